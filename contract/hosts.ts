@@ -46,6 +46,18 @@ export function canonicalHost(text: string): string | null {
   return url.hostname.split('.').every((part) => label.test(part)) ? url.hostname : null;
 }
 
+/**
+ * A canonical host with the port of a URL, if it is not that of the scheme: `photos.example.com`,
+ * `photos.example.com:8443`. Null for other texts, also with a wildcard.
+ */
+export function canonicalAuthority(text: string): string | null {
+  const [, name = text, digits] = /^(.+):([1-9]\d{0,4})$/s.exec(text) ?? [];
+  const host = canonicalHost(name);
+  const port = Number(digits ?? 443);
+  if (host === null || port > 65_535) return null;
+  return port === 443 || port === 80 ? host : `${host}:${port}`;
+}
+
 /** A source's URL without its fragment and the trailing dot of its host, as requests and cache keys have it. */
 export function canonicalUrl(url: URL): URL {
   const copy = new URL(url);

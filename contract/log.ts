@@ -11,7 +11,10 @@ const minSecretLength = 4;
 function secretsOf(settings: Settings): string[] {
   const values = settingRows
     .filter(([, { secret }]) => secret === true)
-    .map(([name]) => settings[name])
+    .flatMap(([name, row]): readonly unknown[] => {
+      const value = settings[name];
+      return row.secretsIn?.(value) ?? [value];
+    })
     .filter((value) => typeof value === 'string');
   const passwords = values.flatMap((value) => /:\/\/[^/@]*?:([^@]+)@/.exec(value)?.[1] ?? []);
   return [...values, ...passwords].filter(({ length }) => length >= minSecretLength);

@@ -18,7 +18,7 @@ export class Admission {
   enter(): void {
     if (this.#leave !== null) return;
     this.#leave = isLive(this.#work) ? this.#producer.reserve(this.#work.project) : () => {};
-    this.#producer.requireUsableWatermark(this.#work.variant);
+    this.#producer.requireUsableWatermark(this.#work);
   }
 
   /** Also called twice, or without a place. */

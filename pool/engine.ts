@@ -14,6 +14,7 @@ import type { EngineSettings } from './settings.ts';
 import { SingleFlight } from './single-flight.ts';
 import type { AddressGuard } from './source/guard.ts';
 import { noObserver, runStage } from './stages.ts';
+import type { WatermarkSource } from './watermark-failures.ts';
 
 export type { ImageRequest, Timings } from './producer.ts';
 
@@ -102,8 +103,8 @@ export class Engine {
    * @throws ServiceError as for a source, `overloaded` when live requests left no time for the check, or
    *   the signal's reason
    */
-  checkWatermark(url: URL, signal: AbortSignal): Promise<void> {
-    return this.#producer.checkWatermark(url, signal);
+  checkWatermark(watermark: WatermarkSource, signal: AbortSignal): Promise<void> {
+    return this.#producer.checkWatermark(watermark, signal);
   }
 
   /** Counts a memory cache hit for an entry that the caller has kept. `now` is Unix ms. */

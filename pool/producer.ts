@@ -8,10 +8,11 @@ import type { ImagePurges } from './purges.ts';
 import { watermarkVariant } from './rendering/watermark.ts';
 import type { EngineSettings } from './settings.ts';
 import type { NotModified, Validators } from './source/fetch.ts';
+import type { OriginOf } from './source/origin.ts';
 import { type SourceLease, Sources } from './source/sources.ts';
 import type { StageObserver } from './stages.ts';
 import type { Variant } from './variant.ts';
-import { WatermarkFailures } from './watermark-failures.ts';
+import { WatermarkFailures, type WatermarkSource } from './watermark-failures.ts';
 
 export interface ImageRequest {
   /** The project's id. Projects have equal shares of everything limited. */
@@ -30,6 +31,8 @@ export interface ImageRequest {
   /** Set by the engine. */
   readonly sharedWait?: SharedWait;
   readonly stages?: StageObserver;
+  /** Of the source and the watermark. Default: plain HTTP requests. */
+  readonly originOf?: OriginOf;
 }
 
 /** A request in progress. */
@@ -88,27 +91,28 @@ export class Producer {
   constructor(settings: EngineSettings, now: () => number) {
     this.sources = new Sources(settings, { date: now });
     this.transforms = new TransformQueue(settings);
-    this.#watermarkFailures = new WatermarkFailures((url) =>
-      this.checkWatermark(url, new AbortController().signal),
+    this.#watermarkFailures = new WatermarkFailures((watermark) =>
+      this.checkWatermark(watermark, new AbortController().signal),
     );
     this.#checkWithinMs = settings.sourceTimeoutMs + settings.transformTimeoutMs;
   }
 
   /** As `Engine.checkWatermark`. */
-  async checkWatermark(url: URL, signal: AbortSignal): Promise<void> {
+  async checkWatermark(watermark: WatermarkSource, signal: AbortSignal): Promise<void> {
+    const { url, originOf } = watermark;
     const deadline = AbortSignal.timeout(this.#checkWithinMs);
     // The check serves every project with this watermark, so it is counted for the host alone.
     const project = `watermarks of ${url.host}`;
     const options = { project, signal: AbortSignal.any([signal, deadline]), background: true };
     try {
-      const lease = await this.#acquireSupported(url, { ...options, allowed: anyHost });
+      const lease = await this.#acquireSupported(url, { ...options, allowed: anyHost, originOf });
       try {
         const variant = watermarkVariant({ scale: 100, opacity: 100 }, checkedSize);
         await this.transforms.transform(lease.bytes, variant, { ...options, hold: lease.hold });
       } finally {
         lease.release();
       }
-      this.#watermarkFailures.delete(url);
+      this.#watermarkFailures.delete(watermark);
     } catch (error) {
       if (error !== deadline.reason || signal.aborted) throw error;
       throw new ServiceError('overloaded', 'The watermark was not checked in time.', error);
@@ -126,7 +130,7 @@ export class Producer {
     } catch (error) {
       const url = work.variant.watermark?.url;
       if (url !== undefined && error instanceof ServiceError && error.details.watermark === true) {
-        this.#watermarkFailures.set(url, error);
+        this.#watermarkFailures.set({ url: new URL(url), originOf: work.originOf }, error);
       }
       throw error;
     }
@@ -150,6 +154,7 @@ export class Producer {
       project,
       version: sourceVersion(isSource ? request : { ...request, version: null }),
       allowed: isSource ? request.allowed : anyHost,
+      originOf: request.originOf,
       background: true,
       promoted,
       signal,
@@ -158,8 +163,9 @@ export class Producer {
   }
 
   /** @throws ServiceError of a watermark that could not be used recently */
-  requireUsableWatermark({ watermark }: Variant): void {
-    if (watermark !== null) this.#watermarkFailures.requireUsable(watermark.url);
+  requireUsableWatermark({ variant, originOf }: ImageRequest): void {
+    if (variant.watermark === null) return;
+    this.#watermarkFailures.requireUsable({ url: new URL(variant.watermark.url), originOf });
   }
 
   /** @throws ServiceError overloaded, when the transform queue has no place for a live request */

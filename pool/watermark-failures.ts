@@ -1,6 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import { ServiceError } from '../contract/errors.ts';
 import { canonicalUrl } from '../contract/hosts.ts';
+import type { OriginOf } from './source/origin.ts';
 
 /**
  * Age from which a failure is checked again, in ms: as long as failures of other sources are cached. The
@@ -20,12 +21,22 @@ interface Failure {
   checking: boolean;
 }
 
+/** A watermark, and how it is fetched for a project. */
+export interface WatermarkSource {
+  readonly url: URL;
+  /** Default: plain HTTP requests. */
+  readonly originOf?: OriginOf | undefined;
+}
+
 /** All spellings of a URL have the same key. */
-const keyOf = (url: URL | string): string => canonicalUrl(new URL(url)).href;
+function keyOf({ url, originOf }: WatermarkSource): string {
+  const canonical = canonicalUrl(url);
+  return `${canonical.href} ${originOf?.(canonical)?.identity ?? ''}`;
+}
 
 /** A cache of the watermarks that could not be used. */
 export class WatermarkFailures {
-  readonly #check: (url: URL) => Promise<void>;
+  readonly #check: (watermark: WatermarkSource) => Promise<void>;
   readonly #now: () => number;
   readonly #failures: LRUCache<string, Failure>;
 
@@ -33,12 +44,12 @@ export class WatermarkFailures {
    * @param check fetches and decodes a watermark; rejects when it cannot be used
    * @param now clock in ms; must start above 0, and only differences count
    */
-  constructor(check: (url: URL) => Promise<void>, now = () => performance.now()) {
+  constructor(check: (watermark: WatermarkSource) => Promise<void>, now = () => performance.now()) {
     this.#check = check;
     this.#now = now;
     this.#failures = new LRUCache({
       maxSize: maxBytes,
-      sizeCalculation: (_, url) => entryBytes + 2 * url.length,
+      sizeCalculation: (_, key) => entryBytes + 2 * key.length,
       ttl: forgetAfterMs,
       perf: { now },
       ttlResolution: 0,
@@ -46,32 +57,32 @@ export class WatermarkFailures {
   }
 
   /** @throws ServiceError the cached failure of a watermark, which may start a check */
-  requireUsable(url: string): void {
-    const failure = this.#failures.get(keyOf(url));
+  requireUsable(watermark: WatermarkSource): void {
+    const failure = this.#failures.get(keyOf(watermark));
     if (failure === undefined) return;
     if (!failure.checking && this.#now() - failure.at >= recheckAfterMs)
-      void this.#recheck(url, failure);
+      void this.#recheck(watermark, failure);
     throw failure.error;
   }
 
   /** @param error as from `ofWatermark` */
-  set(url: string, error: ServiceError): void {
-    this.#failures.set(keyOf(url), { error, at: this.#now(), checking: false });
+  set(watermark: WatermarkSource, error: ServiceError): void {
+    this.#failures.set(keyOf(watermark), { error, at: this.#now(), checking: false });
   }
 
-  delete(url: URL | string): void {
-    this.#failures.delete(keyOf(url));
+  delete(watermark: WatermarkSource): void {
+    this.#failures.delete(keyOf(watermark));
   }
 
-  async #recheck(url: string, failure: Failure): Promise<void> {
+  async #recheck(watermark: WatermarkSource, failure: Failure): Promise<void> {
     failure.checking = true;
     try {
-      await this.#check(new URL(url));
-      this.delete(url);
+      await this.#check(watermark);
+      this.delete(watermark);
     } catch (error) {
       // `overloaded` is not a failure of the watermark.
       const isOwn = error instanceof ServiceError && error.code !== 'overloaded';
-      this.set(url, isOwn ? error.ofWatermark() : failure.error);
+      this.set(watermark, isOwn ? error.ofWatermark() : failure.error);
     }
   }
 }

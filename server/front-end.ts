@@ -7,6 +7,7 @@ import { optionalFormatsProbed, readableFormats } from '../pool/formats/optional
 import { Callbacks } from '../store/callbacks.ts';
 import { logOutages } from '../store/connection.ts';
 import { JobQueue } from '../store/jobs.ts';
+import { Keyring } from '../store/keyring.ts';
 import { connectStore, type Store } from '../store/open.ts';
 import { describeOutage } from '../store/outage.ts';
 import type { Project } from '../store/projects.ts';
@@ -33,6 +34,7 @@ import { BackgroundTokens } from './image/background.ts';
 import { Delivery } from './image/deliver.ts';
 import { isPurged } from './image/purges.ts';
 import { logWatermarkFailures } from './image/watermark-failures.ts';
+import { Origins } from './origins/origins.ts';
 import { ProjectCache } from './project-cache.ts';
 import type { Readiness } from './readiness.ts';
 import { routes } from './routes.ts';
@@ -80,6 +82,8 @@ class FrontEnd {
   readonly #diskCacheReporter: DiskCacheReporter;
   readonly #metrics = new FrontEndMetrics();
   readonly #telemetry: ImageTelemetry;
+  readonly #keyring: Keyring;
+  readonly #origins: Origins;
   readonly #delivery: Delivery;
   readonly #webConsole: WebConsole | null;
   readonly #app: App;
@@ -151,6 +155,8 @@ class FrontEnd {
       registry: this.#metrics.registry,
       onFailure: logFailures(log),
     });
+    this.#keyring = new Keyring(settings.encryptionKeys);
+    this.#origins = new Origins({ entries: settings.origins, keyring: this.#keyring, log });
     const backgroundTokens = new BackgroundTokens(this.#store.db, this.#storeAvailable);
     this.#delivery = new Delivery({
       engine: this.#engine,
@@ -158,6 +164,7 @@ class FrontEnd {
       telemetry: this.#telemetry,
       isBackground: (target, token) => backgroundTokens.verify(target, token),
       onWatermarkFailure: logWatermarkFailures(log),
+      origins: this.#origins,
       cacheTagHeaders: settings.cacheTagHeaders,
       now: Date.now,
     });
@@ -287,7 +294,10 @@ class FrontEnd {
       projects: new ProjectResource({
         projects,
         guard,
-        checkWatermark: (url, signal) => this.#engine.checkWatermark(url, signal),
+        checkWatermark: (project, url, signal) => {
+          const originOf = this.#origins.of(() => project);
+          return this.#engine.checkWatermark({ url, originOf }, signal);
+        },
         purges,
         callbacks,
         purgeHooks: purgeHookUrl === null ? null : new PurgeHooks(db),

@@ -22,6 +22,7 @@ import { Supervisor } from './cluster/supervisor.ts';
 import type { ChosenServer } from './http/choose-server.ts';
 import { purgedFiles } from './image/purges.ts';
 import { checkPortIsFree, startOperations } from './operations.ts';
+import { folderFailure } from './origins/check-folders.ts';
 import { PrimaryMetrics } from './primary-metrics.ts';
 import { bytesOfProject, knownBytes } from './project-cache.ts';
 import { endsWithTerminal, Shutdown } from './shutdown.ts';
@@ -121,6 +122,8 @@ class Primary {
       log.warn({ variables: ignored }, 'variables that are not settings are ignored');
     // SIGHUP must not end the process before it can replace front ends.
     process.on('SIGHUP', () => {});
+    const folder = await folderFailure(settings.origins);
+    if (folder !== null) await shutdown.fail(folder);
     await checkPortIsFree(settings).catch((error: unknown) =>
       shutdown.fail(cannotListen('SERVICE_PORT', settings, error)),
     );

@@ -1,4 +1,5 @@
 import type { PresetParameters } from './preset.ts';
+import type { ProjectOrigin } from './project-origin.ts';
 import type { Purges } from './purges.ts';
 
 export const watermarkPositions = [
@@ -64,6 +65,8 @@ export interface Project extends ProjectSettings {
   readonly presets?: Readonly<Record<string, PresetParameters>>;
   /** Absent until it is set: images do not follow their sources. */
   readonly freshness?: ProjectFreshness;
+  /** By `originField` of the host. */
+  readonly origins?: Readonly<Record<string, ProjectOrigin>>;
   /** Absent before the first purge. */
   readonly purges?: Purges;
   readonly createdAt: Date;

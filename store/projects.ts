@@ -11,6 +11,7 @@ import {
   withoutChange,
 } from './project-changes.ts';
 import { projectColours } from './project-colours.ts';
+import { originField, type ProjectOrigin } from './project-origin.ts';
 import { withPurge } from './purges.ts';
 
 export {
@@ -147,6 +148,14 @@ export class Projects {
 
   removePreset(id: string, name: string): Promise<Project | null> {
     return this.#change(id, { $unset: { [presetField(name)]: '' } });
+  }
+
+  setOrigin(id: string, origin: ProjectOrigin): Promise<Project | null> {
+    return this.#change(id, { $set: { [`origins.${originField(origin.host)}`]: origin } });
+  }
+
+  removeOrigin(id: string, host: string): Promise<Project | null> {
+    return this.#change(id, { $unset: { [`origins.${originField(host)}`]: '' } });
   }
 
   /**

@@ -1,6 +1,8 @@
 import { availableParallelism } from 'node:os';
 import { fullFormats } from 'ajv-formats/dist/formats.js';
+import { type EncryptionKey, parseEncryptionKey } from '../encryption-keys.ts';
 import { isDnsServer, type Network, parseNetwork } from '../networks.ts';
+import { areDistinct, type OriginEntry, parseOrigin, secretsOfOrigins } from '../origins.ts';
 import { defaultPorts, type Ports, parsePort, parsePrivateSource } from '../private-sources.ts';
 import { parseS3Location, type S3Location, s3LocationForm } from '../s3-location.ts';
 
@@ -22,6 +24,8 @@ export interface Setting<T> {
   readonly meaning: string;
   /** Redacted in logs. Not an option of commands, because all users of a machine can read those. */
   readonly secret?: true;
+  /** The texts that logs must not contain, if the value of a secret is not a text. */
+  secretsIn?(value: T): readonly string[];
   /** A variable that platforms set; used if the setting's own is not set. */
   readonly platformVariable?: string;
 }
@@ -117,6 +121,16 @@ function parsePorts(list: string): Ports | undefined {
   if (ports === undefined || ports.length === 0) return undefined;
   const numbers = ports.filter((port) => port !== '*');
   return numbers.length === ports.length ? numbers : null;
+}
+
+function parseOrigins(list: string): readonly OriginEntry[] | undefined {
+  const entries = parseList(list, parseOrigin);
+  return entries && areDistinct(entries) ? entries : undefined;
+}
+
+function parseEncryptionKeys(list: string): readonly EncryptionKey[] | undefined {
+  const keys = parseList(list, parseEncryptionKey);
+  return keys && new Set(keys.map(({ id }) => id)).size === keys.length ? keys : undefined;
 }
 
 function parseDnsServers(list: string): readonly string[] | undefined {
@@ -327,6 +341,26 @@ export const settingsTable = {
     default: [],
     meaning:
       'CIDRs, addresses or host names, comma-separated, that sources may use even though they are not public. A port (`10.0.0.5:9000`, `[fd00::/8]:9000`) or all (`:*`) may follow; without one, 80 and 443 are meant.',
+  }),
+  origins: text<readonly OriginEntry[]>('SERVICE_ORIGINS', {
+    accepts:
+      'a comma-separated list of `host=target` or `host@project=target`, each host and project once, with the target `file:///folder` or `headers:Name=value&Name=value` (names and values percent-encoded)',
+    parse: parseOrigins,
+    default: [],
+    meaning:
+      'Hosts whose sources are in a folder of the machine, or need request headers; comma-separated.',
+    secret: true,
+    secretsIn: secretsOfOrigins,
+  }),
+  encryptionKeys: text<readonly EncryptionKey[]>('SERVICE_ENCRYPTION_KEYS', {
+    accepts:
+      'a comma-separated list of `id:key`, each id once, with keys of 32 bytes in Base64 and ids of at most 32 lower-case letters, digits, - and _',
+    parse: parseEncryptionKeys,
+    default: [],
+    meaning:
+      'Keys that encrypt the secrets of projects in the store, comma-separated: the first encrypts, all decrypt.',
+    secret: true,
+    secretsIn: (keys) => keys.map(({ secret }) => secret),
   }),
   sourcePorts: text<Ports>('SERVICE_SOURCE_PORTS', {
     accepts: 'a comma-separated list of ports, or `*`',

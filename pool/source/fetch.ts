@@ -6,22 +6,27 @@ import { type BodyLimits, readBody, tooLarge } from './body.ts';
 import { type OriginFreshness, originFreshness } from './cache-control.ts';
 import { decode } from './coding.ts';
 import type { Connections } from './connections.ts';
+import { type Deadline, withinDeadline } from './fetch-deadline.ts';
 import { codeOf, fetchFailureText } from './fetch-errors.ts';
 import type { AddressGuard } from './guard.ts';
 import { mediaType, retryAfter } from './response-headers.ts';
 
-export interface FetchOptions extends Omit<BodyLimits, 'length'> {
+/** Request headers by lower-case name. */
+export type SourceHeaders = Readonly<Record<string, string>>;
+
+export interface FetchOptions extends Deadline, Omit<BodyLimits, 'length'> {
   readonly guard: AddressGuard;
   /** The identifier of this deployment in CDN-Loop. */
   readonly loopId: string;
   /** The headers of the request's trace, sent to the origin. */
   readonly traceHeaders?: Readonly<Record<string, string>>;
   readonly connections: Pick<Connections, 'request'>;
+  /** Further headers, sent only while redirects stay at the scheme, host and port of the URL. */
+  readonly credentials?: SourceHeaders;
+  /** Default: 5. */
+  readonly maxRedirects?: number;
   /** Called with the canonical host of every redirect. */
   readonly allowed: (host: string) => boolean;
-  /** Timeout of the fetch including redirects, in ms. */
-  readonly timeoutMs: number;
-  readonly signal: AbortSignal;
   /** Those of known bytes, for a conditional request; absent for another one. */
   readonly validators?: Validators;
 }
@@ -50,7 +55,7 @@ export interface NotModified extends OriginResponse {
   readonly bytes: null;
 }
 
-const maxRedirects = 5;
+const defaultMaxRedirects = 5;
 
 /** Error codes of a connection that was closed before the response. */
 const brokenConnection = new Set(['UND_ERR_SOCKET', 'ECONNRESET', 'EPIPE']);
@@ -82,29 +87,8 @@ const headers = {
  *
  * @throws ServiceError, or the signal's reason
  */
-export async function fetchSource(url: URL, options: FetchOptions): Promise<Fetched | NotModified> {
-  const { signal, timeoutMs } = options;
-  signal.throwIfAborted();
-  const ending = new AbortController();
-  const abort = () => ending.abort(signal.reason);
-  let step = '';
-  const timer = setTimeout(() => {
-    const text = `The source did not arrive within ${timeoutMs} ms (${step}).`;
-    ending.abort(new ServiceError('source_timeout', text));
-  }, timeoutMs);
-  signal.addEventListener('abort', abort, { once: true });
-  try {
-    return await follow(url, { ...options, signal: ending.signal }, (now) => {
-      step = now;
-    });
-  } catch (error) {
-    throw ending.signal.aborted ? ending.signal.reason : error;
-  } finally {
-    clearTimeout(timer);
-    signal.removeEventListener('abort', abort);
-    // Cancels the unread body of a redirect or a failed response.
-    ending.abort();
-  }
+export function fetchSource(url: URL, options: FetchOptions): Promise<Fetched | NotModified> {
+  return withinDeadline(options, (signal, report) => follow(url, { ...options, signal }, report));
 }
 
 async function follow(
@@ -112,12 +96,13 @@ async function follow(
   options: FetchOptions,
   report: (step: string) => void,
 ): Promise<Fetched | NotModified> {
-  const { guard, allowed } = options;
+  const { guard, allowed, maxRedirects = defaultMaxRedirects } = options;
   guard.check(first);
   let url = canonicalUrl(first);
+  let credentials = options.credentials ?? {};
   for (let redirects = 0; ; redirects += 1) {
     report(`waiting for ${url.hostname}`);
-    const response = await request(url, options);
+    const response = await request(url, credentials, options);
     report(`reading from ${url.hostname}`);
     const location = redirectTarget(response);
     if (location === null) return read(response, url, options);
@@ -132,7 +117,10 @@ async function follow(
       if (error instanceof ServiceError && error.code === 'source_blocked') throw error;
       throw badResponse(url, 'redirects to a URL that is not allowed as a source', error);
     }
-    url = canonicalUrl(next);
+    const target = canonicalUrl(next);
+    // Another scheme, host or port: not even sent again if a later redirect leads back.
+    if (target.origin !== url.origin) credentials = {};
+    url = target;
     if (!allowed(url.hostname)) throw notAllowed(url.hostname);
   }
 }
@@ -144,7 +132,11 @@ export function notAllowed(host: string): ServiceError {
   );
 }
 
-async function request(url: URL, options: FetchOptions): Promise<Dispatcher.ResponseData> {
+async function request(
+  url: URL,
+  credentials: SourceHeaders,
+  options: FetchOptions,
+): Promise<Dispatcher.ResponseData> {
   const { connections, signal } = options;
   const send = () =>
     // undici handles an abort only after it has assigned the request to a connection.
@@ -156,6 +148,7 @@ async function request(url: URL, options: FetchOptions): Promise<Dispatcher.Resp
         headers: {
           ...options.traceHeaders,
           ...headers,
+          ...credentials,
           ...conditionalHeaders(options.validators),
           'cdn-loop': options.loopId,
         },

@@ -115,6 +115,15 @@ export class AddressGuard {
     return this.#hasHost(host, null);
   }
 
+  /** True when `privateSources` names the host of a URL, or has its address, with its port. */
+  isPrivateSource(url: URL): boolean {
+    const host = canonicalHost(url.hostname);
+    if (host === null) return false;
+    const address = addressOfHost(host);
+    const port = portOf(url);
+    return this.#hasHost(host, port) || (address !== null && this.#hasAddress(address, port));
+  }
+
   /** True when a host may be used at an address that it resolved to. */
   allowsAddress(address: string, host: string, port: number): boolean {
     const parsed = parseAddress(address);

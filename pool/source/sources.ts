@@ -17,6 +17,7 @@ import {
 } from './fetch.ts';
 import { type FetchSlot, FetchSlots } from './fetch-slots.ts';
 import { AddressGuard, type Resolver } from './guard.ts';
+import type { Origin, OriginOf } from './origin.ts';
 import { NameResolver } from './resolver.ts';
 import { SharedMemory } from './shared-memory.ts';
 
@@ -56,6 +57,8 @@ export interface AcquireOptions {
   /** Aborts when a live request begins to wait for background work. */
   readonly promoted?: AbortSignal;
   readonly stages?: StageObserver;
+  /** Default: plain HTTP requests. */
+  readonly originOf?: OriginOf | undefined;
 }
 
 /** A source's bytes, which must not be changed. They count as held until released. */
@@ -133,6 +136,8 @@ interface Conditional {
 
 /** A fetch in progress. */
 interface Fetch {
+  /** Null for plain HTTP requests. */
+  readonly origin: Origin | null;
   /** When it was requested, Unix ms. */
   readonly since: number;
   readonly slot: FetchSlot;
@@ -212,7 +217,8 @@ export class Sources {
     options.signal.throwIfAborted();
     this.guard.check(url);
     const target = canonicalUrl(url);
-    const key = this.#keyOf(target, options);
+    const origin = options.originOf?.(target) ?? null;
+    const key = this.#keyOf(target, origin, options);
     for (let attempt = 1; ; attempt += 1) {
       if (this.#closed !== null) throw this.#closed;
       // Keeps a source cached while its variants are prewarmed one after the other.
@@ -221,7 +227,8 @@ export class Sources {
         checkHosts(cached.hosts, options);
         return this.#lease(cached, options.project, null);
       }
-      const outcome = this.#failures.get(key) ?? (await this.#fetched(key, target, options));
+      const outcome =
+        this.#failures.get(key) ?? (await this.#fetched(key, target, origin, options));
       checkHosts(outcome.hosts, options);
       if ('source' in outcome) {
         if (!isAllocated(outcome.source)) continue;
@@ -252,11 +259,12 @@ export class Sources {
     options.signal.throwIfAborted();
     this.guard.check(url);
     const target = canonicalUrl(url);
-    const key = this.#keyOf(target, options);
+    const origin = options.originOf?.(target) ?? null;
+    const key = this.#keyOf(target, origin, options);
     if (this.#closed !== null) throw this.#closed;
     // Not shared with unconditional fetches, nor with another project, which may know other bytes.
     const ownKey = `${key} revalidated by ${options.project}`;
-    const outcome = await this.#join(ownKey, target, options, { validators, key });
+    const outcome = await this.#join(ownKey, target, origin, options, { validators, key });
     checkHosts(outcome.hosts, options);
     if ('notModified' in outcome) return outcome.notModified;
     if ('source' in outcome) return this.#lease(outcome.source, options.project, outcome.fetchMs);
@@ -264,8 +272,13 @@ export class Sources {
   }
 
   /** The key of the cache and of shared fetches. */
-  #keyOf({ href }: URL, { version = null, notBefore = 0 }: AcquireOptions): string {
-    const key = version === null ? href : `${href} ${version}`;
+  #keyOf(
+    { href }: URL,
+    origin: Origin | null,
+    { version = null, notBefore = 0 }: AcquireOptions,
+  ): string {
+    const url = origin === null ? href : `${href} of ${origin.identity}`;
+    const key = version === null ? url : `${url} ${version}`;
     const fetchedAt = this.#cache.peek(key)?.fetchedAt ?? this.#fetches.get(key)?.since;
     const isOutdated = fetchedAt !== undefined && fetchedAt < notBefore;
     return isOutdated ? `${key} after ${notBefore}` : key;
@@ -308,8 +321,13 @@ export class Sources {
   }
 
   /** The outcome of the fetch in progress for a URL, or of a new one. */
-  #fetched(key: string, url: URL, options: AcquireOptions): Promise<Outcome> {
-    const join = () => this.#join(key, url, options);
+  #fetched(
+    key: string,
+    url: URL,
+    origin: Origin | null,
+    options: AcquireOptions,
+  ): Promise<Outcome> {
+    const join = () => this.#join(key, url, origin, options);
     if (!this.#sharedFetches.has(key)) return join();
     this.#followers += 1;
     return runStage(options.stages ?? noObserver, 'coalesce', join, () => ({ role: 'follower' }));
@@ -318,6 +336,7 @@ export class Sources {
   async #join(
     key: string,
     url: URL,
+    origin: Origin | null,
     options: AcquireOptions,
     conditional: Conditional | null = null,
   ): Promise<Outcome> {
@@ -336,7 +355,8 @@ export class Sources {
         if (slot === null) throw new Error('a fetch needs a slot');
         const controller = new AbortController();
         const since = this.#date();
-        const fetch: Fetch = { slot, owner, controller, since, conditional, waiting: new Set() };
+        const waiting: Fetch['waiting'] = new Set();
+        const fetch: Fetch = { origin, slot, owner, controller, since, conditional, waiting };
         shared.addEventListener('abort', () => controller.abort(shared.reason), { once: true });
         this.#fetches.set(key, fetch);
         return this.#fetch(key, url, fetch, stages).finally(() => {
@@ -375,7 +395,7 @@ export class Sources {
   }
 
   async #fetchInStage(key: string, url: URL, fetch: Fetch, stage: Stage): Promise<Outcome> {
-    const { conditional, controller, since } = fetch;
+    const { origin, conditional, controller, since } = fetch;
     const { signal } = controller;
     const hosts = [url.hostname];
     let refused: string | null = null;
@@ -387,7 +407,7 @@ export class Sources {
     };
     const started = performance.now();
     try {
-      const fetched = await fetchSource(url, {
+      const fetched = await (origin?.fetch ?? fetchSource)(url, {
         guard: this.guard,
         loopId: this.#loopId,
         traceHeaders: stage.headers,

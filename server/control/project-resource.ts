@@ -28,7 +28,7 @@ export interface ProjectsEnvironment {
   readonly projects: Projects;
   readonly guard: AddressGuard;
   /** Fetches and decodes a watermark as image requests do; rejects when this fails. */
-  readonly checkWatermark: (url: URL, signal: AbortSignal) => Promise<void>;
+  readonly checkWatermark: (project: Project, url: URL, signal: AbortSignal) => Promise<void>;
   readonly purges: Pick<PurgeRecords, 'add'>;
   /** Null when purges call no hook. */
   readonly purgeHooks: Pick<PurgeHooks, 'hold' | 'confirm'> | null;
@@ -185,10 +185,10 @@ export class ProjectResource {
     if (url === null) return rejectInvalid([`watermarkUrl ${urlRule}`]);
     const hostError = privateHostError(url, guard);
     if (hostError !== null) return rejectInvalid([`watermarkUrl ${hostError}`]);
-    const { watermarkUrl } = await this.find(id);
-    if (watermarkUrl === text) return;
+    const project = await this.find(id);
+    if (project.watermarkUrl === text) return;
     try {
-      await checkWatermark(url, signal);
+      await checkWatermark(project, url, signal);
     } catch (error) {
       if (!(error instanceof ServiceError) || error.code === 'internal_error') throw error;
       if (error.code === 'overloaded') {

@@ -4,6 +4,7 @@ import type { CacheResult, Engine, ImageRequest } from '../../pool/engine.ts';
 import { runStage } from '../../pool/stages.ts';
 import type { Project } from '../../store/projects.ts';
 import type { Headers, HttpRequest } from '../http/request.ts';
+import type { Origins } from '../origins/origins.ts';
 import { type ProjectCache, type ProjectState, projectNotFound } from '../project-cache.ts';
 import type { ImageTelemetry, ObservedRequest } from '../telemetry/image-telemetry.ts';
 import { allows, checkSignature, checkSource } from './access.ts';
@@ -32,6 +33,7 @@ export interface DeliveryEnvironment {
   readonly engine: Engine;
   readonly projects: ProjectCache;
   readonly telemetry: ImageTelemetry;
+  readonly origins: Origins;
   /** Whether a token is valid for a request's target and marks the request as background work. */
   readonly isBackground: (target: string, token: string) => Promise<boolean>;
   /** Called when an image is delivered without its project's watermark, which failed. */
@@ -133,9 +135,11 @@ export class Delivery {
     const fallback = options.fallback === undefined ? null : new URL(options.fallback);
     if (fallback !== null) checkSource(project, fallback);
     const { hints, accepted } = headers.negotiated;
+    const latest = () => this.#environment.projects.latest(project);
     const checked = {
       project: project._id,
-      latest: () => this.#environment.projects.latest(project),
+      latest,
+      originOf: this.#environment.origins.of(latest),
       source,
       version: options.v ?? null,
       variant: resolveVariant(options, hints, accepted, project),

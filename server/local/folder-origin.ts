@@ -1,10 +1,10 @@
 import { once } from 'node:events';
-import { constants } from 'node:fs';
-import { type FileHandle, open, readdir, realpath } from 'node:fs/promises';
+import { readdir } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { extname, join, relative, sep } from 'node:path';
+import { extname, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
+import { isHidden, openInFolder, partsOfPath } from '../../pool/source/folder.ts';
 
 /** Media types of the source formats, by file extension. */
 const pictureTypes: ReadonlyMap<string, string> = new Map([
@@ -26,7 +26,6 @@ const pictureTypes: ReadonlyMap<string, string> = new Map([
 ]);
 
 const typeOf = (path: string): string | undefined => pictureTypes.get(extname(path).toLowerCase());
-const isHidden = (name: string): boolean => name.startsWith('.');
 
 /** Entries of folders that are searched for pictures; more take too long. */
 const maxEntries = 20_000;
@@ -75,15 +74,17 @@ async function respond(
     response.writeHead(405, { allow: 'GET, HEAD' }).end();
     return;
   }
-  const path = headers.host === authority ? pathOf(url) : '';
-  const type = typeOf(path);
-  const file = type === undefined ? null : await openWithin(folder, path);
-  if (file === null) {
+  const parts = headers.host === authority ? partsOfPath(url.split('?', 1)[0] ?? '') : null;
+  const type = typeOf(parts?.at(-1) ?? '');
+  const isPicture = parts !== null && type !== undefined;
+  const opened = isPicture ? await openInFolder(folder, parts).catch(() => null) : null;
+  if (opened === null) {
     response.writeHead(404, { 'content-type': 'text/plain' }).end('The picture does not exist.\n');
     return;
   }
+  const { file, stats } = opened;
+  const size = Number(stats.size);
   try {
-    const { size } = await file.stat();
     response.writeHead(200, {
       'content-type': type,
       'content-length': size,
@@ -93,36 +94,6 @@ async function respond(
     else await pipeline(file.createReadStream({ end: size - 1, autoClose: false }), response);
   } finally {
     await file.close();
-  }
-}
-
-/** The path of a request's target, relative to the folder; '' for a hidden or malformed one. */
-function pathOf(target: string): string {
-  let path: string;
-  try {
-    path = decodeURIComponent(target.split('?', 1)[0] ?? '');
-  } catch {
-    return '';
-  }
-  if (!path.startsWith('/') || /[\0\\]/.test(path)) return '';
-  const names = path.slice(1).split('/');
-  return names.some((name) => name === '' || isHidden(name)) ? '' : names.join(sep);
-}
-
-/** Opens a regular file in the folder; null for any other path. */
-async function openWithin(folder: string, path: string): Promise<FileHandle | null> {
-  try {
-    const real = await realpath(join(folder, path));
-    const within = relative(folder, real);
-    if (within.split(sep).some(isHidden) || within.startsWith(sep)) return null;
-    // The file may have been replaced by a link; opening a pipe must not block.
-    const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants;
-    const file = await open(real, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
-    if ((await file.stat()).isFile()) return file;
-    await file.close();
-    return null;
-  } catch {
-    return null;
   }
 }
 

@@ -4,6 +4,7 @@ import { WatermarkFailures } from '../../pool/watermark-failures.ts';
 import { until } from '../until.ts';
 
 const url = 'https://a.example/mark.png';
+const watermark = (text = url) => ({ url: new URL(text) });
 const failure = (what: string) => new ServiceError('source_timeout', what).ofWatermark();
 
 /** A cache with a clock and with checks that the test ends. */
@@ -16,7 +17,7 @@ function open() {
   );
   const errorOf = (text = url) => {
     try {
-      failures.requireUsable(text);
+      failures.requireUsable(watermark(text));
       return null;
     } catch (error) {
       return error instanceof ServiceError ? error.message : error;
@@ -31,7 +32,7 @@ function open() {
 t.test('a failure is cached and checked again once', async (t) => {
   const { failures, checks, errorOf, pass } = open();
   t.equal(errorOf(), null);
-  failures.set(url, failure('It is slow.'));
+  failures.set(watermark(), failure('It is slow.'));
   const known = 'The watermark cannot be used. It is slow.';
   pass(4_999);
   t.equal(errorOf(), known);
@@ -56,7 +57,7 @@ t.test('a failure is cached and checked again once', async (t) => {
 
 t.test('overload during a check keeps the failure', async (t) => {
   const { failures, checks, errorOf, pass } = open();
-  failures.set(url, failure('It is slow.'));
+  failures.set(watermark(), failure('It is slow.'));
   pass(5_000);
   errorOf();
   checks[0]?.reject(new ServiceError('overloaded', 'Too much to do.'));
@@ -70,11 +71,11 @@ t.test('overload during a check keeps the failure', async (t) => {
 
 t.test('unused failures expire, and delete removes one', async (t) => {
   const { failures, checks, errorOf, pass } = open();
-  failures.set(url, failure('It is slow.'));
+  failures.set(watermark(), failure('It is slow.'));
   pass(60_001);
   t.equal(errorOf(), null);
-  failures.set(url, failure('It is slow.'));
-  failures.delete(url);
+  failures.set(watermark(), failure('It is slow.'));
+  failures.delete(watermark());
   t.equal(errorOf(), null);
   t.equal(checks.length, 0);
 });

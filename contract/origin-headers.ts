@@ -1,0 +1,61 @@
+/** Request headers for the sources of a host, by lower-case name. Their values are secrets. */
+export type OriginHeaders = Readonly<Record<string, string>>;
+
+const maxHeaders = 16;
+/** Of names and values together, with four bytes for each separator. */
+const maxHeadersBytes = 8_192;
+
+/** RFC 9110, 5.6.2. */
+const namePattern = /^[a-z\d!#$%&'*+.^_`|~-]{1,128}$/;
+/** Visible ASCII with spaces in between: no line breaks, and nothing that a server could trim. */
+const valuePattern = /^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/;
+
+/**
+ * Headers that the service or the connection decides about: they would direct the request to another host, change
+ * the length or the part of what is read, or hide loops.
+ */
+const reserved = new Set([
+  'host',
+  'content-length',
+  'transfer-encoding',
+  'te',
+  'trailer',
+  'connection',
+  'keep-alive',
+  'upgrade',
+  'expect',
+  'accept-encoding',
+  'range',
+  'cdn-loop',
+  'traceparent',
+  'tracestate',
+]);
+
+const isReserved = (name: string): boolean =>
+  reserved.has(name) || name.startsWith('if-') || name.startsWith('proxy-');
+
+/** The rules of headers, for error messages. */
+export const originHeadersRule = `must be 1 to ${maxHeaders} headers of at most ${maxHeadersBytes} bytes together, with values of visible ASCII characters, and without Host, Content-Length, Range, If-*, Accept-Encoding, CDN-Loop and headers of the connection`;
+
+/** Headers with lower-case names; null when they break the rules. */
+export function readOriginHeaders(
+  headers: readonly (readonly [name: string, value: string])[],
+): OriginHeaders | null {
+  const entries = headers.map(([name, value]) => [name.toLowerCase(), value] as const);
+  const bytes = entries.reduce((sum, [name, value]) => sum + name.length + value.length + 4, 0);
+  const names = new Set(entries.map(([name]) => name));
+  const isValid =
+    entries.length >= 1 &&
+    entries.length <= maxHeaders &&
+    names.size === entries.length &&
+    bytes <= maxHeadersBytes &&
+    entries.every(
+      ([name, value]) => namePattern.test(name) && !isReserved(name) && valuePattern.test(value),
+    );
+  return isValid ? Object.fromEntries(entries) : null;
+}
+
+/** The texts by which the values of headers can be recognised, as in `Bearer <token>`. */
+export function secretsOfHeaders(headers: OriginHeaders): readonly string[] {
+  return Object.values(headers).flatMap((value) => [value, ...value.split(' ').slice(1)]);
+}

@@ -1,0 +1,73 @@
+import { isAbsolute, normalize } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { canonicalAuthority } from './hosts.ts';
+import { type OriginHeaders, readOriginHeaders, secretsOfHeaders } from './origin-headers.ts';
+
+/** Where the sources of a host are, or what is sent for them. */
+export type OriginTarget =
+  | { readonly kind: 'folder'; readonly folder: string }
+  | { readonly kind: 'headers'; readonly headers: OriginHeaders };
+
+/** An entry of SERVICE_ORIGINS. */
+export interface OriginEntry {
+  /** As from `canonicalAuthority`. */
+  readonly host: string;
+  /** The only project that uses the entry; null for all whose allowlist has the host. */
+  readonly projectId: string | null;
+  readonly target: OriginTarget;
+}
+
+/** Parses `host=target` or `host@project=target`; null for other texts. */
+export function parseOrigin(text: string): OriginEntry | null {
+  const [, name = '', projectId = null, target = ''] =
+    /^([^@=]+)(?:@(prj_[0-9a-z]{16}))?=(.+)$/s.exec(text) ?? [];
+  const host = canonicalAuthority(name);
+  const parsed = parseTarget(target);
+  return host === null || parsed === null ? null : { host, projectId, target: parsed };
+}
+
+/** Whether a host has at most one entry for each project, and one for the others. */
+export function areDistinct(entries: readonly OriginEntry[]): boolean {
+  return new Set(entries.map(originKey)).size === entries.length;
+}
+
+export const originKey = ({ host, projectId }: Pick<OriginEntry, 'host' | 'projectId'>): string =>
+  `${projectId ?? ''}@${host}`;
+
+/** The texts that no log may contain. */
+export const secretsOfOrigins = (entries: readonly OriginEntry[]): readonly string[] =>
+  entries.flatMap(({ target }) =>
+    target.kind === 'headers' ? secretsOfHeaders(target.headers) : [],
+  );
+
+function parseTarget(text: string): OriginTarget | null {
+  if (text.startsWith('headers:')) return parseHeaders(text.slice('headers:'.length));
+  if (text.startsWith('file:')) return parseFolder(text);
+  return null;
+}
+
+/** `name=value&…`, percent-encoded. A plus sign is one, because Base64 has it. */
+function parseHeaders(text: string): OriginTarget | null {
+  try {
+    const pairs = text.split('&').map((pair) => {
+      const [, name = '', value = ''] = /^([^=]*)=(.*)$/s.exec(pair) ?? [];
+      return [decodeURIComponent(name), decodeURIComponent(value)] as const;
+    });
+    const headers = readOriginHeaders(pairs);
+    return headers && { kind: 'headers', headers };
+  } catch {
+    return null;
+  }
+}
+
+/** The URL of a folder of this machine, but not of the whole file system. */
+function parseFolder(text: string): OriginTarget | null {
+  try {
+    const url = new URL(text);
+    if (!/^file:\/\/\//.test(text) || url.search !== '' || url.hash !== '') return null;
+    const folder = normalize(fileURLToPath(url));
+    return isAbsolute(folder) && folder !== '/' ? { kind: 'folder', folder } : null;
+  } catch {
+    return null;
+  }
+}

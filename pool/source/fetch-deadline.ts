@@ -1,0 +1,40 @@
+import { ServiceError } from '../../contract/errors.ts';
+
+export interface Deadline {
+  /** Of the whole fetch, in ms. */
+  readonly timeoutMs: number;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Runs a fetch until it ends, its time is over or the signal aborts. The signal that it gets aborts in every
+ * case, so that an unread body is cancelled.
+ *
+ * @param fetch calls `report` with the step that it begins, for the message of a timeout
+ * @throws ServiceError source_timeout, the error of `fetch`, or the signal's reason
+ */
+export async function withinDeadline<T>(
+  { timeoutMs, signal }: Deadline,
+  fetch: (signal: AbortSignal, report: (step: string) => void) => Promise<T>,
+): Promise<T> {
+  signal.throwIfAborted();
+  const ending = new AbortController();
+  const abort = () => ending.abort(signal.reason);
+  let step = '';
+  const timer = setTimeout(() => {
+    const text = `The source did not arrive within ${timeoutMs} ms (${step}).`;
+    ending.abort(new ServiceError('source_timeout', text));
+  }, timeoutMs);
+  signal.addEventListener('abort', abort, { once: true });
+  try {
+    return await fetch(ending.signal, (now) => {
+      step = now;
+    });
+  } catch (error) {
+    throw ending.signal.aborted ? ending.signal.reason : error;
+  } finally {
+    clearTimeout(timer);
+    signal.removeEventListener('abort', abort);
+    ending.abort();
+  }
+}

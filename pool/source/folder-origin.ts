@@ -1,0 +1,116 @@
+import type { BigIntStats } from 'node:fs';
+import { stat } from 'node:fs/promises';
+import { ServiceError } from '../../contract/errors.ts';
+import { unlessAborted } from '../unless-aborted.ts';
+import { readBody, tooLarge } from './body.ts';
+import type { Fetched, FetchOptions, NotModified, Validators } from './fetch.ts';
+import { withinDeadline } from './fetch-deadline.ts';
+import { codeOf } from './fetch-errors.ts';
+import { type FolderFile, openInFolder, partsOfPath } from './folder.ts';
+import type { Origin } from './origin.ts';
+
+/** Bytes of each read. */
+const chunkBytes = 256 * 1024;
+
+/** A folder says nothing about the age of its files. */
+const freshness = { maxAge: null, staleWhileRevalidate: null, staleIfError: null };
+
+/** Error codes of names that lead to no file. */
+const missing = new Set(['ENOENT', 'ENOTDIR', 'ELOOP', 'ENAMETOOLONG', 'ENXIO']);
+const refused = new Set(['EACCES', 'EPERM']);
+
+/** An origin whose sources are the files below a folder, by the path of the URL. The query names no file. */
+export function folderOrigin(identity: string, folder: string): Origin {
+  return {
+    identity,
+    fetch: (url, options) =>
+      withinDeadline(options, async (signal, report) => {
+        report(`reading the folder of ${url.hostname}`);
+        const opening = open(folder, url);
+        try {
+          // The system cancels no call: one that hangs must not delay the end.
+          const file = await unlessAborted(opening, signal);
+          return await unlessAborted(read(file, url, { ...options, signal }), signal);
+        } finally {
+          // Also a file that is opened too late.
+          void opening.then(({ file }) => file.close()).catch(() => {});
+        }
+      }),
+  };
+}
+
+async function open(folder: string, url: URL): Promise<FolderFile> {
+  const parts = partsOfPath(url.pathname);
+  const file =
+    parts && (await openInFolder(folder, parts).catch((error) => fail(folder, url, error)));
+  if (file === null) throw notFound(url);
+  return file;
+}
+
+async function read(
+  { file, stats }: FolderFile,
+  { hostname }: URL,
+  options: FetchOptions,
+): Promise<Fetched | NotModified> {
+  const validators = validatorsOf(stats);
+  if (isUnchanged(validators, options.validators)) return { bytes: null, validators, freshness };
+  const { maxBytes, budget, owner, memory, signal } = options;
+  if (stats.size > maxBytes) throw tooLarge(maxBytes);
+  const chunks = file.createReadStream({ highWaterMark: chunkBytes, autoClose: false, signal });
+  const limits = { maxBytes, budget, owner, memory, length: Number(stats.size) };
+  const bytes = await readBody(failing(chunks, hostname), limits);
+  const after = await file.stat({ bigint: true }).catch(() => null);
+  const isSame = after !== null && validatorsOf(after).etag === validators.etag;
+  if (isSame && !signal.aborted) return { bytes, contentType: null, validators, freshness };
+  budget.release(owner, bytes.byteLength);
+  memory.free(bytes);
+  signal.throwIfAborted();
+  throw unreadable(hostname, 'it changed while it was read');
+}
+
+/** The file's state as an entity tag; a modification within the resolution of the clock may keep it. */
+function validatorsOf({ ino, size, mtimeNs, mtime }: BigIntStats) {
+  const etag = `"${[ino, size, mtimeNs].map((part) => part.toString(36)).join('-')}"`;
+  return { etag, lastModified: mtime.toUTCString() };
+}
+
+/** RFC 9110, 13.2.2: the entity tag decides if it is known. */
+function isUnchanged(now: Validators, known: Validators | undefined): boolean {
+  if (known === undefined) return false;
+  if (known.etag !== null) return known.etag === now.etag;
+  return known.lastModified !== null && known.lastModified === now.lastModified;
+}
+
+async function* failing(chunks: AsyncIterable<Uint8Array>, hostname: string) {
+  try {
+    yield* chunks;
+  } catch (error) {
+    throw unreadable(hostname, `it cannot be read (${codeOf(error) ?? 'unknown'})`, error);
+  }
+}
+
+/** Throws the error of a file that cannot be opened. Without a path, which is the operator's. */
+async function fail(folder: string, url: URL, error: unknown): Promise<never> {
+  const code = codeOf(error) ?? 'unknown';
+  // A folder that is away does not mean that its files are deleted.
+  if (missing.has(code) && (await isFolder(folder))) throw notFound(url);
+  if (refused.has(code)) {
+    const text = `The service may not read the source in the folder of ${url.hostname} (${code}).`;
+    throw new ServiceError('source_forbidden', text, error);
+  }
+  throw unreadable(url.hostname, `it cannot be opened (${code})`, error);
+}
+
+const isFolder = (path: string): Promise<boolean> =>
+  stat(path).then(
+    (stats) => stats.isDirectory(),
+    () => false,
+  );
+
+const notFound = ({ hostname }: URL) =>
+  new ServiceError('source_not_found', `The source was not found in the folder of ${hostname}.`);
+
+function unreadable(hostname: string, what: string, cause?: unknown): ServiceError {
+  const text = `The source could not be read from the folder of ${hostname}: ${what}.`;
+  return new ServiceError('source_unreachable', text, cause);
+}

@@ -1,0 +1,20 @@
+import { ServiceError } from '../../contract/errors.ts';
+import { fetchSource, type SourceHeaders } from './fetch.ts';
+import type { Origin } from './origin.ts';
+
+/**
+ * An HTTP origin that needs request headers. They are sent over https only, unless the host is a private source.
+ * @param credentials by lower-case name
+ */
+export function headerOrigin(identity: string, credentials: SourceHeaders): Origin {
+  return {
+    identity,
+    fetch: async (url, options) => {
+      if (url.protocol !== 'https:' && !options.guard.isPrivateSource(url)) {
+        const text = `The headers of ${url.host} are sent over https only; use an https URL.`;
+        throw new ServiceError('source_blocked', text);
+      }
+      return fetchSource(url, { ...options, credentials });
+    },
+  };
+}

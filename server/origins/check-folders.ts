@@ -1,0 +1,27 @@
+import { constants } from 'node:fs';
+import { access, stat } from 'node:fs/promises';
+import type { OriginEntry } from '../../contract/origins.ts';
+import { codeOf } from '../../pool/source/fetch-errors.ts';
+
+/** The reason why the folder of an origin cannot be used; null when all can. */
+export async function folderFailure(entries: readonly OriginEntry[]): Promise<string | null> {
+  for (const { host, target } of entries) {
+    if (target.kind !== 'folder') continue;
+    const failure = await failureOf(target.folder);
+    if (failure !== null) {
+      return `SERVICE_ORIGINS: the folder ${target.folder} of ${host} cannot be used: ${failure}.`;
+    }
+  }
+  return null;
+}
+
+async function failureOf(folder: string): Promise<string | null> {
+  try {
+    if (!(await stat(folder)).isDirectory()) return 'it is no folder';
+    await access(folder, constants.R_OK | constants.X_OK);
+    return null;
+  } catch (error) {
+    const code = codeOf(error) ?? 'unknown';
+    return code === 'ENOENT' ? `it does not exist (${code})` : `it cannot be read (${code})`;
+  }
+}

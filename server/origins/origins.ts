@@ -1,0 +1,103 @@
+import { hash } from 'node:crypto';
+import { LRUCache } from 'lru-cache';
+import { ServiceError } from '../../contract/errors.ts';
+import type { Logger } from '../../contract/log.ts';
+import { type OriginEntry, originKey } from '../../contract/origins.ts';
+import { folderOrigin } from '../../pool/source/folder-origin.ts';
+import { headerOrigin } from '../../pool/source/header-origin.ts';
+import type { Origin, OriginOf } from '../../pool/source/origin.ts';
+import type { Keyring } from '../../store/keyring.ts';
+import { originField, type ProjectOrigin } from '../../store/project-origin.ts';
+import type { Project } from '../../store/projects.ts';
+import { allows } from '../image/access.ts';
+import { openOrigin } from './sealed-origin.ts';
+
+export interface OriginsEnvironment {
+  /** The operator's. */
+  readonly entries: readonly OriginEntry[];
+  readonly keyring: Keyring;
+  readonly log: Pick<Logger, 'error'>;
+}
+
+const logEveryMs = 60_000;
+const maxLogged = 10_000;
+
+/**
+ * The origins that are not plain HTTP: those of the operator, for projects whose allowlist has the host, and those
+ * of each project. The operator's take precedence.
+ */
+export class Origins {
+  readonly #environment: OriginsEnvironment;
+  readonly #entries: ReadonlyMap<string, Origin>;
+  /** Decrypted once for each state of a project. */
+  readonly #opened = new WeakMap<ProjectOrigin, Origin>();
+  readonly #logged = new LRUCache<string, true>({ max: maxLogged, ttl: logEveryMs });
+
+  constructor(environment: OriginsEnvironment) {
+    this.#environment = environment;
+    this.#entries = new Map(
+      environment.entries.map((entry) => [originKey(entry), originOfEntry(entry)]),
+    );
+  }
+
+  /** Whether the operator has configured a host for a project. */
+  isOperators(projectId: string, host: string): boolean {
+    return this.#entryOf(projectId, host) !== undefined;
+  }
+
+  /** @param latest the latest known state of a project */
+  of(latest: () => Project): OriginOf {
+    return (url) => {
+      const project = latest();
+      const entry = this.#entryOf(project._id, url.host);
+      // A watermark's host need not be on the allowlist.
+      if (entry !== undefined && allows(project, url.hostname)) return entry;
+      const stored = project.origins?.[originField(url.host)];
+      return stored === undefined ? null : this.#open(project._id, stored);
+    };
+  }
+
+  #entryOf(projectId: string, host: string): Origin | undefined {
+    if (this.#entries.size === 0) return undefined;
+    const ofProject = this.#entries.get(originKey({ host, projectId }));
+    return ofProject ?? this.#entries.get(originKey({ host, projectId: null }));
+  }
+
+  #open(projectId: string, stored: ProjectOrigin): Origin {
+    const known = this.#opened.get(stored);
+    if (known !== undefined) return known;
+    // New for every change, because the encryption is random.
+    const identity = `${projectId} ${hash('sha256', stored.sealed)}`;
+    const headers = openOrigin(this.#environment.keyring, projectId, stored);
+    const origin =
+      headers === null
+        ? this.#undecryptable(identity, projectId, stored.host)
+        : headerOrigin(identity, headers);
+    this.#opened.set(stored, origin);
+    return origin;
+  }
+
+  #undecryptable(identity: string, project: string, host: string): Origin {
+    return {
+      identity,
+      fetch: async () => {
+        const key = `${project} ${host}`;
+        if (!this.#logged.has(key)) {
+          this.#logged.set(key, true);
+          const text = 'an origin cannot be decrypted: its key is not in SERVICE_ENCRYPTION_KEYS';
+          this.#environment.log.error({ project, host }, text);
+        }
+        const text = `The configuration of ${host} cannot be decrypted; its key is missing.`;
+        throw new ServiceError('source_unreachable', text);
+      },
+    };
+  }
+}
+
+function originOfEntry(entry: OriginEntry): Origin {
+  const { target } = entry;
+  const identity = originKey(entry);
+  return target.kind === 'folder'
+    ? folderOrigin(identity, target.folder)
+    : headerOrigin(identity, target.headers);
+}

@@ -1,0 +1,61 @@
+import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
+
+/** 32 bytes in Base64, with the id that is stored beside what it encrypts. */
+export interface KeyringKey {
+  readonly id: string;
+  readonly secret: string;
+}
+
+const cipher = 'aes-256-gcm';
+/** NIST SP 800-38D: a random initialisation vector of 96 bits serves for 2^32 texts of a key. */
+const ivBytes = 12;
+const tagBytes = 16;
+
+/**
+ * Encrypts texts for the store. The first key encrypts and all decrypt, so that keys can be replaced one after
+ * the other. A text is bound to a context, such as its project: a copy elsewhere cannot be decrypted.
+ */
+export class Keyring {
+  readonly #keys: ReadonlyMap<string, Buffer>;
+  readonly #first: string | null;
+
+  constructor(keys: readonly KeyringKey[]) {
+    this.#keys = new Map(keys.map(({ id, secret }) => [id, Buffer.from(secret, 'base64')]));
+    this.#first = keys[0]?.id ?? null;
+  }
+
+  get isEmpty(): boolean {
+    return this.#first === null;
+  }
+
+  /** @returns `id.base64url` of the initialisation vector, the tag and the encrypted text */
+  seal(text: string, context: string): string {
+    const key = this.#keys.get(this.#first ?? '');
+    if (key === undefined) throw new Error('there is no key to encrypt with');
+    const iv = randomBytes(ivBytes);
+    const encryption = createCipheriv(cipher, key, iv).setAAD(Buffer.from(context));
+    const body = Buffer.concat([encryption.update(text, 'utf8'), encryption.final()]);
+    const sealed = Buffer.concat([iv, encryption.getAuthTag(), body]);
+    return `${this.#first}.${sealed.toString('base64url')}`;
+  }
+
+  /** The text; null if it was changed, has another context, or its key is missing. */
+  open(sealed: string, context: string): string | null {
+    const [id = '', encoded = ''] = sealed.split('.');
+    const key = this.#keys.get(id);
+    const bytes = Buffer.from(encoded, 'base64url');
+    if (key === undefined || bytes.length < ivBytes + tagBytes) return null;
+    const iv = bytes.subarray(0, ivBytes);
+    const tag = bytes.subarray(ivBytes, ivBytes + tagBytes);
+    try {
+      const options = { authTagLength: tagBytes };
+      const decryption = createDecipheriv(cipher, key, iv, options)
+        .setAAD(Buffer.from(context))
+        .setAuthTag(tag);
+      const body = bytes.subarray(ivBytes + tagBytes);
+      return Buffer.concat([decryption.update(body), decryption.final()]).toString('utf8');
+    } catch {
+      return null;
+    }
+  }
+}

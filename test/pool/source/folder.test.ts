@@ -1,0 +1,194 @@
+import { spawnSync } from 'node:child_process';
+import { chmod, mkdir, open, rename, symlink, utimes, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import t, { type Test } from 'tap';
+import { folderOrigin } from '../../../pool/source/folder-origin.ts';
+import { temporaryFolder } from '../../temporary-root.ts';
+import { until } from '../../until.ts';
+import { client, failureOf, openSources } from './origin.ts';
+
+/** A folder with pictures, hidden files and links, beside a folder that must not be read. */
+async function pictureFolder(t: Test) {
+  const base = await temporaryFolder(t);
+  const folder = join(base, 'pictures');
+  const outside = join(base, 'outside');
+  await mkdir(join(folder, 'sub', '.hidden'), { recursive: true });
+  await mkdir(outside);
+  const files = {
+    'a.jpg': 'picture a',
+    'a b+c%2e.jpg': 'picture with signs',
+    'sub/b.jpg': 'picture b',
+    'sub/.hidden/c.jpg': 'hidden',
+    '.env': 'hidden',
+    '../outside/secret.jpg': 'outside',
+    '../pictures-old.jpg': 'outside',
+    'empty.jpg': '',
+  };
+  for (const [path, text] of Object.entries(files)) await writeFile(join(folder, path), text);
+  await symlink(join(outside, 'secret.jpg'), join(folder, 'link.jpg'));
+  await symlink('../outside', join(folder, 'linked'));
+  await symlink('sub/.hidden/c.jpg', join(folder, 'to-hidden.jpg'));
+  await symlink('sub/b.jpg', join(folder, 'inside.jpg'));
+  await symlink('loop.jpg', join(folder, 'loop.jpg'));
+  spawnSync('mkfifo', [join(folder, 'pipe.jpg')]);
+  const originOf = () => folderOrigin('pictures', folder);
+  const sources = openSources(t);
+  const read = async (path: string) => {
+    const url = new URL(`https://static.example${path}`);
+    const lease = await sources.acquire(url, client({ originOf }));
+    lease.release();
+    return lease;
+  };
+  const textOf = async (path: string) => Buffer.from((await read(path)).bytes).toString();
+  return { base, folder, outside, sources, originOf, read, textOf };
+}
+
+t.test('the path of a URL names a file below the folder', async (t) => {
+  const { textOf, read } = await pictureFolder(t);
+  t.equal(await textOf('/a.jpg'), 'picture a');
+  t.equal(await textOf('/sub/b.jpg?v=2#x'), 'picture b', 'the query names no file');
+  t.equal(await textOf('/a%20b+c%252e.jpg'), 'picture with signs');
+  t.equal(await textOf('/inside.jpg'), 'picture b', 'a link to a file below the folder');
+  const { bytes, validators, contentType } = await read('/a.jpg');
+  t.type(bytes.buffer, SharedArrayBuffer);
+  t.match(validators, { etag: /^"[a-z\d-]+"$/, lastModified: / GMT$/ });
+  t.equal(contentType, null);
+});
+
+t.test('nothing else can be had', async (t) => {
+  const { read, base } = await pictureFolder(t);
+  const paths = [
+    '/',
+    '/missing.jpg',
+    '/A.jpg',
+    '/sub',
+    '/sub/',
+    '/sub//b.jpg',
+    '/a.jpg/',
+    '/a.jpg/b.jpg',
+    '/.env',
+    '/sub/.hidden/c.jpg',
+    '/to-hidden.jpg',
+    '/link.jpg',
+    '/linked/secret.jpg',
+    '/loop.jpg',
+    '/pipe.jpg',
+    '/../outside/secret.jpg',
+    '/%2e%2e/outside/secret.jpg',
+    '/..%2foutside%2fsecret.jpg',
+    '/sub/..%2f..%2foutside%2fsecret.jpg',
+    '/%2e%2e%2foutside%2fsecret.jpg',
+    '/%252e%252e/outside/secret.jpg',
+    '/..%5coutside%5csecret.jpg',
+    '/..\\outside\\secret.jpg',
+    '/sub%2fb.jpg',
+    '/%2fetc%2fpasswd',
+    '//etc/passwd',
+    `/${base}/outside/secret.jpg`,
+    '/../pictures-old.jpg',
+    '/..%2fpictures-old.jpg',
+    '/-old.jpg',
+    '/a.jpg%00',
+    '/a.jpg%00.png',
+    '/a.jpg%0a',
+    '/%e0.jpg',
+    '/%c0%ae%c0%ae/outside/secret.jpg',
+    '/%uff0e%uff0e/outside/secret.jpg',
+    '/．．/outside/secret.jpg',
+    '/%',
+    `/${'a'.repeat(300)}.jpg`,
+    `/${'a/'.repeat(3_000)}`,
+  ];
+  for (const path of paths) {
+    const error = await failureOf(read(path));
+    t.equal(error.code, 'source_not_found', path);
+    t.notMatch(error.message, base, path);
+  }
+});
+
+t.test('a folder of the path that becomes a link gives nothing away', async (t) => {
+  const { folder, outside, originOf, base } = await pictureFolder(t);
+  await writeFile(join(outside, 'b.jpg'), 'outside');
+  await symlink(outside, join(base, 'link'));
+  let ended = false;
+  const exchange = async () => {
+    while (!ended) {
+      await rename(join(folder, 'sub'), join(base, 'moved'));
+      await rename(join(base, 'link'), join(folder, 'sub'));
+      await rename(join(folder, 'sub'), join(base, 'link'));
+      await rename(join(base, 'moved'), join(folder, 'sub'));
+      await sleep(Math.random());
+    }
+  };
+  const exchanged = exchange();
+  // Each of them fetches, because none keeps the bytes.
+  const sources = openSources(t, {}, { cacheBytes: 1 });
+  const seen = new Set<string>();
+  const wanted = new URL('https://static.example/sub/b.jpg');
+  for (let attempt = 0; attempt < 1_000; attempt += 1) {
+    const url = new URL(`?${attempt}`, wanted);
+    const result = await sources.acquire(url, client({ originOf })).catch(() => null);
+    if (result !== null) seen.add(Buffer.from(result.bytes).toString());
+    result?.release();
+  }
+  ended = true;
+  await exchanged;
+  t.same([...seen], ['picture b']);
+});
+
+t.test('limits and failures are those of other sources', async (t) => {
+  const { folder, base, read, originOf } = await pictureFolder(t);
+  t.equal((await failureOf(read('/empty.jpg'))).code, 'source_corrupt');
+  await writeFile(join(folder, 'large.jpg'), Buffer.alloc(1_000_001));
+  t.equal((await failureOf(read('/large.jpg'))).code, 'source_too_large');
+  const growing = await open(join(folder, 'growing.jpg'), 'w');
+  await growing.write(Buffer.alloc(900_000));
+  let grows = true;
+  const grow = (async () => {
+    while (grows) await growing.write('x');
+  })();
+  const error = await failureOf(read('/growing.jpg'));
+  grows = false;
+  await grow;
+  await growing.close();
+  t.match(error, { code: 'source_unreachable', message: /changed while it was read/ });
+
+  if (process.getuid?.() !== 0) {
+    await chmod(join(folder, 'a.jpg'), 0);
+    t.match(await failureOf(read('/a.jpg')), { code: 'source_forbidden', message: /EACCES/ });
+  }
+  await rename(folder, join(base, 'away'));
+  const away = await failureOf(read('/inside.jpg'));
+  t.match(away, { code: 'source_unreachable', message: /ENOENT/ }, 'not deleted');
+  t.notMatch(away.message, base);
+  const sources = openSources(t);
+  const signal = AbortSignal.abort(new Error('the client left'));
+  const url = new URL('https://static.example/a.jpg');
+  await t.rejects(sources.acquire(url, client({ originOf, signal })), /the client left/);
+});
+
+t.test('a file is read again only if it has changed', async (t) => {
+  const { folder, sources, originOf } = await pictureFolder(t);
+  const url = new URL('https://static.example/a.jpg');
+  const first = await sources.acquire(url, client({ originOf }));
+  const { validators } = first;
+  first.release();
+  const ask = (known = validators) => sources.revalidate(url, known, client({ originOf }));
+  t.equal((await ask()).bytes, null);
+  t.equal((await ask({ ...validators, etag: null })).bytes, null, 'by its date');
+  await utimes(join(folder, 'a.jpg'), 1, 1);
+  t.not((await ask()).bytes, null);
+  await writeFile(join(folder, 'new.jpg'), 'picture c');
+  await rename(join(folder, 'new.jpg'), join(folder, 'a.jpg'));
+  const changed = await ask();
+  t.equal(Buffer.from(changed.bytes ?? []).toString(), 'picture c');
+  t.not(changed.validators.etag, validators.etag);
+});
+
+t.test('files are closed, and their bytes are released', async (t) => {
+  const { sources, read } = await pictureFolder(t);
+  await Promise.allSettled(['/a.jpg', '/missing.jpg', '/pipe.jpg', '/empty.jpg'].map(read));
+  const held = () => sources.stats().heldBytes;
+  await until('no bytes are held', () => held() === 0);
+});

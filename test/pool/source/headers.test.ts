@@ -1,0 +1,152 @@
+import type { ServerResponse } from 'node:http';
+import { Readable } from 'node:stream';
+import { inspect } from 'node:util';
+import t from 'tap';
+import type { Dispatcher } from 'undici';
+import { ServiceError } from '../../../contract/errors.ts';
+import { FairShare } from '../../../pool/fair-share.ts';
+import { AddressGuard } from '../../../pool/source/guard.ts';
+import { headerOrigin } from '../../../pool/source/header-origin.ts';
+import { SharedMemory } from '../../../pool/source/shared-memory.ts';
+import { client, failureOf, openSources, startOrigin } from './origin.ts';
+
+const secret = 'Bearer secret-of-the-test';
+const credentials = { authorization: secret, 'x-token': 'other-secret' };
+const originOf = () => headerOrigin('a', credentials);
+
+t.test('headers are sent with the request, and to the same origin after a redirect', async (t) => {
+  const origin = await startOrigin(t, ({ url }, response) => {
+    if (url === '/first') response.writeHead(302, { location: '/second' }).end();
+    else response.end('picture');
+  });
+  await openSources(t).acquire(origin.url('/first'), client({ originOf }));
+  t.equal(origin.requests.length, 2);
+  for (const { headers } of origin.requests) t.match(headers, credentials);
+});
+
+t.test('headers are not sent to another host or port, nor on the way back', async (t) => {
+  const other = await startOrigin(t, ({ url = '' }, response) => {
+    const back = /^\/back\?(\d+)$/.exec(url)?.[1];
+    if (back === undefined) return response.end('picture');
+    return response.writeHead(307, { location: `http://127.0.0.1:${back}/end` }).end();
+  });
+  const origin = await startOrigin(t, ({ url = '' }, response) => {
+    const location = decodeURIComponent(url.slice(2));
+    if (location.startsWith('http')) response.writeHead(301, { location }).end();
+    else response.end('picture');
+  });
+  const targets = [
+    other.url('/other-port').href,
+    origin.url('/other-host', 'localhost').href,
+    other.url(`/back?${origin.port}`).href,
+  ];
+  const sources = openSources(t, { privateSources: ['127.0.0.1:*', 'localhost:*'] });
+  for (const target of targets) {
+    const url = origin.url(`/?${encodeURIComponent(target)}`);
+    await sources.acquire(url, client({ originOf }));
+  }
+  const all = [...origin.requests, ...other.requests];
+  const sent = all.filter(({ headers }) => headers.authorization !== undefined);
+  t.same(
+    sent.map(({ url }) => url?.slice(0, 5)),
+    ['/?htt', '/?htt', '/?htt'],
+  );
+  t.equal(all.length, 7);
+});
+
+t.test('headers are not sent from https to http', async (t) => {
+  const requests: Dispatcher.RequestOptions[] = [];
+  const connections = {
+    request: async (options: Dispatcher.RequestOptions) => {
+      requests.push(options);
+      const first = requests.length === 1;
+      const body = Object.assign(Readable.from([Buffer.from('picture')]), { dump: async () => {} });
+      const headers = first ? { location: 'http://photos.example/b.jpg' } : {};
+      return { statusCode: first ? 302 : 200, headers, body } as never;
+    },
+  };
+  const guard = new AddressGuard({
+    privateSources: [],
+    sourcePorts: [80, 443],
+    own: { urls: [], ports: [] },
+  });
+  const { signal } = new AbortController();
+  const options = {
+    guard,
+    connections,
+    signal,
+    loopId: 'a',
+    allowed: () => true,
+    timeoutMs: 10_000,
+    maxBytes: 1_000_000,
+    budget: new FairShare(1_000_000, 1_000_000),
+    owner: { project: 'p', host: 'h' },
+    memory: new SharedMemory(1_000_000),
+  };
+  await originOf().fetch(new URL('https://photos.example/a.jpg'), options);
+  t.match(requests, [
+    { origin: 'https://photos.example', headers: credentials },
+    {
+      origin: 'http://photos.example',
+      headers: { authorization: undefined, 'x-token': undefined },
+    },
+  ]);
+  const plain = originOf().fetch(new URL('http://photos.example/a.jpg'), options);
+  t.match(await failureOf(plain), { code: 'source_blocked', message: /over https only/ });
+  t.equal(requests.length, 2, 'nothing was sent');
+});
+
+t.test('errors do not contain headers', async (t) => {
+  const answers = [
+    (response: ServerResponse) => response.writeHead(401).end(secret),
+    (response: ServerResponse) => response.writeHead(500, secret).end(),
+    (response: ServerResponse) => response.writeHead(302, { location: 'http://[' }).end(),
+    (response: ServerResponse) => response.destroy(),
+    (response: ServerResponse) => {
+      response.writeHead(200, { 'content-length': 9 }).write('p');
+      response.destroy();
+    },
+  ];
+  const origin = await startOrigin(t, ({ url = '' }, response) => {
+    answers[Number(url.slice(1))]?.(response);
+  });
+  const sources = openSources(t);
+  for (const index of answers.keys()) {
+    const error = await failureOf(sources.acquire(origin.url(`/${index}`), client({ originOf })));
+    t.type(error, ServiceError);
+    t.notMatch(inspect(error, { depth: 9 }), /secret/, error.message);
+  }
+});
+
+t.test('bytes, failures and fetches are not shared between identities', async (t) => {
+  const origin = await startOrigin(t, ({ headers, url }, response) => {
+    if (url === '/denied' && headers.authorization !== 'a') response.writeHead(401).end();
+    else setTimeout(() => response.end(`for ${headers.authorization}`), 20);
+  });
+  const sources = openSources(t);
+  const read = async (path: string, name: string | null) => {
+    const own = () => (name === null ? null : headerOrigin(name, { authorization: name }));
+    const lease = await sources.acquire(origin.url(path), client({ originOf: own }));
+    return Buffer.from(lease.bytes).toString();
+  };
+  const names = ['a', 'b', null, 'a'];
+  const texts = ['for a', 'for b', 'for undefined', 'for a'];
+  t.same(await Promise.all(names.map((name) => read('/x', name))), texts, 'at the same time');
+  t.equal(origin.requests.length, 3);
+  for (const [index, name] of names.entries()) t.equal(await read('/x', name), texts[index]);
+  t.equal(origin.requests.length, 3, 'from the cache');
+  t.equal((await failureOf(read('/denied', 'b'))).code, 'source_unauthorized');
+  t.equal(await read('/denied', 'a'), 'for a', 'the failure is not shared');
+});
+
+t.test('a source with headers is revalidated', async (t) => {
+  const origin = await startOrigin(t, ({ headers }, response) => {
+    if (headers.authorization !== secret) response.writeHead(401).end();
+    else if (headers['if-none-match'] === '"1"') response.writeHead(304).end();
+    else response.setHeader('etag', '"1"').end('picture');
+  });
+  const sources = openSources(t);
+  const { validators } = await sources.acquire(origin.url(), client({ originOf }));
+  t.same(validators.etag, '"1"');
+  t.equal((await sources.revalidate(origin.url(), validators, client({ originOf }))).bytes, null);
+});
