@@ -2,10 +2,12 @@ import { isAbsolute, normalize } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { canonicalAuthority } from './hosts.ts';
 import { type OriginHeaders, readOriginHeaders, secretsOfHeaders } from './origin-headers.ts';
+import { parseS3Location, type S3Location } from './s3-location.ts';
 
 /** Where the sources of a host are, or what is sent for them. */
 export type OriginTarget =
   | { readonly kind: 'folder'; readonly folder: string }
+  | { readonly kind: 's3'; readonly location: S3Location }
   | { readonly kind: 'headers'; readonly headers: OriginHeaders };
 
 /** An entry of SERVICE_ORIGINS. */
@@ -43,6 +45,7 @@ export const secretsOfOrigins = (entries: readonly OriginEntry[]): readonly stri
 function parseTarget(text: string): OriginTarget | null {
   if (text.startsWith('headers:')) return parseHeaders(text.slice('headers:'.length));
   if (text.startsWith('file:')) return parseFolder(text);
+  if (text.startsWith('s3:')) return parseBucket(text);
   return null;
 }
 
@@ -55,6 +58,14 @@ function parseHeaders(text: string): OriginTarget | null {
     });
     const headers = readOriginHeaders(pairs);
     return headers && { kind: 'headers', headers };
+  } catch {
+    return null;
+  }
+}
+
+function parseBucket(text: string): OriginTarget | null {
+  try {
+    return { kind: 's3', location: parseS3Location(text) };
   } catch {
     return null;
   }

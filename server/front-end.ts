@@ -164,7 +164,7 @@ class FrontEnd {
       telemetry: this.#telemetry,
       isBackground: (target, token) => backgroundTokens.verify(target, token),
       onWatermarkFailure: logWatermarkFailures(log),
-      origins: this.#origins,
+      originsOf: (latest) => this.#origins.of(latest),
       cacheTagHeaders: settings.cacheTagHeaders,
       now: Date.now,
     });

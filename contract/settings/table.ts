@@ -343,12 +343,11 @@ export const settingsTable = {
       'CIDRs, addresses or host names, comma-separated, that sources may use even though they are not public. A port (`10.0.0.5:9000`, `[fd00::/8]:9000`) or all (`:*`) may follow; without one, 80 and 443 are meant.',
   }),
   origins: text<readonly OriginEntry[]>('SERVICE_ORIGINS', {
-    accepts:
-      'a comma-separated list of `host=target` or `host@project=target`, each host and project once, with the target `file:///folder` or `headers:Name=value&Name=value` (names and values percent-encoded)',
+    accepts: `a comma-separated list of \`host=target\` or \`host@project=target\`, each host and project once, with the target ${s3LocationForm}, \`file:///folder\`, or \`headers:Name=value&Name=value\`, names and values percent-encoded`,
     parse: parseOrigins,
     default: [],
     meaning:
-      'Hosts whose sources are in a folder of the machine, or need request headers; comma-separated.',
+      'Hosts whose sources are in a bucket or in a folder of the machine, or need request headers; comma-separated.',
     secret: true,
     secretsIn: secretsOfOrigins,
   }),

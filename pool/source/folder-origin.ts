@@ -6,7 +6,7 @@ import { readBody, tooLarge } from './body.ts';
 import type { Fetched, FetchOptions, NotModified, Validators } from './fetch.ts';
 import { withinDeadline } from './fetch-deadline.ts';
 import { codeOf } from './fetch-errors.ts';
-import { type FolderFile, openInFolder, partsOfPath } from './folder.ts';
+import { type FolderFile, fileNames, openInFolder } from './folder.ts';
 import type { Origin } from './origin.ts';
 
 /** Bytes of each read. */
@@ -40,9 +40,9 @@ export function folderOrigin(identity: string, folder: string): Origin {
 }
 
 async function open(folder: string, url: URL): Promise<FolderFile> {
-  const parts = partsOfPath(url.pathname);
+  const names = fileNames(url.pathname);
   const file =
-    parts && (await openInFolder(folder, parts).catch((error) => fail(folder, url, error)));
+    names && (await openInFolder(folder, names).catch((error) => fail(folder, url, error)));
   if (file === null) throw notFound(url);
   return file;
 }

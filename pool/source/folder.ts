@@ -2,26 +2,15 @@ import type { BigIntStats } from 'node:fs';
 import { constants } from 'node:fs';
 import { type FileHandle, open, readlink, realpath } from 'node:fs/promises';
 import { join, relative, sep } from 'node:path';
+import { partsOfPath } from './path-parts.ts';
 
-/** Files that nobody can mean to publish, such as `.git` and `.env`. */
+/** Also `.` and `..`, and what nobody means to publish, such as `.git` and `.env`. */
 export const isHidden = (name: string): boolean => name.startsWith('.');
 
-/** Control characters, and separators of any system. */
-const forbidden = /[\p{Cc}/\\]/u;
-
-/**
- * The parts of a URL's path, each decoded once; null for a path that names no file: with an empty or hidden
- * part (also `..`), a separator or control character within a part, or a malformed encoding.
- */
-export function partsOfPath(path: string): readonly string[] | null {
-  if (!path.startsWith('/')) return null;
-  try {
-    const parts = path.slice(1).split('/').map(decodeURIComponent);
-    const isName = (part: string) => part !== '' && !isHidden(part) && !forbidden.test(part);
-    return parts.every(isName) ? parts : null;
-  } catch {
-    return null;
-  }
+/** The names that lead from a folder to the file of a URL's path; null for a path that cannot name one. */
+export function fileNames(path: string): readonly string[] | null {
+  const parts = partsOfPath(path);
+  return parts?.every((part) => part !== '' && !isHidden(part)) ? parts : null;
 }
 
 /** An open file. The caller closes it. */
@@ -34,16 +23,16 @@ export interface FolderFile {
  * Opens a regular file below a folder for reading. Symbolic links are followed if they lead to a file that is
  * below the folder and not hidden.
  *
- * @param parts as from `partsOfPath`
+ * @param names as from `fileNames`
  * @returns null for what is no such file
  * @throws the system's error, such as ENOENT and EACCES
  */
 export async function openInFolder(
   folder: string,
-  parts: readonly string[],
+  names: readonly string[],
 ): Promise<FolderFile | null> {
   const root = await realpath(folder);
-  const real = await realpath(join(root, ...parts));
+  const real = await realpath(join(root, ...names));
   if (!isVisibleBelow(root, real)) return null;
   // Opening a pipe must not block; the file may have been replaced by one, or by a link.
   const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants;

@@ -4,6 +4,8 @@ import type { Fetched, FetchOptions, NotModified } from './fetch.ts';
 export interface Origin {
   /** Bytes are shared only between requests with the same one. Contains no secret. */
   readonly identity: string;
+  /** The URL that the operator has configured, whose host may be private; absent or null for none. */
+  readonly trustedUrl?: URL | null;
   /**
    * Fetches the source of a URL, as `fetchSource` does.
    * @throws ServiceError, or the signal's reason

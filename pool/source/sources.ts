@@ -9,6 +9,7 @@ import { hasLoop, loopIdOf } from './cdn-loop.ts';
 import { Connections } from './connections.ts';
 import {
   type Fetched,
+  type FetchOptions,
   fetchSource,
   type NotModified,
   notAllowed,
@@ -20,6 +21,7 @@ import { AddressGuard, type Resolver } from './guard.ts';
 import type { Origin, OriginOf } from './origin.ts';
 import { NameResolver } from './resolver.ts';
 import { SharedMemory } from './shared-memory.ts';
+import { TrustedEndpoints } from './trusted-endpoints.ts';
 
 export type SourceSettings = Pick<
   EngineSettings,
@@ -155,6 +157,8 @@ export class Sources {
   readonly #loopId: string;
   readonly #settings: SourceSettings;
   readonly #connections: Connections;
+  readonly #means: Pick<FetchOptions, 'guard' | 'connections'>;
+  readonly #trusted: TrustedEndpoints;
   readonly #slots: FetchSlots;
   readonly #budget: FairShare;
   readonly #sharedFetches = new SingleFlight<string, Outcome>();
@@ -182,11 +186,14 @@ export class Sources {
     this.#slots = new FetchSlots(fetchConcurrency);
     this.#budget = new FairShare(sourceHeldBytes, Math.floor(sourceHeldBytes * guaranteedPart));
     this.#loopId = loopIdOf(settings.own);
-    this.#connections = new Connections(this.guard, {
+    const connectionLimits = {
       perOrigin: fetchConcurrency,
       kept: keptFactor * fetchConcurrency,
       timeoutMs: sourceTimeoutMs,
-    });
+    };
+    this.#connections = new Connections(this.guard, connectionLimits);
+    this.#means = { guard: this.guard, connections: this.#connections };
+    this.#trusted = new TrustedEndpoints({ own, resolve, sourcePorts: [] }, connectionLimits);
     const clock = now && { perf: { now }, ttlResolution: 0 };
     this.#memory = new SharedMemory(cacheBytes + Math.min(sourceHeldBytes, maxBytesInUse));
     this.#cache = new LRUCache({
@@ -295,7 +302,7 @@ export class Sources {
       fetching: this.#slots.running,
       concurrency: this.#slots.limit,
       rejected: this.#slots.rejected,
-      connections: this.#connections.open,
+      connections: this.#connections.open + this.#trusted.open,
       cacheBytes: this.#cache.calculatedSize,
       cacheEntries: this.#cache.size,
       /** Shared memory of the cache, leases and fetches in flight. */
@@ -317,7 +324,7 @@ export class Sources {
     for (const { controller } of this.#fetches.values()) controller.abort(this.#closed);
     this.#cache.clear();
     this.#failures.clear();
-    await this.#connections.destroy();
+    await Promise.all([this.#connections.destroy(), this.#trusted.destroy()]);
   }
 
   /** The outcome of the fetch in progress for a URL, or of a new one. */
@@ -407,11 +414,12 @@ export class Sources {
     };
     const started = performance.now();
     try {
+      const trusted = origin?.trustedUrl ?? null;
+      const means = trusted === null ? this.#means : this.#trusted.at(trusted);
       const fetched = await (origin?.fetch ?? fetchSource)(url, {
-        guard: this.guard,
+        ...means,
         loopId: this.#loopId,
         traceHeaders: stage.headers,
-        connections: this.#connections,
         allowed,
         maxBytes: this.#settings.sourceMaxBytes,
         budget: this.#budget,

@@ -1,10 +1,10 @@
 import { backgroundHeader } from '../../contract/background-token.ts';
 import { ServiceError } from '../../contract/errors.ts';
 import type { CacheResult, Engine, ImageRequest } from '../../pool/engine.ts';
+import type { OriginOf } from '../../pool/source/origin.ts';
 import { runStage } from '../../pool/stages.ts';
 import type { Project } from '../../store/projects.ts';
 import type { Headers, HttpRequest } from '../http/request.ts';
-import type { Origins } from '../origins/origins.ts';
 import { type ProjectCache, type ProjectState, projectNotFound } from '../project-cache.ts';
 import type { ImageTelemetry, ObservedRequest } from '../telemetry/image-telemetry.ts';
 import { allows, checkSignature, checkSource } from './access.ts';
@@ -33,7 +33,8 @@ export interface DeliveryEnvironment {
   readonly engine: Engine;
   readonly projects: ProjectCache;
   readonly telemetry: ImageTelemetry;
-  readonly origins: Origins;
+  /** How sources are fetched for a project. */
+  readonly originsOf: (latest: () => Project) => OriginOf;
   /** Whether a token is valid for a request's target and marks the request as background work. */
   readonly isBackground: (target: string, token: string) => Promise<boolean>;
   /** Called when an image is delivered without its project's watermark, which failed. */
@@ -139,7 +140,7 @@ export class Delivery {
     const checked = {
       project: project._id,
       latest,
-      originOf: this.#environment.origins.of(latest),
+      originOf: this.#environment.originsOf(latest),
       source,
       version: options.v ?? null,
       variant: resolveVariant(options, hints, accepted, project),

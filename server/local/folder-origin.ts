@@ -4,7 +4,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { extname, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
-import { isHidden, openInFolder, partsOfPath } from '../../pool/source/folder.ts';
+import { fileNames, isHidden, openInFolder } from '../../pool/source/folder.ts';
 
 /** Media types of the source formats, by file extension. */
 const pictureTypes: ReadonlyMap<string, string> = new Map([
@@ -74,10 +74,10 @@ async function respond(
     response.writeHead(405, { allow: 'GET, HEAD' }).end();
     return;
   }
-  const parts = headers.host === authority ? partsOfPath(url.split('?', 1)[0] ?? '') : null;
-  const type = typeOf(parts?.at(-1) ?? '');
-  const isPicture = parts !== null && type !== undefined;
-  const opened = isPicture ? await openInFolder(folder, parts).catch(() => null) : null;
+  const names = headers.host === authority ? fileNames(url.split('?', 1)[0] ?? '') : null;
+  const type = typeOf(names?.at(-1) ?? '');
+  const isPicture = names !== null && type !== undefined;
+  const opened = isPicture ? await openInFolder(folder, names).catch(() => null) : null;
   if (opened === null) {
     response.writeHead(404, { 'content-type': 'text/plain' }).end('The picture does not exist.\n');
     return;

@@ -3,14 +3,16 @@ import { LRUCache } from 'lru-cache';
 import { ServiceError } from '../../contract/errors.ts';
 import type { Logger } from '../../contract/log.ts';
 import { type OriginEntry, originKey } from '../../contract/origins.ts';
+import { CredentialChain } from '../../pool/s3/credentials.ts';
 import { folderOrigin } from '../../pool/source/folder-origin.ts';
 import { headerOrigin } from '../../pool/source/header-origin.ts';
 import type { Origin, OriginOf } from '../../pool/source/origin.ts';
+import { s3Origin } from '../../pool/source/s3-origin.ts';
 import type { Keyring } from '../../store/keyring.ts';
 import { originField, type ProjectOrigin } from '../../store/project-origin.ts';
 import type { Project } from '../../store/projects.ts';
 import { allows } from '../image/access.ts';
-import { openOrigin } from './sealed-origin.ts';
+import { openOrigin, type ProjectTarget } from './sealed-origin.ts';
 
 export interface OriginsEnvironment {
   /** The operator's. */
@@ -68,11 +70,11 @@ export class Origins {
     if (known !== undefined) return known;
     // New for every change, because the encryption is random.
     const identity = `${projectId} ${hash('sha256', stored.sealed)}`;
-    const headers = openOrigin(this.#environment.keyring, projectId, stored);
+    const target = openOrigin(this.#environment.keyring, projectId, stored);
     const origin =
-      headers === null
+      target === null
         ? this.#undecryptable(identity, projectId, stored.host)
-        : headerOrigin(identity, headers);
+        : originOfTarget(identity, target);
     this.#opened.set(stored, origin);
     return origin;
   }
@@ -97,7 +99,28 @@ export class Origins {
 function originOfEntry(entry: OriginEntry): Origin {
   const { target } = entry;
   const identity = originKey(entry);
-  return target.kind === 'folder'
-    ? folderOrigin(identity, target.folder)
-    : headerOrigin(identity, target.headers);
+  switch (target.kind) {
+    case 'folder':
+      return folderOrigin(identity, target.folder);
+    case 'headers':
+      return headerOrigin(identity, target.headers);
+    case 's3': {
+      const { location } = target;
+      const chain = new CredentialChain(process.env, location.region);
+      return s3Origin(identity, { location, credentials: () => chain.get(), trusted: true });
+    }
+  }
+}
+
+/** A project has credentials of its own, and never those of the machine. */
+function originOfTarget(identity: string, target: ProjectTarget): Origin {
+  if (target.kind === 'headers') return headerOrigin(identity, target.headers);
+  const { location, accessKeyId, secretAccessKey } = target;
+  const credentials = {
+    accessKeyId,
+    secretAccessKey,
+    sessionToken: null,
+    expiresAt: Number.POSITIVE_INFINITY,
+  };
+  return s3Origin(identity, { location, credentials: async () => credentials, trusted: false });
 }

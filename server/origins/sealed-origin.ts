@@ -1,6 +1,17 @@
 import type { OriginHeaders } from '../../contract/origin-headers.ts';
+import type { S3Location } from '../../contract/s3-location.ts';
 import type { Keyring } from '../../store/keyring.ts';
 import type { ProjectOrigin } from '../../store/project-origin.ts';
+
+/** An origin of a project with its secrets. */
+export type ProjectTarget =
+  | { readonly kind: 'headers'; readonly headers: OriginHeaders }
+  | {
+      readonly kind: 's3';
+      readonly location: S3Location;
+      readonly accessKeyId: string;
+      readonly secretAccessKey: string;
+    };
 
 /** What the encryption is bound to: an origin that is copied to another project or host cannot be decrypted. */
 const contextOf = (projectId: string, host: string): string => `origin\n${projectId}\n${host}`;
@@ -10,23 +21,31 @@ export function sealOrigin(
   keyring: Keyring,
   projectId: string,
   host: string,
-  headers: OriginHeaders,
+  target: ProjectTarget,
 ): ProjectOrigin {
   return {
     host,
-    headers: Object.keys(headers).sort(),
-    sealed: keyring.seal(JSON.stringify({ headers }), contextOf(projectId, host)),
+    headers: target.kind === 'headers' ? Object.keys(target.headers).sort() : [],
+    s3: target.kind === 's3' ? shownLocation(target.location) : null,
+    sealed: keyring.seal(JSON.stringify(target), contextOf(projectId, host)),
     updatedAt: new Date(),
   };
 }
 
-/** The headers of an origin; null when it cannot be decrypted. */
+const shownLocation = ({ bucket, prefix, region, endpoint }: S3Location) => ({
+  bucket,
+  prefix,
+  region,
+  endpoint,
+});
+
+/** Null for an origin that cannot be decrypted. */
 export function openOrigin(
   keyring: Keyring,
   projectId: string,
   { host, sealed }: ProjectOrigin,
-): OriginHeaders | null {
+): ProjectTarget | null {
   const text = keyring.open(sealed, contextOf(projectId, host));
   // The encryption proves that this service wrote it.
-  return text === null ? null : JSON.parse(text).headers;
+  return text === null ? null : JSON.parse(text);
 }

@@ -1,0 +1,72 @@
+import { ServiceError } from '../../contract/errors.ts';
+import type { S3Location } from '../../contract/s3-location.ts';
+import type { Credentials } from '../s3/credentials.ts';
+import { bucketUrl, objectUrl } from '../s3/object-url.ts';
+import { sign } from '../s3/sign.ts';
+import { unlessAborted } from '../unless-aborted.ts';
+import { fetchSource } from './fetch.ts';
+import { withinDeadline } from './fetch-deadline.ts';
+import type { Origin } from './origin.ts';
+import { partsOfPath } from './path-parts.ts';
+
+export interface S3OriginOptions {
+  readonly location: S3Location;
+  /** @throws Error without secrets */
+  readonly credentials: () => Promise<Credentials>;
+  /** Whether the endpoint is the operator's, which may be private. */
+  readonly trusted: boolean;
+}
+
+/** The limit of S3. */
+const maxKeyBytes = 1_024;
+
+/** An origin whose sources are the objects of a bucket, by the path of the URL. The query names no object. */
+export function s3Origin(identity: string, options: S3OriginOptions): Origin {
+  const { location, credentials, trusted } = options;
+  const bucket = bucketUrl(location);
+  return {
+    identity,
+    trustedUrl: trusted ? bucket : null,
+    fetch: (url, fetchOptions) =>
+      withinDeadline(fetchOptions, async (signal, report) => {
+        const target = targetOf(location, url);
+        if (
+          bucket.protocol !== 'https:' &&
+          !trusted &&
+          !fetchOptions.guard.isPrivateSource(bucket)
+        ) {
+          throw new ServiceError('source_blocked', `The bucket of ${url.hostname} requires https.`);
+        }
+        report(`waiting for the credentials of the bucket of ${url.hostname}`);
+        const known = await unlessAborted(credentials(), signal).catch((error: unknown) => {
+          const text = `The service has no credentials for the bucket of ${url.hostname}.`;
+          throw new ServiceError('source_unreachable', text, error);
+        });
+        report(`waiting for the bucket of ${url.hostname}`);
+        const request = { method: 'GET', url: target, region: location.region };
+        const signed = await sign({ ...request, credentials: known, now: Date.now() });
+        const sent = { ...fetchOptions, signal, credentials: signed, maxRedirects: 0 };
+        return fetchSource(target, sent).catch((error) => {
+          throw withoutHost(error, target, url);
+        });
+      }),
+  };
+}
+
+function targetOf(location: S3Location, url: URL): URL {
+  const key = partsOfPath(url.pathname)?.join('/') ?? '';
+  try {
+    if (Buffer.byteLength(location.prefix + key) <= maxKeyBytes) return objectUrl(location, key);
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+  }
+  const text = `The source was not found in the bucket of ${url.hostname}.`;
+  throw new ServiceError('source_not_found', text);
+}
+
+/** The error for the host of the URL: where the bucket is, is not for clients. */
+function withoutHost(error: unknown, target: URL, { hostname }: URL): unknown {
+  if (!(error instanceof ServiceError)) return error;
+  const text = error.message.replaceAll(target.hostname, `the bucket of ${hostname}`);
+  return new ServiceError(error.code, text, error.cause, error.details);
+}

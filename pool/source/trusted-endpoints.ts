@@ -1,0 +1,43 @@
+import { type ConnectionLimits, Connections } from './connections.ts';
+import type { FetchOptions } from './fetch.ts';
+import { AddressGuard, type GuardOptions, portOf } from './guard.ts';
+
+/**
+ * Connections to hosts that the operator has configured, also in private networks. Only requests that the service
+ * makes up itself use them: nothing that a client names.
+ */
+export class TrustedEndpoints {
+  readonly #guardOptions: Omit<GuardOptions, 'privateSources'>;
+  readonly #limits: ConnectionLimits;
+  readonly #endpoints = new Map<
+    string,
+    Pick<FetchOptions, 'guard'> & { connections: Connections }
+  >();
+
+  constructor(guardOptions: Omit<GuardOptions, 'privateSources'>, limits: ConnectionLimits) {
+    this.#guardOptions = guardOptions;
+    this.#limits = limits;
+  }
+
+  /** Number of open connections. */
+  get open(): number {
+    let open = 0;
+    for (const { connections } of this.#endpoints.values()) open += connections.open;
+    return open;
+  }
+
+  /** The means of a fetch from the scheme, host and port of a URL, and from no other one. */
+  at(url: URL): Pick<FetchOptions, 'guard' | 'connections'> {
+    const known = this.#endpoints.get(url.origin);
+    if (known !== undefined) return known;
+    const privateSources = [`${url.hostname}:${portOf(url)}`];
+    const guard = new AddressGuard({ ...this.#guardOptions, privateSources });
+    const endpoint = { guard, connections: new Connections(guard, this.#limits) };
+    this.#endpoints.set(url.origin, endpoint);
+    return endpoint;
+  }
+
+  async destroy(): Promise<void> {
+    await Promise.all([...this.#endpoints.values()].map((one) => one.connections.destroy()));
+  }
+}

@@ -1,0 +1,125 @@
+import t, { type Test } from 'tap';
+import { parseS3Location } from '../../../contract/s3-location.ts';
+import { s3Origin } from '../../../pool/source/s3-origin.ts';
+import { client, failureOf, openSources, startOrigin } from './origin.ts';
+
+const secretAccessKey = 'secret-of-the-test';
+const credentials = {
+  accessKeyId: 'AKIDTEST',
+  secretAccessKey,
+  sessionToken: 'token-of-the-test',
+  expiresAt: Number.POSITIVE_INFINITY,
+};
+const pathOfUrl = (path: string) => new URL(`https://photos.example${path}`);
+
+/** A bucket with one object, whose other answers are those of paths. */
+async function startBucket(t: Test) {
+  return startOrigin(t, ({ url, headers }, response) => {
+    const { authorization = '' } = headers;
+    const isSigned = /^AWS4-HMAC-SHA256 Credential=AKIDTEST\/\d{8}\/us-east-1\/s3\/aws4_request,/;
+    if (!isSigned.test(authorization)) return response.writeHead(400).end();
+    if (url === '/media/shop/moved.jpg') {
+      return response.writeHead(307, { location: '/media/shop/a.jpg' }).end();
+    }
+    if (url === '/media/shop/denied.jpg') return response.writeHead(403).end('<Code>AccessDenied');
+    if (!/^\/media\/shop\/(a|a%20%2B%252F)\.jpg$/.test(url ?? '')) {
+      return response.writeHead(404).end('<Error><Code>NoSuchKey</Code></Error>');
+    }
+    if (headers['if-none-match'] === '"1"') return response.writeHead(304).end();
+    return response.setHeader('etag', '"1"').end('picture');
+  });
+}
+
+async function open(t: Test, trusted = true, privateSources: readonly string[] = []) {
+  const bucket = await startBucket(t);
+  const location = parseS3Location(`s3://media/shop?endpoint=http://127.0.0.1:${bucket.port}`);
+  const originOf = () =>
+    s3Origin('bucket', { location, credentials: async () => credentials, trusted });
+  const sources = openSources(t, { privateSources });
+  const acquire = (path: string) => sources.acquire(pathOfUrl(path), client({ originOf }));
+  return { bucket, sources, originOf, acquire };
+}
+
+t.test('the path of a URL names an object below the prefix', async (t) => {
+  const { bucket, sources, originOf, acquire } = await open(t);
+  const { bytes, validators } = await acquire('/a.jpg?v=2');
+  t.equal(Buffer.from(bytes).toString(), 'picture');
+  t.match(bucket.requests[0], {
+    url: '/media/shop/a.jpg',
+    headers: {
+      host: `127.0.0.1:${bucket.port}`,
+      'x-amz-security-token': credentials.sessionToken,
+      'x-amz-content-sha256': /^[a-f\d]{64}$/,
+    },
+  });
+  t.equal((await acquire('/a%20+%252F.jpg')).bytes.byteLength, 7);
+  const answer = await sources.revalidate(pathOfUrl('/a.jpg'), validators, client({ originOf }));
+  t.equal(answer.bytes, null);
+});
+
+t.test('no other object can be had', async (t) => {
+  const { bucket, acquire } = await open(t);
+  const refused = [
+    '/',
+    '/..%2fother.jpg',
+    '/%2e%2e%2fother.jpg',
+    '/x%2f..%2f..%2fother.jpg',
+    '/..%5cother.jpg',
+    '/a%2fb.jpg',
+    '/a%5cb.jpg',
+    '/a.jpg%00',
+    '/%0d%0aHost:%20a',
+    '/%e0.jpg',
+    '/%c0%ae%c0%ae/a.jpg',
+    '/%',
+    `/${'é'.repeat(520)}`,
+  ];
+  for (const path of refused) {
+    t.equal((await failureOf(acquire(path))).code, 'source_not_found', path);
+  }
+  t.equal(bucket.requests.length, 0, 'nothing is asked for');
+  const below = ['/../other.jpg', '/%2e%2e/other.jpg', '/%252e%252e/other.jpg', '/..\\other.jpg'];
+  for (const path of below) {
+    t.equal((await failureOf(acquire(path))).code, 'source_not_found', path);
+  }
+  for (const { url } of bucket.requests) t.match(url, /^\/media\/shop\/(?!.*\.\.)/);
+});
+
+t.test('errors name the host of the URL, and no secrets', async (t) => {
+  const { bucket, acquire } = await open(t);
+  const failures = {
+    '/missing.jpg': 'source_not_found',
+    '/denied.jpg': 'source_forbidden',
+    '/moved.jpg': 'source_unreachable',
+  };
+  for (const [path, code] of Object.entries(failures)) {
+    const error = await failureOf(acquire(path));
+    t.equal(error.code, code);
+    t.match(error.message, /the bucket of photos\.example/);
+    t.notMatch(error.message, /127\.0\.0\.1|AKID|secret|media/);
+  }
+  t.equal(bucket.requests.length, 3, 'a redirect is not followed');
+  const withoutCredentials = s3Origin('none', {
+    location: parseS3Location('s3://media?region=eu-central-1'),
+    credentials: async () => {
+      throw new Error('the role has ended');
+    },
+    trusted: true,
+  });
+  const originOf = () => withoutCredentials;
+  const failed = openSources(t).acquire(pathOfUrl('/a.jpg'), client({ originOf }));
+  t.match(await failureOf(failed), { code: 'source_unreachable', message: /no credentials/ });
+});
+
+t.test('only the endpoint of an operator may be private', async (t) => {
+  const untrusted = await open(t, false);
+  t.equal((await failureOf(untrusted.acquire('/a.jpg'))).code, 'source_blocked');
+  t.equal(untrusted.bucket.requests.length, 0);
+  const named = await open(t, false, ['127.0.0.0/8:*']);
+  t.equal((await named.acquire('/a.jpg')).bytes.byteLength, 7);
+
+  const { sources, bucket, acquire } = await open(t);
+  await acquire('/a.jpg');
+  const direct = sources.acquire(bucket.url('/media/shop/a.jpg'), client());
+  t.equal((await failureOf(direct)).code, 'source_blocked', 'not as a source of its own');
+});
