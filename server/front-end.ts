@@ -18,6 +18,7 @@ import { DiskCacheReporter } from './cluster/disk-cache-reporter.ts';
 import { WebConsole } from './console/console.ts';
 import { Authentication } from './control/authenticate.ts';
 import { ControlPlane } from './control/control-plane.ts';
+import { OriginResource } from './control/origin-resource.ts';
 import { PresetResource } from './control/preset-resource.ts';
 import { ProjectResource } from './control/project-resource.ts';
 import { RateLimit } from './control/rate-limit.ts';
@@ -304,6 +305,13 @@ class FrontEnd {
         onChange,
       }),
       presets: new PresetResource({ projects, onChange }),
+      origins: new OriginResource({
+        projects,
+        guard,
+        keyring: this.#keyring,
+        origins: this.#origins,
+        onChange,
+      }),
       guard,
       queue,
       prewarms,

@@ -16,6 +16,7 @@ import { type Authentication, authorise, readKey, requireProductAccess } from '.
 import { type Endpoint, type EndpointId, findEndpoint } from './endpoints.ts';
 import { bareHostRule } from './hosts-and-urls.ts';
 import { InvalidJson, parseJson } from './json.ts';
+import type { OriginResource } from './origin-resource.ts';
 import type { PresetResource } from './preset-resource.ts';
 import { type PrewarmStore, queuePrewarm } from './prewarm.ts';
 import { findPrewarm, findPurge } from './progress.ts';
@@ -34,6 +35,7 @@ export interface ControlPlaneEnvironment extends PrewarmStore {
   readonly storedProjects: Pick<Projects, 'organisationOf'>;
   readonly projects: ProjectResource;
   readonly presets: PresetResource;
+  readonly origins: OriginResource;
   readonly purges: Pick<PurgeRecords, 'find'>;
   readonly guard: AddressGuard;
   readonly baseUrl: string;
@@ -48,6 +50,8 @@ interface Call {
   readonly key: ApiKey;
   readonly projectId: string;
   readonly presetName: string;
+  /** Of the path. */
+  readonly host: string;
   readonly prewarmId: string;
   readonly purgeId: string;
   readonly input: unknown;
@@ -71,7 +75,7 @@ export class ControlPlane {
   async handle(request: HttpRequest): Promise<void> {
     const match = findEndpoint(request.method, request.path);
     if (match === null) throw new Error(`the router passed ${request.method} ${request.path}`);
-    const { endpoint, projectId, presetName, prewarmId, purgeId } = match;
+    const { endpoint, projectId, presetName, host, prewarmId, purgeId } = match;
     const { signal, query } = request;
     const contentType = request.header('content-type');
     const authorization = request.header('authorization');
@@ -101,6 +105,7 @@ export class ControlPlane {
         key,
         projectId: projectId ?? '',
         presetName: presetName ?? '',
+        host: host ?? '',
         prewarmId: prewarmId ?? '',
         purgeId: purgeId ?? '',
         input,
@@ -130,7 +135,7 @@ export class ControlPlane {
 type Handlers = Readonly<Record<EndpointId, (call: Call) => Promise<unknown>>>;
 
 function handlersOf(environment: ControlPlaneEnvironment): Handlers {
-  const { projects, presets, guard, prewarms, purges, baseUrl } = environment;
+  const { projects, presets, origins, guard, prewarms, purges, baseUrl } = environment;
   return {
     listProjects: async ({ key }) => (await projects.list(key)).map(projectBody),
     createProject: async ({ key, input }) =>
@@ -169,6 +174,10 @@ function handlersOf(environment: ControlPlaneEnvironment): Handlers {
       projectBody(await projects.addHost(projectId, typed('DomainInput', input))),
     removeProjectDomain: async ({ projectId, input }) =>
       projectBody(await projects.removeHost(projectId, typed('DomainInput', input))),
+    listProjectOrigins: ({ projectId }) => origins.list(projectId),
+    putProjectOrigin: ({ projectId, host, input }) =>
+      origins.put(projectId, host, typed('ProjectOriginInput', input)),
+    deleteProjectOrigin: ({ projectId, host }) => origins.remove(projectId, host),
     listProjectPresets: ({ projectId }) => presets.list(projectId),
     getProjectPreset: ({ projectId, presetName }) => presets.find(projectId, presetName),
     putProjectPreset: ({ projectId, presetName, input }) =>

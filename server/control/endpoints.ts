@@ -32,6 +32,7 @@ export const prefix = '/api/sdk/v1';
 const preset = { status: 200, name: 'preset', schema: 'Preset' } as const;
 const presets = { status: 200, name: 'presets', schema: 'Preset', isList: true } as const;
 const freshness = { status: 200, name: 'freshness', schema: 'Freshness' } as const;
+const origins = { status: 200, name: 'origins', schema: 'ProjectOrigin', isList: true } as const;
 const project = { status: 200, name: 'project', schema: 'Project' } as const;
 
 /** By operation id. Routes, checks and the OpenAPI document are derived from this table. */
@@ -159,6 +160,33 @@ export const endpoints = {
     success: project,
     errors: [400, 404],
   },
+  listProjectOrigins: {
+    method: 'GET',
+    path: '/projects/{projectId}/origins',
+    summary: 'List private origins',
+    description: 'The hosts whose sources need headers or are in a bucket, without any secret.',
+    success: origins,
+    errors: [404],
+  },
+  putProjectOrigin: {
+    method: 'PUT',
+    path: '/projects/{projectId}/origins/{host}',
+    summary: 'Create or replace a private origin',
+    description:
+      'Sets the request headers for the sources of a host, or the bucket that has them. They are encrypted, and no operation returns them. The host must be on the allowlist to be used. Cached images do not change.',
+    input: 'ProjectOriginInput',
+    success: { status: 200, name: 'origin', schema: 'ProjectOrigin' },
+    errors: [400, 404],
+  },
+  deleteProjectOrigin: {
+    method: 'DELETE',
+    path: '/projects/{projectId}/origins/{host}',
+    summary: 'Delete a private origin',
+    description:
+      'Returns the remaining origins; deleting a missing one is not an error. The sources of the host are fetched without headers afterwards.',
+    success: origins,
+    errors: [400, 404],
+  },
   listProjectPresets: {
     method: 'GET',
     path: '/projects/{projectId}/presets',
@@ -204,6 +232,7 @@ export interface Match {
   /** Decoded; null for operations without one. */
   readonly projectId: string | null;
   readonly presetName: string | null;
+  readonly host: string | null;
   readonly prewarmId: string | null;
   readonly purgeId: string | null;
 }
@@ -225,6 +254,7 @@ export function findEndpoint(method: string, path: string): Match | null {
       endpoint,
       projectId: segment('projectId'),
       presetName: segment('presetName'),
+      host: segment('host'),
       prewarmId: segment('prewarmId'),
       purgeId: segment('purgeId'),
     };

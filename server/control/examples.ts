@@ -66,6 +66,13 @@ export const examples = {
   },
   Freshness: { sourceAge: 300, browserAge: 60 },
   FreshnessInput: { sourceAge: 300, browserAge: 60 },
+  ProjectOrigin: {
+    host: 'photos.example.com',
+    headers: ['authorization'],
+    location: null,
+    updatedAt: '2026-11-20T09:31:32.000Z',
+  },
+  ProjectOriginInput: { headers: { Authorization: 'Bearer a-token' } },
   DomainInput: { host: 'static.example.com' },
   PresetInput: presetInput,
   Preset: { name: 'card', ...presetInput },

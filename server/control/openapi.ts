@@ -13,6 +13,7 @@ import {
 } from './response-headers.ts';
 import {
   bodySchemas,
+  originHostSchema,
   presetInputSchema,
   presetNameSchema,
   presetSchema,
@@ -70,6 +71,7 @@ const projectIdParameter = inPath('projectId', projectIdSchema, examples.Project
 const presetNameParameter = inPath('presetName', presetNameSchema, examples.Preset.name);
 const prewarmIdParameter = inPath('prewarmId', prewarmIdSchema, examples.PrewarmStatus.id);
 const purgeIdParameter = inPath('purgeId', purgeIdSchema, examples.PurgeStatus.id);
+const originHostParameter = inPath('host', originHostSchema, examples.ProjectOrigin.host);
 const hostParameter = {
   name: 'host',
   in: 'query',
@@ -84,6 +86,7 @@ function operationObject(id: string, endpoint: Endpoint): object {
   const parameters = [
     ...(path.includes('{projectId}') ? [projectIdParameter] : []),
     ...(path.includes('{presetName}') ? [presetNameParameter] : []),
+    ...(path.includes('{host}') ? [originHostParameter] : []),
     ...(path.includes('{prewarmId}') ? [prewarmIdParameter] : []),
     ...(path.includes('{purgeId}') ? [purgeIdParameter] : []),
     ...(inputOptional ? [hostParameter] : []),

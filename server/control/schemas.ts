@@ -92,6 +92,11 @@ export const purgeIdSchema = {
   description: 'The number of the purge, which the log names too.',
 } as const satisfies Schema;
 
+export const originHostSchema = {
+  type: 'string',
+  description: 'A host name without wildcard, with its port if it is not 443 or 80.',
+} as const satisfies Schema;
+
 const count = { type: 'integer', minimum: 0 } as const;
 const callbackUrl = {
   ...uri,
@@ -322,6 +327,56 @@ export const bodySchemas = {
   },
   Freshness: freshness,
   FreshnessInput: freshness,
+  ProjectOrigin: {
+    description: 'How the sources of a host are fetched, without any secret.',
+    ...closed({
+      host: originHostSchema,
+      headers: {
+        type: 'array',
+        items: { type: 'string' },
+        description: 'The names of the request headers, in lower case.',
+      },
+      location: {
+        type: ['string', 'null'],
+        description: 'The bucket that has the sources; null for an HTTP origin.',
+      },
+      updatedAt: { type: 'string', format: 'date-time' },
+    }),
+  },
+  ProjectOriginInput: {
+    type: 'object',
+    description: 'Either request headers, or a bucket.',
+    properties: {
+      headers: {
+        type: 'object',
+        additionalProperties: { type: 'string', writeOnly: true },
+        minProperties: 1,
+        maxProperties: 16,
+        description:
+          'Request headers by name; at most 8 KiB, with values of visible ASCII characters.',
+      },
+      s3: {
+        ...closed({
+          location: {
+            type: 'string',
+            maxLength: 2_048,
+            description:
+              '`s3://bucket/prefix?region=…` of AWS, or `s3://bucket/prefix?endpoint=https://…` of another service.',
+          },
+          accessKeyId: { type: 'string', minLength: 1, maxLength: 256, writeOnly: true },
+          secretAccessKey: { type: 'string', minLength: 1, maxLength: 1_024, writeOnly: true },
+        }),
+        description: 'A bucket, and credentials that may read its objects.',
+      },
+    },
+    allOf: [
+      {
+        anyOf: [{ required: ['headers'] }, { required: ['s3'] }],
+        'x-rule': 'must have headers or s3',
+      },
+    ],
+    additionalProperties: false,
+  },
   DomainInput: closed({
     host: {
       ...hostText,

@@ -16,6 +16,7 @@ const validators = {
   PrewarmInput: ajv.compile<Body<'PrewarmInput'>>(bodySchemas.PrewarmInput),
   PurgeInput: ajv.compile<Body<'PurgeInput'>>(bodySchemas.PurgeInput),
   FreshnessInput: ajv.compile<Body<'FreshnessInput'>>(bodySchemas.FreshnessInput),
+  ProjectOriginInput: ajv.compile<Body<'ProjectOriginInput'>>(bodySchemas.ProjectOriginInput),
   DomainInput: ajv.compile<Body<'DomainInput'>>(bodySchemas.DomainInput),
   PresetInput: ajv.compile<PresetInput>(presetInputSchema(ruledSchema)),
 };
@@ -23,6 +24,10 @@ const validators = {
 export type InputName = keyof typeof validators;
 export type Input<N extends InputName> =
   (typeof validators)[N] extends ValidateFunction<infer T> ? T : never;
+
+/** Bodies with secrets, whose values are not in errors. */
+const secretInputs: readonly InputName[] = ['ProjectOriginInput'];
+const withoutValue = (message: string): string => message.replace(/, and (?:is|has) .*$/s, '');
 
 /** The errors of a body, such as `name is required`; empty when it is valid. */
 export function validationErrors(name: InputName, body: unknown): string[] {
@@ -41,7 +46,8 @@ export function validationErrors(name: InputName, body: unknown): string[] {
     ...new Set(
       errors
         .filter((error) => !anyOfPaths.some((path) => error.schemaPath.startsWith(`${path}/`)))
-        .map(errorMessage),
+        .map(errorMessage)
+        .map((message) => (secretInputs.includes(name) ? withoutValue(message) : message)),
     ),
   ].slice(0, maxErrors);
 }

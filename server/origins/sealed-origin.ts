@@ -22,22 +22,16 @@ export function sealOrigin(
   projectId: string,
   host: string,
   target: ProjectTarget,
+  location: string | null,
 ): ProjectOrigin {
   return {
     host,
     headers: target.kind === 'headers' ? Object.keys(target.headers).sort() : [],
-    s3: target.kind === 's3' ? shownLocation(target.location) : null,
+    location,
     sealed: keyring.seal(JSON.stringify(target), contextOf(projectId, host)),
     updatedAt: new Date(),
   };
 }
-
-const shownLocation = ({ bucket, prefix, region, endpoint }: S3Location) => ({
-  bucket,
-  prefix,
-  region,
-  endpoint,
-});
 
 /** Null for an origin that cannot be decrypted. */
 export function openOrigin(

@@ -27,6 +27,9 @@ const name = fc.oneof(
   fc.string({ unit: 'binary' }),
 );
 
+const headerName = fc.oneof(word, fc.constantFrom('Authorization', 'Host', 'if-match', 'a b', ''));
+const headerValue = fc.oneof(word, fc.constantFrom('Basic YTpi', ' a', 'a\r\nb: c', 'é', ''));
+
 /** Objects of these fields, some of them missing or of another type. */
 const bodyOf = (fields: Readonly<Record<string, Arbitrary<unknown>>>): Arbitrary<unknown> => {
   const damaged = Object.entries(fields).map(([field, arbitrary]) => [
@@ -94,6 +97,12 @@ export const bodiesWith = (watermarks: readonly string[]) =>
     FreshnessInput: bodyOf({
       sourceAge: fc.oneof(integer(1, 31_536_000), fc.constantFrom('origin', 'Origin', null)),
       browserAge: fc.oneof(integer(0, 31_536_000), fc.constant(null)),
+    }),
+    ProjectOriginInput: bodyOf({
+      headers: fc.oneof(
+        { weight: 8, arbitrary: fc.dictionary(headerName, headerValue, { maxKeys: 3 }) },
+        fc.dictionary(name, name, { maxKeys: 20 }),
+      ),
     }),
     DomainInput: bodyOf(allGeneratedBy(bodySchemas.DomainInput.properties)),
     PresetInput: bodyOf({

@@ -39,12 +39,15 @@ interface Kind {
   readonly isRight: (after: Body, answer: Body, sent: Body, before: Body) => boolean;
 }
 
+const withoutTime = ({ updatedAt: _, ...origin }: Body) => origin;
+
 /** Each kind has its own project and connection, because all are sent concurrently. */
 async function kindsOf(control: Control): Promise<Kind[]> {
   const newPath = async () => `/projects/${await control.project(['a.example', '*.a.example'])}`;
   const settings = await newPath();
   const presets = `${await newPath()}/presets`;
   const freshness = `${await newPath()}/freshness`;
+  const origins = `${await newPath()}/origins`;
   const jobs = control.store.db.collection('jobs');
   const domains = (['POST', 'DELETE'] as const).map(async (method): Promise<Kind> => {
     const path = await newPath();
@@ -98,6 +101,22 @@ async function kindsOf(control: Control): Promise<Kind[]> {
       least: 20,
       read: (get) => get(freshness),
       isRight: (after, answer, sent) => same(answer, after) && same(answer, { freshness: sent }),
+    },
+    {
+      input: 'ProjectOriginInput',
+      method: 'PUT',
+      path: `${origins}/a.example`,
+      success: 200,
+      least: 20,
+      read: async (get) => (await get(origins)).origins.map(withoutTime),
+      isRight: (after, { origin }, { headers }) =>
+        same(after, [withoutTime(origin)]) &&
+        same(
+          origin.headers,
+          Object.keys(headers)
+            .map((one) => one.toLowerCase())
+            .sort(),
+        ),
     },
     {
       input: 'PrewarmInput',
