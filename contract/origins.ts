@@ -77,7 +77,8 @@ function parseFolder(text: string): OriginTarget | null {
     const url = new URL(text);
     if (!/^file:\/\/\//.test(text) || url.search !== '' || url.hash !== '') return null;
     const folder = normalize(fileURLToPath(url));
-    return isAbsolute(folder) && folder !== '/' ? { kind: 'folder', folder } : null;
+    const isFolder = isAbsolute(folder) && folder !== '/' && !folder.includes('\0');
+    return isFolder ? { kind: 'folder', folder } : null;
   } catch {
     return null;
   }

@@ -16,7 +16,7 @@ export interface TestFrontEnd {
   readonly port: number;
   readonly origin: TestOrigin;
   readonly store: Store;
-  /** Warnings and errors so far. */
+  /** Warnings and errors so far, and other lines with SERVICE_LOG_LEVEL. */
   readonly log: readonly LogLine[];
   /** The id of a project that may use 127.0.0.1 and localhost. */
   readonly project: string;
@@ -78,7 +78,8 @@ export async function startFrontEnd(
     receive: (receiver) => receiver(welcome),
   };
   const log: LogLine[] = [];
-  const logger = pino({ level: 'warn' }, { write: (line) => void log.push(JSON.parse(line)) });
+  const level = environment['SERVICE_LOG_LEVEL'] ?? 'warn';
+  const logger = pino({ level }, { write: (line) => void log.push(JSON.parse(line)) });
   const frontEnd = await createFrontEnd(settings, channel, logger);
   await frontEnd.start();
   if (reason !== null) throw new Error(reason);

@@ -145,7 +145,15 @@ t.test('a rejected value is repeated in part, without a password', async (t) => 
 });
 
 /** Keywords without errors of their own. */
-const structural = new Set(['properties', 'items', 'allOf', 'description', 'x-rule', '$ref']);
+const structural = new Set([
+  'properties',
+  'items',
+  'allOf',
+  'description',
+  'writeOnly',
+  'x-rule',
+  '$ref',
+]);
 
 t.test('every keyword, type and format of the schemas has a message', async (t) => {
   const seen = new Set<string>();
