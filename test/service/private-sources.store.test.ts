@@ -160,6 +160,24 @@ t.test('a project sends headers to a host', async (t) => {
     t.equal(elsewhere.status, 200, 'other hosts work');
   });
 
+  t.test('a project has pictures in a bucket', async (t) => {
+    const body = await coloured(70);
+    origin.serve('/media/shop/a.png', ({ headers }, response) => {
+      const isSigned = /^AWS4-HMAC-SHA256 Credential=key-a\//.test(headers.authorization ?? '');
+      if (isSigned) response.end(body);
+      else response.writeHead(403).end();
+    });
+    const location = `s3://media/shop?endpoint=${origin.url}`;
+    const s3 = { location, accessKeyId: 'key-a', secretAccessKey: 'token-a' };
+    const of = await createProject('photos.example.com');
+    t.equal((await call('PUT', `${of}/origins/photos.example.com`, { s3 })).status, 200);
+    t.equal(await redOf(await image(of, 'https://photos.example.com/a.png')), 70);
+    const missing = await image(of, 'https://photos.example.com/b.png');
+    t.equal(await redOf(missing), 'source_not_found');
+    t.equal(origin.requests.get('/media/shop/b.png'), 1);
+    t.notMatch(JSON.stringify(log), /token-a|key-a/);
+  });
+
   t.test('an origin is deleted', async (t) => {
     t.same(JSON.parse((await call('DELETE', `${project}/origins/${host}`)).text), { origins: [] });
     t.equal(await get(project, '&w=4'), 'source_unauthorized');

@@ -91,6 +91,36 @@ export async function bodies(t: Test, control: Control): Promise<void> {
       [{ fallback: 'https://b.example/' }, /^parameters\.fallback must be on an allowed host/],
       [{ fallback: `https://a.example/${'x'.repeat(1_000)}` }, /at most 1024 characters/],
     ];
+    const secret = 'secret-of-the-test';
+    const bucket = (location: unknown) => ({
+      s3: { location, accessKeyId: 'a', secretAccessKey: secret },
+    });
+    const origins: ReadonlyArray<readonly [host: string, body: unknown, message: RegExp]> = [
+      ['a.example', {}, /must have headers or s3/],
+      ['a.example', secret, /^the body must be an object\.$/],
+      ['a.example', { headers: secret }, /^headers must be an object\.$/],
+      ['a.example', { headers: [secret] }, /^headers must be an object\.$/],
+      ['a.example', { headers: { a: 5 } }, /^headers\.a must be a string\.$/],
+      ['a.example', { headers: {} }, /^headers must have at least 1 field\.$/],
+      ['a.example', { headers: { Host: secret } }, /^headers must be 1 to 16 .* without Host/],
+      ['a.example', { headers: { a: `${secret}\r\nb: c` } }, /^headers must be 1 to 16 /],
+      ['a.example', { headers: { a: 'b', A: secret } }, /^headers must be 1 to 16 /],
+      ['a.example', { headers: { a: 'b' }, ...bucket('s3://b1b') }, /headers or s3 is allowed/],
+      ['a.example', bucket(5), /^s3\.location must be a string\.$/],
+      ['a.example', bucket('s3://media'), /^s3\.location is not valid: it has no region/],
+      ['a.example', bucket(`s3://a:${secret}@media?region=a`), /must not contain credentials/],
+      ['a.example', bucket('s3://media?endpoint=http://s3.example'), /must be an https URL/],
+      ['a.example', bucket('s3://media?endpoint=https://10.0.0.1'), /must be on a public host/],
+      ['a.example', bucket('s3://media?endpoint=https://169.254.169.254'), /on a public host/],
+      ['a.example', { s3: { location: 's3://media?region=a' } }, /accessKeyId is required/],
+      ['a.example', { file: '/srv' }, /file is not a known field/],
+      ...['intranet', '10.0.0.1'].map(
+        (host) => [host, { headers: { a: 'b' } }, /^host must be on a public host/] as const,
+      ),
+      ...['*.a.example', 'a..example', 'a.example%2Fb', '%00', '$a', 'a.example:0'].map(
+        (host) => [host, { headers: { a: 'b' } }, /^host must be a host name without/] as const,
+      ),
+    ];
     const malformedNames = 'Card 1 a.b a%2Fb a%00 $a __proto__ %ff %C2%84'.split(' ');
     // The host of the query takes precedence, but the body must be valid.
     const withHost = '/domains?host=a.example';
@@ -107,6 +137,10 @@ export async function bodies(t: Test, control: Control): Promise<void> {
         ['PUT', `/presets/${name}`, { json: { parameters: { w: 1 } } }, presetName] as const,
         ['DELETE', `/presets/${name}`, {}, presetName] as const,
       ]),
+      ...origins.map(
+        ([host, json, message]) => ['PUT', `/origins/${host}`, { json }, message] as const,
+      ),
+      ['DELETE', '/origins/*', {}, /^host must be a host name without wildcard/],
       ['POST', '/prewarm', { json: { src: longHost } }, /^src \(.*\) must be an absolute http/],
       ['POST', '/prewarm', { json: { widths: [1] } }, /must have src or sources/],
       ['POST', '/prewarm', { json: { src: 'https://b.example/' } }, /^src \(https:.*on an allowed/],
@@ -132,6 +166,7 @@ export async function bodies(t: Test, control: Control): Promise<void> {
       const { status, body } = await call(method, on + tail, options);
       t.equal(status, 400, `${method} ${tail} ${message}`);
       t.match(body.message, message);
+      t.notMatch(body.message, secret);
     }
   });
 
@@ -149,6 +184,16 @@ export async function bodies(t: Test, control: Control): Promise<void> {
     t.same([await put(100), await put(99)], [400, 200], 'existing presets can be replaced');
     t.equal((await call('DELETE', `${to}/p0`)).status, 200);
     t.equal(await put(100), 200);
+  });
+
+  t.test('a project has at most 20 private origins', async (t) => {
+    const to = `/projects/${await control.project()}/origins`;
+    const put = async (index: number) => {
+      const json = { headers: { a: 'b' } };
+      return (await call('PUT', `${to}/h${index}.example`, { json })).status;
+    };
+    for (let index = 0; index < 20; index += 1) t.equal(await put(index), 200);
+    t.same([await put(20), await put(19)], [400, 200], 'existing ones can be replaced');
   });
 
   t.test('bodies at their limits are accepted', async (t) => {

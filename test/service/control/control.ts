@@ -58,6 +58,7 @@ export async function startControl(
       SERVICE_ROOT_API_KEY: rootKey,
       SERVICE_API_RATE_LIMIT: '1000000',
       SERVICE_BASE_URL: `${baseUrl}/`,
+      SERVICE_ENCRYPTION_KEYS: `test:${Buffer.alloc(32, 7).toString('base64')}`,
       ...environment,
     },
   });

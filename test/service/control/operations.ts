@@ -136,6 +136,35 @@ export async function operations(t: Test, { call, service, watermarks }: Control
     );
   });
 
+  t.test('private origins are created, replaced, listed and deleted', async (t) => {
+    const origins = `${on}/origins`;
+    const put = async (host: string, json: object) => {
+      const answer = await call('PUT', `${origins}/${host}`, { json });
+      t.equal(answer.status, 200, host);
+      return answer.body.origin;
+    };
+    t.same((await call('GET', origins)).body, { origins: [] });
+    await put('Shop.Example.com.', { headers: { 'X-Token': 'secret-1' } });
+    const headers = { Authorization: 'Bearer secret-2', 'User-Agent': 'shop' };
+    const shop = await put('shop.example.com', { headers });
+    t.match(shop, {
+      host: 'shop.example.com',
+      headers: ['authorization', 'user-agent'],
+      location: null,
+    });
+    const location = 's3://media/shop?endpoint=https://s3.example.com';
+    const s3 = { location, accessKeyId: 'secret-3', secretAccessKey: 'secret-4' };
+    const bucket = await put('b%C3%BCcher.example', { s3 });
+    t.match(bucket, { host: 'xn--bcher-kva.example', headers: [], location });
+    const listed = await call('GET', origins);
+    t.same(listed.body, { origins: [shop, bucket] }, 'by host');
+    t.notMatch(JSON.stringify([listed.body, (await call('GET', on)).body]), /secret-/);
+    t.same((await call('DELETE', `${origins}/SHOP.example.com`)).body, { origins: [bucket] });
+    t.same((await call('DELETE', `${origins}/SHOP.example.com`)).body, { origins: [bucket] });
+    t.same((await call('DELETE', `${origins}/b%C3%BCcher.example`)).body, { origins: [] });
+    t.same((await call('GET', on)).body.project, (await call('GET', '/projects')).body.projects[0]);
+  });
+
   t.test('a prewarm request is accepted with its counts', async (t) => {
     const answer = await call('POST', `${on}/prewarm`, {
       json: {

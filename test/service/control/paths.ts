@@ -14,6 +14,8 @@ export async function paths(t: Test, control: Control): Promise<void> {
       [`${on}/settings`, 'PATCH'],
       [`${on}/prewarm`, 'POST'],
       [`${on}/domains`, 'POST', 'DELETE'],
+      [`${on}/origins`, 'GET'],
+      [`${on}/origins/a.example`, 'PUT', 'DELETE'],
       [`${on}/presets`, 'GET'],
       [`${on}/presets/card`, 'GET', 'PUT', 'DELETE'],
     ];
@@ -42,6 +44,9 @@ export async function paths(t: Test, control: Control): Promise<void> {
         ['POST', '/prewarm', { json: { src: 'https://a.example/' } }],
         ['POST', '/domains', { json: { host: 'a.example' } }],
         ['DELETE', '/domains?host=a.example', {}],
+        ['GET', '/origins', {}],
+        ['PUT', '/origins/a.example', { json: { headers: { a: 'b' } } }],
+        ['DELETE', '/origins/a.example', {}],
         ['GET', '/presets', {}],
         ['GET', '/presets/card', {}],
         ['PUT', '/presets/card', { json: { parameters: { w: 5 } } }],
