@@ -67,6 +67,8 @@ const hintsByStatus = {
     callback_queue_full: 'Try again when earlier callbacks were received, or omit callbackUrl.',
     prewarm_queue_full:
       "Wait until some of the project's prewarming is done, then send the same request again, or one with fewer sources.",
+    usage_limit_reached:
+      "Wait for the time in Retry-After, until the next day begins (UTC), or raise the project's limits.",
     source_rate_limited:
       'Wait for the time in Retry-After, or let the source server answer this service more often.',
   },

@@ -14,6 +14,7 @@ import type { EngineSettings } from './settings.ts';
 import { SingleFlight } from './single-flight.ts';
 import type { AddressGuard } from './source/guard.ts';
 import { noObserver, runStage } from './stages.ts';
+import type { ImageTier } from './tiers.ts';
 import type { WatermarkSource } from './watermark-failures.ts';
 
 export type { ImageRequest, Timings } from './producer.ts';
@@ -24,7 +25,7 @@ export interface CacheResult {
   /** Null when the image is too large for the memory cache, or the cache is disabled. */
   readonly entry: MemoryEntry | null;
   /** An image received as a follower counts as a miss. */
-  readonly tier: 'memory' | 'disk' | 'shared' | 'miss';
+  readonly tier: ImageTier;
   readonly timings: Timings;
   /** Absent for a request without `freshness`. */
   readonly freshness?: FreshnessReport;
@@ -247,10 +248,15 @@ export class Engine {
 
   async #produce(key: string, work: Work, admission: Admission): Promise<CacheResult> {
     admission.enter();
-    this.#environment.onRender('begun', key, {});
-    const { image, timings } = await this.#producer.produce(work, () => admission.leave());
-    this.#environment.onRender('done', key, timings);
-    return this.#keep(key, image, 'miss', work, timings);
+    const ended = await work.admitRender?.();
+    try {
+      this.#environment.onRender('begun', key, {});
+      const { image, timings } = await this.#producer.produce(work, () => admission.leave());
+      this.#environment.onRender('done', key, timings);
+      return this.#keep(key, image, 'miss', work, timings);
+    } finally {
+      ended?.();
+    }
   }
 
   #readMemory(key: string, request: ValidRequest) {
@@ -311,7 +317,7 @@ export class Engine {
   #keep(
     key: string,
     image: Image,
-    tier: CacheResult['tier'],
+    tier: ImageTier,
     { purges }: Work,
     timings: Timings = {},
   ): CacheResult {

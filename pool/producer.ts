@@ -33,6 +33,11 @@ export interface ImageRequest {
   readonly stages?: StageObserver;
   /** Of the source and the watermark. Default: plain HTTP requests. */
   readonly originOf?: OriginOf;
+  /**
+   * Called before a render, with nothing fetched yet. Resolves with a function for its end, or rejects with the
+   * error of a project that may not render.
+   */
+  readonly admitRender?: () => Promise<() => void>;
 }
 
 /** A request in progress. */

@@ -44,6 +44,7 @@ import { ImageTelemetry } from './telemetry/image-telemetry.ts';
 import type { Tracing } from './telemetry/otlp.ts';
 import { logSharedCache } from './telemetry/shared-cache-log.ts';
 import { startTracing } from './telemetry/tracing.ts';
+import { Usage } from './usage/usage.ts';
 
 const reportEveryMs = 1_000;
 const projectsEveryMs = 1_000;
@@ -82,9 +83,9 @@ class FrontEnd {
   readonly #coalescer: CoalescerClient;
   readonly #diskCacheReporter: DiskCacheReporter;
   readonly #metrics = new FrontEndMetrics();
-  readonly #telemetry: ImageTelemetry;
   readonly #keyring: Keyring;
   readonly #origins: Origins;
+  readonly #usage: Usage;
   readonly #delivery: Delivery;
   readonly #webConsole: WebConsole | null;
   readonly #app: App;
@@ -152,8 +153,19 @@ class FrontEnd {
       onRender: (event, key, timings) => log.debug({ key, ...timings }, `render ${event}`),
       now: Date.now,
     });
-    this.#telemetry = new ImageTelemetry({
+    this.#usage = new Usage({
+      records: this.#store.usage,
+      available: this.#storeAvailable,
+      onFailure: (error, dropped) =>
+        log.warn(
+          { reason: describeOutage(this.#store.explain(error)), dropped },
+          'the usage of projects could not be stored; it is stored later',
+        ),
+      now: Date.now,
+    });
+    const telemetry = new ImageTelemetry({
       registry: this.#metrics.registry,
+      usage: this.#usage.totals,
       onFailure: logFailures(log),
     });
     this.#keyring = new Keyring(settings.encryptionKeys);
@@ -162,8 +174,9 @@ class FrontEnd {
     this.#delivery = new Delivery({
       engine: this.#engine,
       projects: this.#projects,
-      telemetry: this.#telemetry,
+      telemetry,
       isBackground: (target, token) => backgroundTokens.verify(target, token),
+      admitRender: (project) => this.#usage.limits.admit(project),
       onWatermarkFailure: logWatermarkFailures(log),
       originsOf: (latest) => this.#origins.of(latest),
       cacheTagHeaders: settings.cacheTagHeaders,
@@ -187,6 +200,7 @@ class FrontEnd {
       this.#log.info(chosen, 'the HTTP server listens');
       this.#metrics.listens(chosen.engine);
       setInterval(() => this.#report(), reportEveryMs).unref();
+      this.#usage.start();
       this.#channel.send({ type: 'ready', httpServer: chosen });
       setTimeout(() => this.#webConsole?.load(), consoleAfterMs).unref();
     } catch (error) {
@@ -205,7 +219,8 @@ class FrontEnd {
     this.#log.info('draining');
     await drainRequests(this.#app, graceMs, drainWithinMs);
     this.#projects.stop();
-    const closed = Promise.all([this.#engine.close(), this.#store.close(), this.#tracing?.close()]);
+    const stored = this.#usage.close().finally(() => this.#store.close());
+    const closed = Promise.all([this.#engine.close(), stored, this.#tracing?.close()]);
     await Promise.race([closed, sleep(closeWithinMs)]);
     this.#diskCacheReporter.flush();
     this.#report();
@@ -316,6 +331,7 @@ class FrontEnd {
       queue,
       prewarms,
       purges,
+      usage: this.#usage,
       callbacks,
       baseUrl,
       trustedProxies,
@@ -333,7 +349,8 @@ class FrontEnd {
       openRequests: this.#app.open,
       storeAvailable: this.#storeAvailable(),
     });
-    const projects = this.#telemetry.projects.take();
+    const projects = this.#usage.totals.takeReport();
+    if (this.#usage.totals.isFull) void this.#usage.store();
     this.#channel.send({ type: 'stats', stats, metrics, projects });
   }
 

@@ -2,11 +2,12 @@ import type { DiskCacheIndex } from './cluster/disk-cache-index.ts';
 import type { DiskPurges } from './cluster/disk-purges.ts';
 import type { SharedPurges } from './cluster/shared-purges.ts';
 import type { Supervisor } from './cluster/supervisor.ts';
-import { BusiestProjects, type ProjectCounts } from './telemetry/busiest-projects.ts';
+import { BusiestProjects } from './telemetry/busiest-projects.ts';
 import { exposition } from './telemetry/exposition.ts';
 import { ProcessMetrics } from './telemetry/process-metrics.ts';
 import { MetricsRegistry, type MetricsSnapshot } from './telemetry/registry.ts';
 import { MetricSums } from './telemetry/sums.ts';
+import type { ProjectCounts } from './usage/usage-totals.ts';
 
 export interface PrimaryParts {
   readonly supervisor: Pick<Supervisor, 'listening' | 'restarts'>;

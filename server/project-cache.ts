@@ -8,6 +8,7 @@ import type { ProjectChanges } from '../store/project-changes.ts';
 import type { Project, Projects } from '../store/projects.ts';
 import type { ProjectUpdate } from './cluster/channel.ts';
 import { storeUnavailable } from './store-failure.ts';
+import { RequestCounts } from './usage/request-counts.ts';
 
 /** @param id as received from the client, of any length */
 export function projectNotFound(id: string): ServiceError {
@@ -25,6 +26,8 @@ export function requireProject(id: string, project: Project | null): Project {
 export interface ProjectState {
   readonly project: Project;
   stale: boolean;
+  /** Of this process. */
+  readonly counts: RequestCounts;
 }
 
 /** About ten thousand average projects. */
@@ -218,7 +221,7 @@ export class ProjectCache {
   }
 
   #set(project: Project): ProjectState {
-    const state = { project, stale: false };
+    const state = { project, stale: false, counts: new RequestCounts(project._id) };
     const before = this.#known.peek(project._id)?.project.purges?.last;
     this.#known.set(project._id, state);
     if (project.purges?.last !== before) this.#environment.onPurge?.(project);

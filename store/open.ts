@@ -13,6 +13,7 @@ import { StoreUnavailable } from './outage.ts';
 import { Prewarms } from './prewarms.ts';
 import { Projects } from './projects.ts';
 import { PurgeRecords } from './purge-records.ts';
+import { UsageRecords } from './usage.ts';
 
 /** While no process owns the embedded store. */
 const pollEveryMs = 500;
@@ -25,6 +26,7 @@ export interface Store {
   readonly keys: Keys;
   readonly prewarms: Prewarms;
   readonly purges: PurgeRecords;
+  readonly usage: UsageRecords;
   readonly db: Db;
   /** Resolves when the store has responded for the first time. Rejects on abort and on close. */
   established(signal?: AbortSignal): Promise<void>;
@@ -133,8 +135,9 @@ export async function awaitStore(
 }
 
 /** Idempotent, and safe to run in several processes at once. */
-export async function ensureIndexes({ projects, keys, prewarms, purges }: Store): Promise<void> {
-  await Promise.all([projects, keys, prewarms, purges].map((part) => part.ensureIndexes()));
+export async function ensureIndexes(store: Store): Promise<void> {
+  const { projects, keys, prewarms, purges, usage } = store;
+  await Promise.all([projects, keys, prewarms, purges, usage].map((part) => part.ensureIndexes()));
 }
 
 function createStore(
@@ -153,6 +156,7 @@ function createStore(
     keys: new Keys(db),
     prewarms: new Prewarms(db),
     purges: new PurgeRecords(db),
+    usage: new UsageRecords(db),
     established: (signal) => connection.established(signal),
     explain: (error) => connection.explain(error),
     async ping(timeoutMs) {

@@ -46,6 +46,12 @@ export interface ProjectFreshness {
   readonly browserAge: number | null;
 }
 
+/** The most that a project may use on a day (UTC); null for no limit. */
+export interface ProjectLimits {
+  readonly rendersPerDay: number | null;
+  readonly bytesPerDay: number | null;
+}
+
 export interface Project extends ProjectSettings {
   readonly _id: string;
   readonly orgId: string;
@@ -67,6 +73,8 @@ export interface Project extends ProjectSettings {
   readonly freshness?: ProjectFreshness;
   /** By `originField` of the host. */
   readonly origins?: Readonly<Record<string, ProjectOrigin>>;
+  /** Absent until they are set: the project has no limits. */
+  readonly limits?: ProjectLimits;
   /** Absent before the first purge. */
   readonly purges?: Purges;
   readonly createdAt: Date;

@@ -3,7 +3,7 @@ import { withTimeout } from './deadline.ts';
 import { newProjectId, newSigningSecret } from './identifiers.ts';
 import { StoreUnavailable } from './outage.ts';
 import { isPresetName, type PresetParameters } from './preset.ts';
-import type { Project, ProjectFreshness, ProjectSettings } from './project.ts';
+import type { Project, ProjectFreshness, ProjectLimits, ProjectSettings } from './project.ts';
 import {
   markChange,
   ProjectChanges,
@@ -18,6 +18,7 @@ export {
   type Project,
   type ProjectFit,
   type ProjectFreshness,
+  type ProjectLimits,
   type ProjectSettings,
   projectFits,
   type WatermarkPosition,
@@ -131,6 +132,10 @@ export class Projects {
 
   setFreshness(id: string, freshness: ProjectFreshness): Promise<Project | null> {
     return this.#change(id, { $set: { freshness } });
+  }
+
+  setLimits(id: string, limits: ProjectLimits): Promise<Project | null> {
+    return this.#change(id, { $set: { limits } });
   }
 
   addHost(id: string, host: string): Promise<Project | null> {

@@ -36,6 +36,8 @@ const allVariantsStatuses = new Set([403, 404, 413, 415, 422, 429, 502, 503, 504
 const maxErrorBytes = 16_384;
 /** The code of a 504 whose cause is the variant: others may take less time. */
 const slowVariantCode = 'transform_timeout';
+/** The code of a 429 that lasts until the next day. */
+const limitCode = 'usage_limit_reached';
 
 /**
  * Requests all variants of one source from the service, one after the other over one connection: one
@@ -89,7 +91,7 @@ async function requestVariant(
     const { code, text } = readError(await readStart(body));
     return {
       reason: `${label}: ${statusCode} ${text}`,
-      retryable: retryableStatuses.has(statusCode),
+      retryable: retryableStatuses.has(statusCode) && code !== limitCode,
       allVariants: allVariantsStatuses.has(statusCode) && code !== slowVariantCode,
     };
   } catch (error) {

@@ -3,8 +3,8 @@ import type { Engine } from '../../pool/engine.ts';
 import type { Image } from '../../pool/image.ts';
 import type { Project } from '../../store/projects.ts';
 import type { ChosenServer } from '../http/choose-server.ts';
-import type { ProjectCounts } from '../telemetry/busiest-projects.ts';
 import type { MetricsSnapshot } from '../telemetry/registry.ts';
+import type { ProjectCounts } from '../usage/usage-totals.ts';
 
 /** The result of a render, for its followers in other processes. */
 export type RenderOutcome =

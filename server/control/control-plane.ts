@@ -8,10 +8,11 @@ import type { Projects } from '../../store/projects.ts';
 import type { PurgeRecords } from '../../store/purge-records.ts';
 import { clientAddress, clientNetwork } from '../http/client-address.ts';
 import { errorResponse } from '../http/error-response.ts';
-import { jsonHeaders } from '../http/headers.ts';
+import { csvHeaders, jsonHeaders } from '../http/headers.ts';
 import type { Headers, HttpRequest } from '../http/request.ts';
 import { hasTooManyParameters, tooManyParameters } from '../image/address.ts';
 import { failureOf, storeUnavailable } from '../store-failure.ts';
+import type { Usage } from '../usage/usage.ts';
 import { type Authentication, authorise, readKey, requireProductAccess } from './authenticate.ts';
 import { type Endpoint, type EndpointId, findEndpoint } from './endpoints.ts';
 import { bareHostRule } from './hosts-and-urls.ts';
@@ -22,7 +23,9 @@ import { type PrewarmStore, queuePrewarm } from './prewarm.ts';
 import { findPrewarm, findPurge } from './progress.ts';
 import type { ProjectResource } from './project-resource.ts';
 import type { RateLimit } from './rate-limit.ts';
-import { configurationBody, freshnessBody, projectBody } from './representation.ts';
+import { configurationBody, freshnessBody, limitsBody, projectBody } from './representation.ts';
+import { Csv, usageBody, usageCsv } from './usage-body.ts';
+import { readUsageQuery } from './usage-query.ts';
 import type { Input, InputName } from './validate.ts';
 
 const defaultBodyBytes = 64 * 1024;
@@ -37,6 +40,7 @@ export interface ControlPlaneEnvironment extends PrewarmStore {
   readonly presets: PresetResource;
   readonly origins: OriginResource;
   readonly purges: Pick<PurgeRecords, 'find'>;
+  readonly usage: Pick<Usage, 'days'>;
   readonly guard: AddressGuard;
   readonly baseUrl: string;
   /** Proxies whose X-Forwarded-For names the client. */
@@ -55,6 +59,9 @@ interface Call {
   readonly prewarmId: string;
   readonly purgeId: string;
   readonly input: unknown;
+  /** As in the request. */
+  readonly query: string;
+  readonly accept: string;
   /** Aborts when the client disconnects. */
   readonly signal: AbortSignal;
   /** Sets the `Location` of the response, relative to the request's URL, which a proxy may have changed. */
@@ -76,7 +83,7 @@ export class ControlPlane {
     const match = findEndpoint(request.method, request.path);
     if (match === null) throw new Error(`the router passed ${request.method} ${request.path}`);
     const { endpoint, projectId, presetName, host, prewarmId, purgeId } = match;
-    const { signal, query } = request;
+    const { signal, query, accept } = request;
     const contentType = request.header('content-type');
     const authorization = request.header('authorization');
     const serviceApiKey = request.header('x-service-api-key');
@@ -109,16 +116,19 @@ export class ControlPlane {
         prewarmId: prewarmId ?? '',
         purgeId: purgeId ?? '',
         input,
+        query,
+        accept,
         signal,
         locate: (reference) => {
           location = [['location', reference]];
         },
       };
       const result = await this.#handlers[match.id](call);
+      const isCsv = result instanceof Csv;
       request.respond({
         status: endpoint.success.status,
-        headers: [...jsonHeaders, ...location, ...limitHeaders],
-        body: JSON.stringify({ [endpoint.success.name]: result }),
+        headers: [...(isCsv ? csvHeaders : jsonHeaders), ...location, ...limitHeaders],
+        body: isCsv ? result.text : JSON.stringify({ [endpoint.success.name]: result }),
       });
     } catch (error) {
       const failure = failureOf(error);
@@ -135,7 +145,7 @@ export class ControlPlane {
 type Handlers = Readonly<Record<EndpointId, (call: Call) => Promise<unknown>>>;
 
 function handlersOf(environment: ControlPlaneEnvironment): Handlers {
-  const { projects, presets, origins, guard, prewarms, purges, baseUrl } = environment;
+  const { projects, presets, origins, guard, prewarms, purges, usage, baseUrl } = environment;
   return {
     listProjects: async ({ key }) => (await projects.list(key)).map(projectBody),
     createProject: async ({ key, input }) =>
@@ -170,6 +180,15 @@ function handlersOf(environment: ControlPlaneEnvironment): Handlers {
     getProjectFreshness: async ({ projectId }) => freshnessBody(await projects.find(projectId)),
     putProjectFreshness: async ({ projectId, input }) =>
       freshnessBody(await projects.setFreshness(projectId, typed('FreshnessInput', input))),
+    getProjectUsage: async ({ projectId, query, accept }) => {
+      const asked = readUsageQuery(query, accept, Date.now());
+      await projects.find(projectId);
+      const body = usageBody(asked, await usage.days(projectId, asked.from, asked.to));
+      return asked.format === 'csv' ? usageCsv(body) : body;
+    },
+    getProjectLimits: async ({ projectId }) => limitsBody(await projects.find(projectId)),
+    putProjectLimits: async ({ projectId, input }) =>
+      limitsBody(await projects.setLimits(projectId, typed('LimitsInput', input))),
     addProjectDomain: async ({ projectId, input }) =>
       projectBody(await projects.addHost(projectId, typed('DomainInput', input))),
     removeProjectDomain: async ({ projectId, input }) =>

@@ -14,6 +14,8 @@ export interface Endpoint {
   readonly inputOptional?: true;
   /** Default: 64 KiB. */
   readonly maxBodyBytes?: number;
+  /** The parameters of the query that the OpenAPI document has. */
+  readonly query?: readonly ('from' | 'to' | 'format')[];
   readonly success: {
     readonly status: 200 | 201 | 202;
     readonly name: string;
@@ -22,6 +24,8 @@ export interface Endpoint {
     readonly isList?: true;
     /** The `Location` of the response says what becomes of the request. */
     readonly hasLocation?: true;
+    /** The client may choose CSV. */
+    readonly isAlsoCsv?: true;
   };
   /** Error statuses besides those of every operation. */
   readonly errors: readonly (400 | 404)[];
@@ -33,6 +37,7 @@ const preset = { status: 200, name: 'preset', schema: 'Preset' } as const;
 const presets = { status: 200, name: 'presets', schema: 'Preset', isList: true } as const;
 const freshness = { status: 200, name: 'freshness', schema: 'Freshness' } as const;
 const origins = { status: 200, name: 'origins', schema: 'ProjectOrigin', isList: true } as const;
+const limits = { status: 200, name: 'limits', schema: 'Limits' } as const;
 const project = { status: 200, name: 'project', schema: 'Project' } as const;
 
 /** By operation id. Routes, checks and the OpenAPI document are derived from this table. */
@@ -137,6 +142,34 @@ export const endpoints = {
       'After the source age an image is still served, and its source is asked in the background whether it has changed. The browser age is sent to browsers, and the rest of the source age to CDNs.',
     input: 'FreshnessInput',
     success: freshness,
+    errors: [400, 404],
+  },
+  getProjectUsage: {
+    method: 'GET',
+    path: '/projects/{projectId}/usage',
+    summary: 'Read the usage by day',
+    description:
+      'Requests, bytes and renders of the project on each day (UTC), of the last 30 days by default. It is at most a minute behind. As CSV with `format=csv` or `Accept: text/csv`.',
+    query: ['from', 'to', 'format'],
+    success: { status: 200, name: 'usage', schema: 'Usage', isAlsoCsv: true },
+    errors: [400, 404],
+  },
+  getProjectLimits: {
+    method: 'GET',
+    path: '/projects/{projectId}/limits',
+    summary: 'Read the limits of a day',
+    description: 'Both are null for a project without limits.',
+    success: limits,
+    errors: [404],
+  },
+  putProjectLimits: {
+    method: 'PUT',
+    path: '/projects/{projectId}/limits',
+    summary: 'Set the limits of a day',
+    description:
+      'Beyond a limit, requests that need a render get 429 `usage_limit_reached` until the next day (UTC), and cached images are delivered. A limit can be exceeded by what other processes use in a minute.',
+    input: 'LimitsInput',
+    success: limits,
     errors: [400, 404],
   },
   addProjectDomain: {

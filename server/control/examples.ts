@@ -1,5 +1,7 @@
 import { newProjectSettings, type Project } from '../../store/projects.ts';
+import { noUsage } from '../usage/usage-totals.ts';
 import { configurationBody, projectBody } from './representation.ts';
+import { usageBody } from './usage-body.ts';
 
 const createdAt = new Date('2026-11-20');
 
@@ -21,6 +23,20 @@ const project: Project = {
 };
 
 const presetInput = { parameters: { w: 400, h: 300, fit: 'cover', sharpen: true } };
+
+const usage = {
+  ...noUsage(),
+  memory: 9_120,
+  disk: 640,
+  miss: 230,
+  none: 10,
+  bytes: 481_213_000,
+  renders: 228,
+  renderMs: 19_420,
+  backgroundRequests: 40,
+  backgroundRenders: 40,
+  backgroundRenderMs: 3_100,
+};
 
 /** The examples of the OpenAPI document, by schema; a test validates them. */
 export const examples = {
@@ -73,6 +89,11 @@ export const examples = {
     updatedAt: '2026-11-20T09:31:32.000Z',
   },
   ProjectOriginInput: { headers: { Authorization: 'Bearer a-token' } },
+  Usage: usageBody({ from: '2026-11-20', to: '2026-11-20', format: 'json' }, [
+    { date: '2026-11-20', counts: usage },
+  ]),
+  Limits: { rendersPerDay: 10_000, bytesPerDay: null },
+  LimitsInput: { rendersPerDay: 10_000, bytesPerDay: null },
   DomainInput: { host: 'static.example.com' },
   PresetInput: presetInput,
   Preset: { name: 'card', ...presetInput },

@@ -21,6 +21,8 @@ import {
   projectIdSchema,
   purgeIdSchema,
 } from './schemas.ts';
+import { usageCsv } from './usage-body.ts';
+import { maxUsageDays, usageFormats } from './usage-query.ts';
 
 const schemas = {
   ...bodySchemas,
@@ -57,8 +59,15 @@ function successBody({ success }: Endpoint): object {
     additionalProperties: false,
   };
   const example = examples[name];
-  return json(schema, { [success.name]: isList ? [example] : example });
+  return {
+    ...json(schema, { [success.name]: isList ? [example] : example }),
+    ...(success.isAlsoCsv && csvOfUsage),
+  };
 }
+
+const csvOfUsage = {
+  'text/csv': { schema: { type: 'string' }, example: usageCsv(examples.Usage).text },
+};
 
 const inPath = (name: string, schema: object, example: string) => ({
   name,
@@ -80,9 +89,34 @@ const hostParameter = {
   example: examples.DomainInput.host,
 };
 
+const date = { type: 'string', format: 'date' };
+const queryParameters = {
+  from: {
+    description: 'The first day (UTC); 29 days before the last one by default.',
+    schema: date,
+    example: examples.Usage.from,
+  },
+  to: {
+    description: `The last day, today by default; at most ${maxUsageDays} days in all.`,
+    schema: date,
+    example: examples.Usage.to,
+  },
+  format: {
+    description: 'Takes precedence over the Accept header.',
+    schema: { type: 'string', enum: usageFormats },
+    example: 'json',
+  },
+};
+const inQuery = (name: keyof typeof queryParameters) => ({
+  name,
+  in: 'query',
+  ...queryParameters[name],
+});
+
 /** JSON omits the undefined fields. */
 function operationObject(id: string, endpoint: Endpoint): object {
   const { path, input, inputOptional = false, success, summary, description } = endpoint;
+  const { query = [] } = endpoint;
   const parameters = [
     ...(path.includes('{projectId}') ? [projectIdParameter] : []),
     ...(path.includes('{presetName}') ? [presetNameParameter] : []),
@@ -90,6 +124,7 @@ function operationObject(id: string, endpoint: Endpoint): object {
     ...(path.includes('{prewarmId}') ? [prewarmIdParameter] : []),
     ...(path.includes('{purgeId}') ? [purgeIdParameter] : []),
     ...(inputOptional ? [hostParameter] : []),
+    ...query.map(inQuery),
   ];
   return {
     operationId: id,

@@ -112,6 +112,10 @@ export class ProjectResource {
     return this.#changed(id, await this.#environment.projects.setFreshness(id, freshness));
   }
 
+  async setLimits(id: string, limits: Body<'LimitsInput'>): Promise<Project> {
+    return this.#changed(id, await this.#environment.projects.setLimits(id, limits));
+  }
+
   async addHost(id: string, { host }: Body<'DomainInput'>): Promise<Project> {
     const { projects, guard } = this.#environment;
     const result = readAllowedHost(host, guard);

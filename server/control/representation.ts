@@ -23,6 +23,10 @@ export function freshnessBody({ freshness }: Project): Body<'Freshness'> {
   return freshness ?? { sourceAge: null, browserAge: null };
 }
 
+export function limitsBody({ limits }: Project): Body<'Limits'> {
+  return limits ?? { rendersPerDay: null, bytesPerDay: null };
+}
+
 /** The configuration that an integration needs to build delivery URLs. */
 export function configurationBody(project: Project, baseUrl: string): Body<'ProjectConfiguration'> {
   return {

@@ -1,3 +1,4 @@
+import { imageTiers } from '../../pool/tiers.ts';
 import { outputFormats } from '../../pool/variant.ts';
 
 const text = (description: string, example: string) => ({
@@ -77,7 +78,7 @@ export const headerComponents = {
   ),
   'X-Cache': {
     description: 'The cache that had the image.',
-    schema: { type: 'string', enum: ['memory', 'disk', 'shared', 'miss'] },
+    schema: { type: 'string', enum: imageTiers },
   },
   'X-Fallback': text(
     'The image is the fallback: the error code of the source.',

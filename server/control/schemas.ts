@@ -10,6 +10,7 @@ import { projectFits, watermarkPositions } from '../../store/projects.ts';
 import type { ParameterName } from '../image/parameters.ts';
 import { bareHostRule } from './hosts-and-urls.ts';
 import { presetParametersSchema } from './preset-input.ts';
+import { type CacheTier, cacheTiers } from './usage-body.ts';
 
 /**
  * The schemas of the control plane's bodies: requests are validated with them, the TypeScript types are
@@ -47,6 +48,20 @@ const closed = <const P extends Readonly<Record<string, Schema>>>(properties: P)
     required: Object.keys(properties) as (keyof P & string)[],
     additionalProperties: false,
   }) as const;
+
+/** An optional limit. */
+const limit = {
+  type: ['integer', 'null'],
+  minimum: 0,
+  maximum: Number.MAX_SAFE_INTEGER,
+} as const;
+const limits = {
+  description: 'The most that a project may use on a day (UTC); null for no limit.',
+  ...closed({
+    rendersPerDay: { ...limit, description: 'Renders, with those of prewarming.' },
+    bytesPerDay: { ...limit, description: 'Bytes of delivered images.' },
+  }),
+} as const satisfies Schema;
 
 const freshness = {
   description: 'How the images of a project follow their sources. Ages are in seconds.',
@@ -98,6 +113,24 @@ export const originHostSchema = {
 } as const satisfies Schema;
 
 const count = { type: 'integer', minimum: 0 } as const;
+const seconds = { type: 'number', minimum: 0, description: 'Time on transform threads.' } as const;
+const date = { type: 'string', format: 'date', description: 'UTC.' } as const;
+const hitCounts = Object.fromEntries(cacheTiers.map((tier) => [tier, count])) as Readonly<
+  Record<CacheTier, typeof count>
+>;
+const usageCounts = {
+  requests: { ...count, description: 'Image requests, without those of prewarming.' },
+  hits: { ...closed(hitCounts), description: 'Requests by the cache that had the image.' },
+  misses: { ...count, description: 'Requests that waited for a render.' },
+  errors: { ...count, description: 'Requests without an image, also of clients that left.' },
+  bytes: { ...count, description: 'Bytes of the bodies with images.' },
+  renders: { ...count, description: 'Transforms, also those that failed.' },
+  renderSeconds: seconds,
+  background: {
+    ...closed({ requests: count, renders: count, renderSeconds: seconds }),
+    description: 'Prewarming, which is not in the other counts.',
+  },
+} as const;
 const callbackUrl = {
   ...uri,
   maxLength: 2_048,
@@ -377,6 +410,17 @@ export const bodySchemas = {
     ],
     additionalProperties: false,
   },
+  Usage: {
+    description: 'The usage of a project by day, with days without requests.',
+    ...closed({
+      from: date,
+      to: date,
+      days: { type: 'array', items: closed({ date, ...usageCounts }) },
+      total: closed(usageCounts),
+    }),
+  },
+  Limits: limits,
+  LimitsInput: limits,
   DomainInput: closed({
     host: {
       ...hostText,

@@ -7,7 +7,7 @@ import { errorMessage, maxErrors } from './validation-messages.ts';
 
 /** The dialect of OpenAPI 3.1. */
 const ajv = new Ajv2020({ allErrors: true, verbose: true, strictTypes: false });
-formats.default(ajv, ['uri', 'date-time']);
+formats.default(ajv, ['uri', 'date-time', 'date']);
 ajv.addKeyword('x-rule');
 
 const validators = {
@@ -17,6 +17,7 @@ const validators = {
   PurgeInput: ajv.compile<Body<'PurgeInput'>>(bodySchemas.PurgeInput),
   FreshnessInput: ajv.compile<Body<'FreshnessInput'>>(bodySchemas.FreshnessInput),
   ProjectOriginInput: ajv.compile<Body<'ProjectOriginInput'>>(bodySchemas.ProjectOriginInput),
+  LimitsInput: ajv.compile<Body<'LimitsInput'>>(bodySchemas.LimitsInput),
   DomainInput: ajv.compile<Body<'DomainInput'>>(bodySchemas.DomainInput),
   PresetInput: ajv.compile<PresetInput>(presetInputSchema(ruledSchema)),
 };

@@ -7,6 +7,13 @@ export const jsonHeaders: Headers = [
   ['x-content-type-options', 'nosniff'],
 ];
 
+/** The headers of CSV with a header row (RFC 4180, 3) that must not be cached. */
+export const csvHeaders: Headers = [
+  ['content-type', 'text/csv; charset=utf-8; header=present'],
+  ['cache-control', 'no-store'],
+  ['x-content-type-options', 'nosniff'],
+];
+
 /** Lets scripts of any page read the response (Fetch standard, CORS protocol). */
 export const readableAnywhere: Headers = [['access-control-allow-origin', '*']];
 

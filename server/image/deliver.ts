@@ -4,7 +4,7 @@ import type { CacheResult, Engine, ImageRequest } from '../../pool/engine.ts';
 import type { OriginOf } from '../../pool/source/origin.ts';
 import { runStage } from '../../pool/stages.ts';
 import type { Project } from '../../store/projects.ts';
-import type { Headers, HttpRequest } from '../http/request.ts';
+import type { Headers, HttpRequest, HttpResponse } from '../http/request.ts';
 import { type ProjectCache, type ProjectState, projectNotFound } from '../project-cache.ts';
 import type { ImageTelemetry, ObservedRequest } from '../telemetry/image-telemetry.ts';
 import { allows, checkSignature, checkSource } from './access.ts';
@@ -22,6 +22,7 @@ import { resolveVariant } from './resolve-variant.ts';
 import {
   backgroundResponse,
   type Conditions,
+  imageBytes,
   imageHeaders,
   imageResponse,
   readConditions,
@@ -37,6 +38,8 @@ export interface DeliveryEnvironment {
   readonly originsOf: (latest: () => Project) => OriginOf;
   /** Whether a token is valid for a request's target and marks the request as background work. */
   readonly isBackground: (target: string, token: string) => Promise<boolean>;
+  /** Rejects when a project has reached a limit; resolves with a function for the end of the render. */
+  readonly admitRender: (project: Project) => Promise<() => void>;
   /** Called when an image is delivered without its project's watermark, which failed. */
   readonly onWatermarkFailure: (projectId: string, error: ServiceError) => void;
   /** The names of the headers with the tags of an image, in lower case. */
@@ -95,8 +98,9 @@ export class Delivery {
     const image = cached?.entry.image ?? null;
     if (cached !== undefined && image !== null) {
       engine.touch(cached.entry, at);
-      telemetry.hit(request, cached.project.project._id);
-      return request.respond(imageResponse(image, cachedHeaders(cached, image, at), conditions));
+      const response = imageResponse(image, cachedHeaders(cached, image, at), conditions);
+      telemetry.hit(request, cached.project.counts, imageBytes(request.method, response));
+      return request.respond(response);
     }
     if (!request.isWellFormed()) return;
     const isLoop = engine.isOwnFetch(request.header('cdn-loop'));
@@ -113,7 +117,7 @@ export class Delivery {
     observed: ObservedRequest,
   ): Promise<void> {
     const { path, query, signal } = request;
-    const { now, isBackground, cacheTagHeaders: tagNames } = this.#environment;
+    const { now, isBackground, admitRender, cacheTagHeaders: tagNames } = this.#environment;
     if (headers.isLoop) {
       throw new ServiceError('source_blocked', 'The source is an image of this service itself.');
     }
@@ -128,6 +132,7 @@ export class Delivery {
 
     const token = headers.backgroundToken;
     const background = token !== '' && (await isBackground(`${path}?${query}`, token));
+    observed.isBackground = background;
     checkSource(project, source);
     // Background requests need no signature; clients need one for the same images.
     const expires = background ? null : checkSignature(project, address, path, query, now());
@@ -147,25 +152,27 @@ export class Delivery {
       allowed: (host: string) => allows(project, host),
       background,
       stages: observed,
+      admitRender: () => admitRender(this.#environment.projects.latest(project)),
       signal,
     };
     const delivered = await this.#getOrFallback(checked, fallback);
     observed.delivered(delivered.result.tier);
 
-    this.#respond(request, headers.conditions, delivered, {
+    const bytes = this.#respond(request, headers.conditions, delivered, {
       cacheKey,
       state,
       expires,
       download: options.download ?? null,
       tags: cacheTagHeaders(tagNames, imageTags(project._id, source, checked.variant)),
     });
+    observed.sent(bytes);
   }
 
   async #findProject(projectId: string, observed: ObservedRequest): Promise<ProjectState> {
     const { projects } = this.#environment;
     const state = await runStage(observed, 'project', () => projects.find(projectId));
     if (state === null) throw projectNotFound(projectId);
-    observed.found();
+    observed.found(state.counts);
     return state;
   }
 
@@ -226,13 +233,16 @@ export class Delivery {
     );
   }
 
-  /** Sends the image, and keeps the response for repeated requests if it may be stored. */
+  /**
+   * Sends the image, and keeps the response for repeated requests if it may be stored.
+   * @returns the bytes of the body
+   */
   #respond(
     request: HttpRequest,
     conditions: Conditions,
     { result, complete, sourceError }: Delivered,
     { cacheKey, state, expires, download, tags }: ResponseContext,
-  ): void {
+  ): number {
     const { image, entry } = result;
     const now = this.#environment.now();
     const { freshness } = state.project;
@@ -240,12 +250,15 @@ export class Delivery {
     const caching = complete ? cachingHeaders(lifetime, result.tier, now) : notStored;
     const headers = imageHeaders(image, result, caching, download, tags);
     if (sourceError !== null) {
-      const body = image.body;
-      return request.respond({ status: 200, headers: fallbackHeaders(headers, sourceError), body });
+      return send(request, {
+        status: 200,
+        headers: fallbackHeaders(headers, sourceError),
+        body: image.body,
+      });
     }
-    if (expires === null) return request.respond(backgroundResponse(headers));
-    request.respond(imageResponse(image, headers, conditions));
-    if (entry === null || !complete) return;
+    if (expires === null) return send(request, backgroundResponse(headers));
+    const bytes = send(request, imageResponse(image, headers, conditions));
+    if (entry === null || !complete) return bytes;
     this.responses.set(cacheKey, {
       project: state,
       entry,
@@ -260,7 +273,15 @@ export class Delivery {
       tags,
       lifetime: { ...lifetime, expires },
     });
+    return bytes;
   }
+}
+
+/** @returns the bytes of the body, or 0 when the client has disconnected */
+function send(request: HttpRequest, response: HttpResponse): number {
+  if (request.signal.aborted) return 0;
+  request.respond(response);
+  return imageBytes(request.method, response);
 }
 
 interface ResponseContext {

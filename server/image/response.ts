@@ -119,3 +119,9 @@ export function imageResponse(
     body: body.subarray(first, last + 1),
   };
 }
+
+/** The bytes of an image that a response sends; 0 for a HEAD, a 304 and an error. */
+export function imageBytes(method: string, { body }: HttpResponse): number {
+  const isSent = body !== null && typeof body !== 'string' && method !== 'HEAD';
+  return isSent ? body.byteLength : 0;
+}

@@ -1,43 +1,7 @@
 import { LRUCache } from 'lru-cache';
+import { newTierCounts, type TierCounts, tiers } from '../usage/request-counts.ts';
+import type { ProjectCounts } from '../usage/usage-totals.ts';
 import { joinLabels, type MetricsSnapshot } from './registry.ts';
-
-export const tiers = ['none', 'memory', 'disk', 'shared', 'miss'] as const;
-/** The cache tier of an image; `none` for other responses. */
-export type Tier = (typeof tiers)[number];
-
-/** Image requests of one project, by tier. */
-export type TierCounts = Record<Tier, number>;
-
-/** Counts by project id since the last report; '' for the projects beyond the limit. */
-export type ProjectCounts = ReadonlyMap<string, TierCounts>;
-
-const newCounts = (): TierCounts => ({ none: 0, memory: 0, disk: 0, shared: 0, miss: 0 });
-/** Limit of the projects that one process counts between two reports. */
-const maxCounted = 2_000;
-
-/** Counts a process's requests by project, from one report to the next. */
-export class ProjectCounter {
-  #counts = new Map<string, TierCounts>();
-
-  count(project: string, tier: Tier): void {
-    const counts = this.#counts.get(project) ?? this.#add(project);
-    counts[tier] += 1;
-  }
-
-  /** The counts since the last call. */
-  take(): ProjectCounts {
-    const counts = this.#counts;
-    this.#counts = new Map();
-    return counts;
-  }
-
-  #add(project: string): TierCounts {
-    const key = this.#counts.size < maxCounted ? project : '';
-    const counts = this.#counts.get(key) ?? newCounts();
-    this.#counts.set(key, counts);
-    return counts;
-  }
-}
 
 interface Scored {
   /** Requests, reduced every minute: recent ones count more. */
@@ -62,7 +26,7 @@ export class BusiestProjects {
   readonly #limit: number;
   readonly #series = new Map<string, Scored & { readonly counts: TierCounts }>();
   readonly #candidates = new LRUCache<string, Scored>({ max: maxCandidates });
-  readonly #other = newCounts();
+  readonly #other = newTierCounts();
 
   /** @param limit number of projects with a series */
   constructor(limit = 100) {
@@ -89,7 +53,7 @@ export class BusiestProjects {
       this.#series.delete(leastBusy);
       this.#candidates.delete(project);
       this.#candidates.set(leastBusy, { score: last.score });
-      this.#series.set(project, { score, counts: newCounts() });
+      this.#series.set(project, { score, counts: newTierCounts() });
     }
     for (const scored of [...this.#series.values(), ...this.#candidates.values()]) {
       scored.score *= decay;
@@ -109,7 +73,7 @@ export class BusiestProjects {
     const known = this.#series.get(project) ?? this.#candidates.get(project);
     if (known !== undefined) return known;
     if (this.#series.size < this.#limit) {
-      const series = { score: 0, counts: newCounts() };
+      const series = { score: 0, counts: newTierCounts() };
       this.#series.set(project, series);
       return series;
     }

@@ -6,7 +6,8 @@ import {
   type StageObserver,
   stageNames,
 } from '../../pool/stages.ts';
-import { ProjectCounter, type Tier } from './busiest-projects.ts';
+import type { RequestCounts, Tier } from '../usage/request-counts.ts';
+import type { UsageTotals } from '../usage/usage-totals.ts';
 import type { ImageFailure } from './failure-log.ts';
 import type { Histogram, MetricsRegistry } from './registry.ts';
 import type { RequestTelemetry } from './tracing.ts';
@@ -18,31 +19,35 @@ interface ImageRequest extends RequestTelemetry {
 
 export interface TelemetryEnvironment {
   readonly registry: MetricsRegistry;
+  readonly usage: UsageTotals;
   /** Called for errors of the service or of a source's server. */
   readonly onFailure: (failure: ImageFailure) => void;
 }
 
 /** The metrics, traces and log lines of image requests. */
 export class ImageTelemetry {
-  readonly projects = new ProjectCounter();
+  readonly usage: UsageTotals;
   readonly #registry: MetricsRegistry;
   readonly #stages: Readonly<Record<StageName, Histogram>>;
   readonly #onFailure: TelemetryEnvironment['onFailure'];
   /** The stage that threw an error. Requests that share work get the same error. */
   readonly #failedIn = new WeakMap<object, StageName>();
 
-  constructor({ registry, onFailure }: TelemetryEnvironment) {
+  constructor({ registry, usage, onFailure }: TelemetryEnvironment) {
     this.#registry = registry;
+    this.usage = usage;
     this.#onFailure = onFailure;
     const histograms = stageNames.map((name) => [name, registry.histogram('stageDuration', name)]);
     this.#stages = Object.fromEntries(histograms);
   }
 
-  /** Records a repeated request that the memory cache answers. */
-  hit(request: ImageRequest, project: string): void {
+  /** Records a repeated request that the memory cache answers with a number of bytes. */
+  hit(request: ImageRequest, counts: RequestCounts, bytes: number): void {
     request.tier = 'memory';
-    if (request.trace !== null) request.trace.project = project;
-    this.projects.count(project, 'memory');
+    if (request.trace !== null) request.trace.project = counts.project;
+    this.usage.list(counts);
+    counts.live.tiers.memory += 1;
+    counts.bytes += bytes;
   }
 
   /** Observes any other request. */
@@ -96,7 +101,10 @@ export class ObservedRequest implements StageObserver {
   readonly #request: ImageRequest;
   #project: string | null = null;
   #host: string | null = null;
-  #found = false;
+  /** Of the project; null before it is found. */
+  #counts: RequestCounts | null = null;
+  /** Whether the request is background work, which is counted apart. */
+  isBackground = false;
 
   constructor(telemetry: ImageTelemetry, request: ImageRequest) {
     this.#telemetry = telemetry;
@@ -107,6 +115,7 @@ export class ObservedRequest implements StageObserver {
     const span = this.#request.trace?.stage(name, attributes, beganAt) ?? null;
     const ended = (attributes: StageAttributes, error: unknown, at: number): void => {
       this.#telemetry.stageEnded(name, attributes, at - beganAt, error);
+      if (name === 'transform') this.#countRender(at - beganAt);
       span?.end(attributes, error, at);
     };
     return {
@@ -123,14 +132,22 @@ export class ObservedRequest implements StageObserver {
   }
 
   /** The project of the URL exists. */
-  found(): void {
-    this.#found = true;
+  found(counts: RequestCounts): void {
+    this.#counts = counts;
     if (this.#request.trace !== null) this.#request.trace.project = this.#project;
   }
 
   delivered(tier: Tier): void {
     this.#request.tier = tier;
     this.#count(tier);
+  }
+
+  /** @param bytes of the body with the image */
+  sent(bytes: number): void {
+    const counts = this.#counts;
+    if (counts === null || bytes === 0) return;
+    this.#telemetry.usage.list(counts);
+    counts.bytes += bytes;
   }
 
   /** Waits for the work, and records and rethrows its error. */
@@ -145,7 +162,19 @@ export class ObservedRequest implements StageObserver {
   }
 
   #count(tier: Tier): void {
-    if (this.#found && this.#project !== null) this.#telemetry.projects.count(this.#project, tier);
+    const counts = this.#counts;
+    if (counts === null) return;
+    this.#telemetry.usage.list(counts);
+    (this.isBackground ? counts.background : counts.live).tiers[tier] += 1;
+  }
+
+  #countRender(ms: number): void {
+    const counts = this.#counts;
+    if (counts === null) return;
+    this.#telemetry.usage.list(counts);
+    const { renders } = this.isBackground ? counts.background : counts.live;
+    renders.renders += 1;
+    renders.renderMs += ms;
   }
 
   /** Records an error, for which the client gets an error response or another image. */

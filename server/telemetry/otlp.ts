@@ -23,7 +23,7 @@ import { BasicTracerProvider, BatchSpanProcessor } from '@opentelemetry/sdk-trac
 import { ServiceError } from '../../contract/errors.ts';
 import type { Logger } from '../../contract/log.ts';
 import type { StageAttributes, StageName } from '../../pool/stages.ts';
-import type { Tier } from './busiest-projects.ts';
+import type { Tier } from '../usage/request-counts.ts';
 import type { RouteName } from './request-metrics.ts';
 
 /** Interval of the warnings: an exporter without its collector fails every few seconds. */

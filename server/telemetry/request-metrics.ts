@@ -1,4 +1,4 @@
-import { type Tier, tiers } from './busiest-projects.ts';
+import { type Tier, tiers } from '../usage/request-counts.ts';
 import type { Histogram, MetricsRegistry } from './registry.ts';
 
 export const routeNames = ['image', 'control', 'health', 'openapi', 'console', 'other'] as const;

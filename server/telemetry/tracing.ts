@@ -1,5 +1,5 @@
 import type { Logger } from '../../contract/log.ts';
-import type { Tier } from './busiest-projects.ts';
+import type { Tier } from '../usage/request-counts.ts';
 import type { RequestTrace, Tracing } from './otlp.ts';
 import type { RouteName } from './request-metrics.ts';
 

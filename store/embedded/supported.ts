@@ -39,6 +39,7 @@ export const updateOperators = [
   '$setOnInsert',
   '$unset',
   '$inc',
+  '$max',
   '$currentDate',
   '$addToSet',
   '$pull',

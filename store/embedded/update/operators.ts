@@ -1,5 +1,5 @@
 import { equalityKey } from '../bson/compare.ts';
-import { addNumbers } from '../bson/number.ts';
+import { addNumbers, compareNumbers } from '../bson/number.ts';
 import { isArray, isNumber, isScalar, typeOf, type Value } from '../bson/value.ts';
 import { notSupported, ReplyError } from '../errors.ts';
 import type { UpdateOperator } from '../supported.ts';
@@ -23,6 +23,7 @@ const operators: Readonly<Record<UpdateOperator, Operator>> = {
   $setOnInsert: { creates: true, onInsert: true, parse: (operand) => () => operand },
   $unset: { creates: false, parse: () => () => undefined },
   $inc: { creates: true, parse: increment },
+  $max: { creates: true, parse: maximum },
   $currentDate: { creates: true, parse: currentDate },
   $addToSet: { creates: true, parse: addToSet },
   $pull: { creates: false, parse: pull },
@@ -48,6 +49,16 @@ function increment(operand: Value, path: string): Effect {
     if (current === undefined) return operand;
     if (isNumber(current)) return addNumbers(current, operand);
     throw new ReplyError(14, `Cannot apply $inc to '${path}' of type ${typeOf(current)}`);
+  };
+}
+
+/** Of numbers only: MongoDB also compares values of other types, and of different ones. */
+function maximum(operand: Value, path: string): Effect {
+  if (!isNumber(operand)) throw notSupported(`$max of '${path}' with an operand that is no number`);
+  return (current) => {
+    if (current === undefined) return operand;
+    if (isNumber(current)) return compareNumbers(current, operand) < 0 ? operand : current;
+    throw notSupported(`$max of '${path}', whose value is no number`);
   };
 }
 

@@ -19,10 +19,9 @@ const publicIds = ['getImage', 'getImageByQuery', 'getHealth', 'getReadiness'];
 const controlIds =
   `listProjects createProject getProject getProjectConfiguration updateProjectSettings
   prewarmProjectImages getProjectPrewarm purgeProjectImages getProjectPurge getProjectFreshness
-  putProjectFreshness addProjectDomain removeProjectDomain listProjectPresets getProjectPreset
-  putProjectPreset deleteProjectPreset listProjectOrigins putProjectOrigin deleteProjectOrigin`.split(
-    /\s+/,
-  );
+  putProjectFreshness getProjectUsage getProjectLimits putProjectLimits addProjectDomain
+  removeProjectDomain listProjectPresets getProjectPreset putProjectPreset deleteProjectPreset
+  listProjectOrigins putProjectOrigin deleteProjectOrigin`.split(/\s+/);
 
 t.test('the document is OpenAPI 3.1, version 1.0.0, with exactly these operations', async (t) => {
   t.match(document, { openapi: '3.1.0', info: { version: '1.0.0' } });

@@ -1,6 +1,7 @@
 import t from 'tap';
 import { MemoryCache } from '../../../pool/cache/memory.ts';
 import { ResponseCache } from '../../../server/image/response-cache.ts';
+import { RequestCounts } from '../../../server/usage/request-counts.ts';
 import { provenance } from '../../pool/cache/pictures.ts';
 import { project } from '../../project.ts';
 
@@ -19,7 +20,7 @@ function cachedResponse(expires = Number.POSITIVE_INFINITY) {
   const memory = new MemoryCache(4_096, () => {});
   const entry = memory.set('k', image, provenance, 0);
   if (entry === null) throw new Error('the image was not stored');
-  const state = { project: project(), stale: false };
+  const state = { project: project(), stale: false, counts: new RequestCounts('p') };
   const headers = [['etag', '"x"']] as const;
   const lifetime = { expires, freshness: undefined, report: undefined };
   const response = { project: state, entry, headers, download: null, tags: [], lifetime };

@@ -1,13 +1,17 @@
 import t from 'tap';
-import { BusiestProjects, ProjectCounter } from '../../../server/telemetry/busiest-projects.ts';
+import { BusiestProjects } from '../../../server/telemetry/busiest-projects.ts';
 import { splitLabels } from '../../../server/telemetry/registry.ts';
+import { RequestCounts } from '../../../server/usage/request-counts.ts';
+import { UsageTotals } from '../../../server/usage/usage-totals.ts';
 
 const counted = (requests: Readonly<Record<string, number>>) => {
-  const counter = new ProjectCounter();
+  const totals = new UsageTotals(Date.now);
   for (const [project, count] of Object.entries(requests)) {
-    for (let i = 0; i < count; i++) counter.count(project, 'miss');
+    const counts = new RequestCounts(project);
+    totals.list(counts);
+    counts.live.tiers.miss += count;
   }
-  return counter.take();
+  return totals.takeReport();
 };
 
 /** The misses of each series. */
@@ -51,11 +55,9 @@ t.test('the number of series is limited, and the busiest of many projects have t
   t.ok('busy' in series, 'despite 100 earlier projects');
 });
 
-t.test('a process counts a limited number of projects between two reports', async (t) => {
-  const counter = new ProjectCounter();
-  for (let i = 0; i < 5_000; i++) counter.count(`p${i}`, 'none');
-  const counts = counter.take();
+t.test('a report has a limited number of projects', async (t) => {
+  const many = Array.from({ length: 5_000 }, (_, i) => [`p${i}`, 1]);
+  const counts = counted(Object.fromEntries(many));
   t.equal(counts.size, 2_001);
-  t.equal(counts.get('')?.none, 3_000);
-  t.equal(counter.take().size, 0);
+  t.equal(counts.get('')?.miss, 3_000);
 });

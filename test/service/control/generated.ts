@@ -104,6 +104,10 @@ export const bodiesWith = (watermarks: readonly string[]) =>
         fc.dictionary(name, name, { maxKeys: 20 }),
       ),
     }),
+    LimitsInput: bodyOf({
+      rendersPerDay: fc.oneof(integer(0, Number.MAX_SAFE_INTEGER), fc.constant(null)),
+      bytesPerDay: fc.oneof(integer(0, Number.MAX_SAFE_INTEGER), fc.constant(null)),
+    }),
     DomainInput: bodyOf(allGeneratedBy(bodySchemas.DomainInput.properties)),
     PresetInput: bodyOf({
       parameters: bodyOf({

@@ -48,6 +48,7 @@ async function kindsOf(control: Control): Promise<Kind[]> {
   const presets = `${await newPath()}/presets`;
   const freshness = `${await newPath()}/freshness`;
   const origins = `${await newPath()}/origins`;
+  const limits = `${await newPath()}/limits`;
   const jobs = control.store.db.collection('jobs');
   const domains = (['POST', 'DELETE'] as const).map(async (method): Promise<Kind> => {
     const path = await newPath();
@@ -117,6 +118,15 @@ async function kindsOf(control: Control): Promise<Kind[]> {
             .map((one) => one.toLowerCase())
             .sort(),
         ),
+    },
+    {
+      input: 'LimitsInput',
+      method: 'PUT',
+      path: limits,
+      success: 200,
+      least: 20,
+      read: (get) => get(limits),
+      isRight: (after, answer, sent) => same(answer, after) && same(answer, { limits: sent }),
     },
     {
       input: 'PrewarmInput',

@@ -13,6 +13,8 @@ t.test('update operators behave as in MongoDB', async (t) => {
     [{ b: { c: 1, d: 2 } }, { $unset: { 'b.c': 1 } }, { b: { d: 2 } }],
     [{ a: 1 }, { $inc: { a: 2, b: -1 } }, { a: 3, b: -1 }],
     [{ a: 1 }, { $inc: { a: 0.5 } }, { a: 1.5 }],
+    [{ a: 1, b: 3 }, { $max: { a: 2, b: 2.5, 'c.d': 4 } }, { a: 2, b: 3, c: { d: 4 } }],
+    [{ a: 2.5 }, { $max: { a: 2 } }, { a: 2.5 }, 0],
     [{ a: 1 }, { $setOnInsert: { b: 1 } }, { a: 1 }, 0],
     [{ a: ['x'] }, { $addToSet: { a: 'y' } }, { a: ['x', 'y'] }],
     [{ a: ['x'] }, { $addToSet: { a: 'x' } }, { a: ['x'] }, 0],

@@ -1,0 +1,125 @@
+import { ServiceError } from '../../contract/errors.ts';
+import type { Project } from '../../store/projects.ts';
+import type { ProjectDay, UsageRecords } from '../../store/usage.ts';
+import { noUsage, sumOfDay, type UsageTotals } from './usage-totals.ts';
+
+/** Usage that limits concern. */
+interface Used {
+  readonly renders: number;
+  readonly bytes: number;
+}
+
+/** What others than this process have used of a project on a day. */
+interface Others extends ProjectDay {
+  used: Promise<Used>;
+  /** Whether a render has asked for it since the last refresh. */
+  isAsked: boolean;
+}
+
+export interface RenderLimitsEnvironment {
+  readonly records: Pick<UsageRecords, 'findDays'>;
+  readonly available: () => boolean;
+  readonly now: () => number;
+}
+
+const nothing: Used = { renders: 0, bytes: 0 };
+const dayMs = 24 * 60 * 60 * 1_000;
+
+/**
+ * The limits of renders and bytes of a project and a day. They stop renders only: cached images are delivered
+ * beyond them. What other processes have used is known as of the last minute, or while the store is unavailable
+ * as of its last answer.
+ */
+export class RenderLimits {
+  readonly #totals: UsageTotals;
+  readonly #environment: RenderLimitsEnvironment;
+  readonly #others = new Map<string, Others>();
+  /** Renders in progress by project. */
+  readonly #running = new Map<string, number>();
+
+  constructor(totals: UsageTotals, environment: RenderLimitsEnvironment) {
+    this.#totals = totals;
+    this.#environment = environment;
+  }
+
+  /**
+   * Resolves when a project may render, with a function for the end of the render.
+   * @throws ServiceError usage_limit_reached
+   */
+  async admit({ _id: project, limits }: Pick<Project, '_id' | 'limits'>): Promise<() => void> {
+    const { rendersPerDay = null, bytesPerDay = null } = limits ?? {};
+    if (rendersPerDay === null && bytesPerDay === null) return () => {};
+    const day = { project, date: this.#totals.today };
+    const others = await this.#usedByOthers(day);
+    const own = this.#totals.of(day)?.counts ?? noUsage();
+    const running = this.#running.get(project) ?? 0;
+    const renders = others.renders + own.renders + own.backgroundRenders + running;
+    if (rendersPerDay !== null && renders >= rendersPerDay) {
+      throw this.#reached(`${rendersPerDay} renders`);
+    }
+    if (bytesPerDay !== null && others.bytes + own.bytes >= bytesPerDay) {
+      throw this.#reached(`${bytesPerDay} bytes`);
+    }
+    this.#running.set(project, running + 1);
+    return () => {
+      const left = (this.#running.get(project) ?? 1) - 1;
+      if (left > 0) this.#running.set(project, left);
+      else this.#running.delete(project);
+    };
+  }
+
+  /** Reads again what others have used of the projects that have asked since the last call. */
+  async refresh(): Promise<void> {
+    const { today } = this.#totals;
+    const kept = [...this.#others].filter(([, one]) => one.isAsked && one.date === today);
+    this.#others.clear();
+    for (const [project, one] of kept) this.#others.set(project, one);
+    const found = await this.#read(kept.map(([, one]) => one));
+    for (const [project, one] of kept) {
+      one.used = Promise.resolve(found.get(project) ?? nothing);
+      one.isAsked = false;
+    }
+  }
+
+  /** The totals of these projects are those of others from now on. */
+  forget(days: readonly ProjectDay[]): void {
+    for (const { project } of days) this.#others.delete(project);
+  }
+
+  #usedByOthers(day: ProjectDay): Promise<Used> {
+    const known = this.#others.get(day.project);
+    if (known?.date === day.date) {
+      known.isAsked = true;
+      return known.used;
+    }
+    const used = this.#readOne(day);
+    this.#others.set(day.project, { ...day, used, isAsked: true });
+    return used;
+  }
+
+  /** A project without an answer of the store renders up to its limit in this process. */
+  async #readOne(day: ProjectDay): Promise<Used> {
+    if (!this.#environment.available()) return nothing;
+    const found = await this.#read([day]).catch(() => null);
+    return found?.get(day.project) ?? nothing;
+  }
+
+  async #read(days: readonly ProjectDay[]): Promise<ReadonlyMap<string, Used>> {
+    const found = await this.#environment.records.findDays(days);
+    return new Map(
+      found.map((day) => {
+        const own = this.#totals.of(day);
+        const others = sumOfDay(day, own && { ...own, counts: noUsage() });
+        const renders = others.renders + others.backgroundRenders;
+        return [day.project, { renders, bytes: others.bytes }];
+      }),
+    );
+  }
+
+  #reached(limit: string): ServiceError {
+    const now = this.#environment.now();
+    const retryAfter = Math.ceil((dayMs - (now % dayMs)) / 1_000);
+    const message = `The project has reached its limit of ${limit} for this day (UTC). Images that are cached are delivered.`;
+    return new ServiceError('usage_limit_reached', message, undefined, { retryAfter });
+  }
+}

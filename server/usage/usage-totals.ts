@@ -1,0 +1,176 @@
+import { randomBytes } from 'node:crypto';
+import type { DayUsage, ProjectDay } from '../../store/usage.ts';
+import { newTierCounts, type RequestCounts, type TierCounts, tiers } from './request-counts.ts';
+
+/** The counts of a project and a day, as they are stored: live requests by tier, and the others. */
+export const usageFields = [
+  ...tiers,
+  'bytes',
+  'renders',
+  'renderMs',
+  'backgroundRequests',
+  'backgroundRenders',
+  'backgroundRenderMs',
+] as const;
+export type UsageCounts = Record<(typeof usageFields)[number], number>;
+
+export const noUsage = (): UsageCounts =>
+  Object.fromEntries(usageFields.map((field) => [field, 0])) as UsageCounts;
+
+/** Adds counts, of which some fields may be missing. */
+export function addUsage(sum: UsageCounts, counts: Readonly<Partial<UsageCounts>>): UsageCounts {
+  for (const field of usageFields) sum[field] += counts[field] ?? 0;
+  return sum;
+}
+
+/** The sum of a day over all writers, with the totals of this process instead of what it has stored. */
+export function sumOfDay({ by }: Pick<DayUsage, 'by'>, own: OwnTotals | undefined): UsageCounts {
+  const sum = own === undefined ? noUsage() : { ...own.counts };
+  for (const [writer, counts] of by) if (writer !== own?.writer) addUsage(sum, counts);
+  return sum;
+}
+
+/** The totals of this process for a project and a day. */
+export interface OwnTotals extends ProjectDay {
+  readonly writer: string;
+  readonly counts: UsageCounts;
+  /** Incremented by every change. */
+  version: number;
+  /** The version that the store has. */
+  stored: number;
+  /** A write was not answered: it may take effect later. */
+  isUncertain: boolean;
+}
+
+/** Requests by project id since the last report; '' for the projects beyond the limit. */
+export type ProjectCounts = ReadonlyMap<string, TierCounts>;
+
+/** Limit of the projects that one process reports at once. */
+const maxReported = 2_000;
+/** Totals in memory from which those that are stored are forgotten. */
+const manyTotals = 20_000;
+/** Limit of the totals in memory, reached only while the store is unavailable for days. */
+const maxTotals = 60_000;
+
+export const dateOf = (ms: number): string => new Date(ms).toISOString().slice(0, 10);
+const keyOf = ({ project, date }: ProjectDay): string => `${project}/${date}`;
+
+/**
+ * The usage that this process has counted. A request increments numbers of its project; they are collected
+ * each second, and belong to the day of that second.
+ */
+export class UsageTotals {
+  readonly #now: () => number;
+  readonly #totals = new Map<string, OwnTotals>();
+  readonly #prefix = `p${randomBytes(9).toString('hex')}x`;
+  #writers = 0;
+  #listed: RequestCounts[] = [];
+  #reported = new Map<string, TierCounts>();
+  /** Totals that had no room. */
+  dropped = 0;
+
+  /** @param now Unix ms */
+  constructor(now: () => number) {
+    this.#now = now;
+  }
+
+  get today(): string {
+    return dateOf(this.#now());
+  }
+
+  /** Must be called before counts are changed. */
+  list(counts: RequestCounts): void {
+    if (counts.isListed) return;
+    counts.isListed = true;
+    this.#listed.push(counts);
+  }
+
+  /** Requests by project since the last call. */
+  takeReport(): ProjectCounts {
+    this.collect();
+    const reported = this.#reported;
+    this.#reported = new Map();
+    return reported;
+  }
+
+  /** The latest totals of a project and a day, if there are any. */
+  of(day: ProjectDay): OwnTotals | undefined {
+    this.collect();
+    return this.#totals.get(keyOf(day));
+  }
+
+  /** The latest totals of all projects. */
+  all(): readonly OwnTotals[] {
+    this.collect();
+    return [...this.#totals.values()];
+  }
+
+  get isFull(): boolean {
+    return this.#totals.size > manyTotals;
+  }
+
+  /**
+   * Removes the totals that are stored and of an earlier day, or all that are stored while there are too many.
+   * Later counts have another writer.
+   */
+  takeEnded(all = this.isFull): readonly OwnTotals[] {
+    const { today } = this;
+    const ended = this.all().filter(
+      ({ date, stored, version }) => stored === version && (all || date < today),
+    );
+    for (const totals of ended) this.#totals.delete(keyOf(totals));
+    return ended;
+  }
+
+  collect(): void {
+    const listed = this.#listed;
+    if (listed.length === 0) return;
+    this.#listed = [];
+    const date = this.today;
+    for (const counts of listed) {
+      this.#report(counts);
+      const totals = this.#totalsOf({ project: counts.project, date });
+      addUsage(totals.counts, usageOf(counts));
+      totals.version += 1;
+      counts.clear();
+    }
+  }
+
+  #report({ project, live, background }: RequestCounts): void {
+    const known = this.#reported.has(project) || this.#reported.size < maxReported;
+    const key = known ? project : '';
+    const reported = this.#reported.get(key) ?? newTierCounts();
+    this.#reported.set(key, reported);
+    for (const tier of tiers) reported[tier] += live.tiers[tier] + background.tiers[tier];
+  }
+
+  #totalsOf(day: ProjectDay): OwnTotals {
+    const key = keyOf(day);
+    const known = this.#totals.get(key);
+    if (known !== undefined) return known;
+    if (this.#totals.size >= maxTotals) this.#dropOldest();
+    this.#writers += 1;
+    const writer = `${this.#prefix}${this.#writers.toString(36)}`;
+    const state = { version: 0, stored: 0, isUncertain: false };
+    const totals: OwnTotals = { ...day, writer, counts: noUsage(), ...state };
+    this.#totals.set(key, totals);
+    return totals;
+  }
+
+  #dropOldest(): void {
+    const [oldest] = this.#totals.keys();
+    this.#totals.delete(oldest ?? '');
+    this.dropped += 1;
+  }
+}
+
+function usageOf({ live, background, bytes }: RequestCounts): UsageCounts {
+  return {
+    ...live.tiers,
+    bytes,
+    ...live.renders,
+    backgroundRequests: tiers.reduce((sum, tier) => sum + background.tiers[tier], 0),
+    backgroundRenders: background.renders.renders,
+    backgroundRenderMs: background.renders.renderMs,
+  };
+}

@@ -1,0 +1,126 @@
+import type { UsageRecords } from '../../store/usage.ts';
+import { RenderLimits } from './render-limits.ts';
+import { dateOf, type OwnTotals, sumOfDay, type UsageCounts, UsageTotals } from './usage-totals.ts';
+
+/** A process that is killed loses at most the counts of this time. */
+const storeEveryMs = 60_000;
+/** Fewer than the connections to the store, which requests need too. */
+const writesAtOnce = 4;
+const dayMs = 24 * 60 * 60 * 1_000;
+
+export interface UsageEnvironment {
+  readonly records: Pick<UsageRecords, 'write' | 'end' | 'find' | 'findDays'>;
+  /** False while the store is known to be unavailable. */
+  readonly available: () => boolean;
+  /** Called when the counts cannot be stored, with the number of projects and days that were dropped. */
+  readonly onFailure: (error: unknown, dropped: number) => void;
+  /** Unix ms. */
+  readonly now: () => number;
+}
+
+/** The usage of a day. */
+export interface UsageOfDay {
+  readonly date: string;
+  readonly counts: UsageCounts;
+}
+
+/** The usage of projects: counted in this process, and summed over all processes by the store. */
+export class Usage {
+  readonly totals: UsageTotals;
+  readonly limits: RenderLimits;
+  readonly #environment: UsageEnvironment;
+  #timer: NodeJS.Timeout | null = null;
+  #storing: Promise<void> | null = null;
+
+  constructor(environment: UsageEnvironment) {
+    this.#environment = environment;
+    this.totals = new UsageTotals(environment.now);
+    this.limits = new RenderLimits(this.totals, environment);
+  }
+
+  /** Stores the counts each minute from now on, at another second than other processes do. */
+  start(): void {
+    const storeIn = (ms: number): void => {
+      this.#timer = setTimeout(() => {
+        storeIn(storeEveryMs);
+        void this.store();
+      }, ms).unref();
+    };
+    storeIn(Math.random() * storeEveryMs);
+  }
+
+  /** Stores the last counts, which are then those of an ended process. */
+  async close(): Promise<void> {
+    if (this.#timer !== null) clearTimeout(this.#timer);
+    await this.#storing;
+    await this.store(true);
+  }
+
+  /**
+   * Stores what has changed, and reads the sums of projects with limits. Never rejects: what could not be stored
+   * is stored later.
+   * @param ends whether nothing is counted any more
+   */
+  store(ends = false): Promise<void> {
+    this.#storing ??= this.#store(ends).finally(() => {
+      this.#storing = null;
+    });
+    return this.#storing;
+  }
+
+  async #store(ends: boolean): Promise<void> {
+    const { records, available, onFailure } = this.#environment;
+    if (!available()) return;
+    const { totals } = this;
+    try {
+      const changed = totals.all().filter(({ stored, version }) => stored !== version);
+      await runAll(changed, (one) => this.#write(one));
+      const ended = totals.takeEnded(ends || totals.isFull);
+      this.limits.forget(ended);
+      // An unanswered write may come after the end, and would be counted a second time.
+      const certain = ended.filter(({ isUncertain }) => !isUncertain);
+      await runAll(certain, (one) => records.end(one));
+      await this.limits.refresh();
+    } catch (error) {
+      onFailure(error, totals.dropped);
+      totals.dropped = 0;
+    }
+  }
+
+  async #write(totals: OwnTotals): Promise<void> {
+    const { version } = totals;
+    try {
+      await this.#environment.records.write(totals);
+      totals.stored = version;
+    } catch (error) {
+      totals.isUncertain = true;
+      throw error;
+    }
+  }
+
+  /**
+   * The usage of a project on each day; both dates are included. Other processes may have counted for a minute
+   * what is not in it.
+   */
+  async days(project: string, from: string, to: string): Promise<UsageOfDay[]> {
+    const found = await this.#environment.records.find(project, from, to);
+    const stored = new Map(found.map(({ date, by }) => [date, by]));
+    const days: UsageOfDay[] = [];
+    for (let at = Date.parse(from); at <= Date.parse(to); at += dayMs) {
+      const date = dateOf(at);
+      const own = this.totals.of({ project, date });
+      days.push({ date, counts: sumOfDay({ by: stored.get(date) ?? new Map() }, own) });
+    }
+    return days;
+  }
+}
+
+/** Runs writes, a few at a time, until as many have failed. Rejects with the first error. */
+async function runAll<T>(items: readonly T[], write: (item: T) => Promise<void>): Promise<void> {
+  const left = items.values();
+  const writeSome = async () => {
+    for (const item of left) await write(item);
+  };
+  const results = await Promise.allSettled(Array.from({ length: writesAtOnce }, writeSome));
+  for (const result of results) if (result.status === 'rejected') throw result.reason;
+}

@@ -1,0 +1,112 @@
+import type { Collection, Db } from 'mongodb';
+import { withTimeout } from './deadline.ts';
+import { retryOnDuplicateKey, writePortably } from './upsert.ts';
+
+/** Numbers by names of letters, which are fields of documents. */
+export type Counts = Readonly<Record<string, number>>;
+
+/** A project and a day. */
+export interface ProjectDay {
+  readonly project: string;
+  /** UTC, such as `2026-11-22`. */
+  readonly date: string;
+}
+
+/** What a writer has counted for a project and a day so far. No count of a writer ever decreases. */
+export interface WriterTotals extends ProjectDay {
+  /** Letters and digits, the first one a letter. */
+  readonly writer: string;
+  readonly counts: Counts;
+}
+
+/** The counts of a project and a day, by writer. */
+export interface DayUsage extends ProjectDay {
+  readonly by: ReadonlyMap<string, Counts>;
+}
+
+/** The totals of each writer are a field of its own, so no write depends on another one. */
+interface UsageDocument {
+  readonly _id: string;
+  readonly project: string;
+  /** The beginning of the day, after which the document expires. */
+  readonly day: Date;
+  readonly by: Readonly<Record<string, Counts>>;
+}
+
+/** The sum of the writers that have ended. */
+const ended = 'ended';
+const keepDays = 400;
+/** Documents that are read at once. */
+const pieceLength = 200;
+
+const idOf = ({ project, date }: ProjectDay): string => `${project}/${date}`;
+const dateOf = (day: Date): string => day.toISOString().slice(0, 10);
+
+/** The usage of projects by day, of all processes and machines. */
+export class UsageRecords {
+  readonly #collection: Collection<UsageDocument>;
+
+  constructor(db: Db) {
+    this.#collection = db.collection('usage');
+  }
+
+  async ensureIndexes(): Promise<void> {
+    const expireAfterSeconds = keepDays * 24 * 60 * 60;
+    await this.#collection.createIndex({ day: 1 }, { expireAfterSeconds });
+    await this.#collection.createIndex({ project: 1, day: 1 });
+  }
+
+  /** Stores the totals of a writer. A repeated, late or reordered call has no further effect. */
+  async write({ writer, counts, ...day }: WriterTotals): Promise<void> {
+    const { project, date } = day;
+    const update = {
+      $max: fieldsOf(writer, counts),
+      $setOnInsert: { project, day: new Date(date) },
+    };
+    const write = () => this.#collection.updateOne({ _id: idOf(day) }, update, { upsert: true });
+    // Another process may insert the same document.
+    await withTimeout(retryOnDuplicateKey(write));
+  }
+
+  /**
+   * Adds the totals of a writer, which must be stored, to the sum of those that have ended, and removes them. The
+   * sum of all is right whether or not this takes effect, unless an unanswered `write` takes effect later.
+   */
+  async end({ writer, counts, ...day }: WriterTotals): Promise<void> {
+    const field = `by.${writer}` as const;
+    const update = { $inc: fieldsOf(ended, counts), $unset: { [field]: '' as const } };
+    const isStored = { _id: idOf(day), [field]: { $ne: null } };
+    await withTimeout(writePortably(() => this.#collection.updateOne(isStored, update)));
+  }
+
+  /** The days of a project that have counts, in order; both dates are included. */
+  async find(project: string, from: string, to: string): Promise<DayUsage[]> {
+    const day = { $gte: new Date(from), $lte: new Date(to) };
+    const found = this.#collection.find({ project, day }).sort({ day: 1 });
+    return (await withTimeout(found.toArray())).map(usageOf);
+  }
+
+  /** Of the given days, those that have counts. */
+  async findDays(days: readonly ProjectDay[]): Promise<DayUsage[]> {
+    const found: DayUsage[] = [];
+    for (let from = 0; from < days.length; from += pieceLength) {
+      const ids = days.slice(from, from + pieceLength).map(idOf);
+      const documents = this.#collection.find({ _id: { $in: ids } }).toArray();
+      found.push(...(await withTimeout(documents)).map(usageOf));
+    }
+    return found;
+  }
+}
+
+const fieldsOf = (writer: string, counts: Counts): Record<string, number> =>
+  Object.fromEntries(
+    Object.entries(counts).flatMap(([name, count]) =>
+      count === 0 ? [] : [[`by.${writer}.${name}`, count]],
+    ),
+  );
+
+const usageOf = ({ project, day, by }: UsageDocument): DayUsage => ({
+  project,
+  date: dateOf(day),
+  by: new Map(Object.entries(by)),
+});

@@ -1,0 +1,284 @@
+import t, { type Test } from 'tap';
+import { RequestCounts } from '../../server/usage/request-counts.ts';
+import { Usage } from '../../server/usage/usage.ts';
+import { noUsage, UsageTotals } from '../../server/usage/usage-totals.ts';
+import { UsageRecords } from '../../store/usage.ts';
+import { testDatabase } from '../store/connection.ts';
+
+const project = 'prj_0123456789abcdef';
+const noon = Date.parse('2026-11-22T12:00:00Z');
+const dayMs = 24 * 60 * 60 * 1_000;
+const noAnswer = new Error('no answer');
+
+/** A store, and processes that count on it, with one clock. */
+async function start(t: Test) {
+  const { db } = await testDatabase(t);
+  const records = new UsageRecords(db);
+  await records.ensureIndexes();
+  let at = noon;
+  const faults = { storeAway: false, loseAnswers: false };
+  const failures: unknown[] = [];
+  const written: string[] = [];
+  const startProcess = () => {
+    const usage = new Usage({
+      records: {
+        async write(totals) {
+          written.push(totals.project);
+          await records.write(totals);
+          if (faults.loseAnswers) throw noAnswer;
+        },
+        async end(totals) {
+          await records.end(totals);
+          if (faults.loseAnswers) throw noAnswer;
+        },
+        find: (...range) => records.find(...range),
+        findDays: (days) => records.findDays(days),
+      },
+      available: () => !faults.storeAway,
+      onFailure: (error) => failures.push(error),
+      now: () => at,
+    });
+    const countsOf = new Map<string, RequestCounts>();
+    return {
+      usage,
+      count(hits: number, bytes = 0, of = project) {
+        const counts = countsOf.get(of) ?? new RequestCounts(of);
+        countsOf.set(of, counts);
+        usage.totals.list(counts);
+        counts.live.tiers.memory += hits;
+        counts.bytes += bytes;
+      },
+      /** The total of 30 days. */
+      async hits(of = project) {
+        const days = await usage.days(of, '2026-10-30', '2026-11-29');
+        return days.reduce((sum, { counts }) => sum + counts.memory, 0);
+      },
+    };
+  };
+  const stored = async () => {
+    const days = await records.find(project, '2026-01-01', '2026-12-31');
+    return days.map(({ date, by }) => [
+      date,
+      [...by.values()].reduce((sum, counts) => sum + (counts['memory'] ?? 0), 0),
+      by.size,
+    ]);
+  };
+  return {
+    db,
+    records,
+    startProcess,
+    stored,
+    faults,
+    failures,
+    written,
+    forward: (ms: number) => {
+      at += ms;
+    },
+  };
+}
+
+t.test('processes add up, and each knows its own counts at once', async (t) => {
+  const { startProcess, stored } = await start(t);
+  const [a, b] = [startProcess(), startProcess()];
+  a.count(3, 100);
+  b.count(4);
+  t.equal(await a.hits(), 3);
+  await Promise.all([a.usage.store(), b.usage.store()]);
+  t.same([await a.hits(), await b.hits()], [7, 7]);
+  a.count(5);
+  t.same([await a.hits(), await b.hits()], [12, 7]);
+  await a.usage.store();
+  t.same(await stored(), [['2026-11-22', 12, 2]]);
+  const [day] = await b.usage.days(project, '2026-11-22', '2026-11-22');
+  t.same(day, { date: '2026-11-22', counts: { ...noUsage(), memory: 12, bytes: 100 } });
+});
+
+t.test('a write without an answer counts once', async (t) => {
+  const { startProcess, stored, faults, failures } = await start(t);
+  const { usage, count } = startProcess();
+  count(3);
+  faults.loseAnswers = true;
+  await usage.store();
+  await usage.store();
+  t.same(failures, [noAnswer, noAnswer]);
+  count(2);
+  await usage.close();
+  t.same(await stored(), [['2026-11-22', 5, 1]]);
+  faults.loseAnswers = false;
+  await usage.close();
+  t.same(await stored(), [['2026-11-22', 5, 1]], 'also after the end');
+});
+
+t.test('a late write, or one of fewer counts, changes nothing', async (t) => {
+  const { records, stored } = await start(t);
+  const totals = (memory: number) => ({
+    project,
+    date: '2026-11-22',
+    writer: 'p1',
+    counts: { memory },
+  });
+  await records.write(totals(2));
+  await records.write(totals(7));
+  await records.write(totals(2));
+  t.same(await stored(), [['2026-11-22', 7, 1]]);
+  await records.end(totals(7));
+  await records.end(totals(7));
+  t.same(await stored(), [['2026-11-22', 7, 1]], 'an end takes effect once');
+});
+
+t.test('the counts of ended processes and days are one sum', async (t) => {
+  const { startProcess, stored, forward } = await start(t);
+  for (let run = 1; run <= 3; run += 1) {
+    const { usage, count } = startProcess();
+    count(run);
+    await usage.close();
+  }
+  t.same(await stored(), [['2026-11-22', 6, 1]]);
+  const [a, b] = [startProcess(), startProcess()];
+  for (const { usage, count } of [a, b]) {
+    count(1);
+    await usage.store();
+  }
+  t.same(await stored(), [['2026-11-22', 8, 3]]);
+  forward(dayMs);
+  a.count(10);
+  await Promise.all([a.usage.store(), b.usage.store()]);
+  t.same(await stored(), [
+    ['2026-11-22', 8, 1],
+    ['2026-11-23', 10, 1],
+  ]);
+  t.equal(await b.hits(), 18);
+});
+
+t.test('a process that is killed loses only what it has not stored', async (t) => {
+  const { startProcess } = await start(t);
+  const killed = startProcess();
+  killed.count(3);
+  await killed.usage.store();
+  killed.count(1);
+  const next = startProcess();
+  next.count(4);
+  await next.usage.store();
+  t.equal(await next.hits(), 7);
+});
+
+t.test('while the store is away, a process goes on counting for every day', async (t) => {
+  const { startProcess, stored, faults, written, forward } = await start(t);
+  const { usage, count } = startProcess();
+  faults.storeAway = true;
+  for (let day = 0; day < 3; day += 1) {
+    count(1);
+    usage.totals.collect();
+    await usage.store();
+    forward(dayMs);
+  }
+  t.same(written, []);
+  faults.storeAway = false;
+  await usage.store();
+  t.same(await stored(), [
+    ['2026-11-22', 1, 1],
+    ['2026-11-23', 1, 1],
+    ['2026-11-24', 1, 1],
+  ]);
+  await usage.store();
+  t.equal(written.length, 3, 'what is stored is not written again');
+});
+
+t.test('only projects with new counts are written', async (t) => {
+  const { startProcess, written } = await start(t);
+  const { usage, count } = startProcess();
+  const id = (index: number) => `prj_${String(index).padStart(16, '0')}`;
+  for (let index = 0; index < 30; index += 1) count(1, 0, id(index));
+  await usage.store();
+  t.equal(written.length, 30);
+  count(1, 0, id(7));
+  await usage.store();
+  t.same(written.slice(30), [id(7)]);
+});
+
+t.test('the counts in memory are bounded, and those that are stored make room', async (t) => {
+  const totals = new UsageTotals(() => noon);
+  const counts = Array.from({ length: 60_001 }, (_, index) => new RequestCounts(`p${index}`));
+  const countAll = () => {
+    for (const one of counts) {
+      totals.list(one);
+      one.live.tiers.memory += 1;
+    }
+    return totals.all();
+  };
+  t.equal(countAll().length, 60_000);
+  t.equal(totals.dropped, 1);
+  t.ok(totals.isFull);
+  const [oldest] = totals.all();
+  if (oldest === undefined) return t.fail('no totals');
+  oldest.stored = oldest.version;
+  t.same(totals.takeEnded(), [oldest]);
+  t.equal(totals.of(oldest), undefined);
+  countAll();
+  t.not(totals.of(oldest)?.writer, oldest.writer, 'another writer, whose counts begin at 0');
+});
+
+t.test('a limit counts what all processes have used', async (t) => {
+  const { startProcess, forward, faults } = await start(t);
+  const limits = { rendersPerDay: null, bytesPerDay: 1_000 };
+  const limited = { _id: project, limits };
+  const [a, b] = [startProcess(), startProcess()];
+  const admits = async ({ usage }: typeof a) => {
+    const end = await usage.limits.admit(limited).catch(({ code, details }) => ({ code, details }));
+    if (typeof end !== 'function') return end;
+    end();
+    return true;
+  };
+  const refused = { code: 'usage_limit_reached', details: { retryAfter: 43_200 } };
+  t.equal(await admits(b), true);
+  a.count(1, 600);
+  t.equal(await admits(a), true);
+  b.count(1, 600);
+  await a.usage.store();
+  t.equal(await admits(b), true, 'it has not read what the other one has used');
+  await b.usage.store();
+  t.same(await admits(b), refused);
+  t.equal(await admits(a), true);
+  await a.usage.store();
+  t.same(await admits(a), refused);
+  faults.storeAway = true;
+  await a.usage.store();
+  t.same(await admits(a), refused, 'the last known sum');
+  const withoutStore = startProcess();
+  t.equal(await admits(withoutStore), true, 'its own counts');
+  faults.storeAway = false;
+  t.same(await admits(startProcess()), refused, 'a new process reads the sum first');
+  forward(dayMs / 2);
+  for (const process of [a, b]) t.equal(await admits(process), true, 'the next day');
+});
+
+t.test('renders in progress count towards a limit', async (t) => {
+  const { startProcess } = await start(t);
+  const { usage } = startProcess();
+  const limited = { _id: project, limits: { rendersPerDay: 3, bytesPerDay: null } };
+  const admit = () => usage.limits.admit(limited);
+  const results = await Promise.allSettled(Array.from({ length: 9 }, admit));
+  const ends = results.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
+  t.equal(ends.length, 3);
+  // None has ended with a render: their sources failed.
+  for (const end of ends) end();
+  await t.resolves(admit());
+});
+
+t.test('usage expires after 400 days', async (t) => {
+  const { db, records } = await start(t);
+  const totals = (date: string) => ({ project, date, writer: 'p1', counts: { memory: 1 } });
+  await records.write(totals('2026-11-22'));
+  const indexes = await db
+    .collection('usage')
+    .indexes()
+    .catch(() => null);
+  // The embedded store has no such command.
+  if (indexes === null) return t.pass('the command is not supported');
+  t.match(
+    indexes.find(({ key }) => Object.keys(key).join() === 'day'),
+    {
+      expireAfterSeconds: 34_560_000,
+    },
+  );
+});
