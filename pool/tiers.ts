@@ -1,3 +1,5 @@
-/** Where images come from: the caches in the order in which they are asked, and `miss` for a render. */
-export const imageTiers = ['memory', 'disk', 'shared', 'miss'] as const;
+/** The caches of images, in the order in which they are asked. */
+export const cacheTiers = ['memory', 'disk', 'shared'] as const;
+/** Where an image comes from; `miss` for a render. */
+export const imageTiers = [...cacheTiers, 'miss'] as const;
 export type ImageTier = (typeof imageTiers)[number];

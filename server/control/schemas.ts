@@ -1,5 +1,6 @@
 import type { ExtendedJSONSchema, FromExtendedSchema } from 'json-schema-to-ts';
 import { canonicalHostPatternSource, hostTextSource } from '../../contract/hosts.ts';
+import { cacheTiers } from '../../pool/tiers.ts';
 import {
   organisationIdPattern,
   prewarmIdPattern,
@@ -10,7 +11,6 @@ import { projectFits, watermarkPositions } from '../../store/projects.ts';
 import type { ParameterName } from '../image/parameters.ts';
 import { bareHostRule } from './hosts-and-urls.ts';
 import { presetParametersSchema } from './preset-input.ts';
-import { type CacheTier, cacheTiers } from './usage-body.ts';
 
 /**
  * The schemas of the control plane's bodies: requests are validated with them, the TypeScript types are
@@ -116,7 +116,7 @@ const count = { type: 'integer', minimum: 0 } as const;
 const seconds = { type: 'number', minimum: 0, description: 'Time on transform threads.' } as const;
 const date = { type: 'string', format: 'date', description: 'UTC.' } as const;
 const hitCounts = Object.fromEntries(cacheTiers.map((tier) => [tier, count])) as Readonly<
-  Record<CacheTier, typeof count>
+  Record<(typeof cacheTiers)[number], typeof count>
 >;
 const usageCounts = {
   requests: { ...count, description: 'Image requests, without those of prewarming.' },

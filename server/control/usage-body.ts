@@ -1,4 +1,4 @@
-import { type ImageTier, imageTiers } from '../../pool/tiers.ts';
+import { cacheTiers } from '../../pool/tiers.ts';
 import type { UsageOfDay } from '../usage/usage.ts';
 import { addUsage, noUsage, type UsageCounts } from '../usage/usage-totals.ts';
 import type { Body } from './schemas.ts';
@@ -6,10 +6,6 @@ import type { UsageQuery } from './usage-query.ts';
 
 type Usage = Body<'Usage'>;
 type Counted = Usage['total'];
-
-/** The caches whose hits are counted. */
-export type CacheTier = Exclude<ImageTier, 'miss'>;
-export const cacheTiers = imageTiers.filter((tier): tier is CacheTier => tier !== 'miss');
 
 /** Milliseconds to seconds, without the rounding errors of sums. */
 const seconds = (ms: number): number => Math.round(ms) / 1_000;

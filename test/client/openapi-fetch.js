@@ -104,6 +104,19 @@ export async function drive(baseUrl, key, source) {
   const { presets } = must(
     await client.DELETE('/api/sdk/v1/projects/{projectId}/presets/{presetName}', named),
   );
+  must(
+    await client.PUT('/api/sdk/v1/projects/{projectId}/limits', {
+      params,
+      body: { rendersPerDay: 1_000, bytesPerDay: null },
+    }),
+  );
+  const { limits } = must(await client.GET('/api/sdk/v1/projects/{projectId}/limits', { params }));
+  const used = must(
+    await client.GET('/api/sdk/v1/projects/{projectId}/usage', {
+      params: { ...params, query: { from: '2026-11-01', to: '2026-11-22', format: 'json' } },
+    }),
+  );
+  if (typeof used === 'string') throw new Error('CSV');
   const picture = await client.GET('/img/{source}', {
     params: {
       path: { source },
@@ -135,6 +148,10 @@ export async function drive(baseUrl, key, source) {
   const status = progress.prewarm.status;
   /** @type {'contain' | 'cover' | 'fill' | 'inside' | 'outside'} */
   const fit = changed.project.defaultFit;
+  /** @type {number | null} */
+  const rendersPerDay = limits.rendersPerDay;
+  /** @type {number} */
+  const days = used.usage.days.length;
   /** @type {string | undefined} */
   const code = error?.code;
   /** @type {boolean | undefined} */
@@ -150,6 +167,8 @@ export async function drive(baseUrl, key, source) {
     accepted,
     variants: prewarm.variantCount,
     status,
+    rendersPerDay,
+    days,
     preset: card.preset.parameters.w,
     presets,
     left: [removed.project.allowedOrigins, removedByBody.project.allowedOrigins],

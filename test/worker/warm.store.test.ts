@@ -73,6 +73,7 @@ t.test('errors are retryable or final, and of one variant or all', async (t) => 
     readonly [status: number, code: string, retryable: boolean, asked: 1 | 5]
   > = [
     [429, 'rate_limited', true, 1],
+    [429, 'usage_limit_reached', false, 1],
     [500, 'internal_error', true, 5],
     [502, 'source_unreachable', true, 1],
     [503, 'overloaded', true, 1],

@@ -1,0 +1,225 @@
+import t, { type Test } from 'tap';
+import { backgroundHeader, backgroundToken } from '../../contract/background-token.ts';
+import { findDeployment } from '../../store/deployment.ts';
+import { startFrontEnd } from './front-end.ts';
+import { picture } from './origin.ts';
+import { json } from './service.ts';
+
+const rootKey = 'sk_root-key-of-the-usage';
+const hourMs = 60 * 60 * 1_000;
+const today = '2026-11-22';
+
+/** A front end at noon, with a memory cache for small images only, and a client of its control plane. */
+async function start(t: Test) {
+  const { now } = Date;
+  let shift = Date.parse(`${today}T12:00:00Z`) - now();
+  Date.now = () => now() + shift;
+  t.teardown(() => {
+    Date.now = now;
+  });
+  const frontEnd = await startFrontEnd(t, {
+    SERVICE_ROOT_API_KEY: rootKey,
+    SERVICE_DISK_CACHE_BYTES: '1000000000',
+    SERVICE_MEMORY_CACHE_BYTES: '20000',
+  });
+  const { url, store, project, image, origin } = frontEnd;
+  origin.serve('/a.png', await picture(20, 20, 'png'));
+  origin.serve('/large.png', await picture(400, 400, 'png'));
+  const call = (path: string, of = project, init: RequestInit = {}) =>
+    fetch(`${url}/api/sdk/v1/projects/${of}/${path}`, {
+      ...init,
+      headers: {
+        authorization: `Bearer ${rootKey}`,
+        'content-type': 'application/json',
+        ...init.headers,
+      },
+    });
+  return {
+    ...frontEnd,
+    call,
+    async get(target: string, init: RequestInit = {}) {
+      const response = await fetch(url + target, init);
+      const body = Buffer.from(await response.arrayBuffer());
+      const { status, headers } = response;
+      const code = status < 400 ? null : JSON.parse(body.toString()).code;
+      return { status, headers, code, tier: headers.get('x-cache'), bytes: body.length };
+    },
+    async warm(path: string, query: string) {
+      const target = image(path, query);
+      const { backgroundSecret } = await findDeployment(store.db);
+      const token = backgroundToken(backgroundSecret, target, Date.now());
+      const response = await fetch(url + target, { headers: { [backgroundHeader]: token } });
+      return { status: response.status, body: await response.text() };
+    },
+    usage: async (query = '', of = project) => json(await call(`usage${query}`, of)),
+    async limit(limits: object) {
+      const body = JSON.stringify({ rendersPerDay: null, bytesPerDay: null, ...limits });
+      const response = await call('limits', project, { method: 'PUT', body });
+      t.equal(response.status, 200);
+    },
+    forward: (ms: number) => {
+      shift += ms;
+    },
+  };
+}
+
+t.test('usage is exact, by tier, and adds up over restarts', async (t) => {
+  let counted = { project: '', total: {} };
+  await t.test('every kind of request', async (t) => {
+    const { get, image, warm, usage, createProject, project } = await start(t);
+    const small = image('/a.png', 'fmt=png');
+    const first = await get(small);
+    t.match(first, { status: 200, tier: 'miss' });
+    const etag = first.headers.get('etag') ?? '';
+    t.match(await get(small), { status: 200, tier: 'memory' });
+    t.match(await get(small, { method: 'HEAD' }), { status: 200, tier: 'memory', bytes: 0 });
+    t.match(await get(small, { headers: { 'if-none-match': etag } }), { status: 304 });
+    t.match(await get(small, { headers: { range: 'bytes=0-9' } }), { status: 206, bytes: 10 });
+    t.match(await get(small, { headers: { range: 'bytes=99999-' } }), { status: 416 });
+    t.equal((await warm('/large.png', 'fmt=png')).status, 204);
+    const large = await get(image('/large.png', 'fmt=png'));
+    t.match(large, { status: 200, tier: 'disk' });
+    t.match(await get(image('/gone.png')), { status: 404 });
+    t.match(await get(`${small}&w=0`), { status: 400 }, 'which is not a request of a project');
+    const withFallback = image('/gone.png', `fmt=png&fallback=${small.split(/\/img\/|\?/)[1]}`);
+    t.match(await get(withFallback), { status: 200, tier: 'memory', bytes: first.bytes });
+    for (let i = 0; i < 2; i += 1) t.equal((await warm('/a.png', 'fmt=png&w=10')).status, 204);
+    const other = await createProject('127.0.0.1');
+    const { renderSeconds, background, ...total } = (await usage()).usage.total;
+    t.same(total, {
+      requests: 9,
+      hits: { memory: 6, disk: 1 },
+      misses: 1,
+      errors: 1,
+      bytes: 3 * first.bytes + 10 + large.bytes,
+      renders: 1,
+    });
+    t.ok(renderSeconds > 0 && renderSeconds < 60);
+    t.match(background, { requests: 3, renders: 2 });
+    t.equal((await usage('', other)).usage.total.requests, 0);
+    counted = { project, total: { ...total, renderSeconds, background } };
+  });
+  await t.test('another process', async (t) => {
+    const { usage } = await start(t);
+    const { from, to, days, total } = (await usage('', counted.project)).usage;
+    t.same(total, counted.total);
+    t.same([from, to, days.length], ['2026-10-24', today, 30]);
+    t.same(days.at(-1), { date: today, ...counted.total });
+    t.equal(days[0].requests, 0);
+  });
+});
+
+t.test(
+  'a source or transform that fails is an error, and a transform that fails a render',
+  async (t) => {
+    const { get, image, usage, origin } = await start(t);
+    origin.serve('/broken.png', (await picture(300, 300, 'png')).subarray(0, 9_000));
+    t.equal((await get(image('/broken.png'))).status, 422);
+    t.match((await usage()).usage.total, {
+      requests: 1,
+      errors: 1,
+      misses: 0,
+      renders: 1,
+      bytes: 0,
+    });
+  },
+);
+
+t.test('the days of a request for usage', async (t) => {
+  const { call, usage, get, image, forward } = await start(t);
+  await get(image('/a.png', 'fmt=png'));
+  // Counts belong to the day on which they are collected, within a second.
+  await usage();
+  forward(13 * hourMs);
+  await get(image('/a.png', 'fmt=png'));
+  const { days, total } = (await usage('?from=2026-11-21&to=2026-11-23')).usage;
+  t.same(
+    days.map(({ date, requests }: { date: string; requests: number }) => [date, requests]),
+    [
+      ['2026-11-21', 0],
+      ['2026-11-22', 1],
+      ['2026-11-23', 1],
+    ],
+  );
+  t.equal(total.requests, 2);
+  t.match(await usage('?to=2026-11-22'), { usage: { from: '2026-10-24', total: { requests: 1 } } });
+  t.equal((await usage('?from=2025-10-20')).usage.days.length, 400);
+
+  const csv = await call('usage?from=2026-11-22&to=2026-11-23&format=csv');
+  t.equal(csv.headers.get('content-type'), 'text/csv; charset=utf-8; header=present');
+  t.equal(csv.headers.get('cache-control'), 'no-store');
+  const text = await csv.text();
+  const [header, first, ...rest] = text.split('\r\n');
+  t.equal(
+    header,
+    'date,requests,hits.memory,hits.disk,misses,errors,bytes,renders,renderSeconds,background.requests,background.renders,background.renderSeconds',
+  );
+  t.match(first, /^2026-11-22,1,0,0,1,0,\d+,1,[\d.]+,0,0,0$/);
+  t.match(rest, [/^2026-11-23,1,1,0,0,0,\d+,0,0,0,0,0$/, /^$/]);
+  const accept = { headers: { accept: 'text/csv, application/json;q=0.5' } };
+  t.equal(
+    await (await call('usage?from=2026-11-22&to=2026-11-23', undefined, accept)).text(),
+    text,
+  );
+  t.match(await json(await call('usage?format=json', undefined, accept)), { usage: {} });
+
+  const refused = {
+    'from=22.11.2026': /^from must be a date, such as 2026-11-23\.$/,
+    'from=2026-02-30': /^from must be a date/,
+    'to=%00': /^to must be a date/,
+    'from[$gt]=1&to=': /^to must be a date/,
+    [`from=${'9'.repeat(5_000)}`]: /^from must be a date/,
+    'from=2026-11-23&to=2026-11-22': /^from must not be after to\.$/,
+    'from=2027-01-01': /^from must not be after today, without to\.$/,
+    'from=2025-10-19&to=2026-11-23': /^from and to must not span more than 400 days\.$/,
+    'from=0000-01-01&to=9999-12-31': /^from and to must not span more than 400 days\.$/,
+    'from=2026-11-22&from=2026-11-21': /^from is given more than once\.$/,
+    'format=xml&to=x': /^to must be .*; format must be json or csv\.$/,
+    [`a=1${'&a'.repeat(100)}`]: /more than 100 parameters/,
+  };
+  for (const [query, message] of Object.entries(refused)) {
+    const response = await call(`usage?${query}`);
+    t.match([response.status, await json(response)], [400, { code: 'invalid_request', message }]);
+  }
+  t.equal((await usage('', 'prj_0000000000000000')).code, 'project_not_found');
+});
+
+t.test('beyond a limit of renders, cached images are delivered', async (t) => {
+  const { get, image, limit, warm, call, createProject, origin, forward } = await start(t);
+  t.same(await json(await call('limits')), { limits: { rendersPerDay: null, bytesPerDay: null } });
+  await limit({ rendersPerDay: 2 });
+  t.same(await json(await call('limits')), { limits: { rendersPerDay: 2, bytesPerDay: null } });
+  const [small, large] = [image('/a.png', 'fmt=png'), image('/large.png', 'fmt=png')];
+  t.equal((await warm('/a.png', 'fmt=png')).status, 204);
+  t.equal((await warm('/large.png', 'fmt=png')).status, 204);
+  const fetches = origin.requests.get('/a.png');
+  const refused = await get(`${small}&w=10`);
+  t.match(refused, { status: 429, code: 'usage_limit_reached' });
+  t.equal(refused.headers.get('retry-after'), String(12 * 60 * 60));
+  t.equal(refused.headers.get('cache-control'), 'no-store');
+  t.equal(origin.requests.get('/a.png'), fetches, 'nothing was fetched');
+  t.match(await warm('/a.png', 'fmt=png&w=11'), { status: 429, body: /limit of 2 renders/ });
+  const hit = await get(small);
+  t.match(hit, { status: 200, tier: 'memory' });
+  t.match(await get(large), { status: 200, tier: 'disk' });
+  const etag = hit.headers.get('etag') ?? '';
+  t.equal((await get(small, { headers: { 'if-none-match': etag } })).status, 304);
+  const other = await createProject('127.0.0.1');
+  const ofOther = image('/a.png', 'fmt=png').replace(/project=\w+/, `project=${other}`);
+  t.equal((await get(ofOther)).status, 200);
+  forward(12 * hourMs);
+  t.equal((await get(`${small}&w=10`)).status, 200, 'the next day');
+});
+
+t.test('beyond a limit of bytes, cached images are delivered', async (t) => {
+  const { get, image, limit } = await start(t);
+  const small = image('/a.png', 'fmt=png');
+  const { bytes } = await get(small);
+  await limit({ bytesPerDay: 2 * bytes });
+  t.equal((await get(`${small}&w=1`)).status, 200);
+  t.match(await get(small), { status: 200, tier: 'memory' });
+  t.match(await get(`${small}&w=10`), { status: 429, code: 'usage_limit_reached' });
+  t.match(await get(small), { status: 200, tier: 'memory' });
+  await limit({ bytesPerDay: null });
+  t.equal((await get(`${small}&w=10`)).status, 200, 'a changed limit applies at once');
+});
