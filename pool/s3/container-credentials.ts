@@ -5,7 +5,7 @@ import {
   readCredentials,
   requestCredentials,
 } from './credential-request.ts';
-import type { CredentialSource } from './credentials.ts';
+import type { CredentialSource } from './credential-source.ts';
 
 const ecsOrigin = 'http://169.254.170.2';
 /** Loopback, and the addresses of ECS and EKS: no network carries the token and the credentials. */

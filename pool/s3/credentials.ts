@@ -1,28 +1,9 @@
 import { containerCredentials } from './container-credentials.ts';
+import type { CredentialSource, Credentials, Environment } from './credential-source.ts';
 import { instanceCredentials } from './instance-credentials.ts';
 import { webIdentityCredentials } from './web-identity-credentials.ts';
 
-export interface Credentials {
-  readonly accessKeyId: string;
-  readonly secretAccessKey: string;
-  /** Null for permanent credentials. */
-  readonly sessionToken: string | null;
-  /** Unix ms; infinite for those of variables. */
-  readonly expiresAt: number;
-}
-
-type Environment = Readonly<Record<string, string | undefined>>;
-
-/**
- * Null where the environment does not have this source.
- *
- * @param region of the bucket
- * @throws Error, without secrets
- */
-export type CredentialSource = (
-  environment: Environment,
-  region: string,
-) => Promise<Credentials | null>;
+export type { Credentials } from './credential-source.ts';
 
 const variableCredentials: CredentialSource = async (environment) => {
   const {

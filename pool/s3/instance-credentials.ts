@@ -1,5 +1,5 @@
 import { readCredentials, requestCredentials } from './credential-request.ts';
-import type { CredentialSource } from './credentials.ts';
+import type { CredentialSource } from './credential-source.ts';
 
 /** Machines without the service do not answer at all. */
 const timeoutMs = 1_000;

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { credentialsOf, requestCredentials } from './credential-request.ts';
-import type { CredentialSource } from './credentials.ts';
+import type { CredentialSource } from './credential-source.ts';
 import { readXml } from './xml.ts';
 
 const timeoutMs = 5_000;
