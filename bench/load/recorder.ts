@@ -14,7 +14,7 @@ export interface Finished {
   readonly failure?: string;
 }
 
-const fromCache = /hit|memory|disk/i;
+const fromCache = /hit|memory|disk|shared/i;
 const refusals: ReadonlySet<number> = new Set([429, 503]);
 
 export function outcomeOf({ status, cache }: Pick<Finished, 'status' | 'cache'>): Outcome {

@@ -93,7 +93,7 @@ t.test('a full queue does not refuse what the shared cache has', async (t) => {
   Object.assign(process.env, variables);
   const bucket = await startS3(t);
   const settings = { location: parseS3Location(bucket.url), timeoutMs: 60_000, queueBytes: 1e6 };
-  const picture = await noise(1600, 1200).jpeg().toBuffer();
+  const picture = await noise(800, 600).jpeg().toBuffer();
   const origin = await startOrigin(t, (_, response) => response.end(picture));
   const other = startEngine(t, 0, origin.url, settings);
   await other.get('1', '/1');

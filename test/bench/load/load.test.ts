@@ -104,6 +104,7 @@ t.test('the outcome of a response', async (t) => {
   const cases: readonly [string, number, string | undefined][] = [
     ['hit', 200, 'memory'],
     ['hit', 200, 'disk'],
+    ['hit', 200, 'shared'],
     ['hit', 200, 'HIT'],
     ['miss', 304, 'miss'],
     ['miss', 200, 'MISS'],
