@@ -52,6 +52,8 @@ export class SharedCache {
     this.#bucket = import('../s3/bucket.ts').then(
       ({ Bucket }) => new Bucket(location, process.env),
     );
+    // Reads and writes fail with the error, and the circuit breakers tell it.
+    this.#bucket.catch(() => {});
     this.#reads = new CircuitBreaker({ onChange: (error) => onChange('read', error), now });
     this.#writable = new CircuitBreaker({ onChange: (error) => onChange('write', error), now });
     this.#writes = new SharedWrites(this.#bucket, queueBytes, this.#writable);
@@ -130,7 +132,8 @@ export class SharedCache {
 
   async close(): Promise<void> {
     await this.#writes.close();
-    await (await this.#bucket).destroy();
+    const bucket = await this.#bucket.catch(() => null);
+    await bucket?.destroy();
   }
 
   async #get(key: string, { tags }: ImagePurges, signal: AbortSignal): Promise<Buffer | null> {

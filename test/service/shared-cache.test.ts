@@ -88,3 +88,41 @@ t.test('a new machine needs no render for a project with a source age', async (t
   t.match(shared.header('cache-status'), /^ImageDelivery; hit; ttl=3[0-9]{3}$/);
   t.equal(fetches(), 1);
 });
+
+t.test('machines learn from each other that a source has changed', async (t) => {
+  const { now } = Date;
+  let shift = 0;
+  Date.now = () => now() + shift;
+  t.teardown(() => {
+    Date.now = now;
+  });
+  const { bucket, first, second, project, store, get, publish, fetches, stored } =
+    await startMachines(t);
+  await store.projects.setFreshness(project, { sourceAge: 60, browserAge: null });
+  await get(first);
+  await stored(2);
+  await get(second);
+  const writes = () => bucket.requests.filter((line) => line.startsWith('PUT')).length;
+  t.equal(writes(), 2);
+
+  shift += 61_000;
+  await get(first);
+  await until('the origin is asked', () => fetches() === 2);
+  await until('the image is fresh', async () => {
+    const { header } = await get(first);
+    return !header('cache-status')?.includes('ttl=-');
+  });
+  t.equal(writes(), 2, 'the same bytes are not noted again');
+
+  await publish(2);
+  shift += 61_000;
+  await until('one machine has the new image', async () => (await get(second)).version === 2);
+  await until('it and the state are stored', () => writes() === 4);
+  t.equal(fetches(), 3, 'by one fetch for the question and the image');
+  await until('the other one has it', async () => {
+    const { version, tier } = await get(first);
+    if (version === 2) t.equal(tier, 'shared');
+    return version === 2;
+  });
+  t.equal(fetches(), 3, 'without a question to the origin');
+});
