@@ -1,12 +1,16 @@
 import type { Command } from 'commander';
+import { addStoreCopyCommand } from './store-copy-command.ts';
 import { AdminError, print } from './terminal.ts';
 
 export function addStoreCommands(program: Command): void {
-  const group = program.command('store').description('the embedded store in the data folder');
+  const group = program.command('store').description('the store as a whole');
+  addStoreCopyCommand(group);
 
   group
     .command('restore')
-    .description("replace the store's data file with its last backup; the replaced file is kept")
+    .description(
+      "replace the embedded store's file with its last backup; the replaced file is kept",
+    )
     .action(async () => {
       const { settingsOrExit } = await import('../../contract/settings/load.ts');
       const { RestoreFailed, restoreBackup } = await import('../../store/restore.ts');

@@ -1,4 +1,6 @@
 import t from 'tap';
+import { openStore } from '../../store/open.ts';
+import { shortFolder } from '../store/embedded/stores.ts';
 import { until } from '../until.ts';
 import { json, startService } from './service.ts';
 
@@ -105,5 +107,36 @@ t.test('the admin command works beside a running service', async (t) => {
       );
       t.not(await code(later), 'signature_invalid');
     });
+  });
+
+  t.test('a copy of the store serves the same projects and keys', async (t) => {
+    const other = await openStore({ mongodbUrl: null, dataDir: shortFolder(t) }, () => {});
+    t.teardown(() => other.close());
+    const [, secret = ''] = (await admin('keys', 'create', '--name', 'two')).split(/\s+/);
+    const copy = (...options: string[]) => admin('store', 'copy', ...options);
+    t.match(await copy('--to', other.url, '--dry-run'), /^projects +[1-9]\d* +[1-9]/m);
+    const copied = await copy('--to', other.url);
+    t.match(copied, /^projects +[1-9]\d* +[1-9].* [0-9a-f]{16}$/m);
+    t.match(copied, /Checked: both stores have the same documents/);
+    t.notMatch(copied, secret);
+    t.match(await copy('--to', other.url), /^projects +[1-9]\d* +0 +0 +0 +0 +0 /m);
+    for (const [message, ...options] of [
+      [/Name another store/],
+      [/is `embedded` or a mongodb/, '--to', 'ftp://a.test/'],
+      [/--delete would delete/, '--to', other.url, '--merge', '--delete'],
+      [/: The store is unavailable: .*refuses/, '--to', 'mongodb://u:secret@127.0.0.1:1/'],
+    ] as const) {
+      const error = await copy(...options).then(
+        () => ({ stderr: '' }),
+        (thrown: { stderr: string }) => thrown,
+      );
+      t.match(error.stderr, message);
+      t.notMatch(error.stderr, /secret/);
+    }
+
+    const second = await startService(t, { environment: { SERVICE_MONGODB_URL: other.url } });
+    const headers = { authorization: `Bearer ${secret}` };
+    const response = await fetch(`${second.url}/api/sdk/v1/projects/${id}`, { headers });
+    t.match(await json(response), { project: { id } });
   });
 });

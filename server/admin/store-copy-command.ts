@@ -1,0 +1,125 @@
+import type { Command } from 'commander';
+import type { Settings } from '../../contract/settings/table.ts';
+import type { CollectionCounts, CollectionPass } from '../../store/copy/copy-collection.ts';
+import type { Store } from '../../store/open.ts';
+import { AdminError, print, printTable } from './terminal.ts';
+
+interface Options {
+  readonly from?: string;
+  readonly to?: string;
+  readonly merge?: true;
+  readonly delete?: true;
+  readonly dryRun?: true;
+}
+
+type Place = Pick<Settings, 'mongodbUrl' | 'dataDir'>;
+
+const progressEveryMs = 2_000;
+
+export function addStoreCopyCommand(group: Command): void {
+  group
+    .command('copy')
+    .description(
+      'copy projects, organisations, keys and jobs to another store, which may be in use',
+    )
+    .option('--from <store>', '`embedded` or a mongodb:// URL; default: the store of the settings')
+    .option('--to <store>', '`embedded` or a mongodb:// URL; default: the store of the settings')
+    .option('--merge', 'also into a store that has the data of another deployment')
+    .option('--delete', 'delete what only the store to copy to has')
+    .option('--dry-run', 'only count')
+    .action(async (options: Options) => {
+      const { settingsOrExit } = await import('../../contract/settings/load.ts');
+      const settings = settingsOrExit();
+      const [from, to] = [placeOf(options.from, settings), placeOf(options.to, settings)];
+      if (nameOf(from) === nameOf(to)) {
+        throw new AdminError('Name another store: --to <store>, or --from <store>.');
+      }
+      if (options.merge && options.delete) {
+        throw new AdminError('--delete would delete the data that --merge keeps.');
+      }
+      await copy(from, to, options);
+    });
+}
+
+function placeOf(name: string | undefined, { mongodbUrl, dataDir }: Settings): Place {
+  if (name === undefined) return { mongodbUrl, dataDir };
+  if (name === 'embedded') return { mongodbUrl: null, dataDir };
+  if (!/^mongodb(\+srv)?:\/\//.test(name)) {
+    throw new AdminError('A store is `embedded` or a mongodb:// or mongodb+srv:// URL.');
+  }
+  return { mongodbUrl: name, dataDir };
+}
+
+/** For people: a URL without its credentials and options. */
+export function nameOf({ mongodbUrl, dataDir }: Place): string {
+  if (mongodbUrl === null) return `the embedded store in ${dataDir}`;
+  const [scheme = '', rest = ''] = mongodbUrl.split('://', 2);
+  const [address = ''] = rest.slice(rest.lastIndexOf('@') + 1).split('?', 1);
+  return `${scheme}://${address}`;
+}
+
+async function copy(from: Place, to: Place, options: Options): Promise<void> {
+  const { JobQueue } = await import('../../store/jobs.ts');
+  const { ensureIndexes } = await import('../../store/open.ts');
+  const { CopyRefused, copyStore } = await import('../../store/copy/copy-store.ts');
+  const { describeOutage, isOutage } = await import('../../store/outage.ts');
+  const { dryRun = false, merge: merges = false, delete: deletes = false } = options;
+  print(`From ${nameOf(from)} to ${nameOf(to)}${dryRun ? ', without a change' : ''}:`);
+  const source = await open(from);
+  try {
+    const target = await open(to);
+    try {
+      if (!dryRun) {
+        await ensureIndexes(target);
+        await new JobQueue(target.db).ensureIndexes();
+      }
+      const onProgress = progress();
+      const copied = await copyStore(source.db, target.db, { dryRun, merges, deletes, onProgress });
+      report(copied.collections, dryRun);
+      if (dryRun) return;
+      if (!copied.verified) {
+        throw new AdminError('The store changed during the last pass. Run the command again.');
+      }
+      print('Checked: both stores have the same documents, except those that were kept or left.');
+    } finally {
+      await target.close();
+    }
+  } catch (error) {
+    if (error instanceof CopyRefused) throw new AdminError(error.message);
+    if (!isOutage(error)) throw error;
+    throw new AdminError(
+      `A store is unavailable: ${describeOutage(error)}. Run the command again.`,
+    );
+  } finally {
+    await source.close();
+  }
+}
+
+async function open(place: Place): Promise<Store> {
+  const { joinStore } = await import('../../store/open.ts');
+  const { openErrorText } = await import('../../store/open-error.ts');
+  return joinStore(place).catch(async (error) => {
+    const reason = await openErrorText(error, place.dataDir);
+    throw reason === null ? error : new AdminError(`${nameOf(place)}: ${reason}`);
+  });
+}
+
+/** Writes a line every two seconds, to standard error. */
+function progress(): (name: string, counts: CollectionCounts) => void {
+  let last = performance.now();
+  return (name, { read, added, updated }) => {
+    if (performance.now() - last < progressEveryMs) return;
+    last = performance.now();
+    process.stderr.write(`${name}: ${read} read, ${added} added, ${updated} updated\n`);
+  };
+}
+
+function report(collections: ReadonlyMap<string, CollectionPass>, dryRun: boolean): void {
+  const heads = ['collection', 'documents', 'added', 'updated', 'deleted', 'kept', 'left'];
+  const rows = [...collections].map(([name, { counts, digest }]) => {
+    const { read, added, updated, deleted, kept, left } = counts;
+    const numbers = [read, added, updated, deleted, kept, left].map(String);
+    return [name, ...numbers, ...(dryRun ? [] : [digest])];
+  });
+  printTable(dryRun ? heads : [...heads, 'sha256'], rows);
+}

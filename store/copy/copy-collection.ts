@@ -1,0 +1,158 @@
+import type { Collection, Db, Document } from 'mongodb';
+import { isDuplicateKey, writePortably } from '../upsert.ts';
+import type { CopiedCollection } from './copied-collections.ts';
+import { canonicalText, DocumentsDigest, without } from './documents.ts';
+
+/** What became of the documents of a collection. */
+export interface CollectionCounts {
+  /** Documents of the source. */
+  read: number;
+  added: number;
+  updated: number;
+  /** Equal in both stores. */
+  equal: number;
+  /** The target has a newer version, or an equal waiting job or key with another id. */
+  kept: number;
+  /** Not copied, because a worker runs them. */
+  left: number;
+  /** Deleted in the target, which alone had them. */
+  deleted: number;
+}
+
+export interface CopyOptions {
+  /** Counts what it would do. */
+  readonly dryRun: boolean;
+  /** Deletes documents that only the target has. */
+  readonly deletes: boolean;
+  /** Called after each page. */
+  readonly onProgress?: (name: string, counts: CollectionCounts) => void;
+}
+
+export interface CollectionPass {
+  readonly counts: CollectionCounts;
+  /** Of the equal documents. */
+  readonly digest: string;
+}
+
+const pageSize = 200;
+
+/**
+ * Makes the documents of a collection in one store equal to those in another one. Both may be in use: a document
+ * that changes meanwhile is copied in the next pass.
+ */
+export async function copyCollection(
+  from: Db,
+  to: Db,
+  rules: CopiedCollection,
+  options: CopyOptions,
+): Promise<CollectionPass> {
+  const counts = { read: 0, added: 0, updated: 0, equal: 0, kept: 0, left: 0, deleted: 0 };
+  const digest = new DocumentsDigest();
+  const [source, target] = [from.collection(rules.name), to.collection(rules.name)];
+  for await (const page of pagesOf(source)) {
+    const copied = page.filter((document) => rules.isCopied?.(document) ?? true);
+    counts.read += page.length;
+    counts.left += page.length - copied.length;
+    const existing = await byId(target, copied);
+    const results = await Promise.all(
+      copied.map((document) =>
+        copyDocument(target, rules, document, existing.get(String(document['_id'])), options),
+      ),
+    );
+    for (const [index, result] of results.entries()) {
+      counts[result] += 1;
+      if (result === 'equal') digest.add(comparable(copied[index] ?? {}, rules));
+    }
+    options.onProgress?.(rules.name, counts);
+  }
+  if (options.deletes) counts.deleted = await deleteOthers(source, target, options.dryRun);
+  return { counts, digest: digest.text };
+}
+
+/** All documents by their ids, in pages: a cursor would not see all of them while documents are added. */
+async function* pagesOf(collection: Collection): AsyncGenerator<Document[]> {
+  let last: unknown = null;
+  for (;;) {
+    const filter = last === null ? {} : { _id: { $gt: last } };
+    const page = await collection
+      .find(filter as Document)
+      .sort({ _id: 1 })
+      .limit(pageSize)
+      .toArray();
+    if (page.length > 0) yield page;
+    if (page.length < pageSize) return;
+    last = page.at(-1)?._id;
+  }
+}
+
+async function byId(
+  collection: Collection,
+  documents: readonly Document[],
+): Promise<ReadonlyMap<string, Document>> {
+  const filter = { _id: { $in: documents.map(({ _id }) => _id) } };
+  const found = documents.length === 0 ? [] : await collection.find(filter).toArray();
+  return new Map(found.map((document) => [String(document._id), document]));
+}
+
+const comparable = (document: Document, { ownFields = [] }: CopiedCollection): Document =>
+  without(document, ownFields);
+
+async function copyDocument(
+  target: Collection,
+  rules: CopiedCollection,
+  document: Document,
+  existing: Document | undefined,
+  { dryRun }: CopyOptions,
+): Promise<'added' | 'updated' | 'equal' | 'kept'> {
+  const { mark = {}, ownFields = [], guardFields = [] } = rules;
+  const wanted = comparable(document, rules);
+  if (existing === undefined) {
+    const added = dryRun || (await inserted(target, { ...wanted, ...mark }));
+    return added ? 'added' : 'kept';
+  }
+  if (canonicalText(wanted) === canonicalText(comparable(existing, rules))) return 'equal';
+  if (rules.keeps?.(existing, document)) return 'kept';
+  if (dryRun) return 'updated';
+
+  const guard = guardFields.map((field) => [field, existing[field] ?? null] as const);
+  const obsolete = Object.keys(without(existing, ownFields)).filter((name) => !(name in wanted));
+  const unset = Object.fromEntries(obsolete.map((name) => [name, '']));
+  const update = {
+    $set: { ...without(wanted, ['_id']), ...mark },
+    ...(obsolete.length > 0 && { $unset: unset }),
+  };
+  const filter = { ...Object.fromEntries(guard), _id: document['_id'] };
+  const updated = await unlessDuplicate(() => target.updateOne(filter, update));
+  return updated ? 'updated' : 'kept';
+}
+
+const inserted = (target: Collection, document: Document): Promise<boolean> =>
+  unlessDuplicate(() => target.insertOne(document));
+
+/** False when another document of the target has the same unique value: an equal waiting job, or the same key. */
+async function unlessDuplicate(write: () => Promise<unknown>): Promise<boolean> {
+  try {
+    await writePortably(write);
+    return true;
+  } catch (error) {
+    if (isDuplicateKey(error)) return false;
+    throw error;
+  }
+}
+
+/** @returns the number of documents that only the target has */
+async function deleteOthers(
+  source: Collection,
+  target: Collection,
+  dryRun: boolean,
+): Promise<number> {
+  let count = 0;
+  for await (const page of pagesOf(target)) {
+    const existing = await byId(source, page);
+    const others = page.filter(({ _id }) => !existing.has(String(_id)));
+    count += others.length;
+    const ids = others.map(({ _id }) => _id);
+    if (ids.length > 0 && !dryRun) await target.deleteMany({ _id: { $in: ids } });
+  }
+  return count;
+}

@@ -1,0 +1,91 @@
+import type { Db } from 'mongodb';
+import type { Deployment } from '../deployment.ts';
+import { findOrInsert } from '../upsert.ts';
+import { copiedCollections } from './copied-collections.ts';
+import {
+  type CollectionCounts,
+  type CollectionPass,
+  type CopyOptions,
+  copyCollection,
+} from './copy-collection.ts';
+
+/** The target belongs to another deployment, or to the same store. */
+export class CopyRefused extends Error {
+  override readonly name = 'CopyRefused';
+}
+
+export interface StoreCopyOptions extends CopyOptions {
+  /** Also copies to a store that another deployment uses, whose default organisation and secret stay. */
+  readonly merges: boolean;
+}
+
+export interface StoreCopy {
+  /** Sums of all passes, by the name of the collection; `read`, `equal`, `kept` and `left` of the last pass. */
+  readonly collections: ReadonlyMap<string, CollectionPass>;
+  /** Whether a last pass found nothing to copy: both stores have the same documents. */
+  readonly verified: boolean;
+}
+
+/** A store that is written to all the time is never equal to its copy. */
+const maxPasses = 5;
+
+/**
+ * Copies the documents of one store to another one. It repeats itself until a pass finds nothing to copy, which
+ * is also its check, and can be repeated at any time.
+ * @throws CopyRefused
+ */
+export async function copyStore(from: Db, to: Db, options: StoreCopyOptions): Promise<StoreCopy> {
+  await adoptDeployment(from, to, options);
+  const collections = new Map<string, CollectionPass>();
+  for (let pass = 1; pass <= maxPasses; pass += 1) {
+    let changes = 0;
+    for (const rules of copiedCollections) {
+      const { counts, digest } = await copyCollection(from, to, rules, options);
+      changes += counts.added + counts.updated + counts.deleted;
+      const before = collections.get(rules.name)?.counts;
+      collections.set(rules.name, { counts: added(counts, before), digest });
+    }
+    if (options.dryRun || changes === 0) return { collections, verified: !options.dryRun };
+  }
+  return { collections, verified: false };
+}
+
+const added = (last: CollectionCounts, before?: CollectionCounts): CollectionCounts => ({
+  ...last,
+  added: last.added + (before?.added ?? 0),
+  updated: last.updated + (before?.updated ?? 0),
+  deleted: last.deleted + (before?.deleted ?? 0),
+});
+
+/** Gives an empty target the source's deployment, and refuses one that belongs to another deployment. */
+async function adoptDeployment(
+  from: Db,
+  to: Db,
+  { dryRun, merges }: StoreCopyOptions,
+): Promise<void> {
+  const [source, target] = [from, to].map((db) => db.collection<Deployment>('deployments'));
+  const deployment = await source?.findOne({ _id: 'deployment' });
+  if (!deployment || target === undefined) {
+    throw new CopyRefused('The store to copy from is empty.');
+  }
+  const existing = await target.findOne({ _id: 'deployment' });
+  const isOther =
+    existing === null
+      ? await isUsed(to)
+      : existing.defaultOrganisation !== deployment.defaultOrganisation;
+  if (isOther && !merges) {
+    throw new CopyRefused(
+      'The store to copy to has the data of another deployment. With --merge its data stays, and the copy is added.',
+    );
+  }
+  const { _id, ...fields } = deployment;
+  if (!dryRun) await findOrInsert(target, _id, fields);
+}
+
+/** Whether it has projects, organisations or keys, although no service has used it. */
+async function isUsed(db: Db): Promise<boolean> {
+  for (const { name } of copiedCollections) {
+    if ((await db.collection(name).findOne({}, { projection: { _id: 1 } })) !== null) return true;
+  }
+  return false;
+}

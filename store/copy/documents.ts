@@ -1,0 +1,30 @@
+import { createHash } from 'node:crypto';
+import { type Document, ObjectId } from 'mongodb';
+
+/** A text that is equal for equal documents, whatever the order of their fields. */
+export function canonicalText(value: unknown): string {
+  if (value instanceof Date) return `date ${value.getTime()}`;
+  if (value instanceof ObjectId) return `id ${value.toHexString()}`;
+  if (Array.isArray(value)) return `[${value.map(canonicalText).join()}]`;
+  if (value === null || typeof value !== 'object') return JSON.stringify(value) ?? 'null';
+  const fields = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1));
+  return `{${fields.map(([name, own]) => `${JSON.stringify(name)}:${canonicalText(own)}`).join()}}`;
+}
+
+/** A document without some of its fields. */
+export function without(document: Document, fields: readonly string[]): Document {
+  return Object.fromEntries(Object.entries(document).filter(([name]) => !fields.includes(name)));
+}
+
+/** The SHA-256 of documents, in their order. */
+export class DocumentsDigest {
+  readonly #hash = createHash('sha256');
+
+  add(document: Document): void {
+    this.#hash.update(`${canonicalText(document)}\n`);
+  }
+
+  get text(): string {
+    return this.#hash.copy().digest('hex').slice(0, 16);
+  }
+}

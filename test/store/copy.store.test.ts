@@ -1,0 +1,217 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import t, { type Test } from 'tap';
+import { nameOf } from '../../server/admin/store-copy-command.ts';
+import { Callbacks } from '../../store/callbacks.ts';
+import { copiedCollections, ownCollections } from '../../store/copy/copied-collections.ts';
+import { CopyRefused, copyStore, type StoreCopyOptions } from '../../store/copy/copy-store.ts';
+import { JobQueue, type QueuedJob } from '../../store/jobs.ts';
+import { connectStore, ensureIndexes, openStore, type Store } from '../../store/open.ts';
+import { rootPath } from '../root.ts';
+import { until } from '../until.ts';
+import { testDatabase } from './connection.ts';
+import { shortFolder } from './embedded/stores.ts';
+
+async function ownDatabase(t: Test): Promise<Store> {
+  const { url, databaseName } = await testDatabase(t);
+  const own = url.replace(/^(mongodb(?:\+srv)?:\/\/[^/]+)\/?[^?]*/, `$1/${databaseName}`);
+  return connectStore(own, () => {});
+}
+
+/** An empty store: a new database of the tests' server, or else an embedded store of its own. */
+async function openTestStore(t: Test, kind: 'of the tests' | 'embedded'): Promise<Store> {
+  const embedded = { mongodbUrl: null, dataDir: shortFolder(t) };
+  const store = kind === 'embedded' ? await openStore(embedded, () => {}) : await ownDatabase(t);
+  t.teardown(() => store.close());
+  await store.established();
+  await ensureIndexes(store);
+  await new JobQueue(store.db).ensureIndexes();
+  return store;
+}
+
+const job = (projectId: string, n: number) => ({
+  projectId,
+  source: `https://e.test/${n}.jpg`,
+  widths: [100],
+  formats: ['webp'],
+  quality: null,
+  fit: null,
+  dpr: null,
+});
+
+/** Puts something of everything into a store. More jobs than 200 are read in two pages. */
+async function fill(store: Store, jobCount = 20) {
+  const { _id: orgId } = await store.organisations.default();
+  const other = await store.organisations.create('Other');
+  await store.organisations.setProductAccess(other._id, false);
+  const fields = { orgId, name: 'Shop', origin: 'https://e.test/', allowedOrigins: ['e.test'] };
+  const { _id: id } = await store.projects.create(fields);
+  await store.projects.setPreset(id, 'card', { w: '400' });
+  await store.projects.requireSignatures(id, 600);
+  await store.projects.purge(id, ['0123456789abcdef'], () => Date.now());
+  await store.purges.add({ projectId: id, number: Date.now(), sourceCount: 1, hook: null });
+  const issue = (name: string) => store.keys.issue({ name, orgId, projectId: id, access: 'write' });
+  const [valid, revoked] = [await issue('valid'), await issue('revoked')];
+  await store.keys.revoke(revoked.key._id);
+  const queue = new JobQueue(store.db);
+  const jobs: QueuedJob[] = [];
+  while (jobs.length < jobCount) {
+    const next = Array.from({ length: 25 }, (_, n) => job(id, jobs.length + n));
+    jobs.push(...(await queue.add(next.slice(0, jobCount - jobs.length))));
+  }
+  const prewarm = await store.prewarms.add(id, jobs, jobs.length);
+  await new Callbacks(store.db).add({
+    projectId: id,
+    url: 'https://e.test/',
+    subject: 'prewarm',
+    id: prewarm,
+  });
+  const [first, second] = jobs.map((queued) => queued.id);
+  if (first === undefined || second === undefined) throw new Error('no jobs are queued');
+  return { id, orgId, valid, revoked, prewarm, first, second };
+}
+
+const usual: StoreCopyOptions = { dryRun: false, deletes: false, merges: false };
+
+/** Copies; returns the counts by collection. */
+async function copied(from: Store, to: Store, options: Partial<StoreCopyOptions> = {}) {
+  const { collections, verified } = await copyStore(from.db, to.db, { ...usual, ...options });
+  const counts = new Map([...collections].map(([name, pass]) => [name, pass.counts]));
+  return { verified, counts, of: (name: string) => counts.get(name) };
+}
+
+const changes = ({ counts }: Awaited<ReturnType<typeof copied>>) =>
+  [...counts.values()].reduce((sum, one) => sum + one.added + one.updated + one.deleted, 0);
+
+t.test('a copy has all that a service needs, and returns to another store', async (t) => {
+  const [from, to] = [await openTestStore(t, 'embedded'), await openTestStore(t, 'of the tests')];
+  const { id, orgId, valid, revoked, first, prewarm } = await fill(from, 250);
+  const queued = from.db.collection('jobs');
+  await queued.updateOne({ _id: first }, { $set: { lockedAt: new Date(), nextRunAt: null } });
+
+  const planned = await copied(from, to, { dryRun: true });
+  t.match(planned.of('projects'), { read: 1, added: 1 });
+  t.equal((await to.projects.list()).length, 0, 'a dry run changes nothing');
+
+  const copy = await copied(from, to);
+  t.ok(copy.verified);
+  t.match(copy.of('jobs'), { read: 251, added: 250, left: 1 }, 'a running job stays');
+  t.same(await to.projects.find(id), await from.projects.find(id));
+  t.same(await to.keys.findBySecret(valid.secret), valid.key);
+  t.type((await to.keys.findBySecret(revoked.secret))?.revokedAt, Date);
+  t.equal((await to.organisations.default())._id, orgId);
+  t.same(await to.organisations.list(), await from.organisations.list());
+  t.match(await to.prewarms.find(id, prewarm), { sourceCount: 250, status: 'accepted' });
+  t.equal(changes(await copied(from, to)), 0, 'it can be repeated');
+
+  const back = await openTestStore(t, 'embedded');
+  t.ok((await copied(to, back)).verified);
+  t.same(await back.projects.find(id), await from.projects.find(id));
+  t.equal(changes(await copied(from, back)), 0, 'and is the same after both ways');
+});
+
+t.test('a repeated copy takes what has changed, and keeps what is newer', async (t) => {
+  const [from, to] = [await openTestStore(t, 'of the tests'), await openTestStore(t, 'embedded')];
+  const { id, orgId, valid, revoked, first, second } = await fill(from);
+  await copied(from, to);
+  const follower = to.projects.followChanges();
+  await follower.next();
+
+  await from.projects.removePreset(id, 'card');
+  await from.projects.addHost(id, 'new.test');
+  await from.keys.revoke(valid.key._id);
+  const queued = from.db.collection('jobs');
+  const ended = { nextRunAt: null, lastFinishedAt: new Date() };
+  await queued.updateOne({ _id: first }, { $set: ended, $unset: { waitingKey: '' } });
+  const again = await copied(from, to);
+  t.ok(again.verified);
+  for (const name of ['projects', 'keys', 'jobs']) t.match(again.of(name), { updated: 1 }, name);
+  t.same(await to.projects.find(id), await from.projects.find(id));
+  t.match(await follower.next(), [{ _id: id }], 'processes that use the copy notice it');
+
+  await to.projects.addHost(id, 'later.test');
+  await from.keys.revoke(revoked.key._id);
+  await from.db
+    .collection('keys')
+    .updateOne({ _id: valid.key._id as never }, { $set: { revokedAt: null } });
+  await to.db.collection('jobs').updateOne({ _id: second }, { $set: { lockedAt: new Date() } });
+  const other = { _id: second };
+  await queued.updateOne(other, { $set: { priority: 5 } });
+  const third = await copied(from, to);
+  t.ok(third.verified);
+  for (const name of ['projects', 'keys', 'jobs'])
+    t.match(third.of(name), { kept: 1, updated: 0 }, name);
+  t.ok((await to.projects.find(id))?.allowedOrigins.includes('later.test'));
+
+  const extra = { orgId, name: 'Extra', origin: 'https://x.test/', allowedOrigins: [] };
+  const { _id: own } = await to.projects.create(extra);
+  t.match((await copied(from, to)).of('projects'), { deleted: 0 });
+  t.match((await copied(from, to, { deletes: true })).of('projects'), { deleted: 1 });
+  t.equal(await to.projects.find(own), null);
+});
+
+t.test('nothing is lost while the store is written to', async (t) => {
+  const [from, to] = [await openTestStore(t, 'embedded'), await openTestStore(t, 'of the tests')];
+  const { id, orgId } = await fill(from);
+  let stopped = false;
+  const created: string[] = [];
+  const writing = (async () => {
+    for (let n = 0; !stopped; n++) {
+      const fields = { orgId, name: `${n}`, origin: 'https://e.test/', allowedOrigins: [] };
+      created.push((await from.projects.create(fields))._id);
+      await from.projects.addHost(id, `h${n}.test`);
+    }
+  })();
+  await until('it is written to', () => created.length > 3);
+  const meanwhile = await copied(from, to);
+  t.equal(meanwhile.of('jobs')?.equal, 21);
+  stopped = true;
+  await writing;
+  const last = await copied(from, to);
+  t.ok(last.verified);
+  t.match(last.of('projects'), { read: created.length + 1, equal: created.length + 1 });
+  t.same(await to.projects.list(), await from.projects.list());
+});
+
+t.test('the data of another deployment is neither changed nor mixed unasked', async (t) => {
+  const [from, to] = [await openTestStore(t, 'of the tests'), await openTestStore(t, 'embedded')];
+  await t.rejects(copied(from, to), CopyRefused, 'an empty source');
+  const { id } = await fill(from);
+  const { id: other, orgId } = await fill(to);
+  await t.rejects(copied(from, to), CopyRefused);
+  t.equal(await to.projects.find(id), null);
+  t.ok((await copied(from, to, { merges: true })).verified);
+  t.same(await to.projects.find(id), await from.projects.find(id));
+  t.ok(await to.projects.find(other));
+  t.equal((await to.organisations.default())._id, orgId, 'its own default');
+});
+
+t.test('every collection of the code is copied, or has a reason', async (t) => {
+  const known = new Set([
+    ...copiedCollections.map(({ name }) => name),
+    ...Object.keys(ownCollections),
+  ]);
+  const names = new Set<string>();
+  for (const folder of ['store', 'server', 'worker']) {
+    for (const entry of await readdir(join(rootPath, folder), { recursive: true })) {
+      if (!entry.endsWith('.ts') || entry.startsWith('embedded')) continue;
+      const text = await readFile(join(rootPath, folder, entry), 'utf8');
+      const named = /(?:\.collection(?:<[^>]+>)?\(|new Records\((?:this\.#)?db, )'(\w+)'/g;
+      for (const [, name = ''] of text.matchAll(named)) names.add(name);
+    }
+  }
+  for (const name of ['projects', 'keys', 'prewarms', 'deployments']) t.ok(names.has(name), name);
+  t.same(
+    [...names].filter((name) => !known.has(name)),
+    [],
+  );
+});
+
+t.test('a URL is shown without its credentials', async (t) => {
+  const shown = (mongodbUrl: string) => nameOf({ mongodbUrl, dataDir: '' });
+  t.equal(
+    shown('mongodb://user:p%40ss@a.test:27017,b.test/images?authSource=admin&password=x'),
+    'mongodb://a.test:27017,b.test/images',
+  );
+  t.equal(shown('mongodb+srv://u:p@ss@a.test'), 'mongodb+srv://a.test');
+});
