@@ -35,6 +35,7 @@ t.test('examples of the documents print what the page shows', { skip, buffered }
     SERVICE_ROOT_API_KEY: rootKey,
     SERVICE_BASE_URL: `http://localhost:${port}`,
     SERVICE_OPS_PORT: String(await freePort()),
+    SERVICE_ENCRYPTION_KEYS: `a:${Buffer.alloc(32).toString('base64')}`,
   };
   const service = await startService(t, { port, environment });
   const worker = await startWorker(t, service);
