@@ -71,32 +71,43 @@ t.test('a production installation creates and shows a first key once', async (t)
   t.notMatch(again.stdout(), /sk_/);
 });
 
-t.test('an unusable data folder or address is reported with its cause', async (t) => {
-  const folder = await temporaryFolder(t);
-  const file = join(folder, 'file');
-  await writeFile(file, '');
-  // No folder can be created there.
-  const inProc = [
-    { SERVICE_DATA_DIR: '/proc/none/data' },
-    'its path does not exist (ENOENT at /proc/none)',
-  ] as const;
-  for (const [environment, expected] of [
-    [
-      { SERVICE_DATA_DIR: join(file, 'x') },
-      `The data folder ${file}/x (SERVICE_DATA_DIR) cannot be used: a part of its path is a file (ENOTDIR)`,
-    ],
-    ...(process.platform === 'linux' ? [inProc] : []),
-    [
-      { SERVICE_HOST: '192.0.2.1' },
-      'on 192.0.2.1 (SERVICE_HOST) cannot be used: it is not an address of this machine (EADDRNOTAVAIL)',
-    ],
-  ] as const) {
-    const service = await launch(t, { environment, dataDir: folder });
-    t.equal(await service.end('SIGCONT'), 1);
-    t.ok(service.stderr().includes(expected), service.stderr());
-    t.equal(service.stderr().trim().split('\n').length, 1);
-  }
-});
+t.test(
+  'an unusable data folder, address or folder of sources is reported with its cause',
+  async (t) => {
+    const folder = await temporaryFolder(t);
+    const file = join(folder, 'file');
+    await writeFile(file, '');
+    // No folder can be created there.
+    const inProc = [
+      { SERVICE_DATA_DIR: '/proc/none/data' },
+      'its path does not exist (ENOENT at /proc/none)',
+    ] as const;
+    for (const [environment, expected] of [
+      [
+        { SERVICE_DATA_DIR: join(file, 'x') },
+        `The data folder ${file}/x (SERVICE_DATA_DIR) cannot be used: a part of its path is a file (ENOTDIR)`,
+      ],
+      ...(process.platform === 'linux' ? [inProc] : []),
+      [
+        { SERVICE_ORIGINS: `a.example=file://${folder}/none` },
+        `SERVICE_ORIGINS: the folder ${folder}/none of a.example cannot be used: it does not exist (ENOENT)`,
+      ],
+      [
+        { SERVICE_ORIGINS: `a.example=file://${file}` },
+        `SERVICE_ORIGINS: the folder ${file} of a.example cannot be used: it is no folder`,
+      ],
+      [
+        { SERVICE_HOST: '192.0.2.1' },
+        'on 192.0.2.1 (SERVICE_HOST) cannot be used: it is not an address of this machine (EADDRNOTAVAIL)',
+      ],
+    ] as const) {
+      const service = await launch(t, { environment, dataDir: folder });
+      t.equal(await service.end('SIGCONT'), 1);
+      t.ok(service.stderr().includes(expected), service.stderr());
+      t.equal(service.stderr().trim().split('\n').length, 1);
+    }
+  },
+);
 
 /** Runs a program with options in a folder. */
 function run(
