@@ -8,9 +8,16 @@ import { withinDeadline } from './fetch-deadline.ts';
 import { codeOf } from './fetch-errors.ts';
 import { type FolderFile, fileNames, openInFolder } from './folder.ts';
 import type { Origin } from './origin.ts';
+import { Turns } from './turns.ts';
 
 /** Bytes of each read. */
 const chunkBytes = 256 * 1024;
+
+/**
+ * Files that are read at a time. Each read takes a thread of libuv, of which the transforms and the disk cache
+ * need the others if a network file system hangs.
+ */
+const maxReads = 3;
 
 /** A folder says nothing about the age of its files. */
 const freshness = { maxAge: null, staleWhileRevalidate: null, staleIfError: null };
@@ -21,22 +28,32 @@ const refused = new Set(['EACCES', 'EPERM']);
 
 /** An origin whose sources are the files below a folder, by the path of the URL. The query names no file. */
 export function folderOrigin(identity: string, folder: string): Origin {
+  const turns = new Turns(maxReads);
   return {
     identity,
     fetch: (url, options) =>
       withinDeadline(options, async (signal, report) => {
         report(`reading the folder of ${url.hostname}`);
-        const opening = open(folder, url);
-        try {
-          // The system cancels no call: one that hangs must not delay the end.
-          const file = await unlessAborted(opening, signal);
-          return await unlessAborted(read(file, url, { ...options, signal }), signal);
-        } finally {
-          // Also a file that is opened too late.
-          void opening.then(({ file }) => file.close()).catch(() => {});
-        }
+        const leave = await turns.enter(signal);
+        const reading = readFile(folder, url, { ...options, signal }).finally(leave);
+        // The system cancels no call: one that hangs must not delay the end.
+        return unlessAborted(reading, signal);
       }),
   };
+}
+
+async function readFile(
+  folder: string,
+  url: URL,
+  options: FetchOptions,
+): Promise<Fetched | NotModified> {
+  const opened = await open(folder, url);
+  try {
+    options.signal.throwIfAborted();
+    return await read(opened, url, options);
+  } finally {
+    await opened.file.close();
+  }
 }
 
 async function open(folder: string, url: URL): Promise<FolderFile> {

@@ -186,6 +186,20 @@ t.test('a file is read again only if it has changed', async (t) => {
   t.not(changed.validators.etag, validators.etag);
 });
 
+t.test('many files are read in turns', async (t) => {
+  const { folder, originOf } = await pictureFolder(t);
+  const origin = originOf();
+  const sources = openSources(t, { fetchConcurrency: 64 });
+  const names = Array.from({ length: 30 }, (_, index) => `many${index}.jpg`);
+  for (const name of names) await writeFile(join(folder, name), name);
+  const options = client({ originOf: () => origin });
+  const texts = names.map(async (name) => {
+    const lease = await sources.acquire(new URL(`https://static.example/${name}`), options);
+    return Buffer.from(lease.bytes).toString();
+  });
+  t.same(await Promise.all(texts), names);
+});
+
 t.test('files are closed, and their bytes are released', async (t) => {
   const { sources, read } = await pictureFolder(t);
   await Promise.allSettled(['/a.jpg', '/missing.jpg', '/pipe.jpg', '/empty.jpg'].map(read));

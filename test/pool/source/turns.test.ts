@@ -1,0 +1,29 @@
+import t from 'tap';
+import { Turns } from '../../../pool/source/turns.ts';
+
+t.test('a limited number of tasks has a turn, in order', async (t) => {
+  const turns = new Turns(2);
+  const { signal } = new AbortController();
+  const entered: string[] = [];
+  const enter = async (name: string, signalOfTask = signal) => {
+    const leave = await turns.enter(signalOfTask);
+    entered.push(name);
+    return leave;
+  };
+  const [leaveA, leaveB] = await Promise.all([enter('a'), enter('b')]);
+  const controller = new AbortController();
+  const givenUp = [enter('c', controller.signal), enter('d', controller.signal)];
+  const waiting = [enter('e'), enter('f')];
+  controller.abort(new Error('the client left'));
+  for (const task of givenUp) await t.rejects(task, /the client left/);
+  await t.rejects(enter('g', controller.signal), /the client left/);
+  t.same(entered, ['a', 'b']);
+  leaveA();
+  (await waiting[0])?.();
+  (await waiting[1])?.();
+  leaveB();
+  t.same(entered, ['a', 'b', 'e', 'f']);
+  const [again] = await Promise.all([enter('h'), enter('i')]);
+  again();
+  t.same(entered.slice(4), ['h', 'i'], 'no turn is lost');
+});
