@@ -373,6 +373,14 @@ t.test('the console in a browser', { skip: noChromium }, async (t) => {
     t.not((await storedPurges())?.all, 0);
     t.equal(purgeCalls, 3, 'none without a confirmation');
 
+    const usage = page.getByRole('region', { name: 'Usage' });
+    await usage.getByRole('heading', { name: 'Requests' }).waitFor();
+    await usage.getByLabel('Renders per day').fill('500');
+    await usage.getByRole('button', { name: 'Save limits' }).click();
+    await usage.getByText('The limits are saved').waitFor();
+    const { limits } = (await api.store.projects.find(id)) ?? {};
+    t.same(limits, { rendersPerDay: 500, bytesPerDay: null });
+
     await page.getByRole('link', { name: 'Service', exact: true }).click();
     await page.getByRole('heading', { name: 'Disk cache' }).waitFor();
     t.same(await violationsOf(page), []);

@@ -6,8 +6,9 @@ import { Prewarm } from './prewarm.tsx';
 import type { ProjectProps } from './project-section.tsx';
 import { Purge } from './purge.tsx';
 import { linkTo } from './route.ts';
+import { Usage } from './usage.tsx';
 
-/** A project: allowlist, defaults, presets, prewarming and purges. */
+/** A project: allowlist, defaults, presets, prewarming, purges and usage. */
 export function ProjectPage(props: ProjectProps) {
   const { id, name, origin, createdAt, requireSignedUrls } = props.project;
   return (
@@ -34,6 +35,7 @@ export function ProjectPage(props: ProjectProps) {
       <Presets {...props} />
       <Prewarm {...props} />
       <Purge {...props} />
+      <Usage {...props} />
     </section>
   );
 }

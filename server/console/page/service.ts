@@ -84,6 +84,24 @@ export interface Preset {
   readonly parameters: Readonly<Record<string, string | number | boolean>>;
 }
 
+/** What was counted on a day, or on several. */
+export interface UsageCounts {
+  readonly requests: number;
+  /** By cache. */
+  readonly hits: Readonly<Record<string, number>>;
+  readonly misses: number;
+  readonly errors: number;
+  readonly bytes: number;
+  readonly renders: number;
+  readonly renderSeconds: number;
+  readonly background: Readonly<Record<'requests' | 'renders' | 'renderSeconds', number>>;
+}
+
+export interface Usage {
+  readonly days: readonly UsageCounts[];
+  readonly total: UsageCounts;
+}
+
 /** The fields of responses; each response has one of them, and its `Location`. */
 export interface ResponseBody {
   /** Relative to the URL of the request. */
@@ -92,6 +110,8 @@ export interface ResponseBody {
   readonly projects: readonly Project[];
   readonly prewarm: PrewarmStatus;
   readonly purge: PurgeStatus;
+  readonly usage: Usage;
+  readonly limits: Readonly<Record<string, number | null>>;
   readonly preset: Preset;
   readonly presets: readonly Preset[];
 }

@@ -181,6 +181,12 @@ export async function operations(t: Test, { call, service, watermarks }: Control
     t.same(answer.body, { prewarm: { accepted: true, sourceCount: 2, variantCount: 12 } });
   });
 
+  t.test('usage is a number for each day', async (t) => {
+    const { days, total } = (await call('GET', `${on}/usage?from=2026-11-01&to=2026-11-22`)).body
+      .usage;
+    t.same([days.length, days[21].date, total.requests], [22, '2026-11-22', 0]);
+  });
+
   t.test('the OpenAPI document is served at both paths', async (t) => {
     const [a, b] = await Promise.all(
       ['/openapi.json', '/api/sdk/v1/openapi.json'].map((path) => fetch(service.url + path)),
