@@ -55,6 +55,14 @@ export const copiedCollections: readonly CopiedCollection[] = [
   },
   { name: 'prewarms', contents: 'calls of prewarming' },
   { name: 'purges', contents: 'calls of purging' },
+  {
+    name: 'usage',
+    contents: 'days with usage',
+    // Processes count in the target already.
+    keeps: (target, source) =>
+      Object.keys(target['by']).some((writer) => !(writer in source['by'])),
+    guardFields: ['by'],
+  },
 ];
 
 /** Collections that are not copied, with the reason. */

@@ -110,6 +110,21 @@ t.test('a copy has all that a service needs, and returns to another store', asyn
   t.equal(changes(await copied(from, back)), 0, 'and is the same after both ways');
 });
 
+t.test('usage is copied until the target counts itself', async (t) => {
+  const [from, to] = [await openTestStore(t, 'of the tests'), await openTestStore(t, 'embedded')];
+  await fill(from);
+  const count = async ({ usage }: Store, writer: string, requests: number) => {
+    await usage.write({ project: 'prj_1', date: '2026-11-22', writer, counts: { requests } });
+    await copied(from, to);
+    const [day] = await to.usage.find('prj_1', '2026-11-22', '2026-11-22');
+    return Object.fromEntries(day?.by ?? []);
+  };
+  t.same(await count(from, 'a', 1), { a: { requests: 1 } });
+  t.same(await count(from, 'a', 2), { a: { requests: 2 } }, 'further requests');
+  t.same(await count(to, 'b', 5), { a: { requests: 2 }, b: { requests: 5 } });
+  t.same(await count(from, 'a', 3), { a: { requests: 2 }, b: { requests: 5 } }, 'nothing is lost');
+});
+
 t.test('a repeated copy takes what has changed, and keeps what is newer', async (t) => {
   const [from, to] = [await openTestStore(t, 'of the tests'), await openTestStore(t, 'embedded')];
   const { id, orgId, valid, revoked, first, second } = await fill(from);
