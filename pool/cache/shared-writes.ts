@@ -21,7 +21,7 @@ export class SharedWrites {
   /** Those that wait, by key of the object. */
   readonly #waiting = new Map<string, Write>();
   readonly #running = new Set<Promise<void>>();
-  readonly #closing = new AbortController();
+  #closed = false;
   /** Of those that wait or are being written. */
   #bytes = 0;
   /** Total writes by outcome, and bytes of those that were not tried. */
@@ -45,7 +45,7 @@ export class SharedWrites {
       this.#waiting.delete(key);
       this.#bytes -= replaced.bytes;
     }
-    if (this.#bytes + bytes > this.#maxBytes || this.#closing.signal.aborted) {
+    if (this.#bytes + bytes > this.#maxBytes || this.#closed) {
       return this.#drop(bytes);
     }
     this.#waiting.set(key, { parts, bytes });
@@ -53,15 +53,13 @@ export class SharedWrites {
     if (this.#running.size < concurrency) this.#start();
   }
 
-  /** Writes what waits, in the time that there is. */
+  /** Writes what waits, in the time that there is. What is still being written ends with the bucket. */
   async close(): Promise<void> {
     const timer = new AbortController();
-    const written = Promise.all(this.#running);
     const late = sleep(closeWithinMs, null, { signal: timer.signal }).catch(() => {});
-    await Promise.race([written, late]);
+    await Promise.race([Promise.all(this.#running), late]);
     timer.abort();
-    this.#closing.abort(new Error('The service is shutting down.'));
-    await written;
+    this.#closed = true;
   }
 
   #start(): void {
@@ -75,16 +73,16 @@ export class SharedWrites {
   async #run(): Promise<void> {
     for (const [key, { parts, bytes }] of this.#waiting) {
       this.#waiting.delete(key);
-      if (this.#closing.signal.aborted || !this.#breaker.take()) this.#drop(bytes);
+      if (this.#closed || !this.#breaker.take()) this.#drop(bytes);
       else await this.#write(key, parts);
       this.#bytes -= bytes;
     }
   }
 
   async #write(key: string, parts: readonly Uint8Array[]): Promise<void> {
-    const signal = AbortSignal.any([this.#closing.signal, AbortSignal.timeout(timeoutMs)]);
     try {
-      await (await this.#bucket).put(key, Buffer.concat(parts), signal);
+      const bucket = await this.#bucket;
+      await bucket.put(key, Buffer.concat(parts), AbortSignal.timeout(timeoutMs));
       this.totals.stored += 1;
       this.#breaker.succeeded();
     } catch (error) {

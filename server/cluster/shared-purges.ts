@@ -52,6 +52,7 @@ export class SharedPurges {
     if (!this.#running) void this.#run();
   }
 
+  /** Call it before the bucket is destroyed, which ends what is in progress. */
   close(): void {
     this.#closing.abort();
   }
@@ -99,7 +100,7 @@ export class SharedPurges {
     const { bucket } = this.#options;
     let token: string | null = null;
     do {
-      const { objects, next } = await bucket.list(prefix, token, this.#signal());
+      const { objects, next } = await bucket.list(prefix, token, AbortSignal.timeout(timeoutMs));
       // Later objects are of valid images, but for few, which have old stamps.
       const purged = objects.filter(({ modifiedAt }) => modifiedAt <= before).values();
       await Promise.all(Array.from({ length: concurrency }, () => this.#deleteAll(purged)));
@@ -109,13 +110,9 @@ export class SharedPurges {
 
   async #deleteAll(objects: Iterable<ListedObject>): Promise<void> {
     for (const { key } of objects) {
-      await this.#options.bucket.delete(key, this.#signal());
+      await this.#options.bucket.delete(key, AbortSignal.timeout(timeoutMs));
       this.totals.objects += 1;
     }
-  }
-
-  #signal(): AbortSignal {
-    return AbortSignal.any([this.#closing.signal, AbortSignal.timeout(timeoutMs)]);
   }
 
   async #pause(ms: number): Promise<void> {

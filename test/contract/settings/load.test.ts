@@ -160,9 +160,14 @@ t.test('error messages have no values, which may be secrets', async (t) => {
     SERVICE_BASE_URL: secret,
     SERVICE_WORKBENCH_PASSWORD: secret,
     SERVICE_ROOT_KEY: secret,
+    SERVICE_SHARED_CACHE_URL: `s3://id:${secret}@bucket`,
   };
-  t.equal(errorsOf(environment).length, 7);
+  t.equal(errorsOf(environment).length, 8);
   t.notMatch(errorsOf(environment).join('\n'), /hunter2/);
+  t.match(
+    errorsOf(environment).join('\n'),
+    /SHARED_CACHE_URL .*; it must not contain credentials$/m,
+  );
 });
 
 t.test('the workbench needs both a user name and a password', async (t) => {
