@@ -114,7 +114,6 @@ t.test('the admin command works beside a running service', async (t) => {
     t.teardown(() => other.close());
     const [, secret = ''] = (await admin('keys', 'create', '--name', 'two')).split(/\s+/);
     const copy = (...options: string[]) => admin('store', 'copy', ...options);
-    t.match(await copy('--to', other.url, '--dry-run'), /^projects +[1-9]\d* +[1-9]/m);
     const copied = await copy('--to', other.url);
     t.match(copied, /^projects +[1-9]\d* +[1-9].* [0-9a-f]{16}$/m);
     t.match(copied, /Checked: both stores have the same documents/);
@@ -122,8 +121,6 @@ t.test('the admin command works beside a running service', async (t) => {
     t.match(await copy('--to', other.url), /^projects +[1-9]\d* +0 +0 +0 +0 +0 /m);
     for (const [message, ...options] of [
       [/Name another store/],
-      [/is `embedded` or a mongodb/, '--to', 'ftp://a.test/'],
-      [/--delete would delete/, '--to', other.url, '--merge', '--delete'],
       [/: The store is unavailable: .*refuses/, '--to', 'mongodb://u:secret@127.0.0.1:1/'],
     ] as const) {
       const error = await copy(...options).then(

@@ -183,7 +183,13 @@ t.test('HAProxy', { skip: !hasHaproxy && 'haproxy is not installed' }, async (t)
   });
 
   await t.test('no request fails when a machine dies', async (t) => {
+    const own = sources.find((source) => before.get(source) === 'three') ?? '';
+    const inProgress = machineOf(`${url}/img/${own}?project=${project}&held`);
+    await until('it has a request', () => held.length === 1);
     await machineNamed('three')?.close();
+    await until('another machine has it', () => held.length === 2);
+    held[1]?.end();
+    t.not(await inProgress, 'three');
     const after = await machinesOf(t, haproxy, (source) => formsOf(source).slice(0, 1));
     const moved = sources.filter((source) => after.get(source) !== before.get(source));
     t.same(
