@@ -49,6 +49,12 @@ t.test('a service starts, runs and restarts while its store is unavailable', asy
     t.match(response.headers.get('retry-after'), /^\d+$/);
   };
   const authorization = { authorization: 'Bearer sk_of-somebody' };
+  /** The exit code and signal of the health check of containers and service managers. */
+  const healthCheck = (...options: string[]) => {
+    const [program, ...args] = plainNode;
+    const check = join(rootPath, 'dist/server/health-check.js');
+    return once(spawn(program, [...args, check, ...options], { env: service.environment }), 'exit');
+  };
   const pathOf = (id: string) => `/img/${origin.url}/a.jpg?project=${id}`;
   const unknown = pathOf('prj_0000000000000000');
 
@@ -73,8 +79,10 @@ t.test('a service starts, runs and restarts while its store is unavailable', asy
       'an admin command tries once',
     );
     service.primary.kill('SIGHUP');
+    const waiting = healthCheck('--wait');
     await link.mend();
     await service.waitForLog(({ msg }) => msg === 'the service is ready');
+    t.same(await waiting, [0, null], 'a service manager waits for it');
     t.equal(outageMessages(service, 'primary').length, 1, 'reported once');
     t.equal(ends(service.log.filter((line) => line['part'] === 'primary')), 1, 'and its end once');
     await until('health', async () => (await health()).status === 200);
@@ -105,10 +113,7 @@ t.test('a service starts, runs and restarts while its store is unavailable', asy
     await unavailable('/api/sdk/v1/projects', authorization);
     t.match(await health(), { status: 503, body: { checks: { projects: { known: 2 } } } });
     t.match(await get('/api/ready'), { status: 200, body: { ready: true, status: 'ready' } });
-    const check = join(rootPath, 'dist/server/health-check.js');
-    const [program, ...args] = plainNode;
-    const checked = spawn(program, [...args, check], { env: service.environment });
-    t.same(await once(checked, 'exit'), [0, null], 'the health check of a container succeeds');
+    t.same(await healthCheck(), [0, null], 'the health check of a container succeeds');
     const own = () => service.log.filter((line) => line['pid'] === pid);
     const outages = () => own().filter(({ msg }) => msg.startsWith('the store is unavailable: '));
     await until('the log entry', () => outages().length > 0);
