@@ -149,12 +149,12 @@ t.test('a project sends headers to a host', async (t) => {
       redOf(await rotated.image(project, `${origin.url}/a.png`, query));
     t.equal(await read('&w=7'), 30);
     const lost = await start(t, { SERVICE_ENCRYPTION_KEYS: keys[1] });
-    for (const query of ['&w=6', '&w=5']) {
-      const source = `${origin.url}/a.png`;
-      t.equal(await redOf(await lost.image(project, source, query)), 'source_unreachable');
+    for (const path of ['/a.png', '/c.png']) {
+      t.equal(await redOf(await lost.image(project, origin.url + path)), 'source_unreachable');
     }
     const lines = lost.log.filter(({ msg }) => /cannot be decrypted/.test(String(msg)));
-    t.match(lines, [{ project, host, level: 50 }], 'one line');
+    t.match(lines[0], { project, host, level: 50 });
+    t.equal(lines.length, 1);
     lost.origin.serve('/b.png', await picture(9, 9, 'png'));
     const elsewhere = await lost.image(project, `${lost.origin.url}/b.png`);
     t.equal(elsewhere.status, 200, 'other hosts work');
