@@ -3,7 +3,8 @@ import { LRUCache } from 'lru-cache';
 import { ServiceError } from '../../contract/errors.ts';
 import type { Logger } from '../../contract/log.ts';
 import { type OriginEntry, originKey } from '../../contract/origins.ts';
-import { CredentialChain } from '../../pool/s3/credentials.ts';
+import type { Credentials } from '../../pool/s3/credential-source.ts';
+import type { CredentialChain } from '../../pool/s3/credentials.ts';
 import { folderOrigin } from '../../pool/source/folder-origin.ts';
 import { headerOrigin } from '../../pool/source/header-origin.ts';
 import type { Origin, OriginOf } from '../../pool/source/origin.ts';
@@ -106,10 +107,21 @@ function originOfEntry(entry: OriginEntry): Origin {
       return headerOrigin(identity, target.headers);
     case 's3': {
       const { location } = target;
-      const chain = new CredentialChain(process.env, location.region);
-      return s3Origin(identity, { location, credentials: () => chain.get(), trusted: true });
+      const credentials = machineCredentials(location.region);
+      return s3Origin(identity, { location, credentials, trusted: true });
     }
   }
+}
+
+/** The credentials of this machine; their module is loaded for the first request. */
+function machineCredentials(region: string): () => Promise<Credentials> {
+  let chain: Promise<CredentialChain> | null = null;
+  return async () => {
+    chain ??= import('../../pool/s3/credentials.ts').then(
+      ({ CredentialChain }) => new CredentialChain(process.env, region),
+    );
+    return (await chain).get();
+  };
 }
 
 /** A project has credentials of its own, and never those of the machine. */

@@ -6,7 +6,7 @@ import t, { type Test } from 'tap';
 import { temporaryFolder } from '../temporary-root.ts';
 import { until } from '../until.ts';
 import { startFrontEnd, type TestFrontEnd } from './front-end.ts';
-import { picture } from './origin.ts';
+import { picture, startTestOrigin } from './origin.ts';
 
 const rootKey = 'sk_root-key-of-the-tests';
 const newKey = (id: string) => `${id}:${randomBytes(32).toString('base64')}`;
@@ -77,6 +77,31 @@ t.test('the operator has pictures in a folder', async (t) => {
     (await call('PATCH', `${of}/settings`, { watermarkUrl: source })).status;
   t.equal(await set(allowed), 200);
   t.equal(await set(other), 400);
+});
+
+t.test('the operator has pictures in a bucket of a private network', async (t) => {
+  const variables = { AWS_ACCESS_KEY_ID: 'key-a', AWS_SECRET_ACCESS_KEY: 'secret-of-the-test' };
+  Object.assign(process.env, variables);
+  t.teardown(() => {
+    for (const name of Object.keys(variables)) delete process.env[name];
+  });
+  const bucket = await startTestOrigin(t);
+  const body = await coloured(90);
+  bucket.serve('/media/shop/a.png', ({ headers }, response) => {
+    const isSigned = /Credential=key-a\/\d{8}\/us-east-1\/s3\//.test(headers.authorization ?? '');
+    if (isSigned) response.end(body);
+    else response.writeHead(403).end();
+  });
+  const { image, createProject } = await start(t, {
+    SERVICE_ORIGINS: `bucket.example.com=s3://media/shop?endpoint=${bucket.url}`,
+    SERVICE_PRIVATE_SOURCES: '10.0.0.1',
+  });
+  const project = await createProject('bucket.example.com', '127.0.0.1');
+  t.equal(await redOf(await image(project, 'https://bucket.example.com/a.png')), 90);
+  const missing = await image(project, 'https://bucket.example.com/b.png');
+  t.equal(await redOf(missing), 'source_not_found');
+  const direct = await image(project, `${bucket.url}/media/shop/a.png`);
+  t.equal(await redOf(direct), 'source_blocked');
 });
 
 t.test('a project sends headers to a host', async (t) => {
