@@ -55,7 +55,14 @@ export function readOriginHeaders(
   return isValid ? Object.fromEntries(entries) : null;
 }
 
-/** The texts by which the values of headers can be recognised, as in `Bearer <token>`. */
+/** Shorter values, such as `true`, are no secrets, and are in many texts. */
+const minSecretLength = 8;
+const publicHeaders = new Set(['user-agent', 'accept', 'accept-language']);
+
+/** The texts that must not be in a log: the values, and the token of `Bearer <token>`. */
 export function secretsOfHeaders(headers: OriginHeaders): readonly string[] {
-  return Object.values(headers).flatMap((value) => [value, ...value.split(' ').slice(1)]);
+  return Object.entries(headers)
+    .filter(([name]) => !publicHeaders.has(name))
+    .flatMap(([, value]) => [value, /^\S+ (\S+)$/.exec(value)?.[1] ?? ''])
+    .filter(({ length }) => length >= minSecretLength);
 }

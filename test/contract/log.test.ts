@@ -50,17 +50,24 @@ t.test('a line of text is followed by its error, without control characters', as
 
 t.test('secret settings are redacted', async (t) => {
   const url = 'mongodb://user:p%40ss"word@db.internal/x';
+  const encryptionKey = Buffer.alloc(32, 'key').toString('base64');
   const lines = logged(
     {
       SERVICE_MONGODB_URL: url,
       SERVICE_ROOT_API_KEY: 'sk_secret-of-the-test',
       SERVICE_WORKBENCH_USERNAME: 'admin',
       SERVICE_WORKBENCH_PASSWORD: 'hunter22',
+      SERVICE_ORIGINS:
+        'a.example=headers:Authorization=Bearer%20abc%2Cdefgh&X-On=true&User-Agent=redacted',
+      SERVICE_ENCRYPTION_KEYS: `a:${encryptionKey}`,
     },
     `log.error({ err: new Error('cannot use ${url}'), key: ['sk_secret-of-the-test'] }, 'hunter22');
+     log.info({ on: true, a: 'Bearer abc,defgh', b: 'abc,defgh', c: '${encryptionKey}' }, 'redacted');
      log.warn('the password is p%40ss"word of admin');`,
   );
-  for (const secret of ['p%40ss', 'sk_secret', 'hunter22']) t.notMatch(lines, secret);
+  const secrets = ['p%40ss', 'sk_secret', 'hunter22', 'defgh', encryptionKey];
+  for (const secret of secrets) t.notMatch(lines, secret);
+  t.match(JSON.parse(lines.split('\n')[1] ?? ''), { on: true, msg: 'redacted' });
   t.match(lines, /the password is \[secret\] of admin/, 'a user name is not secret');
   const [first = '', second = ''] = lines.split('\n');
   t.ok(JSON.parse(first) && JSON.parse(second), 'both are still JSON');
