@@ -62,7 +62,7 @@ const keyOf = ({ project, date }: ProjectDay): string => `${project}/${date}`;
 export class UsageTotals {
   readonly #now: () => number;
   readonly #totals = new Map<string, OwnTotals>();
-  readonly #prefix = `p${randomBytes(9).toString('hex')}x`;
+  readonly #prefix = `p${randomBytes(6).toString('hex')}x`;
   #writers = 0;
   #listed: RequestCounts[] = [];
   #reported = new Map<string, TierCounts>();

@@ -4,8 +4,8 @@ import { dateOf, type OwnTotals, sumOfDay, type UsageCounts, UsageTotals } from 
 
 /** A process that is killed loses at most the counts of this time. */
 const storeEveryMs = 60_000;
-/** Fewer than the connections to the store, which requests need too. */
-const writesAtOnce = 4;
+/** Projects in one command to the store. */
+const pieceLength = 100;
 const dayMs = 24 * 60 * 60 * 1_000;
 
 export interface UsageEnvironment {
@@ -74,12 +74,12 @@ export class Usage {
     const { totals } = this;
     try {
       const changed = totals.all().filter(({ stored, version }) => stored !== version);
-      await runAll(changed, (one) => this.#write(one));
+      await inPieces(changed, (piece) => this.#write(piece));
       const ended = totals.takeEnded(ends || totals.isFull);
       this.limits.forget(ended);
       // An unanswered write may come after the end, and would be counted a second time.
       const certain = ended.filter(({ isUncertain }) => !isUncertain);
-      await runAll(certain, (one) => records.end(one));
+      await inPieces(certain, (piece) => records.end(piece));
       await this.limits.refresh();
     } catch (error) {
       onFailure(error, totals.dropped);
@@ -87,13 +87,13 @@ export class Usage {
     }
   }
 
-  async #write(totals: OwnTotals): Promise<void> {
-    const { version } = totals;
+  async #write(piece: readonly OwnTotals[]): Promise<void> {
+    const versions = piece.map(({ version }) => version);
     try {
-      await this.#environment.records.write(totals);
-      totals.stored = version;
+      await this.#environment.records.write(piece);
+      for (const [index, totals] of piece.entries()) totals.stored = versions[index] ?? 0;
     } catch (error) {
-      totals.isUncertain = true;
+      for (const totals of piece) totals.isUncertain = true;
       throw error;
     }
   }
@@ -115,12 +115,12 @@ export class Usage {
   }
 }
 
-/** Runs writes, a few at a time, until as many have failed. Rejects with the first error. */
-async function runAll<T>(items: readonly T[], write: (item: T) => Promise<void>): Promise<void> {
-  const left = items.values();
-  const writeSome = async () => {
-    for (const item of left) await write(item);
-  };
-  const results = await Promise.allSettled(Array.from({ length: writesAtOnce }, writeSome));
-  for (const result of results) if (result.status === 'rejected') throw result.reason;
+/** Writes one piece after the other, so that requests to the store need not wait. */
+async function inPieces<T>(
+  items: readonly T[],
+  write: (piece: readonly T[]) => Promise<void>,
+): Promise<void> {
+  for (let from = 0; from < items.length; from += pieceLength) {
+    await write(items.slice(from, from + pieceLength));
+  }
 }

@@ -16,6 +16,7 @@ interface ParsedAs extends Record<Kind, unknown> {
   document: Document;
   documents: readonly Document[];
   statement: Document;
+  statements: readonly Document[];
   long: Long;
   longs: readonly Long[];
 }
@@ -48,6 +49,10 @@ const readers: { readonly [K in Kind]: Reader<K> } = {
     const [document, ...others] = listOf(value, isDocument) ?? [];
     if (others.length > 0) throw notSupported(`more than one document in ${where}`);
     return document;
+  },
+  statements: (value) => {
+    const documents = listOf(value, isDocument);
+    return documents?.length === 0 ? undefined : documents;
   },
   long: (value) => (isLong(value) ? value : undefined),
   longs: (value) => listOf(value, isLong),

@@ -9,5 +9,5 @@ export const maxDocumentBytes = 16 * 1024 * 1024;
 /** A document in a message: a stored one and the command around it. */
 export const maxCommandBytes = maxDocumentBytes + 16 * 1024;
 
-/** Statements per write command: only bulk writes have more, and no client sends those. */
+/** Statements per write command of the driver: bulk writes, whose messages are refused, would have more. */
 export const maxStatements = 1;

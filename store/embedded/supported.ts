@@ -65,6 +65,8 @@ export type Kind =
   | 'documents'
   /** An array with exactly one document. */
   | 'statement'
+  /** An array with at least one document. */
+  | 'statements'
   | 'long'
   | 'longs';
 
@@ -88,7 +90,7 @@ export const commandShapes = {
   ping: { ping: 'ignored' },
   // `ordered` has no effect with one statement.
   insert: { insert: 'collection', documents: 'statement', ordered: 'ignored' },
-  update: { update: 'collection', updates: 'statement', ordered: 'ignored' },
+  update: { update: 'collection', updates: 'statements', ordered: 'boolean?' },
   delete: { delete: 'collection', deletes: 'statement', ordered: 'ignored' },
   findAndModify: {
     findAndModify: 'collection',

@@ -23,7 +23,7 @@ async function start(t: Test) {
     const usage = new Usage({
       records: {
         async write(totals) {
-          written.push(totals.project);
+          written.push(...totals.map(({ project }) => project));
           await records.write(totals);
           if (faults.loseAnswers) throw noAnswer;
         },
@@ -111,12 +111,14 @@ t.test('a write without an answer counts once', async (t) => {
 
 t.test('a late write, or one of fewer counts, changes nothing', async (t) => {
   const { records, stored } = await start(t);
-  const totals = (memory: number) => ({
-    project,
-    date: '2026-11-22',
-    writer: 'p1',
-    counts: { memory },
-  });
+  const totals = (memory: number) => [
+    {
+      project,
+      date: '2026-11-22',
+      writer: 'p1',
+      counts: { memory },
+    },
+  ];
   await records.write(totals(2));
   await records.write(totals(7));
   await records.write(totals(2));
@@ -268,7 +270,7 @@ t.test('renders in progress count towards a limit', async (t) => {
 t.test('usage expires after 400 days', async (t) => {
   const { db, records } = await start(t);
   const totals = (date: string) => ({ project, date, writer: 'p1', counts: { memory: 1 } });
-  await records.write(totals('2026-11-22'));
+  await records.write([totals('2026-11-22')]);
   const indexes = await db
     .collection('usage')
     .indexes()

@@ -1,5 +1,5 @@
 import { type CommandArguments, readArguments } from '../arguments.ts';
-import { type Document, fieldOf } from '../bson/value.ts';
+import { type Document, fieldOf, type Value } from '../bson/value.ts';
 import { ReplyError } from '../errors.ts';
 import { parseFilter } from '../query/filter.ts';
 import { parseSort } from '../query/sort.ts';
@@ -16,10 +16,36 @@ export function insert(call: Call, args: CommandArguments<'insert'>): Reply {
 }
 
 export function update(call: Call, args: CommandArguments<'update'>): Reply {
-  return statement({ n: 0, nModified: 0 }, () => runUpdate(call, args.update, args.updates));
+  const upserted: { readonly index: number; readonly _id: Value | undefined }[] = [];
+  const writeErrors: Reply[] = [];
+  const count = { n: 0, nModified: 0 };
+  for (const [index, statement] of args.updates.entries()) {
+    const failed = failureOf(index, () => {
+      const updated = runUpdate(call, args.update, statement);
+      count.n += updated.n;
+      count.nModified += updated.nModified;
+      if ('upserted' in updated) upserted.push({ index, _id: updated.upserted });
+    });
+    if (failed === null) continue;
+    writeErrors.push(failed);
+    if (args.ordered !== false) break;
+  }
+  return {
+    ...count,
+    ...(upserted.length > 0 && { upserted }),
+    ...(writeErrors.length > 0 && { writeErrors }),
+  };
 }
 
-function runUpdate(call: Call, name: string, statement: Document): Reply {
+/** What one statement has updated. */
+interface Updated {
+  readonly n: number;
+  readonly nModified: number;
+  /** The id of an inserted document. */
+  readonly upserted?: Value | undefined;
+}
+
+function runUpdate(call: Call, name: string, statement: Document): Updated {
   const args = readArguments(statement, statementShapes['update.updates'], 'update.updates');
   const filter = parseFilter(args.q);
   const change = parseUpdate(args.u);
@@ -30,7 +56,7 @@ function runUpdate(call: Call, name: string, statement: Document): Reply {
   if (collection === undefined || found.length === 0) {
     if (args.upsert !== true) return { n: 0, nModified: 0 };
     const upserted = call.createCollection(name).insert(upsertedDocument(filter, change, now));
-    return { n: 1, nModified: 0, upserted: [{ index: 0, _id: fieldOf(upserted, '_id') }] };
+    return { n: 1, nModified: 0, upserted: fieldOf(upserted, '_id') };
   }
   const matched = args.multi === true ? found : found.slice(0, 1);
   let nModified = 0;
@@ -75,11 +101,21 @@ export function findAndModify(call: Call, args: CommandArguments<'findAndModify'
 
 /** Runs a command's only statement; its error is reported in `writeErrors`. */
 function statement(noEffect: Reply, run: () => Reply): Reply {
+  let reply = noEffect;
+  const failed = failureOf(0, () => {
+    reply = run();
+  });
+  return failed === null ? reply : { ...noEffect, writeErrors: [failed] };
+}
+
+/** Runs the statement at an index; its error, or null. */
+function failureOf(index: number, run: () => void): Reply | null {
   try {
-    return run();
+    run();
+    return null;
   } catch (error) {
     if (!(error instanceof ReplyError)) throw error;
     const { codeName: _, ...fields } = error.fields;
-    return { ...noEffect, writeErrors: [{ index: 0, ...fields }] };
+    return { index, ...fields };
   }
 }

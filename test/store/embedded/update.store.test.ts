@@ -117,3 +117,29 @@ t.test('concurrent clients claim each document exactly once', async (t) => {
     tasks.map(({ _id }) => _id),
   );
 });
+
+t.test('a command updates several documents, and reports the statements that fail', async (t) => {
+  const { db } = await testDatabase(t);
+  const items = db.collection<Item>('items');
+  const add = (_id: number, more: object = {}) => ({ q: { _id }, u: { $inc: { n: 1 } }, ...more });
+  const fails = { q: { _id: 1 }, u: { $inc: { text: 1 } } };
+  const update = (updates: object[], ordered?: boolean) =>
+    db.command({ update: 'items', updates, ...(ordered === undefined ? {} : { ordered }) });
+  const inserted = await update([1, 2].map((id) => add(id, { upsert: true })));
+  const upserted = [
+    { index: 0, _id: 1 },
+    { index: 1, _id: 2 },
+  ];
+  t.match(inserted, { n: 2, nModified: 0, upserted });
+  await items.updateOne({ _id: 1 }, { $set: { text: 'x' } });
+  t.match(await update([add(1), fails, add(2)], false), {
+    n: 2,
+    nModified: 2,
+    writeErrors: [{ index: 1, code: 14 }],
+  });
+  t.match(await update([add(1), fails, add(2)]), { n: 1, writeErrors: [{ index: 1 }] });
+  t.same(await items.find({}).sort({ _id: 1 }).toArray(), [
+    { _id: 1, n: 3, text: 'x' },
+    { _id: 2, n: 2 },
+  ]);
+});
