@@ -7,8 +7,8 @@ export type Tier = ImageTier | 'none';
 /** Image requests by tier. */
 export type TierCounts = Record<Tier, number>;
 
-export const newTierCounts = (): TierCounts =>
-  Object.fromEntries(tiers.map((tier) => [tier, 0])) as TierCounts;
+const zero = Object.fromEntries(tiers.map((tier) => [tier, 0])) as TierCounts;
+export const newTierCounts = (): TierCounts => ({ ...zero });
 
 /** Transforms, and the time that they took on their threads, in ms. */
 interface RenderCounts {

@@ -14,8 +14,8 @@ export const usageFields = [
 ] as const;
 export type UsageCounts = Record<(typeof usageFields)[number], number>;
 
-export const noUsage = (): UsageCounts =>
-  Object.fromEntries(usageFields.map((field) => [field, 0])) as UsageCounts;
+const zero = Object.fromEntries(usageFields.map((field) => [field, 0])) as UsageCounts;
+export const noUsage = (): UsageCounts => ({ ...zero });
 
 /** Adds counts, of which some fields may be missing. */
 export function addUsage(sum: UsageCounts, counts: Readonly<Partial<UsageCounts>>): UsageCounts {
@@ -130,7 +130,7 @@ export class UsageTotals {
     for (const counts of listed) {
       this.#report(counts);
       const totals = this.#totalsOf({ project: counts.project, date });
-      addUsage(totals.counts, usageOf(counts));
+      addCounts(totals.counts, counts);
       totals.version += 1;
       counts.clear();
     }
@@ -164,13 +164,14 @@ export class UsageTotals {
   }
 }
 
-function usageOf({ live, background, bytes }: RequestCounts): UsageCounts {
-  return {
-    ...live.tiers,
-    bytes,
-    ...live.renders,
-    backgroundRequests: tiers.reduce((sum, tier) => sum + background.tiers[tier], 0),
-    backgroundRenders: background.renders.renders,
-    backgroundRenderMs: background.renders.renderMs,
-  };
+function addCounts(sum: UsageCounts, { live, background, bytes }: RequestCounts): void {
+  for (const tier of tiers) {
+    sum[tier] += live.tiers[tier];
+    sum.backgroundRequests += background.tiers[tier];
+  }
+  sum.bytes += bytes;
+  sum.renders += live.renders.renders;
+  sum.renderMs += live.renders.renderMs;
+  sum.backgroundRenders += background.renders.renders;
+  sum.backgroundRenderMs += background.renders.renderMs;
 }
