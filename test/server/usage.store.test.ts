@@ -2,7 +2,7 @@ import t, { type Test } from 'tap';
 import { RequestCounts } from '../../server/usage/request-counts.ts';
 import { Usage } from '../../server/usage/usage.ts';
 import { noUsage, UsageTotals } from '../../server/usage/usage-totals.ts';
-import { UsageRecords } from '../../store/usage.ts';
+import { UsageRecords, type WriterTotals } from '../../store/usage.ts';
 import { testDatabase } from '../store/connection.ts';
 
 const project = 'prj_0123456789abcdef';
@@ -19,13 +19,17 @@ async function start(t: Test) {
   const faults = { storeAway: false, loseAnswers: false };
   const failures: unknown[] = [];
   const written: string[] = [];
+  /** Totals whose writes were not answered. */
+  const lost: WriterTotals[] = [];
   const startProcess = () => {
     const usage = new Usage({
       records: {
         async write(totals) {
           written.push(...totals.map(({ project }) => project));
           await records.write(totals);
-          if (faults.loseAnswers) throw noAnswer;
+          if (!faults.loseAnswers) return;
+          lost.push(...structuredClone(totals));
+          throw noAnswer;
         },
         async end(totals) {
           await records.end(totals);
@@ -71,6 +75,7 @@ async function start(t: Test) {
     faults,
     failures,
     written,
+    lost,
     forward: (ms: number) => {
       at += ms;
     },
@@ -94,7 +99,7 @@ t.test('processes add up, and each knows its own counts at once', async (t) => {
 });
 
 t.test('a write without an answer counts once', async (t) => {
-  const { startProcess, stored, faults, failures } = await start(t);
+  const { records, startProcess, stored, faults, failures, lost } = await start(t);
   const { usage, count } = startProcess();
   count(3);
   faults.loseAnswers = true;
@@ -107,6 +112,8 @@ t.test('a write without an answer counts once', async (t) => {
   faults.loseAnswers = false;
   await usage.close();
   t.same(await stored(), [['2026-11-22', 5, 1]], 'also after the end');
+  await records.write(lost);
+  t.same(await stored(), [['2026-11-22', 5, 1]], 'also when it takes effect after the end');
 });
 
 t.test('a late write, or one of fewer counts, changes nothing', async (t) => {
