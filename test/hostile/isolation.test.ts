@@ -1,5 +1,6 @@
 import { createServer, type Socket } from 'node:net';
 import t, { type Test } from 'tap';
+import { listen } from '../listen.ts';
 import { startDnsServer } from '../pool/source/dns-server.ts';
 import { get, type Sent } from '../service/held.ts';
 import { picture, startTestOrigin } from '../service/origin.ts';
@@ -28,12 +29,10 @@ t.test('one project cannot deny another its images', async (t) => {
   const silentServer = createServer((socket) => {
     silent.add(socket.on('error', () => {}));
   });
-  await new Promise<void>((done) => silentServer.listen(0, '127.0.0.1', done));
   t.teardown(() => {
     for (const socket of silent) socket.destroy();
-    silentServer.close();
   });
-  const silentPort = (silentServer.address() as { port: number }).port;
+  const silentPort = await listen(t, silentServer);
   const dns = await startDnsServer(t, (name, family) => {
     if (name.endsWith('.dead.test')) return 'silence';
     return { addresses: family === 4 ? ['127.0.0.1'] : [] };

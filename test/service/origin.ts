@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import sharp from 'sharp';
+import { listen } from '../listen.ts';
 
 export type Reply = (request: IncomingMessage, response: ServerResponse) => void | Promise<void>;
 
@@ -27,12 +27,7 @@ export async function startTestOrigin(t: {
     if (reply === undefined) response.writeHead(404).end();
     else void reply(request, response);
   });
-  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
-  t.teardown(() => {
-    server.close();
-    server.closeAllConnections();
-  });
-  const { port } = server.address() as AddressInfo;
+  const port = await listen(t, server);
   return {
     url: `http://127.0.0.1:${port}`,
     port,

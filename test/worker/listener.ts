@@ -1,5 +1,5 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { listen } from '../listen.ts';
 
 export interface Received {
   readonly target: string;
@@ -36,13 +36,9 @@ export async function startListener(t: { teardown(action: () => void): void }): 
   server.on('connection', () => {
     connections += 1;
   });
-  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
-  t.teardown(() => {
-    server.close();
-    server.closeAllConnections();
-  });
+  const port = await listen(t, server);
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url: `http://127.0.0.1:${port}`,
     received,
     connections: () => connections,
     answer(next) {

@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
+import { listen } from '../listen.ts';
 
 /** 32 zero bytes. */
 export const hookSecret = `whsec_${Buffer.alloc(32).toString('base64')}`;
@@ -48,12 +48,7 @@ export async function startReceiver(
     received.push({ id, path, headers, body: JSON.parse(body), at });
     return answer(response, received.length);
   });
-  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
-  t.teardown(() => {
-    server.close();
-    server.closeAllConnections();
-  });
-  const { port } = server.address() as AddressInfo;
+  const port = await listen(t, server);
   return {
     url: `http://127.0.0.1:${port}`,
     port,

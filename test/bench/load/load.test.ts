@@ -8,20 +8,16 @@ import { seeded, zipf } from '../../../bench/load/random.ts';
 import { outcomeOf, Recorder } from '../../../bench/load/recorder.ts';
 import { requestsOf } from '../../../bench/load/requests.ts';
 import { parseOutput } from '../../../bench/load/wrk.ts';
+import { listen } from '../../listen.ts';
 
-async function listen(t: Test, listener: RequestListener): Promise<string> {
-  const server = createServer(listener);
-  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
-  t.teardown(() => server.closeAllConnections());
-  t.teardown(() => server.close());
-  const address = server.address();
-  return `http://127.0.0.1:${typeof address === 'object' ? address?.port : 0}/{n}`;
-}
+/** Starts a server; returns the template of its URLs. */
+const serve = async (t: Test, listener: RequestListener): Promise<string> =>
+  `http://127.0.0.1:${await listen(t, createServer(listener))}/{n}`;
 
 t.test('latencies count from the due time, also during a stall', async (t) => {
   const stallMs = 400;
   let requests = 0;
-  const url = await listen(t, (_request, response) => {
+  const url = await serve(t, (_request, response) => {
     requests += 1;
     // The server is in this process, so that neither requests nor responses leave during the stall.
     if (requests === 10) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, stallMs);
@@ -40,7 +36,7 @@ t.test('latencies count from the due time, also during a stall', async (t) => {
 
 t.test('an open loop does not wait for responses, and open requests count as failed', async (t) => {
   let requests = 0;
-  const url = await listen(t, (_request, response) => {
+  const url = await serve(t, (_request, response) => {
     requests += 1;
     if (requests > 20) response.end();
   });
@@ -56,7 +52,7 @@ t.test(
   async (t) => {
     let [open, most] = [0, 0];
     const paths: (string | undefined)[] = [];
-    const url = await listen(t, ({ url }, response) => {
+    const url = await serve(t, ({ url }, response) => {
       open += 1;
       most = Math.max(most, open);
       paths.push(url);
@@ -77,7 +73,7 @@ t.test(
 );
 
 t.test('a closed loop continues until it has its minimum number of images', async (t) => {
-  const url = await listen(t, (_request, response) => {
+  const url = await serve(t, (_request, response) => {
     setTimeout(() => response.end(), 30);
   });
   const run = async (seconds: number, atLeast: number) => {

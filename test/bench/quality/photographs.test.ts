@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
 import sharp from 'sharp';
@@ -8,14 +8,14 @@ import { readPhotographs } from '../../../bench/encoders/sources.ts';
 import { openPhotographs } from '../../../bench/scenarios/quality/photographs.ts';
 import { score } from '../../../bench/scenarios/quality/scores.ts';
 import type { DefaultServer } from '../../../bench/servers/server.ts';
+import { listen } from '../../listen.ts';
 import { noise } from '../../pool/rendering/pictures.ts';
-import { temporaryRoot } from '../../temporary-root.ts';
+import { temporaryFolder } from '../../temporary-root.ts';
 
 const width = 64;
 
 async function folderOf(t: Test, files: Readonly<Record<string, Buffer>>): Promise<string> {
-  const folder = await mkdtemp(join(temporaryRoot, 'image-delivery-photographs-'));
-  t.teardown(() => rm(folder, { recursive: true }));
+  const folder = await temporaryFolder(t);
   for (const [name, body] of Object.entries(files)) await writeFile(join(folder, name), body);
   return folder;
 }
@@ -82,11 +82,7 @@ t.test('a server is scored at its default and at qualities around a score', asyn
     const image = sharp(source).resize(pathname === '/small' ? 32 : width);
     response.end(await image.jpeg({ quality }).toBuffer());
   });
-  await new Promise<void>((done) => origin.listen(0, '127.0.0.1', done));
-  t.teardown(() => void origin.close());
-  t.teardown(() => origin.closeAllConnections());
-  const address = origin.address();
-  const url = `http://127.0.0.1:${typeof address === 'object' ? address?.port : 0}`;
+  const url = `http://127.0.0.1:${await listen(t, origin)}`;
   const at = (path: string, acceptsQuality = true): DefaultServer => ({
     name: 'other',
     url,

@@ -1,4 +1,4 @@
-import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { SaxesParser } from 'saxes';
 import t from 'tap';
@@ -8,7 +8,7 @@ import { type ScenarioResult, writeReport } from '../../../bench/report/write.ts
 import { recovery } from '../../../bench/scenarios/overload.ts';
 import { alternate, figure, median, ratios, spread } from '../../../bench/scenarios/rounds.ts';
 import type { Measure } from '../../../bench/scenarios/scenario.ts';
-import { temporaryRoot } from '../../temporary-root.ts';
+import { temporaryFolder } from '../../temporary-root.ts';
 
 const measures = {
   'of another': { what: 'hits per second', unit: '×', goal: { atLeast: 0.95 } },
@@ -72,8 +72,7 @@ const result: ScenarioResult = {
 };
 
 t.test('a report has every figure with its goal, and lists missed goals first', async (t) => {
-  const folder = await mkdtemp(join(temporaryRoot, 'image-delivery-report-'));
-  t.teardown(() => rm(folder, { recursive: true }));
+  const folder = await temporaryFolder(t);
   const failed: ScenarioResult = { ...result, name: 'mix', verdicts: [], failure: 'no connection' };
   await writeReport(folder, { environment: ['2 cores.'], results: [result, failed] });
   const files = (await readdir(folder)).sort();

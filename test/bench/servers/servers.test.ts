@@ -1,4 +1,4 @@
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import sharp from 'sharp';
 import t from 'tap';
@@ -11,7 +11,7 @@ import { processorMs, residentMiB } from '../../../bench/servers/processes.ts';
 import { ownQuality } from '../../../pool/rendering/encode/quality.ts';
 import { DiskCacheIndex } from '../../../server/cluster/disk-cache-index.ts';
 import { rootPath } from '../../root.ts';
-import { temporaryRoot } from '../../temporary-root.ts';
+import { temporaryFolder } from '../../temporary-root.ts';
 
 const json = async (path: string) => JSON.parse(await readFile(join(rootPath, path), 'utf8'));
 
@@ -128,8 +128,7 @@ t.test('servers and load have separate processors if there are enough', async (t
 });
 
 t.test('the service finds the written entries', async (t) => {
-  const folder = await mkdtemp(join(temporaryRoot, 'image-delivery-entries-'));
-  t.teardown(() => rm(folder, { recursive: true }));
+  const folder = await temporaryFolder(t);
   await writeEntries(folder, 0, 5);
   await writeEntries(folder, 5, 12);
   const index = new DiskCacheIndex(folder, 1e9, (error) => t.fail(error.message));

@@ -1,11 +1,11 @@
 import { writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import sharp from 'sharp';
 import t from 'tap';
 import { svg as svgOf } from '../../hostile/inputs/svgs.ts';
+import { listen } from '../../listen.ts';
 import { openPool, patient } from '../execution/pools.ts';
 import { plain } from '../rendering/drawn.ts';
 import { near, pixels, red, shared, variant } from '../rendering/pictures.ts';
@@ -26,10 +26,8 @@ t.test('no external resource is loaded', async (t) => {
   const server = createServer((request, response) => {
     requests.push(request.url ?? '');
     response.end(png);
-  }).listen(0, '127.0.0.1');
-  t.teardown(() => server.close());
-  await new Promise((resolve) => server.once('listening', resolve));
-  const web = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  });
+  const web = `http://127.0.0.1:${await listen(t, server)}`;
   const file = (name: string) => pathToFileURL(join(folder, name)).href;
 
   const full = 'width="100" height="50"';

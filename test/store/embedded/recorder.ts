@@ -1,7 +1,8 @@
-import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import { connect, createServer, type Socket } from 'node:net';
 import { BSON } from 'mongodb';
 import type { Test } from 'tap';
 import { statementShapes } from '../../../store/embedded/supported.ts';
+import { listen } from '../../listen.ts';
 import { headerBytes, opMsg, opQuery } from './messages.ts';
 
 /** Codes of requests that the store does not support, or that are not valid. */
@@ -124,12 +125,10 @@ export async function startRecorder(
     near.on('close', () => far.destroy());
     far.on('close', () => near.destroy());
   });
-  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
   t.teardown(() => {
-    server.close();
     for (const end of open) end.destroy();
   });
-  return { port: (server.address() as AddressInfo).port, recording };
+  return { port: await listen(t, server), recording };
 }
 
 function onMessage(socket: Socket, handle: (message: Buffer) => void): void {
