@@ -8,6 +8,7 @@ import { earlierRequestsReceived } from '../service/held.ts';
 import { eachHttpServer } from '../service/http-servers.ts';
 import { picture } from '../service/origin.ts';
 import { until } from '../until.ts';
+import { latin1 } from './inputs/bytes.ts';
 import { hostileHead } from './inputs/heads.ts';
 import { hostileJson } from './inputs/json.ts';
 import {
@@ -98,7 +99,6 @@ function exchange(
   });
 }
 
-const latin = (text: string) => Buffer.from(text, 'latin1');
 const get = (target: string, fields = '') => `GET ${target} HTTP/1.1\r\nHost: x\r\n${fields}\r\n`;
 const statusesOf = (answer: string) =>
   [...answer.matchAll(/HTTP\/1\.[01] (\d{3}) /g)].map(([, status]) => Number(status));
@@ -199,8 +199,8 @@ eachHttpServer('hostile clients', async (t, { environment }) => {
 
   t.test('malformed requests and random bytes', { skip: isChosen }, async (t) => {
     const bytes = fc.sample(fc.uint8Array({ maxLength: 400 }), 300);
-    const random = bytes.map((one) => Buffer.concat([latin('GET /img/'), one]));
-    const sent = [...malformed(missing).map(latin), ...random];
+    const random = bytes.map((one) => Buffer.concat([latin1('GET /img/'), one]));
+    const sent = [...malformed(missing).map(latin1), ...random];
     await Promise.all(sent.map((request) => exchange(service.port, [request])));
     await earlierRequestsReceived(service);
     t.same(await target.problems(), []);
@@ -210,7 +210,7 @@ eachHttpServer('hostile clients', async (t, { environment }) => {
     await Promise.all(
       smuggling.map(async ([what, fields, body]) => {
         const head = `POST /api/sdk/v1/projects HTTP/1.1\r\nHost: x\r\n${fields}\r\n\r\n`;
-        const { answer } = await exchange(service.port, [latin(head + body)], undefined, 1_000);
+        const { answer } = await exchange(service.port, [latin1(head + body)], undefined, 1_000);
         // Newer releases of uWebSockets.js answer unreadable requests with 505.
         t.notMatch(answer, /HTTP\/1\.1 (2|50[0-4])/, what);
       }),
@@ -223,7 +223,7 @@ eachHttpServer('hostile clients', async (t, { environment }) => {
     const good = image('/a.jpg');
     const answers = async (text: string, count: number) => {
       const isComplete = (answer: string) => answer.split('HTTP/1.1 ').length > count;
-      return statusesOf((await exchange(service.port, [latin(text)], isComplete, 20_000)).answer);
+      return statusesOf((await exchange(service.port, [latin1(text)], isComplete, 20_000)).answer);
     };
     // uWebSockets.js closes a connection that sends more before a response.
     t.same(await answers(get(good), 1), [200]);

@@ -18,7 +18,3 @@ export type Files = Readonly<Record<string, () => Buffer>>;
 
 export const bombsOf = (files: Files, prefix = ''): Bomb[] =>
   Object.entries(files).map(([what, bytes]) => ({ what: prefix + what, bytes }));
-
-/** A part many times, in one buffer. */
-export const repeated = (count: number, part: Buffer): Buffer =>
-  Buffer.alloc(count * part.length, part);

@@ -1,5 +1,5 @@
+import { words } from './bytes.ts';
 import { be16, be32 } from './chunks.ts';
-import { words } from './words.ts';
 
 /** Reads and writes AVIF files (ISO/IEC 14496-12 and 23008-12) with any contents. */
 

@@ -1,5 +1,6 @@
-import { type Bomb, bombsOf, type Files, type Original, repeated } from './bomb.ts';
+import { type Bomb, bombsOf, type Files, type Original } from './bomb.ts';
 import { box, boxFile, boxFileBytes, inMeta } from './boxes.ts';
+import { inserted, latin1, none, repeated } from './bytes.ts';
 import {
   be16,
   be32,
@@ -14,12 +15,7 @@ import {
 import { svg as svgOf } from './svgs.ts';
 import { type Directory, shorts, tiffOf, tiffPicture } from './tiff.ts';
 
-const none = Buffer.alloc(0);
-const latin = (value: string) => Buffer.from(value, 'latin1');
-const svg = (content: string) => latin(svgOf(content, 'width="9" height="9"'));
-
-const inserted = (file: Buffer, at: number, part: Buffer): Buffer =>
-  Buffer.concat([file.subarray(0, at), part, file.subarray(at)]);
+const svg = (content: string) => latin1(svgOf(content, 'width="9" height="9"'));
 
 /** Pictures with many parts, most of them empty. */
 export function containerBombs(original: Original): Bomb[] {
@@ -40,9 +36,9 @@ export function containerBombs(original: Original): Bomb[] {
     change(file);
     return boxFileBytes(file);
   };
-  const boxes = (count: number) => latin('\0\0\0\x08free'.repeat(count));
+  const boxes = (count: number) => latin1('\0\0\0\x08free'.repeat(count));
   const nested = (type: string, depth: number) => {
-    const bytes = Buffer.alloc(8 * depth, latin(`\0\0\0\0${type}`));
+    const bytes = Buffer.alloc(8 * depth, latin1(`\0\0\0\0${type}`));
     for (let at = 0; at < bytes.length; at += 8) bytes.writeUInt32BE(bytes.length - at, at);
     return bytes;
   };
@@ -54,9 +50,9 @@ export function containerBombs(original: Original): Bomb[] {
       Buffer.concat([png, repeated(2_000_000, pngChunk('tEXt', none))]),
     'a JPEG with 7,000,000 empty comments': () => withMany(7_000_000, jpegSegment(0xfe, none)),
     'a JPEG with 7,000,000 empty APP1': () => withMany(7_000_000, jpegSegment(0xe1, none)),
-    'a JPEG with 3,000,000 EXIF': () => withMany(3_000_000, jpegSegment(0xe1, latin('Exif\0\0'))),
+    'a JPEG with 3,000,000 EXIF': () => withMany(3_000_000, jpegSegment(0xe1, latin1('Exif\0\0'))),
     'a JPEG with 1,500,000 parts of a profile': () =>
-      withMany(1_500_000, jpegSegment(0xe2, latin('ICC_PROFILE\0\x01\xff'))),
+      withMany(1_500_000, jpegSegment(0xe2, latin1('ICC_PROFILE\0\x01\xff'))),
     'a JPEG with 30,000,000 fill bytes': () => withMany(30_000_000, Buffer.from([0xff])),
     'a JPEG with 15,000,000 restart markers before its frame': () =>
       withMany(15_000_000, Buffer.from([0xff, 0xd0])),
@@ -64,15 +60,15 @@ export function containerBombs(original: Original): Bomb[] {
     'a JPEG with 300,000 tables': () => withMany(300_000, jpegSegment(0xdb, Buffer.alloc(65, 1))),
     'a JPEG with 4,000,000 restart intervals': () =>
       withMany(4_000_000, jpegSegment(0xdd, be16(0))),
-    'a GIF with 10,000,000 comments': () => inGif(repeated(10_000_000, latin('\x21\xfe\0'))),
+    'a GIF with 10,000,000 comments': () => inGif(repeated(10_000_000, latin1('\x21\xfe\0'))),
     'a GIF with a comment in 15,000,000 parts': () =>
       inGif(
-        Buffer.concat([latin('\x21\xfe'), repeated(15_000_000, latin('\x01a')), Buffer.alloc(1)]),
+        Buffer.concat([latin1('\x21\xfe'), repeated(15_000_000, latin1('\x01a')), Buffer.alloc(1)]),
       ),
     'a GIF with 3,000,000 graphic controls': () =>
-      inGif(repeated(3_000_000, latin('\x21\xf9\x04\0\0\0\0\0'))),
+      inGif(repeated(3_000_000, latin1('\x21\xf9\x04\0\0\0\0\0'))),
     'a GIF with 1,500,000 applications': () =>
-      inGif(repeated(1_500_000, latin('\x21\xff\x0bNETSCAPE2.0\x03\x01\0\0\0'))),
+      inGif(repeated(1_500_000, latin1('\x21\xff\x0bNETSCAPE2.0\x03\x01\0\0\0'))),
     'a GIF with a truncated second frame': () =>
       animation.subarray(0, Math.floor(animation.length * 0.6)),
     'a GIF with an invalid second frame': () => {
@@ -130,7 +126,7 @@ export function containerBombs(original: Original): Bomb[] {
       const entries = inMeta(file, 'iinf');
       for (let id = 1_000; id < 61_000; id++) {
         file.items.push({ id, extents: image.extents });
-        const data = Buffer.concat([latin('\x02\0\0\0'), be16(id), be16(0), latin('av01\0')]);
+        const data = Buffer.concat([latin1('\x02\0\0\0'), be16(id), be16(0), latin1('av01\0')]);
         entries.children?.push(box('infe', data));
       }
       entries.data = Buffer.concat([be32(0), be16(entries.children?.length ?? 0)]);
@@ -146,7 +142,7 @@ export function containerBombs(original: Original): Bomb[] {
       inMeta(file, 'iprp').children?.push(box('ipma', data));
     }),
     'an AVIF with 100,000 properties': changed((file) => {
-      const property = box('pixi', latin('\0\0\0\0\x03\x08\x08\x08'));
+      const property = box('pixi', latin1('\0\0\0\0\x03\x08\x08\x08'));
       inMeta(file, 'iprp', 'ipco').children?.push(...new Array(100_000).fill(property));
     }),
     'an AVIF with 1,000,000 references': changed((file) => {
@@ -155,7 +151,7 @@ export function containerBombs(original: Original): Bomb[] {
       inMeta(file).children?.push(box('iref', be32(0), references));
     }),
     'an AVIF whose length is in 64 bits': () =>
-      Buffer.concat([avif, be32(1), latin('free'), be32(0x7fffffff), be32(0xffffffff)]),
+      Buffer.concat([avif, be32(1), latin1('free'), be32(0x7fffffff), be32(0xffffffff)]),
     'an SVG with 200,000 filter primitives': () =>
       svg(`<filter id="f">${'<feFlood/>'.repeat(200_000)}</filter><rect filter="url(#f)"/>`),
     'an SVG with 200,000 filter functions': () =>

@@ -1,5 +1,6 @@
 import { deflateSync } from 'node:zlib';
 import { addItem, addProperty, box, boxFile, boxFileBytes } from './boxes.ts';
+import { latin1 } from './bytes.ts';
 import {
   be16,
   be32,
@@ -30,20 +31,19 @@ export interface Metadata {
 export const carriers = ['jpeg', 'png', 'webp', 'tiff', 'avif'] as const;
 export type Carrier = (typeof carriers)[number];
 
-const latin = (text: string) => Buffer.from(text, 'latin1');
 /** The longest content of a JPEG segment. */
 const segmentBytes = 65_533;
 
 function inJpeg(jpeg: Buffer, { icc, exif, xmp, resources }: Metadata): Buffer {
   const segment = (marker: number, name: string, data: Buffer) =>
-    jpegSegment(marker, Buffer.concat([latin(name), data]));
+    jpegSegment(marker, Buffer.concat([latin1(name), data]));
   const segments: Buffer[] = [];
   if (exif) segments.push(segment(0xe1, 'Exif\0\0', exif));
   if (xmp) segments.push(segment(0xe1, 'http://ns.adobe.com/xap/1.0/\0', xmp));
   const partBytes = segmentBytes - 14;
   const parts = icc ? Math.ceil(icc.length / partBytes) : 0;
   for (let part = 0; part < parts; part++) {
-    const data = icc?.subarray(part * partBytes, (part + 1) * partBytes) ?? latin('');
+    const data = icc?.subarray(part * partBytes, (part + 1) * partBytes) ?? latin1('');
     segments.push(segment(0xe2, `ICC_PROFILE\0${String.fromCharCode(part + 1, parts)}`, data));
   }
   if (resources) segments.push(segment(0xed, 'Photoshop 3.0\0', resources));
@@ -65,7 +65,7 @@ function withoutMetadata(jpeg: Buffer): Buffer {
 function inPng(png: Buffer, { icc, exif, xmp }: Metadata): Buffer {
   const added: PngChunk[] = [];
   const add = (type: string, before: string, data: Buffer) =>
-    added.push({ type, data: Buffer.concat([latin(before), data]) });
+    added.push({ type, data: Buffer.concat([latin1(before), data]) });
   if (icc) add('iCCP', 'p\0\0', deflateSync(icc));
   if (exif) add('eXIf', '', exif);
   if (xmp) add('iTXt', 'XML:com.adobe.xmp\0\x01\0\0\0', deflateSync(xmp));
@@ -107,7 +107,7 @@ function inTiff(_: Buffer, { icc, xmp, resources, iptc }: Metadata): Buffer {
 
 function inAvif(avif: Buffer, { icc, exif, xmp }: Metadata): Buffer {
   const file = boxFile(avif);
-  if (icc) addProperty(file, box('colr', Buffer.concat([latin('prof'), icc])));
+  if (icc) addProperty(file, box('colr', Buffer.concat([latin1('prof'), icc])));
   // EXIF has the offset of the TIFF before it (ISO/IEC 23008-12, A.2.1).
   if (exif) addItem(file, 'Exif', '', Buffer.concat([be32(0), exif]));
   if (xmp) addItem(file, 'mime', 'application/rdf+xml\0', xmp);
@@ -125,7 +125,7 @@ export const embedded: Readonly<Record<Carrier, (picture: Buffer, its: Metadata)
 /** A resource of Photoshop, such as 0x0404, IPTC-IIM. */
 export function resourceOf(id: number, data: Buffer): Buffer {
   const padding = Buffer.alloc(data.length & 1);
-  return Buffer.concat([latin('8BIM'), be16(id), be16(0), be32(data.length), data, padding]);
+  return Buffer.concat([latin1('8BIM'), be16(id), be16(0), be32(data.length), data, padding]);
 }
 
 /** A data set of IPTC-IIM 4.2 (1.5), such as 2:80, the by-line. */

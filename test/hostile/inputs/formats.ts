@@ -1,12 +1,10 @@
 import { deflateSync, inflateSync } from 'node:zlib';
 import { type Box, boxFile, withItems } from './boxes.ts';
+import { latin1, textOf } from './bytes.ts';
 import { be16, be32, le32, pngChunk, pngChunks, pngSignature, riffChunks } from './chunks.ts';
 import { icc, resources, xml } from './metadata-formats.ts';
-import { contentOf, each, type Format, opened, type Part, written } from './part-tree.ts';
+import { contentOf, encodedParts, type Format, opened, type Part, written } from './part-tree.ts';
 import { tiff } from './tiff-format.ts';
-
-const latin = (bytes: Buffer) => bytes.toString('latin1');
-const from = (text: string) => Buffer.from(text, 'latin1');
 
 const deflated = [inflateSync, (bytes: Buffer) => deflateSync(bytes, { level: 1 })] as const;
 
@@ -19,7 +17,7 @@ export const png: Format = {
       if (type === 'iCCP') return opened(type, data, data.indexOf(0) + 2, icc, deflated);
       if (type === 'eXIf') return opened(type, data, 0, tiff);
       if (type === 'zTXt') return opened(type, data, data.indexOf(0) + 2, raw, deflated);
-      if (type === 'iTXt' && pngText.test(latin(data.subarray(0, 40)))) {
+      if (type === 'iTXt' && pngText.test(textOf(data.subarray(0, 40)))) {
         return opened(type, data, 22, xml, data[18] === 1 ? deflated : undefined);
       }
       return type === 'IDAT' ? opened(type, data, 0, raw, deflated) : { type, data };
@@ -61,12 +59,12 @@ export const jpeg: Format = {
   encodePart: ({ type, statedLength }, content) => {
     if (type === 'head') return content;
     const length = be16((statedLength ?? content.length + 2) & 0xffff);
-    return Buffer.concat([from('\xff'), Buffer.from(type.slice(0, 2), 'hex'), length, content]);
+    return Buffer.concat([latin1('\xff'), Buffer.from(type.slice(0, 2), 'hex'), length, content]);
   },
 };
 
 function segment(type: string, data: Buffer): Part {
-  const start = latin(data.subarray(0, 30));
+  const start = textOf(data.subarray(0, 30));
   if (start.startsWith('Exif\0\0')) return opened(type, data, 6, tiff);
   if (start.startsWith('http://ns.adobe.com/xap/1.0/\0')) return opened(type, data, 29, xml);
   if (start.startsWith('ICC_PROFILE\0')) return opened(type, data, 14, icc);
@@ -123,10 +121,10 @@ export const webp: Format = {
     if (type === 'head') return content;
     const length = le32(statedLength ?? content.length);
     const padding = Buffer.alloc(content.length & 1);
-    return Buffer.concat([from(type.padEnd(4).slice(0, 4)), length, content, padding]);
+    return Buffer.concat([latin1(type.padEnd(4).slice(0, 4)), length, content, padding]);
   },
   file: (parts, isChecked) => {
-    const file = Buffer.concat(each(webp, parts, isChecked));
+    const file = Buffer.concat(encodedParts(webp, parts, isChecked));
     if (isChecked && file.length >= 8) file.writeUInt32LE(file.length - 8, 4);
     return file;
   },
@@ -138,7 +136,7 @@ const frame: Format = {
 };
 
 const boxPart = ({ type, data, children }: Box): Part => {
-  if (type === 'colr' && latin(data.subarray(0, 4)) === 'prof') return opened(type, data, 4, icc);
+  if (type === 'colr' && textOf(data.subarray(0, 4)) === 'prof') return opened(type, data, 4, icc);
   if (type === 'iloc') return { type, data: places };
   if (children === null) return { type, data };
   return { type, data, inside: { format: boxes, parts: children.map(boxPart) } };
@@ -149,7 +147,7 @@ const boxes: Format = {
   encodePart: ({ type, statedLength }, content) =>
     Buffer.concat([
       be32(statedLength ?? content.length + 8),
-      from(type.padEnd(4).slice(0, 4)),
+      latin1(type.padEnd(4).slice(0, 4)),
       content,
     ]),
 };
@@ -167,7 +165,7 @@ export const avif: Format = {
       ...items.map(({ id, extents }): Part => {
         const data = Buffer.concat(extents);
         const type = `${itemPrefix}${id}`;
-        if (/^(?:II|MM)/.test(latin(data.subarray(4, 6)))) return opened(type, data, 4, tiff);
+        if (/^(?:II|MM)/.test(textOf(data.subarray(4, 6)))) return opened(type, data, 4, tiff);
         return data[0] === 0x3c ? opened(type, data, 0, xml) : { type, data };
       }),
     ];

@@ -1,6 +1,6 @@
 import { METHODS } from 'node:http';
 import { type Random, seeded } from '../../../bench/load/random.ts';
-import { words } from './words.ts';
+import { words } from './bytes.ts';
 
 /** Malformed requests as bytes. */
 export interface HostileHead {

@@ -46,7 +46,7 @@ export function profileOf(header: Buffer, tags: readonly Tag[]): Buffer {
   return Buffer.concat([head, be32(tags.length), table, ...data]);
 }
 
-const latin = (value: string) => Buffer.from(`${value}\0\0\0\0`, 'latin1');
+const typeSignature = (value: string) => Buffer.from(`${value}\0\0\0\0`, 'latin1');
 const floats = (values: readonly number[]): Buffer => {
   const bytes = Buffer.alloc(4 * values.length);
   for (const [index, value] of values.entries()) bytes.writeFloatBE(value, 4 * index);
@@ -58,27 +58,34 @@ const channels = Buffer.from([0, 3, 0, 3]);
 /** A chain (10.16) that refers to one element, a matrix, many times. */
 function chain(times: number): Buffer {
   const matrix = [0.99, 0.01, 0, 0, 0.99, 0.01, 0.01, 0, 0.99, 0, 0, 0];
-  const element = Buffer.concat([latin('matf'), channels, floats(matrix)]);
+  const element = Buffer.concat([typeSignature('matf'), channels, floats(matrix)]);
   const position = Buffer.concat([be32(16 + 8 * times), be32(element.length)]);
   const positions = Buffer.alloc(8 * times, position);
-  return Buffer.concat([latin('mpet'), channels, be32(times), positions, element]);
+  return Buffer.concat([typeSignature('mpet'), channels, be32(times), positions, element]);
 }
 
 /** A chain with curves of many segments (10.16.2). */
 function curves(segments: number): Buffer {
   const breaks = floats(Array.from({ length: segments - 1 }, (_, i) => (i + 1) / segments));
-  const formula = Buffer.concat([latin('parf'), Buffer.alloc(4), floats([1.1, 1, 0, 0])]);
+  const formula = Buffer.concat([typeSignature('parf'), Buffer.alloc(4), floats([1.1, 1, 0, 0])]);
   const curve = Buffer.concat([
-    latin('curf'),
+    typeSignature('curf'),
     be16(segments),
     be16(0),
     breaks,
     ...new Array<Buffer>(segments).fill(formula),
   ]);
   const position = Buffer.concat([be32(12 + 24), be32(curve.length)]);
-  const element = Buffer.concat([latin('cvst'), channels, position, position, position, curve]);
+  const element = Buffer.concat([
+    typeSignature('cvst'),
+    channels,
+    position,
+    position,
+    position,
+    curve,
+  ]);
   const only = Buffer.concat([be32(24), be32(element.length)]);
-  return Buffer.concat([latin('mpet'), channels, be32(1), only, element]);
+  return Buffer.concat([typeSignature('mpet'), channels, be32(1), only, element]);
 }
 
 /** A table with 16 bits for each of the colours (10.10). */
@@ -86,7 +93,7 @@ function table(grid: number): Buffer {
   const identity = Buffer.concat([1, 0, 0, 0, 1, 0, 0, 0, 1].map((value) => be32(value << 16)));
   const line = Buffer.from([0, 0, 0xff, 0xff]);
   const cells = Buffer.alloc(6 * grid ** 3, 0x5a);
-  const head = Buffer.concat([latin('mft2'), Buffer.from([3, 3, grid, 0]), identity]);
+  const head = Buffer.concat([typeSignature('mft2'), Buffer.from([3, 3, grid, 0]), identity]);
   const lines = Buffer.concat([line, line, line]);
   return Buffer.concat([head, be16(2), be16(2), lines, cells, lines]);
 }
@@ -96,7 +103,7 @@ function languages(records: number, length = 2): Buffer {
   const record = [Buffer.from('enUS'), be32(length), be32(16 + 12 * records)];
   const all = Buffer.alloc(12 * records, Buffer.concat(record));
   const text = Buffer.from('\0s\0R\0G\0B\0', 'latin1');
-  return Buffer.concat([latin('mluc'), be32(records), be32(12), all, text]);
+  return Buffer.concat([typeSignature('mluc'), be32(records), be32(12), all, text]);
 }
 
 /** Hostile tags by description. */
@@ -112,7 +119,11 @@ export function hostileTags(): Readonly<Record<string, () => readonly Tag[]>> {
       ['A2B0', 'B2A0'].map((signature) => ({ signature, data: table(125) })),
     'a curve with 15,000,000 points': () => {
       const points = 15_000_000;
-      const data = Buffer.concat([latin('curv'), be32(points), Buffer.alloc(2 * points, 0x40)]);
+      const data = Buffer.concat([
+        typeSignature('curv'),
+        be32(points),
+        Buffer.alloc(2 * points, 0x40),
+      ]);
       return ['rTRC', 'gTRC', 'bTRC'].map((signature) => ({ signature, data }));
     },
     'a text in 2,000,000 languages': one('desc', () => languages(2_000_000)),

@@ -1,21 +1,21 @@
 import { seeded } from '../../../bench/load/random.ts';
+import { words } from './bytes.ts';
 import {
   changes,
   contentOf,
   copied,
-  each,
+  encodedParts,
   type Format,
   type Part,
   someList,
   written,
 } from './part-tree.ts';
-import { words } from './words.ts';
 
 /** Malformed bodies of the control plane. */
 
 const text = (value: string) => Buffer.from(value);
 const inBrackets = (format: Format, parts: readonly Part[], [open, close]: string): Buffer => {
-  const all = Buffer.concat(each(format, parts, true));
+  const all = Buffer.concat(encodedParts(format, parts, true));
   return Buffer.concat([text(open ?? ''), all.subarray(0, -1), text(close ?? '')]);
 };
 

@@ -1,5 +1,6 @@
 import { crc32 } from 'node:zlib';
-import { type Bomb, type Original, repeated } from './bomb.ts';
+import type { Bomb, Original } from './bomb.ts';
+import { latin1, repeated, repeatedText } from './bytes.ts';
 import { be32, type PngChunk, withPngChunks, zeros } from './chunks.ts';
 import { type Carrier, carriers, dataSet, embedded, type Metadata, resourceOf } from './embed.ts';
 import { hostileTags, withTags } from './icc.ts';
@@ -19,10 +20,7 @@ const maxBytes = 31 * mebibyte;
 const artist = 0x013b;
 const copyright = 0x8298;
 
-const latin = (value: string) => Buffer.from(value, 'latin1');
 const filled = (length: number, bytes: string | number) => Buffer.alloc(length, bytes, 'latin1');
-const each = (count: number, part: (index: number) => string) =>
-  Array.from({ length: count }, (_, index) => part(index)).join('');
 /** EXIF with an empty directory for a thumbnail. */
 const withThumbnail = (entries: Entry[]): Directory => ({ entries, next: { entries: [] } });
 
@@ -62,14 +60,17 @@ const xmps: Readonly<Record<string, () => string>> = {
   'XMP 9,000 elements deep': () => packet('', '<d:a>'.repeat(9_000)).slice(0, 45_000),
   'XMP with 100,000 namespaces in one element': () =>
     packet(
-      each(100_000, (i) => ` xmlns:n${i}="n:${i}"`),
+      repeatedText(100_000, (i) => ` xmlns:n${i}="n:${i}"`),
       '',
     ),
   'XMP with 10,000 nested namespaces': () =>
-    packet('', each(10_000, (i) => `<r:li xmlns:n${i}="n:${i}">`) + '</r:li>'.repeat(10_000)),
+    packet(
+      '',
+      repeatedText(10_000, (i) => `<r:li xmlns:n${i}="n:${i}">`) + '</r:li>'.repeat(10_000),
+    ),
   'XMP with 100,000 attributes': () =>
     packet(
-      each(100_000, (i) => ` d:n${i}="${i}"`),
+      repeatedText(100_000, (i) => ` d:n${i}="${i}"`),
       '',
     ),
   'XMP with 300,000 authors': () => packet('', '<d:creator>a</d:creator>'.repeat(300_000)),
@@ -84,23 +85,23 @@ const xmps: Readonly<Record<string, () => string>> = {
 /** Expensive IPTC and Photoshop resources. */
 const iptcs: Readonly<Record<string, () => Metadata>> = {
   'IPTC with 3,000,000 authors': () => ({
-    iptc: repeated(3_000_000, dataSet(2, 80, latin('abc'))),
+    iptc: repeated(3_000_000, dataSet(2, 80, latin1('abc'))),
   }),
   '2,000,000 empty Photoshop resources': () => ({
-    resources: repeated(2_000_000, resourceOf(0x0405, latin(''))),
+    resources: repeated(2_000_000, resourceOf(0x0405, latin1(''))),
   }),
   'Photoshop resources of 31 MB without a signature': () => ({
     resources: filled(maxBytes, '8BI'),
   }),
   'Photoshop resources with IPTC of 30 MB': () => ({
-    resources: resourceOf(0x0404, repeated(6_000_000, dataSet(2, 116, latin('')))),
+    resources: resourceOf(0x0404, repeated(6_000_000, dataSet(2, 116, latin1('')))),
   }),
 };
 
 const forCopyright = { query: 'keep=copyright' };
 const forKeeping = { keepsMetadata: true };
 
-/** Metadata of each kind in each format that can contain so much. */
+/** Metadata of repeatedText kind in repeatedText format that can contain so much. */
 export function metadataBombs(original: Original, icc: Buffer): Bomb[] {
   const inEach = (
     formats: readonly Carrier[],
@@ -127,7 +128,7 @@ export function metadataBombs(original: Original, icc: Buffer): Bomb[] {
     ),
     ...Object.entries(xmps).flatMap(([what, make]) => {
       const formats = / 9,000/.test(what) ? carriers : exceptJpeg;
-      return inEach(formats, what, () => ({ xmp: latin(make()) }), forCopyright, forKeeping);
+      return inEach(formats, what, () => ({ xmp: latin1(make()) }), forCopyright, forKeeping);
     }),
     ...Object.entries(iptcs).flatMap(([what, make]) => inEach(['tiff'], what, make, forCopyright)),
     ...searches(original),
@@ -162,7 +163,7 @@ function tiffTexts(): Bomb[] {
 function searches(original: Original): Bomb[] {
   const exif = () => tiffOf(withThumbnail([text(0x010e, filled(mebibyte, '\0'))]));
   const before = () => {
-    const almost = Buffer.concat([exif().subarray(0, mebibyte - 9), latin('x')]);
+    const almost = Buffer.concat([exif().subarray(0, mebibyte - 9), latin1('x')]);
     return Buffer.concat([repeated(5, almost), filled(6 * mebibyte, '\0')]);
   };
   const files: Readonly<Record<string, () => Buffer>> = {
@@ -184,7 +185,7 @@ function searches(original: Original): Bomb[] {
 /** Texts of a PNG that inflate a thousandfold. */
 function pngTexts(png: Buffer): Bomb[] {
   const inflating = (count: number, megabytes: number, type: string, head: string) => () => {
-    const data = Buffer.concat([latin(head), zeros(megabytes * 1_000_000)]);
+    const data = Buffer.concat([latin1(head), zeros(megabytes * 1_000_000)]);
     return new Array<PngChunk>(count).fill({ type, data });
   };
   const chunks: readonly (readonly [what: string, () => PngChunk[], request?: Partial<Bomb>])[] = [
@@ -197,7 +198,7 @@ function pngTexts(png: Buffer): Bomb[] {
     ['20 iCCP of 60 MB', inflating(20, 60, 'iCCP', 'p\0\0')],
     [
       '300,000 texts',
-      () => Array.from({ length: 300_000 }, (_, i) => ({ type: 'tEXt', data: latin(`k${i}\0v`) })),
+      () => Array.from({ length: 300_000 }, (_, i) => ({ type: 'tEXt', data: latin1(`k${i}\0v`) })),
     ],
     [
       'a profile of IPTC in a text',
@@ -206,7 +207,7 @@ function pngTexts(png: Buffer): Bomb[] {
     ],
     [
       'a text without a keyword',
-      () => [{ type: 'tEXt', data: latin(`a\0${crc32('a')}`).subarray(1) }],
+      () => [{ type: 'tEXt', data: latin1(`a\0${crc32('a')}`).subarray(1) }],
     ],
   ];
   return chunks.map(([what, make, request]) => ({
@@ -220,25 +221,25 @@ function pngTexts(png: Buffer): Bomb[] {
 export function damagedMetadata(original: Original): Bomb[] {
   const [jpeg, png] = [original('jpeg'), original('png')];
   const damages: Readonly<Record<string, Metadata>> = {
-    'truncated EXIF': { exif: latin('MM\0*\0\0\0\x08\0\x05\x01') },
-    'EXIF of an unknown byte order': { exif: latin('XX\0*\0\0\0\x08') },
+    'truncated EXIF': { exif: latin1('MM\0*\0\0\0\x08\0\x05\x01') },
+    'EXIF of an unknown byte order': { exif: latin1('XX\0*\0\0\0\x08') },
     'EXIF with values outside of the file': {
-      exif: tiffOf({ entries: [{ ...text(0x010e, latin('abcdefgh')), count: 0x7fffffff }] }),
+      exif: tiffOf({ entries: [{ ...text(0x010e, latin1('abcdefgh')), count: 0x7fffffff }] }),
     },
     'truncated IPTC': {
-      resources: resourceOf(0x0404, dataSet(2, 80, latin('abc')).subarray(0, 6)),
+      resources: resourceOf(0x0404, dataSet(2, 80, latin1('abc')).subarray(0, 6)),
     },
     'IPTC of 4 thousand million bytes': {
       resources: Buffer.concat([
-        resourceOf(0x0404, latin('')).subarray(0, 8),
+        resourceOf(0x0404, latin1('')).subarray(0, 8),
         be32(0xffffffff),
-        latin('\x1c\x02'),
+        latin1('\x1c\x02'),
       ]),
     },
-    'a truncated resource': { resources: latin('8BIM\x04\x04') },
-    'a resource with an unknown signature': { resources: latin('8BPS\x04\x04\0\0\0\0\0\0') },
+    'a truncated resource': { resources: latin1('8BIM\x04\x04') },
+    'a resource with an unknown signature': { resources: latin1('8BPS\x04\x04\0\0\0\0\0\0') },
     'a truncated profile': { icc: Buffer.alloc(40, 1) },
-    'XMP that is not XML': { xmp: latin('\xff\xfe<<<') },
+    'XMP that is not XML': { xmp: latin1('\xff\xfe<<<') },
   };
   return Object.entries(damages).flatMap(([what, metadata]) =>
     ['', 'keep=copyright'].flatMap((query): Bomb[] => {

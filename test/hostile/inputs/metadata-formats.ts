@@ -1,10 +1,8 @@
+import { latin1, none, textOf } from './bytes.ts';
 import { be16 } from './chunks.ts';
 import { dataSet, resourceOf } from './embed.ts';
 import { profileOf, tagsOf } from './icc.ts';
 import { contentOf, type Format, opened, type Part } from './part-tree.ts';
-
-const latin = (bytes: Buffer) => bytes.toString('latin1');
-const none = Buffer.alloc(0);
 
 /** The header is the part `head`; the tags may be in any order. */
 export const icc: Format = {
@@ -33,7 +31,7 @@ export const icc: Format = {
 export const resources: Format = {
   read: (bytes) => {
     const parts: Part[] = [];
-    for (let at = 0; latin(bytes.subarray(at, at + 4)) === '8BIM' && at + 12 <= bytes.length; ) {
+    for (let at = 0; textOf(bytes.subarray(at, at + 4)) === '8BIM' && at + 12 <= bytes.length; ) {
       const start = at + 6 + (((bytes[at + 6] ?? 0) + 2) & ~1) + 4;
       const [id, length] = [bytes.readUInt16BE(at + 4), bytes.readUInt32BE(start - 4)];
       const data = bytes.subarray(start, start + length);
@@ -76,11 +74,11 @@ export const xml: Format = {
   read: (bytes) => {
     const top: Part[] = [];
     const open = [top];
-    for (const [text] of latin(bytes).matchAll(token)) {
+    for (const [text] of textOf(bytes).matchAll(token)) {
       const [, name] = /^<([\w:.-]+)/.exec(text) ?? [];
       const parts = open.at(-1) ?? top;
       if (text.startsWith('</')) open.pop();
-      else if (name === undefined) parts.push({ type: 'text', data: Buffer.from(text, 'latin1') });
+      else if (name === undefined) parts.push({ type: 'text', data: latin1(text) });
       else {
         const inside: Part[] = [
           { type: '@', data: none, inside: { format: attributes, parts: attributesOf(text) } },
@@ -94,13 +92,13 @@ export const xml: Format = {
   encodePart: ({ type, inside }, content) => {
     if (inside === undefined) return content;
     const [before, behind] = type === '@' ? ['', '>'] : [`<${type}`, `</${type}>`];
-    return Buffer.concat([Buffer.from(before, 'latin1'), content, Buffer.from(behind, 'latin1')]);
+    return Buffer.concat([latin1(before), content, latin1(behind)]);
   },
 };
 
 const attributesOf = (tag: string): Part[] =>
   [...tag.matchAll(/([\w:.-]+)\s*=\s*(?:"([^"]*)"|'([^']*)')/g)].map(
-    ([, type = '', value, other = '']) => ({ type, data: Buffer.from(value ?? other, 'latin1') }),
+    ([, type = '', value, other = '']) => ({ type, data: latin1(value ?? other) }),
   );
 
 /** Copies of an attribute have distinct names, as XML requires. */
@@ -110,8 +108,8 @@ const attributes: Format = {
     Buffer.concat(
       parts.flatMap(({ type, data, times = 1 }) => {
         const names = Array.from({ length: Math.min(times, 100_000) }, (_, i) => type + (i || ''));
-        const value = latin(data.subarray(0, 10_000_000 / names.length)).replaceAll(/["<]/g, '.');
-        return names.map((name) => Buffer.from(` ${name}="${value}"`, 'latin1'));
+        const value = textOf(data.subarray(0, 10_000_000 / names.length)).replaceAll(/["<]/g, '.');
+        return names.map((name) => latin1(` ${name}="${value}"`));
       }),
     ),
 };

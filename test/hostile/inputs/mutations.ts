@@ -1,4 +1,5 @@
 import { type Random, seeded } from '../../../bench/load/random.ts';
+import { words } from './bytes.ts';
 import { formatOf } from './formats.ts';
 import {
   changes,
@@ -10,7 +11,6 @@ import {
   someList,
   written,
 } from './part-tree.ts';
-import { words } from './words.ts';
 
 interface Mutant {
   /** The kind of picture, and the changes. */

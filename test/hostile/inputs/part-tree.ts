@@ -26,10 +26,10 @@ export interface Part {
 const maxBytes = 8_000_000;
 
 export function written(format: Format, parts: readonly Part[], isChecked: boolean): Buffer {
-  return format.file?.(parts, isChecked) ?? Buffer.concat(each(format, parts, isChecked));
+  return format.file?.(parts, isChecked) ?? Buffer.concat(encodedParts(format, parts, isChecked));
 }
 
-export function each(format: Format, parts: readonly Part[], isChecked: boolean): Buffer[] {
+export function encodedParts(format: Format, parts: readonly Part[], isChecked: boolean): Buffer[] {
   let left = maxBytes;
   return parts.map((part) => {
     const content = contentOf(part, isChecked);

@@ -1,6 +1,7 @@
 import { gzipSync } from 'node:zlib';
 import { claimingPng, tiffOfPages } from '../../pool/rendering/pictures.ts';
-import { type Bomb, bombsOf, type Files, type Original, repeated } from './bomb.ts';
+import { type Bomb, bombsOf, type Files, type Original } from './bomb.ts';
+import { latin1, repeated } from './bytes.ts';
 import {
   be32,
   jpegSegment,
@@ -21,7 +22,6 @@ import { svg } from './svgs.ts';
 import { type Directory, pointer, tiffOf, tiffPicture } from './tiff.ts';
 
 const mebibyte = 2 ** 20;
-const latin = (text: string) => Buffer.from(text, 'latin1');
 const sized = (side: number) => `width="${side}" height="${side}"`;
 
 /** Small files that decode to very much. @param scale see `bombs` */
@@ -29,12 +29,12 @@ export function pictureBombs(original: Original, scale: number): Bomb[] {
   const [png, jpeg, animation] = [original('png'), original('jpeg'), original('animated webp')];
   const compressed = (type: string, keyword: string, bytes: number): PngChunk => ({
     type,
-    data: Buffer.concat([latin(`${keyword}\0\0`), zeros(bytes)]),
+    data: Buffer.concat([latin1(`${keyword}\0\0`), zeros(bytes)]),
   });
   const text = (bytes: number) => compressed('zTXt', 'Comment', bytes);
   const withoutProfile = pngOf(pngChunks(png).filter(({ type }) => type !== 'iCCP'));
   const profilePart = (part: number) => {
-    const head = latin(`ICC_PROFILE\0${String.fromCharCode(part + 1)}\xff`);
+    const head = latin1(`ICC_PROFILE\0${String.fromCharCode(part + 1)}\xff`);
     return jpegSegment(0xe2, Buffer.concat([head, Buffer.alloc(65_000, 'acsp')]));
   };
   const files: Files = {
@@ -49,7 +49,7 @@ export function pictureBombs(original: Original, scale: number): Bomb[] {
         png,
         Array.from({ length: 1_000 * scale }, (_, i) => ({
           type: 'tEXt',
-          data: latin(`k${i}\0${'v'.repeat(50)}`),
+          data: latin1(`k${i}\0${'v'.repeat(50)}`),
         })),
       ),
     'a PNG with fewer rows than its header claims': () => claimingPng(1, 90_000_000, 5_000),
@@ -101,11 +101,11 @@ export function pictureBombs(original: Original, scale: number): Bomb[] {
       copy.set(size, copy.indexOf('ispe') + 8);
       return copy;
     },
-    'an SVG with a huge size': () => latin(svg('<rect width="9" height="9"/>', sized(100_000))),
+    'an SVG with a huge size': () => latin1(svg('<rect width="9" height="9"/>', sized(100_000))),
     'a deep SVG': () =>
-      latin(svg('<g>'.repeat(5_000 * scale) + '</g>'.repeat(5_000 * scale), sized(9))),
+      latin1(svg('<g>'.repeat(5_000 * scale) + '</g>'.repeat(5_000 * scale), sized(9))),
     'an SVG with entities': () =>
-      latin(
+      latin1(
         `<!DOCTYPE svg [<!ENTITY a "${'lol'.repeat(99)}"><!ENTITY b "${'&a;'.repeat(99)}">]>${svg('<text>&b;</text>', sized(9))}`,
       ),
     'an SVG in gzip': () => gzipSync(svg(' '.repeat(30 * scale * mebibyte), sized(9))),
@@ -131,6 +131,6 @@ function gif(width: number, height: number, frames: number, side: number): Buffe
   // LZW: clear, 0, end; decoders fill the missing pixels.
   const data = Buffer.from([0, 2, 2, 0x44, 0x01, 0]);
   const frame = Buffer.concat([control, position, le16(side), le16(side), data]);
-  const head = [latin('GIF89a'), le16(width), le16(height), table];
+  const head = [latin1('GIF89a'), le16(width), le16(height), table];
   return Buffer.concat([...head, repeated(frames, frame), Buffer.from([0x3b])]);
 }

@@ -1,4 +1,5 @@
 import { claimingPng } from '../../pool/rendering/pictures.ts';
+import { repeatedText } from './bytes.ts';
 
 /** An expected code of an error; null for an image. */
 type Code =
@@ -20,8 +21,6 @@ const namespaces = 'xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w
 export const svg = (inner: string, size = `width="${side}" height="${side}"`) =>
   `<svg ${namespaces} ${size}>${inner}</svg>`;
 
-const repeat = (count: number, part: (index: number) => string) =>
-  Array.from({ length: count }, (_, index) => part(index)).join('');
 const rect = `<rect width="${side}" height="${side}"/>`;
 const whole = 'x="0" y="0" width="1" height="1"';
 const turbulence = `<filter id="f" ${whole}><feTurbulence baseFrequency="0.7" numOctaves="9"/></filter>`;
@@ -30,21 +29,21 @@ const filtered = `<g id="g" filter="url(#f)">${rect}</g>`;
 const blurs = 'blur(3px) '.repeat(200);
 /** Points spread over the surface. */
 const points = (count: number) =>
-  repeat(count, (index) => `${(index * 7919) % side} ${(index * 104_729) % side} `);
+  repeatedText(count, (index) => `${(index * 7919) % side} ${(index * 104_729) % side} `);
 
-/** Groups that each use the previous one ten times. */
+/** Groups that repeatedText use the previous one ten times. */
 const groups = (count: number) => {
   const group = (index: number) =>
     `<g id="l${index + 1}">${`<use href="#l${index}"/>`.repeat(10)}</g>`;
-  return `<defs><g id="l0"><rect/></g>${repeat(count, group)}</defs><use href="#l${count}"/>`;
+  return `<defs><g id="l0"><rect/></g>${repeatedText(count, group)}</defs><use href="#l${count}"/>`;
 };
 
-/** Patterns that are each filled twice with the previous one. */
+/** Patterns that are repeatedText filled twice with the previous one. */
 const patterns = (count: number) => {
   const shape = (index: number) => `<path d="M0 0H9V9" fill="url(#p${index})"/>`;
   const pattern = (index: number) =>
     `<pattern id="p${index + 1}" width="1" height="1">${shape(index).repeat(2)}</pattern>`;
-  return repeat(count, pattern) + shape(count);
+  return repeatedText(count, pattern) + shape(count);
 };
 
 const base64 = (bytes: string | Buffer) => Buffer.from(bytes).toString('base64');
@@ -153,18 +152,18 @@ const bounded: Readonly<Record<string, string>> = {
     '<pattern id="p" width=".001" height=".001" patternUnits="userSpaceOnUse"><rect width="1" height="1"/></pattern><rect width="100%" height="100%" fill="url(#p)"/>',
   ),
   'a filter with many surfaces': svg(
-    `<filter id="f" ${whole}>${repeat(250, (i) => `<feOffset dx="${i}" result="r${i}"/>`)}</filter><g filter="url(#f)">${rect}</g>`,
+    `<filter id="f" ${whole}>${repeatedText(250, (i) => `<feOffset dx="${i}" result="r${i}"/>`)}</filter><g filter="url(#f)">${rect}</g>`,
   ),
   'a blur without a limit': svg(
     `<filter id="f" ${whole}><feGaussianBlur stdDeviation="1e9"/></filter><g filter="url(#f)">${rect}</g>`,
   ),
   'many gradient stops': svg(
-    `<linearGradient id="l">${repeat(50_000, (i) => `<stop offset="${i / 50_000}" stop-color="#${i % 10}0f"/>`)}</linearGradient>${rect.replace('/>', ' fill="url(#l)"/>').repeat(40)}`,
+    `<linearGradient id="l">${repeatedText(50_000, (i) => `<stop offset="${i / 50_000}" stop-color="#${i % 10}0f"/>`)}</linearGradient>${rect.replace('/>', ' fill="url(#l)"/>').repeat(40)}`,
   ),
   'nested layers': svg(`${'<g opacity=".5">'.repeat(120)}${rect}${'</g>'.repeat(120)}`),
 };
 
-const rules = repeat(5_000, (index) => `g g .c${index} > rect:first-child { fill: red }`);
+const rules = repeatedText(5_000, (index) => `g g .c${index} > rect:first-child { fill: red }`);
 const outcomes: readonly Code[] = [null, 'source_too_large', 'source_corrupt', 'transform_timeout'];
 
 const all: readonly (readonly [Readonly<Record<string, string>>, readonly Code[]])[] = [

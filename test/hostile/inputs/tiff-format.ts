@@ -1,9 +1,7 @@
+import { none, textOf } from './bytes.ts';
 import { dataSets, icc, resources, xml } from './metadata-formats.ts';
 import { contentOf, type Format, opened, type Part } from './part-tree.ts';
 import { type Directory, type Entry, tiffOf, typeBytes } from './tiff.ts';
-
-const latin = (bytes: Buffer) => bytes.toString('latin1');
-const none = Buffer.alloc(0);
 
 /** Tags with offsets of directories, and those with offsets of pixels and the tags of their lengths. */
 const directoryTags: ReadonlySet<number> = new Set([0x014a, 0x8769, 0x8825, 0xa005]);
@@ -21,7 +19,7 @@ const pixels: Format = { read: () => [] };
 
 export const tiff: Format = {
   read: (bytes) => {
-    const little = latin(bytes.subarray(0, 2)) === 'II';
+    const little = textOf(bytes.subarray(0, 2)) === 'II';
     const short = (at: number) => (little ? bytes.readUInt16LE(at) : bytes.readUInt16BE(at));
     const long = (at: number) => (little ? bytes.readUInt32LE(at) : bytes.readUInt32BE(at));
     let left = maxDirectories;
@@ -68,7 +66,7 @@ export const tiff: Format = {
     return [{ type: 'head', data: bytes.subarray(0, 2) }, ...chain(long(4))];
   },
   file: (parts, isChecked) => {
-    const isLittle = parts.every(({ type, data }) => type !== 'head' || latin(data) === 'II');
+    const isLittle = parts.every(({ type, data }) => type !== 'head' || textOf(data) === 'II');
     const rest = parts.filter(({ type }) => type !== 'head');
     return tiffOf(chained(rest, isChecked) ?? { entries: [] }, isLittle);
   },

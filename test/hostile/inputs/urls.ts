@@ -1,5 +1,5 @@
 import { parameterNames, parameters } from '../../../server/image/parameters.ts';
-import { words } from './words.ts';
+import { words } from './bytes.ts';
 
 /** Values that the hostile URLs contain. */
 export interface Scene {

@@ -10,6 +10,7 @@ import {
 import type { MetadataRole } from '../../../pool/formats/container/parts.ts';
 import { IsolationRequired } from '../../../pool/formats/isolation.ts';
 import { render } from '../../../pool/rendering/render.ts';
+import { inserted, latin1, none, repeated } from '../../hostile/inputs/bytes.ts';
 import {
   jpegSegment,
   pngChunk,
@@ -26,11 +27,6 @@ import { openPool, patient } from '../execution/pools.ts';
 import { drawn, limits } from '../rendering/drawn.ts';
 import { filled, noise, shared, variant } from '../rendering/pictures.ts';
 
-const none = Buffer.alloc(0);
-const latin = (value: string) => Buffer.from(value, 'latin1');
-const inserted = (file: Buffer, at: number, ...parts: readonly Buffer[]) =>
-  Buffer.concat([file.subarray(0, at), ...parts, file.subarray(at)]);
-
 const picture = noise(20, 10);
 const jpeg = await picture.clone().jpeg().toBuffer();
 const png = await picture.clone().png().toBuffer();
@@ -39,7 +35,6 @@ const webp = await picture.clone().withXmp('<x/>').webp().toBuffer();
 const avif = await picture.clone().avif({ effort: 0 }).toBuffer();
 
 const afterHeader = { jpeg: 2, png: 33, gif: 13 + 3 * 2 ** (((gif[10] ?? 0) & 7) + 1) };
-const repeated = (count: number, part: Buffer) => Buffer.alloc(count * part.length, part);
 const behindWebp = (...chunks: RiffChunk[]) => riff([...riffChunks(webp), ...chunks]);
 
 /** JPEG segments of one kind with a total size. */
@@ -55,7 +50,7 @@ const inJpeg = (marker: number, name: string) => (bytes: number) =>
   inserted(jpeg, afterHeader.jpeg, segments(marker, name, bytes));
 
 const inPng = (type: string, name: string) => (bytes: number) =>
-  inserted(png, afterHeader.png, pngChunk(type, Buffer.alloc(bytes - 12, latin(name))));
+  inserted(png, afterHeader.png, pngChunk(type, Buffer.alloc(bytes - 12, latin1(name))));
 
 const inWebp = (type: string) => (bytes: number) => behindWebp([type, Buffer.alloc(bytes - 8)]);
 
@@ -65,7 +60,7 @@ function comment(bytes: number): Buffer {
   for (let at = 0; at < content.length; at += 256) {
     content[at] = Math.min(255, content.length - at - 1);
   }
-  return Buffer.concat([latin('\x21\xfe'), content, Buffer.alloc(1)]);
+  return Buffer.concat([latin1('\x21\xfe'), content, Buffer.alloc(1)]);
 }
 
 const ofTiff = (tag: number, type: number) => (bytes: number) =>
@@ -138,9 +133,9 @@ t.test('compressed text and profiles are limited by their decompressed size', as
   t.same(excessOf(large), ['profile']);
   const small = embedded.png(png, { icc: Buffer.alloc(100) });
   t.same(excessOf(small), []);
-  const packed = embedded.png(png, { xmp: latin('<x/>') });
+  const packed = embedded.png(png, { xmp: latin1('<x/>') });
   t.same(excessOf(packed), ['xmp']);
-  const zipped = inserted(png, afterHeader.png, pngChunk('zTXt', latin('a\0\0')));
+  const zipped = inserted(png, afterHeader.png, pngChunk('zTXt', latin1('a\0\0')));
   t.same(excessOf(zipped), ['text']);
   t.equal((await open(zipped)).width, 20);
 });
@@ -149,9 +144,9 @@ t.test('many parts are refused, and many parts of metadata are removed', async (
   const many = (count: number): Record<string, Buffer> => ({
     jpeg: inserted(jpeg, afterHeader.jpeg, repeated(count, jpegSegment(0xfe, none))),
     png: inserted(png, afterHeader.png, repeated(count, pngChunk('prVt', none))),
-    gif: inserted(gif, afterHeader.gif, repeated(count, latin('\x21\xfe\0'))),
+    gif: inserted(gif, afterHeader.gif, repeated(count, latin1('\x21\xfe\0'))),
     webp: behindWebp(...new Array<RiffChunk>(count).fill(['abcd', none])),
-    tiff: tiffOf(tiffPicture(Array.from({ length: count }, () => text(40_000, latin('a'))))),
+    tiff: tiffOf(tiffPicture(Array.from({ length: count }, () => text(40_000, latin1('a'))))),
   });
   for (const [kind, source] of Object.entries(many(maxMetadataParts - 5))) {
     t.equal(excessOf(source).length, 0, kind);
@@ -177,7 +172,7 @@ t.test('files with shared bytes or malformed boxes are opened in a process', asy
   const boxes = Buffer.concat([avif, Buffer.alloc(8 * 10_001, '\0\0\0\x08free', 'latin1')]);
   const refused = { code: 'source_too_large', message: /more than 10000 parts/ };
   t.throws(() => openContainer(boxes), refused);
-  const malformed = Buffer.concat([avif, latin('\0\0\0\x02free')]);
+  const malformed = Buffer.concat([avif, latin1('\0\0\0\x02free')]);
   t.equal(openContainer(malformed).inconsistent, true);
   await t.rejects(open(malformed), IsolationRequired);
 });
@@ -214,7 +209,11 @@ t.test('a picture with wide rows is opened in a process', async (t) => {
 t.test('bytes within and between parts are read in a bounded number of steps', async (t) => {
   const refused = { code: 'source_too_large', message: /more than 4000000 parts/ };
   t.throws(() => openContainer(inserted(jpeg, 2, Buffer.alloc(5_000_000, 0xff))), refused);
-  const blocks = Buffer.concat([latin('\x21\xfe'), Buffer.alloc(10_000_000, '\x01a'), latin('\0')]);
+  const blocks = Buffer.concat([
+    latin1('\x21\xfe'),
+    Buffer.alloc(10_000_000, '\x01a'),
+    latin1('\0'),
+  ]);
   t.throws(() => openContainer(inserted(gif, afterHeader.gif, blocks)), refused);
 });
 

@@ -1,11 +1,10 @@
 import t from 'tap';
+import { repeatedText } from '../../hostile/inputs/bytes.ts';
 import { svg as svgOf } from '../../hostile/inputs/svgs.ts';
 import { drawn, inspected, plain } from '../rendering/drawn.ts';
 
 const svg = (inner: string, side = 4000) =>
   Buffer.from(svgOf(inner, `width="${side}" height="${side}"`));
-const repeat = (count: number, part: (index: number) => string) =>
-  Array.from({ length: count }, (_, index) => part(index)).join('');
 
 t.test('the message names a declared entity', async (t) => {
   const source = Buffer.from(`<!DOCTYPE svg [<!ENTITY a "b">]>${svgOf('')}`);
@@ -18,7 +17,7 @@ t.test('documents that are slow to parse are inspected in a bounded time', async
     'many prefixes': `${'<g>'.repeat(200)}${'<x xlink:href=""/>'.repeat(50_000)}${'</g>'.repeat(200)}`,
     'a style sheet of brackets': `<style>${'{('.repeat(500_000)}</style>`,
     'many rules': `<style>${'a{fill:url(#a)}'.repeat(20_000)}</style>`,
-    'a chain of references': repeat(1000, (n) => `<use id="u${n}" href="#u${n + 1}"/>`),
+    'a chain of references': repeatedText(1000, (n) => `<use id="u${n}" href="#u${n + 1}"/>`),
   };
   for (const [what, inner] of Object.entries(documents)) {
     // CPU time of this process; quadratic work would take minutes.
@@ -31,7 +30,8 @@ t.test('documents that are slow to parse are inspected in a bounded time', async
 
 t.test('long chains of references are refused', async (t) => {
   const group = (n: number) => `<g id="g${n}"><use href="#g${n + 1}"/></g>`;
-  const chain = (count: number) => svg(`<defs>${repeat(count, group)}</defs><use href="#g0"/>`);
+  const chain = (count: number) =>
+    svg(`<defs>${repeatedText(count, group)}</defs><use href="#g0"/>`);
   await t.rejects(inspected(chain(20_000), 1e8), { code: 'source_unsupported' });
   await t.resolves(inspected(chain(200), 1e8));
 });
@@ -52,7 +52,7 @@ t.test('usual drawings are rasterised at the requested size', async (t) => {
     '<filter id="f" x="-20%" y="-20%" width="140%" height="140%"><feDropShadow dx="2" dy="2" stdDeviation="2"/></filter>';
   const icon = (index: number) =>
     `<g transform="translate(${(index % 10) * 80} ${Math.floor(index / 10) * 80})"><rect class="icon" width="60" height="60" rx="9"/></g>`;
-  const icons = repeat(50, icon);
+  const icons = repeatedText(50, icon);
   const png = (await plain(9, 9, [9, 9, 9])).toString('base64');
   const font = '@font-face { font-family: a; src: url(data:font/woff2;base64,AAAA) }';
   const drawings: Record<string, string> = {

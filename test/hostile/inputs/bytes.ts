@@ -1,0 +1,21 @@
+/** Texts and bytes of hostile inputs. */
+
+export const none = Buffer.alloc(0);
+
+export const latin1 = (text: string): Buffer => Buffer.from(text, 'latin1');
+export const textOf = (bytes: Buffer): string => bytes.toString('latin1');
+
+/** A list of strings without white space. */
+export const words = (text: string): string[] => text.trim().split(/\s+/);
+
+/** The texts of several indices, joined. */
+export const repeatedText = (count: number, part: (index: number) => string): string =>
+  Array.from({ length: count }, (_, index) => part(index)).join('');
+
+/** A part many times, in one buffer. */
+export const repeated = (count: number, part: Buffer): Buffer =>
+  Buffer.alloc(count * part.length, part);
+
+/** A file with parts inserted at an offset. */
+export const inserted = (file: Buffer, at: number, ...parts: readonly Buffer[]): Buffer =>
+  Buffer.concat([file.subarray(0, at), ...parts, file.subarray(at)]);
