@@ -1,3 +1,5 @@
+import { escaped } from './escaped.ts';
+
 /** Charts as SVG. */
 
 export interface Series {
@@ -32,8 +34,6 @@ const plotWidth = pageWidth - panel.left - panel.right;
 const plotHeight = panel.height - panel.top - panel.bottom;
 const gridSteps = [0, 0.25, 0.5, 0.75, 1];
 
-const escapes: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;' };
-const escaped = (text: string): string => text.replace(/[&<>]/g, (found) => escapes[found] ?? '');
 const figure = (value: number): string => String(Number(value.toPrecision(4)));
 
 /** The next of 1, 2, 4, 5, 8 and 10 times a power of ten. */

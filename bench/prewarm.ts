@@ -2,6 +2,7 @@ import { availableParallelism, loadavg } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Command } from 'commander';
 import sharp from 'sharp';
+import { callApi } from './call-api.ts';
 import { deploy } from './deployment.ts';
 import { serveBodies } from './origin/bodies.ts';
 import { picture } from './origin/pictures.ts';
@@ -64,12 +65,11 @@ async function request(path: string, width: number, format = ''): Promise<Header
 async function prewarm(): Promise<void> {
   const { url, key, project } = service;
   const all = prewarmed.map((path) => origin.url + path);
-  const response = await fetch(`${url}/api/sdk/v1/projects/${project}/prewarm`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
-    body: JSON.stringify({ sources: all, widths, formats }),
+  await callApi(url, key, 'POST', `/projects/${project}/prewarm`, {
+    sources: all,
+    widths,
+    formats,
   });
-  if (response.status !== 202) throw new Error(`prewarm: ${await response.text()}`);
 }
 
 async function jobsLeft(): Promise<number> {

@@ -1,3 +1,5 @@
+import { escaped } from '../escaped.ts';
+
 /** A request and the service's response. */
 export interface GalleryItem {
   readonly title: string;
@@ -26,9 +28,6 @@ const style = `
   p { margin: 0 0 .5rem; }
   code { font: 13px/1.4 ui-monospace, monospace; overflow-wrap: anywhere; }
   small { color: #6b6b70; }`;
-
-const escaped = (text: string): string =>
-  text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('"', '&quot;');
 
 /** Text with backticks as HTML. */
 const prose = (text: string): string => escaped(text).replaceAll(/`([^`]+)`/g, '<code>$1</code>');

@@ -2,8 +2,10 @@ import { readFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { callApi } from '../call-api.ts';
+import { concurrently } from '../concurrently.ts';
 import { processorMs } from '../servers/processes.ts';
-import { type Service, startService } from '../servers/service.ts';
+import { startService } from '../servers/service.ts';
 import { ratios, spread } from './rounds.ts';
 import { type Bench, type Measures, type Scenario, unusedNumber } from './scenario.ts';
 import { quality } from './sources.ts';
@@ -36,7 +38,11 @@ export const freshness: Scenario = {
     const { photo } = bench.sources;
     const origin = await bench.open(startOrigin(await readFile(photo.file)));
     const service = await bench.open(startService({ SERVICE_SOURCE_MIN_AGE_SECONDS: '1' }));
-    await setSourceAge(service);
+    const { key, project } = service.deployment;
+    await callApi(service.url, key, 'PUT', `/projects/${project}/freshness`, {
+      sourceAge: sourceAgeMs / 1_000,
+      browserAge: null,
+    });
     const count = bench.quick ? 20 : 200;
     const found: Record<Answer | 'miss', number[]> = {
       miss: [],
@@ -78,26 +84,12 @@ export const freshness: Scenario = {
 
 /** Requests the images by several clients. @throws Error for one from another tier */
 async function requestAll(urls: readonly string[], tier: string): Promise<void> {
-  const remaining = [...urls];
-  const client = async () => {
-    for (let url = remaining.pop(); url !== undefined; url = remaining.pop()) {
-      const response = await fetch(url);
-      await response.arrayBuffer();
-      const found = response.headers.get('x-cache');
-      if (found !== tier) throw new Error(`${response.status} ${found} instead of ${tier}`);
-    }
-  };
-  await Promise.all(Array.from({ length: clients }, client));
-}
-
-async function setSourceAge({ deployment }: Service): Promise<void> {
-  const { url, key, project } = deployment;
-  const response = await fetch(`${url}/api/sdk/v1/projects/${project}/freshness`, {
-    method: 'PUT',
-    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
-    body: JSON.stringify({ sourceAge: sourceAgeMs / 1_000, browserAge: null }),
+  await concurrently(clients, urls, async (url) => {
+    const response = await fetch(url);
+    await response.arrayBuffer();
+    const found = response.headers.get('x-cache');
+    if (found !== tier) throw new Error(`${response.status} ${found} instead of ${tier}`);
   });
-  if (!response.ok) throw new Error(`the source age was not set: ${response.status}`);
 }
 
 async function startOrigin(body: Buffer) {

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { createProject } from '../call-api.ts';
 import { loadOne } from '../load/load.ts';
 import { peak } from '../load/peak.ts';
 import type { ClosedClass } from '../load/plan.ts';
@@ -199,8 +200,9 @@ function report(bench: ScaleBench, steps: readonly Step[]): void {
 async function compareProjects(bench: ScaleBench, count: number): Promise<void> {
   const urls = bench.quick ? 100 : 1_000;
   const service = await bench.open(startService({ SERVICE_API_RATE_LIMIT: '1000000' }));
-  const { project } = service.deployment;
-  const ids = [project, ...(await createProjects(service, count - 1))];
+  const { project, key } = service.deployment;
+  const ids = [project];
+  while (ids.length < count) ids.push(await createProject(service.url, key, `Bench ${ids.length}`));
   const template = urlOf(service, bench.sources.small);
   const url = template.replace(`{n}?project=${project}`, '{n}');
   const wordsOf = (projects: readonly string[]) =>
@@ -216,18 +218,4 @@ async function compareProjects(bench: ScaleBench, count: number): Promise<void> 
   });
   const caseName = `${count} projects, ${urls} URLs`;
   bench.ratio('hits of many projects', caseName, many, { name: 'one project', values: one }, '/s');
-}
-
-async function createProjects({ url, deployment }: Service, count: number): Promise<string[]> {
-  const ids: string[] = [];
-  for (let number = 0; number < count; number++) {
-    const response = await fetch(`${url}/api/sdk/v1/projects`, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${deployment.key}`, 'content-type': 'application/json' },
-      body: JSON.stringify({ name: `Bench ${number}`, origin: 'http://127.0.0.1/' }),
-    });
-    if (response.status !== 201) throw new Error(`no project: ${await response.text()}`);
-    ids.push(((await response.json()) as { project: { id: string } }).project.id);
-  }
-  return ids;
 }

@@ -2,6 +2,7 @@ import { connect } from 'node:net';
 import { setImmediate as turn } from 'node:timers/promises';
 import fc from 'fast-check';
 import { Pool } from 'undici';
+import { concurrently } from '../../bench/concurrently.ts';
 import { type Endpoint, endpoints, prefix } from '../../server/control/endpoints.ts';
 import { examples } from '../../server/control/examples.ts';
 import { earlierRequestsReceived } from '../service/held.ts';
@@ -11,17 +12,7 @@ import { until } from '../until.ts';
 import { latin1 } from './inputs/bytes.ts';
 import { hostileHead } from './inputs/heads.ts';
 import { hostileJson } from './inputs/json.ts';
-import {
-  concurrently,
-  count,
-  from,
-  isRepetition,
-  maxMs,
-  only,
-  progress,
-  rateOf,
-  seed,
-} from './run.ts';
+import { count, from, isRepetition, maxMs, only, progress, rateOf, seed } from './run.ts';
 import { HostileTarget } from './target.ts';
 
 /** Sends hostile bytes, heads, and bodies of the control plane, to a running service with each HTTP server. */

@@ -1,4 +1,5 @@
 import t, { type Test } from 'tap';
+import { concurrently } from '../../bench/concurrently.ts';
 import { openContainer } from '../../pool/formats/container/container.ts';
 import { ultraHdr } from '../pool/rendering/ultra-hdr.ts';
 import { startDnsServer } from '../pool/source/dns-server.ts';
@@ -9,18 +10,7 @@ import { bombs } from './inputs/bombs.ts';
 import { mutant } from './inputs/mutations.ts';
 import { pictures } from './inputs/pictures.ts';
 import { addresses, allowedHosts, hostileUrls } from './inputs/urls.ts';
-import {
-  concurrently,
-  count,
-  from,
-  isLong,
-  isRepetition,
-  maxMs,
-  only,
-  progress,
-  rateOf,
-  seed,
-} from './run.ts';
+import { count, from, isLong, isRepetition, maxMs, only, progress, rateOf, seed } from './run.ts';
 import { errorOf, findingOf, type HostileRequest, HostileTarget } from './target.ts';
 
 /** Sends hostile URLs and pictures to one running service, which must remain intact. */

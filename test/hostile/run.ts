@@ -42,16 +42,3 @@ export function rateOf(what: string, more = () => ''): (done: number) => void {
     progress(`${done} of ${count} ${what}, ${rate} per second${more()}`);
   };
 }
-
-/** Processes all items, several at once. */
-export async function concurrently<Item>(
-  atOnce: number,
-  items: Iterable<Item>,
-  process: (item: Item) => Promise<void>,
-): Promise<void> {
-  const iterator = items[Symbol.iterator]();
-  const worker = async () => {
-    for (let next = iterator.next(); !next.done; next = iterator.next()) await process(next.value);
-  };
-  await Promise.all(Array.from({ length: atOnce }, worker));
-}

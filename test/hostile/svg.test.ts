@@ -1,12 +1,12 @@
 import { existsSync, readFileSync } from 'node:fs';
 import t from 'tap';
+import { concurrently } from '../../bench/concurrently.ts';
 import { childrenOf } from '../children.ts';
 import { get } from '../service/held.ts';
 import { picture, startTestOrigin } from '../service/origin.ts';
 import { isAlive, startService } from '../service/service.ts';
 import { until } from '../until.ts';
 import { endless, hostileSvgs } from './inputs/svgs.ts';
-import { concurrently } from './run.ts';
 
 const timeoutMs = 4_000;
 /** The service alone needs far less; rasterising an SVG of 1,990 px a side in it would need more. */

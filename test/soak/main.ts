@@ -4,6 +4,7 @@ import { extname, join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Command } from 'commander';
 import { numberFrom } from '../../bench/arguments.ts';
+import { createProject } from '../../bench/call-api.ts';
 import { type Deployment, deploy, type Health } from '../../bench/deployment.ts';
 import { temporaryFolder } from '../../bench/temporary-folder.ts';
 import { Load, shares, type Target } from './load.ts';
@@ -95,15 +96,8 @@ async function start({ preload }: Options): Promise<Running> {
 /** Creates a project in a running service. */
 async function use({ url = '', key = '', pid }: Options): Promise<Running> {
   const base = url.replace(/\/+$/, '');
-  const response = await fetch(`${base}/api/sdk/v1/projects`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
-    body: JSON.stringify({ name: 'Soak', origin: 'http://127.0.0.1/' }),
-  });
-  if (response.status !== 201) throw new Error(`no project: ${await response.text()}`);
-  const { project } = (await response.json()) as { project: { id: string } };
   return {
-    target: { url: base, project: project.id, signed: null },
+    target: { url: base, project: await createProject(base, key, 'Soak'), signed: null },
     pid: pid ?? null,
     probes: null,
     health: async () => (await fetch(`${base}/api/health`)).json() as Promise<Health>,

@@ -1,3 +1,4 @@
+import { mean } from '../../bench/encoders/measure.ts';
 import { percentile } from '../../bench/scenarios/rounds.ts';
 import type { Interval } from './load.ts';
 import type { ProcessSample } from './processes.ts';
@@ -48,11 +49,13 @@ export function growths(samples: readonly Sample[]): Growth[] {
     .filter(({ role }) => role === 'primary' || role === 'front end');
   const ids = [...new Set(judged.map(({ pid }) => pid))];
   const growthOf = (what: string, rss: (sample: Sample) => number | undefined) => {
-    const [middleBytes, lastBytes] = [mean(middle.map(rss)), mean(last.map(rss))];
+    const [middleBytes, lastBytes] = [meanOf(middle.map(rss)), meanOf(last.map(rss))];
     const flat = Math.abs(lastBytes / middleBytes - 1) <= tolerance;
     return { what, middleBytes, lastBytes, flat };
   };
-  const all = growthOf('all', ({ processes }) => sum(processes.map(({ rssBytes }) => rssBytes)));
+  const all = growthOf('all', ({ processes }) =>
+    processes.reduce((bytes, { rssBytes }) => bytes + rssBytes, 0),
+  );
   const each = ids.map((pid) => {
     const role = samples.flatMap(({ processes }) => processes).find((one) => one.pid === pid)?.role;
     return growthOf(
@@ -73,9 +76,7 @@ export function replacedFrontEnds(samples: readonly Sample[]): number {
   return new Set(frontEnds.flat()).size - most;
 }
 
-const sum = (values: readonly number[]): number => values.reduce((a, b) => a + b, 0);
-
-function mean(values: readonly (number | undefined)[]): number {
-  const there = values.filter((value) => value !== undefined);
-  return there.length === 0 ? 0 : sum(there) / there.length;
+function meanOf(values: readonly (number | undefined)[]): number {
+  const known = values.filter((value) => value !== undefined);
+  return known.length === 0 ? 0 : mean(known);
 }

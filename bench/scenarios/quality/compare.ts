@@ -1,3 +1,4 @@
+import { concurrently } from '../../concurrently.ts';
 import { mean } from '../../encoders/measure.ts';
 import type { Meter } from '../../encoders/meter.ts';
 import type { EncodedFormat } from '../../servers/encoder-settings.ts';
@@ -9,14 +10,14 @@ import { type BytesRatio, bytesRatio, type Point, qualityNearest } from './curve
 import type { Photographs } from './photographs.ts';
 import { type Scored, type ScoreOptions, score } from './scores.ts';
 
-/** One format of all servers. */
+/** The results of all servers in one format. */
 export interface Compared {
   readonly format: EncodedFormat;
   readonly service: Contender;
-  readonly others: readonly Other[];
+  readonly others: readonly OtherServer[];
 }
 
-/** A server by its defaults. */
+/** A server with its default settings. */
 export interface Contender {
   readonly name: string;
   /** One for each photograph. */
@@ -25,12 +26,12 @@ export interface Contender {
   readonly perSecond: readonly number[];
 }
 
-export interface Other extends Contender {
-  /** At the scores of the service; null for a server without a quality parameter. */
-  readonly equal: Equal | null;
+export interface OtherServer extends Contender {
+  /** At the scores of the service's images; null for a server without a quality parameter. */
+  readonly equal: EqualQuality | null;
 }
 
-export interface Equal {
+export interface EqualQuality {
   /** The quality for all photographs whose mean score is nearest, on the encoder's own scale. */
   readonly quality: number;
   /** Whether it was within the measured qualities. */
@@ -57,14 +58,16 @@ export async function compareFormat(
   const count = photographs.names.length;
   const { quick } = bench;
   const options: ScoreOptions = { photographs, meter, width, format, quick, first: first(count) };
-  const own = await each(count, bench.cores, (index) => score(options, service, index, null));
+  const scoreAll = (server: DefaultServer, wanted: (index: number) => number | null) =>
+    concurrently(bench.cores, photographs.names.keys(), (index) =>
+      score(options, server, index, wanted(index)),
+    );
+  const own = await scoreAll(service, () => null);
   const points = own.map(({ byDefault }) => byDefault);
   const meanScore = mean(points.map((point) => point.score));
   const measured: { server: DefaultServer; all: Scored[]; nearest: Nearest | null }[] = [];
   for (const server of others) {
-    const all = await each(count, bench.cores, (index) =>
-      score(options, server, index, points[index]?.score ?? null),
-    );
+    const all = await scoreAll(server, (index) => points[index]?.score ?? null);
     const curves = all.map(({ curve }) => curve);
     const nearest = server.acceptsQuality ? qualityNearest(curves, meanScore) : null;
     measured.push({ server, all, nearest });
@@ -103,18 +106,3 @@ type Nearest = ReturnType<typeof qualityNearest>;
 
 /** The first of unused numbers; it selects the first photograph. */
 const first = (count: number): number => Math.ceil(unusedNumber() / count) * count;
-
-/** The results of all indices in their order, computed some at a time. */
-async function each<T>(
-  count: number,
-  atATime: number,
-  work: (index: number) => Promise<T>,
-): Promise<T[]> {
-  const results: T[] = [];
-  let next = 0;
-  const worker = async () => {
-    for (let index = next++; index < count; index = next++) results[index] = await work(index);
-  };
-  await Promise.all(Array.from({ length: atATime }, worker));
-  return results;
-}

@@ -3,7 +3,7 @@ import type { Meter } from '../../encoders/meter.ts';
 import { fastestOf } from '../rendering.ts';
 import { figure, known, median, spread } from '../rounds.ts';
 import type { Bench, Measures } from '../scenario.ts';
-import type { Compared, Contender, Equal, Other } from './compare.ts';
+import type { Compared, Contender, EqualQuality, OtherServer } from './compare.ts';
 import { aheadOf, paretoFront, type Standing } from './curves.ts';
 
 export const measures = {
@@ -26,8 +26,8 @@ export const measures = {
 
 export type QualityBench = Bench<keyof typeof measures>;
 
-type Comparable = Contender & { readonly equal: Equal };
-const isComparable = (other: Other): other is Comparable => other.equal !== null;
+type Comparable = Contender & { readonly equal: EqualQuality };
+const isComparable = (other: OtherServer): other is Comparable => other.equal !== null;
 
 /** Bytes and images per second at the scores of the service's defaults, the service first. */
 function standings({ service, others }: Compared): Standing[] {

@@ -1,0 +1,21 @@
+/**
+ * Processes all items, several at a time.
+ * @returns the results, in the order of the items
+ */
+export async function concurrently<Item, Result>(
+  atATime: number,
+  items: Iterable<Item>,
+  process: (item: Item) => Promise<Result>,
+): Promise<Result[]> {
+  const results: Result[] = [];
+  const iterator = items[Symbol.iterator]();
+  let started = 0;
+  const worker = async () => {
+    for (let next = iterator.next(); !next.done; next = iterator.next()) {
+      const index = started++;
+      results[index] = await process(next.value);
+    }
+  };
+  await Promise.all(Array.from({ length: atATime }, worker));
+  return results;
+}
