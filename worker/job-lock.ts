@@ -1,8 +1,8 @@
 import type { Job } from 'agenda';
 import { LockLost } from '../store/agenda.ts';
 
-/** Of a lock during its lifetime. */
-const renewals = 6;
+/** How often a lock is renewed during its lifetime. */
+const renewalsPerLifetime = 6;
 /** A job is stopped when its lock was not renewed for this part of the lifetime: another worker may run it. */
 const maxUnrenewedPart = 2 / 3;
 /** Minimum interval of storing progress; it is also stored at the end of the job. */
@@ -38,7 +38,7 @@ export function holdLock<D>(job: Job<D>, lifetimeMs: number): HeldLock {
     renewing = Promise.all([renewing, renew().catch(() => {})]);
     const unrenewedMs = performance.now() - renewedAt;
     if (unrenewedMs > lifetimeMs * maxUnrenewedPart) lost.abort();
-  }, lifetimeMs / renewals);
+  }, lifetimeMs / renewalsPerLifetime);
   return {
     lost: lost.signal,
     progress: async (now) => {

@@ -4,7 +4,7 @@ import { ServiceError } from '../contract/errors.ts';
 import { webhookKey } from '../contract/webhook-secret.ts';
 import { type AddressGuard, portOf } from '../pool/source/guard.ts';
 
-/** undici ends an attempt to connect only by this. */
+/** Aborting a request of undici does not end an attempt to connect; this limit does. */
 const connectTimeoutMs = 5_000;
 /** For the whole request. Receivers answer first, and work afterwards. */
 const timeoutMs = 10_000;
@@ -13,8 +13,8 @@ const maxResponseBytes = 16_384;
 const maxHeaderBytes = 16_384;
 
 /**
- * A request without success. Clients can read the message: it has neither the URL, which may be a secret, nor an
- * address; the cause has.
+ * A request that failed. Clients can read the message, so it has neither the URL, which may be a secret, nor an
+ * address. The cause may have both.
  */
 export class PostFailed extends Error {
   override readonly name = 'PostFailed';
@@ -84,7 +84,7 @@ export async function post({ url, signal, guard, ...signed }: Post): Promise<voi
     await body.dump({ limit: maxResponseBytes }).catch(() => {});
     if (statusCode < 200 || statusCode > 299) throw new PostFailed(`answered ${statusCode}`);
   } catch (error) {
-    // Those of the guard are for clients.
+    // The guard's errors have messages for clients.
     const isKnown = error instanceof PostFailed || error instanceof ServiceError;
     if (isKnown || signal.aborted) throw error;
     const what = timeout.aborted ? `did not answer within ${timeoutMs} ms` : 'cannot be reached';

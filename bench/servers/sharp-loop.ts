@@ -17,7 +17,7 @@ export interface SharpJob {
   readonly concurrency: number;
   readonly seconds: number;
   readonly warmupS: number;
-  /** The loop continues until as many transforms are done, for at most five times its length. */
+  /** The loop continues until this number of transforms is done, for at most five times its length. */
   readonly atLeast: number;
 }
 

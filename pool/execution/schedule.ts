@@ -27,9 +27,9 @@ const maxOvertaken = 15;
  * Decides which transforms wait, which one runs next and which one is refused.
  *
  * One project cannot delay another's light transforms: projects take turns; when the queue is full, a
- * project with fewer queued transforms displaces one of the project with most; and one thread more than
- * the setting is for light transforms of projects that have none running. Costly transforms run together
- * only while the estimates of their memory fit in a limit.
+ * project with fewer queued transforms displaces one of the project with most; and an additional thread
+ * runs only light transforms of projects that have no running one. Costly transforms run together only
+ * while the estimates of their memory fit in a limit.
  */
 export class Schedule<T extends Scheduled> {
   readonly #settings: ScheduleSettings;
@@ -109,7 +109,7 @@ export class Schedule<T extends Scheduled> {
   }
 
   /** Queues a transform that was found not to be light, before those that came later. */
-  addAgain(task: T): void {
+  requeue(task: T): void {
     this.#queueOf(task).putBack(task.project, task, (other) => other.queuedAt > task.queuedAt);
   }
 
@@ -200,8 +200,8 @@ export class Schedule<T extends Scheduled> {
   }
 
   /**
-   * A filter of the transforms that fit beside the running costly ones. One beyond the limit runs when no
-   * costly one does. No costly transform overtakes one that does not fit.
+   * A filter of the transforms whose memory fits beside that of the running costly ones. One that exceeds
+   * the limit alone runs when no other costly one is running. No costly transform overtakes one that waits.
    */
   #affordable(): (task: T) => boolean {
     const runningBytes = this.costlyBytes;

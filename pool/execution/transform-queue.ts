@@ -76,7 +76,7 @@ const defaultWaitLimits = (transformTimeoutMs: number): WaitLimits => ({
   backgroundMs: 10 * transformTimeoutMs,
 });
 
-/** CPU limit of a process in timeouts. The timeout ends it earlier, unless this process is stopped. */
+/** CPU limit of a process, in multiples of the timeout, which ends it earlier unless this process is stopped. */
 const cpuTimeouts = 6;
 
 const defaultEntry = new URL(`./thread${extname(import.meta.url)}`, import.meta.url);
@@ -264,11 +264,11 @@ export class TransformQueue {
   }
 
   /** Queues a transform that is not light again, in its place. */
-  #waitAgain(task: QueuedTransform, cost: Cost): void {
+  #requeue(task: QueuedTransform, cost: Cost): void {
     if (task.abandoned) return;
     if (this.#closed) return task.reject(shuttingDown());
     task.cost = cost;
-    this.#schedule.addAgain(task);
+    this.#schedule.requeue(task);
     this.#setDeadline(task);
   }
 
@@ -293,8 +293,8 @@ export class TransformQueue {
     let exceeds: Cost | null = null;
     let terminated: Promise<void> | undefined;
     let stage: Stage | null = null;
-    // Called when it is known that the thread does not return the transform to the queue.
-    const ran = (): Stage => {
+    // Called when it is certain that the transform is not queued again.
+    const beginTransformStage = (): Stage => {
       if (stage !== null) return noObserver.begin('transform');
       task.stages.begin('queue', {}, task.queuedAt).end({}, startedAt);
       stage = task.stages.begin('transform', {}, startedAt);
@@ -302,7 +302,7 @@ export class TransformQueue {
     };
     const timer = setTimeout(() => {
       const error = new ServiceError('transform_timeout', 'The transform took too long.');
-      ran().fail(error);
+      beginTransformStage().fail(error);
       task.reject(error);
       // Its caller releases its bytes, so it must not wait again.
       task.abandoned = true;
@@ -312,12 +312,12 @@ export class TransformQueue {
     try {
       const result = await run.result;
       if ('exceeds' in result) exceeds = result.exceeds;
-      else settle(task, result, startedAt - task.queuedAt, ran());
+      else settle(task, result, startedAt - task.queuedAt, beginTransformStage());
     } catch (thrown) {
       const unexpected = () =>
         new ServiceError('internal_error', 'The transform ended unexpectedly.', thrown);
       const error = thrown instanceof ServiceError ? thrown : unexpected();
-      ran().fail(error);
+      beginTransformStage().fail(error);
       task.reject(error);
     }
     clearTimeout(timer);
@@ -327,7 +327,7 @@ export class TransformQueue {
     release();
     this.#schedule.ended(task);
     if (exceeds === null) this.#completed += 1;
-    else this.#waitAgain(task, exceeds);
+    else this.#requeue(task, exceeds);
     if (this.#stuck < this.#settings.threads) this.#lastProgress = performance.now();
     this.#startNext();
   }

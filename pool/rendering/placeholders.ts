@@ -31,7 +31,7 @@ export const placeholders = {
   blurhash: {
     contentType: text,
     async make(image) {
-      const { data, width, height } = await spread(await shrink(image, hashSide, '#ffffff'));
+      const { data, width, height } = await repeatPixels(await shrink(image, hashSide, '#ffffff'));
       const longer = Math.max(width, height);
       const components = (side: number) => Math.ceil((4 * side) / longer);
       return bytes(encodeBlurhash(data, width, height, components(width), components(height)));
@@ -41,7 +41,7 @@ export const placeholders = {
   thumbhash: {
     contentType: text,
     async make(image) {
-      const { data, width, height } = await spread(await shrink(image, hashSide));
+      const { data, width, height } = await repeatPixels(await shrink(image, hashSide));
       return bytes(Buffer.from(rgbaToThumbHash(width, height, data)).toString('base64'));
     },
   },
@@ -96,7 +96,7 @@ async function shrink(image: Sharp, side: number, background?: string): Promise<
  * Repeats the pixels of a small or narrow image. Both hashes are sums of cosines sampled at the pixels: with
  * fewer pixels than cosines, an image of one colour decodes to others.
  */
-async function spread({ data, width, height }: Pixels): Promise<Pixels> {
+async function repeatPixels({ data, width, height }: Pixels): Promise<Pixels> {
   const times = Math.max(1, Math.floor(hashSide / Math.max(width, height)));
   const length = (side: number) => times * side * Math.ceil(hashCosines / (times * side));
   const size = { width: length(width), height: length(height) };

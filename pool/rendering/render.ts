@@ -65,19 +65,21 @@ export async function render(
   const watermark =
     watermarkBytes === null
       ? null
-      : await ofWatermark(() => withoutExcessMetadata(openContainer(watermarkBytes), plainVariant));
+      : await withWatermarkErrors(() =>
+          withoutExcessMetadata(openContainer(watermarkBytes), plainVariant),
+        );
   const prepared = onlyLight ? await requireLight(source, watermark, variant, limits) : null;
   const { pipeline, facts, context } = await transform(source, variant, limits, prepared);
   const { plan } = context;
   const mark = variant.watermark;
   if (watermark !== null && mark !== null) {
-    const overlay = await ofWatermark(() => overlayFrom(watermark, mark, plan, limits));
+    const overlay = await withWatermarkErrors(() => overlayFrom(watermark, mark, plan, limits));
     await pipeline.render();
     pipeline.apply((image) => applySteps(image, passes.watermark, { ...context, overlay }));
   }
   const original = originalOf(source.bytes, facts, context);
   if (variant.placeholder === null) {
-    const { format, ...image } = await smallest(pipeline, context, original);
+    const { format, ...image } = await smallestOutput(pipeline, context, original);
     return image;
   }
 
@@ -89,15 +91,15 @@ export async function render(
   const text = await make(open(), {
     source: { format: kind, ...size, bytes: sourceBytes.byteLength, pages, hasAlpha },
     output: async () => {
-      const { body, format, width, height } = await smallest(pipeline, context, original);
+      const { body, format, width, height } = await smallestOutput(pipeline, context, original);
       return { format, width, height, bytes: body.byteLength };
     },
   });
   return imageOf(text, contentType, plan);
 }
 
-/** Converts the errors of work on the watermark. */
-async function ofWatermark<T>(work: () => T | Promise<T>): Promise<T> {
+/** Marks the errors of work on the watermark as errors of the watermark. */
+async function withWatermarkErrors<T>(work: () => T | Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
@@ -136,7 +138,7 @@ async function watermarkCost(watermark: Container, limits: RenderLimits): Promis
 }
 
 /** The output, or the source if that has fewer bytes. */
-async function smallest(
+async function smallestOutput(
   pipeline: Pipeline,
   context: StepContext,
   original: Original | null,

@@ -74,7 +74,7 @@ export class NodeServer implements HttpServer {
   }
 
   stopListening(): void {
-    // http.Server's own close also closes idle connections; a client that reuses one shall get a response.
+    // http.Server's close would also close idle connections; a client that reuses one must get a response.
     NetServer.prototype.close.call(this.#server);
   }
 

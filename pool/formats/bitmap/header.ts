@@ -23,10 +23,19 @@ export interface BitmapHeader {
 }
 
 const depths = [1, 2, 4, 8, 16, 24, 32] as const;
-const compression = { plain: 0, runs8: 1, runs4: 2, masks: 3, jpeg: 4, png: 5, masks4: 6 } as const;
+const compressions = {
+  plain: 0,
+  runs8: 1,
+  runs4: 2,
+  masks: 3,
+  jpeg: 4,
+  png: 5,
+  masks4: 6,
+} as const;
 /** OS/2's second version: a value of compression, and the maximum size of its header. */
 const os2 = { runs24: 4, headerBytes: 64 } as const;
-const core = 12;
+/** Size of OS/2's first header, BITMAPCOREHEADER. */
+const coreHeaderBytes = 12;
 
 /**
  * Reads the header of a bitmap without allocating anything.
@@ -39,46 +48,52 @@ const core = 12;
 export function readBitmapHeader(bytes: Buffer, at: number, isIcon: boolean): BitmapHeader {
   const size = bytes.readUInt32LE(at);
   if (!isHeaderSize(size)) throw corruptBitmap(`has a header of ${size} bytes`);
-  const { width, rows, bits, packing, used } =
-    size === core ? readCore(bytes, at) : readInfo(bytes, at, size);
+  const { width, rows, bits, compression, coloursUsed } =
+    size === coreHeaderBytes ? readCore(bytes, at) : readInfo(bytes, at, size);
   const height = isIcon ? Math.abs(rows) >> 1 : Math.abs(rows);
   if (width < 1 || height < 1) throw corruptBitmap('has no pixels');
   const depth = depths.find((one) => one === bits);
-  if (depth === undefined) throw unsupportedBitmap(packing, bits);
-  const coding = codingOf(packing, bits, size);
-  if (coding === null || (coding === 'runs' && rows < 0)) throw unsupportedBitmap(packing, bits);
-  const masked = packing === compression.masks || packing === compression.masks4;
+  if (depth === undefined) throw unsupportedBitmap(compression, bits);
+  const coding = codingOf(compression, bits, size);
+  if (coding === null || (coding === 'runs' && rows < 0))
+    throw unsupportedBitmap(compression, bits);
+  const masked = compression === compressions.masks || compression === compressions.masks4;
   // The first version has the masks behind the header, later ones in it.
-  const ownMasks = masked && size === 40 ? (packing === compression.masks ? 12 : 16) : 0;
-  const paletteAt = at + size + ownMasks;
-  const most = bits <= 8 ? 2 ** bits : 0;
-  const colours = bits <= 8 ? Math.min(used || most, most) : 0;
-  const colourBytes = size === core ? 3 : 4;
+  const maskBytes = masked && size === 40 ? (compression === compressions.masks ? 12 : 16) : 0;
+  const paletteAt = at + size + maskBytes;
+  const maxColours = bits <= 8 ? 2 ** bits : 0;
+  const colours = bits <= 8 ? Math.min(coloursUsed || maxColours, maxColours) : 0;
+  const colourBytes = size === coreHeaderBytes ? 3 : 4;
   return {
     width,
     height,
     topDown: rows < 0,
     bits: depth,
     coding,
-    masks: masked ? readMasks(bytes, at, size, packing) : usualMasks(bytes, at, size, bits, isIcon),
+    masks: masked
+      ? readMasks(bytes, at, size, compression)
+      : usualMasks(bytes, at, size, bits, isIcon),
     skips: false,
     palette: { at: paletteAt, colours, bytes: colourBytes },
     // Images of more than 8 bits may have a palette of suggested colours.
-    pixelsAt: paletteAt + (bits <= 8 ? used || most : used) * colourBytes,
+    pixelsAt: paletteAt + (bits <= 8 ? coloursUsed || maxColours : coloursUsed) * colourBytes,
   };
 }
 
 /** OS/2's two versions, and Microsoft's five. */
 export const isHeaderSize = (size: number): boolean =>
-  size === core || (size >= 16 && size <= 64 && size % 4 === 0) || size === 108 || size === 124;
+  size === coreHeaderBytes ||
+  (size >= 16 && size <= 64 && size % 4 === 0) ||
+  size === 108 ||
+  size === 124;
 
 function readCore(bytes: Buffer, at: number) {
   return {
     width: bytes.readUInt16LE(at + 4),
     rows: bytes.readInt16LE(at + 6),
     bits: bytes.readUInt16LE(at + 10),
-    packing: compression.plain,
-    used: 0,
+    compression: compressions.plain,
+    coloursUsed: 0,
   };
 }
 
@@ -88,8 +103,8 @@ function readInfo(bytes: Buffer, at: number, size: number) {
     rows: bytes.readInt32LE(at + 8),
     bits: bytes.readUInt16LE(at + 14),
     // OS/2's header may be shorter.
-    packing: size >= 20 ? bytes.readUInt32LE(at + 16) : compression.plain,
-    used: size >= 36 ? Math.min(bytes.readUInt32LE(at + 32), 65_536) : 0,
+    compression: size >= 20 ? bytes.readUInt32LE(at + 16) : compressions.plain,
+    coloursUsed: size >= 36 ? Math.min(bytes.readUInt32LE(at + 32), 65_536) : 0,
   };
 }
 
@@ -97,17 +112,17 @@ function readInfo(bytes: Buffer, at: number, size: number) {
  * Null if unsupported. In OS/2's second version 3 and 4 have other meanings; its header may have the size
  * of Microsoft's, but an embedded JPEG has a later header, or 0 bits.
  */
-function codingOf(packing: number, bits: number, size: number) {
-  if (packing === compression.plain) return 'plain';
-  if (packing === compression.runs8 && bits === 8) return 'runs';
-  if (packing === compression.runs4 && bits === 4) return 'runs';
-  if (packing === os2.runs24 && bits === 24 && size <= os2.headerBytes) return 'runs';
-  const masked = packing === compression.masks || packing === compression.masks4;
+function codingOf(compression: number, bits: number, size: number) {
+  if (compression === compressions.plain) return 'plain';
+  if (compression === compressions.runs8 && bits === 8) return 'runs';
+  if (compression === compressions.runs4 && bits === 4) return 'runs';
+  if (compression === os2.runs24 && bits === 24 && size <= os2.headerBytes) return 'runs';
+  const masked = compression === compressions.masks || compression === compressions.masks4;
   return masked && size !== 64 && (bits === 16 || bits === 32) ? 'plain' : null;
 }
 
-function readMasks(bytes: Buffer, at: number, size: number, packing: number): Masks {
-  const hasAlpha = size >= 56 || packing === compression.masks4;
+function readMasks(bytes: Buffer, at: number, size: number, compression: number): Masks {
+  const hasAlpha = size >= 56 || compression === compressions.masks4;
   const mask = (index: number) => bytes.readUInt32LE(at + 40 + 4 * index);
   return [mask(0), mask(1), mask(2), hasAlpha ? mask(3) : 0];
 }
@@ -123,12 +138,12 @@ function usualMasks(bytes: Buffer, at: number, size: number, bits: number, isIco
   return [0xff0000, 0x00ff00, 0x0000ff, bits === 32 && (isIcon || alphaMask === alpha) ? alpha : 0];
 }
 
-function unsupportedBitmap(packing: number, bits: number): ServiceError {
+function unsupportedBitmap(compression: number, bits: number): ServiceError {
   const names: Readonly<Record<number, string>> = {
-    [compression.jpeg]: 'with a JPEG inside',
-    [compression.png]: 'with a PNG inside',
+    [compressions.jpeg]: 'with a JPEG inside',
+    [compressions.png]: 'with a PNG inside',
   };
-  const form = names[packing] ?? `of ${bits} bits a pixel in compression ${packing}`;
+  const form = names[compression] ?? `of ${bits} bits a pixel in compression ${compression}`;
   return unsupported(
     `The source is a bitmap ${form}; bitmaps of 1, 2, 4, 8, 16, 24 and 32 bits are read, plain or run-length coded.`,
   );

@@ -18,7 +18,7 @@ export interface Output {
  * small red text on blue has a SSIMULACRA2 of 69 in JPEG at 80, photographs 78, and the text at 90 has 79.
  * AVIF has an encoder setting for them, with 81 to 85.
  */
-const added = { jpeg: 10, webp: 10, avif: 0 } as const;
+const graphicQualityBonus = { jpeg: 10, webp: 10, avif: 0 } as const;
 
 /**
  * Maximum pixels of drawings that are also encoded losslessly, which takes up to 0.1 s per megapixel, and up
@@ -47,15 +47,15 @@ export async function bestOutput(pipeline: Pipeline, context: StepContext): Prom
   const image = { ...pixels.info, data: pixels.data };
   const { sharpChroma, flat, drawn } = classifyPixels(image);
   const maxPixels = flat ? maxDrawnPixels.flat : maxDrawnPixels.other;
-  const triesExact = drawn && variant.lossless === null && plan.width * plan.height <= maxPixels;
-  const exact = triesExact ? await withoutLoss(pipeline, context, pixels) : null;
-  if (exact !== null && exact.data.byteLength <= (variant.maxBytes ?? 0)) return exact;
+  const triesLossless = drawn && variant.lossless === null && plan.width * plan.height <= maxPixels;
+  const lossless = triesLossless ? await encodeLosslessly(pipeline, context, pixels) : null;
+  if (lossless !== null && lossless.data.byteLength <= (variant.maxBytes ?? 0)) return lossless;
   const isAuto = variant.quality === 'auto' && !flat;
   const base = isAuto ? autoQuality(image) : fixedQuality(variant);
   const graphic = sharpChroma && flat;
-  const quality = Math.min(100, base + (graphic ? added[plan.format] : 0));
+  const quality = Math.min(100, base + (graphic ? graphicQualityBonus[plan.format] : 0));
   const output = await lossy(pipeline, context, plan.format, { quality, sharpChroma, graphic });
-  return exact !== null && exact.data.byteLength < output.data.byteLength ? exact : output;
+  return lossless !== null && lossless.data.byteLength < output.data.byteLength ? lossless : output;
 }
 
 /** The quality that does not depend on pixels. */
@@ -75,7 +75,7 @@ function lossy(
   );
 }
 
-async function withoutLoss(
+async function encodeLosslessly(
   pipeline: Pipeline,
   context: StepContext,
   pixels: Pixels,

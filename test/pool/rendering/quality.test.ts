@@ -56,7 +56,7 @@ t.test('lossless keeps every pixel at any quality', async (t) => {
       const one = await encoded(sharp(image), format, { lossless: true, quality: 10 });
       t.ok((await visible(sharp(one))).equals(expected), `${name}: ${format}`);
       const other = await encoded(sharp(image), format, { lossless: true, quality: 90 });
-      t.ok(one.equals(other), `${name}: ${format} has no quality then`);
+      t.ok(one.equals(other), `${name}: ${format} does not depend on the quality`);
     }
   }
 });

@@ -15,16 +15,26 @@ t.test('the last trusted proxy determines the client address', async (t) => {
     ['10.0.0.1', '198.51.100.1', '198.51.100.1', 'one proxy'],
     ['::ffff:10.0.0.1', '198.51.100.1', '198.51.100.1', 'an IPv4 address of an IPv6 socket'],
     ['2001:db8::1', '198.51.100.1', '198.51.100.1', 'over IPv6'],
-    ['10.0.0.1', '203.0.113.9,198.51.100.1 , 10.0.0.2', '198.51.100.1', 'two, behind a claim'],
+    [
+      '10.0.0.1',
+      '203.0.113.9,198.51.100.1 , 10.0.0.2',
+      '198.51.100.1',
+      'two proxies, and a forged entry',
+    ],
     ['10.0.0.1', '10.0.0.3,10.0.0.2', '10.0.0.3', 'a client within the trusted networks'],
     ['10.0.0.1', '198.51.100.1:4711', '198.51.100.1', 'with a port'],
     ['10.0.0.1', '[2001:db8:1::1]:4711', '2001:db8:1::1', 'with a port'],
-    ['10.0.0.1', '2001:db8:1::1', '2001:db8:1::1', 'without'],
+    ['10.0.0.1', '2001:db8:1::1', '2001:db8:1::1', 'without a port'],
     ['10.0.0.1', '', '10.0.0.1', 'an empty header of a proxy'],
-    ['10.0.0.1', '198.51.100.1, unknown', '10.0.0.1', 'a proxy that does not know its peer'],
-    ['10.0.0.1', '198.51.100.1,_hidden,10.0.0.2', '10.0.0.2', 'one before it that does not'],
+    ['10.0.0.1', '198.51.100.1, unknown', '10.0.0.1', 'a proxy with an unknown peer'],
+    [
+      '10.0.0.1',
+      '198.51.100.1,_hidden,10.0.0.2',
+      '10.0.0.2',
+      'an obfuscated peer of the first proxy',
+    ],
     ['10.0.0.1', '198.51.100.1, ', '10.0.0.1', 'an empty entry'],
-    ['', '198.51.100.1', 'null', 'a peer that is not known'],
+    ['', '198.51.100.1', 'null', 'an unknown peer'],
   ] as const;
   for (const [peer, forwarded, expected, name] of cases) {
     t.equal(client(peer, forwarded), expected, `${name}: ${peer} ${forwarded}`);
