@@ -21,11 +21,7 @@ export async function callApi<Body>(
 }
 
 /** Creates a project whose sources may be on 127.0.0.1. Returns its id. */
-export async function createProject(
-  serviceUrl: string,
-  key: string,
-  name: string,
-): Promise<string> {
+export async function postProject(serviceUrl: string, key: string, name: string): Promise<string> {
   const fields = { name, origin: 'http://127.0.0.1/' };
   const { project } = await callApi<{ project: { id: string } }>(
     serviceUrl,

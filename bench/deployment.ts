@@ -26,11 +26,11 @@ export interface Deployment {
     resume(): void;
   };
   /** `GET /api/health`. */
-  health(): Promise<Health>;
+  health(): Promise<HealthBody>;
   close(): Promise<void>;
 }
 
-export interface Health {
+export interface HealthBody {
   readonly checks: {
     readonly cache: { diskSizeBytes: number; memorySizeBytes: number };
     readonly prewarmQueue: { active: number; queued: number; failed: number };
@@ -82,7 +82,7 @@ export async function deploy(
     await end(service);
     await temporary?.close();
   };
-  const health = async () => (await fetch(`${url}/api/health`)).json() as Promise<Health>;
+  const health = async () => (await fetch(`${url}/api/health`)).json() as Promise<HealthBody>;
   try {
     // Short intervals, because this measures the start.
     await untilOk(`${url}/api/health`, service, { everyMs: 4 });

@@ -4,7 +4,7 @@ import { type AutoMeasured, autoLines, measureAuto } from './encoders/auto.ts';
 import { calibrate } from './encoders/calibrate.ts';
 import { type Comparison, compare, comparisonLines } from './encoders/compare.ts';
 import { openMeter } from './encoders/meter.ts';
-import { readPhotographs, readSamples, type Source, sourceOf } from './encoders/sources.ts';
+import { type Photograph, readPhotographs, readSamples, sourceOf } from './encoders/sources.ts';
 
 const command = new Command('bench:encoders')
   .description(
@@ -51,7 +51,7 @@ const meter = await openMeter(options.ssimulacra2 ?? null);
 try {
   const comparisons: Comparison[] = [];
   for (const side of sides) {
-    const sources: Source[] = [];
+    const sources: Photograph[] = [];
     for (const [name, file] of photographs) {
       const source = await sourceOf(name, file, side);
       if (source === null) progress(`${name} is smaller than ${side} px`);

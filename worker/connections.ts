@@ -8,7 +8,7 @@ const requestTimeoutMs = 5 * 60_000;
  */
 const reuseWithinMs = 1_000;
 
-export interface Connection {
+export interface ServiceConnection {
   readonly client: Client;
   /** Path of the service URL, without a slash at the end. */
   readonly basePath: string;
@@ -17,7 +17,7 @@ export interface Connection {
 }
 
 /** Connections to the service, each for one job at a time. */
-export class Connections {
+export class ServiceConnections {
   readonly #origin: string;
   readonly #basePath: string;
   readonly #idle: { readonly client: Client; readonly openedAt: number }[] = [];
@@ -28,7 +28,7 @@ export class Connections {
     this.#basePath = pathname.replace(/\/$/, '');
   }
 
-  take(): Connection {
+  take(): ServiceConnection {
     const { client, openedAt } = this.#takeIdle() ?? this.#open();
     return {
       client,

@@ -8,8 +8,8 @@ import { type JobCounts, JobQueue, type PrewarmJobData, prewarmJobName } from '.
 import type { Store } from '../store/open.ts';
 import { type PurgeHookJob, purgeHookJobName } from '../store/purge-hooks.ts';
 import { ClaimTrigger } from './claim-trigger.ts';
-import { Connections } from './connections.ts';
-import { type HeldLock, holdLock } from './job-lock.ts';
+import { ServiceConnections } from './connections.ts';
+import { holdLock, type JobLock } from './job-lock.ts';
 import type { WorkerMetrics } from './metrics.ts';
 import { warmRequests } from './variants.ts';
 import { WarmingFailed, warm } from './warm.ts';
@@ -59,7 +59,7 @@ export class Consumer {
   readonly #name = `worker-${process.pid}-${randomUUID()}`;
   readonly #lockLifetimeMs: number;
   readonly #trigger = new ClaimTrigger(prewarmJobName);
-  readonly #connections: Connections;
+  readonly #connections: ServiceConnections;
   #secret: Promise<string> | null = null;
   #removeTimer: NodeJS.Timeout | null = null;
   #accepting = false;
@@ -67,7 +67,7 @@ export class Consumer {
   constructor(options: ConsumerOptions) {
     this.#options = options;
     const { store, serviceUrl, concurrency, lockLifetimeMs = defaultLockLifetimeMs } = options;
-    this.#connections = new Connections(serviceUrl);
+    this.#connections = new ServiceConnections(serviceUrl);
     this.#lockLifetimeMs = lockLifetimeMs;
     this.queue = new JobQueue(store.db);
     this.agenda = createAgenda(store.db, {
@@ -139,7 +139,7 @@ export class Consumer {
   /** @param run rejects soon after its signal has aborted */
   async #hold<D>(
     job: Job<D>,
-    run: (lock: HeldLock, signal: AbortSignal) => Promise<void>,
+    run: (lock: JobLock, signal: AbortSignal) => Promise<void>,
   ): Promise<void> {
     const lock = holdLock(job, this.#lockLifetimeMs);
     try {
@@ -154,7 +154,7 @@ export class Consumer {
     }
   }
 
-  async #warm(job: Job<PrewarmJobData>, lock: HeldLock, signal: AbortSignal): Promise<void> {
+  async #warm(job: Job<PrewarmJobData>, lock: JobLock, signal: AbortSignal): Promise<void> {
     const { log, metrics } = this.#options;
     const { data } = job.attrs;
     // The query is not logged: it may have a secret of the source's host.

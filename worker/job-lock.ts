@@ -8,7 +8,7 @@ const maxUnrenewedPart = 2 / 3;
 /** Minimum interval of storing progress; it is also stored at the end of the job. */
 const progressEveryMs = 1_000;
 
-export interface HeldLock {
+export interface JobLock {
   /** Aborts before the lock may expire because renewals failed. */
   readonly lost: AbortSignal;
   /** Stores the progress and renews the lock, unless it was renewed just now. */
@@ -18,7 +18,7 @@ export interface HeldLock {
 }
 
 /** Renews a job's lock until its end. */
-export function holdLock<D>(job: Job<D>, lifetimeMs: number): HeldLock {
+export function holdLock<D>(job: Job<D>, lifetimeMs: number): JobLock {
   const lost = new AbortController();
   let renewedAt = performance.now();
   let percent = 0;

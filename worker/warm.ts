@@ -1,6 +1,6 @@
 import { backgroundHeader, backgroundToken } from '../contract/background-token.ts';
 import type { JobCounts } from '../store/jobs.ts';
-import type { Connection, Connections } from './connections.ts';
+import type { ServiceConnection, ServiceConnections } from './connections.ts';
 import type { WarmRequest } from './variants.ts';
 
 interface Failure {
@@ -23,7 +23,7 @@ export class WarmingFailed extends Error {
 }
 
 export interface Warming {
-  readonly connections: Connections;
+  readonly connections: ServiceConnections;
   readonly secret: string;
   /** Aborts the request in progress and ends the warming. */
   readonly signal: AbortSignal;
@@ -73,7 +73,7 @@ export async function warm(requests: readonly WarmRequest[], warming: Warming): 
 }
 
 async function requestVariant(
-  { client, basePath }: Connection,
+  { client, basePath }: ServiceConnection,
   { target, accept, label }: WarmRequest,
   { secret, signal }: Warming,
 ): Promise<Failure | null> {

@@ -4,7 +4,7 @@ import { textTable } from '../text-table.ts';
 import { serviceEncoder } from './compare.ts';
 import { logInterpolate, type Measured, mean, meanCurve, measure, measureAll } from './measure.ts';
 import type { Meter } from './meter.ts';
-import type { Source } from './sources.ts';
+import type { Photograph } from './sources.ts';
 
 /** One photograph in one format, with `q=auto` and with fixed qualities. */
 export interface AutoMeasured {
@@ -14,7 +14,7 @@ export interface AutoMeasured {
 }
 
 export async function measureAuto(
-  source: Source,
+  source: Photograph,
   qualities: readonly number[],
   meter: Meter,
 ): Promise<AutoMeasured[]> {

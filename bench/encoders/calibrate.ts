@@ -2,7 +2,7 @@ import type { Mode } from '../../pool/rendering/encode/quality.ts';
 import { ownScale } from '../../pool/rendering/encode.ts';
 import { around, type Encode, type Measured, meanCurve, measureAll } from './measure.ts';
 import type { Meter } from './meter.ts';
-import type { Source } from './sources.ts';
+import type { Photograph } from './sources.ts';
 
 const requested = [10, 20, 30, 40, 50, 60, 70, 80, 90, 95];
 const own = [5, 15, 25, 35, 45, 55, 65, 75, 85, 93, 99];
@@ -14,7 +14,7 @@ const scale: Encode = (image, quality) => image.jpeg({ quality, chromaSubsamplin
  * Finds the qualities of each encoder that have the mean score of the scale over all photographs of one
  * size: the points of the curves in pool/rendering/encode/quality.ts.
  */
-export async function calibrate(sources: readonly Source[], meter: Meter): Promise<string[]> {
+export async function calibrate(sources: readonly Photograph[], meter: Meter): Promise<string[]> {
   const measureCurve = async (encode: Encode, qualities: readonly number[]) => {
     const curves: Measured[][] = [];
     for (const source of sources) curves.push(await measureAll(source, encode, qualities, meter));

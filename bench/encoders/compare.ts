@@ -15,7 +15,7 @@ import {
   measureAll,
 } from './measure.ts';
 import type { Meter } from './meter.ts';
-import type { Source } from './sources.ts';
+import type { Photograph } from './sources.ts';
 
 interface OtherEncoder {
   readonly name: string;
@@ -78,7 +78,7 @@ export interface Comparison {
 
 /** Compares one photograph at one size. */
 export async function compare(
-  source: Source,
+  source: Photograph,
   qualities: readonly number[],
   meter: Meter,
 ): Promise<Comparison[]> {

@@ -1,6 +1,6 @@
 import type { Sharp } from 'sharp';
 import type { Meter } from './meter.ts';
-import type { Source } from './sources.ts';
+import type { Photograph } from './sources.ts';
 
 export type Encode = (image: Sharp, quality: number, pixels: number) => Sharp;
 
@@ -17,7 +17,7 @@ export interface Measured {
 const repeatedMs = 60;
 
 export async function measure(
-  source: Source,
+  source: Photograph,
   encode: Encode,
   quality: number,
   meter: Meter,
@@ -39,7 +39,7 @@ export async function measure(
 
 /** Measures several qualities, one after the other. */
 export async function measureAll(
-  source: Source,
+  source: Photograph,
   encode: Encode,
   qualities: readonly number[],
   meter: Meter,

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 import sharp from 'sharp';
 import { temporaryFolder } from '../temporary-folder.ts';
-import type { Source } from './sources.ts';
+import type { Photograph } from './sources.ts';
 import { ssim, toReference } from './ssim.ts';
 
 const run = promisify(execFile);
@@ -14,7 +14,7 @@ export interface Meter {
   readonly name: 'SSIMULACRA2' | 'SSIM';
   /** Significant digits after the decimal point. */
   readonly digits: number;
-  score(original: Source, encoded: Uint8Array): Promise<number>;
+  score(original: Photograph, encoded: Uint8Array): Promise<number>;
   close(): Promise<void>;
 }
 

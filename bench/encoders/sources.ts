@@ -8,7 +8,7 @@ const samples = ['landscape.jpg', 'coast.jpg', 'portrait-rotated.jpg'] as const;
 const photographs = /\.(jpe?g|png|tiff?|webp|avif)$/i;
 
 /** The pixels of a photograph at one size. */
-export interface Source {
+export interface Photograph {
   readonly name: string;
   /** RGB, 8 bits per channel. */
   readonly data: Buffer;
@@ -57,7 +57,11 @@ export async function* photographsIn(
 }
 
 /** @param side of the longer side, in pixels; null for a photograph that is smaller */
-export async function sourceOf(name: string, file: Buffer, side: number): Promise<Source | null> {
+export async function sourceOf(
+  name: string,
+  file: Buffer,
+  side: number,
+): Promise<Photograph | null> {
   const size = { width: side, height: side, fit: 'inside', withoutEnlargement: true } as const;
   const source = await resized(name, file, size);
   return source !== null && Math.max(source.width, source.height) < side ? null : source;
@@ -68,7 +72,7 @@ export async function resized(
   name: string,
   file: Buffer,
   size: ResizeOptions,
-): Promise<Source | null> {
+): Promise<Photograph | null> {
   const { data, info } = await sharp(file, { autoOrient: true })
     .resize(size)
     .toColourspace('srgb')

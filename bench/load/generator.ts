@@ -1,6 +1,6 @@
 import { setImmediate as nextEventLoopTurn, setTimeout as sleep } from 'node:timers/promises';
 import { Agent } from 'undici';
-import type { ClosedClass, LoadClass, LoadResult, OpenClass, Plan } from './plan.ts';
+import type { ClosedClass, LoadClass, LoadPlan, LoadResult, OpenClass } from './plan.ts';
 import { seeded } from './random.ts';
 import { type Finished, Recorder } from './recorder.ts';
 import { type PlannedRequest, requestsOf } from './requests.ts';
@@ -15,7 +15,7 @@ const maxExtension = 5;
 const batch = 64;
 
 /** Runs a plan to its end, in this process. */
-export async function runPlan(plan: Plan): Promise<LoadResult> {
+export async function runPlan(plan: LoadPlan): Promise<LoadResult> {
   const agent = new Agent({
     connections: null,
     pipelining: 1,
@@ -58,7 +58,7 @@ class Run {
   #serial = 0;
   #onAllFinished: () => void = () => {};
 
-  constructor(planned: LoadClass, index: number, plan: Plan, agent: Agent, now: () => number) {
+  constructor(planned: LoadClass, index: number, plan: LoadPlan, agent: Agent, now: () => number) {
     this.name = planned.name;
     this.#isOpen = isOpen(planned);
     this.#agent = agent;

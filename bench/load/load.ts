@@ -1,11 +1,11 @@
 import { outputOf, script } from '../servers/launch.ts';
-import type { ClassResult, LoadClass, LoadResult, Plan } from './plan.ts';
+import type { ClassResult, LoadClass, LoadPlan, LoadResult } from './plan.ts';
 
 /**
  * Runs a plan in its own process.
  * @param cpus the processors that it may use, as taskset lists them; all when null
  */
-export const load = async (plan: Plan, cpus: string | null = null): Promise<LoadResult> =>
+export const load = async (plan: LoadPlan, cpus: string | null = null): Promise<LoadResult> =>
   JSON.parse(
     await outputOf(script('./main', import.meta.url), cpus, { input: JSON.stringify(plan) }),
   );
@@ -13,7 +13,7 @@ export const load = async (plan: Plan, cpus: string | null = null): Promise<Load
 /** Runs a plan of one class. */
 export async function loadOne(
   planned: LoadClass,
-  plan: Omit<Plan, 'classes'>,
+  plan: Omit<LoadPlan, 'classes'>,
   cpus: string | null = null,
 ): Promise<ClassResult> {
   return resultOf(await load({ ...plan, classes: [planned] }, cpus), planned.name);

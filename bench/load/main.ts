@@ -1,7 +1,7 @@
 import { text } from 'node:stream/consumers';
 import { runPlan } from './generator.ts';
-import type { Plan } from './plan.ts';
+import type { LoadPlan } from './plan.ts';
 
 /** The generator in its own process: a plan as JSON on standard input, the result on standard output. */
-const plan: Plan = JSON.parse(await text(process.stdin));
+const plan: LoadPlan = JSON.parse(await text(process.stdin));
 process.stdout.write(JSON.stringify(await runPlan(plan)));

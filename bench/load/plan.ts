@@ -44,7 +44,7 @@ export interface ClosedClass extends AnyClass {
 
 export type LoadClass = OpenClass | ClosedClass;
 
-export interface Plan {
+export interface LoadPlan {
   readonly seconds: number;
   /** Requests due in these first seconds are not counted. */
   readonly warmupS?: number;

@@ -1,7 +1,7 @@
 import { loadOne } from '../load/load.ts';
 import { peak } from '../load/peak.ts';
 import type { ClosedClass } from '../load/plan.ts';
-import { type CachedResponse, cachedResponse, startBare } from '../servers/bare.ts';
+import { cachedResponse, type RepeatedResponse, startBare } from '../servers/bare.ts';
 import { hasNginx, startNginxCache } from '../servers/nginx.ts';
 import { processorMs } from '../servers/processes.ts';
 import type { Server } from '../servers/server.ts';
@@ -128,7 +128,7 @@ async function compare(
   await compareAccepts(bench, template.replace('fmt=jpeg', 'fmt=auto'), loadCpus);
 }
 
-const etagOf = ({ headers }: CachedResponse): string =>
+const etagOf = ({ headers }: RepeatedResponse): string =>
   headers.find(([name]) => name === 'etag')?.[1] ?? '';
 
 /** The paths of the first URLs of a template. */

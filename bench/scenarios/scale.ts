@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createProject } from '../call-api.ts';
+import { postProject } from '../call-api.ts';
 import { loadOne } from '../load/load.ts';
 import { peak } from '../load/peak.ts';
 import type { ClosedClass } from '../load/plan.ts';
@@ -202,7 +202,7 @@ async function compareProjects(bench: ScaleBench, count: number): Promise<void> 
   const service = await bench.open(startService({ SERVICE_API_RATE_LIMIT: '1000000' }));
   const { project, key } = service.deployment;
   const ids = [project];
-  while (ids.length < count) ids.push(await createProject(service.url, key, `Bench ${ids.length}`));
+  while (ids.length < count) ids.push(await postProject(service.url, key, `Bench ${ids.length}`));
   const template = urlOf(service, bench.sources.small);
   const url = template.replace(`{n}?project=${project}`, '{n}');
   const wordsOf = (projects: readonly string[]) =>

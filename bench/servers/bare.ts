@@ -4,7 +4,7 @@ import { script, startServer } from './launch.ts';
 import type { Server } from './server.ts';
 
 /** A response of the service from its memory cache, which the bare handler repeats. */
-export interface CachedResponse {
+export interface RepeatedResponse {
   readonly headers: ReadonlyArray<readonly [string, string]>;
   readonly body: Uint8Array;
 }
@@ -22,7 +22,7 @@ const ownHeaders: ReadonlySet<string> = new Set([
 export const bareName = typeof loadUws() === 'string' ? 'bare node:http' : 'bare uWebSockets';
 
 /** Requests an image until it comes from the memory cache. */
-export async function cachedResponse(url: string): Promise<CachedResponse> {
+export async function cachedResponse(url: string): Promise<RepeatedResponse> {
   for (let request = 0; request < 3; request++) await (await fetch(url)).arrayBuffer();
   const response = await fetch(url);
   const body = new Uint8Array(await response.arrayBuffer());
@@ -40,7 +40,7 @@ export interface BareOptions {
 }
 
 export const startBare = (
-  { headers, body }: CachedResponse,
+  { headers, body }: RepeatedResponse,
   { processes = 1, cpus = null, paths = [] }: BareOptions = {},
 ): Promise<Server> =>
   startServer(

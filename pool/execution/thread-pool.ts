@@ -3,7 +3,7 @@ import type { TransformTask } from './task.ts';
 import type { ThreadResult } from './thread.ts';
 
 /** One task on one thread, or in one process. */
-export interface Run<Result> {
+export interface ThreadRun<Result> {
   /** Rejects when the thread or process exits or is terminated. */
   readonly result: Promise<Result>;
   /**
@@ -71,7 +71,7 @@ export class ThreadPool {
     return this.#piscina.idleThreads > 0 || this.#piscina.threads.length < this.#count;
   }
 
-  run(task: TransformTask): Run<ThreadResult> {
+  run(task: TransformTask): ThreadRun<ThreadResult> {
     const controller = new AbortController();
     this.#running.add(controller);
     const result = this.#piscina

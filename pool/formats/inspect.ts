@@ -21,7 +21,7 @@ import {
   requireRasterisable,
   requireScans,
 } from './source-limits.ts';
-import { costOf } from './svg/cost.ts';
+import { svgCostOf } from './svg/cost.ts';
 import { readDocument } from './svg/document.ts';
 import { embeddedImages } from './svg/embedded.ts';
 import type { SvgCost } from './svg/filter-cost.ts';
@@ -122,7 +122,7 @@ async function gainMapSize({ gainMap }: Metadata): Promise<Size | null> {
  */
 async function inspectSvg(source: Uint8Array, maxPixels: number): Promise<SvgCost> {
   const document = readDocument(source);
-  const cost = costOf(document);
+  const cost = svgCostOf(document);
   let pixels = 0;
   for (const image of embeddedImages(document)) {
     const container = openContainer(image);

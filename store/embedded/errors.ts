@@ -25,7 +25,7 @@ const codeNames = {
   14031: 'OutOfDiskSpace',
 } as const;
 
-export type ErrorCode = keyof typeof codeNames;
+export type ReplyCode = keyof typeof codeNames;
 
 interface Fields {
   readonly [field: string]: unknown;
@@ -34,11 +34,11 @@ interface Fields {
 /** Sent to the client as an error reply. */
 export class ReplyError extends Error {
   override readonly name = 'ReplyError';
-  readonly code: ErrorCode;
+  readonly code: ReplyCode;
   /** Further fields of the reply, such as `keyPattern` and `keyValue` of a duplicate key. */
   readonly details: Fields;
 
-  constructor(code: ErrorCode, message: string, details: Fields = {}) {
+  constructor(code: ReplyCode, message: string, details: Fields = {}) {
     super(message);
     this.code = code;
     this.details = details;

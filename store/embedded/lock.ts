@@ -22,7 +22,7 @@ interface Lock {
   readonly holder: Holder | null;
 }
 
-export interface HeldLock {
+export interface FolderLock {
   release(): Promise<void>;
 }
 
@@ -40,7 +40,7 @@ const maxAttempts = 100;
  * @param socket the path at which the holder will listen
  * @throws {FolderHeld}
  */
-export async function takeLock(folder: string, socket: string): Promise<HeldLock> {
+export async function takeLock(folder: string, socket: string): Promise<FolderLock> {
   const holder = await thisProcess(socket);
   for (let attempt = 0; attempt < maxAttempts; attempt += 1) {
     const last = await currentLock(folder);

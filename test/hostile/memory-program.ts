@@ -13,7 +13,7 @@ import { pictures } from './inputs/pictures.ts';
  * Arguments: MiB of outputs before the first measurement, and between the measurements.
  */
 
-export interface Growth {
+export interface MemoryGrowth {
   readonly rendered: number;
   /** Bytes of outputs between the measurements. */
   readonly made: number;
@@ -85,6 +85,6 @@ await render(warmUpMebibytes * 2 ** 20);
 const before = resident();
 const begun = count;
 const made = await render(mebibytes * 2 ** 20);
-const growth: Growth = { rendered: count - begun, made, before, after: resident() };
+const growth: MemoryGrowth = { rendered: count - begun, made, before, after: resident() };
 await pool.close();
 process.stdout.write(JSON.stringify(growth));

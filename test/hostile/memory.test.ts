@@ -4,7 +4,7 @@ import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import t from 'tap';
 import { scriptArguments, scriptUrl } from '../scripts.ts';
-import type { Growth } from './memory-program.ts';
+import type { MemoryGrowth } from './memory-program.ts';
 import { isLong } from './run.ts';
 
 /**
@@ -40,7 +40,9 @@ for (const [name, variables] of Object.entries(allocators)) {
       [...scriptArguments, program, String(warmUp), String(measured)],
       { env: { ...process.env, ...variables }, stdio: ['ignore', 'pipe', 'inherit'] },
     );
-    const { rendered, made, before, after }: Growth = JSON.parse(await text(rendering.stdout));
+    const { rendered, made, before, after }: MemoryGrowth = JSON.parse(
+      await text(rendering.stdout),
+    );
     const sizes = `${mebibytes(made)} MiB; ${mebibytes(before)} to ${mebibytes(after)} MiB`;
     t.comment(`${rendered} variants, ${sizes}`);
     t.ok(after - before < maxShare * made, `memory after outputs of ${sizes}`);

@@ -4,8 +4,8 @@ import { extname, join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Command } from 'commander';
 import { numberFrom } from '../../bench/arguments.ts';
-import { createProject } from '../../bench/call-api.ts';
-import { type Deployment, deploy, type Health } from '../../bench/deployment.ts';
+import { postProject } from '../../bench/call-api.ts';
+import { type Deployment, deploy, type HealthBody } from '../../bench/deployment.ts';
 import { temporaryFolder } from '../../bench/temporary-folder.ts';
 import { Load, shares, type Target } from './load.ts';
 import { startSoakOrigin } from './origin.ts';
@@ -97,10 +97,10 @@ async function start({ preload }: Options): Promise<Running> {
 async function use({ url = '', key = '', pid }: Options): Promise<Running> {
   const base = url.replace(/\/+$/, '');
   return {
-    target: { url: base, project: await createProject(base, key, 'Soak'), signed: null },
+    target: { url: base, project: await postProject(base, key, 'Soak'), signed: null },
     pid: pid ?? null,
     probes: null,
-    health: async () => (await fetch(`${base}/api/health`)).json() as Promise<Health>,
+    health: async () => (await fetch(`${base}/api/health`)).json() as Promise<HealthBody>,
     close: async () => {},
   };
 }

@@ -1,5 +1,5 @@
 import sharp from 'sharp';
-import { photographsIn, resized, type Source } from '../../encoders/sources.ts';
+import { type Photograph, photographsIn, resized } from '../../encoders/sources.ts';
 import { serveBodies } from '../../origin/bodies.ts';
 
 /** Real photographs: sources for the servers, and the references of their images. */
@@ -8,7 +8,7 @@ export interface Photographs {
   /** With `{n}`: the number modulo the number of photographs selects one. */
   readonly url: string;
   /** The photograph as sharp resizes it with its highest quality, in the exact size of a server's image. */
-  reference(index: number, width: number, height: number): Promise<Source>;
+  reference(index: number, width: number, height: number): Promise<Photograph>;
   close(): Promise<void>;
 }
 
@@ -40,7 +40,7 @@ export async function openPhotographs(
     const [, number = ''] = /[?&]n=(\d+)/.exec(target) ?? [];
     return files[Number(number) % files.length];
   });
-  const references = new Map<string, Promise<Source>>();
+  const references = new Map<string, Promise<Photograph>>();
   return {
     names,
     url: `${server.url}/photograph?n={n}`,
@@ -70,7 +70,7 @@ async function referenceOf(
   file: Buffer = Buffer.alloc(0),
   width: number,
   height: number,
-): Promise<Source> {
+): Promise<Photograph> {
   const size = { width, height, fit: 'fill', fastShrinkOnLoad: false } as const;
   const source = await resized(name, file, size);
   if (source === null) throw new Error(`${name} has no colours`);

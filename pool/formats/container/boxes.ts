@@ -31,7 +31,7 @@ export function boxes(data: Buffer = Buffer.alloc(0)): Box[] {
   return found;
 }
 
-export const find = (list: readonly Box[], type: string): Buffer | undefined =>
+export const findBox = (list: readonly Box[], type: string): Buffer | undefined =>
   list.find((box) => box.type === type)?.data;
 
 /** The entries of an `iinf` box (8.11.6). */

@@ -1,4 +1,4 @@
-import { type Parts, type Role, StepLimit } from './parts.ts';
+import { type PartRole, type Parts, StepLimit } from './parts.ts';
 
 const block = { extension: 0x21, image: 0x2c, trailer: 0x3b } as const;
 const label = { graphicControl: 0xf9, application: 0xff } as const;
@@ -26,7 +26,7 @@ export function* gifParts(file: Buffer): Parts {
   }
 }
 
-function roleOf(file: Buffer, from: number): Role {
+function roleOf(file: Buffer, from: number): PartRole {
   const isLoop = loops.has(file.toString('latin1', from + 3, from + 14));
   const type = file[from + 1];
   const isNeeded = type === label.graphicControl || (type === label.application && isLoop);

@@ -1,5 +1,5 @@
-import { type Box, boxes, find, itemEntries, itemType } from './boxes.ts';
-import type { Parts, Role } from './parts.ts';
+import { type Box, boxes, findBox, itemEntries, itemType } from './boxes.ts';
+import type { PartRole, Parts } from './parts.ts';
 
 /**
  * The boxes of a HEIF or AVIF file, and the extents of its items (ISO/IEC 14496-12; 23008-12). A malformed
@@ -18,15 +18,15 @@ export function* heifParts(file: Buffer): Parts {
 function* readParts(file: Buffer): Parts {
   const top = boxes(file);
   yield* boxParts(file, top);
-  const meta = find(top, 'meta')?.subarray(4);
+  const meta = findBox(top, 'meta')?.subarray(4);
   if (meta === undefined) return;
   const inside = boxes(meta);
   yield* boxParts(file, inside);
-  yield* boxParts(file, boxes(find(boxes(find(inside, 'iprp')), 'ipco')));
-  const entries = itemEntries(find(inside, 'iinf'));
+  yield* boxParts(file, boxes(findBox(boxes(findBox(inside, 'iprp')), 'ipco')));
+  const entries = itemEntries(findBox(inside, 'iinf'));
   yield* boxParts(file, entries);
   const roles = new Map(entries.map((entry) => [itemId(entry), roleOf(itemType(entry))]));
-  const locations = find(inside, 'iloc');
+  const locations = findBox(inside, 'iloc');
   if (locations !== undefined) yield* itemParts(file, locations, roles);
 }
 
@@ -43,11 +43,11 @@ function* boxParts(file: Buffer, list: readonly Box[]): Parts {
 const itemId = ({ data }: Box): number =>
   data[0] === 3 ? data.readUInt32BE(4) : data.readUInt16BE(4);
 
-const roleOf = (type: string): Role =>
+const roleOf = (type: string): PartRole =>
   type === 'Exif' ? 'exif' : type === 'mime' ? 'xmp' : 'pixels';
 
 /** The extents of the items, from the `iloc` box (8.11.3). */
-function* itemParts(file: Buffer, iloc: Buffer, roles: ReadonlyMap<number, Role>): Parts {
+function* itemParts(file: Buffer, iloc: Buffer, roles: ReadonlyMap<number, PartRole>): Parts {
   const version = iloc.readUInt8(0);
   const [offsetBytes, lengthBytes] = nibbles(iloc.readUInt8(4));
   const [baseBytes, indexBytes] = nibbles(iloc.readUInt8(5));

@@ -1,5 +1,5 @@
 import { bufferOf, parse } from '../bytes.ts';
-import { boxes, find, itemEntries, itemType, maxBoxes } from './boxes.ts';
+import { boxes, findBox, itemEntries, itemType, maxBoxes } from './boxes.ts';
 
 /** Properties of the primary image of a HEIF or AVIF file. */
 interface HeifHeader {
@@ -38,19 +38,19 @@ export const readHeif = (source: Uint8Array): HeifHeader =>
 
 function readHeader(source: Buffer): HeifHeader {
   const top = boxes(source);
-  const brand = find(top, 'ftyp')?.toString('latin1', 0, 4) ?? '';
+  const brand = findBox(top, 'ftyp')?.toString('latin1', 0, 4) ?? '';
   // Full boxes begin with a version and flags, of 4 bytes together.
-  const meta = find(top, 'meta')?.subarray(4);
-  const hasSequence = find(top, 'moov') !== undefined;
+  const meta = findBox(top, 'meta')?.subarray(4);
+  const hasSequence = findBox(top, 'moov') !== undefined;
   if (meta === undefined) return { ...noHeader, brand, onlySequence: hasSequence };
   const inside = boxes(meta);
-  const primary = primaryItem(find(inside, 'pitm'));
-  const entries = itemEntries(find(inside, 'iinf'));
+  const primary = primaryItem(findBox(inside, 'pitm'));
+  const entries = itemEntries(findBox(inside, 'iinf'));
   const hasOnlyImageItems = entries.every((entry) => imageItems.has(itemType(entry)));
   return {
     brand,
     onlySequence: hasSequence && primary === null,
-    transfer: primary === null ? null : transferOf(find(inside, 'iprp'), primary),
+    transfer: primary === null ? null : transferOf(findBox(inside, 'iprp'), primary),
     onlyImages: hasOnlyImageItems && top.every(({ type }) => imageBoxes.has(type)),
   };
 }
@@ -66,7 +66,7 @@ function primaryItem(pitm: Buffer | undefined): number | null {
 /** The transfer characteristics in an item's `nclx` colour information. */
 function transferOf(iprp: Buffer | undefined, item: number): number | null {
   const parts = boxes(iprp);
-  const properties = boxes(find(parts, 'ipco'));
+  const properties = boxes(findBox(parts, 'ipco'));
   for (const { type, data } of parts) {
     if (type !== 'ipma') continue;
     for (const index of associations(data, item)) {

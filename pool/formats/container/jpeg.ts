@@ -1,4 +1,4 @@
-import { type Parts, type Role, StepLimit } from './parts.ts';
+import { type PartRole, type Parts, StepLimit } from './parts.ts';
 
 const markers = {
   temporary: 0x01,
@@ -66,7 +66,7 @@ export function* jpegParts(file: Buffer): Parts {
   }
 }
 
-function roleOf(file: Buffer, type: number, from: number, to: number): Role {
+function roleOf(file: Buffer, type: number, from: number, to: number): PartRole {
   const begins = (text: string) =>
     file.toString('latin1', from + 4, from + 4 + text.length) === text;
   if (type === markers.scan) return 'scan';

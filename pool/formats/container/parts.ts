@@ -6,7 +6,7 @@ export const metadataRoles = ['profile', 'exif', 'xmp', 'iptc', 'text', 'other']
 export type MetadataRole = (typeof metadataRoles)[number];
 
 /** Purpose of a part. */
-export type Role =
+export type PartRole =
   | MetadataRole
   /** Headers, tables and coded pixels. */
   | 'pixels'
@@ -25,7 +25,7 @@ export type Role =
 
 /** A segment, chunk, block, directory entry, box or item of a file. */
 export interface Part {
-  readonly role: Role;
+  readonly role: PartRole;
   /** Offsets of the whole part. */
   readonly from: number;
   readonly to: number;

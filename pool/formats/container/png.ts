@@ -1,13 +1,13 @@
 import { constants, inflateSync } from 'node:zlib';
 import { bufferOf } from '../bytes.ts';
-import type { Parts, Role } from './parts.ts';
+import type { PartRole, Parts } from './parts.ts';
 
 const signatureBytes = 8;
 
 /** Chunks that the pixels and their colours need (PNG specification, third edition, 11). */
 const pixelChunks = /^(?:IHDR|PLTE|tRNS|IDAT|sRGB|gAMA|cHRM|cICP|sBIT)$/;
 /** Roles of other chunks; unlisted ancillary ones are `other`. */
-const roles: Readonly<Record<string, Role>> = {
+const roles: Readonly<Record<string, PartRole>> = {
   IEND: 'end',
   iCCP: 'profile',
   eXIf: 'exif',
@@ -40,7 +40,7 @@ export function* pngParts(file: Buffer): Parts {
   }
 }
 
-function roleOf(file: Buffer, type: string, start: number): Role {
+function roleOf(file: Buffer, type: string, start: number): PartRole {
   if (pixelChunks.test(type)) return 'pixels';
   const keyword = type === 'iTXt' ? file.toString('latin1', start, start + xmpKeyword.length) : '';
   if (keyword === xmpKeyword) return 'xmp';

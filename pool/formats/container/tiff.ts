@@ -1,4 +1,4 @@
-import type { Parts, Role } from './parts.ts';
+import type { PartRole, Parts } from './parts.ts';
 
 /** The two forms of TIFF: bytes of a directory's count, entries and offsets (TIFF 6.0, BigTIFF). */
 const forms = {
@@ -77,7 +77,7 @@ function* entriesOf(
 }
 
 /** Roles of tags; other texts are `text`, and all others `pixels`. */
-const roles: ReadonlyMap<number, Role> = new Map([
+const roles: ReadonlyMap<number, PartRole> = new Map([
   [700, 'xmp'],
   [33723, 'iptc'],
   [34377, 'iptc'],

@@ -1,4 +1,4 @@
-import type { MetadataRole, Parts, Role } from './parts.ts';
+import type { MetadataRole, PartRole, Parts } from './parts.ts';
 
 const headBytes = 12;
 /** Offset of the flags in the VP8X chunk. */
@@ -10,7 +10,7 @@ const flags: Partial<Readonly<Record<MetadataRole, number>>> = {
   xmp: 0x04,
 };
 
-const roles: Readonly<Record<string, Role>> = {
+const roles: Readonly<Record<string, PartRole>> = {
   ...Object.fromEntries(['VP8X', 'VP8 ', 'VP8L', 'ALPH', 'ANIM'].map((type) => [type, 'pixels'])),
   ANMF: 'frame',
   ICCP: 'profile',

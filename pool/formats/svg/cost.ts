@@ -1,19 +1,19 @@
 import { tooLarge, unsupported } from '../errors.ts';
-import type { Effect } from './declarations.ts';
+import type { StyleEffect } from './declarations.ts';
 import type { SvgDocument, SvgElement } from './document.ts';
 import { referringElements } from './embedded.ts';
 import { application, filterCost, filterFunction, type SvgCost } from './filter-cost.ts';
 import { Styles } from './styles.ts';
 
 /** Upper bounds of the cost to render an element, with its descendants and references. */
-interface Cost extends SvgCost {
+interface ElementCost extends SvgCost {
   /** Rendered elements; an element counts once for each reference to it. */
   readonly elements: number;
   /** Vertices of their paths; a marker may be rendered at each vertex. */
   readonly vertices: number;
 }
 
-const nothing: Cost = { elements: 0, vertices: 0, work: 0, surfaces: 0 };
+const nothing: ElementCost = { elements: 0, vertices: 0, work: 0, surfaces: 0 };
 
 /** Elements that references may add to the document; librsvg stops at 500,000 references. */
 const maxRepeated = 200_000;
@@ -51,7 +51,7 @@ const definitions = new Set([
  *
  * @throws ServiceError source_too_large, source_unsupported
  */
-export function costOf(document: SvgDocument): SvgCost {
+export function svgCostOf(document: SvgDocument): SvgCost {
   const { elements, work, surfaces } = new Costs(document).of(document.root, 0);
   if (elements <= document.elements.length + maxRepeated) return { work, surfaces };
   throw tooLarge('The SVG repeats its elements too often.');
@@ -62,7 +62,7 @@ class Costs {
   readonly #styles: Styles;
   readonly #hasMarkers: boolean;
   /** Null while an element is being visited. */
-  readonly #known = new Map<SvgElement, Cost | null>();
+  readonly #known = new Map<SvgElement, ElementCost | null>();
   /** Includes repeated visits of the same element. */
   #visits = 0;
   /** Circular references that were omitted. */
@@ -75,7 +75,7 @@ class Costs {
   }
 
   /** The cost of an element, whether it is rendered at its position or by reference. */
-  of(element: SvgElement, depth: number): Cost {
+  of(element: SvgElement, depth: number): ElementCost {
     const known = this.#known.get(element);
     if (known === null) throw circular();
     if (known !== undefined) return known;
@@ -91,11 +91,11 @@ class Costs {
     return cost;
   }
 
-  #count(element: SvgElement, depth: number): Cost {
+  #count(element: SvgElement, depth: number): ElementCost {
     // Filter primitives are not rendered as elements, even if a style sheet gives them effects.
     const rendered = element.name !== 'filter' && !element.name.startsWith('fe');
     const effects = rendered ? this.#styles.effectsOf(element) : [];
-    const effectsOn = (property: Effect['property']) =>
+    const effectsOn = (property: StyleEffect['property']) =>
       effects.filter((effect) => effect.property === property);
     const parts = element.children
       .filter(({ name }) => !definitions.has(name))
@@ -106,7 +106,7 @@ class Costs {
       }
     }
     const vertices = this.#hasMarkers ? verticesOf(element) : 0;
-    let cost: Cost = parts.reduce(inSequence, { ...nothing, elements: 1, vertices });
+    let cost: ElementCost = parts.reduce(inSequence, { ...nothing, elements: 1, vertices });
     // Markers and paints are inherited, and may be rendered for every descendant.
     for (const { id } of effectsOn('marker')) {
       cost = inSequence(cost, times(this.#referred(id, depth), cost.vertices));
@@ -125,13 +125,13 @@ class Costs {
     return isLayer ? withSurfaces(cost, oneSurface) : cost;
   }
 
-  #makesLayer({ property, id }: Effect): boolean {
+  #makesLayer({ property, id }: StyleEffect): boolean {
     if (property !== 'clip-path') return property === 'layer';
     const units = this.#document.byId.get(id ?? '')?.attributes.get('clipPathUnits');
     return units === 'objectBoundingBox';
   }
 
-  #filter(id: string | null, depth: number): Cost {
+  #filter(id: string | null, depth: number): ElementCost {
     if (id === null) return withSurfaces(nothing, filterFunction);
     const filter = this.#document.byId.get(id);
     if (filter === undefined) return nothing;
@@ -142,7 +142,7 @@ class Costs {
     });
   }
 
-  #referred(id: string | null, depth: number): Cost {
+  #referred(id: string | null, depth: number): ElementCost {
     const element = this.#document.byId.get(id ?? '');
     if (element === undefined || gradients.has(element.name)) return nothing;
     // librsvg does not render these recursively, but a style sheet may refer to them from inside.
@@ -157,7 +157,7 @@ class Costs {
 const circular = () => unsupported('The SVG has elements that refer to themselves.');
 
 /** The cost of rendering one after the other. */
-function inSequence(one: Cost, other: Cost): Cost {
+function inSequence(one: ElementCost, other: ElementCost): ElementCost {
   return {
     elements: one.elements + other.elements,
     vertices: one.vertices + other.vertices,
@@ -167,11 +167,11 @@ function inSequence(one: Cost, other: Cost): Cost {
 }
 
 /** The cost of rendering while other surfaces are in use. */
-function withSurfaces(cost: Cost, { work, surfaces }: SvgCost): Cost {
+function withSurfaces(cost: ElementCost, { work, surfaces }: SvgCost): ElementCost {
   return { ...cost, work: cost.work + work, surfaces: cost.surfaces + surfaces };
 }
 
-function times(cost: Cost, count: number): Cost {
+function times(cost: ElementCost, count: number): ElementCost {
   const { elements, vertices, work, surfaces } = cost;
   return { elements: elements * count, vertices: vertices * count, work: work * count, surfaces };
 }

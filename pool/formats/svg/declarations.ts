@@ -3,14 +3,14 @@ import { unsupported } from '../errors.ts';
 import { refuseDataUrl } from './embedded.ts';
 
 /** Effect of a CSS declaration, or of the attribute of the same name, on the cost of an element. */
-export interface Effect {
+export interface StyleEffect {
   readonly property: 'filter' | 'mask' | 'clip-path' | 'paint' | 'marker' | 'layer';
   /** Id of the referenced element; null for a filter function or a layer. */
   readonly id: string | null;
 }
 
 /** Properties that affect the cost. */
-const properties: ReadonlyMap<string, Effect['property']> = new Map([
+const properties: ReadonlyMap<string, StyleEffect['property']> = new Map([
   ['filter', 'filter'],
   ['mask', 'mask'],
   ['clip-path', 'clip-path'],
@@ -29,20 +29,20 @@ const properties: ReadonlyMap<string, Effect['property']> = new Map([
 const layerless: ReadonlySet<string> = new Set(['1', '1.0', '100%', 'normal', 'auto']);
 
 /** Properties whose effects count for descendants in any case, so `inherit` changes nothing. */
-const inheritable: ReadonlySet<Effect['property']> = new Set(['paint', 'marker', 'layer']);
+const inheritable: ReadonlySet<StyleEffect['property']> = new Set(['paint', 'marker', 'layer']);
 
 const ignored: ReadonlySet<TokenType> = new Set([TokenType.Whitespace, TokenType.Comment]);
 
 /** The effects of a presentation attribute; none for any other attribute. */
-export function effectsOfAttribute(name: string, value: string): Effect[] {
+export function effectsOfAttribute(name: string, value: string): StyleEffect[] {
   const property = properties.get(name);
   if (property === undefined || !mayHaveEffect(property, value)) return [];
   return effectsOfValue(property, cssTokens(value));
 }
 
 /** The effects of declarations. Invalid and overridden ones count: the cost is an upper bound. */
-export function effectsOfDeclarations(tokens: Iterable<CSSToken>): Effect[] {
-  const effects: Effect[] = [];
+export function effectsOfDeclarations(tokens: Iterable<CSSToken>): StyleEffect[] {
+  const effects: StyleEffect[] = [];
   let name: string | null = null;
   let value: CSSToken[] | null = null;
   const end = () => {
@@ -71,12 +71,15 @@ export function* cssTokens(css: string): Generator<CSSToken> {
 }
 
 /** Avoids the tokenizer for plain colours, which nearly all attributes are. */
-function mayHaveEffect(property: Effect['property'], value: string): boolean {
+function mayHaveEffect(property: StyleEffect['property'], value: string): boolean {
   return property === 'layer' || /[(\\]|inherit/i.test(value);
 }
 
-function effectsOfValue(property: Effect['property'], tokens: Iterable<CSSToken>): Effect[] {
-  const effects: Effect[] = [];
+function effectsOfValue(
+  property: StyleEffect['property'],
+  tokens: Iterable<CSSToken>,
+): StyleEffect[] {
+  const effects: StyleEffect[] = [];
   const add = (id: string | null) => effects.push({ property, id });
   let text = '';
   for (const token of tokens) {

@@ -2,9 +2,9 @@ import { type CSSToken, TokenType } from '@csstools/css-tokenizer';
 import { unsupported } from '../errors.ts';
 import {
   cssTokens,
-  type Effect,
   effectsOfAttribute,
   effectsOfDeclarations,
+  type StyleEffect,
 } from './declarations.ts';
 import type { SvgDocument, SvgElement } from './document.ts';
 import { refuseDataUrl } from './embedded.ts';
@@ -22,7 +22,7 @@ function requireAtMost(count: number, max: number, what: string): void {
 
 /** Possible effects on each element, from its attributes and the document's style sheets. */
 export class Styles {
-  readonly #rules = new Map<Key, Effect[]>();
+  readonly #rules = new Map<Key, StyleEffect[]>();
 
   constructor({ styleSheets }: SvgDocument) {
     for (const sheet of styleSheets) {
@@ -31,7 +31,7 @@ export class Styles {
     }
   }
 
-  effectsOf(element: SvgElement): Effect[] {
+  effectsOf(element: SvgElement): StyleEffect[] {
     const effects = [...element.attributes].flatMap(([name, value]) =>
       name === 'style' ? effectsOfDeclarations(cssTokens(value)) : effectsOfAttribute(name, value),
     );

@@ -73,7 +73,7 @@ export function ownQuality(mode: Mode, quality: number, pixels: number): number 
   const curve = curves[mode];
   if (curve === undefined) return quality;
   const { low, part } = segmentOf(curve.requested, quality);
-  return Math.round(mix(bySize(curve, low, pixels), bySize(curve, low + 1, pixels), part));
+  return Math.round(interpolate(bySize(curve, low, pixels), bySize(curve, low + 1, pixels), part));
 }
 
 /** The segment of a piecewise linear function that contains `x`: its first point, and the part before `x`. */
@@ -91,7 +91,8 @@ function bySize({ own }: Curve, point: number, pixels: number): number {
   const at = Math.log(Math.max(1, pixels) / columns[0]) / Math.log(4);
   const within = Math.min(Math.max(at, 0), columns.length - 1);
   const column = Math.min(Math.floor(within), columns.length - 2);
-  return mix(own[column]?.[point] ?? 0, own[column + 1]?.[point] ?? 0, within - column);
+  return interpolate(own[column]?.[point] ?? 0, own[column + 1]?.[point] ?? 0, within - column);
 }
 
-export const mix = (from: number, to: number, part: number): number => from + part * (to - from);
+export const interpolate = (from: number, to: number, part: number): number =>
+  from + part * (to - from);

@@ -1,5 +1,5 @@
 import type { OutputFormat } from '../../variant.ts';
-import { mix, segmentOf } from './quality.ts';
+import { interpolate, segmentOf } from './quality.ts';
 
 /** Maximum encoder runs, which take most of the time of a transform. */
 export const maxEncodes = 5;
@@ -129,5 +129,5 @@ function qualityOf(format: LossyFormat, wanted: number, low: number, high: numbe
 function logBytes(format: LossyFormat, quality: number): number {
   const { low, part } = segmentOf(qualities, quality);
   const [from = 0, to = 0] = typical[format].slice(low, low + 2);
-  return mix(from, to, part);
+  return interpolate(from, to, part);
 }

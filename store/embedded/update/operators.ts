@@ -8,14 +8,14 @@ import type { UpdateOperator } from '../supported.ts';
  * Computes the new value at a path. As argument `undefined` means a missing field; as result it
  * removes the field.
  */
-export type Effect = (current: Value | undefined, now: Date) => Value | undefined;
+export type UpdateEffect = (current: Value | undefined, now: Date) => Value | undefined;
 
 export interface Operator {
   /** Whether a missing path is created; if false, a missing path is left unchanged. */
   readonly creates: boolean;
   /** Whether the operator applies only when an upsert inserts. */
   readonly onInsert?: true;
-  parse(operand: Value, path: string): Effect;
+  parse(operand: Value, path: string): UpdateEffect;
 }
 
 const operators: Readonly<Record<UpdateOperator, Operator>> = {
@@ -41,7 +41,7 @@ function isOperatorName(name: string): name is UpdateOperator {
   return Object.hasOwn(operators, name);
 }
 
-function increment(operand: Value, path: string): Effect {
+function increment(operand: Value, path: string): UpdateEffect {
   if (!isNumber(operand)) {
     throw new ReplyError(14, `Cannot increment with non-numeric argument: {${path}: ...}`);
   }
@@ -53,7 +53,7 @@ function increment(operand: Value, path: string): Effect {
 }
 
 /** Of numbers only: MongoDB also compares values of other types, and of different ones. */
-function maximum(operand: Value, path: string): Effect {
+function maximum(operand: Value, path: string): UpdateEffect {
   if (!isNumber(operand)) throw notSupported(`$max of '${path}' with an operand that is no number`);
   return (current) => {
     if (current === undefined) return operand;
@@ -62,13 +62,13 @@ function maximum(operand: Value, path: string): Effect {
   };
 }
 
-function currentDate(operand: Value, path: string): Effect {
+function currentDate(operand: Value, path: string): UpdateEffect {
   if (operand !== true)
     throw notSupported(`$currentDate of '${path}' with an operand other than true`);
   return (_current, now) => now;
 }
 
-function addToSet(operand: Value, path: string): Effect {
+function addToSet(operand: Value, path: string): UpdateEffect {
   const key = scalarKey('$addToSet', operand);
   return (current) => {
     const elements = current === undefined ? [] : elementsOf(current, path, '$addToSet');
@@ -77,7 +77,7 @@ function addToSet(operand: Value, path: string): Effect {
   };
 }
 
-function pull(operand: Value, path: string): Effect {
+function pull(operand: Value, path: string): UpdateEffect {
   const key = scalarKey('$pull', operand);
   return (current) =>
     current === undefined

@@ -4,11 +4,11 @@ import { type Document, fieldOf, isDocument, setField, typeOf, type Value } from
 import { notSupported, ReplyError } from '../errors.ts';
 import type { Filter } from '../query/filter.ts';
 import { type Path, parsePath } from '../query/path.ts';
-import { type Effect, operatorNamed } from './operators.ts';
+import { operatorNamed, type UpdateEffect } from './operators.ts';
 
 interface Change {
   readonly path: Path;
-  readonly effect: Effect;
+  readonly effect: UpdateEffect;
   readonly creates: boolean;
   readonly onInsert: boolean;
 }

@@ -4,9 +4,9 @@ import { ReplyError } from '../errors.ts';
 import { type Budget, FrameReader } from './frame.ts';
 import { type Reply, type Request, readRequest, writeReply } from './message.ts';
 
-export type Run = (command: Document) => Promise<Reply>;
+export type RunCommand = (command: Document) => Promise<Reply>;
 
-export interface Limits {
+export interface ConnectionTimeouts {
   /** Timeout of an incomplete message, and of a connection's first message, in ms. */
   readonly messageTimeoutMs: number;
   /** Timeout for a client to read a reply, in ms. */
@@ -17,13 +17,13 @@ export interface Limits {
 export class Connection {
   readonly #socket: Socket;
   readonly #reader: FrameReader;
-  readonly #run: Run;
-  readonly #limits: Limits;
+  readonly #run: RunCommand;
+  readonly #limits: ConnectionTimeouts;
   #timeout: NodeJS.Timeout | undefined;
   #serving = false;
   #stopped = false;
 
-  constructor(socket: Socket, budget: Budget, run: Run, limits: Limits) {
+  constructor(socket: Socket, budget: Budget, run: RunCommand, limits: ConnectionTimeouts) {
     this.#socket = socket;
     this.#reader = new FrameReader(budget);
     this.#run = run;

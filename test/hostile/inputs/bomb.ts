@@ -11,7 +11,7 @@ export interface Bomb {
 }
 
 /** An intact picture of each kind. */
-export type Original = (kind: Kind) => Buffer;
+export type OriginalOf = (kind: Kind) => Buffer;
 
 /** Contents by description. */
 export type Files = Readonly<Record<string, () => Buffer>>;

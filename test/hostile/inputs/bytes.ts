@@ -3,7 +3,7 @@
 export const none = Buffer.alloc(0);
 
 export const latin1 = (text: string): Buffer => Buffer.from(text, 'latin1');
-export const textOf = (bytes: Buffer): string => bytes.toString('latin1');
+export const latin1Text = (bytes: Buffer): string => bytes.toString('latin1');
 
 /** A list of strings without white space. */
 export const words = (text: string): string[] => text.trim().split(/\s+/);

@@ -1,4 +1,4 @@
-import { type Bomb, bombsOf, type Files, type Original } from './bomb.ts';
+import { type Bomb, bombsOf, type Files, type OriginalOf } from './bomb.ts';
 import { box, boxFile, boxFileBytes, inMeta } from './boxes.ts';
 import { inserted, latin1, none, repeated } from './bytes.ts';
 import {
@@ -18,7 +18,7 @@ import { type Directory, shorts, tiffOf, tiffPicture } from './tiff.ts';
 const svg = (content: string) => latin1(svgOf(content, 'width="9" height="9"'));
 
 /** Pictures with many parts, most of them empty. */
-export function containerBombs(original: Original): Bomb[] {
+export function containerBombs(original: OriginalOf): Bomb[] {
   const [png, jpeg, gif] = [original('png'), original('jpeg'), original('gif')];
   const [webp, avif, animation] = [original('webp'), original('avif'), original('animated gif')];
   const withChunks = (type: string, count: number) =>

@@ -1,6 +1,6 @@
 import { deflateSync, inflateSync } from 'node:zlib';
 import { type Box, boxFile, withItems } from './boxes.ts';
-import { latin1, textOf } from './bytes.ts';
+import { latin1, latin1Text } from './bytes.ts';
 import { be16, be32, le32, pngChunk, pngChunks, pngSignature, riffChunks } from './chunks.ts';
 import { icc, resources, xml } from './metadata-formats.ts';
 import { contentOf, encodedParts, type Format, opened, type Part, written } from './part-tree.ts';
@@ -17,7 +17,7 @@ export const png: Format = {
       if (type === 'iCCP') return opened(type, data, data.indexOf(0) + 2, icc, deflated);
       if (type === 'eXIf') return opened(type, data, 0, tiff);
       if (type === 'zTXt') return opened(type, data, data.indexOf(0) + 2, raw, deflated);
-      if (type === 'iTXt' && pngText.test(textOf(data.subarray(0, 40)))) {
+      if (type === 'iTXt' && pngText.test(latin1Text(data.subarray(0, 40)))) {
         return opened(type, data, 22, xml, data[18] === 1 ? deflated : undefined);
       }
       return type === 'IDAT' ? opened(type, data, 0, raw, deflated) : { type, data };
@@ -64,7 +64,7 @@ export const jpeg: Format = {
 };
 
 function segment(type: string, data: Buffer): Part {
-  const start = textOf(data.subarray(0, 30));
+  const start = latin1Text(data.subarray(0, 30));
   if (start.startsWith('Exif\0\0')) return opened(type, data, 6, tiff);
   if (start.startsWith('http://ns.adobe.com/xap/1.0/\0')) return opened(type, data, 29, xml);
   if (start.startsWith('ICC_PROFILE\0')) return opened(type, data, 14, icc);
@@ -136,7 +136,8 @@ const frame: Format = {
 };
 
 const boxPart = ({ type, data, children }: Box): Part => {
-  if (type === 'colr' && textOf(data.subarray(0, 4)) === 'prof') return opened(type, data, 4, icc);
+  if (type === 'colr' && latin1Text(data.subarray(0, 4)) === 'prof')
+    return opened(type, data, 4, icc);
   if (type === 'iloc') return { type, data: places };
   if (children === null) return { type, data };
   return { type, data, inside: { format: boxes, parts: children.map(boxPart) } };
@@ -165,7 +166,7 @@ export const avif: Format = {
       ...items.map(({ id, extents }): Part => {
         const data = Buffer.concat(extents);
         const type = `${itemPrefix}${id}`;
-        if (/^(?:II|MM)/.test(textOf(data.subarray(4, 6)))) return opened(type, data, 4, tiff);
+        if (/^(?:II|MM)/.test(latin1Text(data.subarray(4, 6)))) return opened(type, data, 4, tiff);
         return data[0] === 0x3c ? opened(type, data, 0, xml) : { type, data };
       }),
     ];

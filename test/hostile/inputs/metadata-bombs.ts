@@ -1,5 +1,5 @@
 import { crc32 } from 'node:zlib';
-import type { Bomb, Original } from './bomb.ts';
+import type { Bomb, OriginalOf } from './bomb.ts';
 import { latin1, repeated, repeatedText } from './bytes.ts';
 import { be32, type PngChunk, withPngChunks, zeros } from './chunks.ts';
 import { type Carrier, carriers, dataSet, embedded, type Metadata, resourceOf } from './embed.ts';
@@ -102,7 +102,7 @@ const forCopyright = { query: 'keep=copyright' };
 const forKeeping = { keepsMetadata: true };
 
 /** Metadata of repeatedText kind in repeatedText format that can contain so much. */
-export function metadataBombs(original: Original, icc: Buffer): Bomb[] {
+export function metadataBombs(original: OriginalOf, icc: Buffer): Bomb[] {
   const inEach = (
     formats: readonly Carrier[],
     what: string,
@@ -160,7 +160,7 @@ function tiffTexts(): Bomb[] {
  * EXIF of zeros in a file of almost equal bytes: a search compares all of them at each of millions of
  * offsets (V8's Boyer-Moore-Horspool, after many partial matches).
  */
-function searches(original: Original): Bomb[] {
+function searches(original: OriginalOf): Bomb[] {
   const exif = () => tiffOf(withThumbnail([text(0x010e, filled(mebibyte, '\0'))]));
   const before = () => {
     const almost = Buffer.concat([exif().subarray(0, mebibyte - 9), latin1('x')]);
@@ -218,7 +218,7 @@ function pngTexts(png: Buffer): Bomb[] {
 }
 
 /** Malformed metadata, which strict decoders refuse. */
-export function damagedMetadata(original: Original): Bomb[] {
+export function damagedMetadata(original: OriginalOf): Bomb[] {
   const [jpeg, png] = [original('jpeg'), original('png')];
   const damages: Readonly<Record<string, Metadata>> = {
     'truncated EXIF': { exif: latin1('MM\0*\0\0\0\x08\0\x05\x01') },

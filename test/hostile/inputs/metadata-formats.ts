@@ -1,4 +1,4 @@
-import { latin1, none, textOf } from './bytes.ts';
+import { latin1, latin1Text, none } from './bytes.ts';
 import { be16 } from './chunks.ts';
 import { dataSet, resourceOf } from './embed.ts';
 import { profileOf, tagsOf } from './icc.ts';
@@ -31,7 +31,10 @@ export const icc: Format = {
 export const resources: Format = {
   read: (bytes) => {
     const parts: Part[] = [];
-    for (let at = 0; textOf(bytes.subarray(at, at + 4)) === '8BIM' && at + 12 <= bytes.length; ) {
+    for (
+      let at = 0;
+      latin1Text(bytes.subarray(at, at + 4)) === '8BIM' && at + 12 <= bytes.length;
+    ) {
       const start = at + 6 + (((bytes[at + 6] ?? 0) + 2) & ~1) + 4;
       const [id, length] = [bytes.readUInt16BE(at + 4), bytes.readUInt32BE(start - 4)];
       const data = bytes.subarray(start, start + length);
@@ -74,7 +77,7 @@ export const xml: Format = {
   read: (bytes) => {
     const top: Part[] = [];
     const open = [top];
-    for (const [text] of textOf(bytes).matchAll(token)) {
+    for (const [text] of latin1Text(bytes).matchAll(token)) {
       const [, name] = /^<([\w:.-]+)/.exec(text) ?? [];
       const parts = open.at(-1) ?? top;
       if (text.startsWith('</')) open.pop();
@@ -108,7 +111,10 @@ const attributes: Format = {
     Buffer.concat(
       parts.flatMap(({ type, data, times = 1 }) => {
         const names = Array.from({ length: Math.min(times, 100_000) }, (_, i) => type + (i || ''));
-        const value = textOf(data.subarray(0, 10_000_000 / names.length)).replaceAll(/["<]/g, '.');
+        const value = latin1Text(data.subarray(0, 10_000_000 / names.length)).replaceAll(
+          /["<]/g,
+          '.',
+        );
         return names.map((name) => latin1(` ${name}="${value}"`));
       }),
     ),

@@ -1,6 +1,6 @@
 import { gzipSync } from 'node:zlib';
 import { claimingPng, tiffOfPages } from '../../pool/rendering/pictures.ts';
-import { type Bomb, bombsOf, type Files, type Original } from './bomb.ts';
+import { type Bomb, bombsOf, type Files, type OriginalOf } from './bomb.ts';
 import { latin1, repeated } from './bytes.ts';
 import {
   be32,
@@ -25,7 +25,7 @@ const mebibyte = 2 ** 20;
 const sized = (side: number) => `width="${side}" height="${side}"`;
 
 /** Small files that decode to very much. @param scale see `bombs` */
-export function pictureBombs(original: Original, scale: number): Bomb[] {
+export function pictureBombs(original: OriginalOf, scale: number): Bomb[] {
   const [png, jpeg, animation] = [original('png'), original('jpeg'), original('animated webp')];
   const compressed = (type: string, keyword: string, bytes: number): PngChunk => ({
     type,

@@ -1,4 +1,4 @@
-import { none, textOf } from './bytes.ts';
+import { latin1Text, none } from './bytes.ts';
 import { dataSets, icc, resources, xml } from './metadata-formats.ts';
 import { contentOf, type Format, opened, type Part } from './part-tree.ts';
 import { type Directory, type Entry, tiffOf, typeBytes } from './tiff.ts';
@@ -19,7 +19,7 @@ const pixels: Format = { read: () => [] };
 
 export const tiff: Format = {
   read: (bytes) => {
-    const little = textOf(bytes.subarray(0, 2)) === 'II';
+    const little = latin1Text(bytes.subarray(0, 2)) === 'II';
     const short = (at: number) => (little ? bytes.readUInt16LE(at) : bytes.readUInt16BE(at));
     const long = (at: number) => (little ? bytes.readUInt32LE(at) : bytes.readUInt32BE(at));
     let left = maxDirectories;
@@ -66,7 +66,7 @@ export const tiff: Format = {
     return [{ type: 'head', data: bytes.subarray(0, 2) }, ...chain(long(4))];
   },
   file: (parts, isChecked) => {
-    const isLittle = parts.every(({ type, data }) => type !== 'head' || textOf(data) === 'II');
+    const isLittle = parts.every(({ type, data }) => type !== 'head' || latin1Text(data) === 'II');
     const rest = parts.filter(({ type }) => type !== 'head');
     return tiffOf(chained(rest, isChecked) ?? { entries: [] }, isLittle);
   },
