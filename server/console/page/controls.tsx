@@ -49,7 +49,8 @@ export function Controls(props: ControlsProps) {
     return (
       <SchemaField
         key={name}
-        {...{ name, schema }}
+        name={name}
+        schema={schema}
         label={name}
         value={options[name] ?? ''}
         onChange={(value) => onChange({ ...options, [name]: value })}

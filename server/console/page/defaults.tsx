@@ -54,7 +54,7 @@ export function Defaults({ api, project, description, onChange }: ProjectProps) 
       <div class="split">
         <form aria-labelledby="defaults" onSubmit={save}>
           <div class="fields">
-            <SchemaFields {...{ schema, values }} onChange={change} />
+            <SchemaFields schema={schema} values={values} onChange={change} />
           </div>
           <FailureNotice failure={failure} />
           <p class="row">
@@ -69,7 +69,7 @@ export function Defaults({ api, project, description, onChange }: ProjectProps) 
             {message}
           </p>
         </form>
-        <DefaultsPreview {...{ project, values, saved }} />
+        <DefaultsPreview project={project} values={values} saved={saved} />
       </div>
     </ProjectSection>
   );

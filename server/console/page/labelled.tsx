@@ -78,7 +78,8 @@ export function TextField({ type = 'text', maxLength, ...field }: TextFieldProps
       {...field}
       control={(attributes) => (
         <input
-          {...{ ...attributes, maxLength }}
+          {...attributes}
+          maxLength={maxLength}
           // Preact's type of an input has no union of these types.
           type={type as 'text'}
           autocomplete="off"

@@ -31,10 +31,12 @@ function App() {
   }, [isSignedIn, route.path]);
   return (
     <>
-      <Header path={route.path} {...{ session, history }} />
+      <Header path={route.path} session={session} history={history} />
       <main id="main" tabIndex={-1}>
         <FailureNotice failure={failure} />
-        {description !== null && <Page {...{ route, session, history, description }} />}
+        {description !== null && (
+          <Page route={route} session={session} history={history} description={description} />
+        )}
       </main>
     </>
   );
@@ -102,16 +104,32 @@ function Page({ route, session, history, description }: PageProps) {
   if (page === '') {
     // A link to another project or picture resets the state.
     const { project = '', url = '' } = route.query;
-    return <Playground key={`${project} ${url}`} {...{ route, session, description }} />;
+    return (
+      <Playground
+        key={`${project} ${url}`}
+        route={route}
+        session={session}
+        description={description}
+      />
+    );
   }
   if (page !== 'projects' && page !== 'sign-in') return <p>This page does not exist.</p>;
   const { api, projects } = session;
   if (api === null || projects === null) return <SignIn session={session} />;
-  if (id === undefined) return <ProjectsPage {...{ api, session, description }} />;
+  if (id === undefined)
+    return <ProjectsPage api={api} session={session} description={description} />;
   const project = projects.find((one) => one.id === id);
   if (project === undefined) return <p>The key has no project {id}.</p>;
   const onChange = session.setProject;
-  return <ProjectPage key={id} {...{ api, project, description, onChange }} />;
+  return (
+    <ProjectPage
+      key={id}
+      api={api}
+      project={project}
+      description={description}
+      onChange={onChange}
+    />
+  );
 }
 
 const root = document.getElementById('app');

@@ -71,8 +71,13 @@ export function Playground({ description, route, session }: PlaygroundProps) {
               : 'This is not a whole URL: it begins with http:// or https:// and a host.'
           }
         />
-        <Samples {...{ project, near: origin }} onChoose={setSource} />
-        <Controls {...{ parameters, options, defaults }} onChange={setOptions} />
+        <Samples project={project} near={origin} onChoose={setSource} />
+        <Controls
+          parameters={parameters}
+          options={options}
+          defaults={defaults}
+          onChange={setOptions}
+        />
         <SelectField
           label="For a browser that supports"
           value={accept}
@@ -82,7 +87,9 @@ export function Playground({ description, route, session }: PlaygroundProps) {
       </div>
       {isComplete ? (
         <Result
-          {...{ result, original, facts }}
+          result={result}
+          original={original}
+          facts={facts}
           url={imageUrl(baseUrl, image)}
           snippets={snippets(baseUrl, image, accept, {
             site: URL.canParse(origin) ? new URL(origin).origin : origin,

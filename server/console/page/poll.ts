@@ -1,8 +1,8 @@
 /**
- * Calls a function at once and again after each call, while the page is visible.
+ * Calls a function immediately, and again after an interval, while the page is visible.
  *
- * @param look resolves to false at the end
- * @returns stops it
+ * @param look resolves to false to end the polling
+ * @returns a function that ends the polling
  */
 export function pollWhileVisible(look: () => Promise<boolean>, intervalMs: number): () => void {
   let ended = false;

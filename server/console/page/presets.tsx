@@ -79,7 +79,8 @@ export function Presets({ api, project, description }: ProjectProps) {
           {presets.map((preset) => (
             <Row
               key={preset.name}
-              {...{ preset, project }}
+              preset={preset}
+              project={project}
               onEdit={() => edit(preset)}
               onRemove={() => remove(preset)}
             />
@@ -97,7 +98,10 @@ export function Presets({ api, project, description }: ProjectProps) {
           error={fieldErrors.get(nameKey)}
         />
         <Controls
-          {...{ parameters, options, fieldErrors, defaults: defaultsOf(project) }}
+          parameters={parameters}
+          options={options}
+          fieldErrors={fieldErrors}
+          defaults={defaultsOf(project)}
           onChange={setOptions}
         />
         <FailureNotice failure={failure} />

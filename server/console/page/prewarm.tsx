@@ -42,7 +42,8 @@ export function Prewarm({ api, project, description }: ProjectProps) {
       <form aria-labelledby="prewarm" onSubmit={submit}>
         <div class="fields">
           <SchemaFields
-            {...{ schema, values }}
+            schema={schema}
+            values={values}
             onChange={setValues}
             unset={{ quality: q, dpr }}
             placeholders={{

@@ -20,5 +20,5 @@ export function ProjectField({ session, value, onChange }: ProjectFieldProps) {
     ...(isListed ? [] : [[value, value] as const]),
     ...projects.map(({ id, name }) => [id, `${name} (${id})`] as const),
   ];
-  return <SelectField label="Project" {...{ value, onChange, options }} />;
+  return <SelectField label="Project" value={value} onChange={onChange} options={options} />;
 }

@@ -44,7 +44,7 @@ export function ProjectsPage({ api, session, description }: ProjectsPageProps) {
           ))}
         </ul>
       )}
-      <NewProject {...{ api, session, description }} />
+      <NewProject api={api} session={session} description={description} />
     </section>
   );
 }
@@ -67,7 +67,8 @@ function NewProject({ api, session, description }: ProjectsPageProps) {
     <form class="card narrow" aria-label="New project" onSubmit={submit}>
       <h2>New project</h2>
       <SchemaFields
-        {...{ schema, values }}
+        schema={schema}
+        values={values}
         placeholders={{
           name: 'My site',
           origin: 'https://www.example.com/',

@@ -25,7 +25,7 @@ export function Purge({ api, project, description }: ProjectProps) {
       setProgressPath(location === null ? null : `${path}/${location}`);
       const what =
         sourceCount === 0 ? 'All images' : `The images of ${countOf(sourceCount, 'source')}`;
-      return `${what} are purged. Two seconds from now the service sends no old one.`;
+      return `${what} are purged. Within two seconds the service stops sending the old ones.`;
     });
   const purgeSources = async (event: Event) => {
     event.preventDefault();
@@ -33,7 +33,7 @@ export function Purge({ api, project, description }: ProjectProps) {
   };
   const purgeAll = async () => {
     setConfirming(false);
-    // The button is gone.
+    // The focused button has been removed.
     moveFocus('purge');
     await purge({ all: true });
   };
@@ -51,7 +51,8 @@ export function Purge({ api, project, description }: ProjectProps) {
     >
       <form aria-labelledby="purge" onSubmit={purgeSources}>
         <SchemaFields
-          {...{ schema, values }}
+          schema={schema}
+          values={values}
           onChange={setValues}
           placeholders={{ sources: `${project.origin.replace(/\/$/, '')}/photo.jpg` }}
         />

@@ -44,7 +44,7 @@ export function replaceRoute(path: string, query: Route['query']): void {
 /** Whether the page has unsaved changes. */
 let unsaved = false;
 
-/** Asks before unsaved changes are lost. @returns the user's consent */
+/** Asks the user before unsaved changes are lost. Returns whether the page may be left. */
 export function confirmLeaving(): boolean {
   return !unsaved || confirm('There are changes that are not saved. Discard them?');
 }

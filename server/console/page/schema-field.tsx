@@ -71,7 +71,9 @@ function NumberField({ schema, unset = 0, ...field }: SchemaFieldProps) {
         <span class="pair">
           {words.length === 0 ? (
             <input
-              {...{ ...attributes, min, max }}
+              {...attributes}
+              min={min}
+              max={max}
               type="number"
               inputMode={isInteger ? 'numeric' : 'decimal'}
               step={isInteger ? 1 : 'any'}
@@ -88,7 +90,8 @@ function NumberField({ schema, unset = 0, ...field }: SchemaFieldProps) {
           )}
           {max - min <= maxSliderSpan && (
             <input
-              {...{ min, max }}
+              min={min}
+              max={max}
               type="range"
               step={isInteger || max - min > 10 ? 1 : 0.1}
               aria-label={`${field.label}, as a slider`}

@@ -4,7 +4,7 @@ import { type Api, Failure, type ResponseBody } from './service.ts';
 
 const intervalMs = 1_000;
 
-/** The requests whose progress the control plane tells. */
+/** The requests whose progress the control plane reports. */
 type Subject = 'prewarm' | 'purge';
 
 interface Progress<S extends Subject> {
@@ -14,7 +14,7 @@ interface Progress<S extends Subject> {
 }
 
 /**
- * Asks for the progress of a request until its end, while the page is visible.
+ * Polls the progress of a request until its end, while the page is visible.
  *
  * @param path of the status, from the `Location` of the response
  */
