@@ -27,23 +27,6 @@ t.test('contain adds transparent borders, and does not enlarge the image', async
   t.ok(near(at(0, 99), clear) && near(at(0, 100), red));
 });
 
-t.test('sizes that do not divide evenly are as planned', async (t) => {
-  const odd = await noise(317, 211).jpeg().toBuffer();
-  for (const width of [1, 2, 3, 31, 100, 199, 316]) {
-    for (const fit of ['cover', 'contain', 'fill'] as const) {
-      const output = await drawn(odd, { width, height: 97, fit });
-      const header = await output.header();
-      t.same(
-        [output.size, header.width, header.height],
-        [[width, 97], width, 97],
-        `${fit} ${width}`,
-      );
-    }
-    const { size } = await drawn(odd, { width });
-    t.same(size, [width, Math.max(1, Math.round((width * 211) / 317))]);
-  }
-});
-
 /** The position along each axis: 0 start, 1 middle, 2 end. */
 const places: Readonly<Record<Gravity, readonly [across: 0 | 1 | 2, down: 0 | 1 | 2]>> = {
   northwest: [0, 0],
