@@ -2,7 +2,7 @@ import { needsProcess } from '../formats/isolation.ts';
 import type { ProcessLimits } from './process/launch.ts';
 import { ProcessPool } from './process/process-pool.ts';
 import type { TransformResult, TransformTask } from './task.ts';
-import { ThreadPool, type ThreadRun } from './thread-pool.ts';
+import { type TaskRun, ThreadPool } from './thread-pool.ts';
 
 /**
  * Runs tasks on threads, or in processes where they must be killable. While a task runs in a process, one
@@ -27,7 +27,7 @@ export class Executor {
     return this.#threads.replaced;
   }
 
-  run(task: TransformTask): ThreadRun<TransformResult> {
+  run(task: TransformTask): TaskRun<TransformResult> {
     const ending = new AbortController();
     let isolated: Promise<TransformResult> | null = null;
     const isolate = () => {

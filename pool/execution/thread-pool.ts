@@ -3,7 +3,7 @@ import type { TransformTask } from './task.ts';
 import type { ThreadResult } from './thread.ts';
 
 /** One task on one thread, or in one process. */
-export interface ThreadRun<Result> {
+export interface TaskRun<Result> {
   /** Rejects when the thread or process exits or is terminated. */
   readonly result: Promise<Result>;
   /**
@@ -71,7 +71,7 @@ export class ThreadPool {
     return this.#piscina.idleThreads > 0 || this.#piscina.threads.length < this.#count;
   }
 
-  run(task: TransformTask): ThreadRun<ThreadResult> {
+  run(task: TransformTask): TaskRun<ThreadResult> {
     const controller = new AbortController();
     this.#running.add(controller);
     const result = this.#piscina

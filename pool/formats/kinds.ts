@@ -9,7 +9,7 @@ interface KindProperties {
    */
   readonly decoder: string | null;
   /** Output format if none is requested; null if it depends on transparency. */
-  readonly own: OutputFormat | null;
+  readonly defaultOutput: OutputFormat | null;
   /** True for vector graphics, which are rasterised at the required size. */
   readonly vector: boolean;
   /**
@@ -26,17 +26,17 @@ const isolated = { ...pixels, isolated: true } as const;
 
 /** The supported source formats, detected from the bytes and not from Content-Type. */
 export const kinds = {
-  jpeg: { label: 'JPEG', decoder: 'jpeg', own: 'jpeg', ...pixels },
-  png: { label: 'PNG', decoder: 'png', own: 'png', ...pixels },
-  webp: { label: 'WebP', decoder: 'webp', own: 'webp', ...pixels, animates: true },
-  gif: { label: 'GIF', decoder: 'gif', own: 'gif', ...pixels, animates: true },
-  avif: { label: 'AVIF', decoder: 'heif', own: 'avif', ...pixels },
-  heif: { label: 'HEIF', decoder: 'heif', own: null, ...pixels },
-  tiff: { label: 'TIFF', decoder: 'tiff', own: null, ...pixels },
-  svg: { label: 'SVG', decoder: 'svg', own: null, ...isolated, vector: true },
-  bmp: { label: 'BMP', decoder: null, own: null, ...isolated },
-  ico: { label: 'ICO', decoder: null, own: null, ...isolated },
-  jxl: { label: 'JPEG XL', decoder: 'jxl', own: null, ...isolated },
+  jpeg: { label: 'JPEG', decoder: 'jpeg', defaultOutput: 'jpeg', ...pixels },
+  png: { label: 'PNG', decoder: 'png', defaultOutput: 'png', ...pixels },
+  webp: { label: 'WebP', decoder: 'webp', defaultOutput: 'webp', ...pixels, animates: true },
+  gif: { label: 'GIF', decoder: 'gif', defaultOutput: 'gif', ...pixels, animates: true },
+  avif: { label: 'AVIF', decoder: 'heif', defaultOutput: 'avif', ...pixels },
+  heif: { label: 'HEIF', decoder: 'heif', defaultOutput: null, ...pixels },
+  tiff: { label: 'TIFF', decoder: 'tiff', defaultOutput: null, ...pixels },
+  svg: { label: 'SVG', decoder: 'svg', defaultOutput: null, ...isolated, vector: true },
+  bmp: { label: 'BMP', decoder: null, defaultOutput: null, ...isolated },
+  ico: { label: 'ICO', decoder: null, defaultOutput: null, ...isolated },
+  jxl: { label: 'JPEG XL', decoder: 'jxl', defaultOutput: null, ...isolated },
 } as const satisfies Record<string, KindProperties>;
 
 export type SourceKind = keyof typeof kinds;

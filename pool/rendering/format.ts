@@ -41,10 +41,11 @@ export function ownFormat(
   { negotiated, formats, refused }: Variant,
   { kind }: FormatSource,
 ): OutputFormat | null {
-  const { own } = kinds[kind];
-  if (own === null || !negotiated) return own;
-  const shown = own === 'avif' ? formats.includes(own) : !refused.includes(own);
-  return shown ? own : null;
+  const { defaultOutput } = kinds[kind];
+  if (defaultOutput === null || !negotiated) return defaultOutput;
+  const shown =
+    defaultOutput === 'avif' ? formats.includes(defaultOutput) : !refused.includes(defaultOutput);
+  return shown ? defaultOutput : null;
 }
 
 /** A format that every client shows. */

@@ -46,7 +46,7 @@ const passedVariables = [
  *
  * @param addressSpaceLimited false omits `ulimit -v`, for a Node that reserves more
  */
-export function launch(
+export function launchTransformProcess(
   entry: URL,
   { memoryBytes, cpuSeconds }: ProcessLimits,
   addressSpaceLimited: boolean,

@@ -1,7 +1,7 @@
 import { extname } from 'node:path';
 import { unlessAborted } from '../../unless-aborted.ts';
 import type { TransformResult, TransformTask } from '../task.ts';
-import { launch, type ProcessLimits } from './launch.ts';
+import { launchTransformProcess, type ProcessLimits } from './launch.ts';
 import { TransformProcess } from './transform-process.ts';
 
 const addressSpaceWarning =
@@ -85,7 +85,11 @@ export class ProcessPool {
   }
 
   #start(limited: boolean): TransformProcess {
-    const child = launch(this.#entry, this.#limits, limited && this.#addressSpaceLimited);
+    const child = launchTransformProcess(
+      this.#entry,
+      this.#limits,
+      limited && this.#addressSpaceLimited,
+    );
     const started = new TransformProcess(child);
     this.#all.add(started);
     const timer = setTimeout(() => void started.kill(), startWithinMs).unref();

@@ -36,7 +36,7 @@ const typical: Readonly<Record<LossyFormat, readonly number[]>> = {
   ],
 };
 
-interface Run<T> {
+interface EncoderRun<T> {
   readonly quality: number;
   readonly bytes: number;
   readonly output: T;
@@ -57,7 +57,7 @@ export async function withinBytes<T extends { readonly data: Uint8Array }>(
   maxBytes: number,
   encode: (quality: number) => Promise<T>,
 ): Promise<T> {
-  const runs: Run<T>[] = [];
+  const runs: EncoderRun<T>[] = [];
   let next: number | null = quality;
   while (next !== null) {
     const output = await encode(next);
@@ -69,13 +69,13 @@ export async function withinBytes<T extends { readonly data: Uint8Array }>(
     fitting.length > 0
       ? fitting.sort((a, b) => b.quality - a.quality)
       : runs.sort((a, b) => a.bytes - b.bytes);
-  return (best as Run<T>).output;
+  return (best as EncoderRun<T>).output;
 }
 
 /** Null at the end of the search. */
 function nextQuality(
   format: LossyFormat,
-  runs: readonly Run<unknown>[],
+  runs: readonly EncoderRun<unknown>[],
   maxBytes: number,
 ): number | null {
   const sorted = [...runs].sort((a, b) => a.quality - b.quality);
@@ -110,8 +110,8 @@ function nextQuality(
 
 /** Growth of this picture's bytes relative to typical ones. */
 function growthBetween(
-  low: Run<unknown>,
-  high: Run<unknown>,
+  low: EncoderRun<unknown>,
+  high: EncoderRun<unknown>,
   log: (quality: number) => number,
 ): number {
   const growth = Math.log(high.bytes / low.bytes) / (log(high.quality) - log(low.quality));
