@@ -114,7 +114,7 @@ t.test('usage is copied until the target counts itself', async (t) => {
   const [from, to] = [await openTestStore(t, 'of the tests'), await openTestStore(t, 'embedded')];
   await fill(from);
   const count = async ({ usage }: Store, writer: string, requests: number) => {
-    await usage.write({ project: 'prj_1', date: '2026-11-22', writer, counts: { requests } });
+    await usage.write([{ project: 'prj_1', date: '2026-11-22', writer, counts: { requests } }]);
     await copied(from, to);
     const [day] = await to.usage.find('prj_1', '2026-11-22', '2026-11-22');
     return Object.fromEntries(day?.by ?? []);
