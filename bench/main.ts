@@ -2,16 +2,14 @@ import { availableParallelism, cpus, loadavg, release, totalmem } from 'node:os'
 import { join, resolve } from 'node:path';
 import { hasWrk } from './load/peak.ts';
 import { readOptions } from './options.ts';
-import { goalInWords, verdictInWords } from './report/verdict.ts';
+import { verdictTable } from './report/verdict.ts';
 import { type ScenarioResult, writeReport } from './report/write.ts';
-import { spread } from './scenarios/rounds.ts';
 import { Runner } from './scenarios/run.ts';
 import { startSources } from './scenarios/sources.ts';
 import { scenarioNames, scenarios } from './scenarios/table.ts';
 import { bareName } from './servers/bare.ts';
 import { prepareIpx } from './servers/ipx.ts';
 import { hasNginx } from './servers/nginx.ts';
-import { textTable } from './text-table.ts';
 
 /** `npm run bench`: compares the service with what the machine can do and with other servers. */
 
@@ -93,14 +91,7 @@ await sources.close();
 const folder = resolve(options.folder);
 await writeReport(folder, { environment, results });
 const verdicts = results.flatMap((one) => one.verdicts);
-const rows = verdicts.map((one) => [
-  `${one.scenario}: ${one.finding.measure}`,
-  one.finding.caseName,
-  `${spread(one.finding.values)} ${one.measure.unit}`,
-  goalInWords(one.measure),
-  verdictInWords(one),
-]);
-print(`\n${textTable([['', 'case', 'measured', 'goal', 'verdict'], ...rows], 5)}\n`);
+print(`\n${verdictTable(verdicts)}\n`);
 const withGoal = verdicts.filter(({ met }) => met !== null);
 const met = withGoal.filter((one) => one.met === true);
 print(`${met.length} of ${withGoal.length} goals are met; ${elapsed()}`);

@@ -1,5 +1,6 @@
 import { figure, median, spread } from '../scenarios/rounds.ts';
 import type { Finding, Goal, Measure } from '../scenarios/scenario.ts';
+import { textTable } from '../text-table.ts';
 
 /** A finding with the goal of its measure. */
 export interface Verdict {
@@ -40,4 +41,16 @@ export function inOneLine(verdict: Verdict): string {
   const values = `${spread(finding.values)} ${measure.unit}`;
   const parts = [values, verdictInWords(verdict), finding.detail];
   return `${finding.measure}, ${finding.caseName}: ${parts.filter(Boolean).join('; ')}`;
+}
+
+/** All verdicts, for the terminal. */
+export function verdictTable(verdicts: readonly Verdict[]): string {
+  const rows = verdicts.map((one) => [
+    `${one.scenario}: ${one.finding.measure}`,
+    one.finding.caseName,
+    `${spread(one.finding.values)} ${one.measure.unit}`,
+    goalInWords(one.measure),
+    verdictInWords(one),
+  ]);
+  return textTable([['', 'case', 'measured', 'goal', 'verdict'], ...rows], 5);
 }

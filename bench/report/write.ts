@@ -8,7 +8,7 @@ import { goalInWords, type Verdict, verdictInWords } from './verdict.ts';
 /** A scenario that was run, with its findings. */
 export interface ScenarioResult {
   readonly name: string;
-  readonly scenario: Scenario;
+  readonly scenario: Pick<Scenario, 'title' | 'method' | 'measures'>;
   readonly verdicts: readonly Verdict[];
   readonly findings: Findings;
   /** The error that ended it early, or null. */

@@ -39,11 +39,10 @@ export class Runner {
 
   /** A scenario that fails keeps its findings. */
   async run(name: string, scenario: Scenario): Promise<ScenarioResult> {
-    const findings: Findings = { tables: [], charts: [], notes: [] };
-    const verdicts: Verdict[] = [];
+    const { verdicts, findings, reporter } = collect(name, scenario, this.#options.progress);
     let failure: string | null = null;
     try {
-      await scenario.run(this.#bench(name, scenario, findings, verdicts));
+      await scenario.run(this.#bench(reporter));
     } catch (error) {
       failure = error instanceof Error ? error.message : String(error);
     } finally {
@@ -52,15 +51,8 @@ export class Runner {
     return { name, scenario, verdicts, findings, failure };
   }
 
-  #bench(name: string, scenario: Scenario, found: Findings, verdicts: Verdict[]): Bench {
+  #bench(reporter: Reporter): Bench {
     const { peers, defaultPeers, ...options } = this.#options;
-    const finding: Bench['finding'] = (key, caseName, values, detail) => {
-      const measure = scenario.measures[key];
-      if (measure === undefined) throw new Error(`${name} has no measure ${key}`);
-      const verdict = judge(name, measure, { measure: key, caseName, values, detail });
-      verdicts.push(verdict);
-      options.progress(inOneLine(verdict));
-    };
     return {
       ...options,
       pinning: (processes) => pinning(processes, options.cores),
@@ -71,22 +63,45 @@ export class Runner {
         this.#open.push(opened);
         return opened;
       },
-      finding,
+      ...reporter,
       ratio: (key, caseName, own, { name, values }, unit) =>
-        finding(
+        reporter.finding(
           key,
           caseName,
           ratios(own, values),
           `${spread(own)}${unit}, ${name} ${spread(values)}${unit}`,
         ),
-      table: (table) => void found.tables.push(table),
-      chart: (chart) => void found.charts.push(chart),
-      note(text) {
-        found.notes.push(text);
-        options.progress(text);
-      },
     };
   }
+}
+
+/** Where a scenario's results go. */
+export type Reporter = Pick<Bench, 'finding' | 'table' | 'chart' | 'note'>;
+
+/** Collects the results of a scenario, and shows them as they arrive. */
+export function collect(
+  name: string,
+  { measures }: Pick<Scenario, 'measures'>,
+  progress: (text: string) => void,
+) {
+  const findings: Findings = { tables: [], charts: [], notes: [] };
+  const verdicts: Verdict[] = [];
+  const reporter: Reporter = {
+    finding(key, caseName, values, detail) {
+      const measure = measures[key];
+      if (measure === undefined) throw new Error(`${name} has no measure ${key}`);
+      const verdict = judge(name, measure, { measure: key, caseName, values, detail });
+      verdicts.push(verdict);
+      progress(inOneLine(verdict));
+    },
+    table: (table) => void findings.tables.push(table),
+    chart: (chart) => void findings.charts.push(chart),
+    note(text) {
+      findings.notes.push(text);
+      progress(text);
+    },
+  };
+  return { findings, verdicts, reporter };
 }
 
 const canPin = installed('taskset');

@@ -4,11 +4,14 @@ import type { Sources } from './sources.ts';
 
 export type Goal = { readonly atLeast: number } | { readonly atMost: number };
 
+/** What `npm run bench:fleet` counts. */
+type CountedUnit = 'requests' | 'responses' | 'renders' | 'fetches';
+
 /** One figure of a scenario, which may have a value for each of several cases. */
 export interface Measure {
   readonly what: string;
   /** `×`: a ratio of two measurements in one round. */
-  readonly unit: '×' | 'ms' | 's' | 'MiB' | 'bytes' | 'servers';
+  readonly unit: '×' | '%' | 'ms' | 's' | 'MiB' | 'bytes' | 'servers' | CountedUnit;
   /** Undefined for figures that only inform. */
   readonly goal?: Goal;
 }

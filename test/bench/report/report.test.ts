@@ -21,7 +21,7 @@ const verdict = (key: keyof typeof measures, values: readonly number[], caseName
 
 const result: ScenarioResult = {
   name: 'hits',
-  scenario: { title: 'Hits', method: 'How.', measures, run: async () => {} },
+  scenario: { title: 'Hits', method: 'How.', measures },
   verdicts: [
     verdict('of another', [0.83, 0.8, 0.9]),
     verdict('time of <one> & all', [4]),

@@ -1,0 +1,100 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Agent } from 'undici';
+
+/** A response, or a request that got none. */
+export interface Answer {
+  readonly variant: number;
+  /** 0 without a complete response. */
+  readonly status: number;
+  /** `X-Cache`. */
+  readonly tier: string;
+  /** The machine that answered. */
+  readonly machine: string;
+  readonly etag: string;
+  /** When it was sent, by `performance.now()`. */
+  readonly sentAt: number;
+  readonly ms: number;
+  /** The code of a failure, and empty without one. */
+  readonly failure: string;
+}
+
+export const isFailed = ({ status }: Answer): boolean => status !== 200;
+
+const timeoutMs = 30_000;
+
+/** Sends requests to one server over kept connections. */
+export class Client {
+  readonly #agent = new Agent({ headersTimeout: timeoutMs, bodyTimeout: timeoutMs });
+  readonly #url: string;
+  readonly #pathOf: (variant: number) => string;
+
+  /** @param url without a slash at the end */
+  constructor(url: string, pathOf: (variant: number) => string) {
+    this.#url = url;
+    this.#pathOf = pathOf;
+  }
+
+  /** Repeats a request whose connection is closed before a response once, as browsers do (RFC 9110, 9.2.2). */
+  async get(variant: number): Promise<Answer> {
+    const first = await this.#get(variant);
+    return first.failure.includes('other side closed') ? this.#get(variant) : first;
+  }
+
+  async #get(variant: number): Promise<Answer> {
+    const sentAt = performance.now();
+    const answer = { variant, status: 0, tier: '', machine: '', etag: '', failure: '' };
+    try {
+      const response = await this.#agent.request({
+        origin: this.#url,
+        path: this.#pathOf(variant),
+        method: 'GET',
+      });
+      const header = (name: string) => String(response.headers[name] ?? '');
+      const [tier, machine, etag] = ['x-cache', 'x-machine', 'etag'].map(header);
+      const failure = response.statusCode === 200 ? '' : await response.body.text();
+      if (failure === '') await response.body.dump({ limit: 2 ** 30 });
+      const headers = { tier: tier ?? '', machine: machine ?? '', etag: etag ?? '' };
+      const ms = performance.now() - sentAt;
+      return { variant, status: response.statusCode, ...headers, failure, sentAt, ms };
+    } catch (error) {
+      return { ...answer, failure: String(error), sentAt, ms: performance.now() - sentAt };
+    }
+  }
+
+  /**
+   * Requests variants one after the other by several clients.
+   * @param onAnswer called with the number of answers so far
+   */
+  async all(
+    variants: readonly number[],
+    clients: number,
+    onAnswer: (count: number) => void = () => {},
+  ): Promise<Answer[]> {
+    const answers: Answer[] = [];
+    let next = 0;
+    const run = async () => {
+      for (let variant = variants[next++]; variant !== undefined; variant = variants[next++]) {
+        answers.push(await this.get(variant));
+        onAnswer(answers.length);
+      }
+    };
+    await Promise.all(Array.from({ length: clients }, run));
+    return answers;
+  }
+
+  /** Requests variants at a fixed rate, whether or not earlier ones are answered, until the signal aborts. */
+  async atRate(perSecond: number, next: () => number, signal: AbortSignal): Promise<Answer[]> {
+    const answers: Promise<Answer>[] = [];
+    const startedAt = performance.now();
+    while (!signal.aborted) {
+      const dueAt = startedAt + (1_000 * answers.length) / perSecond;
+      await sleep(Math.max(0, dueAt - performance.now()));
+      answers.push(this.get(next()));
+    }
+    return Promise.all(answers);
+  }
+
+  close(): Promise<void> {
+    return this.#agent.close();
+  }
+}

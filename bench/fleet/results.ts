@@ -1,0 +1,44 @@
+import type { Bench, Measures } from '../scenarios/scenario.ts';
+import type { Answer } from './client.ts';
+import type { Fleet } from './fleet.ts';
+
+/** Processor time, in ms. */
+export interface Cost {
+  /** Of a machine for each render, hits and the rest of its work included. */
+  readonly render: number;
+  /** Of the balancer for each request. */
+  readonly balancer: number;
+}
+
+export type FleetBench = Pick<
+  Bench,
+  'quick' | 'progress' | 'finding' | 'table' | 'chart' | 'note'
+> & {
+  readonly fleet: Fleet;
+  /** Variants that are requested, and known after the first part. */
+  readonly variants: number;
+  /** The length of each fault. */
+  readonly faultMs: number;
+  /** Null before it is measured. */
+  cost: Cost | null;
+};
+
+/** A part of the benchmark; the parts run in order on one fleet. */
+export interface Part {
+  readonly title: string;
+  readonly method: string;
+  readonly measures: Measures;
+  run(bench: FleetBench): Promise<void>;
+}
+
+/** The failures in words: each status or error with its number. */
+export function failuresInWords(answers: readonly Answer[]): string {
+  const counts = new Map<string, number>();
+  for (const { status, failure, machine } of answers) {
+    if (status === 200) continue;
+    const name = `${status} ${failure.slice(0, 120)}${machine === '' ? '' : ` (${machine})`}`;
+    counts.set(name, (counts.get(name) ?? 0) + 1);
+  }
+  const failures = [...counts].slice(0, 5).map(([name, count]) => `${count} x ${name}`);
+  return [`${answers.length} requests`, ...failures].join('; ');
+}

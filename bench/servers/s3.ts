@@ -1,0 +1,145 @@
+import { createHash, createHmac } from 'node:crypto';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { buffer } from 'node:stream/consumers';
+
+export const accessKeyId = 'AKIDTEST';
+export const secretAccessKey = 'test/secret+key';
+/** The variables of these credentials. */
+export const variables = {
+  AWS_ACCESS_KEY_ID: accessKeyId,
+  AWS_SECRET_ACCESS_KEY: secretAccessKey,
+};
+
+interface StoredObject {
+  body: Buffer;
+  /** Unix ms. */
+  modifiedAt: number;
+}
+
+type Handler = (request: IncomingMessage, response: ServerResponse) => void;
+
+export interface S3Server {
+  /** `s3://bucket/pre fix` on this server. */
+  readonly url: string;
+  /** By key, with the prefix of `url`. */
+  readonly objects: Map<string, StoredObject>;
+  /** Methods and targets of the requests so far. */
+  readonly requests: string[];
+  /** Answers instead of the server, until it is null. */
+  handler: Handler | null;
+  /** Keys in one page of a list. */
+  pageSize: number;
+  readonly port: number;
+  close(): Promise<void>;
+}
+
+/** Never answers. */
+export const silent: Handler = () => {};
+export const refusing: Handler = (_, response) => fail(response, 503, 'SlowDown');
+
+/**
+ * The part of S3 that the service needs, on 127.0.0.1. It verifies signatures by its own code, from what was sent:
+ * a test server of others for Node 20 is not kept.
+ */
+export async function startS3(): Promise<S3Server> {
+  const objects = new Map<string, StoredObject>();
+  const requests: string[] = [];
+  const http = createServer(async (request, response) => {
+    requests.push(`${request.method} ${request.url}`);
+    if (server.handler !== null) return server.handler(request, response);
+    const body = await buffer(request);
+    if (!isSigned(request, body)) return fail(response, 403, 'SignatureDoesNotMatch');
+    respond(server, request, response, body);
+  });
+  await new Promise<void>((done) => http.listen(0, '127.0.0.1', done));
+  const { port } = http.address() as AddressInfo;
+  const url = `s3://bucket/pre%20fix?endpoint=http://127.0.0.1:${port}&region=eu-test-1`;
+  const close = async () => {
+    http.close();
+    http.closeAllConnections();
+  };
+  const server: S3Server = {
+    url,
+    port,
+    objects,
+    requests,
+    handler: null,
+    pageSize: 1_000,
+    close,
+  };
+  return server;
+}
+
+function respond(
+  { objects, pageSize }: S3Server,
+  { method, url = '' }: IncomingMessage,
+  response: ServerResponse,
+  body: Buffer,
+): void {
+  const { pathname, searchParams } = new URL(url, 'http://a/');
+  const key = decodeURIComponent(pathname).slice('/bucket/'.length);
+  if (!pathname.startsWith('/bucket/')) return fail(response, 404, 'NoSuchBucket');
+  if (searchParams.has('list-type')) {
+    const prefix = searchParams.get('prefix') ?? '';
+    const after = searchParams.get('continuation-token') ?? '';
+    const keys = [...objects.keys()].filter((one) => one.startsWith(prefix) && one > after).sort();
+    const page = keys.slice(0, pageSize);
+    const next = page.length < keys.length ? page.at(-1) : undefined;
+    const contents = page.map((one) => {
+      const modified = new Date(objects.get(one)?.modifiedAt ?? 0).toISOString();
+      return `<Contents><Key>${one}</Key><LastModified>${modified}</LastModified></Contents>`;
+    });
+    if (next !== undefined) contents.push(`<NextContinuationToken>${next}</NextContinuationToken>`);
+    const root = 'ListBucketResult xmlns="http://s3.amazonaws.com/doc/2006-03-01/"';
+    const xml = `<?xml version="1.0"?>\n<${root}>${contents.join('')}</ListBucketResult>`;
+    response.writeHead(200, { 'content-type': 'application/xml' }).end(xml);
+  } else if (method === 'PUT') {
+    objects.set(key, { body, modifiedAt: Date.now() });
+    response.end();
+  } else if (method === 'DELETE') {
+    objects.delete(key);
+    response.writeHead(204).end();
+  } else {
+    const found = objects.get(key);
+    if (found === undefined) fail(response, 404, 'NoSuchKey');
+    else response.end(found.body);
+  }
+}
+
+function fail(response: ServerResponse, status: number, code: string): void {
+  const xml = `<?xml version="1.0"?><Error><Code>${code}</Code><Message>-</Message></Error>`;
+  response.writeHead(status, { 'content-type': 'application/xml' }).end(xml);
+}
+
+const sha256 = (data: string | Buffer) => createHash('sha256').update(data).digest('hex');
+const hmac = (key: string | Buffer, text: string) =>
+  createHmac('sha256', key).update(text).digest();
+
+/** AWS Signature Version 4, of the target and the headers as they were sent. */
+function isSigned({ method, url = '', headers }: IncomingMessage, body: Buffer): boolean {
+  const authorization = headers.authorization ?? '';
+  const [, id, scope = '', names = '', signature] =
+    /^AWS4-HMAC-SHA256 Credential=([^/]+)\/(\S+), SignedHeaders=(\S+), Signature=(\w+)$/.exec(
+      authorization,
+    ) ?? [];
+  const [path = '', query = ''] = url.split('?');
+  const digest = String(headers['x-amz-content-sha256']);
+  const date = String(headers['x-amz-date']);
+  const canonical = [
+    method,
+    path,
+    query.split('&').sort().join('&'),
+    ...names.split(';').map((name) => `${name}:${headers[name]}`),
+    '',
+    names,
+    digest,
+  ].join('\n');
+  const text = ['AWS4-HMAC-SHA256', date, scope, sha256(canonical)].join('\n');
+  const key = scope.split('/').reduce<string | Buffer>(hmac, `AWS4${secretAccessKey}`);
+  const isRight = hmac(key, text).toString('hex') === signature;
+  const isWhole = digest === sha256(body) && names.startsWith('host;');
+  return isRight && isWhole && id === accessKeyId && scope === scopeOf(date);
+}
+
+const scopeOf = (date: string): string => `${date.slice(0, 8)}/eu-test-1/s3/aws4_request`;
