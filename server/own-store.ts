@@ -84,7 +84,7 @@ async function prepare(store: Store, settings: Settings, log: Logger): Promise<s
   await ensureIndexes(store);
   await new JobQueue(store.db).ensureIndexes();
   await new RateLimit(store.db, settings.apiRateLimit).ensureIndexes();
-  const limits = await serverLimits(store.db, settings.mongodbUrl === null);
+  const limits = await serverLimits(store.db);
   if (limits !== null) log.info(`limits of the store: ${limits}`);
   return ensureRootKey(store, settings, log);
 }

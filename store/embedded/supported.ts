@@ -88,6 +88,7 @@ export const commandShapes = {
   ismaster: { ismaster: 'ignored', ...handshake },
   hello: { hello: 'ignored' },
   ping: { ping: 'ignored' },
+  buildInfo: { buildInfo: 'ignored' },
   // `ordered` has no effect with one statement.
   insert: { insert: 'collection', documents: 'statement', ordered: 'ignored' },
   update: { update: 'collection', updates: 'statements', ordered: 'boolean?' },

@@ -88,7 +88,7 @@ t.test('usage is exact, by tier, and adds up over restarts', async (t) => {
     const { renderSeconds, background, ...total } = (await usage()).usage.total;
     t.same(total, {
       requests: 9,
-      hits: { memory: 6, disk: 1 },
+      hits: { memory: 6, disk: 1, shared: 0 },
       misses: 1,
       errors: 1,
       bytes: 3 * first.bytes + 10 + large.bytes,
@@ -152,10 +152,10 @@ t.test('the days of a request for usage', async (t) => {
   const [header, first, ...rest] = text.split('\r\n');
   t.equal(
     header,
-    'date,requests,hits.memory,hits.disk,misses,errors,bytes,renders,renderSeconds,background.requests,background.renders,background.renderSeconds',
+    'date,requests,hits.memory,hits.disk,hits.shared,misses,errors,bytes,renders,renderSeconds,background.requests,background.renders,background.renderSeconds',
   );
-  t.match(first, /^2026-11-22,1,0,0,1,0,\d+,1,[\d.]+,0,0,0$/);
-  t.match(rest, [/^2026-11-23,1,1,0,0,0,\d+,0,0,0,0,0$/, /^$/]);
+  t.match(first, /^2026-11-22,1,0,0,0,1,0,\d+,1,[\d.]+,0,0,0$/);
+  t.match(rest, [/^2026-11-23,1,1,0,0,0,0,\d+,0,0,0,0,0$/, /^$/]);
   const accept = { headers: { accept: 'text/csv, application/json;q=0.5' } };
   t.equal(
     await (await call('usage?from=2026-11-22&to=2026-11-23', undefined, accept)).text(),

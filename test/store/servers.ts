@@ -74,15 +74,8 @@ export interface Server {
 export async function identify(url: string): Promise<Server> {
   const client = new MongoClient(url, { serverSelectionTimeoutMS: 5_000 });
   try {
-    const info = await client
-      .db('admin')
-      .command({ buildInfo: 1 })
-      .catch((error) => {
-        // Of these servers, only the embedded store does not have the command.
-        if (error.code === 59) return null;
-        throw error;
-      });
-    if (info === null) return { name: 'embedded', version: 'of these sources' };
+    const info = await client.db('admin').command({ buildInfo: 1 });
+    if (info['embedded'] === true) return { name: 'embedded', version: 'of these sources' };
     const ferretdb: unknown = info['ferretdb']?.version;
     if (ferretdb !== undefined) return { name: 'ferretdb', version: String(ferretdb) };
     return { name: 'mongodb', version: String(info['version']) };

@@ -15,6 +15,7 @@ const handlers: { readonly [Name in CommandName]: Handler<Name> } = {
   ismaster: ({ connection }) => helloReply(connection),
   hello: ({ connection }) => helloReply(connection),
   ping: () => ({}),
+  buildInfo: () => ({ version: '7.0.0', embedded: true }),
   insert,
   update,
   delete: deleteCommand,

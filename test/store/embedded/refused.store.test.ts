@@ -30,7 +30,7 @@ const each = (
 /** Names that are not supported. */
 const names = {
   commands:
-    'distinct count drop dropDatabase dropIndexes listCollections listIndexes listDatabases create collMod explain mapReduce buildInfo saslStart saslContinue authenticate replSetGetStatus endSessions startSession commitTransaction bulkWrite isMaster constructor',
+    'distinct count drop dropDatabase dropIndexes listCollections listIndexes listDatabases create collMod explain mapReduce serverStatus saslStart saslContinue authenticate replSetGetStatus endSessions startSession commitTransaction bulkWrite isMaster constructor',
   findOptions:
     'batchSize hint collation let tailable awaitData noCursorTimeout min max returnKey showRecordId allowDiskUse allowPartialResults comment maxTimeMS readConcern lsid txnNumber startTransaction autocommit apiVersion apiStrict $readPreference $clusterTime colour',
   stages:
