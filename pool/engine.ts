@@ -6,7 +6,7 @@ import { type OnSharedCacheChange, SharedCache } from './cache/shared-cache.ts';
 import { Cancelled, type Coalescer, type Role } from './coalescer.ts';
 import { FairShare } from './fair-share.ts';
 import type { FreshnessReport } from './freshness.ts';
-import type { Image, InputName, Provenance } from './image.ts';
+import type { Image, Provenance } from './image.ts';
 import { type ImageRequest, isLive, Producer, type Timings, type Work } from './producer.ts';
 import { flightKey, provenanceOf } from './purges.ts';
 import { type FollowingRequest, Revalidator } from './revalidator.ts';
@@ -158,12 +158,13 @@ export class Engine {
     const validFrom = await this.#revalidator.validFrom(request, signal);
     const onFetched: Work['onFetched'] = (input, lease) =>
       this.#revalidator.fetched(input, request, lease);
-    const valid = { ...request, validFrom, onFetched };
+    const isValid = (image: Image) => this.#revalidator.isUpToDate(request, image);
+    const valid = { ...request, validFrom, isValid, onFetched };
     let result = await this.#get(key, valid, signal);
     // It was a render of older bytes that had begun before.
-    if (!this.#isValid(result.image, valid)) result = await this.#get(key, valid, signal);
+    if (!isValid(result.image)) result = await this.#get(key, valid, signal);
     if (result.tier !== 'miss') this.#revalidator.refresh(request);
-    return { ...result, freshness: this.#revalidator.report(request, result.image.fetchedAt) };
+    return { ...result, freshness: this.#revalidator.report(request, result.image) };
   }
 
   async #get(key: string, request: ValidRequest, signal: AbortSignal): Promise<CacheResult> {
@@ -264,7 +265,7 @@ export class Engine {
     const stage = stages.begin('memory');
     const found = this.#memory.get(key, this.#environment.now());
     const isPurged = found !== null && found.provenance.stamp < purges.validFrom;
-    const entry = found !== null && !isPurged && this.#isValid(found.image, request) ? found : null;
+    const entry = found !== null && !isPurged && request.isValid(found.image) ? found : null;
     if (entry !== null && entry.provenance.stamp < purges.renewBelow) {
       entry.provenance = { ...entry.provenance, stamp: purges.known };
       void this.#disk?.renew(key, purges);
@@ -278,32 +279,28 @@ export class Engine {
     const { purges, stages = noObserver } = work;
     const disk = this.#disk;
     if (disk === null) return null;
-    const read = () => disk.read(key, purges, (image) => this.#shared?.write(key, image, purges));
+    let isRenewed = false;
+    const read = () =>
+      disk.read(key, purges, () => {
+        isRenewed = true;
+      });
     const image = await runStage(stages, 'disk', read, (found) => ({ hit: found !== null }));
-    const isUsable = image !== null && this.#isValid(image, work);
-    return isUsable ? this.#keep(key, image, 'disk', work) : null;
+    if (image === null || !work.isValid(image)) return null;
+    if (isRenewed) this.#shared?.write(key, image, purges);
+    return this.#keep(key, image, 'disk', work);
   }
 
   async #readShared(shared: SharedCache, key: string, work: Work): Promise<CacheResult | null> {
     const { purges, signal, stages = noObserver, sharedWait = shared.wait } = work;
     const read = () => shared.read(key, purges, signal, sharedWait);
     const image = await runStage(stages, 'shared', read, (found) => ({ hit: found !== null }));
-    const isUsable = image !== null && this.#isValid(image, work);
+    const isUsable = image !== null && work.isValid(image);
     return isUsable ? this.#keep(key, image, 'shared', work) : null;
   }
 
   /** Limits all waits of a request for the shared cache together. */
   #withSharedWait(request: FollowingRequest): FollowingRequest {
     return this.#shared === null ? request : { ...request, sharedWait: this.#shared.wait };
-  }
-
-  /** Whether nothing has changed since the image's bytes were fetched, by a clock that was not set back. */
-  #isValid({ fetchedAt }: Image, { validFrom }: ValidRequest): boolean {
-    if (validFrom === neverOutdated.validFrom) return true;
-    const now = this.#environment.now();
-    const isValid = (input: InputName) =>
-      validFrom[input] === 0 || (fetchedAt[input] >= validFrom[input] && fetchedAt[input] <= now);
-    return isValid('source') && isValid('watermark');
   }
 
   async #write(key: string, { image, tier }: CacheResult, work: Work): Promise<void> {
@@ -329,9 +326,13 @@ export class Engine {
 }
 
 /** A request, and when the bytes of its image must have been fetched. */
-type ValidRequest = ImageRequest & Pick<Work, 'validFrom' | 'onFetched'>;
+type ValidRequest = ImageRequest & Pick<Work, 'validFrom' | 'isValid' | 'onFetched'>;
 
-const neverOutdated = { validFrom: { source: 0, watermark: 0 }, onFetched: () => {} };
+const neverOutdated = {
+  validFrom: { source: 0, watermark: 0 },
+  isValid: () => true,
+  onFetched: () => {},
+};
 
 function followsSource(request: ImageRequest): request is FollowingRequest {
   return request.freshness != null;

@@ -1,4 +1,5 @@
 import type { ErrorCode } from '../contract/errors.ts';
+import type { ImageInputs, InputName } from './image.ts';
 import type { OriginFreshness } from './source/cache-control.ts';
 
 /** How a project wants an image to follow its source. */
@@ -40,6 +41,25 @@ export type Freshness = 'fresh' | 'stale' | 'expired';
 
 /** For an origin without `max-age`, in seconds. */
 const defaultOriginAge = 3_600;
+
+/**
+ * Whether an image was made of the bytes that a state describes, or of later ones. The digests decide where they
+ * are known: the clocks of machines may differ, and a source may have its old bytes again.
+ *
+ * @param now Unix ms; an image of a later time was made before the clock was set back
+ */
+export function isUpToDate(
+  { fetchedAt, digests }: ImageInputs,
+  input: InputName,
+  state: SourceState,
+  now: number,
+): boolean {
+  const at = fetchedAt[input];
+  const digest = digests?.[input] ?? null;
+  if (digest !== null && digest === state.digest) return true;
+  const isOther = digest !== null && state.digest !== null;
+  return at >= state.changedAt && at <= now && !(isOther && at <= state.checkedAt);
+}
 
 /** The limits of a source's use after its last check, in ms. */
 function limitsOf(

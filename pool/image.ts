@@ -10,13 +10,21 @@ export interface Image {
   readonly width: number;
   readonly height: number;
   readonly fetchedAt: FetchTimes;
+  /** Absent for a project whose images do not follow their sources. */
+  readonly digests?: InputDigests;
 }
+
+/** SHA-256 of the bytes of an image's source and watermark, base64url; null for no watermark. */
+export type InputDigests = Readonly<Record<InputName, string | null>>;
 
 /** When the fetches of an image's source and watermark began, Unix ms; 0 for no watermark. */
 export interface FetchTimes {
   readonly source: number;
   readonly watermark: number;
 }
+
+/** What is known about the bytes that an image was made of. */
+export type ImageInputs = Pick<Image, 'fetchedAt' | 'digests'>;
 
 /** What an image is made of. */
 export type InputName = keyof FetchTimes;

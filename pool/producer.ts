@@ -44,6 +44,8 @@ export interface ImageRequest {
 export interface Work extends ImageRequest {
   /** Bytes that were fetched before are outdated. */
   readonly validFrom: FetchTimes;
+  /** Whether an image of a cache, which is not purged, may be used. */
+  readonly isValid: (image: Image) => boolean;
   /** Called with the bytes of the source, and of the watermark. */
   readonly onFetched: (input: InputName, lease: SourceLease) => void;
   /** Aborts when no request waits for the image any more. */
@@ -264,7 +266,7 @@ export class Producer {
       const fetched = source.fetchMs === null ? {} : { fetch: source.fetchMs };
       const fetchedAt = { source: source.fetchedAt, watermark: watermark?.fetchedAt ?? 0 };
       return {
-        image: { ...image, fetchedAt },
+        image: { ...image, fetchedAt, ...digestsOf(work, source, watermark) },
         timings: { ...fetched, queue: queueMs, transform: transformMs },
       };
     } finally {
@@ -283,4 +285,14 @@ function supported(lease: SourceLease): SourceLease {
     lease.release();
     throw error;
   }
+}
+
+/** The digests of what was fetched for a project whose images follow their sources. */
+function digestsOf(
+  { freshness = null }: ImageRequest,
+  source: SourceLease,
+  watermark: SourceLease | null,
+): Pick<Image, 'digests'> {
+  if (freshness === null) return {};
+  return { digests: { source: source.digest(), watermark: watermark?.digest() ?? null } };
 }

@@ -1,4 +1,3 @@
-import { hash } from 'node:crypto';
 import { setMaxListeners } from 'node:events';
 import { LRUCache } from 'lru-cache';
 import { ServiceError } from '../contract/errors.ts';
@@ -11,9 +10,10 @@ import {
   freshnessOf,
   freshUntil,
   type ImageFreshness,
+  isUpToDate,
   type SourceState,
 } from './freshness.ts';
-import type { FetchTimes, InputName } from './image.ts';
+import type { FetchTimes, ImageInputs, InputName } from './image.ts';
 import type { ImageRequest, Work } from './producer.ts';
 import { flightKey, type ImagePurges } from './purges.ts';
 import { SingleFlight } from './single-flight.ts';
@@ -63,6 +63,8 @@ const maxKnown = 20_000;
  */
 const maxInBackground = 512;
 const guaranteedInBackground = 16;
+/** Time after which the caches are asked again for a state that they do not have. */
+const absentMs = 5_000;
 /** Time after which a failing origin is asked again. */
 const retryAfterMs = 10_000;
 
@@ -74,6 +76,8 @@ export class Revalidator {
   readonly #environment: RevalidatorEnvironment;
   readonly #states: SourceStates;
   readonly #known = new LRUCache<string, Known>({ max: maxKnown });
+  readonly #loading = new SingleFlight<string, SourceState | null>();
+  readonly #absent = new LRUCache<string, true>({ max: maxKnown, ttl: absentMs });
   readonly #running = new SingleFlight<string, void>();
   readonly #backgroundShare = new FairShare(maxInBackground, guaranteedInBackground);
   readonly #closing = new AbortController();
@@ -135,8 +139,16 @@ export class Revalidator {
     void this.#keep(key, stateOf(lease, before), request.purges);
   }
 
-  /** @param fetchedAt of the image */
-  report(request: FollowingRequest, fetchedAt: FetchTimes): FreshnessReport {
+  /** Whether an image is not outdated, as far as its sources are known. */
+  isUpToDate(request: FollowingRequest, image: ImageInputs): boolean {
+    const now = this.#environment.now();
+    return inputsOf(request).every(([input, key]) => {
+      const state = this.#get(key, request.purges)?.state ?? null;
+      return state === null || isUpToDate(image, input, state, now);
+    });
+  }
+
+  report(request: FollowingRequest, image: ImageInputs): FreshnessReport {
     const { bounds, now } = this.#environment;
     const at = now();
     let report: FreshnessReport = { at, freshUntil: Number.POSITIVE_INFINITY, error: null };
@@ -144,8 +156,8 @@ export class Revalidator {
       const known = this.#get(key, request.purges);
       const { sourceAge } = request.freshness;
       const state = known?.state ?? null;
-      const isOutdated = state === null || fetchedAt[input] < state.changedAt;
-      const until = isOutdated ? at : freshUntil(state, sourceAge, bounds);
+      const isKnown = state !== null && isUpToDate(image, input, state, at);
+      const until = isKnown ? freshUntil(state, sourceAge, bounds) : at;
       const error = report.error ?? known?.failure?.error.code ?? null;
       report = { at, freshUntil: Math.min(report.freshUntil, until), error };
     }
@@ -171,10 +183,17 @@ export class Revalidator {
     return freshnessOf(state, freshness.sourceAge, bounds, now(), failed);
   }
 
+  /** Once for requests of one time, and not again for some seconds if no cache has the state. */
   async #load(key: string, request: FollowingRequest, signal: AbortSignal): Promise<void> {
     const { purges, sharedWait = null } = request;
-    if (this.#get(key, purges) !== null) return;
-    const state = await this.#states.find(key, purges, signal, sharedWait);
+    const flight = flightKey(key, purges);
+    if (this.#get(key, purges) !== null || this.#absent.has(flight)) return;
+    const wait = sharedWait && { ...sharedWait };
+    const begunAt = performance.now();
+    const find = (signal: AbortSignal) => this.#states.find(key, purges, signal, wait);
+    const state = await this.#loading.run(flight, find, signal);
+    if (sharedWait !== null) sharedWait.remainingMs -= performance.now() - begunAt;
+    if (state === null) this.#absent.set(flight, true);
     // Meanwhile the origin may have told more.
     if (state === null || this.#get(key, purges) !== null) return;
     this.#known.set(key, { state, stamp: purges.known, failure: null });
@@ -317,8 +336,8 @@ function inputsOf({ freshness }: FollowingRequest): (readonly [InputName, string
 
 /** The state of a source of which new bytes have arrived. */
 function stateOf(lease: SourceLease, before: SourceState | null): SourceState {
-  const { bytes, fetchedAt, validators, freshness } = lease;
-  const digest = hash('sha256', bytes, 'base64url');
+  const { fetchedAt, validators, freshness } = lease;
+  const digest = lease.digest();
   const changedAt = before !== null && digest === before.digest ? before.changedAt : fetchedAt;
   return { changedAt, checkedAt: fetchedAt, digest, ...validators, origin: freshness };
 }

@@ -60,9 +60,7 @@ export class SourceStates {
   }
 
   async #readDisk(key: string, purges: ImagePurges): Promise<SourceState | null> {
-    const { disk, shared } = this.#caches;
-    const renew = (image: Image) => shared?.write(key, image, purges);
-    const file = (await disk?.read(key, purges, renew)) ?? null;
+    const file = (await this.#caches.disk?.read(key, purges)) ?? null;
     return file === null ? null : decodeState(file);
   }
 

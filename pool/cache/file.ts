@@ -4,6 +4,7 @@ import {
   type FetchTimes,
   type Image,
   type ImageTags,
+  type InputDigests,
   type Provenance,
 } from '../image.ts';
 
@@ -15,7 +16,7 @@ import {
  *     4 bytes   length of the body (big-endian)
  *     32 bytes  SHA-256 of the header
  *     16 bytes  stamp: a number (big-endian double), and its bits inverted
- *     header    JSON: key, tags, content type, entity tag, width, height, times of fetches
+ *     header    JSON: key, tags, content type, entity tag, width, height, times of fetches, digests
  *     body      the image
  *
  * The digest verifies the header, and the entity tag in the header, which is a digest of the body, verifies
@@ -76,13 +77,20 @@ export function encodeFile(
 export function decodeFile(key: string, file: Buffer): StoredImage | null {
   const head = decodeHead(file);
   if (head === null || file.length !== head.end + file.readUInt32BE(12)) return null;
-  const { contentType, etag, width, height, fetchedAt, ...header } = head.header;
+  const { contentType, etag, width, height, fetchedAt, digests, ...header } = head.header;
   const body = file.subarray(head.end);
   if (header.key !== key || etag !== entityTag(body)) return null;
   if (typeof contentType !== 'string') return null;
   if (typeof width !== 'number' || typeof height !== 'number') return null;
   if (!isFetchTimes(fetchedAt)) return null;
-  return { image: { body, contentType, etag, width, height, fetchedAt }, stamp: head.stamp };
+  const image = { body, contentType, etag, width, height, fetchedAt };
+  const { stamp } = head;
+  return { image: isInputDigests(digests) ? { ...image, digests } : image, stamp };
+}
+
+function isInputDigests(value: unknown): value is InputDigests {
+  const { source, watermark } = (value ?? {}) as Partial<Record<keyof InputDigests, unknown>>;
+  return typeof source === 'string' && (typeof watermark === 'string' || watermark === null);
 }
 
 function isFetchTimes(value: unknown): value is FetchTimes {

@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import { ServiceError } from '../../contract/errors.ts';
 import { canonicalUrl } from '../../contract/hosts.ts';
@@ -73,6 +74,8 @@ export interface SourceLease extends OriginResponse {
   readonly fetchMs: number | null;
   /** When the fetch began, Unix ms. */
   readonly fetchedAt: number;
+  /** SHA-256 of the bytes, base64url; not after `release`. */
+  digest(): string;
   /** Idempotent. */
   release(): void;
   /** Keeps the bytes for a reader beyond `release`, until the returned function is called. */
@@ -109,6 +112,8 @@ interface Source extends Fetched {
   cached: boolean;
   /** The leased bytes count against the share of the first lease's project. */
   owner: Owner;
+  /** Null before it is computed. */
+  digest: string | null;
 }
 
 interface Failed {
@@ -438,6 +443,7 @@ export class Sources {
         leases: 1,
         cached: false,
         owner: fetch.owner,
+        digest: null,
       };
       this.#keep(conditional?.key ?? key, source);
       return { source, hosts, fetchMs };
@@ -482,8 +488,12 @@ export class Sources {
       source.leases += 1;
       return () => this.#release(source);
     };
+    const digest = () => {
+      source.digest ??= hash('sha256', source.bytes, 'base64url');
+      return source.digest;
+    };
     const { bytes, contentType, validators, freshness, fetchedAt } = source;
-    return { bytes, contentType, validators, freshness, fetchedAt, fetchMs, release, hold };
+    return { bytes, contentType, validators, freshness, fetchedAt, fetchMs, digest, release, hold };
   }
 
   #release(source: Source): void {

@@ -23,8 +23,9 @@ const request: FollowingRequest = {
   background: false,
 };
 
-const lease = (fetchedAt: number): SourceLease => ({
-  bytes: Buffer.from('a'),
+const lease = (fetchedAt: number, content = 'a'): SourceLease => ({
+  bytes: Buffer.from(content),
+  digest: () => content,
   contentType: null,
   validators: { etag: '"1"', lastModified: null },
   freshness: { maxAge: 10, staleWhileRevalidate: 0, staleIfError: 100 },
@@ -51,7 +52,10 @@ t.test('an origin that fails another process keeps the old image for stale-if-er
   const changed = { source: at, watermark: 0 };
   at += 50_000;
   t.same(await revalidator.validFrom(request, signal), changed);
-  t.match(revalidator.report(request, changed), { freshUntil: 1_010_000, error: 'source_timeout' });
+  t.match(revalidator.report(request, { fetchedAt: changed }), {
+    freshUntil: 1_010_000,
+    error: 'source_timeout',
+  });
   at += 100_000;
   await t.rejects(revalidator.validFrom(request, signal), { code: 'source_timeout' });
 });
@@ -78,7 +82,7 @@ t.test('an expired source is asked before its image is used', async (t) => {
   t.same(await revalidator.validFrom(request, signal), changed, 'it has not changed');
   t.same(await revalidator.validFrom(request, signal), changed);
   t.equal(asked, 1);
-  t.equal(revalidator.report(request, changed).freshUntil, at + 10_000);
+  t.equal(revalidator.report(request, { fetchedAt: changed }).freshUntil, at + 10_000);
 });
 
 /** A revalidator with a source that expired 40 s ago. */
@@ -151,7 +155,7 @@ t.test('a refusal of this service is no failure of the origin', async (t) => {
   failures[0]?.(new ServiceError('overloaded', 'Too many sources are being fetched.'));
   await t.rejects(asked, { code: 'overloaded' });
   const times = { source: 1_000_000, watermark: 0 };
-  t.equal(revalidator.report(request, times).error, null);
+  t.equal(revalidator.report(request, { fetchedAt: times }).error, null);
   const again = revalidator.validFrom(request, signal);
   await until('another question', () => failures.length === 2);
   failures[1]?.(new ServiceError('overloaded', 'Too many sources are being fetched.'));
@@ -162,12 +166,12 @@ t.test('an image of older bytes is reported as stale', async (t) => {
   const { revalidator, clock, answers, request } = expired(t);
   const asked = revalidator.validFrom(request, signal);
   await until('the question', () => answers.length === 1);
-  answers[0]?.({ ...lease(clock.at), bytes: Buffer.from('b') });
+  answers[0]?.(lease(clock.at, 'b'));
   const changed = await asked;
   t.same(changed, { source: clock.at, watermark: 0 });
-  t.ok(revalidator.report(request, changed).freshUntil > clock.at);
+  t.ok(revalidator.report(request, { fetchedAt: changed }).freshUntil > clock.at);
   const older = { source: clock.at - 1, watermark: 0 };
-  t.equal(revalidator.report(request, older).freshUntil, clock.at);
+  t.equal(revalidator.report(request, { fetchedAt: older }).freshUntil, clock.at);
 });
 
 t.test('a project whose origin hangs leaves questions to others', async (t) => {

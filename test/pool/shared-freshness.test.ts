@@ -1,0 +1,105 @@
+import sharp from 'sharp';
+import t, { type Test } from 'tap';
+import { parseS3Location } from '../../contract/s3-location.ts';
+import { onlyProcess } from '../../pool/coalescer.ts';
+import { Engine } from '../../pool/engine.ts';
+import { until } from '../until.ts';
+import { noPurges } from './cache/pictures.ts';
+import { settings } from './execution/pools.ts';
+import { variant } from './rendering/pictures.ts';
+import { startS3, variables } from './s3/server.ts';
+import { sourceSettings, startOrigin } from './source/origin.ts';
+
+const versions = { red: 100, blue: 50 } as const;
+type Version = keyof typeof versions;
+
+/** Two machines with one bucket, whose project follows the origin: images may be used for 10 s. */
+async function startMachines(t: Test) {
+  Object.assign(process.env, variables);
+  const pictures = {} as Record<Version, Buffer>;
+  for (const [background, width] of Object.entries(versions)) {
+    const create = { width, height: 100, channels: 3, background } as const;
+    pictures[background as Version] = await sharp({ create }).png().toBuffer();
+  }
+  const world = { version: 'red' as Version, at: 1_000_000_000 };
+  const origin = await startOrigin(t, (request, response) => {
+    response.setHeader('etag', `"${world.version}"`);
+    response.setHeader('cache-control', 'max-age=10, stale-while-revalidate=0');
+    const isKnown = request.headers['if-none-match'] === `"${world.version}"`;
+    if (isKnown) response.statusCode = 304;
+    response.end(isKnown ? undefined : pictures[world.version]);
+  });
+  const bucket = await startS3(t);
+  const start = (aheadMs: number) => {
+    const engine = new Engine(
+      {
+        ...settings,
+        ...sourceSettings,
+        queue: 10,
+        memoryCacheBytes: 1e7,
+        diskCacheFolder: null,
+        sharedCache: { location: parseS3Location(bucket.url), timeoutMs: 5_000, queueBytes: 1e7 },
+        sourceMaxBytes: 1e8,
+        freshness: { minAge: 1, maxAge: 1_000, staleIfError: 100 },
+      },
+      {
+        coalescer: onlyProcess,
+        disk: { writing() {}, written() {}, stored() {}, read() {}, removed() {}, failed() {} },
+        onSharedCacheChange() {},
+        onMemoryHit() {},
+        onRender() {},
+        now: () => world.at + aheadMs,
+      },
+    );
+    t.teardown(() => engine.close());
+    /** The tier of an image of this width, and the version that it shows. */
+    return async (width: number) => {
+      const { tier, image } = await engine.get(
+        String(width).padStart(64, '0'),
+        {
+          project: 'prj_1',
+          source: origin.url('/picture.png'),
+          allowed: () => true,
+          background: false,
+          variant: variant({ width }),
+          purges: noPurges,
+          freshness: { sourceAge: 'origin', sourceKey: 'f'.repeat(64), watermarkKey: null },
+        },
+        new AbortController().signal,
+      );
+      await until('the writes', () => engine.stats().shared?.queuedBytes === 0);
+      return `${tier} ${image.width * 100 === image.height * 50 ? 'blue' : 'red'}`;
+    };
+  };
+  return { world, start };
+}
+
+t.test('an image of bytes that the origin had in between is not used', async (t) => {
+  const { world, start } = await startMachines(t);
+  const [first, second] = [start(0), start(0)];
+  t.equal(await first(20), 'miss red');
+  world.at += 1_000;
+  t.equal(await second(20), 'shared red');
+  world.at += 20_000;
+  world.version = 'blue';
+  t.equal(await second(30), 'miss blue');
+  world.at += 5_000;
+  world.version = 'red';
+  world.at += 15_000;
+  t.equal(await first(30), 'miss red', 'the origin has said 304 to this machine');
+  t.equal(await first(20), 'memory red', 'an image of the same bytes stays valid');
+  world.at += 20_000;
+  t.equal(await second(30), 'shared red');
+});
+
+t.test('an image of a machine whose clock is fast is outdated too', async (t) => {
+  const { world, start } = await startMachines(t);
+  const [right, fast] = [start(0), start(30_000)];
+  t.equal(await right(20), 'miss red');
+  t.equal(await fast(30), 'miss red');
+  world.at += 20_000;
+  world.version = 'blue';
+  t.equal(await right(20), 'miss blue');
+  world.at += 40_000;
+  t.equal(await right(30), 'miss blue');
+});
