@@ -24,6 +24,8 @@ export interface SharedWait {
 }
 
 const maxReads = 256;
+/** Of a read for which nobody may wait any more. */
+const endAfterMs = 5_000;
 /** Larger images are rare, and take longer to read than to render. */
 const maxObjectBytes = 16 * 2 ** 20;
 /** Of the objects that are being read. */
@@ -80,30 +82,25 @@ export class SharedCache {
       this.#totals.skipped += 1;
       return null;
     }
-    const controller = new AbortController();
-    const leave = () => controller.abort(signal.reason);
+    const waiting = new AbortController();
+    const leave = () => waiting.abort(signal.reason);
     signal.addEventListener('abort', leave, { once: true });
-    const late = () => controller.abort(new Error('no answer in time'));
+    const late = () => waiting.abort(new Error('no answer in time'));
     const timer = setTimeout(late, wait.remainingMs);
+    const hadAllTime = wait.remainingMs >= this.#settings.timeoutMs;
     const begunAt = performance.now();
-    this.#reading += 1;
     try {
-      const file = await unlessAborted(
-        this.#get(key, purges, controller.signal),
-        controller.signal,
-      );
+      const file = await unlessAborted(this.#get(key, purges), waiting.signal);
       this.#reads.succeeded();
       return this.#use(key, purges, file);
     } catch (error) {
-      if (signal.aborted) {
-        this.#reads.abandoned();
-        return null;
-      }
-      this.#totals[controller.signal.aborted ? 'timeout' : 'error'] += 1;
-      this.#reads.failed(error as Error);
+      const isLate = waiting.signal.aborted;
+      if (!signal.aborted) this.#totals[isLate ? 'timeout' : 'error'] += 1;
+      // Less than the timeout says nothing about the bucket.
+      if (signal.aborted || (isLate && !hadAllTime)) this.#reads.abandoned();
+      else this.#reads.failed(error as Error);
       return null;
     } finally {
-      this.#reading -= 1;
       wait.remainingMs -= performance.now() - begunAt;
       clearTimeout(timer);
       signal.removeEventListener('abort', leave);
@@ -136,8 +133,10 @@ export class SharedCache {
     await bucket?.destroy();
   }
 
-  async #get(key: string, { tags }: ImagePurges, signal: AbortSignal): Promise<Buffer | null> {
+  /** Continues when nobody waits any more: a new connection may take longer than the timeout, and is kept. */
+  async #get(key: string, { tags }: ImagePurges): Promise<Buffer | null> {
     let taken = 0;
+    this.#reading += 1;
     const take = (bytes: number): boolean => {
       if (bytes > maxObjectBytes + maxHeadBytes || this.#readBytes + bytes > maxReadBytes)
         return false;
@@ -146,8 +145,11 @@ export class SharedCache {
       return true;
     };
     try {
-      return await (await this.#bucket).get(objectKey(tags.project, key), take, signal);
+      const bucket = await this.#bucket;
+      const signal = AbortSignal.timeout(endAfterMs);
+      return await bucket.get(objectKey(tags.project, key), take, signal);
     } finally {
+      this.#reading -= 1;
       this.#readBytes -= taken;
     }
   }

@@ -20,6 +20,8 @@ export class SharedWrites {
   readonly #breaker: CircuitBreaker;
   /** Those that wait, by key of the object. */
   readonly #waiting = new Map<string, Write>();
+  /** Keys of those that are being written: two writes of a key might end in another order. */
+  readonly #writing = new Set<string>();
   readonly #running = new Set<Promise<void>>();
   #closed = false;
   /** Of those that wait or are being written. */
@@ -65,16 +67,24 @@ export class SharedWrites {
   #start(): void {
     const run = this.#run().finally(() => {
       this.#running.delete(run);
-      if (this.#waiting.size > 0) this.#start();
+      if (this.#next() !== null) this.#start();
     });
     this.#running.add(run);
   }
 
+  #next(): [key: string, write: Write] | null {
+    for (const entry of this.#waiting) if (!this.#writing.has(entry[0])) return entry;
+    return null;
+  }
+
   async #run(): Promise<void> {
-    for (const [key, { parts, bytes }] of this.#waiting) {
+    for (let next = this.#next(); next !== null; next = this.#next()) {
+      const [key, { parts, bytes }] = next;
       this.#waiting.delete(key);
+      this.#writing.add(key);
       if (this.#closed || !this.#breaker.take()) this.#drop(bytes);
       else await this.#write(key, parts);
+      this.#writing.delete(key);
       this.#bytes -= bytes;
     }
   }

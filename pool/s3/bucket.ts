@@ -40,6 +40,8 @@ interface Call {
 
 const maxConnections = 64;
 const connectTimeoutMs = 2_000;
+/** Less than that of services, which is 20 s or more. */
+const keepAliveMs = 15_000;
 /** A page of 1,000 keys of the maximum length, with their fields. */
 const maxPageBytes = 4 * 2 ** 20;
 const maxErrorBytes = 16_384;
@@ -64,6 +66,7 @@ export class Bucket {
       connections: maxConnections,
       pipelining: 1,
       allowH2: false,
+      keepAliveTimeout: keepAliveMs,
       connect: { timeout: connectTimeoutMs },
     });
   }
@@ -81,8 +84,10 @@ export class Bucket {
     const url = objectUrl(this.#location, key);
     const response = await this.#send({ method: 'GET', url, signal });
     if (response.statusCode === 404) {
-      await response.body.dump();
-      return null;
+      const code = await readErrorCode(response.body);
+      // Not for `NoSuchBucket`; some services send no body.
+      if (code === '' || code === 'NoSuchKey') return null;
+      throw new S3Error('GET', response.statusCode, code);
     }
     await requireSuccess('GET', response);
     const bytes = Number(response.headers['content-length'] ?? Number.POSITIVE_INFINITY);

@@ -71,7 +71,7 @@ async function startMachines(t: Test) {
       return `${tier} ${image.width * 100 === image.height * 50 ? 'blue' : 'red'}`;
     };
   };
-  return { world, start };
+  return { world, bucket, start };
 }
 
 t.test('an image of bytes that the origin had in between is not used', async (t) => {
@@ -102,4 +102,12 @@ t.test('an image of a machine whose clock is fast is outdated too', async (t) =>
   t.equal(await right(20), 'miss blue');
   world.at += 40_000;
   t.equal(await right(30), 'miss blue');
+});
+
+t.test('the state of a source is read once for the requests of one time', async (t) => {
+  const { bucket, start } = await startMachines(t);
+  const get = start(0);
+  const ofState = () => bucket.requests.filter((one) => /^GET .*f{64}$/.test(one)).length;
+  await Promise.all(Array.from({ length: 20 }, () => get(20)));
+  t.equal(ofState(), 1);
 });

@@ -103,6 +103,64 @@ t.test(
   },
 );
 
+t.test('a connection that takes longer than the timeout serves the next read', async (t) => {
+  const tick = stopTimers(t);
+  const { server, cache, read, put } = await start(t);
+  put(fileOf(0));
+  let slow: unknown = null;
+  let respond = () => {};
+  let isReused = false;
+  server.handler = ({ socket }, response) => {
+    isReused ||= socket === slow;
+    if (slow !== null) return void response.end(fileOf(0));
+    slow = socket;
+    respond = () => void response.end(fileOf(0));
+  };
+  const first = read();
+  await until('it is asked', () => slow !== null);
+  tick(timeoutMs);
+  t.equal(await first, null);
+  respond();
+  await until('the connection is used again', async () => {
+    t.match(await read(), picture(100));
+    return isReused;
+  });
+  t.match(cache.stats().reads, { timeout: 1, error: 0 });
+});
+
+t.test('too little time left of a request is no failure of the bucket', async (t) => {
+  const { server, cache, read } = await start(t);
+  server.handler = silent;
+  for (let count = 0; count < 6; count += 1) await read(noPurges, { remainingMs: 5 });
+  t.match(cache.stats(), { reads: { timeout: 6 }, available: { read: true } });
+});
+
+t.test('the last of two writes of a key is the one that stays', async (t) => {
+  const { server, cache } = await start(t);
+  const waiting: (() => void)[] = [];
+  server.handler = (_, response) => void waiting.push(() => response.end());
+  cache.write(key, picture(10, 'old'), noPurges);
+  await until('the first write', () => waiting.length === 1);
+  cache.write(key, picture(10, 'new'), noPurges);
+  cache.write(keyOf('b'), picture(10), noPurges);
+  await until('another key', () => waiting.length === 2);
+  waiting[1]?.();
+  server.handler = null;
+  waiting[0]?.();
+  const file = Buffer.concat(encodeFile(key, picture(10, 'new'), provenance));
+  await until('the second write', () => server.objects.get(object)?.body.equals(file));
+  t.match(cache.stats().writes, { stored: 3 });
+});
+
+t.test('a bucket that does not exist is an error', async (t) => {
+  const { server, cache, read } = await start(t);
+  server.handler = (_, response) => {
+    response.writeHead(404).end('<Error><Code>NoSuchBucket</Code></Error>');
+  };
+  t.equal(await read(), null);
+  t.match(cache.stats().reads, { error: 1, miss: 0 });
+});
+
 t.test('all reads of one request have one timeout', async (t) => {
   const { server, cache, read } = await start(t, { timeoutMs: 50 });
   server.handler = silent;
