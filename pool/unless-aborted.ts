@@ -1,9 +1,23 @@
-/** Settles as the promise, or rejects with the signal's reason as soon as the signal aborts. */
-export function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
+/**
+ * Settles as the promise, or rejects with the signal's reason as soon as the signal aborts.
+ *
+ * @param discard called with the promise's value if the caller does not get it, because the signal has aborted before
+ */
+export function unlessAborted<T>(
+  promise: Promise<T>,
+  signal: AbortSignal,
+  discard: (value: T) => void = () => {},
+): Promise<T> {
   return new Promise<T>((resolve, reject) => {
-    if (signal.aborted) reject(signal.reason);
-    const abort = () => reject(signal.reason);
-    signal.addEventListener('abort', abort, { once: true });
-    promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort));
+    let rejected = false;
+    const abort = () => {
+      rejected = true;
+      reject(signal.reason);
+    };
+    if (signal.aborted) abort();
+    else signal.addEventListener('abort', abort, { once: true });
+    promise
+      .then((value) => (rejected ? discard(value) : resolve(value)), reject)
+      .finally(() => signal.removeEventListener('abort', abort));
   });
 }

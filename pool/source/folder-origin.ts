@@ -37,7 +37,7 @@ export function folderOrigin(identity: string, folder: string): Origin {
         const leave = await turns.enter(signal);
         const reading = readFile(folder, url, { ...options, signal }).finally(leave);
         // The system cancels no call: one that hangs must not delay the end.
-        return unlessAborted(reading, signal);
+        return unlessAborted(reading, signal, ({ bytes }) => release(bytes, options));
       }),
   };
 }
@@ -52,8 +52,16 @@ async function readFile(
     options.signal.throwIfAborted();
     return await read(opened, url, options);
   } finally {
-    await opened.file.close();
+    // A file that was only read loses nothing, and the result keeps its owner.
+    await opened.file.close().catch(() => {});
   }
+}
+
+/** Gives back the bytes of a result that nobody gets. */
+function release(bytes: Uint8Array | null, { budget, owner, memory }: FetchOptions): void {
+  if (bytes === null) return;
+  budget.release(owner, bytes.byteLength);
+  memory.free(bytes);
 }
 
 async function open(folder: string, url: URL): Promise<FolderFile> {
@@ -78,10 +86,8 @@ async function read(
   const bytes = await readBody(failing(chunks, hostname), limits);
   const after = await file.stat({ bigint: true }).catch(() => null);
   const isSame = after !== null && validatorsOf(after).etag === validators.etag;
-  if (isSame && !signal.aborted) return { bytes, contentType: null, validators, freshness };
-  budget.release(owner, bytes.byteLength);
-  memory.free(bytes);
-  signal.throwIfAborted();
+  if (isSame) return { bytes, contentType: null, validators, freshness };
+  release(bytes, options);
   throw unreadable(hostname, 'it changed while it was read');
 }
 

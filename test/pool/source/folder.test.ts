@@ -8,6 +8,13 @@ import { temporaryFolder } from '../../temporary-root.ts';
 import { until } from '../../until.ts';
 import { client, failureOf, openSources } from './origin.ts';
 
+/** The class of open files, whose methods a test may replace. */
+async function fileHandles(path: string) {
+  const file = await open(path);
+  await file.close();
+  return Object.getPrototypeOf(file);
+}
+
 /** A folder with pictures, hidden files and links, beside a folder that must not be read. */
 async function pictureFolder(t: Test) {
   const base = await temporaryFolder(t);
@@ -205,4 +212,57 @@ t.test('files are closed, and their bytes are released', async (t) => {
   await Promise.allSettled(['/a.jpg', '/missing.jpg', '/pipe.jpg', '/empty.jpg'].map(read));
   const held = () => sources.stats().heldBytes;
   await until('no bytes are held', () => held() === 0);
+});
+
+t.test('bytes are released whenever the client leaves while a file is closed', async (t) => {
+  const { folder, originOf } = await pictureFolder(t);
+  const handles = await fileHandles(join(folder, 'a.jpg'));
+  const { createReadStream } = handles;
+  let close: (closeFile: () => Promise<void>) => Promise<void>;
+  t.intercept(handles, 'createReadStream', {
+    value(this: { close(): Promise<void> }, ...args: unknown[]) {
+      const closeFile = this.close;
+      this.close = () => {
+        // Its stream calls it too.
+        this.close = closeFile;
+        return close(closeFile);
+      };
+      return createReadStream.apply(this, args);
+    },
+  });
+  // None keeps the bytes.
+  const sources = openSources(t, {}, { cacheBytes: 1 });
+  const outcomes = new Set<string>();
+  const readWith = async (signal: AbortSignal) => {
+    const url = new URL('https://static.example/a.jpg');
+    await sources.acquire(url, client({ originOf, signal })).then(
+      (lease) => {
+        outcomes.add('read');
+        lease.release();
+      },
+      (error) => outcomes.add(error.message),
+    );
+    const isFree = () => sources.stats().heldBytes === 0 && sources.stats().sharedBytes === 0;
+    await until('no bytes are held', isFree);
+  };
+  // A negative number: before it is closed.
+  for (let microtasks = -1; microtasks < 60; microtasks += 1) {
+    const controller = new AbortController();
+    const leave = () => controller.abort(new Error('the client left'));
+    close = async (closeFile) => {
+      if (microtasks < 0) leave();
+      await closeFile();
+      const leaveAfter = (rest: number) =>
+        rest === 0 ? leave() : queueMicrotask(() => leaveAfter(rest - 1));
+      if (microtasks >= 0) leaveAfter(microtasks);
+    };
+    await readWith(controller.signal);
+  }
+  t.same([...outcomes], ['the client left', 'read']);
+  close = async (closeFile) => {
+    await closeFile();
+    throw new Error('the file system is away');
+  };
+  await readWith(new AbortController().signal);
+  t.same([...outcomes], ['the client left', 'read'], 'a failure to close does no harm');
 });
