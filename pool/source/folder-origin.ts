@@ -14,10 +14,10 @@ import { Turns } from './turns.ts';
 const chunkBytes = 256 * 1024;
 
 /**
- * Files that are read at a time. Each read takes a thread of libuv, of which the transforms and the disk cache
- * need the others if a network file system hangs.
+ * Files that are read at a time, of all folders. Each read takes one of libuv's threads, which the process has once:
+ * the transforms and the disk cache need the others if network file systems hang.
  */
-const maxReads = 3;
+const turns = new Turns(3);
 
 /** A folder says nothing about the age of its files. */
 const freshness = { maxAge: null, staleWhileRevalidate: null, staleIfError: null };
@@ -28,7 +28,6 @@ const refused = new Set(['EACCES', 'EPERM']);
 
 /** An origin whose sources are the files below a folder, by the path of the URL. The query names no file. */
 export function folderOrigin(identity: string, folder: string): Origin {
-  const turns = new Turns(maxReads);
   return {
     identity,
     fetch: (url, options) =>

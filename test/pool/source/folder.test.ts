@@ -207,6 +207,29 @@ t.test('many files are read in turns', async (t) => {
   t.same(await Promise.all(texts), names);
 });
 
+t.test('reads of one folder that hang take the turns of all folders', async (t) => {
+  const hanging = await pictureFolder(t);
+  const other = await pictureFolder(t);
+  const handles = await fileHandles(join(other.folder, 'a.jpg'));
+  const { stat } = handles;
+  const held: (() => void)[] = [];
+  t.intercept(handles, 'stat', {
+    async value(...args: unknown[]) {
+      if (held.length < 3) await new Promise<void>((resolve) => held.push(resolve));
+      return stat.apply(this, args);
+    },
+  });
+  const ended = ['/a.jpg', '/sub/b.jpg', '/inside.jpg'].map(hanging.textOf);
+  await until('three reads hang', () => held.length === 3);
+  const impatient = openSources(t, { sourceTimeoutMs: 200 });
+  const url = new URL('https://other.example/a.jpg');
+  const late = await failureOf(impatient.acquire(url, client({ originOf: other.originOf })));
+  t.match(late, { code: 'source_timeout', message: /the folder of other\.example/ });
+  for (const resolve of held) resolve();
+  t.same(await Promise.all(ended), ['picture a', 'picture b', 'picture b']);
+  t.equal(await other.textOf('/a.jpg'), 'picture a');
+});
+
 t.test('files are closed, and their bytes are released', async (t) => {
   const { sources, read } = await pictureFolder(t);
   await Promise.allSettled(['/a.jpg', '/missing.jpg', '/pipe.jpg', '/empty.jpg'].map(read));
