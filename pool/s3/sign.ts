@@ -25,7 +25,10 @@ export interface SignedRequest {
 const maxDerivedKeys = 50;
 const derivedKeys = new Map<string, ArrayBuffer>();
 
-/** The headers of a request with its signature (AWS Signature Version 4 for S3); `host` is the URL's. */
+/**
+ * The headers of a request with its signature (AWS Signature Version 4 for S3); `host` is the URL's.
+ * @throws Error without secrets, for credentials that no header can have
+ */
 export async function sign({
   method,
   url,
@@ -38,18 +41,24 @@ export async function sign({
   const { AwsV4Signer } = await import('aws4fetch');
   const { accessKeyId, secretAccessKey, sessionToken } = credentials;
   if (derivedKeys.size > maxDerivedKeys) derivedKeys.clear();
-  const signer = new AwsV4Signer({
-    method,
-    url: url.href,
-    headers: { ...headers, 'x-amz-content-sha256': bodyDigest },
-    service: 's3',
-    region,
-    accessKeyId,
-    secretAccessKey,
-    sessionToken: sessionToken ?? '',
-    datetime: new Date(now).toISOString().replace(/[:-]|\.\d{3}/g, ''),
-    cache: derivedKeys,
-  });
-  const signed = await signer.sign();
-  return Object.fromEntries(signed.headers);
+  try {
+    const signer = new AwsV4Signer({
+      method,
+      url: url.href,
+      headers: { ...headers, 'x-amz-content-sha256': bodyDigest },
+      service: 's3',
+      region,
+      accessKeyId,
+      secretAccessKey,
+      sessionToken: sessionToken ?? '',
+      datetime: new Date(now).toISOString().replace(/[:-]|\.\d{3}/g, ''),
+      cache: derivedKeys,
+    });
+    const signed = await signer.sign();
+    return Object.fromEntries(signed.headers);
+  } catch (error) {
+    // That of `Headers` has the value, such as a token with a line break, so it is not the cause.
+    if (error instanceof TypeError) throw new Error('the credentials cannot be sent in headers');
+    throw error;
+  }
 }

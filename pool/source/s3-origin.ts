@@ -38,13 +38,15 @@ export function s3Origin(identity: string, options: S3OriginOptions): Origin {
           throw new ServiceError('source_blocked', `The bucket of ${url.hostname} requires https.`);
         }
         report(`waiting for the credentials of the bucket of ${url.hostname}`);
-        const known = await unlessAborted(credentials(), signal).catch((error: unknown) => {
-          const text = `The service has no credentials for the bucket of ${url.hostname}.`;
+        const request = { method: 'GET', url: target, region: location.region };
+        const signing = credentials().then((known) =>
+          sign({ ...request, credentials: known, now: Date.now() }),
+        );
+        const signed = await unlessAborted(signing, signal).catch((error: unknown) => {
+          const text = `The service has no valid credentials for the bucket of ${url.hostname}.`;
           throw new ServiceError('source_unreachable', text, error);
         });
         report(`waiting for the bucket of ${url.hostname}`);
-        const request = { method: 'GET', url: target, region: location.region };
-        const signed = await sign({ ...request, credentials: known, now: Date.now() });
         const sent = { ...fetchOptions, signal, credentials: signed, maxRedirects: 0 };
         return fetchSource(target, sent).catch((error) => {
           throw withoutHost(error, target, url);

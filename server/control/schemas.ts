@@ -38,6 +38,14 @@ const hosts = {
 } as const;
 /** As in requests: also in upper case, internationalised, with a trailing dot. */
 const hostText = { type: 'string', pattern: hostTextSource, 'x-rule': bareHostRule } as const;
+/** Of a bucket. One with a line break, which is easily pasted too, could not be sent. */
+const credential = {
+  type: 'string',
+  minLength: 1,
+  pattern: '^[!-~]*$',
+  'x-rule': 'must have only visible ASCII characters, without spaces',
+  writeOnly: true,
+} as const;
 const nullableUri = { type: ['string', 'null'], format: 'uri' } as const;
 
 /** An object with exactly these fields, all of them required. */
@@ -396,8 +404,8 @@ export const bodySchemas = {
             description:
               '`s3://bucket/prefix?region=…` of AWS, or `s3://bucket/prefix?endpoint=https://…` of another service.',
           },
-          accessKeyId: { type: 'string', minLength: 1, maxLength: 256, writeOnly: true },
-          secretAccessKey: { type: 'string', minLength: 1, maxLength: 1_024, writeOnly: true },
+          accessKeyId: { ...credential, maxLength: 256 },
+          secretAccessKey: { ...credential, maxLength: 1_024 },
         }),
         description: 'A bucket, and credentials that may read its objects.',
       },

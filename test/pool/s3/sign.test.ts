@@ -1,3 +1,4 @@
+import { inspect } from 'node:util';
 import t from 'tap';
 import { parseS3Location } from '../../../contract/s3-location.ts';
 import { objectUrl } from '../../../pool/s3/object-url.ts';
@@ -53,6 +54,23 @@ t.test('a session token and conditional headers are signed', async (t) => {
   const signed = 'host;if-none-match;x-amz-content-sha256;x-amz-date;x-amz-security-token';
   t.match(headers['authorization'], `SignedHeaders=${signed},`);
   t.notMatch(JSON.stringify(headers), example.credentials.secretAccessKey);
+});
+
+t.test('credentials that no header can have are refused without being shown', async (t) => {
+  const secret = 'secret-of-the-test';
+  const refused = [
+    { accessKeyId: `AKID\n${secret}` },
+    { accessKeyId: `AKID€${secret}` },
+    { sessionToken: `token\n${secret}` },
+    { sessionToken: `${secret}\0` },
+  ];
+  for (const changes of refused) {
+    const credentials = { ...example.credentials, ...changes };
+    const url = new URL(`${bucket}a`);
+    const error = await sign({ ...example, credentials, method: 'GET', url }).catch((e) => e);
+    t.match(error, { message: 'the credentials cannot be sent in headers' });
+    t.notMatch(inspect(error, { depth: null, showHidden: true }), secret);
+  }
 });
 
 t.test('the URL of an object names its key exactly', async (t) => {

@@ -1,5 +1,7 @@
+import { inspect } from 'node:util';
 import t, { type Test } from 'tap';
 import { parseS3Location } from '../../../contract/s3-location.ts';
+import type { Credentials } from '../../../pool/s3/credentials.ts';
 import { s3Origin } from '../../../pool/source/s3-origin.ts';
 import { client, failureOf, openSources, startOrigin } from './origin.ts';
 
@@ -99,16 +101,24 @@ t.test('errors name the host of the URL, and no secrets', async (t) => {
     t.notMatch(error.message, /127\.0\.0\.1|AKID|secret|media/);
   }
   t.equal(bucket.requests.length, 3, 'a redirect is not followed');
-  const withoutCredentials = s3Origin('none', {
-    location: parseS3Location('s3://media?region=eu-central-1'),
-    credentials: async () => {
+  const failing: Readonly<Record<string, () => Promise<Credentials>>> = {
+    'the role has ended': async () => {
       throw new Error('the role has ended');
     },
-    trusted: true,
-  });
-  const originOf = () => withoutCredentials;
-  const failed = openSources(t).acquire(pathOfUrl('/a.jpg'), client({ originOf }));
-  t.match(await failureOf(failed), { code: 'source_unreachable', message: /no credentials/ });
+    'the credentials cannot be sent in headers': async () => {
+      return { ...credentials, accessKeyId: `AKIDTEST\n${secretAccessKey}` };
+    },
+  };
+  for (const [reason, get] of Object.entries(failing)) {
+    const location = parseS3Location('s3://media?region=eu-central-1');
+    const originOf = () => s3Origin('none', { location, credentials: get, trusted: true });
+    const error = await failureOf(
+      openSources(t).acquire(pathOfUrl('/a.jpg'), client({ originOf })),
+    );
+    t.match(error, { code: 'source_unreachable', message: /no valid credentials/ });
+    t.match(error.cause, { message: reason });
+    t.notMatch(inspect(error, { depth: null, showHidden: true }), /AKID|secret-of/);
+  }
 });
 
 t.test('only the endpoint of an operator may be private', async (t) => {

@@ -8,6 +8,7 @@ import {
 } from '../../../server/control/validation-messages.ts';
 
 const url = 'https://a.example/';
+const s3 = { location: 's3://a', accessKeyId: 'AKID', secretAccessKey: 'key' };
 
 type Cases = ReadonlyArray<readonly [body: unknown, ...errors: string[]]>;
 
@@ -63,6 +64,18 @@ t.test('every error names the field and the rule', async (t) => {
         { src: url, widths: Array(11).fill(5), formats: ['gif'] },
         'widths must have at most 10 items, and has 11',
         'formats[0] must be one of auto, avif, webp, jpeg, png, and is "gif"',
+      ],
+    ],
+    ProjectOriginInput: [
+      [
+        { s3: { ...s3, accessKeyId: 'AKID\nsecret', secretAccessKey: 'secret\n' } },
+        's3.accessKeyId must have only visible ASCII characters, without spaces',
+        's3.secretAccessKey must have only visible ASCII characters, without spaces',
+      ],
+      [
+        { s3: { ...s3, accessKeyId: '', secretAccessKey: 'é x' } },
+        's3.accessKeyId must have at least 1 character',
+        's3.secretAccessKey must have only visible ASCII characters, without spaces',
       ],
     ],
     DomainInput: [
@@ -128,6 +141,7 @@ t.test('values are accepted exactly within their bounds', async (t) => {
     ['PrewarmInput', { src: url }],
     ['PrewarmInput', { src: url, sources: Array(20).fill(url), widths: Array(10).fill(5_000) }],
     ['PrewarmInput', { sources: [url], formats, widths: [1] }],
+    ['ProjectOriginInput', { s3: { ...s3, secretAccessKey: '!/+=~' } }],
     ['DomainInput', { host: '' }],
   ];
   for (const [name, body] of accepted) {
