@@ -108,8 +108,12 @@ export class UsageRecords {
   /**
    * Updates of several documents in one command: a tenth of the time of a call for each. Those that fail are
    * repeated once: another process may have inserted the same document.
+   *
+   * In the order of the ids: FerretDB locks the documents of a command one after the other until its end, and
+   * commands with different orders wait for each other.
    */
-  async #update(updates: readonly Statement[]): Promise<void> {
+  async #update(statements: readonly Statement[]): Promise<void> {
+    const updates = statements.toSorted((a, b) => (a.q._id < b.q._id ? -1 : 1));
     const failed = await this.#run(updates);
     const again = updates.filter((_, index) => failed.some((error) => error.index === index));
     const [error] = again.length === 0 ? [] : await this.#run(again);
@@ -126,7 +130,7 @@ export class UsageRecords {
 
 /** An update of the command `update`. */
 interface Statement {
-  readonly q: object;
+  readonly q: { readonly _id: string };
   readonly u: object;
   readonly upsert?: true;
 }

@@ -98,6 +98,23 @@ t.test('processes add up, and each knows its own counts at once', async (t) => {
   t.same(day, { date: '2026-11-22', counts: { ...noUsage(), memory: 12, bytes: 100 } });
 });
 
+t.test('processes that write in different orders do not block each other', async (t) => {
+  const { startProcess, failures } = await start(t);
+  const ids = Array.from({ length: 100 }, (_, index) => `prj_${index}`);
+  const orders = [ids, ids.toReversed(), [...ids.slice(50), ...ids.slice(0, 50).toReversed()]];
+  const processes = orders.map((order) => ({ ...startProcess(), order }));
+  for (let round = 0; round < 3; round += 1) {
+    for (const { count, order } of processes) for (const id of order) count(1, 0, id);
+    await Promise.all(processes.map(({ usage }) => usage.store()));
+  }
+  t.same(failures, []);
+  await Promise.all(processes.map(({ usage }) => usage.close()));
+  t.same(failures, []);
+  const [reader] = processes;
+  const hits = await Promise.all(ids.map((id) => reader?.hits(id)));
+  t.same(new Set(hits), new Set([9]));
+});
+
 t.test('a write without an answer counts once', async (t) => {
   const { records, startProcess, stored, faults, failures, lost } = await start(t);
   const { usage, count } = startProcess();
