@@ -14,7 +14,7 @@ import { baseUrl, rootKey, startControl } from './control/control.ts';
 import { picture, startTestOrigin } from './origin.ts';
 import { startWorker } from './worker/worker.ts';
 
-/** A folder for screenscreenshotFolder, such as docs/console; they show the sample picture. */
+/** A folder for screenshots, such as docs/console; they show the sample picture. */
 const screenshotFolder = process.env['CONSOLE_PICTURES'];
 const axe = await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 const phone = { viewport: { width: 390, height: 844 }, colorScheme: 'dark' } as const;
@@ -421,8 +421,8 @@ t.test('the console in a browser', { skip: noChromium }, async (t) => {
     const { page, problems } = await opened();
     await page.goto(`${url}/docs`);
     const operations = page.locator('.opblock');
-    // The two image endpoints and health.
-    const count = Object.keys(endpoints).length + 3;
+    // The two image endpoints, health and readiness.
+    const count = Object.keys(endpoints).length + 4;
     await operations.nth(count - 1).waitFor();
     t.equal(await operations.count(), count);
     const health = operations.filter({ hasText: '/api/health' });
@@ -448,7 +448,7 @@ t.test('the console in a browser', { skip: noChromium }, async (t) => {
   });
 
   t.test(
-    'screenscreenshotFolder for the documents',
+    'screenshots for the documents',
     { skip: screenshotFolder === undefined },
     async () => {
       const input = {
