@@ -123,12 +123,16 @@ export class Supervisor {
     return this.#workers.get(frontEnd)?.process.pid;
   }
 
-  /** Replaces the processes one at a time, each when its replacement listens. Never rejects. */
-  roll(): Promise<void> {
+  /**
+   * Replaces the processes one at a time, each when its replacement listens. Does nothing when the service is
+   * going to stop, which the drain of a replaced process would delay. Never rejects.
+   */
+  async roll(): Promise<void> {
+    if (this.#announced) return;
     this.#rolling ??= this.#roll().finally(() => {
       this.#rolling = null;
     });
-    return this.#rolling;
+    await this.#rolling;
   }
 
   /** Tells all front ends, later ones included, that the service is going to stop. They serve until `stop`. */
@@ -150,7 +154,7 @@ export class Supervisor {
     const { log } = this.#options;
     log.info('replacing the front ends one at a time');
     for (const slot of this.#slots) {
-      if (this.#stopping) return;
+      if (this.#announced) return;
       try {
         await this.#fill(slot);
       } catch (error) {
@@ -183,7 +187,6 @@ export class Supervisor {
     const { id } = worker;
     const startedAt = performance.now();
     this.#workers.set(id, worker);
-    if (this.#announced) this.send(id, { type: 'service-stops' });
     log.debug({ frontEnd: id, child: worker.process.pid }, 'a front end starts');
     return new Promise((resolve, reject) => {
       const startTimer = setTimeout(() => worker.process.kill('SIGKILL'), startWithinMs);
@@ -203,6 +206,8 @@ export class Supervisor {
         } else {
           if (message.type === 'started') {
             startTimer.refresh();
+            // Before `started` the process has no receiver, and messages to it are lost.
+            if (this.#announced) this.send(id, { type: 'service-stops' });
             log.debug({ frontEnd: id }, 'a front end waits for the store');
           }
           if (message.type === 'stats') this.#requireProgress(slot, worker, message.stats);

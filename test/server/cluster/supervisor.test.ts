@@ -1,6 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { pino } from 'pino';
 import t, { type Test } from 'tap';
+import type { ToPrimary, Welcome } from '../../../server/cluster/channel.ts';
 import { Supervisor, type SupervisorOptions } from '../../../server/cluster/supervisor.ts';
 import { scriptUrl } from '../../scripts.ts';
 import { until } from '../../until.ts';
@@ -9,6 +10,13 @@ interface Line {
   readonly msg: string;
   readonly delayMs?: number;
 }
+
+const welcome: Welcome = {
+  type: 'welcome',
+  storeUrl: '',
+  storePrepared: true,
+  knownProjects: { confirmedAt: 0, projects: [] },
+};
 
 /** A supervisor of one front end, which is stopped at the end of the test. */
 function supervise(t: Test, script: string, options: Partial<SupervisorOptions> = {}) {
@@ -66,15 +74,22 @@ t.test('a front end that is killed before it listens is replaced', async (t) => 
   t.same(ended, [waiting[0]]);
   t.not(waiting[2], waiting[0]);
   t.equal(supervisor.listening, 0);
-  supervisor.send(waiting[2] ?? 0, {
-    type: 'welcome',
-    storeUrl: '',
-    storePrepared: true,
-    knownProjects: { confirmedAt: 0, projects: [] },
-  });
+  supervisor.send(waiting[2] ?? 0, welcome);
   await listening;
   t.equal(supervisor.listening, 1);
   t.equal(ended.length, 1);
+});
+
+t.test('a stop that was announced is known to later front ends, and prevents rolls', async (t) => {
+  const { supervisor, count } = supervise(t, 'waiting-front-end');
+  supervisor.announceStop();
+  const onMessage = (frontEnd: number, { type }: ToPrimary) => {
+    if (type === 'started') supervisor.send(frontEnd, welcome);
+  };
+  const listening = supervisor.start({ onMessage, onEnd: () => {}, onGiveUp: t.fail });
+  await t.rejects(listening, { message: 'a front end ended before it listened (0)' });
+  await supervisor.roll();
+  t.equal(count('replacing the front ends one at a time'), 0);
 });
 
 t.test('the supervisor gives up only on front ends that never listened', async (t) => {

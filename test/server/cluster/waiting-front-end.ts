@@ -1,10 +1,10 @@
 import { channelToPrimary } from '../../../server/cluster/channel.ts';
 
-/** A front end that listens when it has received its welcome. */
+/** A front end that listens when it has received its welcome, unless the service is going to stop. */
 const channel = channelToPrimary();
 process.on('disconnect', () => process.exit(0));
 await channel.start();
 channel.receive(({ type }) => {
-  if (type === 'drain') process.exit(0);
+  if (type === 'drain' || type === 'service-stops') process.exit(0);
 });
 channel.send({ type: 'ready', httpServer: { engine: 'node' } });
