@@ -380,6 +380,14 @@ t.test('the console in a browser', { skip: noChromium }, async (t) => {
     await usage.getByText('The limits are saved').waitFor();
     const { limits } = (await api.store.projects.find(id)) ?? {};
     t.same(limits, { rendersPerDay: 500, bytesPerDay: null });
+    t.same(problems, []);
+    await page.route('**/limits', (route) => route.fulfill({ status: 503, body: '{}' }));
+    await page.reload();
+    await usage.getByRole('alert').waitFor();
+    t.ok(await usage.getByRole('button', { name: 'Save limits' }).isDisabled(), 'not loaded');
+    t.equal(await usage.getByLabel('Renders per day').count(), 0);
+    t.match(problems.splice(0), [/status of 503/]);
+    await page.unroute('**/limits');
 
     await page.getByRole('link', { name: 'Service', exact: true }).click();
     await page.getByRole('heading', { name: 'Disk cache' }).waitFor();

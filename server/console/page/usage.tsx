@@ -75,7 +75,8 @@ function Limits({ api, project, description }: ProjectProps) {
   const path = `/projects/${project.id}/limits`;
   const schema = { properties: description.schemas['LimitsInput']?.properties ?? {} };
   const fields = fieldsOf(schema);
-  const [values, setValues] = useState<Values>({});
+  /** Null until the limits are loaded: saving empty fields would remove limits. */
+  const [values, setValues] = useState<Values | null>(null);
   const { run, busy, message, failure } = useAction();
   const show = (limits: Readonly<Record<string, unknown>>) => setValues(valuesOf(fields, limits));
   useEffect(() => {
@@ -86,6 +87,7 @@ function Limits({ api, project, description }: ProjectProps) {
   }, [api, path]);
   const save = async (event: Event) => {
     event.preventDefault();
+    if (values === null) return;
     await run(async () => {
       const none = Object.fromEntries(fields.map(([name]) => [name, null]));
       show((await api('PUT', path, { ...none, ...bodyOf(fields, values) })).limits);
@@ -94,11 +96,13 @@ function Limits({ api, project, description }: ProjectProps) {
   };
   return (
     <form aria-label="Limits for a day" onSubmit={save}>
-      <div class="fields">
-        <SchemaFields {...{ schema, values }} onChange={setValues} placeholders={noLimits} />
-      </div>
+      {values !== null && (
+        <div class="fields">
+          <SchemaFields {...{ schema, values }} onChange={setValues} placeholders={noLimits} />
+        </div>
+      )}
       <FailureNotice failure={failure} />
-      <button type="submit" class="primary" disabled={busy}>
+      <button type="submit" class="primary" disabled={busy || values === null}>
         Save limits
       </button>
       <p role="status" class="quiet">
