@@ -18,8 +18,8 @@ const everything = [
 ].join(',');
 
 /** The manifests for values, by kind and name; the error when the chart refuses them. */
-function render(values: string) {
-  const args = ['template', 'shop', chart, ...kubernetes, '--set', values];
+function render(values: string, option = '--set') {
+  const args = ['template', 'shop', chart, ...kubernetes, option, values];
   const { status, stdout, stderr } = spawnSync('helm', args, { encoding: 'utf8' });
   const manifests = new Map<string, string>();
   for (const text of stdout.split(/^---$/m)) {
@@ -68,6 +68,17 @@ t.test('the chart renders with one pod and with several', { skip }, async (t) =>
   if (hasHaproxy) await checkBalancer(t, balancer);
   const text = [...several.manifests].filter(([key]) => !key.startsWith('Secret')).join();
   t.notMatch(text, 'mongodb://', 'the URL is in the Secret only');
+});
+
+t.test('the chart takes numbers as they are in commands and in files', { skip }, (t) => {
+  for (const option of ['--set', '--set-json', '--set-string']) {
+    const values = 'image.tag=20261123,settings.SERVICE_DISK_CACHE_BYTES=10737418240';
+    const { error, manifests } = render(values, option);
+    t.equal(error, null, option);
+    t.match(manifests.get('StatefulSet shop-image-delivery'), /: image-delivery:20261123$/m);
+    t.match(manifests.get('ConfigMap shop-image-delivery'), '_DISK_CACHE_BYTES: "10737418240"');
+  }
+  t.end();
 });
 
 t.test('the chart refuses values that do not work', { skip }, async (t) => {

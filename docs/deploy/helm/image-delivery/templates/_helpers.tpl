@@ -16,8 +16,13 @@ app.kubernetes.io/managed-by: {{ (index . 0).Release.Service }}
 helm.sh/chart: {{ (index . 0).Chart.Name }}-{{ (index . 0).Chart.Version }}
 {{- end }}
 
+{{/* A string, whole number or boolean as text. Numbers of files are floats, which would have an exponent. */}}
+{{- define "text" -}}
+{{ if kindIs "float64" . }}{{ int64 . }}{{ else }}{{ . }}{{ end }}
+{{- end }}
+
 {{- define "image" -}}
-{{ .Values.image.repository }}:{{ .Values.image.tag | default .Chart.AppVersion }}
+{{ .Values.image.repository }}:{{ include "text" (.Values.image.tag | default .Chart.AppVersion) }}
 {{- end }}
 
 {{- define "secretName" -}}
