@@ -89,6 +89,11 @@ t.test('the chart refuses values that do not work', { skip }, async (t) => {
     ['settings.SERVICE_DRAIN_DELAY_MS=1s', /drainDelaySeconds/],
     ['settings.PORT=a', /does not match/i],
     ['replica=2', /replica/],
+    ['replicas=0', /replicas/],
+    ['autoscaling.minReplicas=0', /minReplicas/],
+    ['autoscaling.maxReplicas=0', /maxReplicas/],
+    ['balancer.replicas=0', /balancer/],
+    [`${mongodb},autoscaling.enabled=true,autoscaling.minReplicas=7`, /minReplicas is greater/],
     ['service.port=0', /port/],
   ];
   for (const [values, error] of refused) t.match(render(values).error, error, values);

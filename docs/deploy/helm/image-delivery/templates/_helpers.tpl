@@ -49,6 +49,11 @@ helm.sh/chart: {{ (index . 0).Chart.Name }}-{{ (index . 0).Chart.Version }}
 {{- else if not (or .Values.existingSecret .Values.secrets.SERVICE_MONGODB_URL) }}
 {{- fail "store=mongodb needs SERVICE_MONGODB_URL, in secrets or in existingSecret." }}
 {{- end }}
+{{- with .Values.autoscaling }}
+{{- if and .enabled (gt (int .minReplicas) (int .maxReplicas)) }}
+{{- fail "autoscaling.minReplicas is greater than autoscaling.maxReplicas." }}
+{{- end }}
+{{- end }}
 {{- if hasKey .Values.settings "SERVICE_DRAIN_DELAY_MS" }}
 {{- fail "Set drainDelaySeconds instead of SERVICE_DRAIN_DELAY_MS: the pods' time to stop depends on it." }}
 {{- end }}
