@@ -21,7 +21,6 @@ export interface DiskPurgesOptions {
   readonly log: Logger;
   /** Called when the images of all purges up to a number are deleted. */
   readonly onComplete: (projectId: string, number: number, images: number) => void;
-  readonly lateMs?: number;
 }
 
 /** Projects whose completed purges are remembered; those of others are looked for once more. */
@@ -65,7 +64,6 @@ export class DiskPurges {
   }
 
   async #run(): Promise<void> {
-    const { lateMs = lateWritesMs } = this.#options;
     const { signal } = this.#closing;
     this.#running = true;
     while (this.#pending.size > 0 && !signal.aborted) {
@@ -74,7 +72,7 @@ export class DiskPurges {
       const begunAt = performance.now();
       const images = new Map<string, number>();
       await this.#delete(projects, images);
-      await sleep(lateMs, null, { signal }).catch(() => {});
+      await sleep(lateWritesMs, null, { signal }).catch(() => {});
       if (signal.aborted) break;
       await this.#delete(projects, images);
       for (const project of projects) this.#complete(project, images, performance.now() - begunAt);
