@@ -1,6 +1,6 @@
 import type { Sharp } from 'sharp';
 import type { OutputFormat } from '../variant.ts';
-import { type Mode, ownQuality } from './encode/quality.ts';
+import { encoderQuality, type Mode } from './encode/quality.ts';
 
 export interface EncodeOptions {
   /** 1..100, as requested, on JPEG's scale. */
@@ -59,7 +59,7 @@ const maxThumbnailPixels = 150_000;
 function lossy(image: Sharp, modes: readonly [Mode, Mode], options: EncodeOptions): Sharp {
   const { quality, pixels, sharpChroma } = options;
   const mode = modes[sharpChroma || quality >= fullChromaFrom ? 1 : 0];
-  return ownScale[mode](image, ownQuality(mode, quality, pixels), pixels);
+  return ownScale[mode](image, encoderQuality(mode, quality, pixels), pixels);
 }
 
 /**

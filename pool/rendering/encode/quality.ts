@@ -4,17 +4,17 @@ export type Mode = 'jpeg' | 'jpegFull' | 'webp' | 'webpSharp' | 'avif' | 'avifGr
 /** Pixels of the output for which the columns of the curves were measured. */
 const columns = [25_000, 100_000, 400_000, 1_600_000] as const;
 
-/** The encoder's own qualities for the requested ones, by the columns. */
+/** Qualities on the encoder's scale for the requested ones, by the columns. */
 interface Curve {
   readonly requested: readonly number[];
-  readonly own: readonly (readonly number[])[];
+  readonly encoder: readonly (readonly number[])[];
 }
 
 const requested = [1, 10, 20, 30, 40, 50, 60, 70, 80, 90, 95, 100];
 
 const avif: Curve = {
   requested,
-  own: [
+  encoder: [
     [1, 18, 35, 41, 45, 50, 53, 58, 64, 72, 82, 100],
     [1, 14, 32, 40, 44, 49, 53, 58, 66, 75, 86, 100],
     [1, 10, 30, 39, 43, 48, 53, 58, 66, 78, 87, 100],
@@ -35,7 +35,7 @@ const avif: Curve = {
 const curves: Readonly<Partial<Record<Mode, Curve>>> = {
   jpegFull: {
     requested,
-    own: [
+    encoder: [
       [1, 10, 19, 27, 33, 40, 45, 56, 67, 81, 88, 100],
       [1, 10, 19, 28, 35, 43, 50, 61, 72, 84, 89, 100],
       [1, 10, 18, 27, 36, 43, 51, 63, 74, 85, 90, 100],
@@ -44,7 +44,7 @@ const curves: Readonly<Partial<Record<Mode, Curve>>> = {
   },
   webp: {
     requested,
-    own: [
+    encoder: [
       [1, 3, 14, 29, 41, 52, 61, 74, 81, 89, 96, 100],
       [1, 3, 14, 29, 42, 56, 64, 77, 84, 91, 97, 100],
       [1, 3, 13, 28, 44, 58, 69, 79, 86, 92, 98, 100],
@@ -53,7 +53,7 @@ const curves: Readonly<Partial<Record<Mode, Curve>>> = {
   },
   webpSharp: {
     requested: [1, 30, 40, 50, 60, 70, 80, 90, 95, 100],
-    own: [
+    encoder: [
       [1, 22, 31, 43, 54, 66, 77, 86, 92, 100],
       [1, 22, 33, 49, 60, 74, 81, 89, 94, 100],
       [1, 22, 36, 53, 65, 77, 83, 91, 95, 100],
@@ -69,7 +69,7 @@ const curves: Readonly<Partial<Record<Mode, Curve>>> = {
  * @param pixels of the output
  * @returns 1..100, whole, on the encoder's own scale
  */
-export function ownQuality(mode: Mode, quality: number, pixels: number): number {
+export function encoderQuality(mode: Mode, quality: number, pixels: number): number {
   const curve = curves[mode];
   if (curve === undefined) return quality;
   const { low, part } = segmentOf(curve.requested, quality);
@@ -87,11 +87,15 @@ export function segmentOf(xs: readonly number[], x: number): { low: number; part
 }
 
 /** One point of a curve: linear in the logarithm of the pixels, and constant beyond the outer columns. */
-function bySize({ own }: Curve, point: number, pixels: number): number {
+function bySize({ encoder }: Curve, point: number, pixels: number): number {
   const at = Math.log(Math.max(1, pixels) / columns[0]) / Math.log(4);
   const within = Math.min(Math.max(at, 0), columns.length - 1);
   const column = Math.min(Math.floor(within), columns.length - 2);
-  return interpolate(own[column]?.[point] ?? 0, own[column + 1]?.[point] ?? 0, within - column);
+  return interpolate(
+    encoder[column]?.[point] ?? 0,
+    encoder[column + 1]?.[point] ?? 0,
+    within - column,
+  );
 }
 
 export const interpolate = (from: number, to: number, part: number): number =>

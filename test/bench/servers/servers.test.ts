@@ -8,7 +8,7 @@ import { startBare } from '../../../bench/servers/bare.ts';
 import { encoderOptions, sharpFields } from '../../../bench/servers/encoder-settings.ts';
 import { defaultPeer, parsePeer, peerServer } from '../../../bench/servers/peer.ts';
 import { processorMs, residentMiB } from '../../../bench/servers/processes.ts';
-import { ownQuality } from '../../../pool/rendering/encode/quality.ts';
+import { encoderQuality } from '../../../pool/rendering/encode/quality.ts';
 import { DiskCacheIndex } from '../../../server/cluster/disk-cache-index.ts';
 import { rootPath } from '../../root.ts';
 import { temporaryFolder } from '../../temporary-root.ts';
@@ -24,7 +24,7 @@ t.test('IPX uses the same version of sharp', async (t) => {
 
 t.test('encoder options are those of the service', async (t) => {
   t.match(encoderOptions('avif', 80, 1_000), {
-    quality: ownQuality('avif', 80, 1_000),
+    quality: encoderQuality('avif', 80, 1_000),
     effort: Number,
   });
   t.match(encoderOptions('jpeg', 80, 1_000), { quality: 80, chromaSubsampling: '4:2:0' });
@@ -51,7 +51,7 @@ t.test('a peer has a template of its URLs', async (t) => {
   const source = 'http://127.0.0.1:1/a.jpg?n={n}';
   t.equal(
     server.imageUrl({ source, width: 800, format: 'avif', quality: 80 }),
-    `http://127.0.0.1:8081/rs:fit:800/q:${ownQuality('avif', 80, 1_000)}/plain/http%3A%2F%2F127.0.0.1%3A1%2Fa.jpg%3Fn%3D{n}@avif`,
+    `http://127.0.0.1:8081/rs:fit:800/q:${encoderQuality('avif', 80, 1_000)}/plain/http%3A%2F%2F127.0.0.1%3A1%2Fa.jpg%3Fn%3D{n}@avif`,
   );
   for (const [wrong, why] of [
     ['http://127.0.0.1/{url}', /name=/],

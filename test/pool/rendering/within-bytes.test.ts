@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import sharp from 'sharp';
 import t from 'tap';
 import { picture } from '../../../bench/origin/pictures.ts';
-import { ownQuality } from '../../../pool/rendering/encode/quality.ts';
+import { encoderQuality } from '../../../pool/rendering/encode/quality.ts';
 import {
   type LossyFormat,
   maxEncodes,
@@ -63,7 +63,7 @@ async function bytesOf(file: Buffer, format: LossyFormat): Promise<number[]> {
   const known = new Map<number, number>();
   const bytes = [Number.NaN];
   for (let quality = 1; quality <= 80; quality += 1) {
-    const own = ownQuality(format, quality, pixels);
+    const own = encoderQuality(format, quality, pixels);
     if (!known.has(own)) {
       const image = ownScale[format](sharp(data, { raw: info }), own, pixels);
       known.set(own, (await image.toBuffer()).length);
