@@ -45,7 +45,7 @@ export interface SourceColour {
   /** True if the profile's name is sRGB. */
   readonly isSrgb: boolean;
   /** True for 16 bits per channel. */
-  readonly deep: boolean;
+  readonly is16Bit: boolean;
   /** The profile's colour space; null for sRGB, no profile, and profiles that cannot be converted to. */
   readonly space: ColourSpace | null;
 }

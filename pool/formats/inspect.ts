@@ -206,7 +206,7 @@ function inspectBitmap(
     gainMap: null,
     hasAlpha: kind === 'ico' || hasAlpha(header),
     extraSamples: false,
-    colour: { model: 'rgb', hasProfile: false, isSrgb: false, deep: false, space: null },
+    colour: { model: 'rgb', hasProfile: false, isSrgb: false, is16Bit: false, space: null },
   };
 }
 
@@ -216,7 +216,7 @@ function colourOf({ icc, space, hasProfile, depth }: Metadata): SourceColour {
     model: /^s?rgb(?:16)?$/.test(space) ? 'rgb' : /^(?:b-w|grey16)$/.test(space) ? 'grey' : 'other',
     hasProfile,
     isSrgb: hasSrgb,
-    deep: depth === 'ushort',
+    is16Bit: depth === 'ushort',
     space: icc === undefined || hasSrgb ? null : ColourSpace.of(icc),
   };
 }

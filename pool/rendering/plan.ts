@@ -82,10 +82,10 @@ export interface Resize extends Size {
 }
 
 /**
- * `keep` keeps and attaches the source's profile; `convert` converts colours to sRGB. `convert-deep` does so
+ * `keep` keeps and attaches the source's profile; `convert` converts colours to sRGB. `convert-16-bit` does so
  * for 16-bit colours with a profile, which sharp by default converts to Display P3 and leaves untagged.
  */
-export type ProfileHandling = 'keep' | 'convert' | 'convert-deep';
+export type ProfileHandling = 'keep' | 'convert' | 'convert-16-bit';
 
 /** More pixels of a placeholder would only be averaged. */
 const maxPlaceholderSide = 200;
@@ -170,7 +170,7 @@ export function makePlan(
     timing: animated ? facts.timing : null,
     ...withBorder(box, box.border),
     scale,
-    depthReduced: profile === 'keep' && facts.colour.deep,
+    depthReduced: profile === 'keep' && facts.colour.is16Bit,
     extract: content === null ? null : scaledArea(content, opened, whole),
     prepared: inPasses ? scaledSize(part, opened * shrink) : null,
     byFrame,
@@ -240,9 +240,9 @@ function resizeOf(natural: Size, box: Box, variant: Variant, stacked: boolean): 
   return { width, height, fit, position: effective, kernel, window: null };
 }
 
-function hasPlainPixels({ model, deep }: SourceColour, variant: Variant): boolean {
+function hasPlainPixels({ model, is16Bit }: SourceColour, variant: Variant): boolean {
   const { stripMetadata, grayscale, threshold } = variant;
-  return stripMetadata && model === 'rgb' && !deep && !grayscale && threshold === null;
+  return stripMetadata && model === 'rgb' && !is16Bit && !grayscale && threshold === null;
 }
 
 /**
@@ -261,7 +261,7 @@ function profileHandling(
   const keeps = variant.keepProfile || !variant.stripMetadata;
   const isConvertible = colour.isSrgb || colour.space !== null;
   if (keeps && possible && (isConvertible || !addsColour)) return 'keep';
-  return colour.deep ? 'convert-deep' : 'convert';
+  return colour.is16Bit ? 'convert-16-bit' : 'convert';
 }
 
 /** Black and white are the same in every space. */

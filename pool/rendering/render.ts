@@ -197,7 +197,7 @@ async function transform(
     requireInterruptible(facts, plan, variant.maxBytes === null ? 1 : maxEncodes);
   }
   const context: StepContext = { plan, variant, overlay: null, metadata, copyright };
-  const keepsExif = metadata?.exif === 'kept' && !facts.colour.deep;
+  const keepsExif = metadata?.exif === 'kept' && !facts.colour.is16Bit;
   const pipeline = new Pipeline(source, facts, { ...plan, lenient, raw, keepsExif }, limits);
   const apply = (steps: readonly Step[]) =>
     pipeline.apply((image) => applySteps(image, steps, context));

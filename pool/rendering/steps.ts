@@ -137,7 +137,7 @@ const colour: Step = (image, { plan }) => {
   switch (plan.profile) {
     case 'keep':
       return image.keepIccProfile();
-    case 'convert-deep':
+    case 'convert-16-bit':
       return image.withIccProfile('srgb', { attach: false });
     case 'convert':
       return image;

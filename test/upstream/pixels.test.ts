@@ -99,7 +99,7 @@ const deep = async () =>
       .toBuffer(),
   );
 
-t.test('16 bits become Display P3 without a profile: `convert-deep` in plan.ts', async (t) => {
+t.test('16 bits become Display P3 without a profile: `convert-16-bit` in plan.ts', async (t) => {
   const wide = await (await deep()).png().toBuffer();
   t.notOk((await sharp(wide).metadata()).hasProfile);
   const right = sharp(

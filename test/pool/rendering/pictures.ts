@@ -31,7 +31,7 @@ export function sourceFacts(width: number, height: number, changes: Partial<Sour
     timing: null,
     hasAlpha: false,
     extraSamples: false,
-    colour: { model: 'rgb', hasProfile: false, isSrgb: false, deep: false, space: null },
+    colour: { model: 'rgb', hasProfile: false, isSrgb: false, is16Bit: false, space: null },
     svg: null,
     gainMap: null,
     ...changes,
