@@ -3,7 +3,7 @@ import { settingsFromCommandLine } from '../contract/settings/command-line.ts';
 import { takeFreePorts } from '../server/local/free-ports.ts';
 import { startTemporaryService } from '../server/local/temporary-service.ts';
 import { newProjectId } from '../store/identifiers.ts';
-import { startOrigin } from './origin/origin.ts';
+import { startSampleOrigin } from './origin/origin.ts';
 import { pictureNames } from './origin/pictures.ts';
 
 /**
@@ -39,7 +39,7 @@ const { settings: given } = settingsFromCommandLine(
   ],
 );
 await takeFreePorts(given).catch((error: Error) => command.error(error.message));
-const origin = await startOrigin();
+const origin = await startSampleOrigin();
 const project = newProjectId();
 const urls = pictureNames.map((name) => `${origin.url}/${name}`);
 const { settings, key } = await startTemporaryService({

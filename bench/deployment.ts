@@ -3,11 +3,11 @@ import { fileURLToPath } from 'node:url';
 import { loadSettings } from '../contract/settings/load.ts';
 import { newApiKey } from '../store/identifiers.ts';
 import { joinStore } from '../store/open.ts';
-import { end, freePort, launch, untilOk } from './servers/launch.ts';
+import { end, ephemeralPort, startCommand, untilOk } from './servers/launch.ts';
 import { temporaryFolder } from './temporary-folder.ts';
 
 /** The service and its worker as separate processes, with their data in a temporary folder. */
-export interface Deployment {
+export interface ServiceDeployment {
   /** Without a slash at the end. */
   readonly url: string;
   readonly key: string;
@@ -49,10 +49,10 @@ export interface DeployOptions {
 export async function deploy(
   settings: Readonly<Record<string, string>> = {},
   options: DeployOptions = {},
-): Promise<Deployment> {
+): Promise<ServiceDeployment> {
   const temporary = options.dataDir === undefined ? await temporaryFolder('bench') : null;
   const dataDir = options.dataDir ?? temporary?.path ?? '';
-  const [port, workerPort] = [await freePort(), await freePort()];
+  const [port, workerPort] = [await ephemeralPort(), await ephemeralPort()];
   const key = newApiKey();
   const url = `http://127.0.0.1:${port}`;
   const env = {
@@ -72,7 +72,7 @@ export async function deploy(
   const run = (entry: string) => {
     const file = fileURLToPath(new URL(`../../dist/${entry}`, import.meta.url));
     const stdio: ['ignore', 'inherit', 'inherit'] = ['ignore', 'inherit', 'inherit'];
-    return launch([process.execPath, file], options.cpus, { env, cwd: dataDir, stdio });
+    return startCommand([process.execPath, file], options.cpus, { env, cwd: dataDir, stdio });
   };
   const startedAt = performance.now();
   const service = run('server/main.js');
@@ -118,7 +118,7 @@ export async function deploy(
 async function createProjects(
   environment: NodeJS.ProcessEnv,
   origin: string,
-): Promise<Pick<Deployment, 'project' | 'signed'>> {
+): Promise<Pick<ServiceDeployment, 'project' | 'signed'>> {
   const store = await joinStore(loadSettings(environment));
   try {
     const { _id: orgId } = await store.organisations.default();

@@ -1,7 +1,7 @@
 import { availableParallelism, cpus, loadavg, release, totalmem } from 'node:os';
 import { join, resolve } from 'node:path';
 import { hasWrk } from './load/peak.ts';
-import { readOptions } from './options.ts';
+import { readBenchOptions } from './options.ts';
 import { verdictTable } from './report/verdict.ts';
 import { type ScenarioResult, writeReport } from './report/write.ts';
 import { Runner } from './scenarios/run.ts';
@@ -17,7 +17,7 @@ const print = (text: string): void => void process.stdout.write(`${text}\n`);
 /** Load averages above this share of the cores mean that other programs affect the result. */
 const quietBelow = 0.35;
 
-const options = readOptions();
+const options = readBenchOptions();
 const quick = options.quick === true;
 const rounds = options.rounds ?? (quick ? 2 : 5);
 const seconds = options.seconds ?? (quick ? 0.5 : 4);

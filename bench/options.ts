@@ -4,10 +4,10 @@ import { numberFrom } from './arguments.ts';
 import { goalInWords } from './report/verdict.ts';
 import type { Measure } from './scenarios/scenario.ts';
 import { isScenario, type ScenarioName, scenarioNames, scenarios } from './scenarios/table.ts';
-import { type Peer, parsePeer, placeholders } from './servers/peer.ts';
+import { type Peer, parsePeer, urlPlaceholders } from './servers/peer.ts';
 
 /** The command line of `npm run bench`. */
-export interface Options {
+export interface BenchOptions {
   readonly quick?: boolean;
   readonly only?: readonly ScenarioName[];
   readonly folder: string;
@@ -47,10 +47,10 @@ const listed = scenarioNames.map((name) => {
   );
   return [`  ${name}: ${title}`, ...goals].join('\n');
 });
-const words = Object.entries(placeholders).map(([word, meaning]) => `  {${word}}  ${meaning}`);
+const words = Object.entries(urlPlaceholders).map(([word, meaning]) => `  {${word}}  ${meaning}`);
 
 /** Ends the process with a message when the arguments are wrong. */
-export function readOptions(): Options {
+export function readBenchOptions(): BenchOptions {
   return new Command('bench')
     .description(
       'Compares the service with what the machine can do and with other servers, in turns, and writes a report with tables and charts. Takes about an hour. Goals that are missed are reported and do not change the exit code, which is 1 when a scenario could not be measured.',
@@ -102,5 +102,5 @@ or, in a segment with other words, the part between commas or colons, such as ,q
 wrk, nginx and taskset are used if they are installed.`,
     )
     .parse()
-    .opts<Options>();
+    .opts<BenchOptions>();
 }

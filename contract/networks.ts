@@ -2,12 +2,12 @@ import { isIP } from 'node:net';
 import { domainToASCII } from 'node:url';
 import ipaddr from 'ipaddr.js';
 
-export type Address = ipaddr.IPv4 | ipaddr.IPv6;
+export type IpAddress = ipaddr.IPv4 | ipaddr.IPv6;
 /** A network: its base address and prefix length in bits. */
-export type Network = readonly [Address, number];
+export type Network = readonly [IpAddress, number];
 
 /** Whether one of the networks contains the address. */
-export function within(address: Address, list: readonly Network[]): boolean {
+export function within(address: IpAddress, list: readonly Network[]): boolean {
   return list.some(([base, bits]) => base.kind() === address.kind() && address.match(base, bits));
 }
 
@@ -15,7 +15,7 @@ export function within(address: Address, list: readonly Network[]): boolean {
  * Parses an IP address in its standard text form; null for other texts. An IPv4-mapped IPv6 address
  * becomes the IPv4 address, to which a socket connects.
  */
-export function parseAddress(text: string): Address | null {
+export function parseAddress(text: string): IpAddress | null {
   const version = isIP(text);
   if (version === 0) return null;
   if (version === 4 || !text.includes('.')) return ipaddr.process(text);

@@ -1,5 +1,5 @@
 import type { ErrorCode } from '../contract/errors.ts';
-import type { ImageInputs, InputName } from './image.ts';
+import type { ImageInput, InputFacts } from './image.ts';
 import type { OriginFreshness } from './source/cache-control.ts';
 
 /** How a project wants an image to follow its source. */
@@ -49,8 +49,8 @@ const defaultOriginAge = 3_600;
  * @param now Unix ms; an image of a later time was made before the clock was set back
  */
 export function isUpToDate(
-  { fetchedAt, digests }: ImageInputs,
-  input: InputName,
+  { fetchedAt, digests }: InputFacts,
+  input: ImageInput,
   state: SourceState,
   now: number,
 ): boolean {

@@ -15,7 +15,7 @@ export interface Image {
 }
 
 /** SHA-256 of the bytes of an image's source and watermark, base64url; null for no watermark. */
-export type InputDigests = Readonly<Record<InputName, string | null>>;
+export type InputDigests = Readonly<Record<ImageInput, string | null>>;
 
 /** When the fetches of an image's source and watermark began, Unix ms; 0 for no watermark. */
 export interface FetchTimes {
@@ -24,10 +24,10 @@ export interface FetchTimes {
 }
 
 /** What is known about the bytes that an image was made of. */
-export type ImageInputs = Pick<Image, 'fetchedAt' | 'digests'>;
+export type InputFacts = Pick<Image, 'fetchedAt' | 'digests'>;
 
 /** What an image is made of. */
-export type InputName = keyof FetchTimes;
+export type ImageInput = keyof FetchTimes;
 
 /** What an image was made of, by tags as a CDN's: a purge names one of them. */
 export interface ImageTags {

@@ -3,7 +3,7 @@ import type { SharedWait } from './cache/shared-cache.ts';
 import { TransformQueue } from './execution/transform-queue.ts';
 import { requireSupportedFormat } from './formats/unsupported-formats.ts';
 import type { ImageFreshness } from './freshness.ts';
-import type { FetchTimes, Image, InputName } from './image.ts';
+import type { FetchTimes, Image, ImageInput } from './image.ts';
 import type { ImagePurges } from './purges.ts';
 import { watermarkVariant } from './rendering/watermark.ts';
 import type { EngineSettings } from './settings.ts';
@@ -47,7 +47,7 @@ export interface Work extends ImageRequest {
   /** Whether an image of a cache, which is not purged, may be used. */
   readonly isValid: (image: Image) => boolean;
   /** Called with the bytes of the source, and of the watermark. */
-  readonly onFetched: (input: InputName, lease: SourceLease) => void;
+  readonly onFetched: (input: ImageInput, lease: SourceLease) => void;
   /** Aborts when no request waits for the image any more. */
   readonly signal: AbortSignal;
   /** Aborted as soon as a live request waits for the image. */
@@ -150,7 +150,7 @@ export class Producer {
    */
   async revalidate(
     request: ImageRequest,
-    input: InputName,
+    input: ImageInput,
     validators: Validators,
     { signal, promoted }: Pick<Work, 'signal' | 'promoted'>,
   ): Promise<SourceLease | NotModified> {

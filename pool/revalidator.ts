@@ -13,7 +13,7 @@ import {
   isUpToDate,
   type SourceState,
 } from './freshness.ts';
-import type { FetchTimes, ImageInputs, InputName } from './image.ts';
+import type { FetchTimes, ImageInput, InputFacts } from './image.ts';
 import type { ImageRequest, Work } from './producer.ts';
 import { flightKey, type ImagePurges } from './purges.ts';
 import { SingleFlight } from './single-flight.ts';
@@ -36,7 +36,7 @@ export interface RevalidatorEnvironment {
    */
   readonly ask: (
     request: FollowingRequest,
-    input: InputName,
+    input: ImageInput,
     validators: Validators,
     signals: Pick<Work, 'signal' | 'promoted'>,
   ) => Promise<SourceLease | NotChanged>;
@@ -131,7 +131,7 @@ export class Revalidator {
   }
 
   /** Notes the bytes of a source that were fetched for an image. */
-  fetched(input: InputName, request: FollowingRequest, lease: SourceLease): void {
+  fetched(input: ImageInput, request: FollowingRequest, lease: SourceLease): void {
     const key = keyOf(input, request.freshness);
     if (key === null || this.#freshness(key, request) === 'fresh') return;
     const before = this.#get(key, request.purges)?.state ?? null;
@@ -140,7 +140,7 @@ export class Revalidator {
   }
 
   /** Whether an image is not outdated, as far as its sources are known. */
-  isUpToDate(request: FollowingRequest, image: ImageInputs): boolean {
+  isUpToDate(request: FollowingRequest, image: InputFacts): boolean {
     const now = this.#environment.now();
     return inputsOf(request).every(([input, key]) => {
       const state = this.#get(key, request.purges)?.state ?? null;
@@ -148,7 +148,7 @@ export class Revalidator {
     });
   }
 
-  report(request: FollowingRequest, image: ImageInputs): FreshnessReport {
+  report(request: FollowingRequest, image: InputFacts): FreshnessReport {
     const { bounds, now } = this.#environment;
     const at = now();
     let report: FreshnessReport = { at, freshUntil: Number.POSITIVE_INFINITY, error: null };
@@ -200,7 +200,7 @@ export class Revalidator {
   }
 
   #revalidate(
-    input: InputName,
+    input: ImageInput,
     key: string,
     request: FollowingRequest,
     background: boolean,
@@ -229,7 +229,7 @@ export class Revalidator {
 
   /** Leads for the machine, or receives the state as a follower. */
   async #revalidateOnce(
-    input: InputName,
+    input: ImageInput,
     key: string,
     request: FollowingRequest,
     promoted: AbortSignal,
@@ -258,7 +258,7 @@ export class Revalidator {
 
   /** The state after a look at the caches, where another process may have stored it, or at the origin. */
   async #lead(
-    input: InputName,
+    input: ImageInput,
     key: string,
     request: FollowingRequest,
     promoted: AbortSignal,
@@ -278,7 +278,7 @@ export class Revalidator {
   }
 
   async #ask(
-    input: InputName,
+    input: ImageInput,
     request: FollowingRequest,
     before: SourceState | null,
     promoted: AbortSignal,
@@ -324,11 +324,11 @@ function serviceError(error: unknown): ServiceError {
   throw error;
 }
 
-function keyOf(input: InputName, { sourceKey, watermarkKey }: ImageFreshness): string | null {
+function keyOf(input: ImageInput, { sourceKey, watermarkKey }: ImageFreshness): string | null {
   return input === 'source' ? sourceKey : watermarkKey;
 }
 
-function inputsOf({ freshness }: FollowingRequest): (readonly [InputName, string])[] {
+function inputsOf({ freshness }: FollowingRequest): (readonly [ImageInput, string])[] {
   const { sourceKey, watermarkKey } = freshness;
   const source = ['source', sourceKey] as const;
   return watermarkKey === null ? [source] : [source, ['watermark', watermarkKey]];

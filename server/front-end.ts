@@ -44,7 +44,7 @@ import { ImageTelemetry } from './telemetry/image-telemetry.ts';
 import type { Tracing } from './telemetry/otlp.ts';
 import { logSharedCache } from './telemetry/shared-cache-log.ts';
 import { startTracing } from './telemetry/tracing.ts';
-import { Usage } from './usage/usage.ts';
+import { UsageRecorder } from './usage/usage.ts';
 
 const reportEveryMs = 1_000;
 const projectsEveryMs = 1_000;
@@ -85,7 +85,7 @@ class FrontEnd {
   readonly #metrics = new FrontEndMetrics();
   readonly #keyring: Keyring;
   readonly #origins: Origins;
-  readonly #usage: Usage;
+  readonly #usage: UsageRecorder;
   readonly #delivery: Delivery;
   readonly #webConsole: WebConsole | null;
   readonly #app: App;
@@ -153,7 +153,7 @@ class FrontEnd {
       onRender: (event, key, timings) => log.debug({ key, ...timings }, `render ${event}`),
       now: Date.now,
     });
-    this.#usage = new Usage({
+    this.#usage = new UsageRecorder({
       records: this.#store.usage,
       available: this.#storeAvailable,
       onFailure: (error, dropped) =>

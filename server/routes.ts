@@ -1,7 +1,7 @@
 import type { WebConsole } from './console/console.ts';
 import { consolePrefix } from './console/documents.ts';
 import type { ControlPlane } from './control/control-plane.ts';
-import { methodsAt, prefix } from './control/endpoints.ts';
+import { controlPrefix, methodsAt } from './control/endpoints.ts';
 import { openApiDocument } from './control/openapi.ts';
 import type { Health } from './health.ts';
 import type { Route } from './http/app.ts';
@@ -53,11 +53,11 @@ export function routes({
     ),
     readable('/api/ready', 'health', wellFormed(readinessHandler(readiness))),
     readable('/openapi.json', 'openapi', openApi),
-    readable(`${prefix}/openapi.json`, 'openapi', openApi),
+    readable(`${controlPrefix}/openapi.json`, 'openapi', openApi),
     // API keys are for backends: without OPTIONS no CORS preflight succeeds, and without CORS headers pages
     // cannot read a response.
     {
-      path: `${prefix}/*`,
+      path: `${controlPrefix}/*`,
       name: 'control',
       methods: methodsAt,
       handler: wellFormed((request) => control.handle(request)),

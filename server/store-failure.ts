@@ -7,6 +7,6 @@ export function storeUnavailable(cause?: unknown): ServiceError {
 }
 
 /** The error response to a thrown value; a store outage is not an internal error. */
-export function failureOf(error: unknown): ServiceError {
+export function storeFailureOf(error: unknown): ServiceError {
   return isOutage(error) ? storeUnavailable(error) : ServiceError.of(error);
 }

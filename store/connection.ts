@@ -52,7 +52,7 @@ export async function retryDuringOutages<T>(
  * until `connect()` is called. After the first success the driver reconnects by itself, except after a
  * heartbeat that never ends (see watchHeartbeats); this class reconnects it then.
  */
-export class Connection {
+export class MongoConnection {
   readonly #client: MongoClient;
   readonly #closing = new AbortController();
   readonly #onOutage: OnOutage;

@@ -4,7 +4,7 @@ import { newOrganisationId } from './identifiers.ts';
 import { findOrInsert } from './upsert.ts';
 
 /** The only document of its collection. */
-export interface Deployment {
+export interface DeploymentRecord {
   readonly _id: 'deployment';
   /** The organisation of projects and keys for which no other is given. */
   readonly defaultOrganisation: string;
@@ -13,8 +13,8 @@ export interface Deployment {
 }
 
 /** Created on first use. */
-export function findDeployment(db: Db): Promise<Deployment> {
-  return findOrInsert(db.collection<Deployment>('deployments'), 'deployment', {
+export function findDeployment(db: Db): Promise<DeploymentRecord> {
+  return findOrInsert(db.collection<DeploymentRecord>('deployments'), 'deployment', {
     defaultOrganisation: newOrganisationId(),
     backgroundSecret: randomBytes(32).toString('base64url'),
   });

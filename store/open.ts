@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Db } from 'mongodb';
 import type { Settings } from '../contract/settings/table.ts';
 import { clientOf, type OnCommand } from './client.ts';
-import { Connection, type OnOutage } from './connection.ts';
+import { MongoConnection, type OnOutage } from './connection.ts';
 import { withTimeout } from './deadline.ts';
 import { FolderHeld, runningStoreUrl } from './embedded/lock.ts';
 import { type EmbeddedStore, startEmbeddedStore } from './embedded/server.ts';
@@ -147,7 +147,7 @@ function createStore(
   onCommand?: OnCommand,
 ): Store {
   const { client, db } = clientOf(url, onCommand);
-  const connection = new Connection(client, onOutage);
+  const connection = new MongoConnection(client, onOutage);
   return {
     url,
     db,

@@ -3,7 +3,7 @@ import { withTimeout } from './deadline.ts';
 import { writePortably } from './upsert.ts';
 
 /** Numbers by names of letters, which are fields of documents. */
-export type Counts = Readonly<Record<string, number>>;
+export type StoredCounts = Readonly<Record<string, number>>;
 
 /** A project and a day. */
 export interface ProjectDay {
@@ -16,12 +16,12 @@ export interface ProjectDay {
 export interface WriterTotals extends ProjectDay {
   /** Letters and digits, the first one a letter. */
   readonly writer: string;
-  readonly counts: Counts;
+  readonly counts: StoredCounts;
 }
 
 /** The counts of a project and a day, by writer. */
 export interface DayUsage extends ProjectDay {
-  readonly by: ReadonlyMap<string, Counts>;
+  readonly by: ReadonlyMap<string, StoredCounts>;
 }
 
 /** The totals of each writer are a field of its own, so no write depends on another one. */
@@ -30,7 +30,7 @@ interface UsageDocument {
   readonly project: string;
   /** The beginning of the day, after which the document expires. */
   readonly day: Date;
-  readonly by: Readonly<Record<string, Counts>>;
+  readonly by: Readonly<Record<string, StoredCounts>>;
 }
 
 /** The sum of the writers that have ended. */
@@ -141,7 +141,7 @@ interface WriteError {
   readonly errmsg: string;
 }
 
-const fieldsOf = (writer: string, counts: Counts): Record<string, number> =>
+const fieldsOf = (writer: string, counts: StoredCounts): Record<string, number> =>
   Object.fromEntries(
     Object.entries(counts).flatMap(([name, count]) =>
       count === 0 ? [] : [[`by.${writer}.${name}`, count]],

@@ -7,23 +7,23 @@ import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { startHaproxy } from '../servers/haproxy.ts';
 import type { Server } from '../servers/server.ts';
-import type { Machine } from './machine.ts';
+import type { FleetMachine } from './machine.ts';
 
 /** HAProxy with the configuration of docs/deploy. */
 export interface Balancer extends Server {
   /** Resolves when a machine that has started gets requests. */
-  untilUsed(machine: Machine): Promise<void>;
+  untilUsed(machine: FleetMachine): Promise<void>;
 }
 
 const published = new URL('../../../docs/deploy/haproxy.cfg', import.meta.url);
 
-export async function startBalancer(machines: readonly Machine[]): Promise<Balancer> {
+export async function startBalancer(machines: readonly FleetMachine[]): Promise<Balancer> {
   const socket = join(tmpdir(), `image-delivery-haproxy-${process.pid}`);
   const server = await startHaproxy(
     observed(await readFile(published, 'utf8'), socket),
     machines.map(({ port }) => `127.0.0.1:${port}`),
   );
-  const isUsed = async ({ name }: Machine) => {
+  const isUsed = async ({ name }: FleetMachine) => {
     const connection = connect(socket);
     await once(connection, 'connect');
     connection.end('show servers state images\n');
@@ -31,7 +31,7 @@ export async function startBalancer(machines: readonly Machine[]): Promise<Balan
     // The fourth field is the server, the sixth its state: 2 when it runs.
     return lines.some((line) => line.split(' ')[3] === name && line.split(' ')[5] === '2');
   };
-  const untilUsed = async (machine: Machine) => {
+  const untilUsed = async (machine: FleetMachine) => {
     while (!(await isUsed(machine))) await sleep(100);
   };
   for (const machine of machines) await untilUsed(machine);

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Agent } from 'undici';
 
 /** A response, or a request that got none. */
-export interface Answer {
+export interface FleetResponse {
   readonly variant: number;
   /** 0 without a complete response. */
   readonly status: number;
@@ -18,7 +18,7 @@ export interface Answer {
   readonly failure: string;
 }
 
-export const isFailed = ({ status }: Answer): boolean => status !== 200;
+export const isFailed = ({ status }: FleetResponse): boolean => status !== 200;
 
 const timeoutMs = 30_000;
 
@@ -35,12 +35,12 @@ export class Client {
   }
 
   /** Repeats a request whose connection is closed before a response once, as browsers do (RFC 9110, 9.2.2). */
-  async get(variant: number): Promise<Answer> {
+  async get(variant: number): Promise<FleetResponse> {
     const first = await this.#get(variant);
     return first.failure.includes('other side closed') ? this.#get(variant) : first;
   }
 
-  async #get(variant: number): Promise<Answer> {
+  async #get(variant: number): Promise<FleetResponse> {
     const sentAt = performance.now();
     const answer = { variant, status: 0, tier: '', machine: '', etag: '', failure: '' };
     try {
@@ -69,8 +69,8 @@ export class Client {
     variants: readonly number[],
     clients: number,
     onAnswer: (count: number) => void = () => {},
-  ): Promise<Answer[]> {
-    const answers: Answer[] = [];
+  ): Promise<FleetResponse[]> {
+    const answers: FleetResponse[] = [];
     let next = 0;
     const run = async () => {
       for (let variant = variants[next++]; variant !== undefined; variant = variants[next++]) {
@@ -83,8 +83,12 @@ export class Client {
   }
 
   /** Requests variants at a fixed rate, whether or not earlier ones are answered, until the signal aborts. */
-  async atRate(perSecond: number, next: () => number, signal: AbortSignal): Promise<Answer[]> {
-    const answers: Promise<Answer>[] = [];
+  async atRate(
+    perSecond: number,
+    next: () => number,
+    signal: AbortSignal,
+  ): Promise<FleetResponse[]> {
+    const answers: Promise<FleetResponse>[] = [];
     const startedAt = performance.now();
     while (!signal.aborted) {
       const dueAt = startedAt + (1_000 * answers.length) / perSecond;

@@ -8,12 +8,12 @@ import { type Balancer, startBalancer } from './balancer.ts';
 import { bucketSettings } from './bucket.ts';
 import { Client } from './client.ts';
 import { type Link, startLink } from './link.ts';
-import { Machine } from './machine.ts';
+import { FleetMachine } from './machine.ts';
 import { type Pictures, pathOf, startPictures } from './pictures.ts';
 
 /** Three machines with one store and one bucket, behind a balancer. */
 export interface Fleet {
-  readonly machines: readonly Machine[];
+  readonly machines: readonly FleetMachine[];
   readonly balancer: Balancer;
   readonly client: Client;
   readonly pictures: Pictures;
@@ -24,7 +24,7 @@ export interface Fleet {
   /** The number of objects in the bucket. */
   objects(): number;
   /** Purges all images, by one machine. */
-  purge(machine: Machine): Promise<void>;
+  purge(machine: FleetMachine): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -66,7 +66,7 @@ export async function startFleet(): Promise<Fleet> {
       ...bucketSettings(bucket, bucketLink.port),
     };
     const machines = await Promise.all(
-      names.map((name) => Machine.create(name, folder.path, settings)),
+      names.map((name) => FleetMachine.create(name, folder.path, settings)),
     );
     for (const machine of machines) {
       closing.push(() => machine.stop());
@@ -107,7 +107,7 @@ function linkedUrl(url: string, port: number): string {
   return `mongodb://${credentials}127.0.0.1:${port}${database}${separator}directConnection=true`;
 }
 
-async function purge(machine: Machine, project: string, key: string): Promise<void> {
+async function purge(machine: FleetMachine, project: string, key: string): Promise<void> {
   const response = await fetch(`${machine.url}/api/sdk/v1/projects/${project}/purge`, {
     method: 'POST',
     headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },

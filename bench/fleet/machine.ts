@@ -1,16 +1,16 @@
 import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { end, freePort, launch, untilOk } from '../servers/launch.ts';
+import { end, ephemeralPort, startCommand, untilOk } from '../servers/launch.ts';
 import { processTree } from '../servers/processes.ts';
 
 /** A service with a data folder of its own: of one machine, as far as the others can see. */
-export class Machine {
+export class FleetMachine {
   readonly name: string;
   readonly port: number;
   readonly #folder: string;
   readonly #env: NodeJS.ProcessEnv;
-  #process: ReturnType<typeof launch> | null = null;
+  #process: ReturnType<typeof startCommand> | null = null;
 
   private constructor(name: string, port: number, folder: string, env: NodeJS.ProcessEnv) {
     this.name = name;
@@ -27,8 +27,8 @@ export class Machine {
     name: string,
     folder: string,
     settings: Readonly<Record<string, string>>,
-  ): Promise<Machine> {
-    const port = await freePort();
+  ): Promise<FleetMachine> {
+    const port = await ephemeralPort();
     const env = {
       ...process.env,
       ...settings,
@@ -40,7 +40,7 @@ export class Machine {
       SERVICE_LOG_LEVEL: process.env['SERVICE_LOG_LEVEL'] ?? 'error',
       SERVICE_DATA_DIR: join(folder, name),
     };
-    return new Machine(name, port, folder, env);
+    return new FleetMachine(name, port, folder, env);
   }
 
   /** Without a slash at the end. */
@@ -57,7 +57,7 @@ export class Machine {
     await mkdir(this.#folder, { recursive: true });
     const file = fileURLToPath(new URL('../../../dist/server/main.js', import.meta.url));
     const options = { env: this.#env, cwd: this.#folder };
-    this.#process = launch([process.execPath, file], null, options);
+    this.#process = startCommand([process.execPath, file], null, options);
     await untilOk(`${this.url}/api/ready`, this.#process);
   }
 

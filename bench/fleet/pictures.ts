@@ -57,10 +57,10 @@ export async function startPictures(): Promise<Pictures> {
 }
 
 /** The number of the source of a variant. */
-export const sourceOf = (variant: number): number => Math.floor(variant / widths.length);
+export const sourceNumberOf = (variant: number): number => Math.floor(variant / widths.length);
 
 /** The path and query of a variant, 0 or more. */
 export function pathOf(variant: number, origin: string, project: string): string {
-  const source = encodeURIComponent(`${origin}/${sourceOf(variant)}`);
+  const source = encodeURIComponent(`${origin}/${sourceNumberOf(variant)}`);
   return `/img/${source}?project=${project}&w=${widths[variant % widths.length]}&fmt=jpeg`;
 }

@@ -1,9 +1,9 @@
 import type { Bench, Measures } from '../scenarios/scenario.ts';
-import type { Answer } from './client.ts';
+import type { FleetResponse } from './client.ts';
 import type { Fleet } from './fleet.ts';
 
 /** Processor time, in ms. */
-export interface Cost {
+export interface ProcessorCost {
   /** Of a machine for each render, hits and the rest of its work included. */
   readonly render: number;
   /** Of the balancer for each request. */
@@ -20,11 +20,11 @@ export type FleetBench = Pick<
   /** The length of each fault. */
   readonly faultMs: number;
   /** Null before it is measured. */
-  cost: Cost | null;
+  cost: ProcessorCost | null;
 };
 
 /** A part of the benchmark; the parts run in order on one fleet. */
-export interface Part {
+export interface FleetPart {
   readonly title: string;
   readonly method: string;
   readonly measures: Measures;
@@ -32,7 +32,7 @@ export interface Part {
 }
 
 /** The failures in words: each status or error with its number. */
-export function failuresInWords(answers: readonly Answer[]): string {
+export function failuresInWords(answers: readonly FleetResponse[]): string {
   const counts = new Map<string, number>();
   for (const { status, failure, machine } of answers) {
     if (status === 200) continue;

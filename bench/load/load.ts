@@ -27,7 +27,7 @@ export function resultOf(result: LoadResult, name: string): ClassResult {
 }
 
 /** Requests each of the first `count` URLs once, from the first. */
-export async function warm(url: string, count: number): Promise<void> {
+export async function requestOnce(url: string, count: number): Promise<void> {
   await loadOne(
     { name: 'warm', url, first: 0, count, clients: 8, requests: count },
     { seconds: 300 },

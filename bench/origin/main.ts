@@ -1,6 +1,6 @@
 import { Command } from 'commander';
 import { numberFrom } from '../arguments.ts';
-import { startOrigin } from './origin.ts';
+import { startSampleOrigin } from './origin.ts';
 
 const command = new Command('sample-origin')
   .description('Serves the sample pictures until SIGINT or SIGTERM.')
@@ -9,7 +9,7 @@ const command = new Command('sample-origin')
 const { port } = command.opts<{ port: number }>();
 
 try {
-  const origin = await startOrigin(port);
+  const origin = await startSampleOrigin(port);
   const stop = () => void origin.close();
   process.once('SIGINT', stop).once('SIGTERM', stop);
   process.stdout.write(`${origin.url}\n`);

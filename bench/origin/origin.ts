@@ -2,7 +2,7 @@ import { type BodyServer, serveBodies } from './bodies.ts';
 import { isPictureName, picture, pictureNames, pictures, typeOf } from './pictures.ts';
 
 /** Serves the sample pictures at `/<name>`, and a page that shows them at `/`. */
-export function startOrigin(port = 0): Promise<BodyServer> {
+export function startSampleOrigin(port = 0): Promise<BodyServer> {
   return serveBodies(async (target) => {
     const [path = ''] = target.split('?', 1);
     const name = path.slice(1);

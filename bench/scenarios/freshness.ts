@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { callApi } from '../call-api.ts';
 import { concurrently } from '../concurrently.ts';
 import { processorMs } from '../servers/processes.ts';
-import { startService } from '../servers/service.ts';
+import { deployService } from '../servers/service.ts';
 import { ratios, spread } from './rounds.ts';
 import { type Bench, type Measures, type Scenario, unusedNumber } from './scenario.ts';
 import { quality } from './sources.ts';
@@ -37,7 +37,7 @@ export const freshness: Scenario = {
   async run(bench: Bench<keyof typeof measures>) {
     const { photo } = bench.sources;
     const origin = await bench.open(startOrigin(await readFile(photo.file)));
-    const service = await bench.open(startService({ SERVICE_SOURCE_MIN_AGE_SECONDS: '1' }));
+    const service = await bench.open(deployService({ SERVICE_SOURCE_MIN_AGE_SECONDS: '1' }));
     const { key, project } = service.deployment;
     await callApi(service.url, key, 'PUT', `/projects/${project}/freshness`, {
       sourceAge: sourceAgeMs / 1_000,

@@ -5,10 +5,10 @@ import { cachedResponse, type RepeatedResponse, startBare } from '../servers/bar
 import { hasNginx, startNginxCache } from '../servers/nginx.ts';
 import { processorMs } from '../servers/processes.ts';
 import type { Server } from '../servers/server.ts';
-import { startService } from '../servers/service.ts';
+import { deployService } from '../servers/service.ts';
 import { alternate } from './rounds.ts';
 import type { Bench, Measures, Scenario } from './scenario.ts';
-import { urlOf } from './sources.ts';
+import { imageUrlOf } from './sources.ts';
 
 const measures = {
   'of a bare handler': {
@@ -77,8 +77,8 @@ async function compare(
   const { server: cpus, load: loadCpus } = bench.pinning(processes);
   const source = await bench.sources.sized(kilobytes * 1_000);
   const settings = { SERVICE_PROCESSES: String(processes) };
-  const service = await bench.open(startService(settings, { cpus }));
-  const template = urlOf(service, source);
+  const service = await bench.open(deployService(settings, { cpus }));
+  const template = imageUrlOf(service, source);
   const response = await cachedResponse(template.replaceAll('{n}', '0'));
   const bare = await bench.open(startBare(response, { processes, cpus }));
   const nginx = hasNginx

@@ -2,10 +2,10 @@ import { loadOne } from '../load/load.ts';
 import { startIpx } from '../servers/ipx.ts';
 import { residentMiB } from '../servers/processes.ts';
 import type { ImageServer } from '../servers/server.ts';
-import { startService } from '../servers/service.ts';
+import { deployService } from '../servers/service.ts';
 import { alternate, spread } from './rounds.ts';
 import { type Bench, type Measures, type Scenario, unusedNumber } from './scenario.ts';
-import { quality, urlOf } from './sources.ts';
+import { imageUrlOf, quality } from './sources.ts';
 
 const measures = {
   'of a peer': {
@@ -56,10 +56,10 @@ export const memory: Scenario = {
       return measured;
     };
     const contenders: Record<string, () => Promise<Memory>> = {
-      service: started(() => startService()),
+      service: started(() => deployService()),
     };
     if (peers.length > 0) {
-      contenders[uncached] = started(() => startService({ SERVICE_MEMORY_CACHE_BYTES: '0' }));
+      contenders[uncached] = started(() => deployService({ SERVICE_MEMORY_CACHE_BYTES: '0' }));
     } else bench.note('The goal for memory needs a peer with --peer-pid.');
     if (bench.hasIpx) contenders['IPX'] = started(() => startIpx(pixels, quality));
     for (const peer of peers) contenders[peer.name] = () => measure(bench, peer, count);
@@ -74,7 +74,7 @@ async function measure(bench: MemoryBench, server: ImageServer, count: number): 
   const idle = await resident();
   const timer = setInterval(() => void resident().then((mib) => samples.push(mib)), sampleEveryMs);
   try {
-    const url = urlOf(server, bench.sources.photo);
+    const url = imageUrlOf(server, bench.sources.photo);
     const planned = { name: 'misses', url, first: unusedNumber(), clients, requests: count };
     const { counts, statuses } = await loadOne(planned, { seconds: 600 });
     if (counts.miss < count) throw new Error(`${server.name}: ${JSON.stringify(statuses)}`);

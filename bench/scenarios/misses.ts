@@ -11,11 +11,11 @@ import {
 import { type EncodedFormat, encodedFormats, encoderOptions } from '../servers/encoder-settings.ts';
 import { startIpx } from '../servers/ipx.ts';
 import type { ImageServer } from '../servers/server.ts';
-import { startService } from '../servers/service.ts';
+import { deployService } from '../servers/service.ts';
 import { fastestOf, measureMisses, minImages, type Rendering, warmupOf } from './rendering.ts';
 import { alternate, differences, figure, median, ratios, spread } from './rounds.ts';
 import { type Bench, type Measures, type Scenario, unusedNumber } from './scenario.ts';
-import { quality, type Source, urlOf } from './sources.ts';
+import { imageUrlOf, quality, type SourcePicture } from './sources.ts';
 
 const measures = {
   'of bare sharp': {
@@ -45,7 +45,7 @@ const bareName = 'bare sharp';
 
 interface Case {
   readonly name: string;
-  readonly source: Source;
+  readonly source: SourcePicture;
   readonly format: EncodedFormat;
 }
 
@@ -56,14 +56,18 @@ export const misses: Scenario = {
   measures,
   async run(bench) {
     const { photo, thumbnail, alpha } = bench.sources;
-    const casesOf = (source: Source, what: string, formats: readonly EncodedFormat[]): Case[] =>
+    const casesOf = (
+      source: SourcePicture,
+      what: string,
+      formats: readonly EncodedFormat[],
+    ): Case[] =>
       formats.map((format) => ({ name: `${what} as ${format.toUpperCase()}`, source, format }));
     const groups = [
       casesOf(photo, 'photograph to 800 px', encodedFormats),
       casesOf(thumbnail, 'photograph to 200 px', bench.quick ? ['jpeg'] : encodedFormats),
       casesOf(alpha, 'PNG with alpha to 600 px', bench.quick ? ['webp'] : ['webp', 'avif']),
     ];
-    const service = await bench.open(startService());
+    const service = await bench.open(deployService());
     let arrangement: Arrangement | null = null;
     for (const cases of groups) {
       const pixels = cases[0]?.source.pixels ?? 0;
@@ -107,7 +111,7 @@ async function compare(
 ): Promise<void> {
   const at = (server: ImageServer) => () =>
     measureMisses(bench, server, {
-      url: urlOf(server, one.source, one.format),
+      url: imageUrlOf(server, one.source, one.format),
       first: unusedNumber(),
     });
   const job = jobOf(one, bench.seconds, warmupOf(bench), minImages);
@@ -157,7 +161,7 @@ async function compareIdle(bench: MissesBench, one: Case, service: ImageServer):
   );
   const { service: own, sharp } = await alternate(bench.rounds, {
     service: async () => {
-      const url = urlOf(service, one.source, one.format);
+      const url = imageUrlOf(service, one.source, one.format);
       const planned = { name: 'idle', url, first: unusedNumber(), clients: 1 };
       return latencyOf([await loadOne(planned, { seconds })], 'miss', 0.5);
     },

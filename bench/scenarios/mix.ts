@@ -1,11 +1,11 @@
 import { latencyOf } from '../load/latencies.ts';
-import { load, loadOne, resultOf, warm } from '../load/load.ts';
+import { load, loadOne, requestOnce, resultOf } from '../load/load.ts';
 import type { ClassResult, LoadClass, Outcome } from '../load/plan.ts';
 import type { ImageServer } from '../servers/server.ts';
-import { startService } from '../servers/service.ts';
+import { deployService } from '../servers/service.ts';
 import { alternate, figure } from './rounds.ts';
 import { type Bench, type Measures, type Scenario, unusedNumber } from './scenario.ts';
-import { urlOf } from './sources.ts';
+import { imageUrlOf } from './sources.ts';
 
 const measures = {
   'hits among misses': {
@@ -42,9 +42,9 @@ export const mix: Scenario = {
 /** With the default caches, so that hits stay in memory. */
 async function hitsAmongMisses(bench: MixBench): Promise<void> {
   const { small, photo } = bench.sources;
-  const service = await bench.open(startService());
-  const [hot, missUrl] = [urlOf(service, small), urlOf(service, photo)];
-  await warm(hot, hotUrls);
+  const service = await bench.open(deployService());
+  const [hot, missUrl] = [imageUrlOf(service, small), imageUrlOf(service, photo)];
+  await requestOnce(hot, hotUrls);
   const seconds = (bench.quick ? 1.2 : 2 * bench.seconds) + 0.5;
   const hits = { name: 'hits', url: hot, first: 0, count: hotUrls, rate: hitRate };
   const measure = (misses: () => LoadClass[]) => async () => {
@@ -69,16 +69,22 @@ async function mixed(bench: MixBench): Promise<void> {
   const cached = count * cachedShare;
   const disk = Math.ceil((bytes + 300) / blockBytes) * blockBytes * cached;
   const service = await bench.open(
-    startService({
+    deployService({
       SERVICE_DISK_CACHE_BYTES: String(Math.round(disk)),
       SERVICE_MEMORY_CACHE_BYTES: String(Math.round((bytes * cached) / 4)),
     }),
   );
   const servers = [service, ...bench.peers(small.pixels)];
-  for (const server of servers) await warm(urlOf(server, small), cached);
+  for (const server of servers) await requestOnce(imageUrlOf(server, small), cached);
   const seconds = bench.quick ? 1.5 : 2 * bench.seconds;
   const run = (server: ImageServer, rate: { rate: number } | { clients: number }) => {
-    const planned = { name: 'mix', url: urlOf(server, small), first: 0, count, zipf: exponent };
+    const planned = {
+      name: 'mix',
+      url: imageUrlOf(server, small),
+      first: 0,
+      count,
+      zipf: exponent,
+    };
     // A new seed: the draws of an earlier round would be in the caches.
     return loadOne({ ...planned, ...rate }, { seconds, seed: unusedNumber() });
   };

@@ -1,11 +1,11 @@
 import { latencyOf } from '../load/latencies.ts';
-import { load, loadOne, resultOf, warm } from '../load/load.ts';
+import { load, loadOne, requestOnce, resultOf } from '../load/load.ts';
 import type { RequestSample } from '../load/plan.ts';
 import type { ImageServer } from '../servers/server.ts';
-import { startService } from '../servers/service.ts';
+import { deployService } from '../servers/service.ts';
 import { alternate, figure, median, spread } from './rounds.ts';
 import { type Bench, type Measures, type Scenario, unusedNumber } from './scenario.ts';
-import { urlOf } from './sources.ts';
+import { imageUrlOf } from './sources.ts';
 
 const measures = {
   goodput: {
@@ -52,9 +52,9 @@ export const overload: Scenario = {
   measures,
   async run(bench) {
     const rows = [heads];
-    const service = await bench.open(startService());
+    const service = await bench.open(deployService());
     for (const server of [service, ...bench.peers(bench.sources.photo.pixels)]) {
-      await warm(urlOf(server, bench.sources.small), hotUrls);
+      await requestOnce(imageUrlOf(server, bench.sources.small), hotUrls);
       const idle = await idleOf(bench, server);
       for (const factor of factors) {
         const { results } = await alternate(bench.quick ? 1 : bench.rounds, {
@@ -100,11 +100,11 @@ interface Idle {
 async function idleOf(bench: OverloadBench, server: ImageServer): Promise<Idle> {
   const { photo, small } = bench.sources;
   const seconds = bench.quick ? 1.5 : 2 * bench.seconds;
-  const misses = () => ({ name: 'misses', url: urlOf(server, photo), first: unusedNumber() });
+  const misses = () => ({ name: 'misses', url: imageUrlOf(server, photo), first: unusedNumber() });
   const alone = await loadOne({ ...misses(), clients: 1, requests: 20 }, { seconds });
   const concurrent = { ...misses(), clients: 4 * bench.cores };
   const closedLoop = await loadOne(concurrent, { seconds: seconds + 0.5, warmupS: 0.5 });
-  const idleHits = await loadOne({ ...hits, url: urlOf(server, small) }, { seconds });
+  const idleHits = await loadOne({ ...hits, url: imageUrlOf(server, small) }, { seconds });
   return {
     peak: closedLoop.goodput,
     missMs: latencyOf([alone], 'miss', 0.5),
@@ -133,13 +133,13 @@ async function overloaded(
   idleMs: number,
 ): Promise<Overloaded> {
   const seconds = bench.quick ? 2 : 15;
-  const url = urlOf(server, bench.sources.photo);
+  const url = imageUrlOf(server, bench.sources.photo);
   const result = await load({
     seconds: seconds + restS(bench),
     drainS: 15,
     classes: [
       { name: 'misses', url, first: unusedNumber(), rate, untilS: seconds },
-      { ...hits, url: urlOf(server, bench.sources.small), untilS: seconds },
+      { ...hits, url: imageUrlOf(server, bench.sources.small), untilS: seconds },
       {
         name: 'probes',
         url,

@@ -2,7 +2,7 @@ import { openMeter } from '../encoders/meter.ts';
 import { encodedFormats } from '../servers/encoder-settings.ts';
 import { startDefaultIpx } from '../servers/ipx.ts';
 import type { DefaultServer } from '../servers/server.ts';
-import { type Service, startService } from '../servers/service.ts';
+import { type DeployedService, deployService } from '../servers/service.ts';
 import { type Compared, compareFormat } from './quality/compare.ts';
 import { openPhotographs } from './quality/photographs.ts';
 import { draw, measures, type QualityBench, report } from './quality/report.ts';
@@ -46,7 +46,7 @@ async function compare(bench: QualityBench, folder: string): Promise<void> {
       'The score is SSIM, which ignores colours: --ssimulacra2 names a command that measures them.',
     );
   }
-  const service = defaultService(await bench.open(startService()));
+  const service = defaultService(await bench.open(deployService()));
   const ipx = bench.hasIpx ? [await bench.open(startDefaultIpx())] : [];
   const others = [...ipx, ...bench.defaultPeers()];
   const all: Compared[] = [];
@@ -59,7 +59,7 @@ async function compare(bench: QualityBench, folder: string): Promise<void> {
   draw(bench, all, `${meter.name}, ${count} photographs, ${width} px`);
 }
 
-const defaultService = (service: Service): DefaultServer => ({
+const defaultService = (service: DeployedService): DefaultServer => ({
   ...service,
   acceptsQuality: false,
   imageUrl: (request) => service.defaultUrl(request),

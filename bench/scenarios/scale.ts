@@ -6,14 +6,14 @@ import { peak } from '../load/peak.ts';
 import type { ClosedClass } from '../load/plan.ts';
 import { outputOf, script } from '../servers/launch.ts';
 import { residentMiB } from '../servers/processes.ts';
-import { type Service, startService } from '../servers/service.ts';
+import { type DeployedService, deployService } from '../servers/service.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 import { measureMisses } from './rendering.ts';
 import { alternate, figure, median, ratios } from './rounds.ts';
 import { entryBytes, hasRoom, writeEntries } from './scale/entries.ts';
 import type { IndexFigures } from './scale/index-probe.ts';
 import { type Bench, type Measures, type Scenario, unusedNumber } from './scenario.ts';
-import { urlOf } from './sources.ts';
+import { imageUrlOf } from './sources.ts';
 
 const measures = {
   hits: {
@@ -112,16 +112,16 @@ async function measureEntries(
   const startedAt = performance.now();
   // The default limit may be smaller, and would evict most of them.
   const settings = { SERVICE_DISK_CACHE_BYTES: String(2 ** 40) };
-  const service = await bench.open(startService(settings, { dataDir }));
+  const service = await bench.open(deployService(settings, { dataDir }));
   await untilKnown(service, count * entryBytes);
   const knownS = (performance.now() - startedAt) / 1_000;
-  const empty = await bench.open(startService());
-  const misses = (one: Service) => async () => {
-    const url = urlOf(one, bench.sources.small);
+  const empty = await bench.open(deployService());
+  const misses = (one: DeployedService) => async () => {
+    const url = imageUrlOf(one, bench.sources.small);
     return (await measureMisses(bench, one, { url, first: unusedNumber() })).perSecond;
   };
-  const hits = (one: Service) => () =>
-    hitsPerSecond(bench, { url: urlOf(one, bench.sources.small), count: 1 });
+  const hits = (one: DeployedService) => () =>
+    hitsPerSecond(bench, { url: imageUrlOf(one, bench.sources.small), count: 1 });
   const rates = await alternate(bench.quick ? 1 : Math.min(3, bench.rounds), {
     misses: misses(service),
     emptyMisses: misses(empty),
@@ -143,7 +143,7 @@ async function hitsPerSecond(
   return (await peak({ seconds, connections, cpus: null, class: planned })).perSecond;
 }
 
-async function untilKnown({ deployment }: Service, bytes: number): Promise<void> {
+async function untilKnown({ deployment }: DeployedService, bytes: number): Promise<void> {
   const deadline = Date.now() + scanWithinMs;
   while ((await deployment.health()).checks.cache.diskSizeBytes < bytes) {
     if (Date.now() > deadline) throw new Error('the service does not find its disk cache');
@@ -199,11 +199,11 @@ function report(bench: ScaleBench, steps: readonly Step[]): void {
 /** Compares hits of the same number of URLs of one project and of many. */
 async function compareProjects(bench: ScaleBench, count: number): Promise<void> {
   const urls = bench.quick ? 100 : 1_000;
-  const service = await bench.open(startService({ SERVICE_API_RATE_LIMIT: '1000000' }));
+  const service = await bench.open(deployService({ SERVICE_API_RATE_LIMIT: '1000000' }));
   const { project, key } = service.deployment;
   const ids = [project];
   while (ids.length < count) ids.push(await postProject(service.url, key, `Bench ${ids.length}`));
-  const template = urlOf(service, bench.sources.small);
+  const template = imageUrlOf(service, bench.sources.small);
   const url = template.replace(`{n}?project=${project}`, '{n}');
   const wordsOf = (projects: readonly string[]) =>
     Array.from({ length: urls }, (_, n) => `${n}?project=${projects[n % projects.length]}`);

@@ -1,6 +1,6 @@
 import type { Chart } from '../charts.ts';
 import type { DefaultServer, ImageServer } from '../servers/server.ts';
-import type { Sources } from './sources.ts';
+import type { SourcePictures } from './sources.ts';
 
 export type Goal = { readonly atLeast: number } | { readonly atMost: number };
 
@@ -48,7 +48,7 @@ export interface Bench<M extends string = string> {
   /** The length of one measurement. */
   readonly seconds: number;
   readonly cores: number;
-  readonly sources: Sources;
+  readonly sources: SourcePictures;
   /** The processors for servers of this number of processes, and for the load; null: all. */
   pinning(processes: number): { readonly server: string | null; readonly load: string | null };
   /** Whether IPX is installed. */

@@ -11,7 +11,7 @@ import { temporaryFolder } from '../temporary-folder.ts';
 export const quality = 80;
 
 /** A picture, and the width of the images that are requested of it. */
-export interface Source {
+export interface SourcePicture {
   /** With `{n}` at the end of its query, which the origin ignores. */
   readonly url: string;
   /** The same picture as a file, for programs that do not read URLs. */
@@ -22,34 +22,34 @@ export interface Source {
 }
 
 /** The URL of a source's image on a server. */
-export const urlOf = (
+export const imageUrlOf = (
   server: ImageServer,
-  { url, width }: Source,
+  { url, width }: SourcePicture,
   format: EncodedFormat = 'jpeg',
 ): string => server.imageUrl({ source: url, width, format, quality });
 
-export interface Sources {
+export interface SourcePictures {
   /** A JPEG of 2725 x 2225, to 800 px. */
-  readonly photo: Source;
+  readonly photo: SourcePicture;
   /** The same, to 200 px. */
-  readonly thumbnail: Source;
+  readonly thumbnail: SourcePicture;
   /** A PNG with transparency of 1600 x 2000, to 600 px. */
-  readonly alpha: Source;
+  readonly alpha: SourcePicture;
   /** A small JPEG that takes little time, to 160 px. */
-  readonly small: Source;
+  readonly small: SourcePicture;
   /** A JPEG whose image, as a JPEG of the same width, has about this number of bytes. */
-  sized(bytes: number): Promise<Source>;
+  sized(bytes: number): Promise<SourcePicture>;
   /** The bytes of a source's image, encoded as the service does. */
-  imageBytes(source: Source, format: EncodedFormat): Promise<number>;
+  imageBytes(source: SourcePicture, format: EncodedFormat): Promise<number>;
   close(): Promise<void>;
 }
 
 /** Serves the pictures on a port of 127.0.0.1. */
-export async function startSources(): Promise<Sources> {
+export async function startSources(): Promise<SourcePictures> {
   const folder = await temporaryFolder('sources');
   const bodies = new Map<string, Buffer>();
   const server = await serveBodies((path) => bodies.get(path.split('?', 1)[0] ?? ''));
-  const add = async (name: string, body: Buffer, width: number): Promise<Source> => {
+  const add = async (name: string, body: Buffer, width: number): Promise<SourcePicture> => {
     bodies.set(`/${name}`, body);
     const file = join(folder.path, name);
     await writeFile(file, body);

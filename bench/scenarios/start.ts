@@ -1,10 +1,10 @@
 import { startIpx } from '../servers/ipx.ts';
 import type { ImageServer } from '../servers/server.ts';
-import { startService } from '../servers/service.ts';
+import { deployService } from '../servers/service.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 import { alternate, spread } from './rounds.ts';
 import { type Bench, type Measures, type Scenario, unusedNumber } from './scenario.ts';
-import { quality, type Source, urlOf } from './sources.ts';
+import { imageUrlOf, quality, type SourcePicture } from './sources.ts';
 
 interface Start {
   readonly healthyS: number;
@@ -40,10 +40,10 @@ export const start: Scenario = {
       return found;
     };
     // The first start in the folder creates its files.
-    await (await bench.open(startService({}, { dataDir }))).close();
+    await (await bench.open(deployService({}, { dataDir }))).close();
     const contenders: Record<string, () => Promise<Start>> = {
-      'empty folder': timed(() => startService()),
-      'used folder': timed(() => startService({}, { dataDir })),
+      'empty folder': timed(() => deployService()),
+      'used folder': timed(() => deployService({}, { dataDir })),
     };
     if (bench.hasIpx) contenders['IPX'] = timed(() => startIpx(photo.pixels, quality));
     const rounds = bench.quick ? 2 : Math.max(5, bench.rounds);
@@ -64,9 +64,11 @@ export const start: Scenario = {
   },
 };
 
-async function timesOf(server: ImageServer, source: Source): Promise<Start> {
+async function timesOf(server: ImageServer, source: SourcePicture): Promise<Start> {
   const startedAt = performance.now();
-  const response = await fetch(urlOf(server, source).replaceAll('{n}', String(unusedNumber())));
+  const response = await fetch(
+    imageUrlOf(server, source).replaceAll('{n}', String(unusedNumber())),
+  );
   await response.arrayBuffer();
   if (!response.ok) throw new Error(`${server.name}: ${response.status}`);
   const healthyMs = server.healthyMs ?? Number.NaN;

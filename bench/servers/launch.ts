@@ -21,7 +21,7 @@ export const installed = (command: string): boolean =>
  * Starts a command; its messages go to standard error.
  * @param cpus the processors that it may use, as taskset lists them; all when null
  */
-export function launch(
+export function startCommand(
   command: readonly string[],
   cpus: string | null = null,
   options: SpawnOptions = {},
@@ -41,7 +41,7 @@ export async function outputOf(
   cpus: string | null = null,
   { env = process.env, input = '' } = {},
 ): Promise<string> {
-  const child = launch(command, cpus, { env, stdio: ['pipe', 'pipe', 'inherit'] });
+  const child = startCommand(command, cpus, { env, stdio: ['pipe', 'pipe', 'inherit'] });
   const ended = once(child, 'close');
   child.stdin?.end(input);
   const printed = text(child.stdout ?? Readable.from([]));
@@ -69,7 +69,7 @@ export async function end(child: ChildProcess | null): Promise<void> {
   clearTimeout(late);
 }
 
-export async function freePort(): Promise<number> {
+export async function ephemeralPort(): Promise<number> {
   const server = createServer();
   await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
   const address = server.address();
@@ -116,12 +116,12 @@ export async function startServer(
   { cpus = null, env = process.env, files = () => ({}) }: ServerOptions = {},
 ): Promise<Server> {
   const folder = await temporaryFolder('bench');
-  const port = await freePort();
+  const port = await ephemeralPort();
   for (const [file, content] of Object.entries(files(folder.path, port))) {
     await writeFile(join(folder.path, file), content);
   }
   const startedAt = performance.now();
-  const child = launch(command(String(port), folder.path), cpus, { env });
+  const child = startCommand(command(String(port), folder.path), cpus, { env });
   const url = `http://127.0.0.1:${port}`;
   const close = async () => {
     await end(child);

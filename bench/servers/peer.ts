@@ -18,7 +18,7 @@ export interface Peer {
 }
 
 /** The placeholders of a template. */
-export const placeholders = {
+export const urlPlaceholders = {
   url: 'the source’s URL, percent-encoded',
   width: 'the width of the image in pixels',
   format: 'jpeg, webp or avif',
@@ -35,7 +35,7 @@ export function parsePeer(text: string): Peer {
     throw new InvalidArgumentError('It must be name=http://… with words in braces.');
   }
   for (const [found, word = ''] of template.matchAll(/\{(\w*)\}/g)) {
-    if (!Object.hasOwn(placeholders, word)) throw new InvalidArgumentError(`unknown ${found}`);
+    if (!Object.hasOwn(urlPlaceholders, word)) throw new InvalidArgumentError(`unknown ${found}`);
   }
   const plain = withoutQuality(template);
   for (const word of required) {

@@ -1,7 +1,7 @@
 import type { EncodedFormat } from './encoder-settings.ts';
 
 /** An image; every server has a URL for it. */
-export interface ImageRequest {
+export interface BenchRequest {
   /** Its query may end with `{n}`, which makes it another source for each number. */
   readonly source: string;
   readonly width: number;
@@ -24,11 +24,11 @@ export interface Server {
 
 /** A server that renders images. */
 export interface ImageServer extends Server {
-  imageUrl(request: ImageRequest): string;
+  imageUrl(request: BenchRequest): string;
 }
 
 /** An image with the server's default quality. */
-export type PlainRequest = Omit<ImageRequest, 'quality'>;
+export type PlainRequest = Omit<BenchRequest, 'quality'>;
 
 /** A server that renders images with its own settings. */
 export interface DefaultServer extends Server {

@@ -1,21 +1,22 @@
-import { type Deployment, type DeployOptions, deploy } from '../deployment.ts';
+import { type DeployOptions, deploy, type ServiceDeployment } from '../deployment.ts';
 import { encodedSource, type ImageServer, type PlainRequest } from './server.ts';
 
 /** The service, deployed from this build. */
-export interface Service extends ImageServer {
-  readonly deployment: Deployment;
+export interface DeployedService extends ImageServer {
+  readonly deployment: ServiceDeployment;
   /** Without a quality: the project's default. */
   defaultUrl(request: PlainRequest): string;
 }
 
-export async function startService(
+export async function deployService(
   settings: Readonly<Record<string, string>> = {},
   options: DeployOptions = {},
-): Promise<Service> {
+): Promise<DeployedService> {
   const deployment = await deploy(settings, options);
   const { url, pid, project, healthyMs, close } = deployment;
   const defaultUrl = ({ source, width, format }: PlainRequest) =>
     `${url}/img/${encodedSource(source)}?project=${project}&w=${width}&fmt=${format}`;
-  const imageUrl: Service['imageUrl'] = (request) => `${defaultUrl(request)}&q=${request.quality}`;
+  const imageUrl: DeployedService['imageUrl'] = (request) =>
+    `${defaultUrl(request)}&q=${request.quality}`;
   return { name: 'service', deployment, url, pid, healthyMs, close, defaultUrl, imageUrl };
 }

@@ -48,7 +48,7 @@ function parsed(
   }
 }
 
-export interface LoadOptions {
+export interface SettingsOptions {
   /** The command-line options that set variables, by variable, for messages. */
   readonly optionNames?: ReadonlyMap<string, string>;
   /** The listeners that the program starts; each needs another port. */
@@ -63,7 +63,7 @@ export interface LoadOptions {
  */
 export function loadSettings(
   environment: Environment,
-  { optionNames = new Map(), listeners = [] }: LoadOptions = {},
+  { optionNames = new Map(), listeners = [] }: SettingsOptions = {},
 ): Settings {
   const errors: string[] = [];
   for (const name of unknownVariables(environment)) {
@@ -117,7 +117,7 @@ export function loadSettings(
  * For the start of a process: settings from the environment, and from `.env` in the working directory
  * for those not set. Prints invalid settings to standard error and exits with code 1.
  */
-export function settingsOrExit(options?: LoadOptions): Settings {
+export function settingsOrExit(options?: SettingsOptions): Settings {
   if (existsSync('.env')) process.loadEnvFile('.env');
   try {
     return loadSettings(process.env, options);

@@ -3,7 +3,7 @@ export const bufferOf = ({ buffer, byteOffset, byteLength }: Uint8Array): Buffer
   Buffer.from(buffer, byteOffset, byteLength);
 
 /** Parses bytes; `truncated` replaces the result when an offset is outside of the buffer. */
-export function parse<T, F>(read: () => T, truncated: () => F): T | F {
+export function parseBytes<T, F>(read: () => T, truncated: () => F): T | F {
   try {
     return read();
   } catch (error) {

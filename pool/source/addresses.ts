@@ -1,8 +1,8 @@
 import ipaddr from 'ipaddr.js';
-import { type Address, type Network, parseAddress, within } from '../../contract/networks.ts';
+import { type IpAddress, type Network, parseAddress, within } from '../../contract/networks.ts';
 
 /** The address of a canonical host that is an IP literal; null for a host name. */
-export function addressOfHost(host: string): Address | null {
+export function addressOfHost(host: string): IpAddress | null {
   return parseAddress(host.startsWith('[') ? host.slice(1, -1) : host);
 }
 
@@ -32,7 +32,7 @@ const cloudServices = networks('168.63.129.16/32');
  * private, shared, link-local, multicast, documentation, benchmarking, tunnels, reserved and
  * unallocated (RFC 6890 and the IANA registries that it established).
  */
-export function isPublic(address: Address): boolean {
+export function isPublic(address: IpAddress): boolean {
   if (address instanceof ipaddr.IPv4) {
     return address.range() === 'unicast' && !within(address, cloudServices);
   }
@@ -41,7 +41,7 @@ export function isPublic(address: Address): boolean {
 }
 
 /** True for addresses of the local link (RFC 3927, RFC 4291 2.5.6), where clouds have their metadata. */
-export function isLinkLocal(address: Address): boolean {
+export function isLinkLocal(address: IpAddress): boolean {
   return address.range() === 'linkLocal';
 }
 
@@ -55,7 +55,7 @@ const credentialServices = networks(
 );
 
 /** True for an address from which this service itself may get credentials: never one of a source. */
-export function isCredentialService(address: Address): boolean {
+export function isCredentialService(address: IpAddress): boolean {
   if (within(address, nat64)) {
     return isCredentialService(new ipaddr.IPv4(address.toByteArray().slice(12)));
   }
@@ -63,7 +63,7 @@ export function isCredentialService(address: Address): boolean {
 }
 
 /** True for addresses that reach this machine: loopback, and "unspecified" as a destination. */
-export function isThisMachine(address: Address): boolean {
+export function isThisMachine(address: IpAddress): boolean {
   const range = address.range();
   return range === 'loopback' || range === 'unspecified';
 }

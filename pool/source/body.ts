@@ -49,7 +49,7 @@ export async function readBody(
   try {
     for await (const chunk of chunks) {
       const needed = filled + chunk.byteLength;
-      if (needed > maxBytes) throw tooLarge(maxBytes);
+      if (needed > maxBytes) throw sourceTooLarge(maxBytes);
       if (needed > bytes.byteLength) {
         const wanted = bytes.byteLength === 0 ? firstSize(length) : bytes.byteLength * 2;
         resize(Math.max(needed, Math.min(wanted, length ?? maxBytes)));
@@ -77,7 +77,7 @@ function copy(from: Uint8Array, to: Uint8Array, at: number): void {
   target.fill(from, at, at + from.byteLength);
 }
 
-export function tooLarge(maxBytes: number): ServiceError {
+export function sourceTooLarge(maxBytes: number): ServiceError {
   return new ServiceError('source_too_large', `The source is larger than ${maxBytes} bytes.`);
 }
 

@@ -1,7 +1,7 @@
 import { pipeline, type Transform } from 'node:stream';
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
 import { ServiceError } from '../../contract/errors.ts';
-import { tooLarge } from './body.ts';
+import { sourceTooLarge } from './body.ts';
 
 const decoders: Readonly<Record<string, () => Transform>> = {
   gzip: createGunzip,
@@ -15,7 +15,7 @@ const decoders: Readonly<Record<string, () => Transform>> = {
  * request accepts only `identity`. Limits the encoded bytes; the reader limits the decoded bytes. Null for an
  * unknown coding or several codings.
  */
-export function decode(
+export function decodeBody(
   chunks: AsyncIterable<Uint8Array>,
   coding: string,
   maxBytes: number,
@@ -41,7 +41,7 @@ async function* bounded(chunks: AsyncIterable<Uint8Array>, maxBytes: number) {
   let bytes = 0;
   for await (const chunk of chunks) {
     bytes += chunk.byteLength;
-    if (bytes > maxBytes) throw tooLarge(maxBytes);
+    if (bytes > maxBytes) throw sourceTooLarge(maxBytes);
     yield chunk;
   }
 }

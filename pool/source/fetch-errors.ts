@@ -56,10 +56,10 @@ const response: Texts = {
     `the response of ${host} is shorter or longer than its Content-Length`,
 };
 
-const stages = { DNS: lookup, connect, TLS: tls, response };
+const steps = { DNS: lookup, connect, TLS: tls, response };
 
-/** The failed part of a fetch, as error messages name it. */
-export type Stage = keyof typeof stages;
+/** The step of a fetch that failed, as error messages name it. */
+export type FetchStep = keyof typeof steps;
 
 /**
  * An error message that ends with the code, for a search in documentation.
@@ -67,16 +67,16 @@ export type Stage = keyof typeof stages;
  * @param otherwise the text for other codes
  */
 export function fetchFailureText(
-  stage: Stage,
+  step: FetchStep,
   error: unknown,
   host: string,
   otherwise: string,
 ): string {
   const code = codeOf(error);
-  const known = stages[stage];
+  const known = steps[step];
   const text = code !== null && Object.hasOwn(known, code) ? known[code] : undefined;
   const what = text?.(host) ?? otherwise;
-  return `The source could not be fetched (${stage}): ${what}${code === null ? '' : ` (${code})`}.`;
+  return `The source could not be fetched (${step}): ${what}${code === null ? '' : ` (${code})`}.`;
 }
 
 /** An error's code if it is an identifier, which discloses no address. OpenSSL's may contain a slash. */

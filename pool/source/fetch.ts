@@ -2,14 +2,14 @@ import type { Dispatcher } from 'undici';
 import { type ErrorCode, ServiceError } from '../../contract/errors.ts';
 import { authorityOf, canonicalUrl, isLongAuthority } from '../../contract/hosts.ts';
 import { unlessAborted } from '../unless-aborted.ts';
-import { type BodyLimits, readBody, tooLarge } from './body.ts';
+import { type BodyLimits, readBody, sourceTooLarge } from './body.ts';
 import { type OriginFreshness, originFreshness } from './cache-control.ts';
-import { decode } from './coding.ts';
+import { decodeBody } from './coding.ts';
 import type { Connections } from './connections.ts';
 import { type Deadline, withinDeadline } from './fetch-deadline.ts';
 import { codeOf, fetchFailureText } from './fetch-errors.ts';
 import type { AddressGuard } from './guard.ts';
-import { mediaType, retryAfter } from './response-headers.ts';
+import { mediaType, parseRetryAfter } from './response-headers.ts';
 
 /** Request headers by lower-case name. */
 export type SourceHeaders = Readonly<Record<string, string>>;
@@ -205,10 +205,10 @@ async function read(
 
   const { maxBytes } = options;
   const length = contentLength(headers['content-length']);
-  if (length !== null && length > maxBytes) throw tooLarge(maxBytes);
+  if (length !== null && length > maxBytes) throw sourceTooLarge(maxBytes);
   const coding = headers['content-encoding'] ?? '';
   const raw = failing(body, url);
-  const chunks = typeof coding === 'string' ? decode(raw, coding, maxBytes) : null;
+  const chunks = typeof coding === 'string' ? decodeBody(raw, coding, maxBytes) : null;
   if (chunks === null) {
     const text = 'The source has a content coding that is not supported.';
     throw new ServiceError('source_unsupported', text);
@@ -264,7 +264,7 @@ function badStatus(
 ): ServiceError {
   const meaning = Object.hasOwn(statuses, status) ? statuses[status] : undefined;
   if (meaning === undefined) return badResponse(url, `answered ${status}`);
-  const wait = status === 429 ? retryAfter(headers['retry-after'], Date.now()) : null;
+  const wait = status === 429 ? parseRetryAfter(headers['retry-after'], Date.now()) : null;
   const text = `${meaning.text}: ${url.hostname} answered ${status}.`;
   const details = wait === null ? {} : { retryAfter: wait };
   return new ServiceError(meaning.code, text, undefined, details);

@@ -2,7 +2,7 @@ import type { BigIntStats } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { ServiceError } from '../../contract/errors.ts';
 import { unlessAborted } from '../unless-aborted.ts';
-import { readBody, tooLarge } from './body.ts';
+import { readBody, sourceTooLarge } from './body.ts';
 import type { Fetched, FetchOptions, NotModified, Validators } from './fetch.ts';
 import { withinDeadline } from './fetch-deadline.ts';
 import { codeOf } from './fetch-errors.ts';
@@ -79,7 +79,7 @@ async function read(
   const validators = validatorsOf(stats);
   if (isUnchanged(validators, options.validators)) return { bytes: null, validators, freshness };
   const { maxBytes, budget, owner, memory, signal } = options;
-  if (stats.size > maxBytes) throw tooLarge(maxBytes);
+  if (stats.size > maxBytes) throw sourceTooLarge(maxBytes);
   const chunks = file.createReadStream({ highWaterMark: chunkBytes, autoClose: false, signal });
   const limits = { maxBytes, budget, owner, memory, length: Number(stats.size) };
   const bytes = await readBody(failing(chunks, hostname), limits);

@@ -3,7 +3,7 @@ import type { LookupFunction } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { ServiceError } from '../../contract/errors.ts';
 import { canonicalHost, hostMatches } from '../../contract/hosts.ts';
-import { type Address, parseAddress, within } from '../../contract/networks.ts';
+import { type IpAddress, parseAddress, within } from '../../contract/networks.ts';
 import {
   type Ports,
   type PrivateSource,
@@ -183,7 +183,7 @@ export class AddressGuard {
   }
 
   /** True when a private network contains the address. @param port null for any port */
-  #hasAddress(address: Address, port: number | null): boolean {
+  #hasAddress(address: IpAddress, port: number | null): boolean {
     const linkLocal = isLinkLocal(address);
     return this.#privateSources.some(
       (source) =>
@@ -223,7 +223,7 @@ const hasPort = (ports: Ports, port: number | null): boolean =>
   ports === null || port === null || ports.includes(port);
 
 /** True for every address of this machine. */
-function isLocal(address: Address): boolean {
+function isLocal(address: IpAddress): boolean {
   if (isThisMachine(address)) return true;
   const text = address.toString();
   return Object.values(networkInterfaces()).some((list) =>

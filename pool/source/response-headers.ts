@@ -7,7 +7,7 @@ const maxRetryAfter = 3_600;
  *
  * @param now Unix ms
  */
-export function retryAfter(header: string | string[] | undefined, now: number): number | null {
+export function parseRetryAfter(header: string | string[] | undefined, now: number): number | null {
   if (typeof header !== 'string' || header.length > 64) return null;
   const text = header.trim();
   const seconds = /^\d+$/.test(text) ? Number(text) : secondsUntil(text, now);

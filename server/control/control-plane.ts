@@ -11,8 +11,8 @@ import { errorResponse } from '../http/error-response.ts';
 import { csvHeaders, jsonHeaders } from '../http/headers.ts';
 import type { Headers, HttpRequest } from '../http/request.ts';
 import { hasTooManyParameters, tooManyParameters } from '../image/address.ts';
-import { failureOf, storeUnavailable } from '../store-failure.ts';
-import type { Usage } from '../usage/usage.ts';
+import { storeFailureOf, storeUnavailable } from '../store-failure.ts';
+import type { UsageRecorder } from '../usage/usage.ts';
 import { type Authentication, authorise, readKey, requireProductAccess } from './authenticate.ts';
 import { type Endpoint, type EndpointId, findEndpoint } from './endpoints.ts';
 import { bareHostRule } from './hosts-and-urls.ts';
@@ -40,7 +40,7 @@ export interface ControlPlaneEnvironment extends PrewarmStore {
   readonly presets: PresetResource;
   readonly origins: OriginResource;
   readonly purges: Pick<PurgeRecords, 'find'>;
-  readonly usage: Pick<Usage, 'days'>;
+  readonly usage: Pick<UsageRecorder, 'days'>;
   readonly guard: AddressGuard;
   readonly baseUrl: string;
   /** Proxies whose X-Forwarded-For names the client. */
@@ -131,7 +131,7 @@ export class ControlPlane {
         body: isCsv ? result.text : JSON.stringify({ [endpoint.success.name]: result }),
       });
     } catch (error) {
-      const failure = failureOf(error);
+      const failure = storeFailureOf(error);
       // A client that disconnects while it sends the body makes reading fail, which is not logged.
       if (failure.code === 'internal_error' && !signal.aborted) {
         this.#environment.onError(request, error);

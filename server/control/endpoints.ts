@@ -31,7 +31,7 @@ export interface Endpoint {
   readonly errors: readonly (400 | 404)[];
 }
 
-export const prefix = '/api/sdk/v1';
+export const controlPrefix = '/api/sdk/v1';
 
 const preset = { status: 200, name: 'preset', schema: 'Preset' } as const;
 const presets = { status: 200, name: 'presets', schema: 'Preset', isList: true } as const;
@@ -273,7 +273,9 @@ export interface Match {
 const routes = Object.entries<Endpoint>(endpoints).map(([id, endpoint]) => ({
   id: id as EndpointId,
   endpoint,
-  pattern: new RegExp(`^${prefix}${endpoint.path.replaceAll(/\{(\w+)\}/g, '(?<$1>[^/]+)')}$`),
+  pattern: new RegExp(
+    `^${controlPrefix}${endpoint.path.replaceAll(/\{(\w+)\}/g, '(?<$1>[^/]+)')}$`,
+  ),
 }));
 
 /** The operation of a method and an undecoded path, or null. */

@@ -1,6 +1,6 @@
 import { STATUS_CODES } from 'node:http';
 import { type ErrorCode, errorCatalogue } from '../../contract/errors.ts';
-import { retryAfter } from '../http/error-response.ts';
+import { retryAfterSeconds } from '../http/error-response.ts';
 import {
   allowHeader,
   challengeHeader,
@@ -84,7 +84,7 @@ const controlError = (status: Status): object =>
 
 /** Codes of the image endpoint with Retry-After; for the last one it repeats the source's. */
 const isRetryable = (code: ErrorCode): boolean =>
-  code in retryAfter || code === 'source_rate_limited' || code === 'usage_limit_reached';
+  code in retryAfterSeconds || code === 'source_rate_limited' || code === 'usage_limit_reached';
 
 const imageError = (status: Status): object =>
   errorResponse(status, imageCodes, {

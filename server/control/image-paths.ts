@@ -5,7 +5,7 @@ import { imageErrors } from './error-responses.ts';
 import { examples } from './examples.ts';
 import {
   contentRangeHeader,
-  imageHeaders,
+  documentedImageHeaders,
   imageTypes,
   notModifiedHeaders,
   wholeImageHeaders,
@@ -190,7 +190,7 @@ const operation = (operationId: string, source: object) => ({
     },
     206: {
       description: 'The requested range of the image.',
-      headers: { ...imageHeaders, ...contentRangeHeader },
+      headers: { ...documentedImageHeaders, ...contentRangeHeader },
       content,
     },
     304: {

@@ -1,5 +1,5 @@
 import { errorCatalogue } from '../../contract/errors.ts';
-import { type Endpoint, endpoints, prefix } from './endpoints.ts';
+import { controlPrefix, type Endpoint, endpoints } from './endpoints.ts';
 import { controlErrors, errorResponses } from './error-responses.ts';
 import { examples } from './examples.ts';
 import { healthSchema, readinessSchema } from './health-schema.ts';
@@ -152,7 +152,7 @@ function operationObject(id: string, endpoint: Endpoint): object {
 function controlPaths(): Record<string, object> {
   const paths: Record<string, Record<string, object>> = {};
   for (const [id, endpoint] of Object.entries(endpoints)) {
-    const path = `${prefix}${endpoint.path}`;
+    const path = `${controlPrefix}${endpoint.path}`;
     paths[path] ??= {};
     paths[path][endpoint.method.toLowerCase()] = operationObject(id, endpoint);
   }

@@ -145,12 +145,12 @@ export const notModifiedHeaders = references(
   'X-Content-Type-Options',
   'X-Request-Id',
 );
-export const imageHeaders = {
+export const documentedImageHeaders = {
   ...notModifiedHeaders,
   ...references('Content-Length', 'Content-Disposition', 'Accept-Ranges'),
 };
 /** Headers of 200, the only status of a fallback. */
-export const wholeImageHeaders = { ...imageHeaders, ...references('X-Fallback') };
+export const wholeImageHeaders = { ...documentedImageHeaders, ...references('X-Fallback') };
 /** Headers of 206 and 416. */
 export const contentRangeHeader = references('Content-Range');
 

@@ -1,5 +1,5 @@
 import { isIP } from 'node:net';
-import { type Address, type Network, parseAddress, within } from '../../contract/networks.ts';
+import { type IpAddress, type Network, parseAddress, within } from '../../contract/networks.ts';
 import type { HttpRequest } from './request.ts';
 
 /** Entries of X-Forwarded-For that are read; real chains are shorter. */
@@ -13,7 +13,7 @@ const maxHops = 16;
 export function clientAddress(
   request: Pick<HttpRequest, 'peerAddress' | 'headerList'>,
   trusted: readonly Network[],
-): Address | null {
+): IpAddress | null {
   let client = parseAddress(request.peerAddress);
   if (client === null || !within(client, trusted)) return client;
   const hops = request.headerList('x-forwarded-for').split(',').slice(-maxHops);
@@ -38,7 +38,7 @@ function withoutPort(hop: string): string {
  * The part of an address that identifies one client: the first 64 bits of IPv6, because a client has all
  * addresses of such a network (RFC 4291, 2.5.4).
  */
-export function clientNetwork(address: Address | null): string {
+export function clientNetwork(address: IpAddress | null): string {
   if (address === null) return '';
   const text = address.toNormalizedString();
   return address.kind() === 'ipv4' ? text : text.split(':', 4).join(':');

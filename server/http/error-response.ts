@@ -35,7 +35,7 @@ export class RangeNotSatisfiable extends ServiceError {
  * Retry-After in seconds. Overload usually ends quickly; a full queue takes longer. The service notices
  * the end of a store outage within two seconds.
  */
-export const retryAfter: Partial<Record<ServiceError['code'], number>> = {
+export const retryAfterSeconds: Partial<Record<ServiceError['code'], number>> = {
   overloaded: 1,
   prewarm_queue_full: 60,
   store_unavailable: 2,
@@ -50,7 +50,7 @@ export const challenges: Partial<Record<ServiceError['code'], string>> = {
 /** The response to an error, without CORS headers, which depend on the route. */
 export function errorResponse(error: ServiceError): HttpResponse {
   const headers = [...jsonHeaders];
-  const wait = error.details.retryAfter ?? retryAfter[error.code];
+  const wait = error.details.retryAfter ?? retryAfterSeconds[error.code];
   if (wait !== undefined) headers.push(['retry-after', String(wait)]);
   const challenge = challenges[error.code];
   if (challenge !== undefined) headers.push(['www-authenticate', challenge]);

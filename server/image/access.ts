@@ -2,7 +2,7 @@ import { createHmac, timingSafeEqual } from 'node:crypto';
 import { ServiceError } from '../../contract/errors.ts';
 import { canonicalHost, hostMatches } from '../../contract/hosts.ts';
 import type { Project } from '../../store/projects.ts';
-import { type Address, imagePrefix, sourceInPath } from './address.ts';
+import { type ImageAddress, imagePrefix, sourceInPath } from './address.ts';
 import { percentEncode } from './source-url.ts';
 
 /** Whether a project's allowlist contains a host, with or without a trailing dot. */
@@ -59,7 +59,7 @@ export function checkSource(project: Project, source: URL): void {
  */
 export function checkSignature(
   project: Project,
-  { parameters }: Address,
+  { parameters }: ImageAddress,
   path: string,
   query: string,
   now: number,

@@ -4,7 +4,7 @@ import { isParameter, parameterSpellings } from './options.ts';
 import { readSource } from './source-url.ts';
 
 /** The project, source and parameters of a transform URL. */
-export interface Address {
+export interface ImageAddress {
   readonly projectId: string;
   readonly source: URL;
   /** Query parameters except `url` and `project`. */
@@ -18,7 +18,7 @@ export const imagePrefix = '/img/';
  * Reads `/img/<source_url>?project=…` and `/img/?url=…&project=…`.
  * @throws ServiceError source_missing, project_missing, source_invalid, parameter_invalid
  */
-export function readAddress(path: string, query: string): Address {
+export function readAddress(path: string, query: string): ImageAddress {
   const parameters = readQuery(query);
   const written = sourceInPath(path) ?? parameters.get('url') ?? '';
   const projectId = parameters.get('project') ?? '';

@@ -1,5 +1,5 @@
 import { percentEncode } from './source-url.ts';
-import type { Value } from './values.ts';
+import type { ParameterType } from './values.ts';
 
 /** Maximum length of the parameter. */
 const maxCharacters = 200;
@@ -29,7 +29,7 @@ function safeName(text: string): string {
 }
 
 /** The value of `download`. */
-export const fileName: Value<string> = {
+export const fileName: ParameterType<string> = {
   accepts: `a file name of 1 to ${maxCharacters} characters`,
   schema: { type: 'string', minLength: 1, maxLength: maxCharacters },
   parse: (text) => ([...text].length > maxCharacters ? undefined : safeName(text) || undefined),

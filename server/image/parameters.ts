@@ -23,13 +23,13 @@ import {
   neutral,
   number,
   orWord,
+  type ParameterType,
   parts,
   text,
-  type Value,
 } from './values.ts';
 
 /** One transform parameter of the image endpoint. */
-export interface Parameter<T> extends Value<T> {
+export interface Parameter<T> extends ParameterType<T> {
   readonly aliases: readonly string[];
   readonly meaning: string;
   readonly example: string;
@@ -43,7 +43,7 @@ export interface Parameter<T> extends Value<T> {
 }
 
 function parameter<T>(
-  value: Value<T>,
+  value: ParameterType<T>,
   meaning: string,
   example: string,
   {
@@ -54,7 +54,7 @@ function parameter<T>(
   return { ...value, meaning, example, aliases, exampleWith, role: 'transform' };
 }
 
-function ofDelivery<T>(value: Value<T>, meaning: string, example: string): Parameter<T> {
+function ofDelivery<T>(value: ParameterType<T>, meaning: string, example: string): Parameter<T> {
   return { ...parameter(value, meaning, example), role: 'delivery' };
 }
 
@@ -87,7 +87,7 @@ const degrees = angle(integer(-360, 360));
 const lightness = number(-100, 100);
 const fraction = number(0, 1);
 const versionPattern = '^[0-9A-Za-z._-]{1,64}$';
-const version: Value<string> = {
+const version: ParameterType<string> = {
   accepts: '1 to 64 letters, digits, dots, hyphens and underscores',
   schema: { type: 'string', pattern: versionPattern },
   parse: (text) => (new RegExp(versionPattern).test(text) ? text : undefined),

@@ -1,6 +1,6 @@
 import { ServiceError } from '../../contract/errors.ts';
 import { authorityOf, isLongAuthority } from '../../contract/hosts.ts';
-import type { Value } from './values.ts';
+import type { ParameterType } from './values.ts';
 
 /** Maximum length of a source URL, in characters. */
 export const maxSourceLength = 8_192;
@@ -29,7 +29,7 @@ export function readSource(text: string): URL {
 }
 
 /** The value of `fallback`, serialised by the URL standard. */
-export const sourceUrl: Value<string> = {
+export const sourceUrl: ParameterType<string> = {
   accepts: 'an absolute http or https URL',
   schema: { type: 'string', pattern: '^[Hh][Tt][Tt][Pp][Ss]?://[^/]', maxLength: maxSourceLength },
   parse(text) {

@@ -17,7 +17,7 @@ export interface ValueSchema {
 }
 
 /** A type of parameter values: its parser and its descriptions. */
-export interface Value<T> {
+export interface ParameterType<T> {
   /** The accepted texts, in words. */
   readonly accepts: string;
   /**
@@ -33,7 +33,7 @@ export interface Value<T> {
 const decimalSource = '-?\\d{1,9}(?:\\.\\d{1,6})?';
 const decimal = new RegExp(`^${decimalSource}$`);
 
-export function number(minimum: number, maximum: number): Value<number> {
+export function number(minimum: number, maximum: number): ParameterType<number> {
   return {
     accepts: `a number from ${minimum} to ${maximum}`,
     schema: { type: 'number', minimum, maximum },
@@ -45,7 +45,7 @@ export function number(minimum: number, maximum: number): Value<number> {
   };
 }
 
-export function integer(minimum: number, maximum: number): Value<number> {
+export function integer(minimum: number, maximum: number): ParameterType<number> {
   const { parse } = number(minimum, maximum);
   return {
     accepts: `a whole number from ${minimum} to ${maximum}`,
@@ -57,7 +57,7 @@ export function integer(minimum: number, maximum: number): Value<number> {
   };
 }
 
-function mapped<T, U>(value: Value<T>, map: (parsed: T) => U): Value<U> {
+function mapped<T, U>(value: ParameterType<T>, map: (parsed: T) => U): ParameterType<U> {
   const parse = (text: string) => {
     const parsed = value.parse(text);
     return parsed === undefined ? undefined : map(parsed);
@@ -66,17 +66,20 @@ function mapped<T, U>(value: Value<T>, map: (parsed: T) => U): Value<U> {
 }
 
 /** Maps the value that changes nothing to null. */
-export function neutral(value: Value<number>, unchanged: number): Value<number | null> {
+export function neutral(
+  value: ParameterType<number>,
+  unchanged: number,
+): ParameterType<number | null> {
   return mapped(value, (number) => (number === unchanged ? null : number));
 }
 
 /** Maps an angle in degrees to at least 0 and below 360. */
-export function angle(value: Value<number>): Value<number> {
+export function angle(value: ParameterType<number>): ParameterType<number> {
   return mapped(value, (degrees) => (degrees + 360) % 360);
 }
 
 /** A non-empty text. @param what its description; @param maxLength in characters */
-export function text(what: string, maxLength: number): Value<string> {
+export function text(what: string, maxLength: number): ParameterType<string> {
   return {
     accepts: `${what}, of 1 to ${maxLength} characters`,
     schema: { type: 'string', minLength: 1, maxLength },
@@ -88,7 +91,7 @@ export function text(what: string, maxLength: number): Value<string> {
 export function choice<T extends string>(
   values: readonly T[],
   spellings: Readonly<Record<string, T>> = {},
-): Value<T> {
+): ParameterType<T> {
   const known = new Map<string, T>([
     ...values.map((value) => [value, value] as const),
     ...Object.entries(spellings),
@@ -113,7 +116,10 @@ function wordsSchema(words: readonly string[]): ValueSchema {
 }
 
 /** A value or a word. */
-export function orWord<T, W extends string>(value: Value<T>, word: W): Value<T | W> {
+export function orWord<T, W extends string>(
+  value: ParameterType<T>,
+  word: W,
+): ParameterType<T | W> {
   return {
     accepts: `${value.accepts}, or ${word}`,
     schema: { anyOf: [value.schema, { type: 'string', enum: [word] }] },
@@ -133,7 +139,7 @@ const boolean = { type: 'boolean' } as const;
 /** Texts of a flag other than JSON booleans. */
 const flagTexts = { type: 'string', enum: ['', '1', '0'] } as const;
 
-export const flag: Value<boolean> = {
+export const flag: ParameterType<boolean> = {
   accepts: 'nothing, 1 or true, or 0 or false',
   schema: { anyOf: [boolean, flagTexts] },
   parse: (text) => flagWords.get(text.toLowerCase()),
@@ -143,7 +149,7 @@ export const flag: Value<boolean> = {
  * A flag or a number; 1 and 0 are always flags. A false flag is null.
  * @param on the value of a true flag
  */
-export function flagOr(value: Value<number>, on: number): Value<number | null> {
+export function flagOr(value: ParameterType<number>, on: number): ParameterType<number | null> {
   return {
     accepts: `nothing, 1 or true for ${on}, 0 or false for none, or ${value.accepts}`,
     schema: { anyOf: [boolean, value.schema, flagTexts] },
@@ -157,8 +163,8 @@ export function flagOr(value: Value<number>, on: number): Value<number | null> {
 
 /** Numbers separated by `,` or `_`, in the order of their names. */
 export function parts<N extends string>(
-  ranges: Readonly<Record<N, Value<number>>>,
-): Value<Readonly<Record<N, number>>> {
+  ranges: Readonly<Record<N, ParameterType<number>>>,
+): ParameterType<Readonly<Record<N, number>>> {
   const names = Object.keys(ranges) as N[];
   return {
     accepts: `${names.join(',')}: ${rangesInWords(ranges)}`,
@@ -180,7 +186,7 @@ export function parts<N extends string>(
 }
 
 /** The ranges of the parts; parts with the same range are grouped. */
-function rangesInWords(ranges: Readonly<Record<string, Value<number>>>): string {
+function rangesInWords(ranges: Readonly<Record<string, ParameterType<number>>>): string {
   const groups = new Map<string, string[]>();
   for (const [name, { accepts }] of Object.entries(ranges)) {
     groups.set(accepts, [...(groups.get(accepts) ?? []), name]);
@@ -192,7 +198,7 @@ function rangesInWords(ranges: Readonly<Record<string, Value<number>>>): string 
 const hex = /^(?:[0-9a-f]{3,4}|[0-9a-f]{6}|[0-9a-f]{8})$/;
 
 /** As `#rrggbbaa`. */
-export const colour: Value<Colour> = {
+export const colour: ParameterType<Colour> = {
   accepts: 'hex digits without # (3, 4, 6 or 8), or a CSS colour name',
   schema: {
     type: 'string',

@@ -1,5 +1,5 @@
 import type { UsageRecords } from '../../store/usage.ts';
-import { RenderLimits } from './render-limits.ts';
+import { UsageLimits } from './usage-limits.ts';
 import { dateOf, type OwnTotals, sumOfDay, type UsageCounts, UsageTotals } from './usage-totals.ts';
 
 /** A process that is killed loses at most the counts of this time. */
@@ -25,9 +25,9 @@ export interface UsageOfDay {
 }
 
 /** The usage of projects: counted in this process, and summed over all processes by the store. */
-export class Usage {
+export class UsageRecorder {
   readonly totals: UsageTotals;
-  readonly limits: RenderLimits;
+  readonly limits: UsageLimits;
   readonly #environment: UsageEnvironment;
   #timer: NodeJS.Timeout | null = null;
   #storing: Promise<void> | null = null;
@@ -35,7 +35,7 @@ export class Usage {
   constructor(environment: UsageEnvironment) {
     this.#environment = environment;
     this.totals = new UsageTotals(environment.now);
-    this.limits = new RenderLimits(this.totals, environment);
+    this.limits = new UsageLimits(this.totals, environment);
   }
 
   /** Stores the counts each minute from now on, at another second than other processes do. */

@@ -1,5 +1,5 @@
 import type { Db } from 'mongodb';
-import type { Deployment } from '../deployment.ts';
+import type { DeploymentRecord } from '../deployment.ts';
 import { findOrInsert } from '../upsert.ts';
 import { copiedCollections } from './copied-collections.ts';
 import {
@@ -63,7 +63,7 @@ async function adoptDeployment(
   to: Db,
   { dryRun, merges }: StoreCopyOptions,
 ): Promise<void> {
-  const [source, target] = [from, to].map((db) => db.collection<Deployment>('deployments'));
+  const [source, target] = [from, to].map((db) => db.collection<DeploymentRecord>('deployments'));
   const deployment = await source?.findOne({ _id: 'deployment' });
   if (!deployment || target === undefined) {
     throw new CopyRefused('The store to copy from is empty.');

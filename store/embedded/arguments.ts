@@ -2,10 +2,16 @@ import { Long } from 'bson';
 import { safeInteger } from './bson/number.ts';
 import { type Document, fieldOf, isArray, isDocument, isNumber, type Value } from './bson/value.ts';
 import { notSupported, ReplyError } from './errors.ts';
-import type { ArgumentKind, CommandName, commandShapes, Kind, Shape } from './supported.ts';
+import type {
+  ArgumentShape,
+  ArgumentType,
+  CommandName,
+  commandShapes,
+  Shape,
+} from './supported.ts';
 
 /** The parsed type of each kind of argument. */
-interface ParsedAs extends Record<Kind, unknown> {
+interface ParsedAs extends Record<ArgumentType, unknown> {
   ignored: null;
   false: false;
   zero: 0;
@@ -22,17 +28,17 @@ interface ParsedAs extends Record<Kind, unknown> {
 }
 
 export type ArgumentsOf<S extends Shape> = {
-  readonly [Field in keyof S]: S[Field] extends `${infer Optional extends Kind}?`
+  readonly [Field in keyof S]: S[Field] extends `${infer Optional extends ArgumentType}?`
     ? ParsedAs[Optional] | undefined
-    : ParsedAs[S[Field] & Kind];
+    : ParsedAs[S[Field] & ArgumentType];
 };
 
 export type CommandArguments<Name extends CommandName> = ArgumentsOf<(typeof commandShapes)[Name]>;
 
-type Reader<K extends Kind> = (value: Value, where: string) => ParsedAs[K] | undefined;
+type Reader<K extends ArgumentType> = (value: Value, where: string) => ParsedAs[K] | undefined;
 
 /** Each reader returns undefined for a value of another type. */
-const readers: { readonly [K in Kind]: Reader<K> } = {
+const readers: { readonly [K in ArgumentType]: Reader<K> } = {
   ignored: () => null,
   false: (value, where) => supportedValue(value === false ? value : undefined, where),
   zero: (value, where) => supportedValue(integerOf(value) === 0 ? 0 : undefined, where),
@@ -80,8 +86,8 @@ export function readArguments<S extends Shape>(
   return Object.fromEntries(read) as ArgumentsOf<S>;
 }
 
-function readArgument(value: Value | undefined, kind: ArgumentKind, where: string): unknown {
-  const required = kind.replace('?', '') as Kind;
+function readArgument(value: Value | undefined, kind: ArgumentShape, where: string): unknown {
+  const required = kind.replace('?', '') as ArgumentType;
   if (value === undefined && (required !== kind || kind === 'ignored')) return undefined;
   const read = value === undefined ? undefined : readers[required](value, where);
   if (read === undefined) throw new ReplyError(14, `${where} must be a ${required}`);

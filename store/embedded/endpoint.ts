@@ -66,6 +66,6 @@ export async function removeSocketFolder(socket: string, privateFolder: string):
   if (folder !== privateFolder) await rm(folder, { recursive: true, force: true });
 }
 
-export function urlOf(socket: string): string {
+export function storeUrlOf(socket: string): string {
   return `mongodb://${encodeURIComponent(socket)}/`;
 }

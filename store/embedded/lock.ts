@@ -1,6 +1,6 @@
 import { readdir, readlink, symlink, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
-import { privateFolderOf, urlOf, usualSocketPath } from './endpoint.ts';
+import { privateFolderOf, storeUrlOf, usualSocketPath } from './endpoint.ts';
 import { formatHolder, type Holder, hasCode, isAlive, parseHolder, thisProcess } from './holder.ts';
 
 /** Another process has the folder's lock. */
@@ -64,7 +64,7 @@ export async function takeLock(folder: string, socket: string): Promise<FolderLo
  */
 export async function runningStoreUrl(folder: string): Promise<string | null> {
   const lock = await currentLock(privateFolderOf(folder));
-  return lock?.holder && (await isAlive(lock.holder)) ? urlOf(lock.holder.socket) : null;
+  return lock?.holder && (await isAlive(lock.holder)) ? storeUrlOf(lock.holder.socket) : null;
 }
 
 async function releaseLock(folder: string, generation: number): Promise<void> {

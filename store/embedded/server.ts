@@ -9,7 +9,7 @@ import {
   privateFolderOf,
   removeSocketFolder,
   socketPath,
-  urlOf,
+  storeUrlOf,
 } from './endpoint.ts';
 import { hasCode } from './holder.ts';
 import { takeLock } from './lock.ts';
@@ -151,7 +151,7 @@ async function startThread(
 
   let closing: Promise<unknown> | undefined;
   return {
-    url: urlOf(data.socket),
+    url: storeUrlOf(data.socket),
     failed: new Promise((settle) => {
       void ended.then((error) => {
         if (closing === undefined) settle(error);

@@ -50,7 +50,7 @@ export type UpdateOperator = (typeof updateOperators)[number];
 export const pipelineOperators = ['$match', '$group', '$sum'] as const;
 
 /** How an argument is parsed; see arguments.ts. */
-export type Kind =
+export type ArgumentType =
   /** Has no effect, whatever its value. */
   | 'ignored'
   /** Only `false`, or only 0: the behaviour for other values is not supported. */
@@ -71,9 +71,9 @@ export type Kind =
   | 'longs';
 
 /** `?` marks an optional argument. */
-export type ArgumentKind = Kind | `${Kind}?`;
+export type ArgumentShape = ArgumentType | `${ArgumentType}?`;
 
-export type Shape = { readonly [field: string]: ArgumentKind };
+export type Shape = { readonly [field: string]: ArgumentShape };
 
 const handshake = {
   helloOk: 'ignored',

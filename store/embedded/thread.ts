@@ -6,7 +6,7 @@ import { runCommand } from './commands/table.ts';
 import { Backups, type BackupTimes } from './storage/backup.ts';
 import { Catalog } from './storage/catalog.ts';
 import { sweepExpired } from './storage/expiry.ts';
-import { Connection } from './wire/connection.ts';
+import { ClientConnection } from './wire/connection.ts';
 import { Budget } from './wire/frame.ts';
 
 export interface ThreadData {
@@ -57,14 +57,14 @@ function serve(
   );
   const state = { catalog, cursors };
   const budget = new Budget(maxBufferedBytes);
-  const connections = new Set<Connection>();
+  const connections = new Set<ClientConnection>();
   let connected = 0;
 
   const server = createServer((socket) => {
     connected += 1;
     const id = connected;
     const run = (command: Parameters<typeof runCommand>[1]) => runCommand(state, command, id);
-    const connection = new Connection(socket, budget, run, limits);
+    const connection = new ClientConnection(socket, budget, run, limits);
     connections.add(connection);
     socket.on('close', () => connections.delete(connection));
   });

@@ -3,7 +3,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import fc from 'fast-check';
 import { Pool } from 'undici';
 import { concurrently } from '../../bench/concurrently.ts';
-import { type Endpoint, endpoints, prefix } from '../../server/control/endpoints.ts';
+import { controlPrefix, type Endpoint, endpoints } from '../../server/control/endpoints.ts';
 import { examples } from '../../server/control/examples.ts';
 import { earlierRequestsReceived } from '../service/held.ts';
 import { eachHttpServer } from '../service/http-servers.ts';
@@ -222,7 +222,14 @@ eachHttpServer('hostile clients', async (t, { environment }) => {
   });
 
   t.test(`heads of seed ${seed}`, { skip: only !== '' }, async (t) => {
-    const targets = [missing, missing, '/', '/api/health', '/openapi.json', `${prefix}/projects`];
+    const targets = [
+      missing,
+      missing,
+      '/',
+      '/api/health',
+      '/openapi.json',
+      `${controlPrefix}/projects`,
+    ];
     const found = await findings('heads', 24, async (number) => {
       const { what, pieces, isValid } = hostileHead(targets, seed, number);
       const { answer, ms } = isValid
@@ -245,7 +252,8 @@ eachHttpServer('hostile clients', async (t, { environment }) => {
       if (operation === undefined) throw new Error('no operation has a body');
       const { method, path, input } = operation;
       const { what, bytes } = hostileJson(examples[input], seed, number);
-      const target = prefix + path.replace('{projectId}', project).replace('{presetName}', 'card');
+      const target =
+        controlPrefix + path.replace('{projectId}', project).replace('{presetName}', 'card');
       const headers = { authorization: `Bearer ${rootKey}`, 'content-type': 'application/json' };
       const begun = performance.now();
       const response = await pool.request({ path: target, method, headers, body: bytes });

@@ -7,7 +7,7 @@ import { until } from '../until.ts';
 import { noPurges } from './cache/pictures.ts';
 import { settings } from './execution/pools.ts';
 import { variant } from './rendering/pictures.ts';
-import { startS3, variables } from './s3/server.ts';
+import { startTestS3, variables } from './s3/server.ts';
 import { sourceSettings, startOrigin } from './source/origin.ts';
 
 const versions = { red: 100, blue: 50 } as const;
@@ -29,7 +29,7 @@ async function startMachines(t: Test) {
     if (isKnown) response.statusCode = 304;
     response.end(isKnown ? undefined : pictures[world.version]);
   });
-  const bucket = await startS3(t);
+  const bucket = await startTestS3(t);
   const start = (aheadMs: number) => {
     const engine = new Engine(
       {

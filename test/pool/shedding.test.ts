@@ -10,7 +10,7 @@ import { until } from '../until.ts';
 import { noPurges } from './cache/pictures.ts';
 import { settings } from './execution/pools.ts';
 import { noise, variant } from './rendering/pictures.ts';
-import { startS3, variables } from './s3/server.ts';
+import { startTestS3, variables } from './s3/server.ts';
 import { sourceSettings, startOrigin } from './source/origin.ts';
 
 const keyOf = (name: string) => name.padStart(64, '0');
@@ -91,7 +91,7 @@ t.test('a full queue refuses misses before coalescing and fetching', async (t) =
 
 t.test('a full queue does not refuse what the shared cache has', async (t) => {
   Object.assign(process.env, variables);
-  const bucket = await startS3(t);
+  const bucket = await startTestS3(t);
   const settings = { location: parseS3Location(bucket.url), timeoutMs: 60_000, queueBytes: 1e6 };
   const picture = await noise(800, 600).jpeg().toBuffer();
   const origin = await startOrigin(t, (_, response) => response.end(picture));

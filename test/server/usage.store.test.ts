@@ -1,6 +1,6 @@
 import t, { type Test } from 'tap';
 import { RequestCounts } from '../../server/usage/request-counts.ts';
-import { Usage } from '../../server/usage/usage.ts';
+import { UsageRecorder } from '../../server/usage/usage.ts';
 import { noUsage, UsageTotals } from '../../server/usage/usage-totals.ts';
 import { UsageRecords, type WriterTotals } from '../../store/usage.ts';
 import { testDatabase } from '../store/connection.ts';
@@ -22,7 +22,7 @@ async function start(t: Test) {
   /** Totals whose writes were not answered. */
   const lost: WriterTotals[] = [];
   const startProcess = () => {
-    const usage = new Usage({
+    const usage = new UsageRecorder({
       records: {
         async write(totals) {
           written.push(...totals.map(({ project }) => project));

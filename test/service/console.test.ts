@@ -455,54 +455,50 @@ t.test('the console in a browser', { skip: noChromium }, async (t) => {
     t.match(problems, [/status of 404/, /status of 403/]);
   });
 
-  t.test(
-    'screenshots for the documents',
-    { skip: screenshotFolder === undefined },
-    async () => {
-      const input = {
-        name: 'My shop',
-        origin: `${origin.url}/`,
-        allowedOrigins: ['*.cdn.example.com'],
-      };
-      await api.call('POST', '/projects', { json: input });
-      const capture = async (page: Page, name: string) =>
-        sharp(await page.screenshot())
-          .webp({ quality: 80 })
-          .toFile(`${screenshotFolder}/${name}.webp`);
-      const openPicture = async (page: Page) => {
-        await page.goto(withPicture.replace('w=300', 'w=1200&q=60'));
-        await page.getByText(/^from jpeg$/).waitFor();
-      };
-      const { page } = await opened();
-      await openPicture(page);
-      await capture(page, 'playground');
-      await page.goto(`${url}/#/projects`);
-      await signIn(page);
-      await page.getByRole('link', { name: 'My shop' }).click();
-      await page.getByRole('button', { name: 'landscape.jpg' }).click();
-      await control(page, 'Default quality').fill('35');
-      await page.getByAltText('With your changes').waitFor();
-      const presets = page.getByRole('region', { name: 'Presets' });
-      for (const [name, width] of Object.entries({ card: '400', hero: '1600' })) {
-        await presets.getByLabel('Preset name').fill(name);
-        await control(presets, 'w').fill(width);
-        await presets.getByRole('button', { name: 'Create preset' }).click();
-        await presets.getByText(`${name} is saved`).waitFor();
-      }
-      await presets.getByRole('button', { name: 'Edit hero' }).click();
-      await control(presets, 'q').fill('55');
-      await page.evaluate(`document.getElementById('presets').parentElement.scrollIntoView()`);
-      await capture(page, 'presets');
-      await page.evaluate(`document.getElementById('defaults').scrollIntoView()`);
-      await capture(page, 'project');
-      page.once('dialog', (dialog) => void dialog.accept());
-      await page.getByRole('link', { name: 'Service', exact: true }).click();
-      await page.getByRole('heading', { name: 'Disk cache' }).waitFor();
-      await capture(page, 'service');
-      const small = await opened({ ...phone, deviceScaleFactor: 2 });
-      await openPicture(small.page);
-      await small.page.evaluate('scrollTo(0, 420)');
-      await capture(small.page, 'phone-dark');
-    },
-  );
+  t.test('screenshots for the documents', { skip: screenshotFolder === undefined }, async () => {
+    const input = {
+      name: 'My shop',
+      origin: `${origin.url}/`,
+      allowedOrigins: ['*.cdn.example.com'],
+    };
+    await api.call('POST', '/projects', { json: input });
+    const capture = async (page: Page, name: string) =>
+      sharp(await page.screenshot())
+        .webp({ quality: 80 })
+        .toFile(`${screenshotFolder}/${name}.webp`);
+    const openPicture = async (page: Page) => {
+      await page.goto(withPicture.replace('w=300', 'w=1200&q=60'));
+      await page.getByText(/^from jpeg$/).waitFor();
+    };
+    const { page } = await opened();
+    await openPicture(page);
+    await capture(page, 'playground');
+    await page.goto(`${url}/#/projects`);
+    await signIn(page);
+    await page.getByRole('link', { name: 'My shop' }).click();
+    await page.getByRole('button', { name: 'landscape.jpg' }).click();
+    await control(page, 'Default quality').fill('35');
+    await page.getByAltText('With your changes').waitFor();
+    const presets = page.getByRole('region', { name: 'Presets' });
+    for (const [name, width] of Object.entries({ card: '400', hero: '1600' })) {
+      await presets.getByLabel('Preset name').fill(name);
+      await control(presets, 'w').fill(width);
+      await presets.getByRole('button', { name: 'Create preset' }).click();
+      await presets.getByText(`${name} is saved`).waitFor();
+    }
+    await presets.getByRole('button', { name: 'Edit hero' }).click();
+    await control(presets, 'q').fill('55');
+    await page.evaluate(`document.getElementById('presets').parentElement.scrollIntoView()`);
+    await capture(page, 'presets');
+    await page.evaluate(`document.getElementById('defaults').scrollIntoView()`);
+    await capture(page, 'project');
+    page.once('dialog', (dialog) => void dialog.accept());
+    await page.getByRole('link', { name: 'Service', exact: true }).click();
+    await page.getByRole('heading', { name: 'Disk cache' }).waitFor();
+    await capture(page, 'service');
+    const small = await opened({ ...phone, deviceScaleFactor: 2 });
+    await openPicture(small.page);
+    await small.page.evaluate('scrollTo(0, 420)');
+    await capture(small.page, 'phone-dark');
+  });
 });

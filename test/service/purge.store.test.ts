@@ -7,7 +7,7 @@ import { projectWebhookSecret } from '../../contract/webhook-secret.ts';
 import { decodeProvenance } from '../../pool/cache/file.ts';
 import type { Provenance } from '../../pool/image.ts';
 import { cdnProjectTag, cdnSourceTag, sourceTag } from '../../server/image/purges.ts';
-import { startS3, variables } from '../pool/s3/server.ts';
+import { startTestS3, variables } from '../pool/s3/server.ts';
 import { until } from '../until.ts';
 import { hookSecret, startReceiver } from '../worker/receiver.ts';
 import { type Control, rootKey, startControl } from './control/control.ts';
@@ -89,7 +89,7 @@ function cachedFiles({ service }: Control): Provenance[] {
 }
 
 t.test('a purge replaces what every process, memory and disk have', async (t) => {
-  const bucket = await startS3(t);
+  const bucket = await startTestS3(t);
   const { control, origin, url, publish, ask, purge, progress, warm, becomes } = await startPurging(
     t,
     { SERVICE_SHARED_CACHE_URL: bucket.url, ...variables },

@@ -1,6 +1,6 @@
 import sharp from 'sharp';
 import t, { type Test } from 'tap';
-import { silent, startS3, variables } from '../pool/s3/server.ts';
+import { silent, startTestS3, variables } from '../pool/s3/server.ts';
 import { until } from '../until.ts';
 import { startFrontEnd } from './front-end.ts';
 import { startTestOrigin } from './origin.ts';
@@ -16,7 +16,7 @@ const sourcePath = '/a.png';
 /** Two machines with a bucket, a store and an origin in common. */
 async function startMachines(t: Test, environment: Readonly<Record<string, string>> = {}) {
   Object.assign(process.env, variables);
-  const bucket = await startS3(t);
+  const bucket = await startTestS3(t);
   const origin = await startTestOrigin(t);
   const settings = { SERVICE_SHARED_CACHE_URL: bucket.url, ...environment };
   const first = await startFrontEnd(t, { ...settings, SERVICE_DISK_CACHE_BYTES: '1000000000' });

@@ -13,7 +13,7 @@ export interface Target {
   readonly signed: { readonly project: string; readonly secret: string } | null;
 }
 
-export interface LoadOptions {
+export interface SoakOptions {
   readonly target: Target;
   readonly origin: SoakOrigin;
   /** Requests a second. */
@@ -33,7 +33,7 @@ export const shares = {
   health: 2,
 } as const;
 
-export type Kind = keyof typeof shares;
+export type RequestKind = keyof typeof shares;
 
 const widths = [96, 160, 240, 320, 400, 480, 640, 800] as const;
 const formats = ['webp', 'jpeg', 'avif', 'auto'] as const;
@@ -56,10 +56,10 @@ const noCounts = () => ({
 export type Interval = ReturnType<typeof noCounts>;
 
 export class Load {
-  readonly #options: LoadOptions;
+  readonly #options: SoakOptions;
   readonly #random;
   readonly #agent = new Agent({ connections: 64, pipelining: 1 });
-  readonly #kinds: readonly Kind[];
+  readonly #kinds: readonly RequestKind[];
   readonly #variants: readonly string[];
   readonly #drawVariant: () => number;
   readonly #etags = new Map<string, string>();
@@ -68,11 +68,11 @@ export class Load {
   #serial = 0;
   #stopped = false;
 
-  constructor(options: LoadOptions) {
+  constructor(options: SoakOptions) {
     this.#options = options;
     this.#random = seeded(options.seed);
-    this.#kinds = (Object.keys(shares) as Kind[]).flatMap((kind) =>
-      new Array<Kind>(shares[kind]).fill(kind),
+    this.#kinds = (Object.keys(shares) as RequestKind[]).flatMap((kind) =>
+      new Array<RequestKind>(shares[kind]).fill(kind),
     );
     const { origin } = options;
     this.#variants = origin.pictures.flatMap((source) =>
@@ -110,7 +110,7 @@ export class Load {
     return counts;
   }
 
-  async #send(kind: Kind): Promise<void> {
+  async #send(kind: RequestKind): Promise<void> {
     this.#open += 1;
     this.#counts.requests += 1;
     try {
@@ -122,7 +122,7 @@ export class Load {
     }
   }
 
-  readonly #kindsOfRequests: Readonly<Record<Kind, () => Promise<void>>> = {
+  readonly #kindsOfRequests: Readonly<Record<RequestKind, () => Promise<void>>> = {
     'zipf hits': () => this.#image(this.#popular()),
     'conditional requests': () => {
       const target = this.#popular();

@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Command } from 'commander';
 import { numberFrom } from '../../bench/arguments.ts';
 import { postProject } from '../../bench/call-api.ts';
-import { type Deployment, deploy, type HealthBody } from '../../bench/deployment.ts';
+import { deploy, type HealthBody, type ServiceDeployment } from '../../bench/deployment.ts';
 import { temporaryFolder } from '../../bench/temporary-folder.ts';
 import { Load, shares, type Target } from './load.ts';
 import { startSoakOrigin } from './origin.ts';
@@ -65,7 +65,7 @@ if (options.preload !== undefined && !existsSync(options.preload)) {
   command.error(`${options.preload} does not exist`);
 }
 
-interface Running extends Pick<Deployment, 'health' | 'close'> {
+interface Running extends Pick<ServiceDeployment, 'health' | 'close'> {
   readonly target: Target;
   readonly pid: number | null;
   readonly probes: string | null;

@@ -1,7 +1,7 @@
 import sharp from 'sharp';
 import { serveBodies } from '../../bench/origin/bodies.ts';
 import { picture } from '../../bench/origin/pictures.ts';
-import { type Kind, pictures } from '../hostile/inputs/pictures.ts';
+import { type PictureKind, pictures } from '../hostile/inputs/pictures.ts';
 
 /** An origin on this machine with pictures to transform, hostile ones and missing ones. */
 export interface SoakOrigin {
@@ -9,7 +9,7 @@ export interface SoakOrigin {
   /** URLs of intact pictures. */
   readonly pictures: readonly string[];
   /** Intact small pictures, the originals of hostile ones. */
-  readonly originals: ReadonlyMap<Kind, Buffer>;
+  readonly originals: ReadonlyMap<PictureKind, Buffer>;
   /** The URL of a body that is served for a few minutes. */
   once(bytes: Buffer): string;
   missing(number: number): string;

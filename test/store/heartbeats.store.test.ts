@@ -1,6 +1,6 @@
 import { MongoClient } from 'mongodb';
 import t from 'tap';
-import { Connection } from '../../store/connection.ts';
+import { MongoConnection } from '../../store/connection.ts';
 import { storeLink } from '../server/store-link.ts';
 import { until } from '../until.ts';
 import { succeeds } from './connection.ts';
@@ -14,7 +14,7 @@ t.test('the client reconnects to a server that stopped during an operation', asy
     minHeartbeatFrequencyMS: 1,
   });
   const outages: (string | null)[] = [];
-  const connection = new Connection(client, (cause) => outages.push(cause));
+  const connection = new MongoConnection(client, (cause) => outages.push(cause));
   t.teardown(() => connection.close());
   await connection.established();
   const ask = () => client.db().collection('projects').findOne({});

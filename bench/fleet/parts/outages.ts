@@ -1,15 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { percentile } from '../../scenarios/rounds.ts';
 import { deadlineMs } from '../bucket.ts';
-import { type Answer, isFailed } from '../client.ts';
+import { type FleetResponse, isFailed } from '../client.ts';
 import { type Fault, type Link, slowMs } from '../link.ts';
-import { type FleetBench, failuresInWords, type Part } from '../results.ts';
+import { type FleetBench, type FleetPart, failuresInWords } from '../results.ts';
 
 const perSecond = 30;
 /** Every second request is for a variant that nobody has requested before. */
 let unknown = 1_000_000;
 
-async function during(bench: FleetBench, link: Link, fault: Fault): Promise<Answer[]> {
+async function during(bench: FleetBench, link: Link, fault: Fault): Promise<FleetResponse[]> {
   const { fleet, variants, faultMs } = bench;
   await link.set(fault);
   let count = 0;
@@ -19,8 +19,8 @@ async function during(bench: FleetBench, link: Link, fault: Fault): Promise<Answ
   return answers;
 }
 
-const isUnknown = ({ variant }: Answer): boolean => variant >= 1_000_000;
-const p99 = (answers: readonly Answer[]): number =>
+const isUnknown = ({ variant }: FleetResponse): boolean => variant >= 1_000_000;
+const p99 = (answers: readonly FleetResponse[]): number =>
   percentile(
     answers.filter(isUnknown).map(({ ms }) => ms),
     0.99,
@@ -28,7 +28,7 @@ const p99 = (answers: readonly Answer[]): number =>
 
 const method = `${perSecond} requests a second, every second one for a new variant.`;
 
-export const storeAway: Part = {
+export const storeAway: FleetPart = {
   title: 'The store is away',
   method,
   measures: {
@@ -48,7 +48,7 @@ export const storeAway: Part = {
   },
 };
 
-export const bucketAway: Part = {
+export const bucketAway: FleetPart = {
   title: 'The bucket fails',
   method: `${method} A slow bucket sends each packet ${slowMs / 1_000} s later in each direction. The deadline of a read is ${deadlineMs} ms.`,
   measures: {
@@ -83,7 +83,7 @@ export const bucketAway: Part = {
 
 const points = 10;
 
-function timeline(name: string, answers: readonly Answer[]) {
+function timeline(name: string, answers: readonly FleetResponse[]) {
   const asked = answers.filter(isUnknown);
   const first = asked[0]?.sentAt ?? 0;
   const lengthMs = ((asked.at(-1)?.sentAt ?? 0) - first) / points;

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isFailed } from '../client.ts';
-import { failuresInWords, type Part } from '../results.ts';
+import { type FleetPart, failuresInWords } from '../results.ts';
 import { every } from './whole.ts';
 
 const effectiveAfterMs = 2_000;
@@ -16,7 +16,7 @@ const measures = {
   failed: { what: 'requests without an image', unit: 'requests', goal: { atMost: 0 } },
 } as const;
 
-export const purge: Part = {
+export const purge: FleetPart = {
   title: 'A purge, while a machine is killed and one returns with an old disk',
   method: `One machine is stopped. All pictures are replaced and purged, another machine is killed at the same time, and the first returns with its old disk. ${perSecond} requests a second go on; then each variant is requested once.`,
   measures,

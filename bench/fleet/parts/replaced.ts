@@ -1,5 +1,5 @@
 import { isFailed } from '../client.ts';
-import { failuresInWords, type Part } from '../results.ts';
+import { type FleetPart, failuresInWords } from '../results.ts';
 import { every } from './whole.ts';
 
 const measures = {
@@ -11,7 +11,7 @@ const measures = {
   },
 } as const;
 
-export const replaced: Part = {
+export const replaced: FleetPart = {
   title: 'All machines are replaced',
   method:
     'One after the other, each machine is stopped and its data deleted, and a new one takes its place, while known variants are requested. Then each known variant is requested once.',

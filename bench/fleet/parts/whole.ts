@@ -1,10 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { seeded, zipf } from '../../load/random.ts';
 import { processorMs } from '../../servers/processes.ts';
-import { type Answer, isFailed } from '../client.ts';
+import { type FleetResponse, isFailed } from '../client.ts';
 import type { Fleet } from '../fleet.ts';
-import { sourceOf } from '../pictures.ts';
-import { type Cost, type FleetBench, failuresInWords, type Part } from '../results.ts';
+import { sourceNumberOf } from '../pictures.ts';
+import {
+  type FleetBench,
+  type FleetPart,
+  failuresInWords,
+  type ProcessorCost,
+} from '../results.ts';
 
 const clients = 12;
 const exponent = 0.8;
@@ -25,7 +30,7 @@ const measures = {
   share: { what: 'requests of the busiest machine, by the mean', unit: '×' },
 } as const;
 
-export const whole: Part = {
+export const whole: FleetPart = {
   title: 'All machines run',
   method: `Requests for the variants in Zipf order (exponent ${exponent}) by ${clients} clients. A bounded load moves requests of a busy machine to the next one, so that some variants have several machines.`,
   measures,
@@ -39,7 +44,7 @@ export const whole: Part = {
     const answers = await fleet.client.all(requests, clients, every(bench, variants));
     const renders = (await rendersOf(fleet)) - before;
     const machinesOf = byMachine(answers, ({ variant }) => variant);
-    const machinesOfSource = byMachine(answers, ({ variant }) => sourceOf(variant));
+    const machinesOfSource = byMachine(answers, ({ variant }) => sourceNumberOf(variant));
     const extra = [...machinesOf.values()].reduce((sum, { size }) => sum + size - 1, 0);
     const spilled = [...machinesOf.values()].filter(({ size }) => size > 1).length;
     const repeated = [...fleet.pictures.repeatedFetches].filter(
@@ -110,7 +115,7 @@ interface Health {
   readonly checks: { readonly transformQueue: { readonly completed: number } };
 }
 
-function byMachine(answers: readonly Answer[], key: (answer: Answer) => number) {
+function byMachine(answers: readonly FleetResponse[], key: (answer: FleetResponse) => number) {
   const machines = new Map<number, Set<string>>();
   for (const answer of answers) {
     const known = machines.get(key(answer)) ?? new Set();
@@ -128,7 +133,12 @@ async function spent({ machines, balancer }: Fleet) {
 
 type Spent = Awaited<ReturnType<typeof spent>>;
 
-const costOf = (now: Spent, before: Spent, answers: readonly Answer[], renders: number): Cost => ({
+const costOf = (
+  now: Spent,
+  before: Spent,
+  answers: readonly FleetResponse[],
+  renders: number,
+): ProcessorCost => ({
   render: (now.services - before.services) / renders,
   balancer: (now.balancer - before.balancer) / answers.length,
 });

@@ -1,5 +1,5 @@
 import type { ServiceError } from '../../../contract/errors.ts';
-import { parse } from '../bytes.ts';
+import { parseBytes } from '../bytes.ts';
 import { corrupt, unsupported } from '../errors.ts';
 
 /** Bit mask of each channel in a pixel of 16 or 32 bits; 0 for a missing channel. */
@@ -154,7 +154,7 @@ export const corruptBitmap = (problem: string): ServiceError =>
 
 /** @throws ServiceError source_corrupt for truncated bytes */
 export function parseBitmap<T>(read: () => T): T {
-  return parse(read, () => {
+  return parseBytes(read, () => {
     throw corruptBitmap('ends too early');
   });
 }

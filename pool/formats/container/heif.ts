@@ -1,4 +1,4 @@
-import { bufferOf, parse } from '../bytes.ts';
+import { bufferOf, parseBytes } from '../bytes.ts';
 import { boxes, findBox, itemEntries, itemType, maxBoxes } from './boxes.ts';
 
 /** Properties of the primary image of a HEIF or AVIF file. */
@@ -31,7 +31,7 @@ const noHeader: HeifHeader = { brand: '', onlySequence: false, transfer: null, o
  * decoder refuses them later.
  */
 export const readHeif = (source: Uint8Array): HeifHeader =>
-  parse(
+  parseBytes(
     () => readHeader(bufferOf(source)),
     () => noHeader,
   );

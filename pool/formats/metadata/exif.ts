@@ -1,4 +1,4 @@
-import { parse } from '../bytes.ts';
+import { parseBytes } from '../bytes.ts';
 import { uintReader } from '../container/tiff.ts';
 
 /** Bytes of each type of value (TIFF 6.0, section 2), by number. */
@@ -22,7 +22,7 @@ const prefix = Buffer.from('Exif\0\0', 'latin1');
  * @returns the argument if it has no thumbnail; null if it cannot be read
  */
 export function withoutThumbnail(exif: Buffer): Buffer | null {
-  return parse(
+  return parseBytes(
     () => {
       const { start, bytes, read, first, link } = openExif(exif);
       if (read(link, 4) === 0) return exif;
@@ -34,7 +34,7 @@ export function withoutThumbnail(exif: Buffer): Buffer | null {
 
 /** The texts of the image's tags, with their padding. */
 export function textTags(exif: Buffer, tags: readonly number[]): ReadonlyMap<number, Buffer> {
-  return parse(
+  return parseBytes(
     () => {
       const { bytes, read, first, link } = openExif(exif);
       const texts = new Map<number, Buffer>();

@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks';
-import type { Options } from './image-url.ts';
+import type { ParameterTexts } from './image-url.ts';
 import { TextField } from './labelled.tsx';
-import type { Parameter } from './openapi.ts';
+import type { ApiParameter } from './openapi.ts';
 import { kindOf } from './schema.ts';
 import { SchemaField } from './schema-field.tsx';
 import type { Project } from './service.ts';
@@ -10,9 +10,9 @@ import type { Project } from './service.ts';
 const firstCount = 6;
 
 interface ControlsProps {
-  readonly parameters: readonly Parameter[];
-  readonly options: Options;
-  readonly onChange: (options: Options) => void;
+  readonly parameters: readonly ApiParameter[];
+  readonly options: ParameterTexts;
+  readonly onChange: (options: ParameterTexts) => void;
   /** Errors of the service by parameter name. */
   readonly fieldErrors?: ReadonlyMap<string, string>;
   /** Values of parameters that are not set; see {@link defaultsOf}. */
@@ -40,7 +40,7 @@ export function Controls(props: ControlsProps) {
   const found = others.filter(({ name, meaning, aliases }) =>
     [name, meaning, ...aliases].some((text) => text.toLowerCase().includes(wanted)),
   );
-  const control = ({ name, schema, example, meaning, accepts }: Parameter) => {
+  const control = ({ name, schema, example, meaning, accepts }: ApiParameter) => {
     const kind = kindOf(schema);
     const isShort = kind === 'flag' || (kind === 'number' && (schema.maximum ?? 0) > 800);
     // Other controls offer only accepted values.

@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks';
 import { formatBytes } from './format.ts';
-import { imagePath, isSource, type Options } from './image-url.ts';
+import { imagePath, isSource, type ParameterTexts } from './image-url.ts';
 import { TextField } from './labelled.tsx';
 import { browsers, type ImageState, useImage } from './load-image.ts';
 import { FailureNotice } from './notice.tsx';
@@ -19,7 +19,7 @@ const [[modernAccept]] = browsers;
 const box = { w: 320, h: 240 };
 
 /** The parameters equivalent to these defaults. No parameter is equivalent to a watermark. */
-function optionsOf(values: Values): Options {
+function optionsOf(values: Values): ParameterTexts {
   const { defaultQuality = '', defaultDpr = '1', defaultFit = '', maxWidth = '' } = values;
   const limit = Number(maxWidth) > 0 ? Number(maxWidth) / (Number(defaultDpr) || 1) : box.w;
   return {

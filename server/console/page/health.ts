@@ -3,7 +3,7 @@ import { pollWhileVisible } from './poll.ts';
 import { Failure, fetchJson } from './service.ts';
 
 /** The fields of `api/health` that the page uses. */
-export interface Health {
+export interface HealthBody {
   readonly ok: boolean;
   readonly status: string;
   readonly reason?: string;
@@ -33,15 +33,15 @@ export interface Health {
   };
 }
 
-export interface Sample {
+export interface HealthSample {
   /** Time of the request, in ms; the numbers may be a second older. */
   readonly at: number;
-  readonly health: Health;
+  readonly health: HealthBody;
 }
 
 export interface HealthHistory {
   /** Samples of the last minutes in which the page was visible, oldest first. */
-  readonly samples: readonly Sample[];
+  readonly samples: readonly HealthSample[];
   readonly failure: Failure | null;
 }
 
@@ -57,7 +57,7 @@ export function useHealth(): HealthHistory {
     const look = async () => {
       const at = performance.now();
       try {
-        const health = (await fetchJson('api/health', accepted)) as Health;
+        const health = (await fetchJson('api/health', accepted)) as HealthBody;
         const sample = { at, health };
         setHistory(({ samples }) => ({
           samples: [...samples, sample].slice(-maxSamples),
@@ -74,15 +74,15 @@ export function useHealth(): HealthHistory {
 }
 
 /** The number of prewarm jobs that wait or run; null if unknown. */
-export function openJobs({ checks: { prewarmQueue } }: Health): number | null {
+export function openJobs({ checks: { prewarmQueue } }: HealthBody): number | null {
   const { active, queued } = prewarmQueue;
   return active === null || queued === null ? null : active + queued;
 }
 
 /** A counter's increase per second from each sample to the next. */
 export function perSecond(
-  samples: readonly Sample[],
-  counter: (health: Health) => number,
+  samples: readonly HealthSample[],
+  counter: (health: HealthBody) => number,
 ): readonly number[] {
   return samples.slice(1).map((sample, index) => {
     const before = samples[index] ?? sample;

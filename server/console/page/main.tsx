@@ -6,7 +6,7 @@ import { type ApiDescription, readOpenApi } from './openapi.ts';
 import { Playground } from './playground.tsx';
 import { ProjectPage } from './project-page.tsx';
 import { ProjectsPage } from './projects-page.tsx';
-import { confirmLeaving, linkTo, moveFocus, type Route, useRoute } from './route.ts';
+import { confirmLeaving, linkTo, moveFocus, type PageRoute, useRoute } from './route.ts';
 import { Failure, fetchJson } from './service.ts';
 import { ServicePage } from './service-page.tsx';
 import { type Session, useSession } from './session.ts';
@@ -92,7 +92,7 @@ function Header({ path, session, history: { samples, failure } }: HeaderProps) {
 }
 
 interface PageProps {
-  readonly route: Route;
+  readonly route: PageRoute;
   readonly session: Session;
   readonly history: HealthHistory;
   readonly description: ApiDescription;

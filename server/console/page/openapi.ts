@@ -3,7 +3,7 @@ import type { Schema } from './schema.ts';
 /** The parts of `openapi.json` that the page uses. */
 
 /** A transform parameter of the image endpoint. */
-export interface Parameter {
+export interface ApiParameter {
   readonly name: string;
   readonly schema: Schema;
   readonly example: string;
@@ -16,7 +16,7 @@ export interface ApiDescription {
   /** The base of delivery URLs, without a trailing slash. */
   readonly baseUrl: string;
   /** In the order of the service's table. */
-  readonly parameters: readonly Parameter[];
+  readonly parameters: readonly ApiParameter[];
   /** The schemas of the control plane's bodies, by name. */
   readonly schemas: Readonly<Record<string, Schema>>;
 }
@@ -25,7 +25,7 @@ interface DocumentParameter {
   readonly name: string;
   readonly schema: Schema;
   readonly example?: unknown;
-  readonly 'x-transform'?: Pick<Parameter, 'meaning' | 'accepts' | 'aliases'>;
+  readonly 'x-transform'?: Pick<ApiParameter, 'meaning' | 'accepts' | 'aliases'>;
 }
 
 interface OpenApiDocument {

@@ -1,4 +1,4 @@
-import { type ImageRequest, imageUrl, type Options } from './image-url.ts';
+import { imageUrl, type PageImage, type ParameterTexts } from './image-url.ts';
 
 /** Facts about the image of the playground. */
 export interface ImageFacts {
@@ -21,19 +21,19 @@ const escapeAttribute = (text: string): string =>
   text.replaceAll('&', '&amp;').replaceAll('"', '&quot;');
 
 /** A positive number; 0 for any other value. */
-const positive = (options: Options, name: string): number => {
+const positive = (options: ParameterTexts, name: string): number => {
   const number = Number(options[name]);
   return number > 0 ? number : 0;
 };
 
 /** Height divided by width, if the options have both; else 0. */
-export function proportionOf(options: Options): number {
+export function proportionOf(options: ParameterTexts): number {
   const width = positive(options, 'w');
   return width === 0 ? 0 : positive(options, 'h') / width;
 }
 
 /** The options with a width in device pixels; the height follows in proportion. */
-function atWidth(options: Options, width: number): Options {
+function atWidth(options: ParameterTexts, width: number): ParameterTexts {
   const height = Math.round(width * proportionOf(options));
   const size = { dpr: '1', w: String(width) };
   return { ...options, ...size, ...(height > 0 ? { h: String(height) } : {}) };
@@ -44,13 +44,13 @@ interface Layout {
   readonly width: number;
   readonly height: number;
   /** The options of `src`. */
-  readonly plain: Options;
+  readonly plain: ParameterTexts;
   /** The candidates of `srcset` with their descriptors. */
-  readonly files: ReadonlyArray<readonly [Options, descriptor: string]>;
+  readonly files: ReadonlyArray<readonly [ParameterTexts, descriptor: string]>;
   readonly sizes: string;
 }
 
-function layoutOf(options: Options, { result, dpr }: ImageFacts): Layout {
+function layoutOf(options: ParameterTexts, { result, dpr }: ImageFacts): Layout {
   const requested = positive(options, 'w');
   const { width: resultWidth, height: resultHeight } = result ?? { width: 0, height: 0 };
   const fit = options['fit'] ?? '';
@@ -88,7 +88,7 @@ function layoutOf(options: Options, { result, dpr }: ImageFacts): Layout {
 }
 
 /** A format that all browsers support, and better ones that most support. */
-function formatsOf(options: Options, { source }: ImageFacts) {
+function formatsOf(options: ParameterTexts, { source }: ImageFacts) {
   const chosen = options['fmt'] ?? '';
   if (chosen !== '' && chosen !== 'auto') return { better: [], plain: chosen };
   const isStill = /^(?:0|false)$/.test(options['animated'] ?? '') || (options['page'] ?? '') !== '';
@@ -101,10 +101,10 @@ function formatsOf(options: Options, { source }: ImageFacts) {
 }
 
 /** A `picture` element; its width and height prevent layout shifts. */
-export function pictureCode(baseUrl: string, request: ImageRequest, facts: ImageFacts): string {
+export function pictureCode(baseUrl: string, request: PageImage, facts: ImageFacts): string {
   const { width, height, plain, files, sizes } = layoutOf(request.options, facts);
   const formats = formatsOf(request.options, facts);
-  const url = (options: Options, fmt: string) =>
+  const url = (options: ParameterTexts, fmt: string) =>
     escapeAttribute(imageUrl(baseUrl, { ...request, options: { ...options, fmt } }));
   const srcset = (fmt: string) =>
     files.map(([options, descriptor]) => `${url(options, fmt)} ${descriptor}`).join(',\n    ');

@@ -1,12 +1,12 @@
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import { Controls, defaultsOf } from './controls.tsx';
-import { imagePath, imageUrl, isSource, type Options } from './image-url.ts';
+import { imagePath, imageUrl, isSource, type ParameterTexts } from './image-url.ts';
 import { SelectField, TextField } from './labelled.tsx';
 import { browsers, useImage } from './load-image.ts';
 import { type ApiDescription, parametersIn } from './openapi.ts';
 import { ProjectField } from './project-field.tsx';
-import { Result, type SourceFacts } from './result.tsx';
-import { type Route, replaceRoute } from './route.ts';
+import { Result, type SourceProperties } from './result.tsx';
+import { type PageRoute, replaceRoute } from './route.ts';
 import { initial, Samples } from './samples.tsx';
 import type { Session } from './session.ts';
 import { snippets } from './snippets.ts';
@@ -14,12 +14,12 @@ import { Welcome } from './welcome.tsx';
 
 interface PlaygroundProps {
   readonly description: ApiDescription;
-  readonly route: Route;
+  readonly route: PageRoute;
   readonly session: Session;
 }
 
 /** At the highest quality without modern formats the output is the source, or nearly the same. */
-const originalOptions: Options = { q: '100' };
+const originalOptions: ParameterTexts = { q: '100' };
 const [plainAccept] = browsers[2];
 
 /** A picture, its parameters and the result. The state is in the URL, which can be shared. */
@@ -28,7 +28,7 @@ export function Playground({ description, route, session }: PlaygroundProps) {
   const isEmpty = givenProject === '' && givenUrl === '';
   const [project, setProject] = useState(isEmpty ? initial.project : givenProject);
   const [source, setSource] = useState(isEmpty ? (initial.pictures[0] ?? '') : givenUrl);
-  const [options, setOptions] = useState<Options>(() =>
+  const [options, setOptions] = useState<ParameterTexts>(() =>
     givenUrl === '' ? { w: '800' } : parametersIn(givenOptions, description),
   );
   const [accept, setAccept] = useState<string>(browsers[0][0]);
@@ -43,7 +43,7 @@ export function Playground({ description, route, session }: PlaygroundProps) {
   );
 
   const isComplete = project !== '' && isSource(source);
-  const path = (wanted: Options) =>
+  const path = (wanted: ParameterTexts) =>
     isComplete ? imagePath({ source, project, options: wanted }) : null;
   const result = useImage(path(options), accept, loads);
   const original = useImage(path(originalOptions), plainAccept);
@@ -106,9 +106,9 @@ export function Playground({ description, route, session }: PlaygroundProps) {
   );
 }
 
-function readFacts(text: string): SourceFacts | null {
+function readFacts(text: string): SourceProperties | null {
   try {
-    return (JSON.parse(text) as { source: SourceFacts }).source;
+    return (JSON.parse(text) as { source: SourceProperties }).source;
   } catch {
     return null;
   }

@@ -1,7 +1,7 @@
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { useAction } from './action.ts';
 import { Controls, defaultsOf } from './controls.tsx';
-import type { Options } from './image-url.ts';
+import type { ParameterTexts } from './image-url.ts';
 import { TextField } from './labelled.tsx';
 import { FailureNotice } from './notice.tsx';
 import { type ProjectProps, ProjectSection } from './project-section.tsx';
@@ -15,7 +15,7 @@ export function Presets({ api, project, description }: ProjectProps) {
   const pathOf = (preset: string) => `${path}/${encodeURIComponent(preset)}`;
   const [presets, setPresets] = useState<readonly Preset[]>([]);
   const [name, setName] = useState('');
-  const [options, setOptions] = useState<Options>({});
+  const [options, setOptions] = useState<ParameterTexts>({});
   const { run, clear, message, failure } = useAction();
   const parameters = useMemo(() => {
     const accepted = description.schemas['PresetInput']?.properties?.['parameters']?.properties;

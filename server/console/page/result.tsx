@@ -8,7 +8,7 @@ import { FailureNotice } from './notice.tsx';
 import type { Snippet } from './snippets.ts';
 
 /** The source in the response to `fmt=json`. */
-export interface SourceFacts {
+export interface SourceProperties {
   readonly format: string;
   readonly width: number;
   readonly height: number;
@@ -21,7 +21,7 @@ export interface SourceFacts {
 interface ResultProps {
   readonly result: ImageState;
   readonly original: ImageState;
-  readonly facts: SourceFacts | null;
+  readonly facts: SourceProperties | null;
   readonly url: string;
   readonly snippets: readonly Snippet[];
   readonly onReload: () => void;
@@ -64,9 +64,10 @@ const cacheMeaning: Readonly<Record<string, string>> = {
 };
 
 /** The facts about a result. @param source null if unknown */
-function factsOf(loaded: Loaded, source: SourceFacts | null): readonly Fact[] {
+function factsOf(loaded: Loaded, source: SourceProperties | null): readonly Fact[] {
   const { type, bytes, width, height, ms, cache } = loaded;
-  const compared = (text: (source: SourceFacts) => string) => (source === null ? '' : text(source));
+  const compared = (text: (source: SourceProperties) => string) =>
+    source === null ? '' : text(source);
   const pixels: Fact = [
     'Pixels',
     `${width} × ${height}`,

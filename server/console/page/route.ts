@@ -1,12 +1,12 @@
 import { useEffect, useState } from 'preact/hooks';
 
 /** A page and its state, in the fragment of the URL: `#/projects/prj_x`, `#/?project=…`. */
-export interface Route {
+export interface PageRoute {
   readonly path: string;
   readonly query: Readonly<Record<string, string>>;
 }
 
-function parseRoute(hash: string): Route {
+function parseRoute(hash: string): PageRoute {
   const [path = '/', query = ''] = hash.replace(/^#/, '').split('?', 2);
   return {
     path: path === '' ? '/' : path,
@@ -15,14 +15,14 @@ function parseRoute(hash: string): Route {
 }
 
 /** A link to a route, without values that are ''. */
-export function linkTo(path: string, query: Route['query'] = {}): string {
+export function linkTo(path: string, query: PageRoute['query'] = {}): string {
   const given = Object.entries(query).filter(([, value]) => value !== '');
   const text = new URLSearchParams(given).toString();
   return `#${path}${text === '' ? '' : `?${text}`}`;
 }
 
 /** The current route; does not change if the user keeps unsaved changes. */
-export function useRoute(): Route {
+export function useRoute(): PageRoute {
   const [route, setRoute] = useState(() => parseRoute(location.hash));
   useEffect(() => {
     const onHashChange = ({ oldURL }: HashChangeEvent) => {
@@ -37,7 +37,7 @@ export function useRoute(): Route {
 }
 
 /** Replaces the URL with the state of a route, without an entry in the history. */
-export function replaceRoute(path: string, query: Route['query']): void {
+export function replaceRoute(path: string, query: PageRoute['query']): void {
   history.replaceState(null, '', linkTo(path, query));
 }
 

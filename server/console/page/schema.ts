@@ -26,7 +26,7 @@ export const fieldsOf = (schema: Schema | undefined): Fields =>
   Object.entries(schema?.properties ?? {});
 
 /** The kinds of controls. */
-export type Kind = 'choice' | 'flag' | 'number' | 'colour' | 'list' | 'text';
+export type ControlKind = 'choice' | 'flag' | 'number' | 'colour' | 'list' | 'text';
 
 const alternativesOf = (schema: Schema): readonly Schema[] => [schema, ...(schema.anyOf ?? [])];
 
@@ -36,7 +36,7 @@ const hasType = (schema: Schema, type: string): boolean =>
 const isNumeric = (schema: Schema): boolean =>
   hasType(schema, 'integer') || hasType(schema, 'number');
 
-export function kindOf(schema: Schema): Kind {
+export function kindOf(schema: Schema): ControlKind {
   if (schema.name === 'ImageColour') return 'colour';
   if (hasType(schema, 'array')) return 'list';
   if (hasType(schema, 'boolean')) return isNumeric(schema) ? 'text' : 'flag';

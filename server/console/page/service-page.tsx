@@ -1,7 +1,7 @@
 import { type Fact, FactList } from './facts.tsx';
 import { formatBytes, formatDuration, formatNumber } from './format.ts';
 import { Graph } from './graph.tsx';
-import { type Health, type HealthHistory, openJobs, perSecond } from './health.ts';
+import { type HealthBody, type HealthHistory, openJobs, perSecond } from './health.ts';
 import { FailureNotice } from './notice.tsx';
 
 /** The state of the service, its queues and caches over the last minutes. */
@@ -27,7 +27,7 @@ export function ServicePage({ history }: { readonly history: HealthHistory }) {
   );
 }
 
-function State({ health }: { health: Health }) {
+function State({ health }: { health: HealthBody }) {
   const { status, reason, uptimeSeconds, checks } = health;
   const store = checks.database.ok ? `${checks.database.latencyMs} ms` : 'does not answer';
   const facts: readonly Fact[] = [
@@ -49,9 +49,9 @@ function State({ health }: { health: Health }) {
   );
 }
 
-function Graphs({ history: { samples }, health }: { history: HealthHistory; health: Health }) {
+function Graphs({ history: { samples }, health }: { history: HealthHistory; health: HealthBody }) {
   const { cache, transformQueue, prewarmQueue } = health.checks;
-  const series = (value: (checks: Health['checks']) => number) =>
+  const series = (value: (checks: HealthBody['checks']) => number) =>
     samples.map((sample) => value(sample.health.checks));
   const renders = perSecond(samples, ({ checks }) => checks.transformQueue.completed);
   const misses = perSecond(samples, ({ checks }) => checks.transformQueue.misses);

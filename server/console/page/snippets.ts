@@ -1,4 +1,4 @@
-import { type ImageRequest, imageUrl } from './image-url.ts';
+import { imageUrl, type PageImage } from './image-url.ts';
 import { type ImageFacts, pictureCode, proportionOf } from './picture-code.ts';
 
 /** A piece of code to copy. */
@@ -18,7 +18,7 @@ const frameworkOptions = ['w', 'h', 'dpr'];
  * @param names the framework's names of some options
  */
 function fixedOptions(
-  { project, options }: ImageRequest,
+  { project, options }: PageImage,
   names: Readonly<Record<string, string>> = {},
 ): string {
   const fixed = Object.entries(options).filter(
@@ -32,7 +32,7 @@ function fixedOptions(
 const siteComment = `// The service fetches the app's own images from the site as it is published. While the app is
 // developed they come from the app itself.`;
 
-const next = (baseUrl: string, request: ImageRequest, { site }: ImageFacts): string => {
+const next = (baseUrl: string, request: PageImage, { site }: ImageFacts): string => {
   const proportion = proportionOf(request.options);
   const height =
     proportion === 0 ? '' : `\n  query.set('h', String(Math.round(width * ${proportion})));`;
@@ -61,7 +61,7 @@ export default {
 
 const nuxtNames = { q: 'quality', fmt: 'format', bg: 'background' } as const;
 
-const nuxt = (baseUrl: string, request: ImageRequest, { site }: ImageFacts): string => {
+const nuxt = (baseUrl: string, request: PageImage, { site }: ImageFacts): string => {
   const proportion = proportionOf(request.options);
   const height =
     proportion === 0
@@ -95,13 +95,13 @@ export default defineNuxtConfig({
 });`;
 };
 
-const curl = (baseUrl: string, request: ImageRequest, accept: string): string =>
+const curl = (baseUrl: string, request: PageImage, accept: string): string =>
   `curl -s -D - -o picture -H ${shell(`accept: ${accept}`)} \\\n  ${shell(imageUrl(baseUrl, request))}`;
 
 /** The image as code for programs and pages. */
 export const snippets = (
   baseUrl: string,
-  request: ImageRequest,
+  request: PageImage,
   accept: string,
   facts: ImageFacts,
 ): readonly Snippet[] => [

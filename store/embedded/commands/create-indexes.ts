@@ -6,13 +6,13 @@ import {
   type IndexSpecification,
   parseIndexSpecification,
 } from '../storage/index-specification.ts';
-import type { Reply } from '../wire/message.ts';
+import type { CommandReply } from '../wire/message.ts';
 import type { Call } from './call.ts';
 
 export function createIndexes(
   call: Call,
   { createIndexes: name, indexes: index }: CommandArguments<'createIndexes'>,
-): Reply {
+): CommandReply {
   const specification = parseIndexSpecification(index);
   const createdCollectionAutomatically = call.collection(name) === undefined;
   const collection = call.createCollection(name);

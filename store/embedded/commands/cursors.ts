@@ -4,7 +4,7 @@ import type { Document } from '../bson/value.ts';
 import { ReplyError } from '../errors.ts';
 import { maxDocumentBytes } from '../limits.ts';
 import type { Projection } from '../query/projection.ts';
-import type { Reply } from '../wire/message.ts';
+import type { CommandReply } from '../wire/message.ts';
 
 /** As in MongoDB. */
 const firstBatchDocuments = 101;
@@ -22,7 +22,7 @@ interface Cursor {
   usedAt: number;
 }
 
-export interface Result {
+export interface CursorResult {
   readonly namespace: string;
   readonly documents: readonly Document[];
   readonly project?: Projection | undefined;
@@ -34,7 +34,7 @@ export class Cursors {
   readonly #open = new Map<string, Cursor>();
 
   /** The reply with a result's first batch. */
-  start(result: Result): Reply {
+  start(result: CursorResult): CommandReply {
     const cursor: Cursor = {
       namespace: result.namespace,
       documents: result.documents,
@@ -49,7 +49,7 @@ export class Cursors {
   }
 
   /** @throws {ReplyError} 43 for an unknown or expired cursor. */
-  more(id: Long, namespace: string): Reply {
+  more(id: Long, namespace: string): CommandReply {
     const key = id.toString();
     const cursor = this.#open.get(key);
     if (cursor === undefined || cursor.namespace !== namespace) {

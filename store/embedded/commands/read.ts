@@ -5,10 +5,10 @@ import { parsePipeline } from '../query/pipeline.ts';
 import { parseProjection } from '../query/projection.ts';
 import { parseSort } from '../query/sort.ts';
 import { statementShapes } from '../supported.ts';
-import type { Reply } from '../wire/message.ts';
+import type { CommandReply } from '../wire/message.ts';
 import type { Call } from './call.ts';
 
-export function find(call: Call, args: CommandArguments<'find'>): Reply {
+export function find(call: Call, args: CommandArguments<'find'>): CommandReply {
   const { find: name, skip = 0, limit = 0, singleBatch = false } = args;
   const filter = parseFilter(args.filter);
   const order = parseSort(args.sort ?? {});
@@ -20,7 +20,7 @@ export function find(call: Call, args: CommandArguments<'find'>): Reply {
   return call.state.cursors.start({ namespace, documents, project, singleBatch });
 }
 
-export function aggregate(call: Call, args: CommandArguments<'aggregate'>): Reply {
+export function aggregate(call: Call, args: CommandArguments<'aggregate'>): CommandReply {
   const group = parsePipeline(args.pipeline);
   readArguments(args.cursor, statementShapes['aggregate.cursor'], 'aggregate.cursor');
   const collection = call.collection(args.aggregate);
@@ -31,11 +31,11 @@ export function aggregate(call: Call, args: CommandArguments<'aggregate'>): Repl
 export function getMore(
   call: Call,
   { getMore: id, collection }: CommandArguments<'getMore'>,
-): Reply {
+): CommandReply {
   return call.state.cursors.more(id, call.namespace(collection));
 }
 
-export function killCursors(call: Call, args: CommandArguments<'killCursors'>): Reply {
+export function killCursors(call: Call, args: CommandArguments<'killCursors'>): CommandReply {
   const namespace = call.namespace(args.killCursors);
   const cursorsKilled: Long[] = [];
   const cursorsNotFound: Long[] = [];

@@ -3,13 +3,13 @@ import type { Document } from '../bson/value.ts';
 import { ReplyError } from '../errors.ts';
 import { maxDocumentBytes, maxMessageBytes, maxStatements } from '../limits.ts';
 import { type CommandName, commandShapes } from '../supported.ts';
-import type { Reply } from '../wire/message.ts';
+import type { CommandReply } from '../wire/message.ts';
 import { Call, type ServerState } from './call.ts';
 import { createIndexes } from './create-indexes.ts';
 import { aggregate, find, getMore, killCursors } from './read.ts';
 import { deleteCommand, findAndModify, insert, update } from './write.ts';
 
-type Handler<Name extends CommandName> = (call: Call, args: CommandArguments<Name>) => Reply;
+type Handler<Name extends CommandName> = (call: Call, args: CommandArguments<Name>) => CommandReply;
 
 const handlers: { readonly [Name in CommandName]: Handler<Name> } = {
   ismaster: ({ connection }) => helloReply(connection),
@@ -35,9 +35,9 @@ export async function runCommand(
   state: ServerState,
   command: Document,
   connection: number,
-): Promise<Reply> {
+): Promise<CommandReply> {
   let call: Call | undefined;
-  let reply: Reply;
+  let reply: CommandReply;
   try {
     const [name = ''] = Object.keys(command);
     if (!isCommandName(name)) throw new ReplyError(59, `no such command: '${name}'`);
@@ -60,13 +60,13 @@ function isCommandName(name: string): name is CommandName {
   return Object.hasOwn(commandShapes, name);
 }
 
-function handle<Name extends CommandName>(name: Name, call: Call, args: Document): Reply {
+function handle<Name extends CommandName>(name: Name, call: Call, args: Document): CommandReply {
   const handler: Handler<Name> = handlers[name];
   return handler(call, readArguments(args, commandShapes[name], name));
 }
 
 /** For any error: a bug in this server must not terminate it for all clients. */
-function errorReply(error: unknown): Reply {
+function errorReply(error: unknown): CommandReply {
   if (error instanceof ReplyError) return { ok: 0, ...error.fields };
   const text = error instanceof Error ? `${error.name}: ${error.message}` : 'unknown';
   return { ok: 0, ...new ReplyError(1, text).fields };
@@ -79,7 +79,7 @@ const wireVersion = 21;
  * Describes a standalone server: neither `setName` nor `msg`. Without
  * `logicalSessionTimeoutMinutes` drivers do not use sessions, transactions and retryable writes.
  */
-function helloReply(connectionId: number): Reply {
+function helloReply(connectionId: number): CommandReply {
   return {
     helloOk: true,
     ismaster: true,

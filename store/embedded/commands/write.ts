@@ -5,19 +5,19 @@ import { parseFilter } from '../query/filter.ts';
 import { parseSort } from '../query/sort.ts';
 import { statementShapes } from '../supported.ts';
 import { applyUpdate, parseUpdate, upsertedDocument } from '../update/update.ts';
-import type { Reply } from '../wire/message.ts';
+import type { CommandReply } from '../wire/message.ts';
 import type { Call } from './call.ts';
 
-export function insert(call: Call, args: CommandArguments<'insert'>): Reply {
+export function insert(call: Call, args: CommandArguments<'insert'>): CommandReply {
   return statement({ n: 0 }, () => {
     call.createCollection(args.insert).insert(args.documents);
     return { n: 1 };
   });
 }
 
-export function update(call: Call, args: CommandArguments<'update'>): Reply {
+export function update(call: Call, args: CommandArguments<'update'>): CommandReply {
   const upserted: { readonly index: number; readonly _id: Value | undefined }[] = [];
-  const writeErrors: Reply[] = [];
+  const writeErrors: CommandReply[] = [];
   const count = { n: 0, nModified: 0 };
   for (const [index, statement] of args.updates.entries()) {
     const failed = failureOf(index, () => {
@@ -66,7 +66,7 @@ function runUpdate(call: Call, name: string, statement: Document): Updated {
   return { n: matched.length, nModified };
 }
 
-export function deleteCommand(call: Call, args: CommandArguments<'delete'>): Reply {
+export function deleteCommand(call: Call, args: CommandArguments<'delete'>): CommandReply {
   return statement({ n: 0 }, () => {
     const { q } = readArguments(args.deletes, statementShapes['delete.deletes'], 'delete.deletes');
     const collection = call.collection(args.delete);
@@ -76,7 +76,7 @@ export function deleteCommand(call: Call, args: CommandArguments<'delete'>): Rep
   });
 }
 
-export function findAndModify(call: Call, args: CommandArguments<'findAndModify'>): Reply {
+export function findAndModify(call: Call, args: CommandArguments<'findAndModify'>): CommandReply {
   const { findAndModify: name, new: returnNew, upsert } = args;
   const filter = parseFilter(args.query);
   const order = parseSort(args.sort ?? {});
@@ -100,7 +100,7 @@ export function findAndModify(call: Call, args: CommandArguments<'findAndModify'
 }
 
 /** Runs a command's only statement; its error is reported in `writeErrors`. */
-function statement(noEffect: Reply, run: () => Reply): Reply {
+function statement(noEffect: CommandReply, run: () => CommandReply): CommandReply {
   let reply = noEffect;
   const failed = failureOf(0, () => {
     reply = run();
@@ -109,7 +109,7 @@ function statement(noEffect: Reply, run: () => Reply): Reply {
 }
 
 /** Runs the statement at an index; its error, or null. */
-function failureOf(index: number, run: () => void): Reply | null {
+function failureOf(index: number, run: () => void): CommandReply | null {
   try {
     run();
     return null;

@@ -16,17 +16,17 @@ import { type Filter, parseFilter } from './filter.ts';
 
 const [matchStage, groupStage, sumOperator] = pipelineOperators;
 
-/** A collection. */
-export interface Source {
+/** The reads that a pipeline needs. */
+export interface CollectionReader {
   find(filter: Filter): readonly { readonly document: Document }[];
   count(filter: Filter): number;
 }
 
 /** An optional `$match`, then a `$group`: for counts and for the distinct values of a field. */
-export type Pipeline = (source: Source) => Document[];
+export type Aggregation = (collection: CollectionReader) => Document[];
 
 /** @throws {ReplyError} 115 for any other pipeline. */
-export function parsePipeline(stages: readonly Document[]): Pipeline {
+export function parsePipeline(stages: readonly Document[]): Aggregation {
   const operands = new Map<string, Document>();
   for (const stage of stages) {
     const [name, operand] = onlyEntry(stage);
@@ -42,7 +42,7 @@ export function parsePipeline(stages: readonly Document[]): Pipeline {
 }
 
 /** Groups by a field or a constant number, and counts documents. */
-function parseGroup(group: Document, filter: Filter): Pipeline {
+function parseGroup(group: Document, filter: Filter): Aggregation {
   const groupKey = parseGroupKey(fieldOf(group, '_id'));
   const counts = Object.keys(group).filter((field) => field !== '_id');
   for (const field of counts) checkAccumulator(fieldOf(group, field) ?? null);
@@ -52,14 +52,14 @@ function parseGroup(group: Document, filter: Filter): Pipeline {
     return document;
   };
   if (typeof groupKey !== 'string') {
-    return (source) => {
-      const size = source.count(filter);
+    return (collection) => {
+      const size = collection.count(filter);
       return size === 0 ? [] : [result(groupKey, size)];
     };
   }
-  return (source) => {
+  return (collection) => {
     const groups = new Map<string, { value: Value; size: number }>();
-    for (const { document } of source.find(filter)) {
+    for (const { document } of collection.find(filter)) {
       const value = fieldOf(document, groupKey) ?? null;
       const key = equalityKey(value);
       const { size } = groups.get(key) ?? { size: 0 };

@@ -2,9 +2,9 @@ import type { Socket } from 'node:net';
 import type { Document } from '../bson/value.ts';
 import { ReplyError } from '../errors.ts';
 import { type Budget, FrameReader } from './frame.ts';
-import { type Reply, type Request, readRequest, writeReply } from './message.ts';
+import { type CommandReply, type CommandRequest, readRequest, writeReply } from './message.ts';
 
-export type RunCommand = (command: Document) => Promise<Reply>;
+export type RunCommand = (command: Document) => Promise<CommandReply>;
 
 export interface ConnectionTimeouts {
   /** Timeout of an incomplete message, and of a connection's first message, in ms. */
@@ -14,7 +14,7 @@ export interface ConnectionTimeouts {
 }
 
 /** Requests of one connection are processed one at a time, in order. */
-export class Connection {
+export class ClientConnection {
   readonly #socket: Socket;
   readonly #reader: FrameReader;
   readonly #run: RunCommand;
@@ -79,7 +79,7 @@ export class Connection {
 
   async #handle(message: Buffer): Promise<void> {
     const request = readRequest(message);
-    let reply: Reply;
+    let reply: CommandReply;
     try {
       reply = await this.#run(request.command());
     } catch (error) {
@@ -108,7 +108,7 @@ export class Connection {
   }
 }
 
-function replyBytes(request: Request, reply: Reply): Buffer {
+function replyBytes(request: CommandRequest, reply: CommandReply): Buffer {
   try {
     return writeReply(request, reply);
   } catch {

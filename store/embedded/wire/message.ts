@@ -18,7 +18,7 @@ const credentialFields = ['saslSupportedMechs', 'speculativeAuthenticate'];
 const queryFailure = 2;
 const awaitCapable = 8;
 
-export interface Request {
+export interface CommandRequest {
   readonly id: number;
   /** Whether it is a legacy OP_QUERY, with which drivers still open a connection. */
   readonly legacy: boolean;
@@ -33,7 +33,7 @@ export interface Request {
  * Reads a message (https://www.mongodb.com/docs/manual/reference/mongodb-wire-protocol/).
  * @throws {MalformedMessage}
  */
-export function readRequest(message: Buffer): Request {
+export function readRequest(message: Buffer): CommandRequest {
   const id = message.readInt32LE(4);
   switch (message.readInt32LE(12)) {
     case opMsg:
@@ -45,7 +45,7 @@ export function readRequest(message: Buffer): Request {
   }
 }
 
-function readMsg(message: Buffer): Request['command'] {
+function readMsg(message: Buffer): CommandRequest['command'] {
   const kindAt = headerBytes + flagsBytes;
   if (message.length <= kindAt) throw new MalformedMessage('no body');
   const flags = message.readInt32LE(headerBytes);
@@ -58,7 +58,7 @@ function readMsg(message: Buffer): Request['command'] {
   };
 }
 
-function readQuery(message: Buffer): Request['command'] {
+function readQuery(message: Buffer): CommandRequest['command'] {
   const nameAt = headerBytes + flagsBytes;
   const nameEnd = message.indexOf(0, nameAt);
   if (nameEnd === -1) throw new MalformedMessage('an unterminated name');
@@ -89,11 +89,11 @@ function documentAt(message: Buffer, start: number): Buffer {
 }
 
 /** A reply's fields besides `ok`; JavaScript numbers are encoded as int32 or double. */
-export interface Reply {
+export interface CommandReply {
   readonly [field: string]: unknown;
 }
 
-export function writeReply(request: Request, reply: Reply): Buffer {
+export function writeReply(request: CommandRequest, reply: CommandReply): Buffer {
   const document = encode(reply);
   const prelude = request.legacy ? Buffer.alloc(20) : Buffer.alloc(5);
   if (request.legacy) {

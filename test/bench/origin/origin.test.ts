@@ -2,12 +2,12 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import t, { type Test } from 'tap';
-import { startOrigin } from '../../../bench/origin/origin.ts';
+import { startSampleOrigin } from '../../../bench/origin/origin.ts';
 import { picture, pictureNames } from '../../../bench/origin/pictures.ts';
 import { scriptArguments, scriptUrl } from '../../scripts.ts';
 
 t.test('the origin serves the pictures with their types, and a page of them', async (t) => {
-  const origin = await startOrigin();
+  const origin = await startSampleOrigin();
   t.teardown(() => origin.close());
   for (const [name, type] of [
     ['pulse.gif', 'image/gif'],
@@ -24,7 +24,7 @@ t.test('the origin serves the pictures with their types, and a page of them', as
   for (const path of ['/nothing.jpg', '/toString', '/__proto__', '/pulse.gif/', '//pulse.gif']) {
     t.equal((await fetch(origin.url + path)).status, 404, path);
   }
-  await t.rejects(startOrigin(Number(new URL(origin.url).port)), { code: 'EADDRINUSE' });
+  await t.rejects(startSampleOrigin(Number(new URL(origin.url).port)), { code: 'EADDRINUSE' });
 });
 
 /** Starts `npm run origin`. */

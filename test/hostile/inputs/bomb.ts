@@ -1,4 +1,4 @@
-import type { Kind } from './pictures.ts';
+import type { PictureKind } from './pictures.ts';
 
 /** A small file that is expensive to process. */
 export interface Bomb {
@@ -11,7 +11,7 @@ export interface Bomb {
 }
 
 /** An intact picture of each kind. */
-export type OriginalOf = (kind: Kind) => Buffer;
+export type OriginalOf = (kind: PictureKind) => Buffer;
 
 /** Contents by description. */
 export type Files = Readonly<Record<string, () => Buffer>>;

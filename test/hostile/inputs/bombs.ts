@@ -3,7 +3,7 @@ import type { Bomb } from './bomb.ts';
 import { containerBombs } from './container-bombs.ts';
 import { damagedMetadata, metadataBombs } from './metadata-bombs.ts';
 import { pictureBombs } from './picture-bombs.ts';
-import { type Kind, plainPictures } from './pictures.ts';
+import { type PictureKind, plainPictures } from './pictures.ts';
 
 /**
  * @param scale 1 for files that a slow machine processes in seconds; 10 for ten times the frames, scans and
@@ -11,7 +11,7 @@ import { type Kind, plainPictures } from './pictures.ts';
  */
 export async function bombs(scale: number): Promise<readonly Bomb[]> {
   const originals = await plainPictures();
-  const original = (kind: Kind): Buffer => {
+  const original = (kind: PictureKind): Buffer => {
     const bytes = originals.get(kind);
     if (bytes === undefined) throw new Error(`no ${kind}`);
     return bytes;

@@ -5,7 +5,7 @@ import { type Carrier, dataSet, embedded, type Metadata, resourceOf } from './em
 import { pointer, shorts, text, tiffOf, tiffPicture } from './tiff.ts';
 
 /** Every supported format, and variants of encoders that decoders treat differently. */
-export const kinds = [
+export const pictureKinds = [
   'jpeg',
   'progressive jpeg',
   'png',
@@ -25,10 +25,10 @@ export const kinds = [
   'svg',
 ] as const;
 
-export type Kind = (typeof kinds)[number];
+export type PictureKind = (typeof pictureKinds)[number];
 
 /** An intact small picture of each kind, with all metadata of its format. */
-export async function pictures(): Promise<ReadonlyMap<Kind, Buffer>> {
+export async function pictures(): Promise<ReadonlyMap<PictureKind, Buffer>> {
   const plain = await plainPictures();
   const icc = (await sharp(plain.get('png')).metadata()).icc ?? Buffer.alloc(0);
   const made = [...plain].map(([kind, picture]) => {
@@ -40,8 +40,8 @@ export async function pictures(): Promise<ReadonlyMap<Kind, Buffer>> {
 }
 
 /** An intact small picture of each kind, without most metadata. */
-export async function plainPictures(): Promise<ReadonlyMap<Kind, Buffer>> {
-  const all: Readonly<Record<Kind, () => Promise<Buffer>>> = {
+export async function plainPictures(): Promise<ReadonlyMap<PictureKind, Buffer>> {
+  const all: Readonly<Record<PictureKind, () => Promise<Buffer>>> = {
     jpeg: () => drawn(1).withMetadata({ orientation: 6 }).jpeg().toBuffer(),
     'progressive jpeg': () => drawn(1).keepMetadata().jpeg({ progressive: true }).toBuffer(),
     png: () => drawn(1).withIccProfile('p3').png().toBuffer(),
@@ -60,12 +60,12 @@ export async function plainPictures(): Promise<ReadonlyMap<Kind, Buffer>> {
     'bitmap ico': async () => icoOf((await all.bmp()).subarray(14)),
     svg: async () => Buffer.from(svg),
   };
-  const made = kinds.map(async (kind) => [kind, await all[kind]()] as const);
+  const made = pictureKinds.map(async (kind) => [kind, await all[kind]()] as const);
   return new Map(await Promise.all(made));
 }
 
 /** Pictures with all kinds of metadata. */
-const described: Partial<Record<Kind, Carrier>> = {
+const described: Partial<Record<PictureKind, Carrier>> = {
   jpeg: 'jpeg',
   'progressive jpeg': 'jpeg',
   png: 'png',

@@ -7,7 +7,7 @@ import { SharedCache, type SharedCacheSettings } from '../../../pool/cache/share
 import type { ImagePurges } from '../../../pool/purges.ts';
 import { stopTimers } from '../../clock.ts';
 import { until } from '../../until.ts';
-import { refusing, silent, startS3, variables } from '../s3/server.ts';
+import { refusing, silent, startTestS3, variables } from '../s3/server.ts';
 import { keyOf, noPurges, picture, provenance } from './pictures.ts';
 
 const { signal } = new AbortController();
@@ -20,7 +20,7 @@ type Options = Partial<Omit<SharedCacheSettings, 'location'>> & { readonly url?:
 
 async function start(t: Test, { url, ...settings }: Options = {}) {
   Object.assign(process.env, variables);
-  const server = await startS3(t);
+  const server = await startTestS3(t);
   const changes: string[] = [];
   const cache = new SharedCache(
     { location: parseS3Location(url ?? server.url), timeoutMs, queueBytes: 1e6, ...settings },

@@ -1,19 +1,19 @@
 import t from 'tap';
 import { parseS3Location } from '../../../contract/s3-location.ts';
 import { Bucket } from '../../../pool/s3/bucket.ts';
-import { startS3, variables } from './server.ts';
+import { startTestS3, variables } from './server.ts';
 
 const any = () => true;
 const { signal } = new AbortController();
 
 async function start(t: Tap, environment: Record<string, string> = variables) {
-  const server = await startS3(t);
+  const server = await startTestS3(t);
   const bucket = new Bucket(parseS3Location(server.url), environment);
   t.teardown(() => bucket.destroy());
   return { server, bucket };
 }
 
-type Tap = Parameters<typeof startS3>[0];
+type Tap = Parameters<typeof startTestS3>[0];
 
 t.test('objects are written, read and deleted under the prefix', async (t) => {
   const { server, bucket } = await start(t);

@@ -1,12 +1,12 @@
-import { type S3Server, startS3 as start } from '../../../bench/servers/s3.ts';
+import { type S3Server, startS3 } from '../../../bench/servers/s3.ts';
 
 export { refusing, silent, variables } from '../../../bench/servers/s3.ts';
 
 /** An S3 server that ends with the test. */
-export async function startS3(t: {
+export async function startTestS3(t: {
   teardown(action: () => Promise<void>): void;
 }): Promise<S3Server> {
-  const server = await start();
+  const server = await startS3();
   t.teardown(() => server.close());
   return server;
 }

@@ -3,7 +3,7 @@ import { parseS3Location } from '../../../contract/s3-location.ts';
 import { Bucket } from '../../../pool/s3/bucket.ts';
 import { SharedPurges } from '../../../server/cluster/shared-purges.ts';
 import type { Project } from '../../../store/projects.ts';
-import { refusing, startS3, variables } from '../../pool/s3/server.ts';
+import { refusing, startTestS3, variables } from '../../pool/s3/server.ts';
 import { until } from '../../until.ts';
 
 const tag = (name: string) => name.repeat(30);
@@ -15,7 +15,7 @@ const projectOf = (all: number, sources: Record<string, number> = {}): Project =
   }) as unknown as Project;
 
 async function start(t: Test) {
-  const server = await startS3(t);
+  const server = await startTestS3(t);
   server.pageSize = 3;
   const put = (key: string, modifiedAt = purgedAt - 1) =>
     server.objects.set(`pre fix/${key}`, { body: Buffer.from('a'), modifiedAt });

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { connect, createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
 import t from 'tap';
-import { Connection } from '../../../store/embedded/wire/connection.ts';
+import { ClientConnection } from '../../../store/embedded/wire/connection.ts';
 import { Budget } from '../../../store/embedded/wire/frame.ts';
 import { until } from '../../until.ts';
 import { pingMessage } from './messages.ts';
@@ -17,7 +17,12 @@ t.test('replies that are read slowly leave no listeners', async (t) => {
   const server = createServer((socket) => {
     accepted.push(socket);
     const limits = { messageTimeoutMs: 30_000, replyTimeoutMs: 30_000 };
-    new Connection(socket, new Budget(1_000_000), async () => ({ ok: 1, text: longText }), limits);
+    new ClientConnection(
+      socket,
+      new Budget(1_000_000),
+      async () => ({ ok: 1, text: longText }),
+      limits,
+    );
   });
   server.listen(path);
   await once(server, 'listening');

@@ -16,7 +16,7 @@ interface Others extends ProjectDay {
   isAsked: boolean;
 }
 
-export interface RenderLimitsEnvironment {
+export interface UsageLimitsEnvironment {
   readonly records: Pick<UsageRecords, 'findDays'>;
   readonly available: () => boolean;
   readonly now: () => number;
@@ -30,14 +30,14 @@ const dayMs = 24 * 60 * 60 * 1_000;
  * beyond them. What other processes have used is known as of the last minute, or while the store is unavailable
  * as of its last answer.
  */
-export class RenderLimits {
+export class UsageLimits {
   readonly #totals: UsageTotals;
-  readonly #environment: RenderLimitsEnvironment;
+  readonly #environment: UsageLimitsEnvironment;
   readonly #others = new Map<string, Others>();
   /** Renders in progress by project. */
   readonly #running = new Map<string, number>();
 
-  constructor(totals: UsageTotals, environment: RenderLimitsEnvironment) {
+  constructor(totals: UsageTotals, environment: UsageLimitsEnvironment) {
     this.#totals = totals;
     this.#environment = environment;
   }
