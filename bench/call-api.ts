@@ -20,7 +20,7 @@ export async function callApi<Body>(
   return (await response.json()) as Body;
 }
 
-/** Creates a project whose sources may be on 127.0.0.1. Returns its id. */
+/** Creates a project that allows sources on 127.0.0.1. @returns its id */
 export async function postProject(serviceUrl: string, key: string, name: string): Promise<string> {
   const fields = { name, origin: 'http://127.0.0.1/' };
   const { project } = await callApi<{ project: { id: string } }>(

@@ -9,10 +9,10 @@ export async function concurrently<Item, Result>(
 ): Promise<Result[]> {
   const results: Result[] = [];
   const iterator = items[Symbol.iterator]();
-  let started = 0;
+  let nextIndex = 0;
   const worker = async () => {
     for (let next = iterator.next(); !next.done; next = iterator.next()) {
-      const index = started++;
+      const index = nextIndex++;
       results[index] = await process(next.value);
     }
   };

@@ -14,13 +14,13 @@ import { type ScenarioResult, writeReport } from './report/write.ts';
 import { collect } from './scenarios/run.ts';
 import { installed } from './servers/launch.ts';
 
-/** `npm run bench:fleet`: three services, a store and a bucket behind HAProxy, with failures of each. */
+/** `npm run bench:fleet`: measures three services behind HAProxy while machines, the store and the bucket fail. */
 
 const parts = { whole, replaced, storeAway, bucketAway, purge, growth } as const;
 
 const { quick, folder, requests, fault } = new Command('bench:fleet')
   .description(
-    'Runs three services with data folders of their own behind HAProxy, with one store and one S3 bucket, and lets each of them fail. Takes about ten minutes and needs HAProxy. The exit code is 1 when a goal is missed.',
+    'Runs three services, each with its own data folder, behind HAProxy, with one store and one S3 bucket, and makes each of them fail. Takes about ten minutes and needs HAProxy. The exit code is 1 when a goal is missed.',
   )
   .option('--quick', 'fewer requests, and faults of 8 s')
   .option('--folder <path>', 'where report.md and its pictures are written', 'data/bench-fleet')
@@ -67,7 +67,7 @@ for (const [name, scenario] of Object.entries(parts)) {
     await scenario.run(bench);
   } catch (error) {
     failure = String(error);
-    progress(`it ended early: ${failure}`);
+    progress(`${name} failed: ${failure}`);
   }
   cost = bench.cost;
   results.push({ name, scenario, verdicts, findings, failure });

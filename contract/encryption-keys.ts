@@ -1,6 +1,6 @@
 /** A key of SERVICE_ENCRYPTION_KEYS. */
 export interface EncryptionKey {
-  /** In the clear beside what the key has encrypted. */
+  /** Stored unencrypted beside the texts that the key has encrypted. */
   readonly id: string;
   /** 32 bytes in Base64. */
   readonly secret: string;

@@ -2,7 +2,7 @@
 export type OriginHeaders = Readonly<Record<string, string>>;
 
 const maxHeaders = 16;
-/** Of names and values together, with four bytes for each separator. */
+/** Limit of the names and values together, with four bytes of separators for each header. */
 const maxHeadersBytes = 8_192;
 
 /** RFC 9110, 5.6.2. */
@@ -11,8 +11,8 @@ const namePattern = /^[a-z\d!#$%&'*+.^_`|~-]{1,128}$/;
 const valuePattern = /^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/;
 
 /**
- * Headers that the service or the connection decides about: they would direct the request to another host, change
- * the length or the part of what is read, or hide loops.
+ * Headers that the service or the connection sets. Other values would direct the request to another host, change
+ * the length or range of the response, or hide loops.
  */
 const reserved = new Set([
   'host',
@@ -55,7 +55,7 @@ export function readOriginHeaders(
   return isValid ? Object.fromEntries(entries) : null;
 }
 
-/** Shorter values, such as `true`, are no secrets, and are in many texts. */
+/** Shorter values, such as `true`, are not secrets, and would be removed from many texts. */
 const minSecretLength = 8;
 const publicHeaders = new Set(['user-agent', 'accept', 'accept-language']);
 

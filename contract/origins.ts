@@ -4,7 +4,7 @@ import { canonicalAuthority } from './hosts.ts';
 import { type OriginHeaders, readOriginHeaders, secretsOfHeaders } from './origin-headers.ts';
 import { parseS3Location, type S3Location } from './s3-location.ts';
 
-/** Where the sources of a host are, or what is sent for them. */
+/** The place of a host's sources, or the headers of requests for them. */
 export type OriginTarget =
   | { readonly kind: 'folder'; readonly folder: string }
   | { readonly kind: 's3'; readonly location: S3Location }
@@ -12,7 +12,7 @@ export type OriginTarget =
 
 /** An entry of SERVICE_ORIGINS. */
 export interface OriginEntry {
-  /** As from `canonicalAuthority`. */
+  /** In the form of `canonicalAuthority`. */
   readonly host: string;
   /** The only project that uses the entry; null for all whose allowlist has the host. */
   readonly projectId: string | null;
@@ -28,7 +28,7 @@ export function parseOrigin(text: string): OriginEntry | null {
   return host === null || parsed === null ? null : { host, projectId, target: parsed };
 }
 
-/** Whether a host has at most one entry for each project, and one for the others. */
+/** Whether each host has at most one entry for a project, and at most one without a project. */
 export function areDistinct(entries: readonly OriginEntry[]): boolean {
   return new Set(entries.map(originKey)).size === entries.length;
 }
@@ -49,7 +49,7 @@ function parseTarget(text: string): OriginTarget | null {
   return null;
 }
 
-/** `name=value&…`, percent-encoded. A plus sign is one, because Base64 has it. */
+/** Parses `name=value&…`, percent-encoded. A plus sign is not a space, because Base64 contains plus signs. */
 function parseHeaders(text: string): OriginTarget | null {
   try {
     const pairs = text.split('&').map((pair) => {
@@ -71,7 +71,7 @@ function parseBucket(text: string): OriginTarget | null {
   }
 }
 
-/** The URL of a folder of this machine, but not of the whole file system. */
+/** Parses the URL of a folder on this machine; null for the root folder. */
 function parseFolder(text: string): OriginTarget | null {
   try {
     const url = new URL(text);

@@ -1,6 +1,6 @@
 import { parseAddress } from './networks.ts';
 
-/** A bucket of an S3-compatible service, or the objects of it whose keys begin with a prefix. */
+/** A bucket of an S3-compatible service, or those of its objects whose keys begin with a prefix. */
 export interface S3Location {
   readonly bucket: string;
   /** Empty, or ends with a slash. Decoded. */
@@ -19,16 +19,16 @@ export const s3LocationForm =
 /** The rules of AWS for new buckets. */
 const bucketPattern = /^(?!.*\.\.)[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/;
 const regionPattern = /^[a-z0-9][a-z0-9-]{0,62}$/;
-/** Of the 1,024 bytes that a key may have. */
+/** A key may have 1,024 bytes. */
 const maxPrefixBytes = 512;
 const parameterNames = ['region', 'endpoint', 'style'];
 
 /**
- * Parses `s3://bucket/prefix?region=…&endpoint=…&style=path|virtual`. AWS is used without an endpoint, and
- * requires the region. The default style is `virtual` for AWS, unless its certificate does not cover the
- * bucket's name, and `path` for other services, whose default region is `us-east-1`.
+ * Parses `s3://bucket/prefix?region=…&endpoint=…&style=path|virtual`. Without an endpoint the service is AWS,
+ * which requires the region. The default style is `virtual` for AWS, unless the bucket's name has a dot, which
+ * AWS's certificate does not cover, and `path` for other services, whose default region is `us-east-1`.
  *
- * @throws RangeError with a text without the value, which may hold a misplaced secret
+ * @throws RangeError whose message does not contain the value, which may contain a misplaced secret
  */
 export function parseS3Location(text: string): S3Location {
   const match = /^s3:\/\/([^/?#]*)(?:\/([^?#]*))?(?:\?([^#]*))?$/.exec(text);

@@ -11,7 +11,7 @@ import type { FleetMachine } from './machine.ts';
 
 /** HAProxy with the configuration of docs/deploy. */
 export interface Balancer extends Server {
-  /** Resolves when a machine that has started gets requests. */
+  /** Resolves when HAProxy sends requests to a machine that has started. */
   untilUsed(machine: FleetMachine): Promise<void>;
 }
 
@@ -38,13 +38,13 @@ export async function startBalancer(machines: readonly FleetMachine[]): Promise<
   return { ...server, untilUsed };
 }
 
-/** The configuration with a socket that shows the states of machines, and a header that names that of a response. */
+/** Adds a socket that shows the machines' states, and the header X-Machine, which names the machine of a response. */
 function observed(configuration: string, socket: string): string {
   return (
     configuration
       .replace(/^global$/m, `$&\n    stats socket ${socket} mode 600`)
       .replaceAll(/^backend images.*$/gm, '$&\n    http-response set-header X-Machine %s')
-      // More needs a higher limit of open files than a shell may have.
+      // More connections need a higher limit of open files than many shells have.
       .replace(/^ *maxconn.*/m, '    maxconn 2000')
   );
 }

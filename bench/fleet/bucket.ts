@@ -1,10 +1,10 @@
 import type { S3Server } from '../servers/s3.ts';
 import { variables } from '../servers/s3.ts';
 
-/** The deadline of a read, ms. */
+/** Deadline of a read from the bucket, in ms. */
 export const deadlineMs = 300;
 
-/** The settings of a machine that reaches the bucket of a server at another port of 127.0.0.1. */
+/** Settings of a machine that uses the bucket through the port of a `Link`. */
 export const bucketSettings = (
   { url, port }: S3Server,
   linkPort: number,

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Agent } from 'undici';
 
-/** A response, or a request that got none. */
+/** The outcome of one request. */
 export interface FleetResponse {
   readonly variant: number;
   /** 0 without a complete response. */
@@ -14,7 +14,7 @@ export interface FleetResponse {
   /** When it was sent, by `performance.now()`. */
   readonly sentAt: number;
   readonly ms: number;
-  /** The code of a failure, and empty without one. */
+  /** The body of another status than 200, or the error of the connection; empty for a success. */
   readonly failure: string;
 }
 
@@ -34,7 +34,7 @@ export class Client {
     this.#pathOf = pathOf;
   }
 
-  /** Repeats a request whose connection is closed before a response once, as browsers do (RFC 9110, 9.2.2). */
+  /** Sends a request, and once more if the connection closes before a response, as browsers do (RFC 9110, 9.2.2). */
   async get(variant: number): Promise<FleetResponse> {
     const first = await this.#get(variant);
     return first.failure.includes('other side closed') ? this.#get(variant) : first;
@@ -62,8 +62,8 @@ export class Client {
   }
 
   /**
-   * Requests variants one after the other by several clients.
-   * @param onAnswer called with the number of answers so far
+   * Requests each variant once, by several concurrent clients.
+   * @param onAnswer called with the number of responses so far
    */
   async all(
     variants: readonly number[],
@@ -82,7 +82,7 @@ export class Client {
     return answers;
   }
 
-  /** Requests variants at a fixed rate, whether or not earlier ones are answered, until the signal aborts. */
+  /** Requests variants at a fixed rate, without waiting for earlier responses, until the signal aborts. */
   async atRate(
     perSecond: number,
     next: () => number,

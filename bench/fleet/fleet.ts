@@ -23,12 +23,12 @@ export interface Fleet {
   readonly bucket: Link;
   /** The number of objects in the bucket. */
   objects(): number;
-  /** Purges all images, by one machine. */
+  /** Purges all images, by a request to one machine. */
   purge(machine: FleetMachine): Promise<void>;
   close(): Promise<void>;
 }
 
-/** As HAProxy names them. */
+/** The machines' names in the configuration of HAProxy. */
 const names = ['s1', 's2', 's3'];
 
 export async function startFleet(): Promise<Fleet> {
@@ -99,7 +99,7 @@ function addressOf(url: string) {
   return socketPath === undefined ? { host, port } : { path: socketPath };
 }
 
-/** The same database and options, by a port of 127.0.0.1. */
+/** The MongoDB URL with a port of 127.0.0.1 instead of its servers. */
 function linkedUrl(url: string, port: number): string {
   const [, credentials = '', path = ''] = /^mongodb:\/\/([^@/]*@)?[^/?]*(.*)$/.exec(url) ?? [];
   const separator = path.includes('?') ? '&' : '?';

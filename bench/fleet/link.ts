@@ -2,7 +2,7 @@ import type { AddressInfo } from 'node:net';
 import { connect, createServer, type NetConnectOpts, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** `slow` delays all bytes of responses, `silent` drops all bytes, `refused` refuses connections. */
+/** `slow` delays all bytes, `silent` drops all bytes, `refused` refuses connections. */
 export type Fault = 'none' | 'slow' | 'silent' | 'refused';
 
 /** The delay of a slow link, in each direction. */

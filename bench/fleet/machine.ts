@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { end, ephemeralPort, startCommand, untilOk } from '../servers/launch.ts';
 import { processTree } from '../servers/processes.ts';
 
-/** A service with a data folder of its own: of one machine, as far as the others can see. */
+/** A service with its own data folder. It stands for one machine of a fleet. */
 export class FleetMachine {
   readonly name: string;
   readonly port: number;
@@ -20,8 +20,8 @@ export class FleetMachine {
   }
 
   /**
-   * @param folder of the data of all machines
-   * @param settings in addition to those that isolate it
+   * @param folder that contains the data folders of all machines
+   * @param settings in addition to its port and folder
    */
   static async create(
     name: string,
@@ -35,7 +35,7 @@ export class FleetMachine {
       SERVICE_HOST: '127.0.0.1',
       SERVICE_PORT: String(port),
       SERVICE_OPS_PORT: '0',
-      // The balancer notices within this time that the machine stops.
+      // The balancer detects within this time that the machine stops.
       SERVICE_DRAIN_DELAY_MS: '3000',
       SERVICE_LOG_LEVEL: process.env['SERVICE_LOG_LEVEL'] ?? 'error',
       SERVICE_DATA_DIR: join(folder, name),
@@ -61,19 +61,19 @@ export class FleetMachine {
     await untilOk(`${this.url}/api/ready`, this.#process);
   }
 
-  /** As an operator does, by SIGTERM. */
+  /** Ends the service by SIGTERM, as an operator does. */
   async stop(): Promise<void> {
     await end(this.#process);
     this.#process = null;
   }
 
-  /** As a power failure: SIGKILL to all of its processes. */
+  /** Simulates a power failure: sends SIGKILL to all processes of the service. */
   async kill(): Promise<void> {
     for (const pid of await processTree(this.pid)) process.kill(pid, 'SIGKILL');
     await this.stop();
   }
 
-  /** Deletes its data. */
+  /** Deletes the data folder. */
   async erase(): Promise<void> {
     await rm(this.#folder, { recursive: true, force: true, maxRetries: 10 });
   }

@@ -5,7 +5,7 @@ import { picture } from '../origin/pictures.ts';
 /** Widths of the variants of each source, in pixels. */
 const widths = Array.from({ length: 10 }, (_, index) => 40 + 30 * index);
 
-/** How long a front end keeps the bytes of a source, in ms. */
+/** Time for which a front end keeps the bytes of a source, in ms. */
 const keptMs = 30_000;
 
 /** An origin of small pictures, which can replace all of them. */
@@ -13,10 +13,10 @@ export interface Pictures {
   readonly origin: BodyServer;
   /** Fetches since the last reset. */
   readonly total: number;
-  /** Of each source, by its number: fetches within 30 s of the last one, since the last reset. */
+  /** Fetches within 30 s of an earlier fetch of the same source, by its number, since the last reset. */
   readonly repeatedFetches: ReadonlyMap<number, number>;
   reset(): void;
-  /** From now on each source is another picture. */
+  /** Replaces the picture of each source. */
   replace(): void;
 }
 

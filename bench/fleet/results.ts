@@ -4,9 +4,9 @@ import type { Fleet } from './fleet.ts';
 
 /** Processor time, in ms. */
 export interface ProcessorCost {
-  /** Of a machine for each render, hits and the rest of its work included. */
+  /** All processor time of the machines, divided by the renders: it includes cache hits. */
   readonly render: number;
-  /** Of the balancer for each request. */
+  /** Processor time of the balancer, divided by the requests. */
   readonly balancer: number;
 }
 
@@ -15,7 +15,7 @@ export type FleetBench = Pick<
   'quick' | 'progress' | 'finding' | 'table' | 'chart' | 'note'
 > & {
   readonly fleet: Fleet;
-  /** Variants that are requested, and known after the first part. */
+  /** Number of variants; all are cached after the first part. */
   readonly variants: number;
   /** The length of each fault. */
   readonly faultMs: number;
@@ -31,7 +31,7 @@ export interface FleetPart {
   run(bench: FleetBench): Promise<void>;
 }
 
-/** The failures in words: each status or error with its number. */
+/** The number of requests, and the five first kinds of failures with their numbers. */
 export function failuresInWords(answers: readonly FleetResponse[]): string {
   const counts = new Map<string, number>();
   for (const { status, failure, machine } of answers) {

@@ -4,13 +4,13 @@ import type { Server } from './server.ts';
 
 export const hasHaproxy = installed('haproxy');
 
-/** The addresses of the example's machines in a backend. */
+/** The lines of a backend that name the machines of the example. */
 const machines = / {4}server one .+\n {4}server two .+\n {4}server three .+\n/;
 
 /**
- * Starts HAProxy with an example of the documents.
+ * Starts HAProxy with the example configuration of docs/deploy.
  * @param example the contents of docs/deploy/haproxy.cfg
- * @param addresses of the services: `127.0.0.1:3000`
+ * @param addresses of the services, such as `127.0.0.1:3000`
  */
 export function startHaproxy(example: string, addresses: readonly string[]): Promise<Server> {
   const lines = (options: (id: number) => string): string =>

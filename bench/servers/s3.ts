@@ -5,7 +5,7 @@ import { buffer } from 'node:stream/consumers';
 
 export const accessKeyId = 'AKIDTEST';
 export const secretAccessKey = 'test/secret+key';
-/** The variables of these credentials. */
+/** The credentials as environment variables. */
 export const variables = {
   AWS_ACCESS_KEY_ID: accessKeyId,
   AWS_SECRET_ACCESS_KEY: secretAccessKey,
@@ -26,7 +26,7 @@ export interface S3Server {
   readonly objects: Map<string, StoredObject>;
   /** Methods and targets of the requests so far. */
   readonly requests: string[];
-  /** Answers instead of the server, until it is null. */
+  /** Handles requests instead of the server; null by default. */
   handler: Handler | null;
   /** Keys in one page of a list. */
   pageSize: number;
@@ -34,13 +34,13 @@ export interface S3Server {
   close(): Promise<void>;
 }
 
-/** Never answers. */
+/** Never responds. */
 export const silent: Handler = () => {};
 export const refusing: Handler = (_, response) => fail(response, 503, 'SlowDown');
 
 /**
- * The part of S3 that the service needs, on 127.0.0.1. It verifies signatures by its own code, from what was sent:
- * a test server of others for Node 20 is not kept.
+ * A server on 127.0.0.1 with the S3 operations that the service uses. It verifies signatures by code of its own,
+ * which does not share errors with the client. No maintained S3 test server supports Node 20.
  */
 export async function startS3(): Promise<S3Server> {
   const objects = new Map<string, StoredObject>();

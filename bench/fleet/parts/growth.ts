@@ -3,9 +3,9 @@ import type { FleetPart } from '../results.ts';
 
 const counts = [1, 2, 3, 4, 6, 8];
 
-/** A model, because one computer cannot show what several do. */
+/** A model, because machines that share one computer do not show the throughput of several computers. */
 export const growth: FleetPart = {
-  title: 'What further machines add',
+  title: 'Throughput by number of machines',
   method:
     'A model, not a measurement: machines and balancer share the processors of this computer. It takes the processor time that the first part has measured for each render, with the hits between them, and for each request at the balancer; machines like this computer, with nothing else to do; an origin, a store and a bucket without limits; and requests that the balancer spreads as in the first part. With a bounded load, no machine gets more than 1.5 times the mean.',
   measures: {

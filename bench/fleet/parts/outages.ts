@@ -6,30 +6,31 @@ import { type Fault, type Link, slowMs } from '../link.ts';
 import { type FleetBench, type FleetPart, failuresInWords } from '../results.ts';
 
 const perSecond = 30;
-/** Every second request is for a variant that nobody has requested before. */
-let unknown = 1_000_000;
+/** Variants from this number on have not been requested before. */
+const firstNewVariant = 1_000_000;
+let newVariant = firstNewVariant;
 
 async function during(bench: FleetBench, link: Link, fault: Fault): Promise<FleetResponse[]> {
   const { fleet, variants, faultMs } = bench;
   await link.set(fault);
   let count = 0;
-  const next = () => (count++ % 2 === 0 ? unknown++ : Math.floor(Math.random() * variants));
+  const next = () => (count++ % 2 === 0 ? newVariant++ : Math.floor(Math.random() * variants));
   const answers = await fleet.client.atRate(perSecond, next, AbortSignal.timeout(faultMs));
   await link.set('none');
   return answers;
 }
 
-const isUnknown = ({ variant }: FleetResponse): boolean => variant >= 1_000_000;
+const isNew = ({ variant }: FleetResponse): boolean => variant >= firstNewVariant;
 const p99 = (answers: readonly FleetResponse[]): number =>
   percentile(
-    answers.filter(isUnknown).map(({ ms }) => ms),
+    answers.filter(isNew).map(({ ms }) => ms),
     0.99,
   );
 
 const method = `${perSecond} requests a second, every second one for a new variant.`;
 
 export const storeAway: FleetPart = {
-  title: 'The store is away',
+  title: 'The store is unavailable',
   method,
   measures: {
     failed: {
@@ -54,7 +55,7 @@ export const bucketAway: FleetPart = {
   measures: {
     failed: { what: 'requests without an image', unit: 'requests', goal: { atMost: 0 } },
     longer: {
-      what: '99th percentile of new variants, beyond that with a working bucket',
+      what: '99th percentile of new variants, minus that with a working bucket',
       unit: 'ms',
       goal: { atMost: deadlineMs },
     },
@@ -83,15 +84,16 @@ export const bucketAway: FleetPart = {
 
 const points = 10;
 
+/** The 99th percentile of new variants in each tenth of the time. */
 function timeline(name: string, answers: readonly FleetResponse[]) {
-  const asked = answers.filter(isUnknown);
-  const first = asked[0]?.sentAt ?? 0;
-  const lengthMs = ((asked.at(-1)?.sentAt ?? 0) - first) / points;
+  const found = answers.filter(isNew);
+  const first = found[0]?.sentAt ?? 0;
+  const lengthMs = ((found.at(-1)?.sentAt ?? 0) - first) / points;
   return {
     name,
     points: Array.from({ length: points }, (_, index) => {
       const from = first + index * lengthMs;
-      const part = asked.filter(({ sentAt }) => sentAt >= from && sentAt < from + lengthMs);
+      const part = found.filter(({ sentAt }) => sentAt >= from && sentAt < from + lengthMs);
       return [(index * lengthMs) / 1_000, p99(part)] as const;
     }),
   };

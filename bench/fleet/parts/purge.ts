@@ -4,12 +4,12 @@ import { type FleetPart, failuresInWords } from '../results.ts';
 import { every } from './whole.ts';
 
 const effectiveAfterMs = 2_000;
-/** As much as one of the machines can render here while the others start. */
+/** One machine can render as many while the others start. */
 const perSecond = 30;
 
 const measures = {
   old: {
-    what: `images of before the purge in responses to requests sent ${effectiveAfterMs / 1_000} s after it or later`,
+    what: `responses with an image from before the purge, to requests sent ${effectiveAfterMs / 1_000} s after it or later`,
     unit: 'responses',
     goal: { atMost: 0 },
   },
@@ -18,14 +18,14 @@ const measures = {
 
 export const purge: FleetPart = {
   title: 'A purge, while a machine is killed and one returns with an old disk',
-  method: `One machine is stopped. All pictures are replaced and purged, another machine is killed at the same time, and the first returns with its old disk. ${perSecond} requests a second go on; then each variant is requested once.`,
+  method: `One machine is stopped. All pictures are replaced and purged, another machine is killed at the same time, and the first returns with its old disk. Meanwhile ${perSecond} requests a second are sent; then each variant is requested once.`,
   measures,
   async run(bench) {
     const { fleet, variants, finding, faultMs } = bench;
     const [first, second, third] = fleet.machines;
     if (first === undefined || second === undefined || third === undefined) return;
     const all = Array.from({ length: variants }, (_, variant) => variant);
-    bench.progress('the images of before…');
+    bench.progress('requesting all images before the purge…');
     const before = await fleet.client.all(all, 12, every(bench, variants));
     const oldTags = new Map(before.map(({ variant, etag }) => [variant, etag]));
 

@@ -17,7 +17,7 @@ const exponent = 0.8;
 const measures = {
   failed: { what: 'requests without an image', unit: 'requests', goal: { atMost: 0 } },
   renders: {
-    what: 'renders beyond one for each variant, except of variants that several machines served',
+    what: 'renders of a variant after its first one, except of variants that several machines served',
     unit: 'renders',
     goal: { atMost: 0 },
   },
@@ -27,12 +27,12 @@ const measures = {
     goal: { atMost: 0 },
   },
   spilled: { what: 'variants that several machines served', unit: '%' },
-  share: { what: 'requests of the busiest machine, by the mean', unit: '×' },
+  share: { what: 'requests of the busiest machine, divided by the mean', unit: '×' },
 } as const;
 
 export const whole: FleetPart = {
   title: 'All machines run',
-  method: `Requests for the variants in Zipf order (exponent ${exponent}) by ${clients} clients. A bounded load moves requests of a busy machine to the next one, so that some variants have several machines.`,
+  method: `Requests for the variants in Zipf order (exponent ${exponent}) by ${clients} clients. The balancer bounds the load of a machine: requests beyond the bound go to the next machine, so that several machines serve some variants.`,
   measures,
   async run(bench) {
     const { fleet, variants, finding } = bench;
@@ -75,7 +75,7 @@ export const whole: FleetPart = {
   },
 };
 
-/** Requests the variants that were not drawn, so that all are known, and waits for the bucket. */
+/** Requests the variants that were not drawn, so that all are cached, and waits until the bucket has them. */
 async function fill(bench: FleetBench, requested: ReadonlySet<number>): Promise<void> {
   const { fleet, variants } = bench;
   const missing = Array.from({ length: variants }, (_, variant) => variant).filter(
@@ -87,7 +87,7 @@ async function fill(bench: FleetBench, requested: ReadonlySet<number>): Promise<
 }
 
 /** Resolves when no more objects arrive in the bucket. */
-export async function untilStored({ fleet, progress }: FleetBench): Promise<void> {
+async function untilStored({ fleet, progress }: FleetBench): Promise<void> {
   for (let before = -1, now = 0; now !== before; ) {
     before = now;
     await sleep(2_000);
@@ -96,7 +96,7 @@ export async function untilStored({ fleet, progress }: FleetBench): Promise<void
   progress(`${fleet.objects()} objects in the bucket`);
 }
 
-/** Reports progress every tenth of the requests. */
+/** Reports progress after each tenth of the requests. */
 export const every =
   ({ progress }: FleetBench, total: number) =>
   (count: number): void => {
