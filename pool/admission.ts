@@ -21,7 +21,7 @@ export class Admission {
     this.#producer.requireUsableWatermark(this.#work);
   }
 
-  /** Also called twice, or without a place. */
+  /** Releases the place; has no effect without one, or a second time. */
   leave(): void {
     this.#leave?.();
   }

@@ -1,4 +1,4 @@
-/** Failures in a row after which nothing is asked for a while. */
+/** Consecutive failures after which the breaker opens. */
 const maxFailures = 5;
 const firstPauseMs = 1_000;
 const maxPauseMs = 30_000;
@@ -11,14 +11,14 @@ export interface CircuitBreakerOptions {
 }
 
 /**
- * Stops the use of a service that fails: open after some failures in a row, and then one probe is allowed after
- * each pause, which doubles, until a probe succeeds.
+ * Stops the use of a service that fails. It opens after some consecutive failures. Then it allows one probe after
+ * each pause, whose length doubles, and closes when a probe succeeds.
  */
 export class CircuitBreaker {
   readonly #options: CircuitBreakerOptions;
   #failures = 0;
   #pauseMs = firstPauseMs;
-  /** While it is open. */
+  /** Used only while it is open. */
   #nextProbeAt = 0;
   #probing = false;
 
@@ -30,7 +30,7 @@ export class CircuitBreaker {
     return this.#failures >= maxFailures;
   }
 
-  /** True when the service may be used; the outcome must be told. */
+  /** Whether the service may be used. After true, the caller must call `succeeded`, `failed` or `abandoned`. */
   take(): boolean {
     if (!this.isOpen) return true;
     if (this.#probing || this.#options.now() < this.#nextProbeAt) return false;
@@ -49,7 +49,7 @@ export class CircuitBreaker {
   failed(error: Error): void {
     const { onChange, now } = this.#options;
     const wasOpen = this.isOpen;
-    // Failures of uses that began before it opened say nothing new.
+    // Ignores uses that began before it opened: only a probe changes an open breaker.
     if (wasOpen && !this.#probing) return;
     this.#failures += 1;
     this.#probing = false;
@@ -59,7 +59,7 @@ export class CircuitBreaker {
     if (!wasOpen) onChange(error);
   }
 
-  /** Without an outcome: the caller left. */
+  /** The caller stopped before the outcome was known. */
   abandoned(): void {
     this.#probing = false;
   }

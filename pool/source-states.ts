@@ -4,19 +4,19 @@ import type { SourceState } from './freshness.ts';
 import { entityTag, type Image } from './image.ts';
 import { type ImagePurges, provenanceOf } from './purges.ts';
 
-/** The caches that keep states for other processes and machines, and beyond a restart; null for none. */
+/** The caches that keep states for other processes and machines, and after a restart; null if not configured. */
 export interface StateCaches {
   readonly disk: Pick<DiskCache, 'read' | 'write'> | null;
   readonly shared: Pick<SharedCache, 'read' | 'write' | 'wait'> | null;
 }
 
 /**
- * Objects are also written again after this time, before rules of the bucket for old objects delete them, and so
- * that another machine need not ask for bytes that it could have.
+ * After this time an unchanged state is written to the shared cache again: before the bucket's lifecycle rules
+ * delete it, and so that other machines do not fetch the source again.
  */
 const renewedAfterMs = 86_400_000;
 
-/** Keeps the states of sources, in the form of images. */
+/** Reads and writes the states of sources, which the caches store as they store images. */
 export class SourceStates {
   readonly #caches: StateCaches;
 
@@ -24,29 +24,29 @@ export class SourceStates {
     this.#caches = caches;
   }
 
-  /** The state on the disk, else in the shared cache; null for none. */
+  /** The state on the disk, or else in the shared cache; null for none. */
   async find(
     key: string,
     purges: ImagePurges,
     signal: AbortSignal,
     wait: SharedWait | null,
   ): Promise<SourceState | null> {
-    const own = await this.#readDisk(key, purges);
-    return own ?? this.#readShared(key, purges, signal, wait);
+    const onDisk = await this.#readDisk(key, purges);
+    return onDisk ?? this.#readShared(key, purges, signal, wait);
   }
 
   /**
-   * The latest state on the disk or in the shared cache: another machine may have asked the origin. Its state has
-   * the time of the change that the images of that machine have, which are then valid here too.
+   * The latest state on the disk or in the shared cache, because another machine may have revalidated the source.
+   * The images that it rendered after the last change are then valid on this machine too.
    */
   async latest(key: string, purges: ImagePurges, signal: AbortSignal): Promise<SourceState | null> {
-    const own = await this.#readDisk(key, purges);
+    const onDisk = await this.#readDisk(key, purges);
     const { shared } = this.#caches;
-    const other = shared && (await this.#readShared(key, purges, signal, shared.wait));
-    return (own?.checkedAt ?? 0) > (other?.checkedAt ?? 0) ? own : other;
+    const inShared = shared && (await this.#readShared(key, purges, signal, shared.wait));
+    return (onDisk?.checkedAt ?? 0) > (inShared?.checkedAt ?? 0) ? onDisk : inShared;
   }
 
-  /** @param before the state that it replaces; null for none */
+  /** Stores a state. @param before the state that it replaces; null for none */
   async keep(
     key: string,
     state: SourceState,
@@ -77,7 +77,7 @@ export class SourceStates {
   }
 }
 
-/** Whether more than the time of the last check has changed: each write to the shared cache costs. */
+/** Whether more than the time of the last check has changed, because each write to the shared cache has a price. */
 function differs(state: SourceState, before: SourceState | null): boolean {
   if (before === null) return true;
   const day = ({ checkedAt }: SourceState) => Math.floor(checkedAt / renewedAfterMs);
@@ -92,7 +92,7 @@ function differs(state: SourceState, before: SourceState | null): boolean {
   );
 }
 
-/** A state as a file of the disk cache. */
+/** A state in the form of an image, as the caches store it. */
 export function fileOf(state: SourceState): Image {
   const body = Buffer.from(JSON.stringify(state));
   const contentType = 'application/json';
@@ -106,8 +106,8 @@ export function fileOf(state: SourceState): Image {
   };
 }
 
-/** Null for another file. */
+/** Null for a file that is not a state. */
 export function decodeState({ body, contentType }: Image): SourceState | null {
-  // The digests of the file prove that this service has written it.
+  // The cache has verified the file's digests, so the JSON is complete.
   return contentType === 'application/json' ? JSON.parse(Buffer.from(body).toString()) : null;
 }

@@ -15,10 +15,10 @@ export interface SharedCacheSettings {
   readonly queueBytes: number;
 }
 
-/** Called with the last error when an operation is not tried any more, and with null when it works again. */
+/** Called with the last error when the cache stops trying an operation, and with null when it works again. */
 export type OnSharedCacheChange = (operation: 'read' | 'write', error: Error | null) => void;
 
-/** How long a request may still wait for the shared cache. */
+/** Remaining time for which a request may wait for the shared cache. */
 export interface SharedWait {
   remainingMs: number;
 }
@@ -28,17 +28,18 @@ const maxReads = 256;
 const endAfterMs = 5_000;
 /** Larger images are rare, and take longer to read than to render. */
 const maxObjectBytes = 16 * 2 ** 20;
-/** Of the objects that are being read. */
+/** Limit of the bytes of all objects that are being read. */
 const maxReadBytes = 64 * 2 ** 20;
 
 /**
- * The cache of all machines: a bucket with the files of disk caches as objects. It never fails a request, never
- * delays one by more than its timeout, and not at all while it is out of order. Stamps in the files protect from
- * purged images, and digests from damaged ones. Objects are deleted by purges and by the bucket's own rules.
+ * The cache of all machines: a bucket whose objects are files in the format of the disk cache. It never fails a
+ * request, delays none by more than its timeout, and none at all while a circuit breaker is open. The stamp in a
+ * file shows whether its image is purged, and the digests whether it is damaged. Objects are deleted by purges and
+ * by the bucket's lifecycle rules.
  */
 export class SharedCache {
   readonly #settings: SharedCacheSettings;
-  /** Loaded when there is a shared cache. */
+  /** A promise, because its module is loaded only for a shared cache. */
   readonly #bucket;
   readonly #reads: CircuitBreaker;
   readonly #writes: SharedWrites;
@@ -54,14 +55,14 @@ export class SharedCache {
     this.#bucket = import('../s3/bucket.ts').then(
       ({ Bucket }) => new Bucket(location, process.env),
     );
-    // Reads and writes fail with the error, and the circuit breakers tell it.
+    // Reads and writes fail with the error, and the circuit breakers report it.
     this.#bucket.catch(() => {});
     this.#reads = new CircuitBreaker({ onChange: (error) => onChange('read', error), now });
     this.#writable = new CircuitBreaker({ onChange: (error) => onChange('write', error), now });
     this.#writes = new SharedWrites(this.#bucket, queueBytes, this.#writable);
   }
 
-  /** For the reads of one request. */
+  /** The wait of a new request, which its reads share. */
   get wait(): SharedWait {
     return { remainingMs: this.#settings.timeoutMs };
   }
@@ -69,7 +70,7 @@ export class SharedCache {
   /**
    * The image of a cache key, or null without a valid one. Never rejects.
    *
-   * @param signal aborts when nobody waits any more
+   * @param signal aborts when no request waits for the image
    */
   async read(
     key: string,
@@ -107,7 +108,7 @@ export class SharedCache {
     }
   }
 
-  /** Writes later, if there is room. */
+  /** Queues a write; drops it when the queue is full. */
   write(key: string, image: Image, purges: ImagePurges): void {
     if (image.body.byteLength > maxObjectBytes || !purges.isCurrent()) return;
     const { tags } = purges;
@@ -122,7 +123,7 @@ export class SharedCache {
       writes: { stored, failed, dropped },
       droppedBytes,
       queuedBytes: this.#writes.bytes,
-      /** Whether operations are tried. */
+      /** False while a circuit breaker is open. */
       available: { read: !this.#reads.isOpen, write: !this.#writable.isOpen },
     };
   }

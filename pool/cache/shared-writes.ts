@@ -3,9 +3,9 @@ import type { CircuitBreaker } from '../circuit-breaker.ts';
 import type { Bucket } from '../s3/bucket.ts';
 
 const concurrency = 4;
-/** Nobody waits for a write, but its bytes are in memory. */
+/** No request waits for a write, but its bytes stay in memory. */
 const timeoutMs = 10_000;
-/** Less than the time in which a front end closes. */
+/** Shorter than the time that a front end has to close. */
 const closeWithinMs = 1_500;
 
 interface Write {
@@ -13,18 +13,18 @@ interface Write {
   readonly bytes: number;
 }
 
-/** Writes objects in the background, from a queue whose bytes are limited. A lost write costs a render later. */
+/** Writes objects in the background, from a queue of limited bytes. The image of a lost write is rendered again. */
 export class SharedWrites {
   readonly #bucket: Promise<Bucket>;
   readonly #maxBytes: number;
   readonly #breaker: CircuitBreaker;
-  /** Those that wait, by key of the object. */
+  /** Waiting writes, by the key of the object. */
   readonly #waiting = new Map<string, Write>();
   /** Keys of those that are being written: two writes of a key might end in another order. */
   readonly #writing = new Set<string>();
   readonly #running = new Set<Promise<void>>();
   #closed = false;
-  /** Of those that wait or are being written. */
+  /** Bytes of the writes that wait or run. */
   #bytes = 0;
   /** Total writes by outcome, and bytes of those that were not tried. */
   readonly totals = { stored: 0, failed: 0, dropped: 0, droppedBytes: 0 };
@@ -39,7 +39,7 @@ export class SharedWrites {
     return this.#bytes;
   }
 
-  /** Replaces the write of the same key that waits. */
+  /** Replaces a waiting write of the same key. */
   add(key: string, parts: readonly Uint8Array[]): void {
     const bytes = parts.reduce((sum, part) => sum + part.byteLength, 0);
     const replaced = this.#waiting.get(key);
@@ -55,7 +55,7 @@ export class SharedWrites {
     if (this.#running.size < concurrency) this.#start();
   }
 
-  /** Writes what waits, in the time that there is. What is still being written ends with the bucket. */
+  /** Finishes what it can within a time limit. Writes that still run are cancelled when the bucket is destroyed. */
   async close(): Promise<void> {
     const timer = new AbortController();
     const late = sleep(closeWithinMs, null, { signal: timer.signal }).catch(() => {});

@@ -6,12 +6,12 @@ import { bucketUrl, objectUrl } from './object-url.ts';
 import { sign } from './sign.ts';
 import { readXml } from './xml.ts';
 
-/** An answer of the service that is no success. */
+/** The service responded with an error. */
 export class S3Error extends Error {
   override readonly name = 'S3Error';
   readonly status: number;
 
-  /** @param code of the service, such as `AccessDenied`; empty for none */
+  /** @param code such as `AccessDenied`; empty when the response has none */
   constructor(operation: string, status: number, code: string) {
     super(`${operation} was answered ${status} ${code}`.trimEnd());
     this.status = status;
@@ -21,7 +21,7 @@ export class S3Error extends Error {
 export interface ListedObject {
   /** Below the location's prefix. */
   readonly key: string;
-  /** Unix ms, by the service's clock. */
+  /** Unix ms, by the clock of the S3 service. */
   readonly modifiedAt: number;
 }
 
@@ -47,11 +47,11 @@ const maxPageBytes = 4 * 2 ** 20;
 const maxErrorBytes = 16_384;
 
 /**
- * A client for the objects of a location. It needs only the four operations that all services have, sends no
- * checksums beside the signed one, follows no redirect and does not retry.
+ * A client for the objects of a location. It uses only the four operations that all S3 services have, sends no
+ * checksum except the signed one, follows no redirect and does not retry.
  *
  * Its methods reject with an S3Error, an error of the connection or of the credentials, or the signal's reason;
- * the messages have no secret.
+ * no message contains a secret.
  */
 export class Bucket {
   readonly #location: S3Location;
@@ -72,9 +72,9 @@ export class Bucket {
   }
 
   /**
-   * The object of a key; null without one.
+   * The object of a key; null if there is none or `take` refuses it.
    *
-   * @param take called with its size in bytes before it is received; false counts as none
+   * @param take called with its size in bytes before it is received; returns false to refuse it
    */
   async get(
     key: string,
@@ -104,7 +104,7 @@ export class Bucket {
     await response.body.dump();
   }
 
-  /** Also succeeds without such an object. */
+  /** Succeeds also if there is no such object. */
   async delete(key: string, signal: AbortSignal): Promise<void> {
     const url = objectUrl(this.#location, key);
     const response = await this.#send({ method: 'DELETE', url, signal });
@@ -118,14 +118,14 @@ export class Bucket {
    * @param token `next` of the page before; null for the first page
    */
   async list(prefix: string, token: string | null, signal: AbortSignal): Promise<ObjectPage> {
-    const own = this.#location.prefix;
+    const locationPrefix = this.#location.prefix;
     const url = bucketUrl(this.#location);
-    // Encoded as its signature encodes it.
-    url.search = `list-type=2&prefix=${encodeURIComponent(own + prefix)}`;
+    // URLSearchParams encodes a space as `+`, which differs from the signature.
+    url.search = `list-type=2&prefix=${encodeURIComponent(locationPrefix + prefix)}`;
     if (token !== null) url.search += `&continuation-token=${encodeURIComponent(token)}`;
     const response = await this.#send({ method: 'GET', url, signal });
     await requireSuccess('ListObjectsV2', response);
-    return readPage((await readBody(response.body, maxPageBytes)).toString(), own);
+    return readPage((await readBody(response.body, maxPageBytes)).toString(), locationPrefix);
   }
 
   destroy(): Promise<void> {
@@ -150,7 +150,7 @@ async function requireSuccess(operation: string, response: Dispatcher.ResponseDa
   throw new S3Error(operation, statusCode, await readErrorCode(body));
 }
 
-/** Only words, because it is logged. */
+/** The error code of a response; empty unless it is a single word, because it is logged. */
 async function readErrorCode(body: Dispatcher.ResponseData['body']): Promise<string> {
   let code = '';
   try {
@@ -158,7 +158,7 @@ async function readErrorCode(body: Dispatcher.ResponseData['body']): Promise<str
       if (path === 'Error/Code' && /^\w{1,64}$/.test(text)) code = text;
     });
   } catch {
-    // Proxies answer with HTML.
+    // Proxies respond with HTML.
   }
   return code;
 }

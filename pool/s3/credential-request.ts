@@ -1,6 +1,6 @@
 import { Agent, request } from 'undici';
 
-/** Answers have some 2 KB. */
+/** Responses have about 2 KB. */
 const maxBytes = 65_536;
 const formType = 'application/x-www-form-urlencoded';
 
@@ -13,10 +13,10 @@ export interface CredentialRequest {
 }
 
 /**
- * The body of a service that gives credentials. It sends no proxy the request, follows no redirect, and keeps no
- * connection.
+ * The body of a response from a service that issues credentials. The request uses no proxy, follows no redirect
+ * and keeps no connection open.
  *
- * @throws Error with the status, and without the body and the URL's query, which may be secrets
+ * @throws Error whose message has the status, but not the body and the URL's query, which may be secrets
  */
 export async function requestCredentials(
   url: URL,
@@ -47,7 +47,7 @@ export async function requestCredentials(
   }
 }
 
-/** The credentials in an answer as containers and machines get them. @throws Error */
+/** The credentials in the JSON that containers and instances get. @throws Error for other texts */
 export function readCredentials(text: string) {
   const fields = parsed(text);
   return credentialsOf(
@@ -76,7 +76,7 @@ function parsed(text: string): Readonly<Record<string, unknown>> {
     const value: unknown = JSON.parse(text);
     if (typeof value === 'object' && value !== null) return value as Record<string, unknown>;
   } catch {
-    // The message of a SyntaxError has a part of the text.
+    // The error is not passed on: the message of a SyntaxError contains a part of the text.
   }
   throw new Error('an answer that is no JSON object');
 }

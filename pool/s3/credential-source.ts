@@ -3,17 +3,17 @@ export interface Credentials {
   readonly secretAccessKey: string;
   /** Null for permanent credentials. */
   readonly sessionToken: string | null;
-  /** Unix ms; infinite for those of variables. */
+  /** Unix ms; infinite for credentials from environment variables. */
   readonly expiresAt: number;
 }
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
- * Null where the environment does not have this source.
+ * One source of credentials. Resolves with null if the environment does not configure it.
  *
  * @param region of the bucket
- * @throws Error, without secrets
+ * @throws Error without secrets
  */
 export type CredentialSource = (
   environment: Environment,

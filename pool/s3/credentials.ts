@@ -20,7 +20,7 @@ const variableCredentials: CredentialSource = async (environment) => {
   };
 };
 
-/** In the order of the AWS clients. The last one is asked wherever no other one is configured. */
+/** In the order of the AWS clients. The last one needs no configuration, so it is tried if no other one has any. */
 const sources: readonly CredentialSource[] = [
   variableCredentials,
   webIdentityCredentials,
@@ -28,15 +28,16 @@ const sources: readonly CredentialSource[] = [
   instanceCredentials,
 ];
 
-/** New credentials are requested this long before the end of the old ones, as AWS has them ready by then. */
+/** New credentials are requested this long before the old ones expire: AWS provides them by then. */
 const refreshBeforeMs = 5 * 60_000;
-/** Old credentials are used until then, for requests that take some time. */
+/** Credentials are not used for this time before they expire, because a request takes some time. */
 const unusedBeforeMs = 30_000;
 const retryAfterMs = 5_000;
 
 /**
- * The credentials of this process for S3: of variables, a web identity, a container or an instance. They are
- * requested once at a time and renewed before they expire, and a failure is remembered for some seconds.
+ * The S3 credentials of this process, from environment variables, a web identity, a container or an instance. At
+ * most one request for them runs at a time. They are renewed before they expire; after a failure no request is sent
+ * for some seconds.
  */
 export class CredentialChain {
   readonly #environment: Environment;
@@ -48,7 +49,7 @@ export class CredentialChain {
 
   /**
    * @param environment such as `process.env`
-   * @param region of the bucket, in which a web identity is exchanged if no variable names another one
+   * @param region of the bucket, and of STS unless a variable names another one
    * @param now Unix ms
    */
   constructor(environment: Environment, region: string, now: () => number = Date.now) {
@@ -57,12 +58,12 @@ export class CredentialChain {
     this.#now = now;
   }
 
-  /** @throws Error without secrets, when there are none or their source fails */
+  /** @throws Error without secrets, if there are no credentials or their source fails */
   async get(): Promise<Credentials> {
     const current = this.#current;
     const remainingMs = (current?.expiresAt ?? 0) - this.#now();
     if (current === null || remainingMs < unusedBeforeMs) return this.#request();
-    // An outage of their source must not matter before they expire.
+    // A failed renewal has no effect while the old credentials are valid.
     if (remainingMs < refreshBeforeMs) this.#request().catch(() => {});
     return current;
   }

@@ -1,7 +1,7 @@
 import { readCredentials, requestCredentials } from './credential-request.ts';
 import type { CredentialSource } from './credential-source.ts';
 
-/** Machines without the service do not answer at all. */
+/** Short, because machines outside of EC2 get no response at all. */
 const timeoutMs = 1_000;
 const tokenSeconds = 21_600;
 

@@ -1,6 +1,6 @@
 import type { S3Location } from '../../contract/s3-location.ts';
 
-/** The characters that encodeURIComponent leaves and Signature Version 4 encodes. */
+/** Encodes also the characters that encodeURIComponent leaves, as Signature Version 4 requires. */
 const encodeSegment = (segment: string): string =>
   encodeURIComponent(segment).replace(
     /[!'()*]/g,
@@ -16,11 +16,11 @@ export function bucketUrl({ bucket, endpoint, style }: S3Location): URL {
 }
 
 /**
- * The URL of an object, encoded as signatures need it.
+ * The URL of an object, encoded as signatures require.
  *
  * @param key below the location's prefix, decoded
- * @throws RangeError for a key that no URL can name: empty, not well-formed, or with a segment `.` or `..`, which
- *   URL parsers resolve, so that it would name an object outside of the prefix
+ * @throws RangeError for a key that is empty, not well-formed Unicode, or has a segment `.` or `..`, which URL
+ *   parsers resolve: the URL could name an object outside of the prefix
  */
 export function objectUrl(location: S3Location, key: string): URL {
   const segments = key.split('/');

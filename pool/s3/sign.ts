@@ -1,6 +1,6 @@
 import type { Credentials } from './credentials.ts';
 
-/** SHA-256 of nothing, which is the body of requests other than PUT. */
+/** SHA-256 of the empty body that all requests except PUT have. */
 const emptyDigest = 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855';
 
 export interface SignedRequest {
@@ -12,7 +12,7 @@ export interface SignedRequest {
    * `user-agent`.
    */
   readonly headers?: Readonly<Record<string, string>>;
-  /** SHA-256 of the body, hexadecimal; absent without a body. Every service and scheme accepts it. */
+  /** SHA-256 of the body, hexadecimal; absent without a body. All services accept it, over http and https. */
   readonly bodyDigest?: string;
   /** The region of the bucket. */
   readonly region: string;
@@ -21,12 +21,12 @@ export interface SignedRequest {
   readonly now: number;
 }
 
-/** Keys that are derived from a secret for a day. Credentials may change every hour. */
+/** Signing keys, each derived from a secret for one day. Limited, because credentials may change every hour. */
 const maxDerivedKeys = 50;
 const derivedKeys = new Map<string, ArrayBuffer>();
 
 /**
- * The headers of a request with its signature (AWS Signature Version 4 for S3); `host` is the URL's.
+ * The headers of a request with its signature (AWS Signature Version 4 for S3); `host` is signed, but not returned.
  * @throws Error without secrets, for credentials that no header can have
  */
 export async function sign({

@@ -5,7 +5,7 @@ import { readXml } from './xml.ts';
 
 const timeoutMs = 5_000;
 
-/** The credentials of a role for a token in a file, as Kubernetes clusters on AWS give it (IRSA). */
+/** The credentials of a role, in exchange for the token in a file that Kubernetes clusters on AWS mount (IRSA). */
 export const webIdentityCredentials: CredentialSource = async (environment, region) => {
   const {
     AWS_WEB_IDENTITY_TOKEN_FILE: tokenFile,

@@ -1,13 +1,13 @@
 import { SaxesParser } from 'saxes';
 
-/** No answer of S3 or STS is as deep. */
+/** Responses of S3 and STS have fewer levels. */
 const maxDepth = 20;
 
 /**
- * Calls `onText` with the text of each element that has only text, and the names of it and its parents,
- * such as `ListBucketResult/Contents/Key`. Namespaces are ignored: services differ in them.
+ * Calls `onText` at the end of each element, with its path, such as `ListBucketResult/Contents/Key`, and the text
+ * after its last child. Namespaces are ignored, because services use different ones.
  *
- * @throws Error for a text that is no XML, or has a document type
+ * @throws Error for a text that is not well-formed XML, has a document type, or has too many levels
  */
 export function readXml(text: string, onText: (path: string, text: string) => void): void {
   const parser = new SaxesParser({ xmlns: false });

@@ -1,14 +1,14 @@
 import { ServiceError } from '../../contract/errors.ts';
 
 export interface Deadline {
-  /** Of the whole fetch, in ms. */
+  /** Maximum time of the whole fetch, in ms. */
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
 }
 
 /**
- * Runs a fetch until it ends, its time is over or the signal aborts. The signal that it gets aborts in every
- * case, so that an unread body is cancelled.
+ * Runs a fetch with a timeout. The signal that `fetch` gets aborts in every case, also after a success, so that an
+ * unread body is cancelled.
  *
  * @param fetch calls `report` with the step that it begins, for the message of a timeout
  * @throws ServiceError source_timeout, the error of `fetch`, or the signal's reason

@@ -8,7 +8,7 @@ import { withinDeadline } from './fetch-deadline.ts';
 import { codeOf } from './fetch-errors.ts';
 import { type FolderFile, fileNames, openInFolder } from './folder.ts';
 import type { Origin } from './origin.ts';
-import { Turns } from './turns.ts';
+import { Semaphore } from './semaphore.ts';
 
 /** Bytes of each read. */
 const chunkBytes = 256 * 1024;
@@ -17,25 +17,25 @@ const chunkBytes = 256 * 1024;
  * Files that are read at a time, of all folders. Each read takes one of libuv's threads, which the process has once:
  * the transforms and the disk cache need the others if network file systems hang.
  */
-const turns = new Turns(3);
+const semaphore = new Semaphore(3);
 
-/** A folder says nothing about the age of its files. */
+/** Files have no Cache-Control. */
 const freshness = { maxAge: null, staleWhileRevalidate: null, staleIfError: null };
 
-/** Error codes of names that lead to no file. */
+/** Error codes for a name without a file. */
 const missing = new Set(['ENOENT', 'ENOTDIR', 'ELOOP', 'ENAMETOOLONG', 'ENXIO']);
 const refused = new Set(['EACCES', 'EPERM']);
 
-/** An origin whose sources are the files below a folder, by the path of the URL. The query names no file. */
+/** An origin whose sources are the files in a folder and its subfolders, by the URL's path. The query is ignored. */
 export function folderOrigin(identity: string, folder: string): Origin {
   return {
     identity,
     fetch: (url, options) =>
       withinDeadline(options, async (signal, report) => {
         report(`reading the folder of ${url.hostname}`);
-        const leave = await turns.enter(signal);
+        const leave = await semaphore.enter(signal);
         const reading = readFile(folder, url, { ...options, signal }).finally(leave);
-        // The system cancels no call: one that hangs must not delay the end.
+        // A file system call that hangs cannot be cancelled, and must not delay the end.
         return unlessAborted(reading, signal, ({ bytes }) => release(bytes, options));
       }),
   };
@@ -82,7 +82,7 @@ async function read(
   if (stats.size > maxBytes) throw sourceTooLarge(maxBytes);
   const chunks = file.createReadStream({ highWaterMark: chunkBytes, autoClose: false, signal });
   const limits = { maxBytes, budget, owner, memory, length: Number(stats.size) };
-  const bytes = await readBody(failing(chunks, hostname), limits);
+  const bytes = await readBody(withServiceErrors(chunks, hostname), limits);
   const after = await file.stat({ bigint: true }).catch(() => null);
   const isSame = after !== null && validatorsOf(after).etag === validators.etag;
   if (isSame) return { bytes, contentType: null, validators, freshness };
@@ -90,20 +90,21 @@ async function read(
   throw unreadable(hostname, 'it changed while it was read');
 }
 
-/** The file's state as an entity tag; a modification within the resolution of the clock may keep it. */
+/** An entity tag of inode, size and time; two changes within the clock's resolution may have the same one. */
 function validatorsOf({ ino, size, mtimeNs, mtime }: BigIntStats) {
   const etag = `"${[ino, size, mtimeNs].map((part) => part.toString(36)).join('-')}"`;
   return { etag, lastModified: mtime.toUTCString() };
 }
 
-/** RFC 9110, 13.2.2: the entity tag decides if it is known. */
+/** Compares entity tags, or else the times of modification (RFC 9110, 13.2.2). */
 function isUnchanged(now: Validators, known: Validators | undefined): boolean {
   if (known === undefined) return false;
   if (known.etag !== null) return known.etag === now.etag;
   return known.lastModified !== null && known.lastModified === now.lastModified;
 }
 
-async function* failing(chunks: AsyncIterable<Uint8Array>, hostname: string) {
+/** The chunks, with read errors as ServiceError. */
+async function* withServiceErrors(chunks: AsyncIterable<Uint8Array>, hostname: string) {
   try {
     yield* chunks;
   } catch (error) {
@@ -111,10 +112,10 @@ async function* failing(chunks: AsyncIterable<Uint8Array>, hostname: string) {
   }
 }
 
-/** Throws the error of a file that cannot be opened. Without a path, which is the operator's. */
+/** Throws the error of a file that cannot be opened. It does not contain the path, which is internal. */
 async function fail(folder: string, url: URL, error: unknown): Promise<never> {
   const code = codeOf(error) ?? 'unknown';
-  // A folder that is away does not mean that its files are deleted.
+  // If the folder itself is missing, for example not mounted, its files are not deleted.
   if (missing.has(code) && (await isFolder(folder))) throw notFound(url);
   if (refused.has(code)) {
     const text = `The service may not read the source in the folder of ${url.hostname} (${code}).`;

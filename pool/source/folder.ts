@@ -4,10 +4,10 @@ import { type FileHandle, open, readlink, realpath } from 'node:fs/promises';
 import { join, relative, sep } from 'node:path';
 import { partsOfPath } from './path-parts.ts';
 
-/** Also `.` and `..`, and what nobody means to publish, such as `.git` and `.env`. */
+/** Hidden files, such as `.git` and `.env`, are not served; `.` and `..` are also refused. */
 export const isHidden = (name: string): boolean => name.startsWith('.');
 
-/** The names that lead from a folder to the file of a URL's path; null for a path that cannot name one. */
+/** The decoded segments of a URL's path; null for a path that cannot name a file. */
 export function fileNames(path: string): readonly string[] | null {
   const parts = partsOfPath(path);
   return parts?.every((part) => part !== '' && !isHidden(part)) ? parts : null;
@@ -20,11 +20,11 @@ export interface FolderFile {
 }
 
 /**
- * Opens a regular file below a folder for reading. Symbolic links are followed if they lead to a file that is
- * below the folder and not hidden.
+ * Opens a regular file in a folder or its subfolders for reading. Symbolic links are followed if their target is
+ * also in the folder and not hidden.
  *
  * @param names as from `fileNames`
- * @returns null for what is no such file
+ * @returns null for anything else, such as a folder, a pipe, or a link to outside of the folder
  * @throws the system's error, such as ENOENT and EACCES
  */
 export async function openInFolder(
@@ -33,8 +33,8 @@ export async function openInFolder(
 ): Promise<FolderFile | null> {
   const root = await realpath(folder);
   const real = await realpath(join(root, ...names));
-  if (!isVisibleBelow(root, real)) return null;
-  // Opening a pipe must not block; the file may have been replaced by one, or by a link.
+  if (!isVisibleIn(root, real)) return null;
+  // Since the check a pipe, which must not block, or a link may have replaced the file.
   const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants;
   const file = await open(real, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
   try {
@@ -48,14 +48,14 @@ export async function openInFolder(
   return null;
 }
 
-function isVisibleBelow(root: string, path: string): boolean {
-  const below = relative(root, path);
-  return below !== '' && !below.startsWith(sep) && !below.split(sep).some(isHidden);
+function isVisibleIn(root: string, path: string): boolean {
+  const within = relative(root, path);
+  return within !== '' && !within.startsWith(sep) && !within.split(sep).some(isHidden);
 }
 
 /**
- * The path of an open file, because a folder of its path may have become a link since the check. Other systems
- * than Linux tell only the path that the name has now.
+ * The path of an open file: a folder in its path may have become a link since the check. On other systems than
+ * Linux only the current path of the name is known.
  */
 function pathOf(file: FileHandle, name: string): Promise<string> {
   return process.platform === 'linux' ? readlink(`/proc/self/fd/${file.fd}`) : realpath(name);

@@ -3,8 +3,8 @@ import { fetchSource, type SourceHeaders } from './fetch.ts';
 import type { Origin } from './origin.ts';
 
 /**
- * An HTTP origin that needs request headers. They are sent over https only, unless the host is a private source.
- * @param credentials by lower-case name
+ * An HTTP origin that requires request headers. They are sent over https only, unless the host is a private source.
+ * @param credentials the headers by lower-case name
  */
 export function headerOrigin(identity: string, credentials: SourceHeaders): Origin {
   return {

@@ -1,8 +1,8 @@
 import type { Fetched, FetchOptions, NotModified } from './fetch.ts';
 
-/** How the sources of a host are fetched, if not by plain HTTP requests. */
+/** A way to fetch the sources of a host other than by plain HTTP requests. */
 export interface Origin {
-  /** Bytes are shared only between requests with the same one. Contains no secret. */
+  /** Requests share fetched bytes only if their origins have the same identity. Contains no secret. */
   readonly identity: string;
   /** The URL that the operator has configured, whose host may be private; absent or null for none. */
   readonly trustedUrl?: URL | null;
@@ -14,7 +14,7 @@ export interface Origin {
 }
 
 /**
- * The origin of a canonical URL; null for plain HTTP requests. It is asked about the requested URL only:
- * targets of redirects are plain.
+ * The origin of a canonical URL; null for plain HTTP requests. It applies to the requested URL only: redirects are
+ * followed by plain HTTP requests.
  */
 export type OriginOf = (url: URL) => Origin | null;

@@ -1,9 +1,9 @@
-/** Control characters, and separators of any system. */
+/** Control characters, and path separators of all systems. */
 const ambiguous = /[\p{Cc}/\\]/u;
 
 /**
- * The parts of a URL's path, each decoded once; null for a path that programs read differently: with a separator
- * or a control character within a part, or a malformed encoding.
+ * The segments of a URL's path, each decoded once; null for a path that programs interpret differently: with an
+ * encoded separator or a control character, or a malformed encoding.
  */
 export function partsOfPath(path: string): readonly string[] | null {
   if (!path.startsWith('/')) return null;

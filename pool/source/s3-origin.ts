@@ -13,14 +13,14 @@ export interface S3OriginOptions {
   readonly location: S3Location;
   /** @throws Error without secrets */
   readonly credentials: () => Promise<Credentials>;
-  /** Whether the endpoint is the operator's, which may be private. */
+  /** Whether the operator configured the endpoint, which may then be in a private network. */
   readonly trusted: boolean;
 }
 
-/** The limit of S3. */
+/** S3's limit. */
 const maxKeyBytes = 1_024;
 
-/** An origin whose sources are the objects of a bucket, by the path of the URL. The query names no object. */
+/** An origin whose sources are the objects of a bucket, by the URL's path. The query is ignored. */
 export function s3Origin(identity: string, options: S3OriginOptions): Origin {
   const { location, credentials, trusted } = options;
   const bucket = bucketUrl(location);
@@ -66,7 +66,7 @@ function targetOf(location: S3Location, url: URL): URL {
   throw new ServiceError('source_not_found', text);
 }
 
-/** The error for the host of the URL: where the bucket is, is not for clients. */
+/** The error with the URL's host instead of the bucket's, which clients must not learn. */
 function withoutHost(error: unknown, target: URL, { hostname }: URL): unknown {
   if (!(error instanceof ServiceError)) return error;
   const text = error.message.replaceAll(target.hostname, `the bucket of ${hostname}`);

@@ -3,8 +3,8 @@ import type { FetchOptions } from './fetch.ts';
 import { AddressGuard, type GuardOptions, portOf } from './guard.ts';
 
 /**
- * Connections to hosts that the operator has configured, also in private networks. Only requests that the service
- * makes up itself use them: nothing that a client names.
+ * Connections to hosts that the operator has configured, also in private networks. They are used only for endpoints
+ * from the settings, never for URLs from a client.
  */
 export class TrustedEndpoints {
   readonly #guardOptions: Omit<GuardOptions, 'privateSources'>;
@@ -26,7 +26,7 @@ export class TrustedEndpoints {
     return open;
   }
 
-  /** The means of a fetch from the scheme, host and port of a URL, and from no other one. */
+  /** Guard and connections that allow only the scheme, host and port of a URL. */
   at(url: URL): Pick<FetchOptions, 'guard' | 'connections'> {
     const known = this.#endpoints.get(url.origin);
     if (known !== undefined) return known;

@@ -1,12 +1,12 @@
 import t from 'tap';
-import { Turns } from '../../../pool/source/turns.ts';
+import { Semaphore } from '../../../pool/source/semaphore.ts';
 
-t.test('a limited number of tasks has a turn, in order', async (t) => {
-  const turns = new Turns(2);
+t.test('a limited number of tasks runs at a time, in order', async (t) => {
+  const semaphore = new Semaphore(2);
   const { signal } = new AbortController();
   const entered: string[] = [];
   const enter = async (name: string, signalOfTask = signal) => {
-    const leave = await turns.enter(signalOfTask);
+    const leave = await semaphore.enter(signalOfTask);
     entered.push(name);
     return leave;
   };
@@ -25,5 +25,5 @@ t.test('a limited number of tasks has a turn, in order', async (t) => {
   t.same(entered, ['a', 'b', 'e', 'f']);
   const [again] = await Promise.all([enter('h'), enter('i')]);
   again();
-  t.same(entered.slice(4), ['h', 'i'], 'no turn is lost');
+  t.same(entered.slice(4), ['h', 'i'], 'cancelled tasks take no place');
 });

@@ -1,7 +1,7 @@
-/** Lets a limited number of tasks run at a time. The others wait, the first one first. */
-export class Turns {
+/** Limits the number of tasks that run at a time. The others wait in order. */
+export class Semaphore {
   #free: number;
-  /** In order. */
+  /** Waiting tasks, the first one first. */
   readonly #waiting = new Set<() => void>();
 
   constructor(limit: number) {
@@ -9,8 +9,8 @@ export class Turns {
   }
 
   /**
-   * Waits for a turn, which ends when the returned function is called (once).
-   * @throws the signal's reason, without a turn
+   * Resolves when the task may run, with a function to call once at its end.
+   * @throws the signal's reason; the task must not run then
    */
   async enter(signal: AbortSignal): Promise<() => void> {
     signal.throwIfAborted();
@@ -34,7 +34,7 @@ export class Turns {
     });
   }
 
-  /** Passes the turn on. */
+  /** Starts the next waiting task. */
   #leave(): void {
     const [next] = this.#waiting;
     if (next === undefined) this.#free += 1;
