@@ -68,7 +68,7 @@ function isSameWord(word: string, other: string): boolean {
 }
 
 /** Optimal string alignment distance: insertions, deletions, substitutions, adjacent transpositions. */
-export function editsBetween(text: string, other: string): number {
+function editsBetween(text: string, other: string): number {
   let previous: number[] = [];
   let row = Array.from({ length: other.length + 1 }, (_, column) => column);
   for (let i = 1; i <= text.length; i++) {

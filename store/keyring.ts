@@ -1,25 +1,20 @@
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
-
-/** 32 bytes in Base64, with the id that is stored beside what it encrypts. */
-export interface KeyringKey {
-  readonly id: string;
-  readonly secret: string;
-}
+import type { EncryptionKey } from '../contract/encryption-keys.ts';
 
 const cipher = 'aes-256-gcm';
-/** NIST SP 800-38D: a random initialisation vector of 96 bits serves for 2^32 texts of a key. */
+/** A key may encrypt 2^32 texts with random initialisation vectors of 96 bits (NIST SP 800-38D). */
 const ivBytes = 12;
 const tagBytes = 16;
 
 /**
- * Encrypts texts for the store. The first key encrypts and all decrypt, so that keys can be replaced one after
- * the other. A text is bound to a context, such as its project: a copy elsewhere cannot be decrypted.
+ * Encrypts texts for the store. The first key encrypts and all keys decrypt, so that a key can be replaced. A
+ * ciphertext is bound to a context, such as its project: with another context it cannot be decrypted.
  */
 export class Keyring {
   readonly #keys: ReadonlyMap<string, Buffer>;
   readonly #first: string | null;
 
-  constructor(keys: readonly KeyringKey[]) {
+  constructor(keys: readonly EncryptionKey[]) {
     this.#keys = new Map(keys.map(({ id, secret }) => [id, Buffer.from(secret, 'base64')]));
     this.#first = keys[0]?.id ?? null;
   }

@@ -2,7 +2,7 @@ import { type Collection, type Db, MongoServerError } from 'mongodb';
 import { withTimeout } from './deadline.ts';
 import { writePortably } from './upsert.ts';
 
-/** Numbers by names of letters, which are fields of documents. */
+/** Counts by name. A name has letters only, because it is a field of a document. */
 export type StoredCounts = Readonly<Record<string, number>>;
 
 /** A project and a day. */
@@ -12,7 +12,7 @@ export interface ProjectDay {
   readonly date: string;
 }
 
-/** What a writer has counted for a project and a day so far. No count of a writer ever decreases. */
+/** The counts of a writer for a project and a day so far. They never decrease. */
 export interface WriterTotals extends ProjectDay {
   /** Letters and digits, the first one a letter. */
   readonly writer: string;
@@ -24,21 +24,21 @@ export interface DayUsage extends ProjectDay {
   readonly by: ReadonlyMap<string, StoredCounts>;
 }
 
-/** The totals of each writer are a field of its own, so no write depends on another one. */
+/** Each writer has its own field, so that no write depends on another one. */
 interface UsageDocument {
   readonly _id: string;
   readonly project: string;
-  /** The beginning of the day, after which the document expires. */
+  /** The beginning of the day. The document expires `keepDays` after it. */
   readonly day: Date;
   readonly by: Readonly<Record<string, StoredCounts>>;
 }
 
-/** The sum of the writers that have ended. */
+/** The field with the sum of the writers that have ended. */
 const ended = 'ended';
 const keepDays = 400;
-/** Documents that are read at once. */
+/** Documents in one query. */
 const pieceLength = 200;
-/** No request waits for these writes. */
+/** Timeout of a write, in ms. It is long, because no request waits for it. */
 const withinMs = 10_000;
 
 const idOf = ({ project, date }: ProjectDay): string => `${project}/${date}`;
@@ -75,8 +75,8 @@ export class UsageRecords {
   }
 
   /**
-   * Adds the totals of writers, which must be stored, to the sum of those that have ended, and removes them. The
-   * sum of all is right whether or not this takes effect, unless an unanswered `write` takes effect later.
+   * Moves the totals of writers, which must be stored, to the sum of the ended writers. The sum over all writers
+   * does not change, unless an earlier `write` without a response takes effect later.
    */
   async end(totals: readonly WriterTotals[]): Promise<void> {
     await this.#update(
@@ -94,7 +94,7 @@ export class UsageRecords {
     return (await withTimeout(found.toArray())).map(usageOf);
   }
 
-  /** Of the given days, those that have counts. */
+  /** Those of the given days that have counts. */
   async findDays(days: readonly ProjectDay[]): Promise<DayUsage[]> {
     const found: DayUsage[] = [];
     for (let from = 0; from < days.length; from += pieceLength) {
@@ -106,8 +106,8 @@ export class UsageRecords {
   }
 
   /**
-   * Updates of several documents in one command: a tenth of the time of a call for each. Those that fail are
-   * repeated once: another process may have inserted the same document.
+   * Updates several documents by one command, which takes a tenth of the time of separate calls. Failed updates are
+   * repeated once, because another process may have inserted the same document.
    *
    * In the order of the ids: FerretDB locks the documents of a command one after the other until its end, and
    * commands with different orders wait for each other.
@@ -128,7 +128,7 @@ export class UsageRecords {
   }
 }
 
-/** An update of the command `update`. */
+/** One update of the `update` command. */
 interface Statement {
   readonly q: { readonly _id: string };
   readonly u: object;

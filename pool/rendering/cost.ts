@@ -19,7 +19,7 @@ export interface Cost {
  * Maximum cost of a light transform. Most are light: up to 800 px in any format, up to 2,000 px in JPEG and
  * WebP.
  */
-export const lightCost: Cost = { ms: 500, bytes: 128e6 };
+const lightCost: Cost = { ms: 500, bytes: 128e6 };
 
 export const isLight = ({ ms, bytes }: Cost): boolean =>
   ms <= lightCost.ms && bytes <= lightCost.bytes;

@@ -24,9 +24,9 @@ export function addStoreCopyCommand(group: Command): void {
     )
     .option('--from <store>', '`embedded` or a mongodb:// URL; default: the store of the settings')
     .option('--to <store>', '`embedded` or a mongodb:// URL; default: the store of the settings')
-    .option('--merge', 'also into a store that has the data of another deployment')
-    .option('--delete', 'delete what only the store to copy to has')
-    .option('--dry-run', 'only count')
+    .option('--merge', 'copy also to a store with the data of another deployment')
+    .option('--delete', 'delete documents that only the target store has')
+    .option('--dry-run', 'count documents, without a change')
     .action(async (options: Options) => {
       const { settingsOrExit } = await import('../../contract/settings/load.ts');
       const settings = settingsOrExit();
@@ -50,7 +50,7 @@ function placeOf(name: string | undefined, { mongodbUrl, dataDir }: Settings): P
   return { mongodbUrl: name, dataDir };
 }
 
-/** For people: a URL without its credentials and options. */
+/** A store's name in messages: its URL without credentials and options, or its folder. */
 export function nameOf({ mongodbUrl, dataDir }: Place): string {
   if (mongodbUrl === null) return `the embedded store in ${dataDir}`;
   const [scheme = '', rest = ''] = mongodbUrl.split('://', 2);
@@ -104,7 +104,7 @@ async function open(place: Place): Promise<Store> {
   });
 }
 
-/** Writes a line every two seconds, to standard error. */
+/** Prints progress to standard error, at most every two seconds. */
 function progress(): (name: string, counts: CollectionCounts) => void {
   let last = performance.now();
   return (name, { read, added, updated }) => {

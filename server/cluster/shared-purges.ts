@@ -8,27 +8,29 @@ import { type PurgedObjects, purgedObjects } from '../image/purges.ts';
 export interface SharedPurgesOptions {
   readonly bucket: Pick<Bucket, 'list' | 'delete'>;
   readonly log: Pick<Logger, 'info' | 'warn'>;
-  /** Objects of purges until this number are not looked for. */
+  /** The objects of purges up to this number are deleted already. */
   readonly since: number;
-  readonly lateMs?: number;
+  /** Delay before the objects are listed, in ms; `lateWritesMs` if absent. */
+  readonly delayMs?: number;
+  /** Pause after the first failed attempt, in ms; `firstPauseMs` if absent. */
   readonly pauseMs?: number;
 }
 
-/** After this time all machines know a purge, and write no more objects that it concerns. */
+/** After this time all machines know a purge and write no more objects of purged images. */
 const lateWritesMs = 3_000;
-/** Calls of the service at a time. */
+/** Concurrent DELETE requests. */
 const concurrency = 8;
 const timeoutMs = 10_000;
-/** Half a minute. Then the next purge of the project tries again. */
+/** With the pauses they take half a minute. After that, the project's next purge tries again. */
 const attempts = 6;
 const firstPauseMs = 1_000;
-/** Projects whose completed purges are remembered; those of others are looked for once more. */
+/** Projects whose completed purges are remembered; the objects of other projects are listed once more. */
 const maxCompleted = 10_000;
 
 /**
- * Deletes purged images from the shared cache, in the background. They are not used before that, because of their
- * stamps, and need not be deleted at all; so every machine does it, and none waits for another. The stamps alone
- * protect from images with a purged watermark, whose objects a listing cannot find.
+ * Deletes purged images from the shared cache in the background, to save space. Their stamps already prevent their
+ * use, so every machine deletes them without waiting for the others. Images with a purged watermark are not deleted,
+ * because their keys do not name the watermark.
  */
 export class SharedPurges {
   readonly #options: SharedPurgesOptions;
@@ -37,14 +39,14 @@ export class SharedPurges {
   readonly #completed = new LRUCache<string, number>({ max: maxCompleted });
   readonly #closing = new AbortController();
   #running = false;
-  /** Total deleted objects, and deletions of a project that were given up. */
+  /** Total deleted objects, and deletions of a project that failed in all attempts. */
   readonly totals = { objects: 0, failed: 0 };
 
   constructor(options: SharedPurgesOptions) {
     this.#options = options;
   }
 
-  /** Begins to delete what a project has purged. */
+  /** Begins to delete the purged images of a project. */
   purge(project: Project): void {
     const { _id: id, purges } = project;
     if (purges === undefined || purges.last <= this.#completedOf(id)) return;
@@ -52,16 +54,16 @@ export class SharedPurges {
     if (!this.#running) void this.#run();
   }
 
-  /** Call it before the bucket is destroyed, which ends what is in progress. */
+  /** Must be called before the bucket is destroyed, which cancels the requests in progress. */
   close(): void {
     this.#closing.abort();
   }
 
   async #run(): Promise<void> {
-    const { lateMs = lateWritesMs } = this.#options;
+    const { delayMs = lateWritesMs } = this.#options;
     this.#running = true;
     while (this.#pending.size > 0) {
-      await this.#pause(lateMs);
+      await this.#pause(delayMs);
       for (const [id, project] of this.#pending) {
         this.#pending.delete(id);
         if (!this.#closing.signal.aborted) await this.#deleteOf(project);
@@ -101,7 +103,7 @@ export class SharedPurges {
     let token: string | null = null;
     do {
       const { objects, next } = await bucket.list(prefix, token, AbortSignal.timeout(timeoutMs));
-      // Later objects are of valid images, but for few, which have old stamps.
+      // Nearly all objects that were written later are valid; the others have old stamps.
       const purged = objects.filter(({ modifiedAt }) => modifiedAt <= before).values();
       await Promise.all(Array.from({ length: concurrency }, () => this.#deleteAll(purged)));
       token = next;

@@ -13,7 +13,7 @@ import { privateHostError } from './hosts-and-urls.ts';
 import { rejectInvalid } from './project-resource.ts';
 import type { Body } from './schemas.ts';
 
-/** Bounded, because all origins are in memory with their project. */
+/** Limited, because a project is kept in memory with its origins. */
 const maxOrigins = 20;
 const hostRule = 'must be a host name without wildcard, with an optional port';
 
@@ -26,7 +26,7 @@ export interface OriginsResourceEnvironment {
   readonly onChange: (project: Project) => void;
 }
 
-/** The private origins of a project. Its secrets are written, and never read by clients. */
+/** The private origins of a project. Clients can write their secrets, but not read them. */
 export class OriginResource {
   readonly #environment: OriginsResourceEnvironment;
 
@@ -54,7 +54,7 @@ export class OriginResource {
     }
     const target = this.#readTarget(host, input);
     const known = (await this.#find(projectId)).origins ?? {};
-    // Concurrent calls may exceed the limit by a few, which does no harm.
+    // Concurrent calls may exceed the limit by a few.
     if (Object.keys(known).length >= maxOrigins && !Object.hasOwn(known, originField(host))) {
       rejectInvalid([`a project must not have more than ${maxOrigins} origins`]);
     }
@@ -63,7 +63,7 @@ export class OriginResource {
     return originBody(origin);
   }
 
-  /** Also for a host that has none. @returns the remaining origins */
+  /** Succeeds also if the host has no origin. @returns the remaining origins */
   async remove(projectId: string, hostText: string): Promise<Body<'ProjectOrigin'>[]> {
     const host = readHost(hostText);
     const project = await this.#find(projectId);
@@ -110,7 +110,7 @@ function readHost(text: string): string {
   return host ?? '';
 }
 
-/** A location that requests of a project may reach as they reach sources. */
+/** Parses a location, and refuses endpoints from which a project could not fetch a source either. */
 function readLocation(text: string, guard: AddressGuard): S3Location {
   let location: S3Location;
   try {
@@ -132,7 +132,7 @@ function originBody({ host, headers, location, updatedAt }: ProjectOrigin): Body
   return { host, headers: [...headers], location, updatedAt: updatedAt.toISOString() };
 }
 
-/** By host. */
+/** In the order of their hosts. */
 const originsOf = ({ origins = {} }: Project): Body<'ProjectOrigin'>[] =>
   Object.values(origins)
     .sort((a, b) => (a.host < b.host ? -1 : 1))

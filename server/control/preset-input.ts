@@ -2,7 +2,7 @@ import type { PresetParameters } from '../../store/preset.ts';
 import { type ParameterName, parameterNames, parameters } from '../image/parameters.ts';
 
 /** The parameters of presets: all except the one that names a preset. */
-export const presetParameterNames = parameterNames.filter((name) => name !== 'preset');
+const presetParameterNames = parameterNames.filter((name) => name !== 'preset');
 
 /** Maximum length as JSON: all presets of a project are in memory with it. */
 const maxCharacters = 1_024;

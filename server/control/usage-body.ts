@@ -7,7 +7,7 @@ import type { UsageQuery } from './usage-query.ts';
 type Usage = Body<'Usage'>;
 type Counted = Usage['total'];
 
-/** Milliseconds to seconds, without the rounding errors of sums. */
+/** Milliseconds in seconds, rounded to a millisecond. */
 const seconds = (ms: number): number => Math.round(ms) / 1_000;
 
 function counted(counts: UsageCounts): Counted {
@@ -57,7 +57,7 @@ export function usageCsv({ days }: Usage): Csv {
   return new Csv([header, ...rows.map((row) => row.map(([, value]) => value))]);
 }
 
-/** The fields of an object and of those in it, named such as `hits.memory`. */
+/** The fields of an object and of nested objects, with names such as `hits.memory`. */
 function fieldsOf(object: object, prefix = ''): (readonly [string, string | number])[] {
   return Object.entries(object).flatMap(([name, value]) =>
     typeof value === 'object'

@@ -42,7 +42,7 @@ export const retryAfterSeconds: Partial<Record<ServiceError['code'], number>> = 
 };
 
 /** WWW-Authenticate of a 401 (RFC 9110, 11.6.1; RFC 6750, 3), with an error only if a key was sent. */
-export const challenges: Partial<Record<ServiceError['code'], string>> = {
+const challenges: Partial<Record<ServiceError['code'], string>> = {
   api_key_missing: 'Bearer realm="image-delivery"',
   api_key_invalid: 'Bearer realm="image-delivery", error="invalid_token"',
 };

@@ -3,7 +3,7 @@ import { access, stat } from 'node:fs/promises';
 import type { OriginEntry } from '../../contract/origins.ts';
 import { codeOf } from '../../pool/source/fetch-errors.ts';
 
-/** The reason why the folder of an origin cannot be used; null when all can. */
+/** The reason why the folder of an origin cannot be read; null if all can. */
 export async function folderFailure(entries: readonly OriginEntry[]): Promise<string | null> {
   for (const { host, target } of entries) {
     if (target.kind !== 'folder') continue;

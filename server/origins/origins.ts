@@ -16,7 +16,7 @@ import { allows } from '../image/access.ts';
 import { openOrigin, type ProjectTarget } from './sealed-origin.ts';
 
 export interface OriginsEnvironment {
-  /** The operator's. */
+  /** The operator's origins, of SERVICE_ORIGINS. */
   readonly entries: readonly OriginEntry[];
   readonly keyring: Keyring;
   readonly log: Pick<Logger, 'error'>;
@@ -26,13 +26,13 @@ const logEveryMs = 60_000;
 const maxLogged = 10_000;
 
 /**
- * The origins that are not plain HTTP: those of the operator, for projects whose allowlist has the host, and those
- * of each project. The operator's take precedence.
+ * The private origins: those of the operator, for projects whose allowlist has the host, and those of each project.
+ * The operator's take precedence.
  */
 export class Origins {
   readonly #environment: OriginsEnvironment;
   readonly #entries: ReadonlyMap<string, Origin>;
-  /** Decrypted once for each state of a project. */
+  /** Decrypted origins, by their stored form. */
   readonly #opened = new WeakMap<ProjectOrigin, Origin>();
   readonly #logged = new LRUCache<string, true>({ max: maxLogged, ttl: logEveryMs });
 
@@ -48,12 +48,12 @@ export class Origins {
     return this.#entryOf(projectId, host) !== undefined;
   }
 
-  /** @param latest the latest known state of a project */
+  /** The origins of a project. @param latest returns its latest known state */
   of(latest: () => Project): OriginOf {
     return (url) => {
       const project = latest();
       const entry = this.#entryOf(project._id, url.host);
-      // A watermark's host need not be on the allowlist.
+      // Checked here also because the allowlist does not apply to watermarks.
       if (entry !== undefined && allows(project, url.hostname)) return entry;
       const stored = project.origins?.[originField(url.host)];
       return stored === undefined ? null : this.#open(project._id, stored);
@@ -69,7 +69,7 @@ export class Origins {
   #open(projectId: string, stored: ProjectOrigin): Origin {
     const known = this.#opened.get(stored);
     if (known !== undefined) return known;
-    // New for every change, because the encryption is random.
+    // Differs after every change, because the initialisation vector is random.
     const identity = `${projectId} ${hash('sha256', stored.sealed)}`;
     const target = openOrigin(this.#environment.keyring, projectId, stored);
     const origin =
@@ -113,7 +113,7 @@ function originOfEntry(entry: OriginEntry): Origin {
   }
 }
 
-/** The credentials of this machine; their module is loaded for the first request. */
+/** The credentials of this machine. Their module is loaded at the first request. */
 function machineCredentials(region: string): () => Promise<Credentials> {
   let chain: Promise<CredentialChain> | null = null;
   return async () => {
@@ -124,7 +124,7 @@ function machineCredentials(region: string): () => Promise<Credentials> {
   };
 }
 
-/** A project has credentials of its own, and never those of the machine. */
+/** The origin of a project, with the project's credentials, and never those of the machine. */
 function originOfTarget(identity: string, target: ProjectTarget): Origin {
   if (target.kind === 'headers') return headerOrigin(identity, target.headers);
   const { location, accessKeyId, secretAccessKey } = target;

@@ -13,7 +13,7 @@ export type ProjectTarget =
       readonly secretAccessKey: string;
     };
 
-/** What the encryption is bound to: an origin that is copied to another project or host cannot be decrypted. */
+/** The context of the encryption: a ciphertext that is copied to another project or host cannot be decrypted. */
 const contextOf = (projectId: string, host: string): string => `origin\n${projectId}\n${host}`;
 
 /** An origin of a project in the form of the store. */
@@ -40,6 +40,6 @@ export function openOrigin(
   { host, sealed }: ProjectOrigin,
 ): ProjectTarget | null {
   const text = keyring.open(sealed, contextOf(projectId, host));
-  // The encryption proves that this service wrote it.
+  // The encryption is authenticated, so a service with the key wrote this text.
   return text === null ? null : JSON.parse(text);
 }

@@ -1,7 +1,7 @@
 import { type Tier, tiers } from '../usage/request-counts.ts';
 import type { Histogram, MetricsRegistry } from './registry.ts';
 
-export const routeNames = ['image', 'control', 'health', 'openapi', 'console', 'other'] as const;
+const routeNames = ['image', 'control', 'health', 'openapi', 'console', 'other'] as const;
 export type RouteName = (typeof routeNames)[number];
 
 /** nginx's status for a client that disconnected before the response. */

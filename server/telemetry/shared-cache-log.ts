@@ -6,12 +6,12 @@ const lines = {
   write: ['the shared cache is not written while it fails', 'the shared cache is written again'],
 } as const;
 
-/** Logs one line when an operation is not tried any more, and one when it works again. */
+/** Logs one line when the shared cache stops trying an operation, and one when it works again. */
 export function logSharedCache(log: Pick<Logger, 'info' | 'warn'>): OnSharedCacheChange {
   return (operation, error) => {
     const [failing, working] = lines[operation];
     if (error === null) log.info(working);
-    // The message alone: the properties of an error of undici may have headers.
+    // Only the message: other properties of an error of undici may contain headers.
     else log.warn({ cause: error.message }, failing);
   };
 }

@@ -10,19 +10,19 @@ export type TierCounts = Record<Tier, number>;
 const zero = Object.fromEntries(tiers.map((tier) => [tier, 0])) as TierCounts;
 export const newTierCounts = (): TierCounts => ({ ...zero });
 
-/** Transforms, and the time that they took on their threads, in ms. */
+/** Renders, and their time on transform threads, in ms. */
 interface RenderCounts {
   renders: number;
   renderMs: number;
 }
 
-/** What a process has counted for a project since the counts were last collected. */
+/** The counts of a project in this process since they were last collected. */
 export class RequestCounts {
   readonly project: string;
   readonly live = newCounts();
-  /** Of background requests. */
+  /** The counts of background requests. */
   readonly background = newCounts();
-  /** Bytes of the bodies with images, or with ranges of them. */
+  /** Bytes of response bodies with images, or with ranges of images. */
   bytes = 0;
   /** Whether `UsageTotals` has the counts in its list. */
   isListed = false;

@@ -3,17 +3,17 @@ import type { Project } from '../../store/projects.ts';
 import type { ProjectDay, UsageRecords } from '../../store/usage.ts';
 import { noUsage, sumOfDay, type UsageTotals } from './usage-totals.ts';
 
-/** Usage that limits concern. */
-interface Used {
+/** The usage that limits apply to. */
+interface LimitedUsage {
   readonly renders: number;
   readonly bytes: number;
 }
 
-/** What others than this process have used of a project on a day. */
-interface Others extends ProjectDay {
-  used: Promise<Used>;
-  /** Whether a render has asked for it since the last refresh. */
-  isAsked: boolean;
+/** The usage of a project and a day in all other processes. */
+interface OtherUsage extends ProjectDay {
+  used: Promise<LimitedUsage>;
+  /** Whether a render has needed it since the last refresh. */
+  isNeeded: boolean;
 }
 
 export interface UsageLimitsEnvironment {
@@ -22,18 +22,18 @@ export interface UsageLimitsEnvironment {
   readonly now: () => number;
 }
 
-const nothing: Used = { renders: 0, bytes: 0 };
+const nothing: LimitedUsage = { renders: 0, bytes: 0 };
 const dayMs = 24 * 60 * 60 * 1_000;
 
 /**
- * The limits of renders and bytes of a project and a day. They stop renders only: cached images are delivered
- * beyond them. What other processes have used is known as of the last minute, or while the store is unavailable
- * as of its last answer.
+ * Enforces the limits of renders and bytes of a project and a day. They stop renders only: cached images are
+ * delivered beyond them. The usage of other processes is at most a minute old; while the store is unavailable, the
+ * last known one is used.
  */
 export class UsageLimits {
   readonly #totals: UsageTotals;
   readonly #environment: UsageLimitsEnvironment;
-  readonly #others = new Map<string, Others>();
+  readonly #others = new Map<string, OtherUsage>();
   /** Renders in progress by project. */
   readonly #running = new Map<string, number>();
 
@@ -68,43 +68,43 @@ export class UsageLimits {
     };
   }
 
-  /** Reads again what others have used of the projects that have asked since the last call. */
+  /** Reads the usage of other processes again, for the projects that have rendered since the last call. */
   async refresh(): Promise<void> {
     const { today } = this.#totals;
-    const kept = [...this.#others].filter(([, one]) => one.isAsked && one.date === today);
+    const kept = [...this.#others].filter(([, one]) => one.isNeeded && one.date === today);
     this.#others.clear();
     for (const [project, one] of kept) this.#others.set(project, one);
     const found = await this.#read(kept.map(([, one]) => one));
     for (const [project, one] of kept) {
       one.used = Promise.resolve(found.get(project) ?? nothing);
-      one.isAsked = false;
+      one.isNeeded = false;
     }
   }
 
-  /** The totals of these projects are those of others from now on. */
+  /** Discards the known usage of others: it lacks the totals of this process that `UsageTotals` has just removed. */
   forget(days: readonly ProjectDay[]): void {
     for (const { project } of days) this.#others.delete(project);
   }
 
-  #usedByOthers(day: ProjectDay): Promise<Used> {
+  #usedByOthers(day: ProjectDay): Promise<LimitedUsage> {
     const known = this.#others.get(day.project);
     if (known?.date === day.date) {
-      known.isAsked = true;
+      known.isNeeded = true;
       return known.used;
     }
     const used = this.#readOne(day);
-    this.#others.set(day.project, { ...day, used, isAsked: true });
+    this.#others.set(day.project, { ...day, used, isNeeded: true });
     return used;
   }
 
-  /** A project without an answer of the store renders up to its limit in this process. */
-  async #readOne(day: ProjectDay): Promise<Used> {
+  /** Without a response of the store, the limit applies to the renders of this process alone. */
+  async #readOne(day: ProjectDay): Promise<LimitedUsage> {
     if (!this.#environment.available()) return nothing;
     const found = await this.#read([day]).catch(() => null);
     return found?.get(day.project) ?? nothing;
   }
 
-  async #read(days: readonly ProjectDay[]): Promise<ReadonlyMap<string, Used>> {
+  async #read(days: readonly ProjectDay[]): Promise<ReadonlyMap<string, LimitedUsage>> {
     const found = await this.#environment.records.findDays(days);
     return new Map(
       found.map((day) => {

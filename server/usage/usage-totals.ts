@@ -2,8 +2,8 @@ import { randomBytes } from 'node:crypto';
 import type { DayUsage, ProjectDay } from '../../store/usage.ts';
 import { newTierCounts, type RequestCounts, type TierCounts, tiers } from './request-counts.ts';
 
-/** The counts of a project and a day, as they are stored: live requests by tier, and the others. */
-export const usageFields = [
+/** The counts of a project and a day, as they are stored: live requests by tier, and the other counts. */
+const usageFields = [
   ...tiers,
   'bytes',
   'renders',
@@ -23,7 +23,7 @@ export function addUsage(sum: UsageCounts, counts: Readonly<Partial<UsageCounts>
   return sum;
 }
 
-/** The sum of a day over all writers, with the totals of this process instead of what it has stored. */
+/** The sum of a day over all writers. The totals of this process replace those that it has stored. */
 export function sumOfDay({ by }: Pick<DayUsage, 'by'>, own: OwnTotals | undefined): UsageCounts {
   const sum = own === undefined ? noUsage() : { ...own.counts };
   for (const [writer, counts] of by) if (writer !== own?.writer) addUsage(sum, counts);
@@ -38,7 +38,7 @@ export interface OwnTotals extends ProjectDay {
   version: number;
   /** The version that the store has. */
   stored: number;
-  /** A write was not answered: it may take effect later. */
+  /** True after a write without a response, which may still take effect. */
   isUncertain: boolean;
 }
 
@@ -47,7 +47,7 @@ export type ProjectCounts = ReadonlyMap<string, TierCounts>;
 
 /** Limit of the projects that one process reports at once. */
 const maxReported = 2_000;
-/** Totals in memory from which those that are stored are forgotten. */
+/** With more totals in memory, those that are stored are removed. */
 const manyTotals = 20_000;
 /** Limit of the totals in memory, reached only while the store is unavailable for days. */
 const maxTotals = 60_000;
@@ -56,8 +56,8 @@ export const dateOf = (ms: number): string => new Date(ms).toISOString().slice(0
 const keyOf = ({ project, date }: ProjectDay): string => `${project}/${date}`;
 
 /**
- * The usage that this process has counted. A request increments numbers of its project; they are collected
- * each second, and belong to the day of that second.
+ * The usage that this process has counted. A request increments the counts of its project, which are collected
+ * each second and added to the totals of the current day.
  */
 export class UsageTotals {
   readonly #now: () => number;
@@ -66,7 +66,7 @@ export class UsageTotals {
   #writers = 0;
   #listed: RequestCounts[] = [];
   #reported = new Map<string, TierCounts>();
-  /** Totals that had no room. */
+  /** Number of totals that were dropped because there were too many. */
   dropped = 0;
 
   /** @param now Unix ms */
@@ -105,16 +105,18 @@ export class UsageTotals {
     return [...this.#totals.values()];
   }
 
+  /** Whether stored totals should be removed now. */
   get isFull(): boolean {
     return this.#totals.size > manyTotals;
   }
 
   /**
-   * Removes the totals that are stored and of an earlier day, or all that are stored while there are too many.
-   * Later counts have another writer.
+   * Removes and returns stored totals: those of earlier days, or all while there are too many or the process ends.
+   * Later counts of the same project and day get a new writer.
    */
-  takeEnded(all = this.isFull): readonly OwnTotals[] {
+  takeEnded(ends = false): readonly OwnTotals[] {
     const { today } = this;
+    const all = ends || this.isFull;
     const ended = this.all().filter(
       ({ date, stored, version }) => stored === version && (all || date < today),
     );

@@ -2,7 +2,7 @@ import type { UsageRecords } from '../../store/usage.ts';
 import { UsageLimits } from './usage-limits.ts';
 import { dateOf, type OwnTotals, sumOfDay, type UsageCounts, UsageTotals } from './usage-totals.ts';
 
-/** A process that is killed loses at most the counts of this time. */
+/** A process that is killed loses at most the counts of this interval. */
 const storeEveryMs = 60_000;
 /** Projects in one command to the store. */
 const pieceLength = 100;
@@ -24,7 +24,7 @@ export interface UsageOfDay {
   readonly counts: UsageCounts;
 }
 
-/** The usage of projects: counted in this process, and summed over all processes by the store. */
+/** Counts the usage of projects in this process, stores it, and reads the sums over all processes. */
 export class UsageRecorder {
   readonly totals: UsageTotals;
   readonly limits: UsageLimits;
@@ -38,7 +38,7 @@ export class UsageRecorder {
     this.limits = new UsageLimits(this.totals, environment);
   }
 
-  /** Stores the counts each minute from now on, at another second than other processes do. */
+  /** Stores the counts each minute from now on. The first delay is random, so that processes do not write at once. */
   start(): void {
     const storeIn = (ms: number): void => {
       this.#timer = setTimeout(() => {
@@ -49,7 +49,7 @@ export class UsageRecorder {
     storeIn(Math.random() * storeEveryMs);
   }
 
-  /** Stores the last counts, which are then those of an ended process. */
+  /** Stores the last counts and marks their writer as ended. */
   async close(): Promise<void> {
     if (this.#timer !== null) clearTimeout(this.#timer);
     await this.#storing;
@@ -57,9 +57,9 @@ export class UsageRecorder {
   }
 
   /**
-   * Stores what has changed, and reads the sums of projects with limits. Never rejects: what could not be stored
-   * is stored later.
-   * @param ends whether nothing is counted any more
+   * Stores the changed counts, and reads the sums of projects with limits. Never rejects: counts that could not be
+   * stored are stored by a later call.
+   * @param ends true if this process will count no more requests
    */
   store(ends = false): Promise<void> {
     this.#storing ??= this.#store(ends).finally(() => {
@@ -75,9 +75,9 @@ export class UsageRecorder {
     try {
       const changed = totals.all().filter(({ stored, version }) => stored !== version);
       await inPieces(changed, (piece) => this.#write(piece));
-      const ended = totals.takeEnded(ends || totals.isFull);
+      const ended = totals.takeEnded(ends);
       this.limits.forget(ended);
-      // An unanswered write may come after the end, and would be counted a second time.
+      // A write without a response may take effect after the move, and would then be counted twice.
       const certain = ended.filter(({ isUncertain }) => !isUncertain);
       await inPieces(certain, (piece) => records.end(piece));
       await this.limits.refresh();
@@ -99,8 +99,7 @@ export class UsageRecorder {
   }
 
   /**
-   * The usage of a project on each day; both dates are included. Other processes may have counted for a minute
-   * what is not in it.
+   * The usage of a project on each day; both dates are included. It may lack the last minute of other processes.
    */
   async days(project: string, from: string, to: string): Promise<UsageOfDay[]> {
     const found = await this.#environment.records.find(project, from, to);
@@ -115,7 +114,7 @@ export class UsageRecorder {
   }
 }
 
-/** Writes one piece after the other, so that requests to the store need not wait. */
+/** Writes the pieces one after the other, so that other calls to the store do not wait for long. */
 async function inPieces<T>(
   items: readonly T[],
   write: (piece: readonly T[]) => Promise<void>,

@@ -5,13 +5,11 @@ import { jobsCollection } from '../waiting-jobs.ts';
 /** How the documents of a collection are copied to another store. */
 export interface CopiedCollection {
   readonly name: string;
-  /** What its documents are, for people. */
-  readonly contents: string;
-  /** False for a document that stays where it is. */
+  /** False for a document that is not copied. */
   readonly isCopied?: (document: Document) => boolean;
   /** Fields about the store itself, which are neither compared nor copied. */
   readonly ownFields?: readonly string[];
-  /** What is set in the target with every change. */
+  /** Fields that are set in the target with every change. */
   readonly mark?: Document;
   /** Whether the target's version of a document stays although it differs. */
   readonly keeps?: (target: Document, source: Document) => boolean;
@@ -24,15 +22,14 @@ const hasEnded = ({ lockedAt, nextRunAt }: Document): boolean =>
   lockedAt === null && nextRunAt === null;
 
 /**
- * In this order: a document comes after those that it names. A collection that is in neither table is a failing
- * test.
+ * Copied in this order, so that documents come after those that they refer to. A test fails for a collection that
+ * is in neither table.
  */
 export const copiedCollections: readonly CopiedCollection[] = [
-  { name: 'organisations', contents: 'organisations' },
+  { name: 'organisations' },
   {
     name: 'projects',
-    contents: 'projects with presets, secrets and purges',
-    // The processes that use the target follow its own numbers.
+    // Each store numbers its own changes.
     ownFields: ['changePending', 'changeNumber'],
     mark: markChange,
     keeps: (target, source) => target['revision'] >= source['revision'],
@@ -40,24 +37,21 @@ export const copiedCollections: readonly CopiedCollection[] = [
   },
   {
     name: 'keys',
-    contents: 'API keys',
     // A revocation is final.
     keeps: (target) => target['revokedAt'] !== null,
     guardFields: ['revokedAt'],
   },
   {
     name: jobsCollection,
-    contents: 'jobs',
-    // The worker of this store is running it, and it would run twice.
+    // A worker of the source is running it: a copy would run a second time.
     isCopied: (job) => !isRunning(job),
     keeps: (target) => isRunning(target) || hasEnded(target),
     guardFields: ['lockedAt', 'nextRunAt'],
   },
-  { name: 'prewarms', contents: 'calls of prewarming' },
-  { name: 'purges', contents: 'calls of purging' },
+  { name: 'prewarms' },
+  { name: 'purges' },
   {
     name: 'usage',
-    contents: 'days with usage',
     // Processes count in the target already.
     keeps: (target, source) =>
       Object.keys(target['by']).some((writer) => !(writer in source['by'])),
@@ -66,7 +60,7 @@ export const copiedCollections: readonly CopiedCollection[] = [
 ];
 
 /** Collections that are not copied, with the reason. */
-export const ownCollections: Readonly<Record<string, string>> = {
+export const excludedCollections: Readonly<Record<string, string>> = {
   deployments: 'copied to an empty store only, because it names the deployment',
   counters: "numbers the store's own changes",
   rateWindows: 'lasts for a minute',

@@ -3,7 +3,7 @@ import { isDuplicateKey, writePortably } from '../upsert.ts';
 import type { CopiedCollection } from './copied-collections.ts';
 import { canonicalText, DocumentsDigest, without } from './documents.ts';
 
-/** What became of the documents of a collection. */
+/** Numbers of documents of a collection, by outcome. */
 export interface CollectionCounts {
   /** Documents of the source. */
   read: number;
@@ -13,14 +13,14 @@ export interface CollectionCounts {
   equal: number;
   /** The target has a newer version, or an equal waiting job or key with another id. */
   kept: number;
-  /** Not copied, because a worker runs them. */
+  /** Not copied, because a worker is running them. */
   left: number;
-  /** Deleted in the target, which alone had them. */
+  /** Deleted in the target, because the source does not have them. */
   deleted: number;
 }
 
 export interface CopyOptions {
-  /** Counts what it would do. */
+  /** Only counts, without a change. */
   readonly dryRun: boolean;
   /** Deletes documents that only the target has. */
   readonly deletes: boolean;
@@ -30,15 +30,15 @@ export interface CopyOptions {
 
 export interface CollectionPass {
   readonly counts: CollectionCounts;
-  /** Of the equal documents. */
+  /** Digest of the equal documents. */
   readonly digest: string;
 }
 
 const pageSize = 200;
 
 /**
- * Makes the documents of a collection in one store equal to those in another one. Both may be in use: a document
- * that changes meanwhile is copied in the next pass.
+ * Copies the documents of a collection that differ or are missing in the target. Both stores may be in use: a
+ * document that changes meanwhile is copied by the next pass.
  */
 export async function copyCollection(
   from: Db,
@@ -69,7 +69,7 @@ export async function copyCollection(
   return { counts, digest: digest.text };
 }
 
-/** All documents by their ids, in pages: a cursor would not see all of them while documents are added. */
+/** All documents in pages, in the order of their ids: a cursor could miss some while documents are added. */
 async function* pagesOf(collection: Collection): AsyncGenerator<Document[]> {
   let last: unknown = null;
   for (;;) {
@@ -129,7 +129,7 @@ async function copyDocument(
 const inserted = (target: Collection, document: Document): Promise<boolean> =>
   unlessDuplicate(() => target.insertOne(document));
 
-/** False when another document of the target has the same unique value: an equal waiting job, or the same key. */
+/** False if another document of the target has the same unique value, such as an equal waiting job or key. */
 async function unlessDuplicate(write: () => Promise<unknown>): Promise<boolean> {
   try {
     await writePortably(write);

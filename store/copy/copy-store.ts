@@ -9,29 +9,29 @@ import {
   copyCollection,
 } from './copy-collection.ts';
 
-/** The target belongs to another deployment, or to the same store. */
+/** The source is empty, or the target belongs to another deployment. */
 export class CopyRefused extends Error {
   override readonly name = 'CopyRefused';
 }
 
 export interface StoreCopyOptions extends CopyOptions {
-  /** Also copies to a store that another deployment uses, whose default organisation and secret stay. */
+  /** Also copies to a store that another deployment uses. Its default organisation and secret stay. */
   readonly merges: boolean;
 }
 
 export interface StoreCopy {
   /** Sums of all passes, by the name of the collection; `read`, `equal`, `kept` and `left` of the last pass. */
   readonly collections: ReadonlyMap<string, CollectionPass>;
-  /** Whether a last pass found nothing to copy: both stores have the same documents. */
+  /** Whether the last pass found nothing to copy, so that both stores have the same documents. */
   readonly verified: boolean;
 }
 
-/** A store that is written to all the time is never equal to its copy. */
+/** Limited, because a store that changes all the time never equals its copy. */
 const maxPasses = 5;
 
 /**
- * Copies the documents of one store to another one. It repeats itself until a pass finds nothing to copy, which
- * is also its check, and can be repeated at any time.
+ * Copies the documents of one store to another one, in passes, until a pass finds nothing to copy: that pass is also
+ * the verification. The copy can be repeated at any time.
  * @throws CopyRefused
  */
 export async function copyStore(from: Db, to: Db, options: StoreCopyOptions): Promise<StoreCopy> {
@@ -57,7 +57,7 @@ const added = (last: CollectionCounts, before?: CollectionCounts): CollectionCou
   deleted: last.deleted + (before?.deleted ?? 0),
 });
 
-/** Gives an empty target the source's deployment, and refuses one that belongs to another deployment. */
+/** Copies the source's deployment record to an empty target, and refuses a target of another deployment. */
 async function adoptDeployment(
   from: Db,
   to: Db,
@@ -82,7 +82,7 @@ async function adoptDeployment(
   if (!dryRun) await findOrInsert(target, _id, fields);
 }
 
-/** Whether it has projects, organisations or keys, although no service has used it. */
+/** Whether a store without a deployment record has documents nevertheless. */
 async function isUsed(db: Db): Promise<boolean> {
   for (const { name } of copiedCollections) {
     if ((await db.collection(name).findOne({}, { projection: { _id: 1 } })) !== null) return true;

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { type Document, ObjectId } from 'mongodb';
 
-/** A text that is equal for equal documents, whatever the order of their fields. */
+/** A text that is equal for equal documents, independent of the order of their fields. */
 export function canonicalText(value: unknown): string {
   if (value instanceof Date) return `date ${value.getTime()}`;
   if (value instanceof ObjectId) return `id ${value.toHexString()}`;

@@ -26,7 +26,7 @@ export interface Page {
 const topLevel = ['README.md', 'CONTRIBUTING.md', 'CHANGELOG.md', 'SECURITY.md'];
 const fence = /^(`{3,})(.*)$/;
 
-export function blocksOf(page: string, text: string): Block[] {
+function blocksOf(page: string, text: string): Block[] {
   const blocks: Block[] = [];
   const lines = text.split('\n');
   for (let at = 0; at < lines.length; at++) {

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { nameOf } from '../../server/admin/store-copy-command.ts';
 import { Callbacks } from '../../store/callbacks.ts';
-import { copiedCollections, ownCollections } from '../../store/copy/copied-collections.ts';
+import { copiedCollections, excludedCollections } from '../../store/copy/copied-collections.ts';
 import { CopyRefused, copyStore, type StoreCopyOptions } from '../../store/copy/copy-store.ts';
 import { JobQueue, type QueuedJob } from '../../store/jobs.ts';
 import { connectStore, ensureIndexes, openStore, type Store } from '../../store/open.ts';
@@ -204,7 +204,7 @@ t.test('the data of another deployment is neither changed nor mixed unasked', as
 t.test('every collection of the code is copied, or has a reason', async (t) => {
   const known = new Set([
     ...copiedCollections.map(({ name }) => name),
-    ...Object.keys(ownCollections),
+    ...Object.keys(excludedCollections),
   ]);
   const names = new Set<string>();
   for (const folder of ['store', 'server', 'worker']) {

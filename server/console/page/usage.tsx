@@ -9,7 +9,7 @@ import { type ProjectProps, ProjectSection } from './project-section.tsx';
 import { bodyOf, fieldsOf, type Values, valuesOf } from './schema.ts';
 import type { Usage as UsageBody, UsageCounts } from './service.ts';
 
-/** What a project has used in the last 30 days, and its limits for a day. */
+/** A project's usage in the last 30 days, and its limits for a day. */
 export function Usage(props: ProjectProps) {
   const { api, project } = props;
   const [usage, setUsage] = useState<UsageBody | null>(null);

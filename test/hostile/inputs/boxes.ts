@@ -32,7 +32,7 @@ const containers: ReadonlyMap<string, number> = new Map([
   ['dref', 8],
 ]);
 
-export function boxesOf(bytes: Buffer): Box[] {
+function boxesOf(bytes: Buffer): Box[] {
   const found: Box[] = [];
   for (let at = 0; at + 8 <= bytes.length; ) {
     const size = bytes.readUInt32BE(at) || bytes.length - at;
@@ -47,7 +47,7 @@ export function boxesOf(bytes: Buffer): Box[] {
   return found;
 }
 
-export function boxBytes({ type, data, children }: Box): Buffer {
+function boxBytes({ type, data, children }: Box): Buffer {
   const content = children === null ? [data] : [data, ...children.map(boxBytes)];
   const length = content.reduce((sum, { length }) => sum + length, 8);
   return Buffer.concat([be32(length), Buffer.from(type, 'latin1'), ...content]);

@@ -5,7 +5,7 @@ import { type Carrier, dataSet, embedded, type Metadata, resourceOf } from './em
 import { pointer, shorts, text, tiffOf, tiffPicture } from './tiff.ts';
 
 /** Every supported format, and variants of encoders that decoders treat differently. */
-export const pictureKinds = [
+const pictureKinds = [
   'jpeg',
   'progressive jpeg',
   'png',

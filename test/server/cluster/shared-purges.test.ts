@@ -31,7 +31,7 @@ async function start(t: Test) {
     bucket,
     log: { info: note, warn: note },
     since: purgedAt - 1_000,
-    lateMs: 0,
+    delayMs: 0,
     pauseMs: 1,
   });
   t.teardown(() => {
