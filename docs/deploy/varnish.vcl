@@ -1,4 +1,4 @@
-# Varnish as a cache in front of the service. In front of it belongs TLS. Set SERVICE_BASE_URL to its address
+# Varnish as a cache in front of the service. Add TLS in front of Varnish. Set SERVICE_BASE_URL to its address
 # and SERVICE_TRUSTED_PROXIES to the address from which it connects.
 vcl 4.1;
 
@@ -33,8 +33,8 @@ sub vcl_recv {
         return (pass);
     }
     unset req.http.cookie;
-    # Browsers send Accept in many spellings, so it is reduced to the classes that matter. A header that weighs
-    # AVIF or WebP is passed on as it is.
+    # Browsers send many different values of Accept, so each is replaced by that of its class. A header with
+    # parameters of AVIF or WebP, such as `q`, is not changed.
     if (req.http.accept !~ "image/(avif|webp)\s*;") {
         if (req.http.accept ~ "image/avif" && req.http.accept ~ "image/webp") {
             set req.http.accept = "image/avif,image/webp";
@@ -49,6 +49,6 @@ sub vcl_recv {
 }
 
 sub vcl_backend_response {
-    # Nothing is served after its time: signed URLs expire.
+    # No stale images are served, because signed URLs expire.
     set beresp.grace = 0s;
 }
