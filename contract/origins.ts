@@ -19,18 +19,41 @@ export interface OriginEntry {
   readonly target: OriginTarget;
 }
 
-/** Parses `host=target` or `host@project=target`; null for other texts. */
-export function parseOrigin(text: string): OriginEntry | null {
+function partsOf(text: string) {
   const [, name = '', projectId = null, target = ''] =
     /^([^@=]+)(?:@(prj_[0-9a-z]{16}))?=(.+)$/s.exec(text) ?? [];
+  return { name, projectId, target };
+}
+
+/** Parses `host=target` or `host@project=target`; null for other texts. */
+export function parseOrigin(text: string): OriginEntry | null {
+  const { name, projectId, target } = partsOf(text);
   const host = canonicalAuthority(name);
   const parsed = parseTarget(target);
   return host === null || parsed === null ? null : { host, projectId, target: parsed };
 }
 
-/** Whether each host has at most one entry for a project, and at most one without a project. */
-export function areDistinct(entries: readonly OriginEntry[]): boolean {
-  return new Set(entries.map(originKey)).size === entries.length;
+/**
+ * Parses the entries of a list, each host at most once for each project, and once for the others.
+ * @throws RangeError that names the first entry that is not valid, without its target, which may hold secrets
+ */
+export function parseOrigins(texts: readonly string[]): readonly OriginEntry[] {
+  const entries = new Map<string, OriginEntry>();
+  for (const [index, text] of texts.entries()) {
+    const entry = parseOrigin(text);
+    if (entry === null) throw new RangeError(`${nameOf(text, index)} is not valid`);
+    const key = originKey(entry);
+    if (entries.has(key)) throw new RangeError(`${nameOf(text, index)} repeats another one`);
+    entries.set(key, entry);
+  }
+  return [...entries.values()];
+}
+
+/** The part of a secret behind a comma that is not encoded may look like a host, but no target follows it. */
+function nameOf(text: string, index: number): string {
+  const { name, target } = partsOf(text);
+  const host = /^(?:s3|file|headers):/.test(target) ? canonicalAuthority(name) : null;
+  return host === null ? `entry ${index + 1}` : `entry ${index + 1} (${host})`;
 }
 
 export const originKey = ({ host, projectId }: Pick<OriginEntry, 'host' | 'projectId'>): string =>

@@ -2,7 +2,7 @@ import { availableParallelism } from 'node:os';
 import { fullFormats } from 'ajv-formats/dist/formats.js';
 import { type EncryptionKey, parseEncryptionKey } from '../encryption-keys.ts';
 import { isDnsServer, type Network, parseNetwork } from '../networks.ts';
-import { areDistinct, type OriginEntry, parseOrigin, secretsOfOrigins } from '../origins.ts';
+import { type OriginEntry, parseOrigins, secretsOfOrigins } from '../origins.ts';
 import { defaultPorts, type Ports, parsePort, parsePrivateSource } from '../private-sources.ts';
 import { parseS3Location, type S3Location, s3LocationForm } from '../s3-location.ts';
 
@@ -105,13 +105,19 @@ function httpUrl(variable: Setting<string>['variable'], details: Details<string>
 /** A text that matches a pattern. */
 const matching = (pattern: RegExp) => (value: string) => (pattern.test(value) ? value : undefined);
 
+/** The entries of a comma-separated list that are not empty. */
+const entriesOf = (list: string): readonly string[] =>
+  list
+    .split(',')
+    .map((entry) => entry.trim())
+    .filter((entry) => entry !== '');
+
 /**
  * Parses a comma-separated list; undefined when an entry is not valid.
  * @param parse returns null for an entry that is not valid
  */
 function parseList<E>(list: string, parse: (entry: string) => E | null): E[] | undefined {
-  const texts = list.split(',').map((entry) => entry.trim());
-  const entries = texts.filter((entry) => entry !== '').map(parse);
+  const entries = entriesOf(list).map(parse);
   const valid = entries.filter((entry) => entry !== null);
   return valid.length === entries.length ? valid : undefined;
 }
@@ -121,11 +127,6 @@ function parsePorts(list: string): Ports | undefined {
   if (ports === undefined || ports.length === 0) return undefined;
   const numbers = ports.filter((port) => port !== '*');
   return numbers.length === ports.length ? numbers : null;
-}
-
-function parseOrigins(list: string): readonly OriginEntry[] | undefined {
-  const entries = parseList(list, parseOrigin);
-  return entries && areDistinct(entries) ? entries : undefined;
 }
 
 function parseEncryptionKeys(list: string): readonly EncryptionKey[] | undefined {
@@ -344,7 +345,7 @@ export const settingsTable = {
   }),
   origins: text<readonly OriginEntry[]>('SERVICE_ORIGINS', {
     accepts: `a comma-separated list of \`host=target\` or \`host@project=target\`, each host and project once, with the target ${s3LocationForm}, \`file:///folder\`, or \`headers:Name=value&Name=value\`, names and values percent-encoded`,
-    parse: parseOrigins,
+    parse: (list) => parseOrigins(entriesOf(list)),
     default: [],
     meaning:
       'Hosts whose sources are in a bucket or in a folder of the machine, or need request headers; comma-separated.',

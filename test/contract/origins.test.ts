@@ -134,3 +134,30 @@ t.test('a malformed setting is refused without its value', async (t) => {
     }
   }
 });
+
+t.test('an entry of the setting that is not valid is named without its target', async (t) => {
+  const secret = 'c2VjcmV0LW9mLXRoZS10ZXN0';
+  const folder = 'b.example=file:///srv';
+  const messages: Readonly<Record<string, string>> = {
+    [`${folder},A.Example.=headers:Host=${secret}`]: 'entry 2 (a.example) is not valid',
+    [`a.example:8443@prj_0123456789abcdef=file://${secret}`]:
+      'entry 1 (a.example:8443) is not valid',
+    [`${secret}@a.example=file:///srv`]: 'entry 1 is not valid',
+    [`a.example=s3://${secret}`]: 'entry 1 (a.example) is not valid',
+    [`, ${folder}, B.example=headers:X-Token=${secret}`]: 'entry 2 (b.example) repeats another one',
+    [`user:${secret}@a.example=${folder}`]: 'entry 1 is not valid',
+    [`a.example=headers:X-Token=a,${secret}=`]: 'entry 2 is not valid',
+    [`a.example=headers:X-Token=a,${secret}`]: 'entry 2 is not valid',
+    [`a.example=headers:X-Token=a,${secret}==&X-B=headers:`]: 'entry 2 is not valid',
+    [`${secret} ,a.example=file:///srv`]: 'entry 1 is not valid',
+  };
+  for (const [list, message] of Object.entries(messages)) {
+    try {
+      loadSettings({ SERVICE_ORIGINS: list });
+      t.fail(`${list} is accepted`);
+    } catch (error) {
+      t.ok(String(error).endsWith(`percent-encoded; ${message}`), String(error));
+      t.notMatch(String(error), new RegExp(secret, 'i'));
+    }
+  }
+});
