@@ -70,6 +70,22 @@ t.test('the chart renders with one pod and with several', { skip }, async (t) =>
   t.notMatch(text, 'mongodb://', 'the URL is in the Secret only');
 });
 
+t.test('the chart gives the service an identity for S3', { skip }, (t) => {
+  const identity = 'serviceAccountName=images,settings.AWS_EC2_METADATA_DISABLED=true';
+  const { error, manifests } = render(`${mongodb},${identity},secrets.AWS_SECRET_ACCESS_KEY=b`);
+  t.equal(error, null);
+  const withAccount = [...manifests]
+    .filter(([, text]) => text.includes('serviceAccountName: images'))
+    .map(([key]) => key);
+  t.same(withAccount.sort(), [
+    'Deployment shop-image-delivery-worker',
+    'StatefulSet shop-image-delivery',
+  ]);
+  t.match(manifests.get('ConfigMap shop-image-delivery'), 'AWS_EC2_METADATA_DISABLED: "true"');
+  t.match(manifests.get('Secret shop-image-delivery'), 'AWS_SECRET_ACCESS_KEY: b');
+  t.end();
+});
+
 t.test('the chart takes numbers as they are in commands and in files', { skip }, (t) => {
   for (const option of ['--set', '--set-json', '--set-string']) {
     const values = 'image.tag=20261123,settings.SERVICE_DISK_CACHE_BYTES=10737418240';

@@ -89,6 +89,13 @@ affinity: {{ toYaml . | nindent 2 }}
 {{- end }}
 {{- end }}
 
+{{- define "identity" -}}
+automountServiceAccountToken: false
+{{- with .Values.serviceAccountName }}
+serviceAccountName: {{ . }}
+{{- end }}
+{{- end }}
+
 {{/* Takes a list: the root, and the component. */}}
 {{- define "spread" -}}
 topologySpreadConstraints:
