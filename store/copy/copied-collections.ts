@@ -1,6 +1,16 @@
 import type { Document } from 'mongodb';
 import { markChange } from '../project-changes.ts';
 import { jobsCollection } from '../waiting-jobs.ts';
+import type { StoreIds } from './store-ids.ts';
+import { usageShareOf } from './usage-share.ts';
+
+/** What a store adds to a document that both stores write. */
+export interface Share {
+  /** Set in a new document only. */
+  readonly fields: Document;
+  /** By the path of the field. The target takes those that are larger than its own. */
+  readonly numbers: Readonly<Record<string, number>>;
+}
 
 /** How the documents of a collection are copied to another store. */
 export interface CopiedCollection {
@@ -15,6 +25,8 @@ export interface CopiedCollection {
   readonly keeps?: (target: Document, source: Document) => boolean;
   /** Fields that must not have changed in the target since it was compared. */
   readonly guardFields?: readonly string[];
+  /** Instead of all above: the documents are merged. */
+  readonly shareOf?: (source: Document, stores: StoreIds) => Share;
 }
 
 const isRunning = ({ lockedAt }: Document): boolean => lockedAt !== null;
@@ -50,18 +62,13 @@ export const copiedCollections: readonly CopiedCollection[] = [
   },
   { name: 'prewarms' },
   { name: 'purges' },
-  {
-    name: 'usage',
-    // Processes count in the target already.
-    keeps: (target, source) =>
-      Object.keys(target['by']).some((writer) => !(writer in source['by'])),
-    guardFields: ['by'],
-  },
+  { name: 'usage', shareOf: usageShareOf },
 ];
 
 /** Collections that are not copied, with the reason. */
 export const excludedCollections: Readonly<Record<string, string>> = {
   deployments: 'copied to an empty store only, because it names the deployment',
   counters: "numbers the store's own changes",
+  stores: 'names the store itself',
   rateWindows: 'lasts for a minute',
 };

@@ -1,7 +1,8 @@
 import type { Collection, Db, Document } from 'mongodb';
-import { isDuplicateKey, writePortably } from '../upsert.ts';
-import type { CopiedCollection } from './copied-collections.ts';
-import { canonicalText, DocumentsDigest, without } from './documents.ts';
+import { isDuplicateKey, retryOnDuplicateKey, writePortably } from '../upsert.ts';
+import type { CopiedCollection, Share } from './copied-collections.ts';
+import { canonicalText, DocumentsDigest, numberAt, without } from './documents.ts';
+import type { StoreIds } from './store-ids.ts';
 
 /** Numbers of documents of a collection, by outcome. */
 export interface CollectionCounts {
@@ -9,7 +10,7 @@ export interface CollectionCounts {
   read: number;
   added: number;
   updated: number;
-  /** Equal in both stores. */
+  /** Equal in both stores; of usage: the target has all counts of the source. */
   equal: number;
   /** The target has a newer version, or an equal waiting job or key with another id. */
   kept: number;
@@ -28,6 +29,10 @@ export interface CopyOptions {
   readonly onProgress?: (name: string, counts: CollectionCounts) => void;
 }
 
+interface PassOptions extends CopyOptions {
+  readonly stores: StoreIds;
+}
+
 export interface CollectionPass {
   readonly counts: CollectionCounts;
   /** Digest of the equal documents. */
@@ -44,7 +49,7 @@ export async function copyCollection(
   from: Db,
   to: Db,
   rules: CopiedCollection,
-  options: CopyOptions,
+  options: PassOptions,
 ): Promise<CollectionPass> {
   const counts = { read: 0, added: 0, updated: 0, equal: 0, kept: 0, left: 0, deleted: 0 };
   const digest = new DocumentsDigest();
@@ -61,7 +66,7 @@ export async function copyCollection(
     );
     for (const [index, result] of results.entries()) {
       counts[result] += 1;
-      if (result === 'equal') digest.add(comparable(copied[index] ?? {}, rules));
+      if (result === 'equal') digest.add(comparable(copied[index] ?? {}, rules, options.stores));
     }
     options.onProgress?.(rules.name, counts);
   }
@@ -94,23 +99,33 @@ async function byId(
   return new Map(found.map((document) => [String(document._id), document]));
 }
 
-const comparable = (document: Document, { ownFields = [] }: CopiedCollection): Document =>
-  without(document, ownFields);
+function comparable(
+  document: Document,
+  { ownFields = [], shareOf }: CopiedCollection,
+  stores: StoreIds,
+): Document {
+  const share = shareOf?.(document, stores);
+  return share === undefined ? without(document, ownFields) : { _id: document['_id'], ...share };
+}
+
+type Result = 'added' | 'updated' | 'equal' | 'kept';
 
 async function copyDocument(
   target: Collection,
   rules: CopiedCollection,
   document: Document,
   existing: Document | undefined,
-  { dryRun }: CopyOptions,
-): Promise<'added' | 'updated' | 'equal' | 'kept'> {
+  { dryRun, stores }: PassOptions,
+): Promise<Result> {
   const { mark = {}, ownFields = [], guardFields = [] } = rules;
-  const wanted = comparable(document, rules);
+  const share = rules.shareOf?.(document, stores);
+  if (share !== undefined) return mergeShare(target, document['_id'], share, existing, dryRun);
+  const wanted = without(document, ownFields);
   if (existing === undefined) {
     const added = dryRun || (await inserted(target, { ...wanted, ...mark }));
     return added ? 'added' : 'kept';
   }
-  if (canonicalText(wanted) === canonicalText(comparable(existing, rules))) return 'equal';
+  if (canonicalText(wanted) === canonicalText(without(existing, ownFields))) return 'equal';
   if (rules.keeps?.(existing, document)) return 'kept';
   if (dryRun) return 'updated';
 
@@ -124,6 +139,25 @@ async function copyDocument(
   const filter = { ...Object.fromEntries(guard), _id: document['_id'] };
   const updated = await unlessDuplicate(() => target.updateOne(filter, update));
   return updated ? 'updated' : 'kept';
+}
+
+async function mergeShare(
+  target: Collection,
+  _id: unknown,
+  { fields, numbers }: Share,
+  existing: Document | undefined,
+  dryRun: boolean,
+): Promise<Result> {
+  const larger = Object.entries(numbers).filter(
+    ([path, number]) => number > (numberAt(existing, path) ?? 0),
+  );
+  if (larger.length === 0) return 'equal';
+  const update = { $max: Object.fromEntries(larger), $setOnInsert: fields };
+  const filter = { _id } as Document;
+  if (!dryRun) {
+    await retryOnDuplicateKey(() => target.updateOne(filter, update, { upsert: true }));
+  }
+  return existing === undefined ? 'added' : 'updated';
 }
 
 const inserted = (target: Collection, document: Document): Promise<boolean> =>

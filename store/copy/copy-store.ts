@@ -8,6 +8,7 @@ import {
   type CopyOptions,
   copyCollection,
 } from './copy-collection.ts';
+import { findStoreId } from './store-ids.ts';
 
 /** The source is empty, or the target belongs to another deployment. */
 export class CopyRefused extends Error {
@@ -36,11 +37,19 @@ const maxPasses = 5;
  */
 export async function copyStore(from: Db, to: Db, options: StoreCopyOptions): Promise<StoreCopy> {
   await adoptDeployment(from, to, options);
+  const stores = {
+    from: await findStoreId(from, !options.dryRun),
+    to: await findStoreId(to, !options.dryRun),
+  };
+  if (stores.from === stores.to) {
+    throw new CopyRefused('Both are the same store, or one is a restored backup of the other.');
+  }
+  const passOptions = { ...options, stores };
   const collections = new Map<string, CollectionPass>();
   for (let pass = 1; pass <= maxPasses; pass += 1) {
     let changes = 0;
     for (const rules of copiedCollections) {
-      const { counts, digest } = await copyCollection(from, to, rules, options);
+      const { counts, digest } = await copyCollection(from, to, rules, passOptions);
       changes += counts.added + counts.updated + counts.deleted;
       const before = collections.get(rules.name)?.counts;
       collections.set(rules.name, { counts: added(counts, before), digest });

@@ -16,6 +16,13 @@ export function without(document: Document, fields: readonly string[]): Document
   return Object.fromEntries(Object.entries(document).filter(([name]) => !fields.includes(name)));
 }
 
+/** The number of a field; undefined when there is none. */
+export function numberAt(document: Document | undefined, path: string): number | undefined {
+  let value: unknown = document;
+  for (const name of path.split('.')) value = (value as Document | undefined)?.[name];
+  return typeof value === 'number' ? value : undefined;
+}
+
 /** The SHA-256 of documents, in their order. */
 export class DocumentsDigest {
   readonly #hash = createHash('sha256');

@@ -110,19 +110,47 @@ t.test('a copy has all that a service needs, and returns to another store', asyn
   t.equal(changes(await copied(from, back)), 0, 'and is the same after both ways');
 });
 
-t.test('usage is copied until the target counts itself', async (t) => {
-  const [from, to] = [await openTestStore(t, 'of the tests'), await openTestStore(t, 'embedded')];
-  await fill(from);
-  const count = async ({ usage }: Store, writer: string, requests: number) => {
-    await usage.write([{ project: 'prj_1', date: '2026-11-22', writer, counts: { requests } }]);
-    await copied(from, to);
-    const [day] = await to.usage.find('prj_1', '2026-11-22', '2026-11-22');
-    return Object.fromEntries(day?.by ?? []);
+t.test('copies of usage have every count once', async (t) => {
+  const [a, b] = [await openTestStore(t, 'of the tests'), await openTestStore(t, 'embedded')];
+  await fill(a);
+  const day = { project: 'prj_1', date: '2026-11-22' };
+  const totals = (writer: string, requests: number) => [{ ...day, writer, counts: { requests } }];
+  const sumOf = async ({ usage }: Store) => {
+    const found = await usage.find(day.project, day.date, day.date);
+    const counts = found.flatMap(({ by }) => [...by.values()]);
+    return counts.reduce((sum, { requests = 0 }) => sum + requests, 0);
   };
-  t.same(await count(from, 'a', 1), { a: { requests: 1 } });
-  t.same(await count(from, 'a', 2), { a: { requests: 2 } }, 'further requests');
-  t.same(await count(to, 'b', 5), { a: { requests: 2 }, b: { requests: 5 } });
-  t.same(await count(from, 'a', 3), { a: { requests: 2 }, b: { requests: 5 } }, 'nothing is lost');
+  await a.usage.write(totals('p1', 100));
+  t.match((await copied(a, b, { dryRun: true })).of('usage'), { read: 1, added: 1 });
+  t.match((await copied(a, b)).of('usage'), { read: 1, added: 1, equal: 1 });
+  t.equal(await sumOf(b), 100);
+
+  await a.usage.write(totals('p1', 1_000));
+  await a.usage.end(totals('p1', 1_000));
+  await a.usage.write(totals('p2', 1));
+  t.match((await copied(a, b)).of('usage'), { updated: 1, equal: 1 });
+  t.equal(await sumOf(b), 1_001, 'also of a process that has ended');
+  t.equal(changes(await copied(a, b)), 0, 'it can be repeated');
+
+  await b.usage.write(totals('p3', 70));
+  await b.usage.end(totals('p3', 70));
+  await a.usage.write(totals('p2', 5));
+  t.ok((await copied(a, b)).verified);
+  t.equal(await sumOf(b), 1_075, 'what the target has counted stays');
+  t.ok((await copied(b, a)).verified);
+  t.equal(await sumOf(a), 1_075, 'back');
+  t.equal(changes(await copied(a, b)), 0);
+
+  const third = await openTestStore(t, 'embedded');
+  await copied(b, third);
+  t.equal(changes(await copied(a, third)), 0);
+  t.equal(await sumOf(third), 1_075, 'also in the copy of a copy');
+});
+
+t.test('a store is not copied to itself', async (t) => {
+  const store = await openTestStore(t, 'of the tests');
+  await fill(store);
+  await t.rejects(copied(store, store), CopyRefused);
 });
 
 t.test('a repeated copy takes what has changed, and keeps what is newer', async (t) => {
