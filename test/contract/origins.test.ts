@@ -44,7 +44,7 @@ t.test('origins are parsed', async (t) => {
   });
 });
 
-t.test('other texts are no origins', async (t) => {
+t.test('other texts are refused', async (t) => {
   const texts = [
     'static.example',
     '=file:///srv',

@@ -22,7 +22,7 @@ t.test('locations have the defaults of AWS or of another service', async (t) => 
   t.match(parseS3Location(r2), { region: 'auto', style: 'virtual' });
 });
 
-t.test('others are refused, with a text that does not have the value', async (t) => {
+t.test('other texts are refused, with an error that does not contain them', async (t) => {
   const invalid = {
     'no s3:// URL': ['https://bucket', 's3:bucket', 's3://bucket?region=a#secret'],
     credentials: ['s3://secret:secret@bucket?region=a', 's3://secret@bucket?region=a'],

@@ -57,7 +57,7 @@ t.test('the chart renders with one pod and with several', { skip }, async (t) =>
   t.match(frontEnds, 'dist/server/main.js');
   t.match(frontEnds, 'terminationGracePeriodSeconds: 65', 'the delay and 40 s');
   t.match(frontEnds, /readinessProbe:\n +httpGet: \{ path: \/api\/ready,/);
-  t.notMatch(frontEnds, 'replicas:', 'the autoscaler has the number');
+  t.notMatch(frontEnds, 'replicas:', 'the autoscaler sets the number');
   t.match(several.manifests.get('ConfigMap shop-image-delivery'), 'DRAIN_DELAY_MS: "25000"');
   const scaler = several.manifests.get('HorizontalPodAutoscaler shop-image-delivery');
   t.match(scaler, 'name: image_delivery_transforms_queued');
@@ -97,7 +97,7 @@ t.test('the chart takes numbers as they are in commands and in files', { skip },
   t.end();
 });
 
-t.test('the chart refuses values that do not work', { skip }, async (t) => {
+t.test('the chart refuses invalid combinations of values', { skip }, async (t) => {
   const refused: ReadonlyArray<readonly [string, RegExp]> = [
     ['replicas=2', /The embedded store is for one pod/],
     ['autoscaling.enabled=true', /The embedded store is for one pod/],

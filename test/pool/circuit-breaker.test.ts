@@ -17,7 +17,7 @@ function createBreaker() {
   return { breaker, changes, fail, forward };
 }
 
-t.test('it opens after five failures in a row', async (t) => {
+t.test('it opens after five consecutive failures', async (t) => {
   const { breaker, changes, fail } = createBreaker();
   fail(4);
   breaker.succeeded();
@@ -41,7 +41,7 @@ t.test('one probe is allowed after each pause, which doubles up to a limit', asy
     t.notOk(breaker.take(), 'one at a time');
     breaker.failed(new Error('again'));
   }
-  t.equal(changes.length, 1, 'the failures of probes are not told');
+  t.equal(changes.length, 1, 'failed probes are not reported');
   forward(30_000);
   t.ok(breaker.take());
   breaker.abandoned();

@@ -10,7 +10,7 @@ const noon = Date.parse('2026-11-22T12:00:00Z');
 const dayMs = 24 * 60 * 60 * 1_000;
 const noAnswer = new Error('no answer');
 
-/** A store, and processes that count on it, with one clock. */
+/** A store and processes that store their counts in it, with one clock. */
 async function start(t: Test) {
   const { db } = await testDatabase(t);
   const records = new UsageRecords(db);
@@ -19,7 +19,7 @@ async function start(t: Test) {
   const faults = { storeAway: false, loseAnswers: false };
   const failures: unknown[] = [];
   const written: string[] = [];
-  /** Totals whose writes were not answered. */
+  /** Totals whose writes got no response. */
   const lost: WriterTotals[] = [];
   const startProcess = () => {
     const usage = new UsageRecorder({
@@ -82,7 +82,7 @@ async function start(t: Test) {
   };
 }
 
-t.test('processes add up, and each knows its own counts at once', async (t) => {
+t.test('the counts of processes are added, and each process knows its own at once', async (t) => {
   const { startProcess, stored } = await start(t);
   const [a, b] = [startProcess(), startProcess()];
   a.count(3, 100);
@@ -115,7 +115,7 @@ t.test('processes that write in different orders do not block each other', async
   t.same(new Set(hits), new Set([9]));
 });
 
-t.test('a write without an answer counts once', async (t) => {
+t.test('a write without a response counts once', async (t) => {
   const { records, startProcess, stored, faults, failures, lost } = await start(t);
   const { usage, count } = startProcess();
   count(3);
@@ -188,7 +188,7 @@ t.test('a process that is killed loses only what it has not stored', async (t) =
   t.equal(await next.hits(), 7);
 });
 
-t.test('while the store is away, a process goes on counting for every day', async (t) => {
+t.test('while the store is unavailable, a process continues to count for each day', async (t) => {
   const { startProcess, stored, faults, written, forward } = await start(t);
   const { usage, count } = startProcess();
   faults.storeAway = true;
@@ -222,7 +222,7 @@ t.test('only projects with new counts are written', async (t) => {
   t.same(written.slice(30), [id(7)]);
 });
 
-t.test('the counts in memory are bounded, and those that are stored make room', async (t) => {
+t.test('the totals in memory are limited, and stored ones are removed first', async (t) => {
   const totals = new UsageTotals(() => noon);
   const counts = Array.from({ length: 60_001 }, (_, index) => new RequestCounts(`p${index}`));
   const countAll = () => {
@@ -286,7 +286,7 @@ t.test('renders in progress count towards a limit', async (t) => {
   const results = await Promise.allSettled(Array.from({ length: 9 }, admit));
   const ends = results.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
   t.equal(ends.length, 3);
-  // None has ended with a render: their sources failed.
+  // All ended without a render, because their sources failed.
   for (const end of ends) end();
   await t.resolves(admit());
 });

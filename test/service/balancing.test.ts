@@ -14,7 +14,7 @@ import { until } from '../until.ts';
 
 const example = (name: string) => readFile(join(rootPath, 'docs/deploy', name), 'utf8');
 
-/** Three servers in place of machines, which answer images with their own name. */
+/** Three servers that stand for machines, and respond to image requests with their name. */
 async function startMachines(t: Test) {
   const held: ServerResponse[] = [];
   const machines = ['one', 'two', 'three'].map((name) => {
@@ -52,7 +52,7 @@ type Machines = Awaited<ReturnType<typeof startMachines>>['machines'];
 
 const addressesOf = (machines: Machines) => machines.map(({ address }) => address);
 
-/** The machine that answers. */
+/** The machine that responds. */
 async function machineOf(url: string): Promise<string> {
   const response = await fetch(url);
   await response.arrayBuffer();
@@ -74,18 +74,18 @@ const formsOf = (source: string) => [
   `/img/${encodeURIComponent(source)}?project=${project}&url=https://ignored.test/`,
 ];
 
-/** Checks that the forms of each source meet; returns the machine of each source. */
+/** Checks that one machine gets all forms of each source. @returns the machine of each source */
 async function machinesOf(t: Test, { url }: Pick<Server, 'url'>, forms = formsOf) {
   const found = new Map<string, string>();
   const apart: string[] = [];
   for (const source of sources) {
     const names: string[] = [];
-    // One after the other: requests in progress can be passed on to other machines.
+    // One after the other, because the balancers may move concurrent requests to other machines.
     for (const form of forms(source)) names.push(await machineOf(url + form));
     if (new Set(names).size !== 1) apart.push(`${source}: ${names}`);
     found.set(source, names[0] ?? '');
   }
-  t.same(apart, [], 'sources whose forms do not meet');
+  t.same(apart, [], 'sources whose forms have different machines');
   return found;
 }
 
@@ -102,7 +102,7 @@ t.test('HAProxy', { skip: !hasHaproxy && 'haproxy is not installed' }, async (t)
   const { url } = haproxy;
   const machineNamed = (name: string) => machines.find((machine) => machine.name === name);
 
-  await t.test('the spellings of a source meet', async (t) => {
+  await t.test('all spellings of a source have one machine', async (t) => {
     await machinesOf(t, haproxy, (source) => {
       const own = `${source.replace('.jpg', '%20b+c.jpg')}?w=1&x=%C3%BC`;
       const direct = own.replace('?', '%3F').replace('&', '%26');
@@ -122,15 +122,18 @@ t.test('HAProxy', { skip: !hasHaproxy && 'haproxy is not installed' }, async (t)
   const before = await machinesOf(t, haproxy);
   for (const share of shares(before)) t.ok(share > 40, `${shares(before)}`);
 
-  await t.test('the service gets the request as it was, and the client', async (t) => {
-    const source = sources[0] ?? '';
-    const target = `/img/${encodeURIComponent(source)}?project=${project}&exp=1&sig=a%2Bb`;
-    const machine = machineNamed(await machineOf(url + target));
-    t.equal(machine?.target, target, 'signatures cover it');
-    t.match(machine?.headers, { 'x-forwarded-for': '127.0.0.1' });
-  });
+  await t.test(
+    'the service gets the unchanged request target and the address of the client',
+    async (t) => {
+      const source = sources[0] ?? '';
+      const target = `/img/${encodeURIComponent(source)}?project=${project}&exp=1&sig=a%2Bb`;
+      const machine = machineNamed(await machineOf(url + target));
+      t.equal(machine?.target, target, 'signatures cover it');
+      t.match(machine?.headers, { 'x-forwarded-for': '127.0.0.1' });
+    },
+  );
 
-  await t.test('other paths are shared out evenly', async (t) => {
+  await t.test('other paths are distributed evenly', async (t) => {
     const counts = new Map<string, number>();
     for (let n = 0; n < 9; n++) {
       const name = await machineOf(`${url}/api/sdk/v1/projects?project=${project}`);
@@ -151,7 +154,7 @@ t.test('HAProxy', { skip: !hasHaproxy && 'haproxy is not installed' }, async (t)
     for (const response of held.splice(0)) response.end();
     await Promise.all(all);
 
-    /** Releases the first request; resolves never. */
+    /** Releases the first request; never resolves. */
     async function released(): Promise<never> {
       await until('the first', () => held.length === 1);
       for (const response of held.splice(0)) response.end();
@@ -182,7 +185,7 @@ t.test('HAProxy', { skip: !hasHaproxy && 'haproxy is not installed' }, async (t)
     });
   });
 
-  await t.test('no request fails when a machine dies', async (t) => {
+  await t.test('no request fails when a machine is killed', async (t) => {
     const own = sources.find((source) => before.get(source) === 'three') ?? '';
     const inProgress = machineOf(`${url}/img/${own}?project=${project}&held`);
     await until('it has a request', () => held.length === 1);

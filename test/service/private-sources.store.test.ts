@@ -23,7 +23,7 @@ const redOf = async (response: Response): Promise<number | string | undefined> =
   return (await sharp(body).raw().toBuffer())[0];
 };
 
-/** Clients of a front end. */
+/** Functions that request images from a front end. */
 function clients(frontEnd: TestFrontEnd) {
   const { url } = frontEnd;
   const image = (project: string, source: string, query = '') =>
@@ -72,7 +72,7 @@ t.test('the operator has pictures in a folder', async (t) => {
     return (await redOf(await image(allowed, source, '&w=15'))) === 100;
   });
 
-  // A watermark's host need not be on the allowlist, but is not the operator's folder then.
+  // A watermark's host need not be on the allowlist, but then the operator's folder is not used.
   const set = async (of: string) =>
     (await call('PATCH', `${of}/settings`, { watermarkUrl: source })).status;
   t.equal(await set(allowed), 200);
@@ -210,7 +210,7 @@ t.test('a project sends headers to a host', async (t) => {
   });
 });
 
-t.test('the operator has a host of its own for a project', async (t) => {
+t.test('the operator configures a host for one project', async (t) => {
   const headers = 'headers:Authorization=Bearer%20operators-token';
   const folder = await temporaryFolder(t);
   const first = await start(t, {});

@@ -13,7 +13,7 @@ const pictureOf = (version: number): Promise<Buffer> =>
 
 const sourcePath = '/a.png';
 
-/** Two machines with a bucket, a store and an origin in common. */
+/** Two machines with the same bucket, store and origin. */
 async function startMachines(t: Test, environment: Readonly<Record<string, string>> = {}) {
   Object.assign(process.env, variables);
   const bucket = await startTestS3(t);
@@ -65,14 +65,14 @@ t.test('a purge leaves no old image on any machine', async (t) => {
   await until('the new image is there', async () => (await get(first)).version === 2);
 });
 
-t.test('a silent bucket delays an image by the deadline, and is never an error', async (t) => {
+t.test('a silent bucket delays an image by the timeout, and causes no error', async (t) => {
   const { bucket, first, get } = await startMachines(t, { SERVICE_SHARED_CACHE_TIMEOUT_MS: '100' });
   bucket.handler = silent;
   for (let version = 0; version < 8; version += 1) {
     t.match(await get(first, `&v=${version}`), { version: 1, tier: 'miss' });
   }
   const reads = bucket.requests.filter((line) => line.startsWith('GET'));
-  t.ok(reads.length > 0 && reads.length <= 5, 'then it is not asked any more');
+  t.ok(reads.length > 0 && reads.length <= 5, 'then it is no longer read');
   const warnings = first.log.filter(({ msg }) => msg.includes('shared cache is not read'));
   t.match(warnings, [{ cause: 'no answer in time' }]);
   const health = await fetch(`${first.url}/api/health`);
@@ -113,17 +113,17 @@ t.test('machines learn from each other that a source has changed', async (t) => 
     const { header } = await get(first);
     return !header('cache-status')?.includes('ttl=-');
   });
-  t.equal(writes(), 2, 'the same bytes are not noted again');
+  t.equal(writes(), 2, 'unchanged bytes cause no write');
 
   await publish(2);
   shift += 61_000;
   await until('one machine has the new image', async () => (await get(second)).version === 2);
   await until('it and the state are stored', () => writes() === 4);
-  t.equal(fetches(), 3, 'by one fetch for the question and the image');
+  t.equal(fetches(), 3, 'by one fetch for revalidation and image');
   await until('the other one has it', async () => {
     const { version, tier } = await get(first);
     if (version === 2) t.equal(tier, 'shared');
     return version === 2;
   });
-  t.equal(fetches(), 3, 'without a question to the origin');
+  t.equal(fetches(), 3, 'without a request to the origin');
 });

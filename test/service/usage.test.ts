@@ -63,7 +63,7 @@ async function start(t: Test) {
   };
 }
 
-t.test('usage is exact, by tier, and adds up over restarts', async (t) => {
+t.test('usage is exact, by tier, and is added over restarts', async (t) => {
   let counted = { project: '', total: {} };
   await t.test('every kind of request', async (t) => {
     const { get, image, warm, usage, createProject, project } = await start(t);

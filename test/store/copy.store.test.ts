@@ -18,7 +18,7 @@ async function ownDatabase(t: Test): Promise<Store> {
   return connectStore(own, () => {});
 }
 
-/** An empty store: a new database of the tests' server, or else an embedded store of its own. */
+/** An empty store: a new database of the tests' server, or a new embedded store. */
 async function openTestStore(t: Test, kind: 'of the tests' | 'embedded'): Promise<Store> {
   const embedded = { mongodbUrl: null, dataDir: shortFolder(t) };
   const store = kind === 'embedded' ? await openStore(embedded, () => {}) : await ownDatabase(t);
@@ -39,7 +39,7 @@ const job = (projectId: string, n: number) => ({
   dpr: null,
 });
 
-/** Puts something of everything into a store. More jobs than 200 are read in two pages. */
+/** Adds documents of each kind to a store, with more than 200 jobs, which are read in two pages. */
 async function fill(store: Store, jobCount = 20) {
   const { _id: orgId } = await store.organisations.default();
   const other = await store.organisations.create('Other');
@@ -83,7 +83,7 @@ async function copied(from: Store, to: Store, options: Partial<StoreCopyOptions>
 const changes = ({ counts }: Awaited<ReturnType<typeof copied>>) =>
   [...counts.values()].reduce((sum, one) => sum + one.added + one.updated + one.deleted, 0);
 
-t.test('a copy has all that a service needs, and returns to another store', async (t) => {
+t.test('a copy has all documents that a service needs, and can be copied back', async (t) => {
   const [from, to] = [await openTestStore(t, 'embedded'), await openTestStore(t, 'of the tests')];
   const { id, orgId, valid, revoked, first, prewarm } = await fill(from, 250);
   const queued = from.db.collection('jobs');
@@ -102,7 +102,7 @@ t.test('a copy has all that a service needs, and returns to another store', asyn
   t.equal((await to.organisations.default())._id, orgId);
   t.same(await to.organisations.list(), await from.organisations.list());
   t.match(await to.prewarms.find(id, prewarm), { sourceCount: 250, status: 'accepted' });
-  t.equal(changes(await copied(from, to)), 0, 'it can be repeated');
+  t.equal(changes(await copied(from, to)), 0, 'a repeated copy changes nothing');
 
   const back = await openTestStore(t, 'embedded');
   t.ok((await copied(to, back)).verified);
@@ -153,7 +153,7 @@ t.test('a store is not copied to itself', async (t) => {
   await t.rejects(copied(store, store), CopyRefused);
 });
 
-t.test('a repeated copy takes what has changed, and keeps what is newer', async (t) => {
+t.test('a repeated copy copies changes, and keeps newer documents', async (t) => {
   const [from, to] = [await openTestStore(t, 'of the tests'), await openTestStore(t, 'embedded')];
   const { id, orgId, valid, revoked, first, second } = await fill(from);
   await copied(from, to);
@@ -216,7 +216,7 @@ t.test('nothing is lost while the store is written to', async (t) => {
   t.same(await to.projects.list(), await from.projects.list());
 });
 
-t.test('the data of another deployment is neither changed nor mixed unasked', async (t) => {
+t.test('the data of another deployment is not changed without the option', async (t) => {
   const [from, to] = [await openTestStore(t, 'of the tests'), await openTestStore(t, 'embedded')];
   await t.rejects(copied(from, to), CopyRefused, 'an empty source');
   const { id } = await fill(from);
@@ -229,7 +229,7 @@ t.test('the data of another deployment is neither changed nor mixed unasked', as
   t.equal((await to.organisations.default())._id, orgId, 'its own default');
 });
 
-t.test('every collection of the code is copied, or has a reason', async (t) => {
+t.test('each collection in the code is copied, or excluded for a reason', async (t) => {
   const known = new Set([
     ...copiedCollections.map(({ name }) => name),
     ...Object.keys(excludedCollections),

@@ -12,7 +12,7 @@ export const words = (text: string): string[] => text.trim().split(/\s+/);
 export const repeatedText = (count: number, part: (index: number) => string): string =>
   Array.from({ length: count }, (_, index) => part(index)).join('');
 
-/** A part many times, in one buffer. */
+/** Repeats a part, in one buffer. */
 export const repeated = (count: number, part: Buffer): Buffer =>
   Buffer.alloc(count * part.length, part);
 

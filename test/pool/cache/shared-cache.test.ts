@@ -13,7 +13,7 @@ import { keyOf, noPurges, picture, provenance } from './pictures.ts';
 const { signal } = new AbortController();
 const key = keyOf('a');
 const object = `pre fix/${objectKey('prj_1', key)}`;
-/** A time in which only a silent server does not answer. */
+/** A timeout that only a silent server exceeds. */
 const timeoutMs = 60_000;
 
 type Options = Partial<Omit<SharedCacheSettings, 'location'>> & { readonly url?: string };
@@ -65,7 +65,7 @@ t.test('objects that are damaged, incomplete or of another image are misses', as
   t.match(cache.stats().reads, { hit: 0, damaged: bodies.length });
 });
 
-t.test('purged images are not used, and others get a new stamp in time', async (t) => {
+t.test('purged images are not used, and the stamps of others are renewed in time', async (t) => {
   const { server, read, put } = await start(t);
   const purges = { ...noPurges, known: 9, validFrom: 4, renewBelow: 6 };
   put(fileOf(3));
@@ -96,7 +96,7 @@ t.test(
       tick(timeoutMs);
       t.equal(await image, null);
     }
-    t.equal(await read(), null, 'without an answer, and without a timer');
+    t.equal(await read(), null, 'without a response, and without a timer');
     t.equal(server.requests.length, 5);
     t.match(cache.stats(), { reads: { timeout: 5, skipped: 1 }, available: { read: false } });
     t.same(changes, ['read fails']);
@@ -170,7 +170,7 @@ t.test('all reads of one request have one timeout', async (t) => {
   t.match(cache.stats().reads, { timeout: 1, skipped: 1 });
 });
 
-t.test('a service that fails is probed, and used when it works again', async (t) => {
+t.test('a failing S3 service is probed, and used when it works again', async (t) => {
   const { now } = performance;
   let shift = 0;
   performance.now = () => now.call(performance) + shift;
@@ -196,7 +196,7 @@ t.test('a service that fails is probed, and used when it works again', async (t)
   t.same(changes.slice(2), ['read works', 'write works']);
 });
 
-t.test('a service that accepts no connection is a miss', async (t) => {
+t.test('an S3 service that accepts no connection is a miss', async (t) => {
   const closed = createServer();
   await new Promise<void>((done) => closed.listen(0, '127.0.0.1', done));
   const address = closed.address() as { port: number };
@@ -207,7 +207,7 @@ t.test('a service that accepts no connection is a miss', async (t) => {
   t.match(cache.stats().reads, { error: 1 });
 });
 
-t.test('a read that nobody waits for is no failure of the service', async (t) => {
+t.test('a cancelled read does not count as a failure of the S3 service', async (t) => {
   const { server, cache } = await start(t);
   server.handler = silent;
   for (let count = 1; count <= 6; count += 1) {
@@ -220,7 +220,7 @@ t.test('a read that nobody waits for is no failure of the service', async (t) =>
   t.match(cache.stats(), { reads: { timeout: 0, error: 0 }, available: { read: true } });
 });
 
-t.test('the bytes of the queue are limited, and one key waits once', async (t) => {
+t.test('the bytes of the queue are limited, and it has each key once', async (t) => {
   const { server, cache } = await start(t, { queueBytes: 50_000 });
   server.handler = silent;
   for (const name of ['a', 'b', 'c', 'd']) cache.write(keyOf(name), picture(9_000), noPurges);
@@ -233,7 +233,7 @@ t.test('the bytes of the queue are limited, and one key waits once', async (t) =
   t.ok(droppedBytes > 9_000 && queuedBytes > 45_000 && queuedBytes <= 50_000);
 });
 
-t.test('what waits is written at the end, unless the service is silent', async (t) => {
+t.test('waiting writes are finished at the end, unless the S3 service is silent', async (t) => {
   const { server, cache } = await start(t);
   const names = Array.from({ length: 20 }, (_, i) => `${i}`);
   for (const name of names) cache.write(keyOf(name), picture(1_000), noPurges);

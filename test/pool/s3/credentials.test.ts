@@ -7,7 +7,7 @@ import t, { type Test } from 'tap';
 import { CredentialChain } from '../../../pool/s3/credentials.ts';
 import { until } from '../../until.ts';
 
-/** A service of credentials on 127.0.0.1, and the requests that it has received. */
+/** A service on 127.0.0.1 that issues credentials, and the requests that it has received. */
 async function startService(t: Test, respond: RequestListener) {
   const requests: { line: string; token: string | undefined }[] = [];
   const server = createServer((request, response) => {
@@ -51,7 +51,7 @@ t.test('variables come first', async (t) => {
   t.match(await new CredentialChain(session, 'eu-west-1').get(), found('AKID'));
 });
 
-t.test('a container gets them with its token', async (t) => {
+t.test('a container gets credentials with its token', async (t) => {
   const service = await startService(t, (_, response) =>
     response.end(answerOf('CONTAINER', Date.now() + 60 * minute)),
   );
@@ -68,7 +68,7 @@ t.test('a container gets them with its token', async (t) => {
   ]);
 });
 
-t.test('the token of a container goes to no other address without TLS', async (t) => {
+t.test('the token of a container is sent without TLS to local addresses only', async (t) => {
   for (const uri of [
     'http://192.0.2.1/',
     'http://example.com/',
@@ -109,7 +109,7 @@ t.test('a web identity is exchanged for the credentials of a role', async (t) =>
   });
 });
 
-t.test('an instance gets those of its role by IMDSv2', async (t) => {
+t.test('an instance gets the credentials of its role by IMDSv2', async (t) => {
   const service = await startService(t, ({ method, url, headers }, response) => {
     if (method === 'PUT') return response.end('imds');
     if (headers['x-aws-ec2-metadata-token'] !== 'imds') return response.writeHead(401).end();
@@ -126,7 +126,7 @@ t.test('an instance gets those of its role by IMDSv2', async (t) => {
   await t.rejects(new CredentialChain(disabled, 'eu-west-1').get(), /no credentials/);
 });
 
-t.test('they are renewed before they expire, and requested once at a time', async (t) => {
+t.test('credentials are renewed before they expire, by one request at a time', async (t) => {
   let now = Date.now();
   let fails = false;
   const service = await startService(t, (_, response) => {
@@ -146,7 +146,7 @@ t.test('they are renewed before they expire, and requested once at a time', asyn
 
   fails = true;
   now += 58 * minute;
-  t.equal(await id(), '2', 'an outage does not matter yet');
+  t.equal(await id(), '2', 'an outage has no effect yet');
   await until('it was asked', () => service.requests.length === 3);
   now += 2 * minute;
   await t.rejects(chain.get(), /answered 500/);
@@ -158,7 +158,7 @@ t.test('they are renewed before they expire, and requested once at a time', asyn
   t.equal(await id(), `${count + 1}`);
 });
 
-t.test('a service that is silent, large or wrong is an error without secrets', async (t) => {
+t.test('a silent, too long or invalid response is an error without secrets', async (t) => {
   const answers: RequestListener[] = [
     () => {},
     (_, response) => response.end('secret'.repeat(20_000)),

@@ -51,19 +51,19 @@ async function pictureFolder(t: Test) {
   return { base, folder, outside, sources, originOf, read, textOf };
 }
 
-t.test('the path of a URL names a file below the folder', async (t) => {
+t.test('the path of a URL names a file in the folder', async (t) => {
   const { textOf, read } = await pictureFolder(t);
   t.equal(await textOf('/a.jpg'), 'picture a');
-  t.equal(await textOf('/sub/b.jpg?v=2#x'), 'picture b', 'the query names no file');
+  t.equal(await textOf('/sub/b.jpg?v=2#x'), 'picture b', 'the query is ignored');
   t.equal(await textOf('/a%20b+c%252e.jpg'), 'picture with signs');
-  t.equal(await textOf('/inside.jpg'), 'picture b', 'a link to a file below the folder');
+  t.equal(await textOf('/inside.jpg'), 'picture b', 'a link to a file in the folder');
   const { bytes, validators, contentType } = await read('/a.jpg');
   t.type(bytes.buffer, SharedArrayBuffer);
   t.match(validators, { etag: /^"[a-z\d-]+"$/, lastModified: / GMT$/ });
   t.equal(contentType, null);
 });
 
-t.test('nothing else can be had', async (t) => {
+t.test('no other file can be read', async (t) => {
   const { read, base } = await pictureFolder(t);
   const paths = [
     '/',
@@ -114,7 +114,7 @@ t.test('nothing else can be had', async (t) => {
   }
 });
 
-t.test('a folder of the path that becomes a link gives nothing away', async (t) => {
+t.test('a folder of the path that becomes a link gives no access to other files', async (t) => {
   const { folder, outside, originOf, base } = await pictureFolder(t);
   await writeFile(join(outside, 'b.jpg'), 'outside');
   await symlink(outside, join(base, 'link'));
@@ -129,7 +129,7 @@ t.test('a folder of the path that becomes a link gives nothing away', async (t) 
     }
   };
   const exchanged = exchange();
-  // Each of them fetches, because none keeps the bytes.
+  // Each request reads the file, because no bytes are kept.
   const sources = openSources(t, {}, { cacheBytes: 1 });
   const seen = new Set<string>();
   const wanted = new URL('https://static.example/sub/b.jpg');
@@ -193,7 +193,7 @@ t.test('a file is read again only if it has changed', async (t) => {
   t.not(changed.validators.etag, validators.etag);
 });
 
-t.test('many files are read in turns', async (t) => {
+t.test('a limited number of files is read at a time', async (t) => {
   const { folder, originOf } = await pictureFolder(t);
   const origin = originOf();
   const sources = openSources(t, { fetchConcurrency: 64 });

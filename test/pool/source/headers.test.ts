@@ -24,7 +24,7 @@ t.test('headers are sent with the request, and to the same origin after a redire
   for (const { headers } of origin.requests) t.match(headers, credentials);
 });
 
-t.test('headers are not sent to another host or port, nor on the way back', async (t) => {
+t.test('headers are not sent to another host or port, nor after a redirect back', async (t) => {
   const other = await startOrigin(t, ({ url = '' }, response) => {
     const back = /^\/back\?(\d+)$/.exec(url)?.[1];
     if (back === undefined) return response.end('picture');

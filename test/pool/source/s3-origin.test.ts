@@ -14,7 +14,7 @@ const credentials = {
 };
 const pathOfUrl = (path: string) => new URL(`https://photos.example${path}`);
 
-/** A bucket with one object, whose other answers are those of paths. */
+/** A bucket with one object; other paths have their own responses. */
 async function startBucket(t: Test) {
   return startOrigin(t, ({ url, headers }, response) => {
     const { authorization = '' } = headers;
@@ -42,7 +42,7 @@ async function open(t: Test, trusted = true, privateSources: readonly string[] =
   return { bucket, sources, originOf, acquire };
 }
 
-t.test('the path of a URL names an object below the prefix', async (t) => {
+t.test('the path of a URL names an object under the prefix', async (t) => {
   const { bucket, sources, originOf, acquire } = await open(t);
   const { bytes, validators } = await acquire('/a.jpg?v=2');
   t.equal(Buffer.from(bytes).toString(), 'picture');
@@ -59,7 +59,7 @@ t.test('the path of a URL names an object below the prefix', async (t) => {
   t.equal(answer.bytes, null);
 });
 
-t.test('no other object can be had', async (t) => {
+t.test('no other object can be read', async (t) => {
   const { bucket, acquire } = await open(t);
   const refused = [
     '/',
@@ -79,7 +79,7 @@ t.test('no other object can be had', async (t) => {
   for (const path of refused) {
     t.equal((await failureOf(acquire(path))).code, 'source_not_found', path);
   }
-  t.equal(bucket.requests.length, 0, 'nothing is asked for');
+  t.equal(bucket.requests.length, 0, 'no request is sent');
   const below = ['/../other.jpg', '/%2e%2e/other.jpg', '/%252e%252e/other.jpg', '/..\\other.jpg'];
   for (const path of below) {
     t.equal((await failureOf(acquire(path))).code, 'source_not_found', path);
@@ -131,5 +131,5 @@ t.test('only the endpoint of an operator may be private', async (t) => {
   const { sources, bucket, acquire } = await open(t);
   await acquire('/a.jpg');
   const direct = sources.acquire(bucket.url('/media/shop/a.jpg'), client());
-  t.equal((await failureOf(direct)).code, 'source_blocked', 'not as a source of its own');
+  t.equal((await failureOf(direct)).code, 'source_blocked', 'not by its own URL');
 });

@@ -68,7 +68,7 @@ t.test('a purge of a project deletes all of its objects', async (t) => {
   t.equal(count('prj_2/'), 1);
 });
 
-t.test('a failing service is asked again, and then with the next purge', async (t) => {
+t.test('failed deletions are repeated, and again with the next purge', async (t) => {
   const { server, purges, count } = await start(t);
   server.handler = refusing;
   purges.purge(projectOf(0, { [tag('a')]: purgedAt }));
