@@ -32,6 +32,9 @@ export interface CopiedCollection {
 const isRunning = ({ lockedAt }: Document): boolean => lockedAt !== null;
 const hasEnded = ({ lockedAt, nextRunAt }: Document): boolean =>
   lockedAt === null && nextRunAt === null;
+/** It has failed in the target, and waits for its next attempt. */
+const hasRunLater = (target: Document, source: Document): boolean =>
+  (target['lastRunAt'] ?? 0) > (source['lastRunAt'] ?? 0);
 
 /**
  * Copied in this order, so that documents come after those that they refer to. A test fails for a collection that
@@ -57,8 +60,8 @@ export const copiedCollections: readonly CopiedCollection[] = [
     name: jobsCollection,
     // A worker of the source is running it: a copy would run a second time.
     isCopied: (job) => !isRunning(job),
-    keeps: (target) => isRunning(target) || hasEnded(target),
-    guardFields: ['lockedAt', 'nextRunAt'],
+    keeps: (target, source) => isRunning(target) || hasEnded(target) || hasRunLater(target, source),
+    guardFields: ['lockedAt', 'nextRunAt', 'lastRunAt'],
   },
   { name: 'prewarms' },
   { name: 'purges' },

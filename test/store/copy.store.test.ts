@@ -193,6 +193,26 @@ t.test('a repeated copy copies changes, and keeps newer documents', async (t) =>
   t.equal(await to.projects.find(own), null);
 });
 
+t.test('a job that has failed in the copy waits for its next attempt there', async (t) => {
+  const [from, to] = [await openTestStore(t, 'of the tests'), await openTestStore(t, 'embedded')];
+  const { first } = await fill(from);
+  await copied(from, to);
+  const at = (second: number) => new Date(Date.UTC(2026, 10, 22, 12, 0, second));
+  const runIn = (store: Store, second: number, failCount: number) =>
+    store.db
+      .collection('jobs')
+      .updateOne(
+        { _id: first },
+        { $set: { failCount, lastRunAt: at(second), nextRunAt: at(second + 30) } },
+      );
+  await runIn(to, 10, 3);
+  t.match((await copied(from, to)).of('jobs'), { kept: 1, updated: 0 });
+  t.match(await to.db.collection('jobs').findOne({ _id: first }), { failCount: 3 });
+  await runIn(from, 20, 4);
+  t.match((await copied(from, to)).of('jobs'), { kept: 0, updated: 1 }, 'a later attempt');
+  t.match(await to.db.collection('jobs').findOne({ _id: first }), { failCount: 4 });
+});
+
 t.test('nothing is lost while the store is written to', async (t) => {
   const [from, to] = [await openTestStore(t, 'embedded'), await openTestStore(t, 'of the tests')];
   const { id, orgId } = await fill(from);
