@@ -64,7 +64,13 @@ export const copiedCollections: readonly CopiedCollection[] = [
     guardFields: ['lockedAt', 'nextRunAt', 'lastRunAt'],
   },
   { name: 'prewarms' },
-  { name: 'purges' },
+  {
+    name: 'purges',
+    // Machines that use the target have deleted the images.
+    keeps: (target, source) =>
+      Object.keys(target['machines']).some((machine) => !(machine in source['machines'])),
+    guardFields: ['machines'],
+  },
   { name: 'usage', shareOf: usageShareOf },
 ];
 

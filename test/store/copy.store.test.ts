@@ -213,6 +213,20 @@ t.test('a job that has failed in the copy waits for its next attempt there', asy
   t.match(await to.db.collection('jobs').findOne({ _id: first }), { failCount: 4 });
 });
 
+t.test('a purge that is done in the copy stays done', async (t) => {
+  const [from, to] = [await openTestStore(t, 'of the tests'), await openTestStore(t, 'embedded')];
+  const { id } = await fill(from);
+  await from.purges.add({ projectId: id, number: 1, sourceCount: 0, hook: null });
+  await copied(from, to);
+  const deleted = (store: Store, name: string) =>
+    store.purges.deleted(id, 1, { name, images: 4, deletedAt: new Date() });
+  await deleted(from, 'a');
+  t.match((await copied(from, to)).of('purges'), { updated: 1 });
+  await deleted(to, 'b');
+  t.match((await copied(from, to)).of('purges'), { kept: 1, updated: 0 });
+  t.match(await to.purges.find(id, '1'), { machines: [{ name: 'a' }, { name: 'b' }] });
+});
+
 t.test('nothing is lost while the store is written to', async (t) => {
   const [from, to] = [await openTestStore(t, 'embedded'), await openTestStore(t, 'of the tests')];
   const { id, orgId } = await fill(from);
