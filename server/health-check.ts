@@ -5,7 +5,8 @@ import { settingsOrExit } from '../contract/settings/load.ts';
 /**
  * `node dist/server/health-check.js [worker] [--wait]`: exits with 0 when the service of this machine takes
  * requests, or the worker answers, for containers and service managers. The state of the store does not count:
- * restarting a container that still serves images does not repair the store. `--wait` repeats it for a minute.
+ * restarting a container that still serves images does not repair the store. `--wait` repeats it for a minute,
+ * or until the process of the variable MAINPID, which systemd sets to that of the service, has ended.
  */
 
 const withinMs = 4_000;
@@ -27,9 +28,24 @@ const check = (): Promise<string | null> =>
     (error: unknown) => `does not answer: ${error instanceof Error ? error.message : error}`,
   );
 
+function mainProcessEnded(): boolean {
+  const pid = Number(process.env['MAINPID'] ?? 0);
+  if (!(pid > 0)) return false;
+  try {
+    process.kill(pid, 0);
+    return false;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'ESRCH';
+  }
+}
+
 const until = performance.now() + (options.includes('--wait') ? waitMs : 0);
 let problem = await check();
 while (problem !== null && performance.now() < until) {
+  if (mainProcessEnded()) {
+    problem += ', and the main process has ended';
+    break;
+  }
   await sleep(waitEveryMs);
   problem = await check();
 }

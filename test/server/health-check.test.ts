@@ -1,0 +1,34 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { fileURLToPath } from 'node:url';
+import t from 'tap';
+import { scriptArguments, scriptUrl } from '../scripts.ts';
+
+const script = fileURLToPath(scriptUrl('../../server/health-check', import.meta.url));
+
+t.test('the health check waits no longer than the service runs', async (t) => {
+  const main = spawn(process.execPath, ['--eval', 'setInterval(() => {}, 1_000)']);
+  t.teardown(() => main.kill('SIGKILL'));
+  let checks = 0;
+  const service = createServer((_, response) => {
+    checks += 1;
+    if (checks === 3) main.kill('SIGKILL');
+    response.writeHead(503).end('it starts');
+  }).listen(0, '127.0.0.1');
+  await once(service, 'listening');
+  t.teardown(() => service.close());
+  const { port } = service.address() as AddressInfo;
+  const environment = { SERVICE_PORT: String(port), MAINPID: String(main.pid) };
+  const check = spawn(process.execPath, [...scriptArguments, script, '--wait'], {
+    env: { ...process.env, ...environment },
+  });
+  let written = '';
+  check.stderr.on('data', (text) => {
+    written += text;
+  });
+  t.same(await once(check, 'close'), [1, null]);
+  t.match(written, /answered 503: it starts, and the main process has ended\n$/);
+  t.ok(checks >= 3, 'it waits while the main process runs');
+});
