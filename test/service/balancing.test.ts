@@ -113,6 +113,14 @@ t.test('HAProxy', { skip: !hasHaproxy && 'haproxy is not installed' }, async (t)
         `/img/${direct.replace('https://', 'HTTPS:/')}?project=${project}`,
       ];
     });
+    await machinesOf(t, haproxy, (source) => {
+      const own = source.replace('.jpg', ';v=1.jpg');
+      return [
+        `/img/${own}?project=${project}`,
+        `/img/?url=${own}&project=${project.replace('_', '%5F')}`,
+        `/img/?a=1;url=b;project=c&url=${encodeURIComponent(own)}&project=${project}`,
+      ];
+    });
     await machinesOf(t, haproxy, (source) => [
       `/img/${source}%zz?project=${project}`,
       `/img/${encodeURIComponent(`${source}%zz`)}?project=${project}`,
