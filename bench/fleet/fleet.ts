@@ -9,7 +9,7 @@ import { bucketSettings } from './bucket.ts';
 import { Client } from './client.ts';
 import { type Link, startLink } from './link.ts';
 import { FleetMachine } from './machine.ts';
-import { type Pictures, pathOf, startPictures } from './pictures.ts';
+import { imagePathOf, type Pictures, startPictures } from './pictures.ts';
 
 /** Three machines with one store and one bucket, behind a balancer. */
 export interface Fleet {
@@ -73,7 +73,7 @@ export async function startFleet(): Promise<Fleet> {
       await machine.start();
     }
     const balancer = await opened(startBalancer(machines));
-    const path = (variant: number) => pathOf(variant, pictures.origin.url, project);
+    const path = (variant: number) => imagePathOf(variant, pictures.origin.url, project);
     const client = new Client(balancer.url, path);
     closing.push(() => client.close());
     return {

@@ -60,7 +60,7 @@ export async function startPictures(): Promise<Pictures> {
 export const sourceNumberOf = (variant: number): number => Math.floor(variant / widths.length);
 
 /** The path and query of a variant, 0 or more. */
-export function pathOf(variant: number, origin: string, project: string): string {
+export function imagePathOf(variant: number, origin: string, project: string): string {
   const source = encodeURIComponent(`${origin}/${sourceNumberOf(variant)}`);
   return `/img/${source}?project=${project}&w=${widths[variant % widths.length]}&fmt=jpeg`;
 }

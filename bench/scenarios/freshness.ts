@@ -8,7 +8,7 @@ import { processorMs } from '../servers/processes.ts';
 import { deployService } from '../servers/service.ts';
 import { ratios, spread } from './rounds.ts';
 import { type Bench, type Measures, type Scenario, unusedNumber } from './scenario.ts';
-import { quality } from './sources.ts';
+import { requestedQuality } from './sources.ts';
 
 const measures = {
   'not modified': {
@@ -56,7 +56,7 @@ export const freshness: Scenario = {
           source: `${origin.url}/photo.jpg?n=${first + index}`,
           width: photo.width,
           format: 'jpeg',
-          quality,
+          quality: requestedQuality,
         }),
       );
       const perImage = async (tier: 'miss' | 'memory') => {

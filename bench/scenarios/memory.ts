@@ -5,7 +5,7 @@ import type { ImageServer } from '../servers/server.ts';
 import { deployService } from '../servers/service.ts';
 import { alternate, spread } from './rounds.ts';
 import { type Bench, type Measures, type Scenario, unusedNumber } from './scenario.ts';
-import { imageUrlOf, quality } from './sources.ts';
+import { imageUrlOf, requestedQuality } from './sources.ts';
 
 const measures = {
   'of a peer': {
@@ -61,7 +61,7 @@ export const memory: Scenario = {
     if (peers.length > 0) {
       contenders[uncached] = started(() => deployService({ SERVICE_MEMORY_CACHE_BYTES: '0' }));
     } else bench.note('The goal for memory needs a peer with --peer-pid.');
-    if (bench.hasIpx) contenders['IPX'] = started(() => startIpx(pixels, quality));
+    if (bench.hasIpx) contenders['IPX'] = started(() => startIpx(pixels, requestedQuality));
     for (const peer of peers) contenders[peer.name] = () => measure(bench, peer, count);
     const rounds = bench.quick ? 1 : Math.min(3, bench.rounds);
     report(bench, await alternate(rounds, contenders), `${count} misses`);

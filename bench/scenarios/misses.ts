@@ -15,7 +15,7 @@ import { deployService } from '../servers/service.ts';
 import { fastestOf, measureMisses, minImages, type Rendering, warmupOf } from './rendering.ts';
 import { alternate, differences, figure, median, ratios, spread } from './rounds.ts';
 import { type Bench, type Measures, type Scenario, unusedNumber } from './scenario.ts';
-import { imageUrlOf, quality, type SourcePicture } from './sources.ts';
+import { imageUrlOf, requestedQuality, type SourcePicture } from './sources.ts';
 
 const measures = {
   'of bare sharp': {
@@ -71,7 +71,7 @@ export const misses: Scenario = {
     let arrangement: Arrangement | null = null;
     for (const cases of groups) {
       const pixels = cases[0]?.source.pixels ?? 0;
-      const ipx = bench.hasIpx ? [await bench.open(startIpx(pixels, quality))] : [];
+      const ipx = bench.hasIpx ? [await bench.open(startIpx(pixels, requestedQuality))] : [];
       const others = [...ipx, ...bench.peers(pixels)];
       for (const one of cases) {
         // A quick run does it once.
@@ -95,7 +95,7 @@ function jobOf(
   warmupS: number,
   atLeast = 0,
 ): BareJob {
-  const options = encoderOptions(format, quality, pixels);
+  const options = encoderOptions(format, requestedQuality, pixels);
   return { file, width, format, seconds, warmupS, atLeast, options };
 }
 

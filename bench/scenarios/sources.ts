@@ -8,7 +8,7 @@ import type { ImageServer } from '../servers/server.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 
 /** The quality of all images, on JPEG's scale: that of a new project. */
-export const quality = 80;
+export const requestedQuality = 80;
 
 /** A picture, and the width of the images that are requested of it. */
 export interface SourcePicture {
@@ -26,7 +26,7 @@ export const imageUrlOf = (
   server: ImageServer,
   { url, width }: SourcePicture,
   format: EncodedFormat = 'jpeg',
-): string => server.imageUrl({ source: url, width, format, quality });
+): string => server.imageUrl({ source: url, width, format, quality: requestedQuality });
 
 export interface SourcePictures {
   /** A JPEG of 2725 x 2225, to 800 px. */
@@ -63,7 +63,7 @@ export async function startSources(): Promise<SourcePictures> {
   const encoded = (body: Buffer | string, width: number, format: EncodedFormat, pixels: number) =>
     sharp(body)
       .resize(width)
-      .toFormat(format, encoderOptions(format, quality, pixels))
+      .toFormat(format, encoderOptions(format, requestedQuality, pixels))
       .toBuffer();
   const photo = await add('photo.jpg', landscape, 800);
   return {

@@ -4,7 +4,7 @@ import { deployService } from '../servers/service.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 import { alternate, spread } from './rounds.ts';
 import { type Bench, type Measures, type Scenario, unusedNumber } from './scenario.ts';
-import { imageUrlOf, quality, type SourcePicture } from './sources.ts';
+import { imageUrlOf, requestedQuality, type SourcePicture } from './sources.ts';
 
 interface Start {
   readonly healthyS: number;
@@ -45,7 +45,7 @@ export const start: Scenario = {
       'empty folder': timed(() => deployService()),
       'used folder': timed(() => deployService({}, { dataDir })),
     };
-    if (bench.hasIpx) contenders['IPX'] = timed(() => startIpx(photo.pixels, quality));
+    if (bench.hasIpx) contenders['IPX'] = timed(() => startIpx(photo.pixels, requestedQuality));
     const rounds = bench.quick ? 2 : Math.max(5, bench.rounds);
     const found = await alternate(rounds, contenders);
     const rows = [['', 'healthy, s', 'first image, s']];

@@ -109,13 +109,13 @@ export type ToFrontEnd =
   | { readonly type: 'drain'; readonly graceMs: number }
   | { readonly type: 'machine-stats'; readonly stats: MachineStats }
   /** The reply to `started`, after the primary has opened the store. */
-  | Welcome
+  | WelcomeMessage
   /** The store has its indexes and the root key. */
   | { readonly type: 'store-prepared' }
   | { readonly type: 'project-known'; readonly project: Project }
   | CoalescerReply;
 
-export interface Welcome {
+export interface WelcomeMessage {
   readonly type: 'welcome';
   /** Contains the credentials. */
   readonly storeUrl: string;
@@ -131,7 +131,7 @@ export interface PrimaryChannel {
 /** The channel of a front end. A closed channel is not an error: the front end ends with it. */
 export interface FrontEndChannel extends PrimaryChannel {
   /** Sends `started`; resolves with the reply, which the receiver gets too. */
-  start(): Promise<Welcome>;
+  start(): Promise<WelcomeMessage>;
   /** Calls a function with each message, earlier ones included. */
   receive(receiver: (message: ToFrontEnd) => void): void;
 }

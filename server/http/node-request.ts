@@ -8,7 +8,7 @@ import type { HttpApp } from './server.ts';
  * The path and the query of a request target. A server must accept an absolute URL (RFC 9112, 3.2.2); its
  * authority is ignored, as the Host header is.
  */
-export function pathOf(target: string): { path: string; query: string } {
+export function splitTarget(target: string): { path: string; query: string } {
   let origin = target.startsWith('/') ? target : target.replace(/^https?:\/\/[^/?#]*/i, '');
   if (origin === '' || origin.startsWith('?')) origin = `/${origin}`;
   // Node decodes the target as Latin-1; clients that send non-ASCII bytes send UTF-8.
@@ -36,7 +36,7 @@ export class NodeHttpRequest extends BaseRequest {
     this.#res = res;
     this.#connection = connection;
     this.method = req.method ?? '';
-    const { path, query } = pathOf(req.url ?? '');
+    const { path, query } = splitTarget(req.url ?? '');
     this.path = path;
     this.query = query;
     const [length, coding] = [this.header('content-length'), this.header('transfer-encoding')];

@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { Server as NetServer, type Socket } from 'node:net';
 import { ServiceError } from '../../contract/errors.ts';
 import { NodeConnection } from './node-connection.ts';
-import { NodeHttpRequest, pathOf } from './node-request.ts';
+import { NodeHttpRequest, splitTarget } from './node-request.ts';
 import type { HttpApp, HttpServer } from './server.ts';
 
 const maxHeaderSize = 16_384;
@@ -111,7 +111,8 @@ export class NodeServer implements HttpServer {
       return new ServiceError('request_timeout', 'The request was not complete in time.');
     }
     const unknown = code === 'HPE_INVALID_METHOD' ? requestLineOf(error) : null;
-    if (unknown !== null) return this.#app.refusal(unknown.method, pathOf(unknown.target).path);
+    if (unknown !== null)
+      return this.#app.refusal(unknown.method, splitTarget(unknown.target).path);
     return code.startsWith('HPE_')
       ? new ServiceError('invalid_request', 'This is not a well-formed HTTP request.')
       : null;

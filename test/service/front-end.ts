@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { pino } from 'pino';
 import type { Test } from 'tap';
 import { loadSettings } from '../../contract/settings/load.ts';
-import type { FrontEndChannel, Welcome } from '../../server/cluster/channel.ts';
+import type { FrontEndChannel, WelcomeMessage } from '../../server/cluster/channel.ts';
 import { createFrontEnd } from '../../server/front-end.ts';
 import { joinStore, type Store } from '../../store/open.ts';
 import { embeddedUrl } from '../store/connection.ts';
@@ -63,7 +63,7 @@ export async function startFrontEnd(
     return (await store.projects.create(fields))._id;
   };
   const project = await createProject('127.0.0.1', 'localhost');
-  const welcome: Welcome = {
+  const welcome: WelcomeMessage = {
     type: 'welcome',
     storeUrl,
     storePrepared: true,

@@ -1,7 +1,7 @@
 import { tooManyParts } from './parts.ts';
 
 /** A box of an ISO base media file (ISO/IEC 14496-12, 4.2). */
-export interface Box {
+export interface ContainerBox {
   readonly type: string;
   readonly data: Buffer;
 }
@@ -13,8 +13,8 @@ export const maxBoxes = 10_000;
  * @throws RangeError for a box that ends outside of its parent
  * @throws ServiceError source_too_large for too many boxes
  */
-export function boxes(data: Buffer = Buffer.alloc(0)): Box[] {
-  const found: Box[] = [];
+export function boxes(data: Buffer = Buffer.alloc(0)): ContainerBox[] {
+  const found: ContainerBox[] = [];
   for (let at = 0; at < data.length; ) {
     const short = data.readUInt32BE(at);
     const long = short === 1;
@@ -31,14 +31,14 @@ export function boxes(data: Buffer = Buffer.alloc(0)): Box[] {
   return found;
 }
 
-export const findBox = (list: readonly Box[], type: string): Buffer | undefined =>
+export const findBox = (list: readonly ContainerBox[], type: string): Buffer | undefined =>
   list.find((box) => box.type === type)?.data;
 
 /** The entries of an `iinf` box (8.11.6). */
-export const itemEntries = (iinf: Buffer | undefined): Box[] =>
+export const itemEntries = (iinf: Buffer | undefined): ContainerBox[] =>
   boxes(iinf?.subarray(iinf[0] === 0 ? 6 : 8));
 
-export function itemType({ data }: Box): string {
+export function itemType({ data }: ContainerBox): string {
   const at = data[0] === 3 ? 10 : 8;
   return data.toString('latin1', at, at + 4);
 }

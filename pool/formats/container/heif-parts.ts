@@ -1,4 +1,4 @@
-import { type Box, boxes, findBox, itemEntries, itemType } from './boxes.ts';
+import { boxes, type ContainerBox, findBox, itemEntries, itemType } from './boxes.ts';
 import type { PartRole, Parts } from './parts.ts';
 
 /**
@@ -30,7 +30,7 @@ function* readParts(file: Buffer): Parts {
   if (locations !== undefined) yield* itemParts(file, locations, roles);
 }
 
-function* boxParts(file: Buffer, list: readonly Box[]): Parts {
+function* boxParts(file: Buffer, list: readonly ContainerBox[]): Parts {
   for (const { type, data } of list) {
     const start = data.byteOffset - file.byteOffset;
     const isProfile = type === 'colr' && /^(prof|rICC)/.test(data.toString('latin1', 0, 4));
@@ -40,7 +40,7 @@ function* boxParts(file: Buffer, list: readonly Box[]): Parts {
   }
 }
 
-const itemId = ({ data }: Box): number =>
+const itemId = ({ data }: ContainerBox): number =>
   data[0] === 3 ? data.readUInt32BE(4) : data.readUInt16BE(4);
 
 const roleOf = (type: string): PartRole =>

@@ -85,7 +85,7 @@ export interface Preset {
 }
 
 /** What was counted on a day, or on several. */
-export interface UsageCounts {
+export interface UsageFigures {
   readonly requests: number;
   /** By cache. */
   readonly hits: Readonly<Record<string, number>>;
@@ -97,9 +97,9 @@ export interface UsageCounts {
   readonly background: Readonly<Record<'requests' | 'renders' | 'renderSeconds', number>>;
 }
 
-export interface Usage {
-  readonly days: readonly UsageCounts[];
-  readonly total: UsageCounts;
+export interface UsageBody {
+  readonly days: readonly UsageFigures[];
+  readonly total: UsageFigures;
 }
 
 /** The fields of responses; each response has one of them, and its `Location`. */
@@ -110,7 +110,7 @@ export interface ResponseBody {
   readonly projects: readonly Project[];
   readonly prewarm: PrewarmStatus;
   readonly purge: PurgeStatus;
-  readonly usage: Usage;
+  readonly usage: UsageBody;
   readonly limits: Readonly<Record<string, number | null>>;
   readonly preset: Preset;
   readonly presets: readonly Preset[];

@@ -7,7 +7,7 @@ import { Graph } from './graph.tsx';
 import { FailureNotice } from './notice.tsx';
 import { type ProjectProps, ProjectSection } from './project-section.tsx';
 import { bodyOf, fieldsOf, type Values, valuesOf } from './schema.ts';
-import type { Usage as UsageBody, UsageCounts } from './service.ts';
+import type { UsageBody, UsageFigures } from './service.ts';
 
 /** A project's usage in the last 30 days, and its limits for a day. */
 export function Usage(props: ProjectProps) {
@@ -57,7 +57,7 @@ function Graphs({ days }: Pick<UsageBody, 'days'>) {
   );
 }
 
-function factsOf({ hits, misses, errors, ...total }: UsageCounts): readonly Fact[] {
+function factsOf({ hits, misses, errors, ...total }: UsageFigures): readonly Fact[] {
   const tiers = Object.entries(hits).map(
     ([tier, count]) => [`Hits: ${tier}`, formatNumber(count), ''] as const,
   );

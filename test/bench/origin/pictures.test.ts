@@ -1,6 +1,6 @@
 import sharp, { type Metadata } from 'sharp';
 import t from 'tap';
-import { type PictureName, picture, typeOf } from '../../../bench/origin/pictures.ts';
+import { mediaTypeOf, type PictureName, picture } from '../../../bench/origin/pictures.ts';
 
 /** What the demo, the gallery and the benchmarks need of each picture. */
 const properties: Readonly<Record<PictureName, Partial<Metadata>>> = {
@@ -17,7 +17,7 @@ t.test('every picture has its format, its size and many colours', async (t) => {
   for (const [name, expected] of Object.entries(properties) as [PictureName, Metadata][]) {
     const file = await picture(name);
     t.match(await sharp(file).metadata(), expected, name);
-    t.equal(typeOf(name).replace('image/', '').replace('+xml', ''), expected.format, name);
+    t.equal(mediaTypeOf(name).replace('image/', '').replace('+xml', ''), expected.format, name);
     const { channels } = await sharp(file).stats();
     const deviations = channels.slice(0, 3).map(({ stdev }) => stdev);
     t.ok(Math.min(...deviations) > 15, `${name}: ${deviations}`);

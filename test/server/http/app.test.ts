@@ -1,7 +1,7 @@
 import t from 'tap';
 import { App, type Route } from '../../../server/http/app.ts';
 import { errorResponse } from '../../../server/http/error-response.ts';
-import { pathOf } from '../../../server/http/node-request.ts';
+import { splitTarget } from '../../../server/http/node-request.ts';
 import type { HttpRequest, HttpResponse } from '../../../server/http/request.ts';
 import type { HttpServer } from '../../../server/http/server.ts';
 import { responseOf } from '../request.ts';
@@ -83,5 +83,5 @@ t.test('the path and the query of every form of a target', async (t) => {
     ['*', '*', ''],
     ['/caf\xc3\xa9?\xe2\x82\xac', '/café', '€'],
   ] as const;
-  for (const [target, path, query] of cases) t.same(pathOf(target), { path, query }, target);
+  for (const [target, path, query] of cases) t.same(splitTarget(target), { path, query }, target);
 });
