@@ -2,15 +2,7 @@ import type { Document } from 'mongodb';
 import { markChange } from '../project-changes.ts';
 import { jobsCollection } from '../waiting-jobs.ts';
 import type { StoreIds } from './store-ids.ts';
-import { usageShareOf } from './usage-share.ts';
-
-/** What a store adds to a document that both stores write. */
-export interface Share {
-  /** Set in a new document only. */
-  readonly fields: Document;
-  /** By the path of the field. The target takes those that are larger than its own. */
-  readonly numbers: Readonly<Record<string, number>>;
-}
+import { type Share, usageShareOf } from './usage-share.ts';
 
 /** How the documents of a collection are copied to another store. */
 export interface CopiedCollection {

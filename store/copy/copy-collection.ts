@@ -1,8 +1,9 @@
 import type { Collection, Db, Document } from 'mongodb';
 import { isDuplicateKey, retryOnDuplicateKey, writePortably } from '../upsert.ts';
-import type { CopiedCollection, Share } from './copied-collections.ts';
+import type { CopiedCollection } from './copied-collections.ts';
 import { canonicalText, DocumentsDigest, numberAt, without } from './documents.ts';
 import type { StoreIds } from './store-ids.ts';
+import type { Share } from './usage-share.ts';
 
 /** Numbers of documents of a collection, by outcome. */
 export interface CollectionCounts {

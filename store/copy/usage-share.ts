@@ -1,6 +1,13 @@
 import type { Document } from 'mongodb';
-import type { Share } from './copied-collections.ts';
 import { isStoreId, type StoreIds } from './store-ids.ts';
+
+/** What a store adds to a document that both stores write. */
+export interface Share {
+  /** Set in a new document only. */
+  readonly fields: Document;
+  /** By the path of the field. The target takes those that are larger than its own. */
+  readonly numbers: Readonly<Record<string, number>>;
+}
 
 /**
  * What a store knows of a day that the target has not counted itself. The writers of the store are one sum, because

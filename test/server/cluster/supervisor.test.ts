@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { pino } from 'pino';
 import t, { type Test } from 'tap';
-import type { ToPrimary, Welcome } from '../../../server/cluster/channel.ts';
+import type { ToPrimary, WelcomeMessage } from '../../../server/cluster/channel.ts';
 import { Supervisor, type SupervisorOptions } from '../../../server/cluster/supervisor.ts';
 import { scriptUrl } from '../../scripts.ts';
 import { until } from '../../until.ts';
@@ -11,7 +11,7 @@ interface Line {
   readonly delayMs?: number;
 }
 
-const welcome: Welcome = {
+const welcome: WelcomeMessage = {
   type: 'welcome',
   storeUrl: '',
   storePrepared: true,
