@@ -32,7 +32,7 @@ const parameterNames = ['region', 'endpoint', 'style'];
  */
 export function parseS3Location(text: string): S3Location {
   const match = /^s3:\/\/([^/?#]*)(?:\/([^?#]*))?(?:\?([^#]*))?$/.exec(text);
-  if (match === null) throw new RangeError('it is no s3:// URL, or has a fragment');
+  if (match === null) throw new RangeError('it is not an s3:// URL, or has a fragment');
   const [, bucket = '', path = '', query = ''] = match;
   if (bucket.includes('@')) throw new RangeError('it must not contain credentials');
   if (!bucketPattern.test(bucket)) throw new RangeError('its bucket has no valid name');
@@ -65,7 +65,7 @@ const isAddress = (endpoint: string): boolean =>
 function parseEndpoint(text: string): string {
   const url = /^https?:\/\/[^@?#]+$/.test(text) && URL.canParse(text) ? new URL(text) : null;
   if (url !== null) return url.href.replace(/\/+$/, '');
-  throw new RangeError('its endpoint is no http or https URL without credentials and query');
+  throw new RangeError('its endpoint is not an http or https URL without credentials and query');
 }
 
 function parsePrefix(path: string): string {

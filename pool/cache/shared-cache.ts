@@ -86,7 +86,7 @@ export class SharedCache {
     const waiting = new AbortController();
     const leave = () => waiting.abort(signal.reason);
     signal.addEventListener('abort', leave, { once: true });
-    const late = () => waiting.abort(new Error('no answer in time'));
+    const late = () => waiting.abort(new Error('no response within the timeout'));
     const timer = setTimeout(late, wait.remainingMs);
     const hadAllTime = wait.remainingMs >= this.#settings.timeoutMs;
     const begunAt = performance.now();

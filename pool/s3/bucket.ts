@@ -13,7 +13,7 @@ export class S3Error extends Error {
 
   /** @param code such as `AccessDenied`; empty when the response has none */
   constructor(operation: string, status: number, code: string) {
-    super(`${operation} was answered ${status} ${code}`.trimEnd());
+    super(`${operation} failed: ${status} ${code}`.trimEnd());
     this.status = status;
   }
 }
@@ -169,7 +169,7 @@ async function readBody(body: Dispatcher.ResponseData['body'], maxBytes: number)
   let bytes = 0;
   for await (const chunk of body as AsyncIterable<Buffer>) {
     bytes += chunk.length;
-    if (bytes > maxBytes) throw new Error('an answer is longer than the limit');
+    if (bytes > maxBytes) throw new Error('the response is longer than the limit');
     chunks.push(chunk);
   }
   return Buffer.concat(chunks);

@@ -62,7 +62,7 @@ export function readCredentials(text: string) {
 export function credentialsOf(id: unknown, secret: unknown, token: unknown, expiration: unknown) {
   const expiresAt = Date.parse(String(expiration));
   const areTexts = [id, secret, token].every((text) => typeof text === 'string' && text !== '');
-  if (!areTexts || Number.isNaN(expiresAt)) throw new Error('an answer without credentials');
+  if (!areTexts || Number.isNaN(expiresAt)) throw new Error('the response has no credentials');
   return {
     accessKeyId: String(id),
     secretAccessKey: String(secret),
@@ -78,5 +78,5 @@ function parsed(text: string): Readonly<Record<string, unknown>> {
   } catch {
     // The error is not passed on: the message of a SyntaxError contains a part of the text.
   }
-  throw new Error('an answer that is no JSON object');
+  throw new Error('the response is not a JSON object');
 }

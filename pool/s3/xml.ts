@@ -14,14 +14,14 @@ export function readXml(text: string, onText: (path: string, text: string) => vo
   const names: string[] = [];
   let content = '';
   parser.on('error', () => {
-    throw new Error('an answer that is not XML');
+    throw new Error('the response is not XML');
   });
   parser.on('doctype', () => {
-    throw new Error('an answer with a document type');
+    throw new Error('the response has a document type');
   });
   parser.on('opentag', ({ name }) => {
     names.push(name);
-    if (names.length > maxDepth) throw new Error('an answer with many levels');
+    if (names.length > maxDepth) throw new Error('the response has too many levels');
     content = '';
   });
   parser.on('text', (part) => {

@@ -17,7 +17,7 @@ export async function folderFailure(entries: readonly OriginEntry[]): Promise<st
 
 async function failureOf(folder: string): Promise<string | null> {
   try {
-    if (!(await stat(folder)).isDirectory()) return 'it is no folder';
+    if (!(await stat(folder)).isDirectory()) return 'it is not a folder';
     await access(folder, constants.R_OK | constants.X_OK);
     return null;
   } catch (error) {

@@ -24,7 +24,7 @@ t.test('locations have the defaults of AWS or of another service', async (t) => 
 
 t.test('other texts are refused, with an error that does not contain them', async (t) => {
   const invalid = {
-    'no s3:// URL': ['https://bucket', 's3:bucket', 's3://bucket?region=a#secret'],
+    'not an s3:// URL': ['https://bucket', 's3:bucket', 's3://bucket?region=a#secret'],
     credentials: ['s3://secret:secret@bucket?region=a', 's3://secret@bucket?region=a'],
     bucket: ['s3://?region=a', 's3://B?region=a', 's3://a..b?region=a', 's3://secret:80?region=a'],
     'no region': ['s3://bucket', 's3://bucket/a?region='],

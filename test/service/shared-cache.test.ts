@@ -74,7 +74,7 @@ t.test('a silent bucket delays an image by the timeout, and causes no error', as
   const reads = bucket.requests.filter((line) => line.startsWith('GET'));
   t.ok(reads.length > 0 && reads.length <= 5, 'then it is no longer read');
   const warnings = first.log.filter(({ msg }) => msg.includes('shared cache is not read'));
-  t.match(warnings, [{ cause: 'no answer in time' }]);
+  t.match(warnings, [{ cause: 'no response within the timeout' }]);
   const health = await fetch(`${first.url}/api/health`);
   t.equal(health.status, 200);
 });
@@ -108,7 +108,7 @@ t.test('machines learn from each other that a source has changed', async (t) => 
 
   shift += 61_000;
   await get(first);
-  await until('the origin is asked', () => fetches() === 2);
+  await until('the origin gets a request', () => fetches() === 2);
   await until('the image is fresh', async () => {
     const { header } = await get(first);
     return !header('cache-status')?.includes('ttl=-');

@@ -94,7 +94,7 @@ t.test(
       ],
       [
         { SERVICE_ORIGINS: `a.example=file://${file}` },
-        `SERVICE_ORIGINS: the folder ${file} of a.example cannot be used: it is no folder`,
+        `SERVICE_ORIGINS: the folder ${file} of a.example cannot be used: it is not a folder`,
       ],
       [
         { SERVICE_HOST: '192.0.2.1' },

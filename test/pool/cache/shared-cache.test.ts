@@ -92,7 +92,7 @@ t.test(
     server.handler = silent;
     for (let count = 1; count <= 5; count += 1) {
       const image = read();
-      await until('it is asked', () => server.requests.length === count);
+      await until('a request arrives', () => server.requests.length === count);
       tick(timeoutMs);
       t.equal(await image, null);
     }
@@ -213,7 +213,7 @@ t.test('a cancelled read does not count as a failure of the S3 service', async (
   for (let count = 1; count <= 6; count += 1) {
     const client = new AbortController();
     const image = cache.read(key, noPurges, client.signal, cache.wait);
-    await until('it is asked', () => server.requests.length === count);
+    await until('a request arrives', () => server.requests.length === count);
     client.abort(new Error('left'));
     t.equal(await image, null);
   }

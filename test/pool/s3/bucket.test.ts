@@ -51,17 +51,17 @@ t.test('failures have the code of the service, and no secret', async (t) => {
   const { server, bucket } = await start(t, wrong);
   await t.rejects(bucket.get('a', any, signal), {
     status: 403,
-    message: 'GET was answered 403 SignatureDoesNotMatch',
+    message: 'GET failed: 403 SignatureDoesNotMatch',
   });
   server.handler = (_, response) => response.writeHead(502).end('<html><a b></html>');
-  await t.rejects(bucket.put('a', Buffer.from('b'), signal), { message: 'PUT was answered 502' });
+  await t.rejects(bucket.put('a', Buffer.from('b'), signal), { message: 'PUT failed: 502' });
   server.handler = (_, response) => response.writeHead(200).end('<!DOCTYPE x><x/>');
   await t.rejects(bucket.list('a', null, signal), /document type/);
   server.handler = (_, response) => response.writeHead(200).end('no XML');
   await t.rejects(bucket.list('a', null, signal), /not XML/);
   server.handler = (_, response) =>
     response.writeHead(301, { location: 'http://127.0.0.1/' }).end();
-  await t.rejects(bucket.get('a', any, signal), { message: 'GET was answered 301' });
+  await t.rejects(bucket.get('a', any, signal), { message: 'GET failed: 301' });
   server.handler = (_, response) => {
     response.writeHead(200, { 'content-length': '10' }).write('12345');
     setTimeout(() => response.destroy(), 10);

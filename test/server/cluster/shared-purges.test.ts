@@ -72,7 +72,7 @@ t.test('failed deletions are repeated, and again with the next purge', async (t)
   const { server, purges, count } = await start(t);
   server.handler = refusing;
   purges.purge(projectOf(0, { [tag('a')]: purgedAt }));
-  await until('it is asked again', () => server.requests.length >= 2);
+  await until('the deletion is repeated', () => server.requests.length >= 2);
   await until('it is given up', () => purges.totals.failed === 1);
   t.equal(server.requests.length, 6);
   server.handler = null;
