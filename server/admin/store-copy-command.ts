@@ -12,7 +12,10 @@ interface Options {
   readonly dryRun?: true;
 }
 
-type Place = Pick<Settings, 'mongodbUrl' | 'dataDir'>;
+interface Place extends Pick<Settings, 'mongodbUrl' | 'dataDir'> {
+  /** For people, without credentials. */
+  readonly name: string;
+}
 
 const progressEveryMs = 2_000;
 
@@ -30,8 +33,9 @@ export function addStoreCopyCommand(group: Command): void {
     .action(async (options: Options) => {
       const { settingsOrExit } = await import('../../contract/settings/load.ts');
       const settings = settingsOrExit();
-      const [from, to] = [placeOf(options.from, settings), placeOf(options.to, settings)];
-      if (nameOf(from) === nameOf(to)) {
+      const from = await placeOf(options.from, settings);
+      const to = await placeOf(options.to, settings);
+      if (from.name === to.name) {
         throw new AdminError('Name another store: --to <store>, or --from <store>.');
       }
       if (options.merge && options.delete) {
@@ -41,21 +45,22 @@ export function addStoreCopyCommand(group: Command): void {
     });
 }
 
-function placeOf(name: string | undefined, { mongodbUrl, dataDir }: Settings): Place {
-  if (name === undefined) return { mongodbUrl, dataDir };
-  if (name === 'embedded') return { mongodbUrl: null, dataDir };
-  if (!/^mongodb(\+srv)?:\/\//.test(name)) {
+async function placeOf(
+  store: string | undefined,
+  { mongodbUrl, dataDir }: Settings,
+): Promise<Place> {
+  const url = store === undefined ? mongodbUrl : store === 'embedded' ? null : store;
+  if (url !== null && !/^mongodb(\+srv)?:\/\//.test(url)) {
     throw new AdminError('A store is `embedded` or a mongodb:// or mongodb+srv:// URL.');
   }
-  return { mongodbUrl: name, dataDir };
-}
-
-/** A store's name in messages: its URL without credentials and options, or its folder. */
-export function nameOf({ mongodbUrl, dataDir }: Place): string {
-  if (mongodbUrl === null) return `the embedded store in ${dataDir}`;
-  const [scheme = '', rest = ''] = mongodbUrl.split('://', 2);
-  const [address = ''] = rest.slice(rest.lastIndexOf('@') + 1).split('?', 1);
-  return `${scheme}://${address}`;
+  const { addressOf } = await import('../../store/client.ts');
+  const { StoreUrlInvalid } = await import('../../store/outage.ts');
+  try {
+    const name = url === null ? `the embedded store in ${dataDir}` : addressOf(url);
+    return { mongodbUrl: url, dataDir, name };
+  } catch (error) {
+    throw error instanceof StoreUrlInvalid ? new AdminError(error.message) : error;
+  }
 }
 
 async function copy(from: Place, to: Place, options: Options): Promise<void> {
@@ -64,7 +69,7 @@ async function copy(from: Place, to: Place, options: Options): Promise<void> {
   const { CopyRefused, copyStore } = await import('../../store/copy/copy-store.ts');
   const { describeOutage, isOutage } = await import('../../store/outage.ts');
   const { dryRun = false, merge: merges = false, delete: deletes = false } = options;
-  print(`From ${nameOf(from)} to ${nameOf(to)}${dryRun ? ', without a change' : ''}:`);
+  print(`From ${from.name} to ${to.name}${dryRun ? ', without a change' : ''}:`);
   const source = await open(from);
   try {
     const target = await open(to);
@@ -100,7 +105,7 @@ async function open(place: Place): Promise<Store> {
   const { openErrorText } = await import('../../store/open-error.ts');
   return joinStore(place).catch(async (error) => {
     const reason = await openErrorText(error, place.dataDir);
-    throw reason === null ? error : new AdminError(`${nameOf(place)}: ${reason}`);
+    throw reason === null ? error : new AdminError(`${place.name}: ${reason}`);
   });
 }
 

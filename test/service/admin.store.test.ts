@@ -122,13 +122,14 @@ t.test('the admin command works beside a running service', async (t) => {
     for (const [message, ...options] of [
       [/Name another store/],
       [/: The store is unavailable: .*refuses/, '--to', 'mongodb://u:secret@127.0.0.1:1/'],
+      [/unescaped characters/, '--to', 'mongodb://u:secret://x@127.0.0.1/db'],
     ] as const) {
       const error = await copy(...options).then(
-        () => ({ stderr: '' }),
-        (thrown: { stderr: string }) => thrown,
+        () => ({ stderr: '', stdout: '' }),
+        (thrown: { stderr: string; stdout: string }) => thrown,
       );
       t.match(error.stderr, message);
-      t.notMatch(error.stderr, /secret/);
+      t.notMatch(error.stdout + error.stderr, /secret/);
     }
 
     const second = await startService(t, { environment: { SERVICE_MONGODB_URL: other.url } });

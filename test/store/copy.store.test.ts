@@ -1,8 +1,8 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
-import { nameOf } from '../../server/admin/store-copy-command.ts';
 import { Callbacks } from '../../store/callbacks.ts';
+import { addressOf } from '../../store/client.ts';
 import { copiedCollections, excludedCollections } from '../../store/copy/copied-collections.ts';
 import { CopyRefused, copyStore, type StoreCopyOptions } from '../../store/copy/copy-store.ts';
 import { JobQueue, type QueuedJob } from '../../store/jobs.ts';
@@ -284,11 +284,19 @@ t.test('each collection in the code is copied, or excluded for a reason', async 
   );
 });
 
-t.test('a URL is shown without its credentials', async (t) => {
-  const shown = (mongodbUrl: string) => nameOf({ mongodbUrl, dataDir: '' });
+t.test('a URL is shown without its credentials, or is refused', async (t) => {
   t.equal(
-    shown('mongodb://user:p%40ss@a.test:27017,b.test/images?authSource=admin&password=x'),
-    'mongodb://a.test:27017,b.test/images',
+    addressOf('mongodb://user:p%40ss@a.test:27018,b.test/images?authSource=admin&tls=true'),
+    'mongodb://a.test:27018,b.test:27017/images',
   );
-  t.equal(shown('mongodb+srv://u:p@ss@a.test'), 'mongodb+srv://a.test');
+  t.equal(addressOf('mongodb://u:p@a.test/db?appName=b@c'), 'mongodb://a.test:27017/db');
+  t.equal(addressOf('mongodb+srv://u:p@a.test'), 'mongodb+srv://a.test/image_delivery');
+  for (const url of ['mongodb://u:secret://x@a.test/db', 'mongodb://u:secret@x@a.test/db']) {
+    try {
+      t.fail(addressOf(url));
+    } catch (error) {
+      t.match(error, { name: 'StoreUrlInvalid' });
+      t.notMatch(String(error), /secret/);
+    }
+  }
 });
