@@ -89,13 +89,6 @@ affinity: {{ toYaml . | nindent 2 }}
 {{- end }}
 {{- end }}
 
-{{- define "identity" -}}
-automountServiceAccountToken: false
-{{- with .Values.serviceAccountName }}
-serviceAccountName: {{ . }}
-{{- end }}
-{{- end }}
-
 {{/* Takes a list: the root, and the component. */}}
 {{- define "spread" -}}
 topologySpreadConstraints:
