@@ -78,17 +78,17 @@ async function adoptDeployment(
     throw new CopyRefused('The store to copy from is empty.');
   }
   const existing = await target.findOne({ _id: 'deployment' });
-  const isOther =
-    existing === null
-      ? await isUsed(to)
-      : existing.defaultOrganisation !== deployment.defaultOrganisation;
-  if (isOther && !merges) {
+  const isOther = (one: Deployment) => one.defaultOrganisation !== deployment.defaultOrganisation;
+  const refuseUnless = (allowed: boolean): void => {
+    if (allowed || merges) return;
     throw new CopyRefused(
       'The store to copy to has the data of another deployment. With --merge its data stays, and the copy is added.',
     );
-  }
+  };
+  refuseUnless(existing === null ? !(await isUsed(to)) : !isOther(existing));
   const { _id, ...fields } = deployment;
-  if (!dryRun) await findOrInsert(target, _id, fields);
+  // The deployment of another copy may have been first.
+  if (!dryRun) refuseUnless(!isOther(await findOrInsert(target, _id, fields)));
 }
 
 /** Whether a store without a deployment record has documents nevertheless. */

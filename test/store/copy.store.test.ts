@@ -263,6 +263,21 @@ t.test('the data of another deployment is not changed without the option', async
   t.equal((await to.organisations.default())._id, orgId, 'its own default');
 });
 
+t.test(
+  'of two deployments that are copied to an empty store at once, one is refused',
+  async (t) => {
+    const sources = [await openTestStore(t, 'embedded'), await openTestStore(t, 'embedded')];
+    const to = await openTestStore(t, 'of the tests');
+    for (const from of sources) await from.organisations.default();
+    const results = await Promise.allSettled(sources.map((from) => copied(from, to)));
+    const refusals = results.flatMap((one) => (one.status === 'rejected' ? [one.reason] : []));
+    t.equal(refusals.length, 1);
+    t.type(refusals[0], CopyRefused);
+    const winner = sources[results.findIndex(({ status }) => status === 'fulfilled')];
+    t.same(await to.organisations.list(), await winner?.organisations.list());
+  },
+);
+
 t.test('each collection in the code is copied, or excluded for a reason', async (t) => {
   const known = new Set([
     ...copiedCollections.map(({ name }) => name),
