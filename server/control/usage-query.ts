@@ -16,6 +16,8 @@ export interface UsageQuery {
 
 const dayMs = 24 * 60 * 60 * 1_000;
 const defaultDays = 30;
+/** Earlier years have more than four digits. */
+const earliest = Date.parse('0000-01-01');
 /** Older usage is deleted. */
 export const maxUsageDays = 400;
 
@@ -46,7 +48,7 @@ export function readUsageQuery(query: string, accept: string, now: number): Usag
   const isFormat = (text: string): text is UsageFormat => usageFormats.some((one) => one === text);
   if (format !== null && !isFormat(format)) errors.push('format must be json or csv');
   const to = last ?? Date.parse(dateOf(now));
-  const from = first ?? Math.max(0, to - (defaultDays - 1) * dayMs);
+  const from = first ?? Math.max(earliest, to - (defaultDays - 1) * dayMs);
   const days = (to - from) / dayMs + 1;
   if (days < 1) errors.push(`from must not be after ${last === null ? 'today, without to' : 'to'}`);
   if (days > maxUsageDays) errors.push(`from and to must not span more than ${maxUsageDays} days`);

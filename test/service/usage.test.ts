@@ -144,6 +144,8 @@ t.test('the days of a request for usage', async (t) => {
   t.equal(total.requests, 2);
   t.match(await usage('?to=2026-11-22'), { usage: { from: '2026-10-24', total: { requests: 1 } } });
   t.equal((await usage('?from=2025-10-20')).usage.days.length, 400);
+  t.match(await usage('?to=1960-01-05'), { usage: { from: '1959-12-07', to: '1960-01-05' } });
+  t.match(await usage('?to=0000-01-02'), { usage: { from: '0000-01-01', to: '0000-01-02' } });
 
   const csv = await call('usage?from=2026-11-22&to=2026-11-23&format=csv');
   t.equal(csv.headers.get('content-type'), 'text/csv; charset=utf-8; header=present');
