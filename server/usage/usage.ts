@@ -72,19 +72,34 @@ export class UsageRecorder {
     const { records, available, onFailure } = this.#environment;
     if (!available()) return;
     const { totals } = this;
-    try {
-      const changed = totals.all().filter(({ stored, version }) => stored !== version);
-      await inPieces(changed, (piece) => this.#write(piece));
-      const ended = totals.takeEnded(ends);
-      this.limits.forget(ended);
-      // A write without a response may take effect after the move, and would then be counted twice.
-      const certain = ended.filter(({ isUncertain }) => !isUncertain);
-      await inPieces(certain, (piece) => records.end(piece));
-      await this.limits.refresh();
-    } catch (error) {
-      onFailure(error, totals.dropped);
-      totals.dropped = 0;
+    const changed = totals.all().filter(({ stored, version }) => stored !== version);
+    const failures = await this.#inPieces(changed, (piece) => this.#write(piece));
+    const ended = totals.takeEnded(ends);
+    this.limits.forget(ended);
+    // A write without a response may take effect after the move, and would then be counted twice.
+    const certain = ended.filter(({ isUncertain }) => !isUncertain);
+    failures.push(...(await this.#inPieces(certain, (piece) => records.end(piece))));
+    await this.limits.refresh().catch((error: unknown) => failures.push(error));
+    if (failures.length === 0) return;
+    onFailure(failures[0], totals.dropped);
+    totals.dropped = 0;
+  }
+
+  /**
+   * Writes one piece after the other, so that requests to the store need not wait, while the store is available.
+   * @returns the errors of the pieces that failed
+   */
+  async #inPieces<T>(
+    items: readonly T[],
+    write: (piece: readonly T[]) => Promise<void>,
+  ): Promise<unknown[]> {
+    const { available } = this.#environment;
+    const errors: unknown[] = [];
+    for (let from = 0; from < items.length && available(); from += pieceLength) {
+      const piece = items.slice(from, from + pieceLength);
+      await write(piece).catch((error: unknown) => errors.push(error));
     }
+    return errors;
   }
 
   async #write(piece: readonly OwnTotals[]): Promise<void> {
@@ -111,15 +126,5 @@ export class UsageRecorder {
       days.push({ date, counts: sumOfDay({ by: stored.get(date) ?? new Map() }, own) });
     }
     return days;
-  }
-}
-
-/** Writes the pieces one after the other, so that other calls to the store do not wait for long. */
-async function inPieces<T>(
-  items: readonly T[],
-  write: (piece: readonly T[]) => Promise<void>,
-): Promise<void> {
-  for (let from = 0; from < items.length; from += pieceLength) {
-    await write(items.slice(from, from + pieceLength));
   }
 }

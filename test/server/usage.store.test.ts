@@ -16,7 +16,7 @@ async function start(t: Test) {
   const records = new UsageRecords(db);
   await records.ensureIndexes();
   let at = noon;
-  const faults = { storeAway: false, loseAnswers: false };
+  const faults = { storeAway: false, loseAnswers: false, refused: '' };
   const failures: unknown[] = [];
   const written: string[] = [];
   /** Totals whose writes got no response. */
@@ -25,6 +25,7 @@ async function start(t: Test) {
     const usage = new UsageRecorder({
       records: {
         async write(totals) {
+          if (totals.some((one) => one.project === faults.refused)) throw noAnswer;
           written.push(...totals.map(({ project }) => project));
           await records.write(totals);
           if (!faults.loseAnswers) return;
@@ -99,7 +100,7 @@ t.test('the counts of processes are added, and each process knows its own at onc
 });
 
 t.test('processes that write in different orders do not block each other', async (t) => {
-  const { startProcess, failures } = await start(t);
+  const { records, startProcess, failures } = await start(t);
   const ids = Array.from({ length: 100 }, (_, index) => `prj_${index}`);
   const orders = [ids, ids.toReversed(), [...ids.slice(50), ...ids.slice(0, 50).toReversed()]];
   const processes = orders.map((order) => ({ ...startProcess(), order }));
@@ -110,9 +111,12 @@ t.test('processes that write in different orders do not block each other', async
   t.same(failures, []);
   await Promise.all(processes.map(({ usage }) => usage.close()));
   t.same(failures, []);
-  const [reader] = processes;
-  const hits = await Promise.all(ids.map((id) => reader?.hits(id)));
-  t.same(new Set(hits), new Set([9]));
+  const days = await records.findDays(ids.map((id) => ({ project: id, date: '2026-11-22' })));
+  const sums = days.map(({ by }) => [...by.values()].map(({ memory }) => memory));
+  t.strictSame(
+    sums,
+    ids.map(() => [9]),
+  );
 });
 
 t.test('a write without a response counts once', async (t) => {
@@ -208,6 +212,26 @@ t.test('while the store is unavailable, a process continues to count for each da
   ]);
   await usage.store();
   t.equal(written.length, 3, 'what is stored is not written again');
+});
+
+t.test('a write that fails does not hold up those of other projects, and limits', async (t) => {
+  const { records, startProcess, faults, failures } = await start(t);
+  const [a, b] = [startProcess(), startProcess()];
+  const limited = { _id: project, limits: { rendersPerDay: null, bytesPerDay: 1_000 } };
+  (await b.usage.limits.admit(limited))();
+  a.count(1, 1_000);
+  await a.usage.store();
+  const ids = Array.from({ length: 250 }, (_, index) => `prj_${index}`);
+  for (const id of ids) b.count(1, 0, id);
+  faults.refused = 'prj_120';
+  await b.usage.store();
+  t.same(failures, [noAnswer], 'it is reported once');
+  const days = ids.map((id) => ({ project: id, date: '2026-11-22' }));
+  t.equal((await records.findDays(days)).length, 150);
+  await t.rejects(b.usage.limits.admit(limited), { code: 'usage_limit_reached' });
+  faults.refused = '';
+  await b.usage.store();
+  t.equal(await a.hits('prj_120'), 1, 'it is stored later');
 });
 
 t.test('only projects with new counts are written', async (t) => {
