@@ -23,7 +23,7 @@ export function addStoreCopyCommand(group: Command): void {
   group
     .command('copy')
     .description(
-      'copy projects, organisations, keys and jobs to another store, which may be in use',
+      'copy projects, organisations, keys, usage and jobs to another store, which may be in use',
     )
     .option('--from <store>', '`embedded` or a mongodb:// URL; default: the store of the settings')
     .option('--to <store>', '`embedded` or a mongodb:// URL; default: the store of the settings')
