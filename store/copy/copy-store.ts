@@ -78,7 +78,8 @@ async function adoptDeployment(
     throw new CopyRefused('The store to copy from is empty.');
   }
   const existing = await target.findOne({ _id: 'deployment' });
-  const isOther = (one: DeploymentRecord) => one.defaultOrganisation !== deployment.defaultOrganisation;
+  const isOther = (one: DeploymentRecord) =>
+    one.defaultOrganisation !== deployment.defaultOrganisation;
   const refuseUnless = (allowed: boolean): void => {
     if (allowed || merges) return;
     throw new CopyRefused(
