@@ -57,11 +57,11 @@ const common = {
   faultMs: 1_000 * (fault ?? (quick ? 8 : 60)),
   progress,
 };
-let cost: FleetBench['cost'] = null;
+let measured: Pick<FleetBench, 'cost' | 'busiestShare'> = { cost: null, busiestShare: 1 };
 for (const [name, scenario] of Object.entries(parts)) {
   progress(`${scenario.title}…`);
   const { findings, verdicts, reporter } = collect(name, scenario, progress);
-  const bench: FleetBench = { ...common, ...reporter, cost };
+  const bench: FleetBench = { ...common, ...reporter, ...measured };
   let failure: string | null = null;
   try {
     await scenario.run(bench);
@@ -69,7 +69,7 @@ for (const [name, scenario] of Object.entries(parts)) {
     failure = String(error);
     progress(`${name} failed: ${failure}`);
   }
-  cost = bench.cost;
+  measured = { cost: bench.cost, busiestShare: bench.busiestShare };
   results.push({ name, scenario, verdicts, findings, failure });
 }
 await fleet.close();

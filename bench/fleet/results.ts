@@ -21,6 +21,8 @@ export type FleetBench = Pick<
   readonly faultMs: number;
   /** Null before it is measured. */
   cost: ProcessorCost | null;
+  /** Requests of the busiest machine, divided by the mean; 1 before it is measured. */
+  busiestShare: number;
 };
 
 /** A part of the benchmark; the parts run in order on one fleet. */

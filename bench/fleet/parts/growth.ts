@@ -11,13 +11,15 @@ export const growth: FleetPart = {
   measures: {
     fourth: { what: 'renders per second of four machines, by those of three', unit: '×' },
   },
-  async run({ cost, finding, table, chart }) {
+  async run({ cost, busiestShare, finding, table, chart }) {
     if (cost === null) throw new Error('the first part has not measured the cost');
     const cores = availableParallelism();
     const ofMachine = (1_000 * cores) / cost.render;
     const ofBalancer = (1_000 * cores) / cost.balancer;
-    const renders = (count: number) => Math.min(count * ofMachine, ofBalancer);
-    const detail = `${cost.render.toFixed(1)} ms for each render on a machine, ${cost.balancer.toFixed(2)} ms for each request at the balancer`;
+    // The busiest machine is the limit of all.
+    const renders = (count: number) =>
+      Math.min((count * ofMachine) / (count === 1 ? 1 : busiestShare), ofBalancer);
+    const detail = `${cost.render.toFixed(1)} ms for each render on a machine, ${cost.balancer.toFixed(2)} ms for each request at the balancer; the busiest machine gets ${busiestShare.toFixed(2)} times the mean`;
     finding('fourth', 'model', [renders(4) / renders(3)], detail);
     table({
       title: 'Renders per second, by the model',

@@ -69,7 +69,8 @@ export const whole: FleetPart = {
       ({ name }) => answers.filter(({ machine }) => machine === name).length,
     );
     const mean = answers.length / counts.length;
-    finding('share', 'all', [Math.max(...counts) / mean], counts.join(', '));
+    bench.busiestShare = Math.max(...counts) / mean;
+    finding('share', 'all', [bench.busiestShare], counts.join(', '));
     bench.cost = costOf(await spent(fleet), spentBefore, answers, renders);
     await fill(bench, new Set(requests));
   },
