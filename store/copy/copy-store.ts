@@ -10,7 +10,7 @@ import {
 } from './copy-collection.ts';
 import { findStoreId } from './store-ids.ts';
 
-/** The source is empty, or the target belongs to another deployment. */
+/** The source is empty, or the target belongs to another deployment or is the same store. */
 export class CopyRefused extends Error {
   override readonly name = 'CopyRefused';
 }
