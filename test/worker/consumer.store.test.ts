@@ -94,7 +94,8 @@ t.test('ended jobs are removed after a day', async (t) => {
     await db.collection('jobs').updateOne({ 'data.source': source }, { $set: state });
   }
   await consume();
-  await until('some are removed', async () => (await jobs()).length < sources.length);
+  // A server may remove one after the other.
+  await until('two are removed', async () => (await jobs()).length <= sources.length - 2);
   const left = (await jobs()).map(({ data }) => (data as { source: string }).source);
   t.same(left, sources.slice(2).sort());
 });
