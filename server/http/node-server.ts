@@ -84,10 +84,12 @@ export class NodeServer implements HttpServer {
     if (connection === undefined || connection.refused) return;
     const request = new NodeHttpRequest(req, res, this.#app, connection);
     connection.open.add(request);
-    if (request.isLast) connection.refused = true;
     const malformed = syntaxError(req);
-    if (malformed === null) return this.#app.handle(request);
-    connection.refuse(new ServiceError('invalid_request', malformed));
+    if (malformed !== null) {
+      return connection.refuse(new ServiceError('invalid_request', malformed));
+    }
+    if (request.isLast) connection.refused = true;
+    this.#app.handle(request);
   }
 
   #refuse(socket: Socket, error: ServiceError): void {

@@ -372,6 +372,11 @@ eachHttpServer('the requests of RFC 9110 and 9112', async (t, { name, isOldUws, 
         t.ok(await connection.end(), 'it closes the connection');
       }
     }
+    const withBody = await connect();
+    withBody.send('GET /api/health HTTP/1.1\r\nHost: a\r\nHost: b\r\nContent-Length: 5\r\n\r\n');
+    const refusal = await withBody.response();
+    t.same([refusal.status, codeOf(refusal)], [400, 'invalid_request'], 'with a body');
+    t.ok(await withBody.end(), 'it closes the connection');
     const connection = await connect();
     connection.send(`GET /api/health HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n${get(image)}`);
     t.notMatch(await connection.rest(), / 200 /, 'a further request gets no image');
