@@ -28,6 +28,8 @@ export interface SourceFacts {
   readonly colour: SourceColour;
   /** Cost of rasterising; null except for SVG. */
   readonly svg: SvgCost | null;
+  /** True for a JPEG that is a photograph by its header; see inspect.ts. */
+  readonly isPhotograph: boolean;
   /** Size of the gain map in pixels; null if absent, and in processes that do not read gain maps. */
   readonly gainMap: Size | null;
 }

@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
 import { transferableSymbol, valueSymbol } from 'piscina';
-import sharp from 'sharp';
+import sharp, { type Sharp } from 'sharp';
 import t from 'tap';
 import transform from '../../../pool/execution/thread.ts';
 import { classifyPixels } from '../../../pool/rendering/encode/pixel-traits.ts';
-import { outputFormats } from '../../../pool/variant.ts';
+import { outputFormats, type Variant } from '../../../pool/variant.ts';
 import { openPool, patient } from '../execution/pools.ts';
 import { blue, green, noise, type Rgb, red, shared, variant, yellow } from './pictures.ts';
 import { redOnBlue } from './red-on-blue.ts';
@@ -117,6 +117,27 @@ t.test('edges at even positions keep their chroma', async (t) => {
     (at) => at % 3 === 0 && (pixels[at] ?? 0) > 80 && (pixels[at + 2] ?? 0) > 80,
   );
   t.same(magenta, []);
+});
+
+t.test('the pixels of a JPEG are examined unless its header shows a photograph', async (t) => {
+  const squares = (width: number) =>
+    patterned((x, y) => (x >= width || ((x >> 2) + (y >> 2)) % 2 === 0 ? red : blue), 320);
+  const chromaOf = async (jpeg: Sharp, changes: Partial<Variant> = {}) => {
+    const source = shared(await jpeg.toBuffer());
+    const options = variant({ formats: ['jpeg'], width: 160, ...changes });
+    const { body } = await pool.transform(source, options, patient);
+    return [(await sharp(body).metadata()).chromaSubsampling, source.byteLength >= 0.1 * 320 * 320];
+  };
+  const halved = { quality: 90, chromaSubsampling: '4:2:0' };
+  const dense = () => squares(320).jpeg(halved);
+  t.same(await chromaOf(dense()), ['4:2:0', true], 'many bytes for each pixel');
+  t.same(await chromaOf(squares(32).jpeg(halved)), ['4:4:4', false], 'few bytes');
+  const full = squares(320).jpeg({ ...halved, chromaSubsampling: '4:4:4' });
+  t.same(await chromaOf(full), ['4:4:4', true], 'full chroma');
+  const border = { top: 1, right: 1, bottom: 1, left: 1 };
+  t.same(await chromaOf(dense(), { extend: border }), ['4:4:4', true], 'with a border');
+  t.same(await chromaOf(dense(), { negate: true }), ['4:4:4', true], 'with changed colours');
+  t.same(await chromaOf(dense(), { quality: 'auto' }), ['4:4:4', true], 'with automatic quality');
 });
 
 t.test('a photograph is not classified as a drawing', async (t) => {

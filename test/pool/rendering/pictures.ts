@@ -33,6 +33,7 @@ export function sourceFacts(width: number, height: number, changes: Partial<Sour
     extraSamples: false,
     colour: { model: 'rgb', hasProfile: false, isSrgb: false, is16Bit: false, space: null },
     svg: null,
+    isPhotograph: false,
     gainMap: null,
     ...changes,
   } satisfies SourceFacts;
