@@ -187,10 +187,10 @@ export class Schedule<T extends Scheduled> {
     return guaranteed ?? this.#live.take(this.#affordable()) ?? this.#nextInBackground();
   }
 
-  /** With more than one thread, one is reserved for live work. */
+  /** Background work leaves two threads to live work, of which by default one has a core. */
   #nextInBackground(): T | undefined {
     const running = [...this.#running].filter(({ background }) => background).length;
-    if (running >= Math.max(1, this.#settings.threads - 1)) return undefined;
+    if (running >= Math.max(1, this.#settings.threads - 2)) return undefined;
     return this.#background.take(this.#affordable());
   }
 

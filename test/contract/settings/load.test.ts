@@ -263,7 +263,8 @@ t.test('settings accept valid values and refuse others', async (t) => {
 t.test('defaults depend on the cores and other settings', async (t) => {
   const cores = availableParallelism();
   const processes = Math.max(1, Math.floor(cores / 4));
-  const poolThreads = Math.max(1, Math.floor(cores / processes));
+  const threadsOf = (count: number) => (cores < 2 * count ? 1 : Math.floor(cores / count) + 1);
+  const poolThreads = threadsOf(processes);
   t.match(loadSettings({}), {
     processes,
     poolThreads,
@@ -286,7 +287,7 @@ t.test('defaults depend on the cores and other settings', async (t) => {
   const cases: readonly (readonly [Record<string, string>, Partial<Settings>])[] = [
     [{ SERVICE_POOL_THREADS: '3' }, { poolQueue: 48 }],
     [{ SERVICE_POOL_THREADS: '8' }, { poolMemoryBytes: 2 ** 31 }],
-    [{ SERVICE_PROCESSES: '256' }, { poolThreads: Math.max(1, Math.floor(cores / 256)) }],
+    [{ SERVICE_PROCESSES: '256' }, { poolThreads: threadsOf(256) }],
     [{ SERVICE_SOURCE_MAX_BYTES: String(2 ** 26) }, { sourceHeldBytes: 2 ** 28 }],
     [
       { SERVICE_BASE_URL: url, SERVICE_POOL_QUEUE: '0' },

@@ -4,8 +4,8 @@ import { finish, openPool, recorder, scriptedThread, submit } from './pools.ts';
 
 const background = { background: true };
 
-t.test('background work leaves one thread free', async (t) => {
-  const pool = openPool(t, { threads: 3, queue: 8 }, scriptedThread);
+t.test('background work leaves two threads free', async (t) => {
+  const pool = openPool(t, { threads: 4, queue: 8 }, scriptedThread);
   const tasks = Array.from({ length: 5 }, () => submit(pool, background));
   t.match(pool.stats(), { active: 2, queued: 0, backgroundQueued: 3 });
   const live = submit(pool);
