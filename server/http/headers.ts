@@ -27,3 +27,20 @@ export const embeddableAnywhere: Headers = [
 export function withHeaders(response: HttpResponse, more: Headers): HttpResponse {
   return { ...response, headers: [...response.headers, ...more] };
 }
+
+/** By the list itself, so that changed copies have none. */
+const encodings = new WeakMap<Headers, Uint8Array>();
+
+/** Encodes headers that many responses have, which are then sent without further conversions. */
+export function encodeHeaders(headers: Headers): Headers {
+  const [first, ...rest] = headers;
+  const further = rest.map(([name, value]) => `\r\n${name}: ${value}`);
+  encodings.set(headers, Buffer.from([first?.[1], ...further].join(''), 'latin1'));
+  return headers;
+}
+
+/**
+ * The value of the first header, and the further headers, as bytes of a head (RFC 9112, 5); absent unless they were
+ * encoded.
+ */
+export const encodingOf = (headers: Headers): Uint8Array | undefined => encodings.get(headers);

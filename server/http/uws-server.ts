@@ -7,6 +7,7 @@ import type {
 import { STATUS_CODES } from 'node:http';
 import { ServiceError } from '../../contract/errors.ts';
 import { BaseRequest, hasMeaninglessBody } from './base-request.ts';
+import { encodingOf } from './headers.ts';
 import type { HttpResponse } from './request.ts';
 import type { HttpApp, HttpServer } from './server.ts';
 import type { UwsLibrary } from './uws-library.ts';
@@ -193,11 +194,18 @@ class UwsHttpRequest extends BaseRequest {
   #write({ status, headers, body }: HttpResponse): void {
     const res = this.#res;
     res.writeStatus(statusLines.get(status) ?? String(status));
+    const [first] = headers;
+    const encoded = encodingOf(headers);
     // One call for all headers: the calls would take most of the time of a cached response. The library
     // writes a value as it is.
-    let value = this.id;
-    for (const [name, text] of headers) value += `\r\n${name}: ${text}`;
-    res.writeHeader('x-request-id', value);
+    if (encoded === undefined || first === undefined) {
+      let value = this.id;
+      for (const [name, text] of headers) value += `\r\n${name}: ${text}`;
+      res.writeHeader('x-request-id', value);
+    } else {
+      res.writeHeader('x-request-id', this.id);
+      res.writeHeader(first[0], encoded);
+    }
     this.#send(status, body);
   }
 

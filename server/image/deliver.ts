@@ -26,6 +26,8 @@ import {
   imageHeaders,
   imageResponse,
   readConditions,
+  repeatedHeaders,
+  repeatedResponse,
 } from './response.ts';
 import { type CachedResponse, ResponseCache } from './response-cache.ts';
 
@@ -98,7 +100,11 @@ export class Delivery {
     const image = cached?.entry.image ?? null;
     if (cached !== undefined && image !== null) {
       engine.touch(cached.entry, at);
-      const response = imageResponse(image, cachedHeaders(cached, image, at), conditions);
+      const { headers } = cached;
+      const response =
+        headers === null
+          ? imageResponse(image, currentHeaders(cached, image, at), conditions)
+          : repeatedResponse(image, headers, conditions);
       telemetry.hit(request, cached.project.counts, imageBytes(request.method, response));
       return request.respond(response);
     }
@@ -259,19 +265,10 @@ export class Delivery {
     if (expires === null) return send(request, backgroundResponse(headers));
     const bytes = send(request, imageResponse(image, headers, conditions));
     if (entry === null || !complete) return bytes;
+    const cached = { project: state, entry, download, tags, lifetime: { ...lifetime, expires } };
     this.responses.set(cacheKey, {
-      project: state,
-      entry,
-      headers: imageHeaders(
-        image,
-        fromMemory,
-        cachingHeaders(lifetime, 'memory', now),
-        download,
-        tags,
-      ),
-      download,
-      tags,
-      lifetime: { ...lifetime, expires },
+      ...cached,
+      headers: isConstant(lifetime) ? repeatedHeaders(currentHeaders(cached, image, now)) : null,
     });
     return bytes;
   }
@@ -296,13 +293,11 @@ interface ResponseContext {
 
 const fromMemory = { tier: 'memory', timings: {} } as const;
 
-/** The headers of a cached response; those of a signed URL, or of an image with an age, change every second. */
-function cachedHeaders(
-  { headers, download, tags, lifetime }: CachedResponse,
+/** The headers of an image from memory; those of a signed URL, or of an image with an age, change every second. */
+function currentHeaders(
+  { download, tags, lifetime }: Omit<CachedResponse, 'headers'>,
   image: CacheResult['image'],
   now: number,
-): CachedResponse['headers'] {
-  return isConstant(lifetime)
-    ? headers
-    : imageHeaders(image, fromMemory, cachingHeaders(lifetime, 'memory', now), download, tags);
+): Headers {
+  return imageHeaders(image, fromMemory, cachingHeaders(lifetime, 'memory', now), download, tags);
 }

@@ -3,22 +3,24 @@ import type { MemoryEntry } from '../../pool/cache/memory.ts';
 import type { Headers } from '../http/request.ts';
 import type { ProjectState } from '../project-cache.ts';
 import type { Lifetime } from './caching.ts';
+import type { RepeatedHeaders } from './response.ts';
 
 /** A response and the state that it depends on. */
 export interface CachedResponse {
   readonly project: ProjectState;
   readonly entry: MemoryEntry;
-  readonly headers: Headers;
+  /** Null for headers that change with the time. */
+  readonly headers: RepeatedHeaders | null;
   readonly download: string | null;
-  /** The headers with the image's tags, which `headers` has too. */
+  /** The headers with the image's tags. */
   readonly tags: Headers;
   readonly lifetime: Lifetime & { readonly expires: number };
 }
 
-/** Some 16,000 entries of average requests. */
+/** Some 9,000 entries of average requests. */
 const maxBytes = 24 * 1024 * 1024;
 /** Estimated size of an entry without its key. */
-const entryBytes = 1_536;
+const entryBytes = 2_560;
 /** Longer requests are rare, and their entries would be large. */
 const maxKeyLength = 2_048;
 

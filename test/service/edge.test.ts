@@ -256,6 +256,29 @@ eachHttpServer('the requests of RFC 9110 and 9112', async (t, { name, isOldUws, 
     t.ok(await other.end());
   });
 
+  t.test('a repeated response has the headers of the first one', async (t) => {
+    const target = `${image}&blur=0.9&download=a%20b`;
+    const own = ['x-request-id', 'date', 'server-timing', 'x-cache'];
+    const headersOf = async (headers: Record<string, string> = {}) => {
+      const response = await fetch(service.url + target, { headers });
+      for (const name of own) t.ok(name === 'date' || response.headers.has(name), name);
+      const rest = [...response.headers].filter(([name]) => !own.includes(name));
+      return { status: response.status, headers: Object.fromEntries(rest) };
+    };
+    const first = await headersOf();
+    t.same(await headersOf(), first);
+    t.same(await headersOf(), first, 'from the response cache');
+    const known = { 'if-none-match': String(first.headers['etag']) };
+    const notModified = await headersOf(known);
+    t.equal(notModified.status, 304);
+    t.same(await headersOf({ ...known, range: 'bytes=0-1' }), notModified);
+    const ofBody = ['content-type', 'content-length', 'content-disposition', 'accept-ranges'];
+    for (const [name, value] of Object.entries(first.headers)) {
+      if (ofBody.includes(name)) t.notOk(notModified.headers[name] && name !== 'content-length');
+      else t.equal(notModified.headers[name], value, name);
+    }
+  });
+
   t.test('an unread body does not affect the next request', async (t) => {
     const connection = await connect();
     const unwanted = 'x'.repeat(200_000);

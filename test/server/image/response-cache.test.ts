@@ -1,5 +1,6 @@
 import t from 'tap';
 import { MemoryCache } from '../../../pool/cache/memory.ts';
+import { repeatedHeaders } from '../../../server/image/response.ts';
 import { ResponseCache } from '../../../server/image/response-cache.ts';
 import { RequestCounts } from '../../../server/usage/request-counts.ts';
 import { provenance } from '../../pool/cache/pictures.ts';
@@ -21,7 +22,7 @@ function cachedResponse(expires = Number.POSITIVE_INFINITY) {
   const entry = memory.set('k', image, provenance, 0);
   if (entry === null) throw new Error('the image was not stored');
   const state = { project: project(), stale: false, counts: new RequestCounts('p') };
-  const headers = [['etag', '"x"']] as const;
+  const headers = repeatedHeaders([['etag', '"x"']]);
   const lifetime = { expires, freshness: undefined, report: undefined };
   const response = { project: state, entry, headers, download: null, tags: [], lifetime };
   return { response, memory, state };
