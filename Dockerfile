@@ -10,6 +10,7 @@ FROM node:${NODE_VERSION}-${DEBIAN_VERSION}-slim AS build
 ARG UWEBSOCKETS_RELEASE=
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
+COPY sdk/package.json sdk/
 COPY test/client/package.json test/client/
 RUN npm ci
 COPY tsconfig.json build.js ./

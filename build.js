@@ -5,7 +5,8 @@ import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 /**
- * Builds dist/, or dist-test/ (with the tests) when the argument is `test`, unless it is up to date.
+ * Builds dist/, dist-test/ (with the tests) when the argument is `test`, or sdk/dist/ when it is `sdk`, unless it
+ * is up to date.
  * Every npm command runs this first. A stamp file holds hashes of the sources, the installed packages and
  * the output, so that an interrupted or overwritten build is repeated. `tsc --build` is not used: it
  * compares modification times, does not check its output, and writes in place while another command may
@@ -16,14 +17,21 @@ import { fileURLToPath } from 'node:url';
  */
 // `import.meta.dirname` does not exist in the old versions of Node that get the message below.
 const root = dirname(fileURLToPath(import.meta.url));
-const forTests = process.argv[2] === 'test';
-const configFile = join(root, forTests ? 'test/tsconfig.json' : 'tsconfig.json');
-const dist = join(root, forTests ? 'dist-test' : 'dist');
+const [, , target = 'service'] = process.argv;
+const isService = target === 'service';
+const [configName, distName] = {
+  service: ['tsconfig.json', 'dist'],
+  test: ['test/tsconfig.json', 'dist-test'],
+  sdk: ['sdk/tsconfig.json', 'sdk/dist'],
+}[target];
+const configFile = join(root, configName);
+const dist = join(root, distName);
 const stampFile = join(dist, '.built-from');
 const tsc = join(root, 'node_modules/typescript/bin/tsc');
 const installedPackages = join(root, 'node_modules/.package-lock.json');
 /** The console's page: modules for browsers, with other types. */
 const page = join(root, 'server/console/page');
+const hasPage = target !== 'sdk' && fs.existsSync(page);
 const copiedFiles = /\.(?:css|svg|jpg|png|gif|webp)$/;
 /** Beside dist/: files can be renamed into it, and the relative paths of source maps hold. */
 const freshPrefix = '.dist-';
@@ -111,7 +119,7 @@ const urlPlugin = (outDir) => ({
  */
 async function bundlePrograms(outDir) {
   const entries = programs.filter((program) => fs.existsSync(join(outDir, `${program}.js`)));
-  if (forTests || entries.length === 0) return;
+  if (!isService || entries.length === 0) return;
   const esbuild = await import('esbuild');
   const nameOf = (program) => program.replaceAll('/', '-');
   await esbuild.build({
@@ -149,7 +157,7 @@ const require = __createRequire(import.meta.url), __filename = import.meta.filen
 
 /** Its types are checked by `compile`, which emits nothing for it. */
 async function bundlePage(outDir) {
-  if (!fs.existsSync(page)) return;
+  if (!hasPage) return;
   const esbuild = await import('esbuild');
   await esbuild.build({
     entryPoints: [join(page, 'main.tsx'), join(page, 'docs.ts')],
@@ -164,7 +172,7 @@ async function bundlePage(outDir) {
 async function build(builtFrom) {
   const fresh = fs.mkdtempSync(join(root, freshPrefix));
   try {
-    const status = compile(configFile, fresh) || (fs.existsSync(page) ? compile(page, fresh) : 0);
+    const status = compile(configFile, fresh) || (hasPage ? compile(page, fresh) : 0);
     if (status !== 0) return status;
     await bundlePage(fresh);
     for (const file of sources().filter((name) => copiedFiles.test(name))) {
