@@ -52,7 +52,7 @@ export interface Hints {
  * Steps to which hinted widths are rounded up: hints differ between devices, and each value would be a
  * cache entry. Most steps are 20 to 30 % apart.
  */
-const widths = [
+export const widthSteps: readonly number[] = [
   16, 32, 48, 64, 96, 128, 160, 192, 256, 320, 384, 480, 560, 640, 750, 828, 960, 1080, 1280, 1440,
   1600, 1920, 2048, 2560, 3072, 3840, 5120, 7680, 10_000,
 ];
@@ -63,7 +63,7 @@ function roundUp(steps: readonly number[], value: number): number {
 }
 
 /** The next step for a width in device pixels. */
-export const roundUpWidth = (width: number): number => roundUp(widths, width);
+export const roundUpWidth = (width: number): number => roundUp(widthSteps, width);
 
 /** A positive RFC 8941 integer or decimal; other values are ignored. */
 function readHint(text: string): number | null {

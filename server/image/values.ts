@@ -27,6 +27,8 @@ export interface ParameterType<T> {
   readonly schema: ValueSchema;
   /** The value of a text, or undefined when the text is not accepted. */
   readonly parse: (text: string) => T | undefined;
+  /** The types of several numbers in one text, in their order. */
+  readonly parts?: Readonly<Record<string, ParameterType<number>>>;
 }
 
 /** Plain decimal notation: no exponent, hex, blanks or plus sign. */
@@ -167,6 +169,7 @@ export function parts<N extends string>(
 ): ParameterType<Readonly<Record<N, number>>> {
   const names = Object.keys(ranges) as N[];
   return {
+    parts: ranges,
     accepts: `${names.join(',')}: ${rangesInWords(ranges)}`,
     schema: {
       type: 'string',

@@ -1,6 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { root } from '../root.ts';
 import { differencesMarkdown } from '../store/servers.ts';
+import { schemaTypes } from './sdk-schemas.ts';
+import { errorsModule, operationsModule } from './sdk-tables.ts';
 import {
   errorsMarkdown,
   metricsMarkdown,
@@ -8,6 +10,7 @@ import {
   settingsExample,
   settingsMarkdown,
 } from './tables.ts';
+import { typescript } from './typescript.ts';
 
 /** Replaces the text between the two HTML comments that name a section. */
 const section = (name: string, content: () => string) => (text: string) => {
@@ -26,6 +29,9 @@ const generated: Readonly<Record<string, (text: string) => string>> = {
   'docs/settings.md': section('settings', settingsMarkdown),
   'docs/errors.md': section('errors', errorsMarkdown),
   'docs/testing.md': section('stores', differencesMarkdown),
+  'sdk/src/generated/errors.ts': typescript(errorsModule),
+  'sdk/src/generated/operations.ts': typescript(operationsModule),
+  'sdk/src/generated/schemas.ts': typescript(schemaTypes),
 };
 
 /** The new texts of the files that are out of date. */

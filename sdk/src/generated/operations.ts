@@ -1,0 +1,114 @@
+/** Generated from the tables of the service by `npm run docs`. */
+
+export const controlPrefix = '/api/sdk/v1';
+
+/**
+ * The operations of the control plane. `path` is below the prefix; `result` is the field of the response's
+ * body that has the value; with `hasLocation` the response's Location says what becomes of the request.
+ */
+export const operations = {
+  listProjects: { method: 'GET', path: '/projects', result: 'projects' },
+  createProject: { method: 'POST', path: '/projects', body: 'required', result: 'project' },
+  getProject: { method: 'GET', path: '/projects/{projectId}', result: 'project' },
+  getProjectConfiguration: {
+    method: 'GET',
+    path: '/projects/{projectId}/configuration',
+    result: 'configuration',
+  },
+  updateProjectSettings: {
+    method: 'PATCH',
+    path: '/projects/{projectId}/settings',
+    body: 'required',
+    result: 'project',
+  },
+  prewarmProjectImages: {
+    method: 'POST',
+    path: '/projects/{projectId}/prewarm',
+    body: 'required',
+    result: 'prewarm',
+    hasLocation: true,
+  },
+  getProjectPrewarm: {
+    method: 'GET',
+    path: '/projects/{projectId}/prewarms/{prewarmId}',
+    result: 'prewarm',
+  },
+  purgeProjectImages: {
+    method: 'POST',
+    path: '/projects/{projectId}/purge',
+    body: 'required',
+    result: 'purge',
+    hasLocation: true,
+  },
+  getProjectPurge: {
+    method: 'GET',
+    path: '/projects/{projectId}/purges/{purgeId}',
+    result: 'purge',
+  },
+  getProjectFreshness: {
+    method: 'GET',
+    path: '/projects/{projectId}/freshness',
+    result: 'freshness',
+  },
+  putProjectFreshness: {
+    method: 'PUT',
+    path: '/projects/{projectId}/freshness',
+    body: 'required',
+    result: 'freshness',
+  },
+  getProjectUsage: {
+    method: 'GET',
+    path: '/projects/{projectId}/usage',
+    query: ['from', 'to', 'format'],
+    result: 'usage',
+  },
+  getProjectLimits: { method: 'GET', path: '/projects/{projectId}/limits', result: 'limits' },
+  putProjectLimits: {
+    method: 'PUT',
+    path: '/projects/{projectId}/limits',
+    body: 'required',
+    result: 'limits',
+  },
+  addProjectDomain: {
+    method: 'POST',
+    path: '/projects/{projectId}/domains',
+    body: 'required',
+    result: 'project',
+  },
+  removeProjectDomain: {
+    method: 'DELETE',
+    path: '/projects/{projectId}/domains',
+    body: 'optional',
+    query: ['host'],
+    result: 'project',
+  },
+  listProjectOrigins: { method: 'GET', path: '/projects/{projectId}/origins', result: 'origins' },
+  putProjectOrigin: {
+    method: 'PUT',
+    path: '/projects/{projectId}/origins/{host}',
+    body: 'required',
+    result: 'origin',
+  },
+  deleteProjectOrigin: {
+    method: 'DELETE',
+    path: '/projects/{projectId}/origins/{host}',
+    result: 'origins',
+  },
+  listProjectPresets: { method: 'GET', path: '/projects/{projectId}/presets', result: 'presets' },
+  getProjectPreset: {
+    method: 'GET',
+    path: '/projects/{projectId}/presets/{presetName}',
+    result: 'preset',
+  },
+  putProjectPreset: {
+    method: 'PUT',
+    path: '/projects/{projectId}/presets/{presetName}',
+    body: 'required',
+    result: 'preset',
+  },
+  deleteProjectPreset: {
+    method: 'DELETE',
+    path: '/projects/{projectId}/presets/{presetName}',
+    result: 'presets',
+  },
+} as const;

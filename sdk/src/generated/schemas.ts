@@ -1,0 +1,1050 @@
+/** Generated from the tables of the service by `npm run docs`. */
+
+/** A project: transform defaults and the hosts that sources may come from. */
+export interface Project {
+  /** `prj_` and 16 base-36 characters. */
+  id: string;
+  /** `org_` and 16 base-36 characters. */
+  orgId: string;
+  name: string;
+  origin: string;
+  /** Hosts; `*.example.com` allows all its subdomains. */
+  allowedOrigins: readonly string[];
+  color1: string;
+  color2: string;
+  autoFormat: boolean;
+  /** 30 to 100. */
+  defaultQuality: number;
+  /** 1 to 3. */
+  defaultDpr: number;
+  defaultFit: 'contain' | 'cover' | 'fill' | 'inside' | 'outside';
+  /** Device pixels; null for no limit. 0 to 10000. */
+  maxWidth: number | null;
+  requireSignedUrls: boolean;
+  /** 60 to 2592000. */
+  signedUrlTtlSeconds: number | null;
+  stripMetadata: boolean;
+  watermarkEnabled: boolean;
+  watermarkUrl: string | null;
+  watermarkPosition:
+    | 'center'
+    | 'north'
+    | 'northeast'
+    | 'northwest'
+    | 'south'
+    | 'southeast'
+    | 'southwest'
+    | 'east'
+    | 'west';
+  /** Percent. 1 to 100. */
+  watermarkOpacity: number;
+  /** Percent of the output's width. 1 to 100. */
+  watermarkScale: number;
+  /** Pixels. 0 to 500. */
+  watermarkMargin: number;
+  /** For display, such as `November 20, 2026` (UTC). */
+  createdAt: string;
+}
+
+/** The configuration that an integration needs to build delivery URLs. */
+export interface ProjectConfiguration {
+  /** `prj_` and 16 base-36 characters. */
+  projectId: string;
+  projectName: string;
+  origin: string;
+  allowedOrigins: readonly string[];
+  imageBaseUrl: string;
+  /** A URI template (RFC 6570). */
+  transformUrlTemplate: string;
+  defaults: {
+    autoFormat: boolean;
+    defaultQuality: number;
+    stripMetadata: boolean;
+    watermarkEnabled: boolean;
+  };
+  watermark: {
+    enabled: boolean;
+    /** 0 to 500. */
+    margin: number;
+    /** 1 to 100. */
+    opacity: number;
+    position:
+      | 'center'
+      | 'north'
+      | 'northeast'
+      | 'northwest'
+      | 'south'
+      | 'southeast'
+      | 'southwest'
+      | 'east'
+      | 'west';
+    /** 1 to 100. */
+    scale: number;
+    url: string | null;
+  };
+  supportedParameters: readonly string[];
+}
+
+export interface CreateProjectInput {
+  /** 1 to 80 characters. */
+  name: string;
+  /** The site's http or https address; its host is allowed. */
+  origin: string;
+  /** Other hosts that sources may come from; at most 1000 hosts in all. */
+  allowedOrigins?: readonly string[] | undefined;
+}
+
+/** Transform defaults to change; the others do not change. */
+export interface ProjectSettingsInput {
+  autoFormat?: boolean | undefined;
+  /** 30 to 100. */
+  defaultQuality?: number | undefined;
+  /** 1 to 3. */
+  defaultDpr?: number | undefined;
+  defaultFit?: 'contain' | 'cover' | 'fill' | 'inside' | 'outside' | undefined;
+  /** 0 removes the limit. 0 to 10000. */
+  maxWidth?: number | undefined;
+  stripMetadata?: boolean | undefined;
+  watermarkEnabled?: boolean | undefined;
+  /**
+   * An http or https URL of an image, which is fetched and decoded when it changes; the empty string
+   * removes it. It must be empty or a URI.
+   */
+  watermarkUrl?: string | undefined;
+  watermarkPosition?:
+    | 'center'
+    | 'north'
+    | 'northeast'
+    | 'northwest'
+    | 'south'
+    | 'southeast'
+    | 'southwest'
+    | 'east'
+    | 'west'
+    | undefined;
+  /** 1 to 100. */
+  watermarkOpacity?: number | undefined;
+  /** 1 to 100. */
+  watermarkScale?: number | undefined;
+  /** 0 to 500. */
+  watermarkMargin?: number | undefined;
+}
+
+/** Sources to warm, each in every combination of widths and formats. It must have src or sources. */
+export interface PrewarmInput {
+  src?: string | undefined;
+  /** 1 to 20 items. */
+  sources?: readonly string[] | undefined;
+  /** 1 to 10 items. */
+  widths?: readonly number[] | undefined;
+  /** 1 to 5 items. */
+  formats?: readonly ('auto' | 'avif' | 'webp' | 'jpeg' | 'png')[] | undefined;
+  /** 30 to 100. */
+  quality?: number | undefined;
+  fit?: 'contain' | 'cover' | 'fill' | 'inside' | undefined;
+  /** 1 to 3. */
+  dpr?: number | undefined;
+  /** An http or https URL that gets a signed request at the end. At most 2048 characters. */
+  callbackUrl?: string | undefined;
+}
+
+export interface PrewarmReceipt {
+  /** Always true. */
+  accepted: boolean;
+  sourceCount: number;
+  variantCount: number;
+}
+
+/** What has become of a prewarm request. */
+export interface PrewarmStatus {
+  /** `pre_` and 16 base-36 characters. */
+  id: string;
+  /** `done` and `failed` are final; `failed` when at least one source failed. */
+  status: 'accepted' | 'done' | 'failed';
+  /** Percent. 0 to 100. */
+  progress: number;
+  sourceCount: number;
+  variantCount: number;
+  /** Numbers of sources. One that is retried waits. */
+  sources: {
+    waiting: number;
+    running: number;
+    done: number;
+    failed: number;
+  };
+  /** The sources that failed, without those whose jobs an operator deleted. */
+  failures: readonly {
+    source: string;
+    reason: string;
+  }[];
+  createdAt: string;
+}
+
+/** Either sources, or all images of the project. It must have sources or all. */
+export interface PurgeInput {
+  /** 1 to 100 items. */
+  sources?: readonly string[] | undefined;
+  /** true purges all images of the project. */
+  all?: boolean | undefined;
+  /** An http or https URL that gets a signed request at the end. At most 2048 characters. */
+  callbackUrl?: string | undefined;
+}
+
+export interface PurgeReceipt {
+  /** Always true. */
+  accepted: boolean;
+  /** 0 for all images. */
+  sourceCount: number;
+}
+
+/** What has become of a purge. */
+export interface PurgeStatus {
+  /** The number of the purge, which the log names too. */
+  id: string;
+  /**
+   * `done` when a machine has deleted the images and the purge hook, if any, was called; `failed`
+   * when it could not be called for a day.
+   */
+  status: 'accepted' | 'done' | 'failed';
+  /** 0 for all images. */
+  sourceCount: number;
+  hook: {
+    status: 'none' | 'waiting' | 'done' | 'failed';
+    /** Why the last call failed, or empty. */
+    reason: string;
+  };
+  /** The machines that have deleted the images from their disks. */
+  machines: readonly {
+    name: string;
+    /** With those of purges of the same seconds. */
+    images: number;
+    deletedAt: string;
+  }[];
+  createdAt: string;
+}
+
+/** How the images of a project follow their sources. Ages are in seconds. */
+export interface Freshness {
+  /**
+   * Time after which a source is asked whether it has changed; `origin` follows the origin's
+   * Cache-Control, and null never asks. The operator sets bounds. It must be a whole number from 1
+   * to 31536000, "origin" or null.
+   */
+  sourceAge: number | 'origin' | null;
+  /** Time for which browsers keep an image; null for a year. 0 to 31536000. */
+  browserAge: number | null;
+}
+
+/** How the images of a project follow their sources. Ages are in seconds. */
+export interface FreshnessInput {
+  /**
+   * Time after which a source is asked whether it has changed; `origin` follows the origin's
+   * Cache-Control, and null never asks. The operator sets bounds. It must be a whole number from 1
+   * to 31536000, "origin" or null.
+   */
+  sourceAge: number | 'origin' | null;
+  /** Time for which browsers keep an image; null for a year. 0 to 31536000. */
+  browserAge: number | null;
+}
+
+/** How the sources of a host are fetched, without any secret. */
+export interface ProjectOrigin {
+  /** A host name without wildcard, with its port if it is not 443 or 80. */
+  host: string;
+  /** The names of the request headers, in lower case. */
+  headers: readonly string[];
+  /** The bucket that has the sources; null for an HTTP origin. */
+  location: string | null;
+  updatedAt: string;
+}
+
+/** Either request headers, or a bucket. It must have headers or s3. */
+export interface ProjectOriginInput {
+  /** Request headers by name; at most 8 KiB, with values of visible ASCII characters. */
+  headers?: Readonly<Record<string, string>> | undefined;
+  /** A bucket, and credentials that may read its objects. */
+  s3?:
+    | {
+        /**
+         * `s3://bucket/prefix?region=…` of AWS, or `s3://bucket/prefix?endpoint=https://…` of another
+         * service. At most 2048 characters.
+         */
+        location: string;
+        /** 1 to 256 characters. */
+        accessKeyId: string;
+        /** 1 to 1024 characters. */
+        secretAccessKey: string;
+      }
+    | undefined;
+}
+
+/** The usage of a project by day, with days without requests. */
+export interface Usage {
+  /** UTC. */
+  from: string;
+  /** UTC. */
+  to: string;
+  days: readonly {
+    /** UTC. */
+    date: string;
+    /** Image requests, without those of prewarming. */
+    requests: number;
+    /** Requests by the cache that had the image. */
+    hits: {
+      memory: number;
+      disk: number;
+      shared: number;
+    };
+    /** Requests that waited for a render. */
+    misses: number;
+    /** Requests without an image, also of clients that left. */
+    errors: number;
+    /** Bytes of the bodies with images. */
+    bytes: number;
+    /** Transforms, also those that failed. */
+    renders: number;
+    /** Time on transform threads. */
+    renderSeconds: number;
+    /** Prewarming, which is not in the other counts. */
+    background: {
+      requests: number;
+      renders: number;
+      /** Time on transform threads. */
+      renderSeconds: number;
+    };
+  }[];
+  total: {
+    /** Image requests, without those of prewarming. */
+    requests: number;
+    /** Requests by the cache that had the image. */
+    hits: {
+      memory: number;
+      disk: number;
+      shared: number;
+    };
+    /** Requests that waited for a render. */
+    misses: number;
+    /** Requests without an image, also of clients that left. */
+    errors: number;
+    /** Bytes of the bodies with images. */
+    bytes: number;
+    /** Transforms, also those that failed. */
+    renders: number;
+    /** Time on transform threads. */
+    renderSeconds: number;
+    /** Prewarming, which is not in the other counts. */
+    background: {
+      requests: number;
+      renders: number;
+      /** Time on transform threads. */
+      renderSeconds: number;
+    };
+  };
+}
+
+/** The most that a project may use on a day (UTC); null for no limit. */
+export interface Limits {
+  /** Renders, with those of prewarming. */
+  rendersPerDay: number | null;
+  /** Bytes of delivered images. */
+  bytesPerDay: number | null;
+}
+
+/** The most that a project may use on a day (UTC); null for no limit. */
+export interface LimitsInput {
+  /** Renders, with those of prewarming. */
+  rendersPerDay: number | null;
+  /** Bytes of delivered images. */
+  bytesPerDay: number | null;
+}
+
+export interface DomainInput {
+  /** A bare host name; `*.example.com` allows all its subdomains. */
+  host: string;
+}
+
+/** Image parameters under a name. */
+export interface Preset {
+  /** A lower-case letter, and up to 39 lower-case letters, digits, - and _. */
+  name: string;
+  /** Image parameters by their canonical names; at most 1024 characters as JSON. */
+  parameters: {
+    /** 1 to 10000. */
+    w?: number | undefined;
+    /** 1 to 10000. */
+    h?: number | undefined;
+    q?: ImageQ | undefined;
+    fmt?: ImageFmt | undefined;
+    fit?: ImageFit | undefined;
+    dpr?: ImageDpr | undefined;
+    pos?: ImagePos | undefined;
+    fp?: ImageFp | undefined;
+    bg?: ImageColour | undefined;
+    enlarge?: ImageFlag | undefined;
+    kernel?: ImageKernel | undefined;
+    crop?: ImageCrop | undefined;
+    trim?: ImageTrim | undefined;
+    /** -360 to 360. */
+    rotate?: number | undefined;
+    flip?: ImageFlag | undefined;
+    flop?: ImageFlag | undefined;
+    extend?: ImageExtend | undefined;
+    flatten?: ImageFlag | undefined;
+    grayscale?: ImageFlag | undefined;
+    negate?: ImageFlag | undefined;
+    normalize?: ImageFlag | undefined;
+    /** 1 to 3. */
+    gamma?: number | undefined;
+    /** 0 to 10. */
+    brightness?: number | undefined;
+    /** 0 to 10. */
+    saturation?: number | undefined;
+    /** -360 to 360. */
+    hue?: number | undefined;
+    /** -100 to 100. */
+    lightness?: number | undefined;
+    modulate?: ImageModulate | undefined;
+    tint?: ImageColour | undefined;
+    /** 0 to 255. */
+    threshold?: number | undefined;
+    /** 1 to 15. */
+    median?: number | undefined;
+    blur?: ImageBlur | undefined;
+    sharpen?: ImageSharpen | undefined;
+    /** 0 to 1. */
+    opacity?: number | undefined;
+    /** 0 to 99999. */
+    page?: number | undefined;
+    lenient?: ImageFlag | undefined;
+    animated?: ImageFlag | undefined;
+    lossless?: ImageFlag | undefined;
+    /** 1 to 100000000. */
+    maxbytes?: number | undefined;
+    keep?: ImageKeep | undefined;
+    icc?: ImageIcc | undefined;
+    hdr?: ImageHdr | undefined;
+    v?: ImageV | undefined;
+    fallback?: ImageFallback | undefined;
+    /** 1 to 200 characters. */
+    download?: string | undefined;
+  };
+}
+
+export interface PresetInput {
+  /** Image parameters by their canonical names; at most 1024 characters as JSON. */
+  parameters: {
+    /** 1 to 10000. */
+    w?: number | undefined;
+    /** 1 to 10000. */
+    h?: number | undefined;
+    q?: ImageQ | undefined;
+    fmt?: ImageFmt | undefined;
+    fit?: ImageFit | undefined;
+    dpr?: ImageDpr | undefined;
+    pos?: ImagePos | undefined;
+    fp?: ImageFp | undefined;
+    bg?: ImageColour | undefined;
+    enlarge?: ImageFlag | undefined;
+    kernel?: ImageKernel | undefined;
+    crop?: ImageCrop | undefined;
+    trim?: ImageTrim | undefined;
+    /** -360 to 360. */
+    rotate?: number | undefined;
+    flip?: ImageFlag | undefined;
+    flop?: ImageFlag | undefined;
+    extend?: ImageExtend | undefined;
+    flatten?: ImageFlag | undefined;
+    grayscale?: ImageFlag | undefined;
+    negate?: ImageFlag | undefined;
+    normalize?: ImageFlag | undefined;
+    /** 1 to 3. */
+    gamma?: number | undefined;
+    /** 0 to 10. */
+    brightness?: number | undefined;
+    /** 0 to 10. */
+    saturation?: number | undefined;
+    /** -360 to 360. */
+    hue?: number | undefined;
+    /** -100 to 100. */
+    lightness?: number | undefined;
+    modulate?: ImageModulate | undefined;
+    tint?: ImageColour | undefined;
+    /** 0 to 255. */
+    threshold?: number | undefined;
+    /** 1 to 15. */
+    median?: number | undefined;
+    blur?: ImageBlur | undefined;
+    sharpen?: ImageSharpen | undefined;
+    /** 0 to 1. */
+    opacity?: number | undefined;
+    /** 0 to 99999. */
+    page?: number | undefined;
+    lenient?: ImageFlag | undefined;
+    animated?: ImageFlag | undefined;
+    lossless?: ImageFlag | undefined;
+    /** 1 to 100000000. */
+    maxbytes?: number | undefined;
+    keep?: ImageKeep | undefined;
+    icc?: ImageIcc | undefined;
+    hdr?: ImageHdr | undefined;
+    v?: ImageV | undefined;
+    fallback?: ImageFallback | undefined;
+    /** 1 to 200 characters. */
+    download?: string | undefined;
+  };
+}
+
+/** Monitors rely on `ok`, `status`, `checks.database.ok` and the HTTP status. */
+export interface HealthStatus {
+  ok: boolean;
+  service?: string | undefined;
+  status?: 'ok' | 'degraded' | 'unavailable' | 'draining' | undefined;
+  /** Why the status is not `ok`. */
+  reason?: string | undefined;
+  timestamp?: string | undefined;
+  uptimeSeconds?: number | undefined;
+  store?: 'available' | 'unavailable' | undefined;
+  checks?:
+    | {
+        cache?:
+          | {
+              /** Bytes. */
+              diskSizeBytes?: number | undefined;
+              /** Bytes. */
+              diskMaxBytes?: number | undefined;
+              /** Bytes. */
+              memorySizeBytes?: number | undefined;
+              /** Bytes. */
+              memoryMaxBytes?: number | undefined;
+              status?: 'ok' | 'disk_full' | undefined;
+            }
+          | undefined;
+        database?:
+          | {
+              ok?: boolean | undefined;
+              /** Milliseconds. */
+              latencyMs?: number | undefined;
+            }
+          | undefined;
+        projects?:
+          | {
+              /** Projects that are served without the store. */
+              known?: number | undefined;
+              /** Since the store last confirmed them. */
+              ageSeconds?: number | null | undefined;
+            }
+          | undefined;
+        /** The numbers are null while the store is unavailable. */
+        prewarmQueue?:
+          | {
+              active?: number | null | undefined;
+              waiting?: number | null | undefined;
+              delayed?: number | null | undefined;
+              queued?: number | null | undefined;
+              failed?: number | null | undefined;
+              status?: 'ok' | 'backlogged' | 'unknown' | undefined;
+            }
+          | undefined;
+        transformQueue?:
+          | {
+              active?: number | undefined;
+              queued?: number | undefined;
+              concurrency?: number | undefined;
+              maxQueue?: number | undefined;
+              rejected?: number | undefined;
+              /** Threads that were terminated but still run. */
+              stuck?: number | undefined;
+              status?: 'ok' | 'busy' | 'saturated' | undefined;
+            }
+          | undefined;
+        /** Fetches of sources, and the sources in memory. */
+        sources?:
+          | {
+              fetching?: number | undefined;
+              concurrency?: number | undefined;
+              rejected?: number | undefined;
+              /** Bytes. */
+              heldBytes?: number | undefined;
+              /** Bytes. */
+              heldMaxBytes?: number | undefined;
+              heldRejected?: number | undefined;
+              /** The source formats that this installation supports. */
+              formats?: readonly string[] | undefined;
+            }
+          | undefined;
+      }
+    | undefined;
+  /** Milliseconds. */
+  latencyMs?: number | undefined;
+}
+
+export interface Readiness {
+  ready: boolean;
+  status: 'ready' | 'starting' | 'draining';
+}
+
+/** Facts about the source, and about the output of the same request without `fmt`. */
+export interface ImageFacts {
+  source: {
+    format: string;
+    /** Of one frame. */
+    width: number;
+    /** Of one frame. */
+    height: number;
+    bytes: number;
+    /** Pages, or frames of an animation. */
+    pages: number;
+    hasAlpha: boolean;
+  };
+  output: {
+    format: string;
+    /** Of one frame. */
+    width: number;
+    /** Of one frame. */
+    height: number;
+    bytes: number;
+  };
+  /** The colour that covers the largest area; null when the image is fully transparent. */
+  dominant: string | null;
+}
+
+export type ImageQ = number | 'auto';
+
+export type ImageFmt =
+  | 'auto'
+  | 'avif'
+  | 'webp'
+  | 'jpeg'
+  | 'png'
+  | 'gif'
+  | 'blurhash'
+  | 'thumbhash'
+  | 'lqip'
+  | 'json'
+  | 'jpg';
+
+export type ImageFit = 'contain' | 'cover' | 'fill' | 'inside' | 'outside';
+
+export type ImageDpr = number | 'auto';
+
+export type ImagePos =
+  | 'center'
+  | 'north'
+  | 'northeast'
+  | 'east'
+  | 'southeast'
+  | 'south'
+  | 'southwest'
+  | 'west'
+  | 'northwest'
+  | 'entropy'
+  | 'attention'
+  | 'centre'
+  | 'top'
+  | 'right'
+  | 'bottom'
+  | 'left'
+  | string;
+
+export type ImageFp = string;
+
+export type ImageColour = string;
+
+export type ImageFlag = boolean | '' | '1' | '0';
+
+export type ImageKernel =
+  | 'nearest'
+  | 'linear'
+  | 'cubic'
+  | 'mitchell'
+  | 'lanczos2'
+  | 'lanczos3'
+  | 'mks2013'
+  | 'mks2021';
+
+export type ImageCrop = string;
+
+export type ImageTrim = boolean | number | '' | '1' | '0';
+
+export type ImageExtend = string;
+
+export type ImageModulate = string;
+
+export type ImageBlur = boolean | number | '' | '1' | '0';
+
+export type ImageSharpen = boolean | number | '' | '1' | '0';
+
+export type ImageKeep = 'copyright';
+
+export type ImageIcc = 'keep';
+
+export type ImageHdr = 'keep';
+
+export type ImageV = string;
+
+/** At most 8192 characters. */
+export type ImageFallback = string;
+
+/** The body of every error. */
+export interface ApiError {
+  /** Kept for existing SDK versions. */
+  error: string;
+  /** Stable. */
+  code:
+    | 'invalid_request'
+    | 'source_missing'
+    | 'project_missing'
+    | 'source_invalid'
+    | 'parameter_invalid'
+    | 'api_key_missing'
+    | 'api_key_invalid'
+    | 'workbench_unauthorized'
+    | 'product_access_required'
+    | 'project_forbidden'
+    | 'write_access_required'
+    | 'source_not_allowed'
+    | 'source_blocked'
+    | 'source_unauthorized'
+    | 'source_forbidden'
+    | 'host_not_allowed'
+    | 'origin_not_allowed'
+    | 'signature_invalid'
+    | 'workbench_forbidden'
+    | 'project_not_found'
+    | 'preset_not_found'
+    | 'purge_not_found'
+    | 'prewarm_not_found'
+    | 'endpoint_not_found'
+    | 'source_not_found'
+    | 'method_not_allowed'
+    | 'request_timeout'
+    | 'source_too_large'
+    | 'source_unsupported'
+    | 'range_not_satisfiable'
+    | 'source_corrupt'
+    | 'rate_limited'
+    | 'callback_queue_full'
+    | 'prewarm_queue_full'
+    | 'usage_limit_reached'
+    | 'source_rate_limited'
+    | 'headers_too_large'
+    | 'internal_error'
+    | 'source_unreachable'
+    | 'overloaded'
+    | 'store_unavailable'
+    | 'source_timeout'
+    | 'transform_timeout';
+  message: string;
+  /** A safe next step. */
+  resolution_hint: string;
+}
+
+/** What each operation of the control plane takes, and the value in the body of its response. */
+export interface Operations {
+  /**
+   * List projects. The projects that the key can access: its project, or for an all-project key all
+   * projects of its organisation.
+   */
+  listProjects: {
+    path: undefined;
+    query: undefined;
+    body: undefined;
+    result: readonly Project[];
+  };
+  /** Create a project. Requires an all-project write key. */
+  createProject: {
+    path: undefined;
+    query: undefined;
+    body: CreateProjectInput;
+    result: Project;
+  };
+  /** Read a project. The project, if the key is authorised for it. */
+  getProject: {
+    path: {
+      /** `prj_` and 16 base-36 characters. */
+      projectId: string;
+    };
+    query: undefined;
+    body: undefined;
+    result: Project;
+  };
+  /**
+   * Read the delivery configuration. Delivery URLs, transform defaults, the source allowlist and the
+   * supported parameters; no secrets.
+   */
+  getProjectConfiguration: {
+    path: {
+      /** `prj_` and 16 base-36 characters. */
+      projectId: string;
+    };
+    query: undefined;
+    body: undefined;
+    result: ProjectConfiguration;
+  };
+  /** Update transform defaults. Changes the sent defaults, at least one. */
+  updateProjectSettings: {
+    path: {
+      /** `prj_` and 16 base-36 characters. */
+      projectId: string;
+    };
+    query: undefined;
+    body: ProjectSettingsInput;
+    result: Project;
+  };
+  /**
+   * Queue prewarming. Queues all combinations of sources, widths and formats for asynchronous work.
+   * Nothing is queued if a source fails the allowlist or address checks, or if the queue is full.
+   */
+  prewarmProjectImages: {
+    path: {
+      /** `prj_` and 16 base-36 characters. */
+      projectId: string;
+    };
+    query: undefined;
+    body: PrewarmInput;
+    result: PrewarmReceipt;
+  };
+  /**
+   * Read the progress of prewarming. What has become of a request of the last day, by the `Location`
+   * of its response. A project remembers the last 1,000.
+   */
+  getProjectPrewarm: {
+    path: {
+      /** `prj_` and 16 base-36 characters. */
+      projectId: string;
+      /** `pre_` and 16 base-36 characters. */
+      prewarmId: string;
+    };
+    query: undefined;
+    body: undefined;
+    result: PrewarmStatus;
+  };
+  /**
+   * Purge images. Purges the cached images of sources, or all images of the project. At most 2
+   * seconds later no process that reaches the store serves an image made from bytes that were
+   * fetched before. Sources are purged by the URL that image URLs name, not by one to which it
+   * redirects. The URL of the watermark purges the images with it.
+   */
+  purgeProjectImages: {
+    path: {
+      /** `prj_` and 16 base-36 characters. */
+      projectId: string;
+    };
+    query: undefined;
+    body: PurgeInput;
+    result: PurgeReceipt;
+  };
+  /**
+   * Read the progress of a purge. What has become of a request of the last day, by the `Location` of
+   * its response. A project remembers the last 1,000. Purged images are not served before they are
+   * deleted.
+   */
+  getProjectPurge: {
+    path: {
+      /** `prj_` and 16 base-36 characters. */
+      projectId: string;
+      /** The number of the purge, which the log names too. */
+      purgeId: string;
+    };
+    query: undefined;
+    body: undefined;
+    result: PurgeStatus;
+  };
+  /**
+   * Read how images follow their sources. Both ages are null for a project whose images do not
+   * change.
+   */
+  getProjectFreshness: {
+    path: {
+      /** `prj_` and 16 base-36 characters. */
+      projectId: string;
+    };
+    query: undefined;
+    body: undefined;
+    result: Freshness;
+  };
+  /**
+   * Set how images follow their sources. After the source age an image is still served, and its
+   * source is asked in the background whether it has changed. The browser age is sent to browsers,
+   * and the rest of the source age to CDNs.
+   */
+  putProjectFreshness: {
+    path: {
+      /** `prj_` and 16 base-36 characters. */
+      projectId: string;
+    };
+    query: undefined;
+    body: FreshnessInput;
+    result: Freshness;
+  };
+  /**
+   * Read the usage by day. Requests, bytes and renders of the project on each day (UTC), of the last
+   * 30 days by default. It is at most a minute behind. As CSV with `format=csv` or `Accept:
+   * text/csv`.
+   */
+  getProjectUsage: {
+    path: {
+      /** `prj_` and 16 base-36 characters. */
+      projectId: string;
+    };
+    query: {
+      /** The first day (UTC); 29 days before the last one by default. */
+      from?: string | undefined;
+      /** The last day, today by default; at most 400 days in all. */
+      to?: string | undefined;
+      /** Takes precedence over the Accept header. */
+      format?: 'json' | 'csv' | undefined;
+    };
+    body: undefined;
+    result: Usage;
+  };
+  /** Read the limits of a day. Both are null for a project without limits. */
+  getProjectLimits: {
+    path: {
+      /** `prj_` and 16 base-36 characters. */
+      projectId: string;
+    };
+    query: undefined;
+    body: undefined;
+    result: Limits;
+  };
+  /**
+   * Set the limits of a day. Beyond a limit, requests that need a render get 429
+   * `usage_limit_reached` until the next day (UTC), and cached images are delivered. A limit can be
+   * exceeded by what other processes use in a minute.
+   */
+  putProjectLimits: {
+    path: {
+      /** `prj_` and 16 base-36 characters. */
+      projectId: string;
+    };
+    query: undefined;
+    body: LimitsInput;
+    result: Limits;
+  };
+  /**
+   * Allow a source host. Adds a normalised public host name to the allowlist; adding an existing
+   * host is not an error.
+   */
+  addProjectDomain: {
+    path: {
+      /** `prj_` and 16 base-36 characters. */
+      projectId: string;
+    };
+    query: undefined;
+    body: DomainInput;
+    result: Project;
+  };
+  /**
+   * Remove a source host. Removes a host from the allowlist; removing a missing host is not an
+   * error. The host is in the query, which takes precedence, or in the body.
+   */
+  removeProjectDomain: {
+    path: {
+      /** `prj_` and 16 base-36 characters. */
+      projectId: string;
+    };
+    query: {
+      /** The host to remove; takes precedence over the body. */
+      host?: string | undefined;
+    };
+    body: DomainInput | undefined;
+    result: Project;
+  };
+  /**
+   * List private origins. The hosts whose sources need headers or are in a bucket, without any
+   * secret.
+   */
+  listProjectOrigins: {
+    path: {
+      /** `prj_` and 16 base-36 characters. */
+      projectId: string;
+    };
+    query: undefined;
+    body: undefined;
+    result: readonly ProjectOrigin[];
+  };
+  /**
+   * Create or replace a private origin. Sets the request headers for the sources of a host, or the
+   * bucket that has them. They are encrypted, and no operation returns them. The host must be on
+   * the allowlist to be used. Cached images do not change.
+   */
+  putProjectOrigin: {
+    path: {
+      /** `prj_` and 16 base-36 characters. */
+      projectId: string;
+      /** A host name without wildcard, with its port if it is not 443 or 80. */
+      host: string;
+    };
+    query: undefined;
+    body: ProjectOriginInput;
+    result: ProjectOrigin;
+  };
+  /**
+   * Delete a private origin. Returns the remaining origins; deleting a missing one is not an error.
+   * The sources of the host are fetched without headers afterwards.
+   */
+  deleteProjectOrigin: {
+    path: {
+      /** `prj_` and 16 base-36 characters. */
+      projectId: string;
+      /** A host name without wildcard, with its port if it is not 443 or 80. */
+      host: string;
+    };
+    query: undefined;
+    body: undefined;
+    result: readonly ProjectOrigin[];
+  };
+  /** List presets. The presets of the project, by name. */
+  listProjectPresets: {
+    path: {
+      /** `prj_` and 16 base-36 characters. */
+      projectId: string;
+    };
+    query: undefined;
+    body: undefined;
+    result: readonly Preset[];
+  };
+  /** Read a preset. The parameters of `preset` in image URLs of the project. */
+  getProjectPreset: {
+    path: {
+      /** `prj_` and 16 base-36 characters. */
+      projectId: string;
+      /** A lower-case letter, and up to 39 lower-case letters, digits, - and _. */
+      presetName: string;
+    };
+    query: undefined;
+    body: undefined;
+    result: Preset;
+  };
+  /**
+   * Create or replace a preset. Accepts the parameters of image URLs, by the same rules. Image URLs
+   * with the preset change at once.
+   */
+  putProjectPreset: {
+    path: {
+      /** `prj_` and 16 base-36 characters. */
+      projectId: string;
+      /** A lower-case letter, and up to 39 lower-case letters, digits, - and _. */
+      presetName: string;
+    };
+    query: undefined;
+    body: PresetInput;
+    result: Preset;
+  };
+  /**
+   * Delete a preset. Returns the remaining presets; deleting a missing preset is not an error. Image
+   * URLs with the preset fail afterwards.
+   */
+  deleteProjectPreset: {
+    path: {
+      /** `prj_` and 16 base-36 characters. */
+      projectId: string;
+      /** A lower-case letter, and up to 39 lower-case letters, digits, - and _. */
+      presetName: string;
+    };
+    query: undefined;
+    body: undefined;
+    result: readonly Preset[];
+  };
+}

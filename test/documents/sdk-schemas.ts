@@ -1,0 +1,135 @@
+import { controlPrefix, type Endpoint, endpoints } from '../../server/control/endpoints.ts';
+import { openApiDocument } from '../../server/control/openapi.ts';
+import { documentation } from './typescript.ts';
+
+/** The part of JSON Schema (2020-12) that the schemas of the service use. */
+interface Schema {
+  readonly $ref?: string;
+  readonly type?: string | readonly string[];
+  readonly description?: string;
+  readonly enum?: readonly string[];
+  readonly anyOf?: readonly Schema[];
+  readonly allOf?: readonly Schema[];
+  readonly properties?: Readonly<Record<string, Schema>>;
+  readonly required?: readonly string[];
+  readonly additionalProperties?: boolean | Schema;
+  readonly items?: Schema;
+  readonly minimum?: number;
+  readonly maximum?: number;
+  readonly minLength?: number;
+  readonly maxLength?: number;
+  readonly minItems?: number;
+  readonly maxItems?: number;
+  readonly 'x-rule'?: string;
+}
+interface Parameter {
+  readonly name: string;
+  readonly in: 'path' | 'query';
+  readonly description?: string;
+  readonly schema: Schema;
+}
+interface OpenApi {
+  readonly components: { readonly schemas: Readonly<Record<string, Schema>> };
+  readonly paths: Readonly<
+    Record<string, Readonly<Record<string, { readonly parameters?: readonly Parameter[] }>>>
+  >;
+}
+
+const { components, paths } = JSON.parse(
+  JSON.stringify(openApiDocument('https://images.example.com')),
+) as OpenApi;
+
+const plainTypes: Readonly<Record<string, string>> = {
+  integer: 'number',
+  number: 'number',
+  string: 'string',
+  boolean: 'boolean',
+  null: 'null',
+};
+
+/** The TypeScript type of the values of a schema. */
+function typeOf(schema: Schema): string {
+  const { $ref, type = [], anyOf, allOf, items, properties, additionalProperties } = schema;
+  if ($ref !== undefined) return $ref.replace('#/components/schemas/', '');
+  if (schema.enum !== undefined) return schema.enum.map((word) => `'${word}'`).join(' | ');
+  if (anyOf !== undefined) return union(anyOf.map(typeOf));
+  if (items !== undefined) return `readonly (${typeOf(items)})[]`;
+  if (properties !== undefined) return `{\n${fieldsOf(schema)} }`;
+  if (typeof additionalProperties === 'object') {
+    return `Readonly<Record<string, ${typeOf(additionalProperties)}>>`;
+  }
+  const types = [type].flat();
+  if (types.length === 0 && allOf?.[0] !== undefined) return typeOf(allOf[0]);
+  return union(types.map((one) => plainTypes[one] ?? 'unknown'));
+}
+
+const union = (types: readonly string[]): string => [...new Set(types)].join(' | ');
+
+function fieldsOf({ properties = {}, required = [] }: Schema): string {
+  return Object.entries(properties)
+    .map(([name, schema]) => `${comment(schema)}${name}${field(schema, required.includes(name))}`)
+    .join('\n');
+}
+
+/** An optional field may also be undefined, for `exactOptionalPropertyTypes`. */
+const field = (schema: Schema, isRequired: boolean): string =>
+  isRequired ? `: ${typeOf(schema)};` : `?: ${typeOf(schema)} | undefined;`;
+
+/** What the type does not say. */
+function comment(schema: Schema): string {
+  const { description, allOf = [], minimum, maximum, minLength, maxLength } = schema;
+  const { minItems, maxItems } = schema;
+  const sentences = [
+    description,
+    ...allOf.map((one) => one['x-rule'] && `It ${one['x-rule']}.`),
+    between(minimum, maximum, ''),
+    between(minLength, maxLength, ' characters'),
+    between(minItems, maxItems, ' items'),
+  ].filter((sentence) => sentence);
+  return sentences.length === 0 ? '' : documentation(sentences.join(' '));
+}
+
+/** A lower bound alone is plain from the meaning. */
+function between(minimum: number | undefined, maximum: number | undefined, what: string): string {
+  if (maximum === undefined || maximum === Number.MAX_SAFE_INTEGER) return '';
+  return minimum === undefined ? `At most ${maximum}${what}.` : `${minimum} to ${maximum}${what}.`;
+}
+
+function declaration([name, schema]: readonly [string, Schema]): string {
+  const isObject = schema.properties !== undefined;
+  const declared = isObject
+    ? `interface ${name} {\n${fieldsOf(schema)} }`
+    : `type ${name} = ${typeOf(schema)};`;
+  return `${comment(schema)}export ${declared}`;
+}
+
+/** What an operation takes and gives, as the fields of a type. */
+function operationType([id, endpoint]: readonly [string, Endpoint]): string {
+  const { method, path, input, inputOptional = false, success, summary, description } = endpoint;
+  const { parameters = [] } = paths[`${controlPrefix}${path}`]?.[method.toLowerCase()] ?? {};
+  const of = (place: Parameter['in']) =>
+    parameters
+      .filter((one) => one.in === place)
+      .map(({ name, description: text, schema }) => {
+        const described = text === undefined ? schema : { ...schema, description: text };
+        return `${comment(described)}${name}${field(schema, place === 'path')}`;
+      })
+      .join('\n');
+  const fields = (place: Parameter['in']) => (of(place) === '' ? 'undefined' : `{\n${of(place)} }`);
+  const body = input === undefined ? 'undefined' : `${input}${inputOptional ? ' | undefined' : ''}`;
+  return `${documentation(`${summary}. ${description}`)}${id}: {
+      path: ${fields('path')};
+      query: ${fields('query')};
+      body: ${body};
+      result: ${success.isList === true ? `readonly ${success.schema}[]` : success.schema};
+    };`;
+}
+
+/** The types of bodies, and what each operation takes and gives. */
+export const schemaTypes = (): string =>
+  [
+    ...Object.entries(components.schemas).map(declaration),
+    `/** What each operation of the control plane takes, and the value in the body of its response. */
+    export interface Operations {
+    ${Object.entries<Endpoint>(endpoints).map(operationType).join('\n')} }`,
+  ].join('\n\n');
