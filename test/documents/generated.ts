@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { root } from '../root.ts';
 import { differencesMarkdown } from '../store/servers.ts';
+import { parametersModule, rulesModule } from './sdk-parameters.ts';
 import { schemaTypes } from './sdk-schemas.ts';
 import { errorsModule, operationsModule } from './sdk-tables.ts';
 import {
@@ -31,6 +32,8 @@ const generated: Readonly<Record<string, (text: string) => string>> = {
   'docs/testing.md': section('stores', differencesMarkdown),
   'sdk/src/generated/errors.ts': typescript(errorsModule),
   'sdk/src/generated/operations.ts': typescript(operationsModule),
+  'sdk/src/generated/parameters.ts': typescript(parametersModule),
+  'sdk/src/generated/rules.ts': typescript(rulesModule),
   'sdk/src/generated/schemas.ts': typescript(schemaTypes),
 };
 

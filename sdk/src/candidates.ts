@@ -1,0 +1,87 @@
+import {
+  defaultWidths,
+  type ImageOptions,
+  maxPixels,
+  maxSide,
+  pixelLimits,
+} from './generated/parameters.ts';
+
+export type ImageFormat = 'avif' | 'webp' | 'jpeg' | 'png' | 'gif';
+
+/** Which sizes of an image a browser may choose from. */
+export interface SrcsetOptions
+  extends Omit<ImageOptions, 'w' | 'h' | 'dpr' | 'extend' | 'fmt' | 'fit'> {
+  readonly fmt?: ImageFormat | 'auto' | undefined;
+  /** How the picture fits `ratio`; `cover` by default. */
+  readonly fit?: 'cover' | 'contain' | 'fill' | undefined;
+  /** Device pixels of the candidates; by default nine steps from 320 to 3840. */
+  readonly widths?: readonly number[] | undefined;
+  /** The width in CSS pixels of an image that has the same size on every screen, instead of `widths`. */
+  readonly fixed?: number | undefined;
+  /** The width divided by the height, such as `16 / 9`; by default the image keeps that of its source. */
+  readonly ratio?: number | undefined;
+  /**
+   * The width of the source in pixels, or of what `crop`, `trim` and `rotate` leave of it. Nothing larger is
+   * requested, because the service does not scale up; omit it for SVGs.
+   */
+  readonly sourceWidth?: number | undefined;
+  /** As `sourceWidth`. Needed for candidates that are exact with `ratio`, and for `width` and `height`. */
+  readonly sourceHeight?: number | undefined;
+}
+
+export interface Candidate {
+  /** Such as `640w` or `2x`. */
+  readonly descriptor: string;
+  readonly options: ImageOptions;
+}
+
+/** The most device pixels of a width for which the service gives an image of exactly that width. */
+function widest(
+  { ratio, fit, fmt = 'auto', lossless, enlarge, ...source }: SrcsetOptions,
+  shape: number,
+  maxWidth: number,
+): number {
+  const { sourceWidth = Infinity, sourceHeight = Infinity } = source;
+  const pixels = (pixelLimits[fmt] ?? [maxPixels, maxPixels])[lossless === true ? 1 : 0];
+  const sides = [sourceWidth, sourceHeight * (ratio || Infinity)];
+  const natural = fit === 'contain' && ratio ? Math.max(...sides) : Math.min(...sides);
+  let width = Math.floor(
+    Math.min(
+      maxWidth,
+      maxSide,
+      enlarge ? Infinity : natural,
+      shape ? Math.min(maxSide * shape, Math.sqrt(pixels * shape)) : Infinity,
+    ),
+  );
+  while (shape && width * Math.round(width / shape) > pixels) width -= 1;
+  return Math.max(1, width);
+}
+
+/**
+ * The candidates of a srcset, each with exactly the pixels that it says; the last one is as wide as is possible
+ * where one is not.
+ *
+ * @param maxWidth device pixels
+ */
+export function candidatesOf(options: SrcsetOptions, maxWidth: number) {
+  const { widths = defaultWidths, fixed, ratio, sourceWidth, sourceHeight, ...given } = options;
+  const shape = ratio || (sourceWidth && sourceHeight ? sourceWidth / sourceHeight : 0);
+  const bound = widest(options, shape, maxWidth);
+  const wanted = fixed ? [fixed, 2 * fixed, 3 * fixed] : widths;
+  const heightOf = (width: number) => Math.max(1, Math.round(width / shape));
+  const all = [...new Set(wanted.map((width) => Math.min(Math.round(width), bound)))]
+    .sort((a, b) => a - b)
+    .map((w): Candidate & { w: number } => ({
+      w,
+      descriptor: fixed ? `${Number((w / fixed).toFixed(4))}x` : `${w}w`,
+      options: {
+        fit: ratio ? 'cover' : undefined,
+        ...given,
+        dpr: 1,
+        w,
+        h: ratio ? heightOf(w) : undefined,
+      },
+    }));
+  const width = fixed ?? all.at(-1)?.w ?? 0;
+  return { all, size: shape ? { width, height: heightOf(width) } : {} };
+}

@@ -1,0 +1,34 @@
+import { canonicalNames, flagNames, type ImageOptions, textNames } from './generated/parameters.ts';
+
+const ownNames = ['url', 'project', 'exp', 'sig'];
+
+/** The source in the path of an image URL: unencoded if it starts with a scheme, else encoded as a whole. */
+const readSource = (path: string): string =>
+  // Proxies turn `//` into `/`.
+  /^https?:\//i.test(path) ? path.replace(/^(\w+):\/(?!\/)/, '$1://') : decodeURIComponent(path);
+
+function readValue(name: string, text: string): unknown {
+  if (textNames.includes(name)) return text;
+  if (/^(?:true)?$/i.test(text)) return true;
+  if (/^false$/i.test(text)) return false;
+  if (flagNames.includes(name)) return text === '1';
+  if (!/^-?[\d.]+(?:[,_]-?[\d.]+)*$/.test(text)) return text;
+  const numbers = text.split(/[,_]/).map(Number);
+  return numbers.length === 1 ? numbers[0] : numbers;
+}
+
+/** The source, the project and the options of the part of an image URL after `/img/`. */
+export function readUrl(rest: string) {
+  const [, path = '', query = ''] = /^([^?#]*)\??([^#]*)/.exec(rest) ?? [];
+  const parameters = new URLSearchParams(query);
+  const options: Record<string, unknown> = {};
+  for (const [spelling, text] of parameters) {
+    const name = canonicalNames[spelling] ?? spelling;
+    if (!ownNames.includes(name)) options[name] = readValue(name, text);
+  }
+  return {
+    src: readSource(path) || parameters.get('url'),
+    project: parameters.get('project'),
+    options: options as ImageOptions,
+  };
+}

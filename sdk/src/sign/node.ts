@@ -1,0 +1,24 @@
+import { createHmac } from 'node:crypto';
+import {
+  checkOptions,
+  expiry,
+  type Signable,
+  type Signer,
+  type SignerOptions,
+  signed,
+} from './signed.ts';
+
+export type { AsyncSigner, Signable, Signer, SignerOptions } from './signed.ts';
+export { createAsyncSigner } from './web.ts';
+
+/**
+ * A function that signs image URLs, srcsets and pictures, for the `sign` of `createImageUrls`. It needs Node.
+ *
+ * @throws TypeError for options that cannot sign
+ */
+export function createSigner(options: SignerOptions): Signer {
+  checkOptions(options);
+  const signatureOf = (text: string): string =>
+    createHmac('sha256', options.secret).update(text).digest('base64url');
+  return <T extends Signable>(value: T): T => signed(value, expiry(options), signatureOf);
+}

@@ -1,0 +1,48 @@
+import {
+  type AsyncSigner,
+  checkOptions,
+  expiry,
+  type Signable,
+  type SignerOptions,
+  signed,
+} from './signed.ts';
+
+const utf8 = new TextEncoder();
+
+/** In base64url without padding. */
+function base64url(bytes: ArrayBuffer): string {
+  const text = btoa(String.fromCharCode(...new Uint8Array(bytes)));
+  return text.replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '');
+}
+
+/**
+ * A function that signs image URLs, srcsets and pictures by WebCrypto, for edge runtimes.
+ *
+ * @throws TypeError for options that cannot sign
+ */
+export function createAsyncSigner(options: SignerOptions): AsyncSigner {
+  checkOptions(options);
+  const algorithm = { name: 'HMAC', hash: 'SHA-256' };
+  const imported = crypto.subtle.importKey('raw', utf8.encode(options.secret), algorithm, false, [
+    'sign',
+  ]);
+  async function sign<T extends Signable>(value: T): Promise<T> {
+    const exp = expiry(options);
+    const key = await imported;
+    const signatures = new Map<string, string>();
+    signed(value, exp, (text) => {
+      signatures.set(text, '');
+      return '';
+    });
+    for (const text of signatures.keys()) {
+      signatures.set(text, base64url(await crypto.subtle.sign('HMAC', key, utf8.encode(text))));
+    }
+    return signed(value, exp, (text) => signatures.get(text) ?? '');
+  }
+  return sign;
+}
+
+/** @throws Error always: see `createAsyncSigner` */
+export function createSigner(): never {
+  throw new Error('createSigner needs Node; use createAsyncSigner here.');
+}

@@ -1,0 +1,22 @@
+/** Percent-encodes all but unreserved characters (RFC 3986, 2.3), so that nothing on the way encodes more. */
+export const encode = (text: string): string =>
+  encodeURIComponent(text.replace(/\p{Surrogate}/gu, '\ufffd')).replace(
+    /[!'()*]/g,
+    (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`,
+  );
+
+/**
+ * The text of an option's value. Numbers have at most six decimals; several are separated by `_`, because
+ * programs split srcsets at commas.
+ */
+export const textOf = (value: unknown): string =>
+  Array.isArray(value)
+    ? value.map(textOf).join('_')
+    : String(typeof value === 'number' ? Number(value.toFixed(6)) : value);
+
+/** The given options as texts, in one order for all URLs with the same ones. */
+export const textsOf = (options: object): (readonly [name: string, text: string])[] =>
+  Object.entries(options)
+    .filter(([, value]) => value != null)
+    .map(([name, value]) => [name, textOf(value)] as const)
+    .sort(([a], [b]) => (a < b ? -1 : 1));

@@ -1,0 +1,167 @@
+import colourNames from 'color-name';
+import { maxFramePixels, maxOutputPixels, maxSide } from '../../pool/bounds.ts';
+import { outputFormats } from '../../pool/variant.ts';
+import { fileName } from '../../server/image/download.ts';
+import { widthSteps } from '../../server/image/negotiate.ts';
+import { type ParameterName, parameterNames, parameters } from '../../server/image/parameters.ts';
+import { maxSourceLength, sourceUrl } from '../../server/image/source-url.ts';
+import { colour, flag, type ParameterType, type ValueSchema } from '../../server/image/values.ts';
+import { documentation } from './typescript.ts';
+
+const literal = (value: unknown): string => JSON.stringify(value);
+
+/** A schema and its alternatives. */
+const alternatives = (schema: ValueSchema): readonly ValueSchema[] => [
+  schema,
+  ...(schema.anyOf ?? []),
+];
+const isFlag = (schema: ValueSchema): boolean =>
+  alternatives(schema).some(({ type }) => type === 'boolean');
+const isNumber = ({ type }: ValueSchema): boolean => type === 'integer' || type === 'number';
+
+/** The words of a choice that are identifiers, such as `webp`. */
+const plainWords = (schema: ValueSchema): readonly string[] =>
+  isFlag(schema) ? [] : alternatives(schema).flatMap((one) => one.enum ?? []);
+
+/** All words of a choice, with `right-top` and the like, which its schema has as a pattern. */
+const allWords = (schema: ValueSchema): readonly string[] => [
+  ...plainWords(schema),
+  ...(schema.anyOf ?? []).flatMap(
+    (one) => /^\^\(\?:(.*)\)\$$/.exec(one.pattern ?? '')?.[1]?.split('|') ?? [],
+  ),
+];
+
+/** The TypeScript type of an option. */
+function optionType({ schema, parts }: ParameterType<unknown>): string {
+  if (parts !== undefined) {
+    return `readonly [${Object.keys(parts)
+      .map((name) => `${name}: number`)
+      .join(', ')}]`;
+  }
+  const types = [
+    ...(isFlag(schema) ? ['boolean'] : []),
+    ...(alternatives(schema).some(isNumber) ? ['number'] : []),
+    ...plainWords(schema).map(literal),
+  ];
+  return types.length === 0 ? 'string' : types.join(' | ');
+}
+
+/** The example of a parameter as the value of an option. */
+function exampleOption(name: ParameterName): string {
+  const { example, schema, parts } = parameters[name] as (typeof parameters)[ParameterName] &
+    ParameterType<unknown>;
+  if (parts !== undefined) return `[${example.split(',').join(', ')}]`;
+  if (schema === flag.schema) return example === '0' ? 'false' : 'true';
+  return alternatives(schema).some(isNumber) ? example : `'${example}'`;
+}
+
+function optionField(name: ParameterName): string {
+  const { aliases, accepts, meaning, schema } = parameters[name];
+  const also = aliases.length === 0 ? '' : ` In URLs also \`${aliases.join('`, `')}\`.`;
+  const accepted = schema === flag.schema ? '' : `Accepts ${accepts}. `;
+  const text = `${meaning}\n\n${accepted}Example: \`${name}: ${exampleOption(name)}\`.${also}`;
+  return `${documentation(text)}readonly ${name}?: ${optionType(parameters[name])} | undefined;`;
+}
+
+/** Differences between the default widths, as a factor: pictures differ by a half of their pixels. */
+const minStep = 1.25;
+/** From a narrow phone to a wide screen with two device pixels for each CSS pixel. */
+const [minWidth, maxWidth] = [320, 3840];
+
+/** The steps of the service that differ enough from the one before. */
+function defaultWidths(): readonly number[] {
+  const kept: number[] = [];
+  for (const width of widthSteps.filter((one) => one >= minWidth && one <= maxWidth)) {
+    if (width >= minStep * (kept.at(-1) ?? 0)) kept.push(width);
+  }
+  return kept;
+}
+
+/** The most pixels of a format with lossy and with lossless encoding, where they are fewer than of others. */
+function pixelLimits(): Record<string, readonly [number, number]> {
+  const limits = outputFormats.map((format) => {
+    const of = (lossless: boolean) => Math.min(maxFramePixels, maxOutputPixels(format, lossless));
+    return [format, [of(false), of(true)]] as const;
+  });
+  const least = (index: 0 | 1) => Math.min(...limits.map(([, pair]) => pair[index]));
+  const lower = limits.filter(([, pair]) => pair[1] < maxFramePixels);
+  return Object.fromEntries([['auto', [least(0), least(1)]], ...lower]);
+}
+
+/** The options of an image and what is needed to write and to read its URL. */
+export function parametersModule(): string {
+  const aliases = parameterNames.flatMap((name) =>
+    parameters[name].aliases.map((alias) => [alias, name] as const),
+  );
+  const named = (isOf: (type: ParameterType<unknown>) => boolean) =>
+    literal(parameterNames.filter((name) => isOf(parameters[name])));
+  return `/** The transform parameters of an image URL. Absent ones have the defaults of the project. */
+  export interface ImageOptions {
+    ${parameterNames.map(optionField).join('\n')}
+  }
+
+  /** The canonical names of parameters that have further names. */
+  export const canonicalNames: Readonly<Record<string, string>> = ${literal(Object.fromEntries(aliases))};
+
+  /** The parameters whose values are true or false. */
+  export const flagNames: readonly string[] = ${named(({ schema }) => schema === flag.schema)};
+
+  /** The parameters whose values are texts, although some look like numbers. */
+  export const textNames: readonly string[] = ${named((type) => optionType(type) === 'string')};
+
+  /** The widths of a srcset in device pixels: steps to which the service rounds the widths of client hints. */
+  export const defaultWidths: readonly number[] = ${literal(defaultWidths())};
+
+  /** The most device pixels of a side of an output. */
+  export const maxSide = ${maxSide};
+
+  /** The most pixels of an output. */
+  export const maxPixels = ${maxFramePixels};
+
+  /** The most pixels of formats with lower limits: lossy and lossless. */
+  export const pixelLimits: Readonly<Record<string, readonly [lossy: number, lossless: number]>> = ${literal(pixelLimits())};`;
+}
+
+const rangeOf = ({ type, minimum, maximum }: ValueSchema): unknown => ({
+  minimum,
+  maximum,
+  whole: type === 'integer' ? true : undefined,
+});
+
+/** What a value must be; \`kind\` for rules that a schema cannot state. */
+function rule(type: ParameterType<unknown>): string {
+  const { accepts, schema, parts } = type;
+  const ranges =
+    parts === undefined
+      ? alternatives(schema).filter(isNumber)
+      : Object.values(parts).map((one) => one.schema);
+  const words = allWords(schema);
+  const kinds = new Map<ValueSchema, string>([
+    [colour.schema, 'colour'],
+    [fileName.schema, 'fileName'],
+    [sourceUrl.schema, 'url'],
+  ]);
+  return literal({
+    accepts,
+    flag: isFlag(schema) ? true : undefined,
+    words: words.length === 0 ? undefined : words,
+    ranges: ranges.length === 0 ? undefined : ranges.map(rangeOf),
+    kind: kinds.get(schema),
+    pattern: parts === undefined && words.length === 0 ? schema.pattern : undefined,
+    maxLength: schema.maxLength,
+  });
+}
+
+/** What the values of options must be, for the checks in development. */
+export const rulesModule = (): string =>
+  `import type { Rule } from '../rule.ts';
+
+  export const rules: Readonly<Record<string, Rule>> = {
+    ${parameterNames.map((name) => `${name}: ${rule(parameters[name])},`).join('\n')}
+  };
+
+  /** The names of CSS colours. */
+  export const colourNames = ${literal([...Object.keys(colourNames), 'transparent'].join(' '))};
+
+  /** The most characters of a source URL. */
+  export const maxSourceLength = ${maxSourceLength};`;
