@@ -1,5 +1,5 @@
-import { canonicalNames } from './generated/parameters.ts';
 import { colourNames, maxSourceLength, rules } from './generated/rules.ts';
+import { canonicalName } from './read.ts';
 import type { Range, Rule } from './rule.ts';
 
 /** Plain decimal notation. */
@@ -13,12 +13,13 @@ const isIn = ({ minimum, maximum, whole }: Range, text: string): boolean => {
   return value >= minimum && value <= maximum && !(whole && !Number.isInteger(value));
 };
 
-const isFlag = (text: string): boolean =>
-  /^(?:true|false)?$/.test(text) || (decimal.test(text) && /^[01]$/.test(String(Number(text))));
+const isFlag = (text: string): boolean => /^(?:true|false|1|0)?$/.test(text);
+/** Of a flag that may be a number too, `1.0` is a flag. */
+const asFlag = (text: string): string => (decimal.test(text) ? String(Number(text)) : text);
 
 function sourceError(text: string): string | null {
   const written = text.trim();
-  if (written === '') return 'The source URL is missing.';
+  if (text === '') return 'The source URL is missing.';
   if (written.length > maxSourceLength) {
     return `The source URL has more than ${maxSourceLength} characters.`;
   }
@@ -45,7 +46,7 @@ const isOfKind: Readonly<Record<NonNullable<Rule['kind']>, (text: string) => boo
 function isAccepted(rule: Rule, text: string): boolean {
   const { flag, words, ranges, kind, pattern, maxLength } = rule;
   const lower = text.toLowerCase();
-  if (flag && isFlag(lower)) return true;
+  if (flag && isFlag(ranges ? asFlag(lower) : lower)) return true;
   if (words?.includes(lower)) return true;
   const parts = text.split(/[,_]/);
   if (ranges?.length === parts.length)
@@ -56,36 +57,30 @@ function isAccepted(rule: Rule, text: string): boolean {
   return pattern === undefined || new RegExp(pattern).test(text);
 }
 
+type Texts = readonly (readonly [name: string, text: string])[];
+
+function optionError(texts: Texts): string | null {
+  const known = new Set();
+  for (const [spelling, text] of texts) {
+    const name = canonicalName(spelling);
+    if (known.has(name)) return `${name} is given more than once, as ${spelling} too.`;
+    known.add(name);
+    const rule = Object.hasOwn(rules, name) ? rules[name] : undefined;
+    if (rule && !isAccepted(rule, text)) return `${spelling} must be ${rule.accepts}.`;
+  }
+  return null;
+}
+
 /**
- * Checks what becomes an image URL as the service would, in development only.
+ * Checks in development what becomes an image URL, as the service would.
  *
  * @throws TypeError with the message of the service
  */
-export function checkImage(
-  source: string,
-  project: string,
-  texts: readonly (readonly [name: string, text: string])[],
-): void {
-  const error = imageError(source, project, texts);
+export function checkImage(source: string, project: string, texts: Texts): void {
+  const missing = project === '' ? 'The project parameter is missing.' : null;
+  const repeated = texts.some(([name]) => name === 'project')
+    ? 'project is given more than once.'
+    : null;
+  const error = repeated ?? sourceError(source) ?? missing ?? optionError(texts);
   if (error !== null) throw new TypeError(error);
-}
-
-function imageError(
-  source: string,
-  project: string,
-  texts: readonly (readonly [name: string, text: string])[],
-): string | null {
-  if (!project) return 'The project parameter is missing.';
-  const known = new Set(['project']);
-  for (const [spelling, text] of texts) {
-    const name = canonicalNames[spelling] ?? spelling;
-    if (known.has(name)) {
-      const also = name === spelling ? '' : `, as ${spelling} too`;
-      return `${name} is given more than once${also}.`;
-    }
-    known.add(name);
-    const rule = rules[name];
-    if (rule && !isAccepted(rule, text)) return `${spelling} must be ${rule.accepts}.`;
-  }
-  return sourceError(source);
 }

@@ -2,6 +2,10 @@ import { canonicalNames, flagNames, type ImageOptions, textNames } from './gener
 
 const ownNames = ['url', 'project', 'exp', 'sig'];
 
+/** A parameter's name in options, of any of its names. */
+export const canonicalName = (spelling: string): string =>
+  (Object.hasOwn(canonicalNames, spelling) && canonicalNames[spelling]) || spelling;
+
 /** The source in the path of an image URL: unencoded if it starts with a scheme, else encoded as a whole. */
 const readSource = (path: string): string =>
   // Proxies turn `//` into `/`.
@@ -21,14 +25,13 @@ function readValue(name: string, text: string): unknown {
 export function readUrl(rest: string) {
   const [, path = '', query = ''] = /^([^?#]*)\??([^#]*)/.exec(rest) ?? [];
   const parameters = new URLSearchParams(query);
-  const options: Record<string, unknown> = {};
-  for (const [spelling, text] of parameters) {
-    const name = canonicalNames[spelling] ?? spelling;
-    if (!ownNames.includes(name)) options[name] = readValue(name, text);
-  }
+  const entries = [...parameters]
+    .map(([spelling, text]) => [canonicalName(spelling), text] as const)
+    .filter(([name]) => !ownNames.includes(name))
+    .map(([name, text]) => [name, readValue(name, text)]);
   return {
     src: readSource(path) || parameters.get('url'),
     project: parameters.get('project'),
-    options: options as ImageOptions,
+    options: Object.fromEntries(entries) as ImageOptions,
   };
 }

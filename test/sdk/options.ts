@@ -1,0 +1,53 @@
+import fc from 'fast-check';
+import type { ImageOptions } from '../../sdk/src/index.ts';
+import { type ParameterName, parameterNames, parameters } from '../../server/image/parameters.ts';
+import type { ParameterType, ValueSchema } from '../../server/image/values.ts';
+
+/** Texts for the parameters whose type is only `string`. */
+const texts: Partial<Record<ParameterName, fc.Arbitrary<string>>> = {
+  bg: fc.constantFrom('fff', '0a84ff80', 'tomato', 'transparent', '000', '1234', '123456'),
+  tint: fc.constantFrom('c08040', 'RebeccaPurple', '111'),
+  v: fc.stringMatching(/^[0-9A-Za-z._-]{1,64}$/),
+  preset: fc.string({ unit: 'binary', minLength: 1, maxLength: 40 }),
+  fallback: fc.webUrl({ withQueryParameters: true, withFragments: true }),
+  download: fc.string({ unit: 'binary', minLength: 1, maxLength: 190 }).map((text) => `a${text}`),
+};
+
+/** A number of a range, with at most six decimals. */
+function numberOf({ type, minimum = 0, maximum = 0 }: ValueSchema): fc.Arbitrary<number> {
+  const range = { min: minimum, max: maximum };
+  const whole = fc.integer({ min: Math.ceil(minimum), max: Math.floor(maximum) });
+  if (type === 'integer') return whole;
+  const decimals = fc
+    .double({ ...range, noNaN: true })
+    .map((value) => Math.min(maximum, Math.max(minimum, Number(value.toFixed(6)) + 0)));
+  return fc.oneof(
+    whole.filter((value) => value >= minimum),
+    decimals,
+  );
+}
+
+function anyValueOf(name: ParameterName): fc.Arbitrary<unknown> {
+  const { schema, parts }: ParameterType<unknown> = parameters[name];
+  if (parts !== undefined) {
+    return fc.tuple(...Object.values(parts).map((one) => numberOf(one.schema)));
+  }
+  const alternatives = [schema, ...(schema.anyOf ?? [])];
+  const isFlag = alternatives.some(({ type }) => type === 'boolean');
+  const words = isFlag ? [] : alternatives.flatMap((one) => one.enum ?? []);
+  const numbers = alternatives.filter(({ type }) => type === 'integer' || type === 'number');
+  const values: fc.Arbitrary<unknown>[] = [
+    ...(isFlag ? [fc.boolean()] : []),
+    ...(words.length === 0 ? [] : [fc.constantFrom(...words)]),
+    ...numbers.map(numberOf),
+  ];
+  return values.length === 0 ? (texts[name] ?? fc.constant('')) : fc.oneof(...values);
+}
+
+/** Options that the types accept, with any of the parameters. */
+export const anyOptions = fc.record(
+  Object.fromEntries(parameterNames.map((name) => [name, anyValueOf(name)])),
+  { requiredKeys: [], noNullPrototype: true },
+) as fc.Arbitrary<ImageOptions>;
+
+export const anySource = fc.webUrl({ withQueryParameters: true, withFragments: true });

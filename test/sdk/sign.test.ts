@@ -1,0 +1,104 @@
+import fc from 'fast-check';
+import t from 'tap';
+import { createImageUrls } from '../../sdk/src/index.ts';
+import { createAsyncSigner, createSigner } from '../../sdk/src/sign/node.ts';
+import { createSigner as createSignerOnEdge } from '../../sdk/src/sign/web.ts';
+import { checkSignature } from '../../server/image/access.ts';
+import { readAddress } from '../../server/image/address.ts';
+import { project } from '../project.ts';
+import { anyOptions, anySource } from './options.ts';
+
+const secret = 'a-secret_of-43-characters';
+const signing = { secret, validFor: 600, step: 600 };
+const owner = project({
+  requireSignedUrls: true,
+  signingSecret: secret,
+  signedUrlTtlSeconds: 1_201,
+});
+const bases = ['https://images.example.com', 'https://cdn.example.com/img', ''];
+const source = 'https://shop.example.com/a.jpg';
+
+/** @throws ServiceError as the service, for a URL below one of the bases */
+function check(url: string, base: string): number {
+  const [path = '', ...query] = url.slice(base.length).split('?');
+  const text = query.join('?');
+  return checkSignature(owner, readAddress(path, text), path, text, Date.now());
+}
+
+/** Replaces a character by one that is not the same letter in another case. */
+const withChange = (url: string, at: number): string =>
+  url.slice(0, at) + (url[at]?.toLowerCase() === 'x' ? 'y' : 'x') + url.slice(at + 1);
+
+t.test('the service accepts each signed URL, and none with a changed character', async (t) => {
+  const sign = createSigner(signing);
+  const signLater = createAsyncSigner(signing);
+  const input = fc.tuple(fc.constantFrom(...bases), anySource, anyOptions, fc.nat());
+  let refused = 0;
+  for (const [base, src, options, place] of fc.sample(input, { seed: 27, numRuns: 10_000 })) {
+    const url = createImageUrls({ baseUrl: base, project: owner._id, sign }).url(src, options);
+    const unsigned = createImageUrls({ baseUrl: base, project: owner._id }).url(src, options);
+    const expires = check(url, base) / 1_000;
+    const ahead = expires - Date.now() / 1_000;
+    if (expires % 600 !== 0 || ahead < 599 || ahead > 1_200) t.fail(`exp=${expires}`);
+    const later = await signLater(unsigned);
+    if (later !== url && later.replace(/&exp.*/, '') !== url.replace(/&exp.*/, '')) t.fail(later);
+    check(later, base);
+    const from = base.length + '/img/'.length;
+    try {
+      check(withChange(url, from + (place % (url.length - from))), base);
+      t.fail(`changed: ${url}`);
+    } catch {
+      refused += 1;
+    }
+  }
+  t.equal(refused, 10_000);
+});
+
+t.test('srcsets and pictures are signed as a whole, once', async (t) => {
+  const sign = createSigner(signing);
+  const plain = createImageUrls({ baseUrl: bases[0] ?? '', project: owner._id });
+  const signed = createImageUrls({ baseUrl: bases[0] ?? '', project: owner._id, sign });
+  const options = { ratio: 2, crop: [1, 2, 3, 4], sizes: '50vw' } as const;
+  const picture = sign(plain.picture(source, options));
+  t.same(picture, signed.picture(source, options));
+  t.same(picture, await createAsyncSigner(signing)(plain.picture(source, options)));
+  t.same(sign(picture), picture, 'a signed one is signed again');
+  t.equal(sign(plain.srcset(source)), signed.srcset(source));
+  const sets = [...picture.sources.map(({ srcset }) => srcset), picture.img.srcset ?? ''];
+  const all = [
+    picture.img.src,
+    ...sets.flatMap((set) => set.split(', ').map((one) => one.split(' ')[0] ?? '')),
+  ];
+  t.equal(all.length, 28);
+  for (const url of all) t.ok(check(url, bases[0] ?? ''));
+  t.same(plain.parse(picture.img.src), plain.parse(plain.picture(source, options).img.src));
+});
+
+t.test('other URLs stay as they are', async (t) => {
+  const sign = createSigner(signing);
+  for (const url of [
+    'data:image/png;base64,AA==',
+    '/a.jpg',
+    'https://a.example/img/a.jpg?b=1',
+    '',
+  ]) {
+    t.equal(sign(url), url);
+    t.equal(await createAsyncSigner(signing)(url), url);
+  }
+  t.match(sign(`/img/${source}?project=a#b`), /&sig=[\w-]{43}#b$/);
+});
+
+t.test('options that cannot sign are refused, and no error has the secret', async (t) => {
+  for (const change of [
+    { secret: '' },
+    { validFor: 0 },
+    { validFor: Infinity },
+    { step: 0.5 },
+    { step: -1 },
+  ]) {
+    for (const create of [createSigner, createAsyncSigner]) {
+      t.throws(() => create({ ...signing, ...change }), TypeError);
+    }
+  }
+  t.throws(() => createSignerOnEdge(), /createAsyncSigner/);
+});

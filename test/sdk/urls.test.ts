@@ -1,0 +1,185 @@
+import { deepStrictEqual } from 'node:assert/strict';
+import fc from 'fast-check';
+import t from 'tap';
+import { checkImage } from '../../sdk/src/checks.ts';
+import { createImageUrls, type ImageOptions } from '../../sdk/src/index.ts';
+import { textsOf } from '../../sdk/src/write.ts';
+import { readAddress } from '../../server/image/address.ts';
+import { readOptions } from '../../server/image/options.ts';
+import { parameterNames, parameters } from '../../server/image/parameters.ts';
+import { anyOptions, anySource } from './options.ts';
+
+const baseUrl = 'https://images.example.com/base/';
+const prefix = 'https://images.example.com/base/img/';
+const project = 'prj_0123456789abcdef';
+const urls = createImageUrls({ baseUrl, project, origin: 'https://shop.example.com/a/' });
+const src = 'https://shop.example.com/a.jpg';
+
+/** What the service reads of a URL. */
+function readByService(url: string) {
+  const { pathname, search } = new URL(url);
+  const address = readAddress(pathname.replace('/base', ''), search.slice(1));
+  return { ...address, options: readOptions(address.parameters) };
+}
+
+const messageOf = (action: () => unknown): string | null => {
+  try {
+    action();
+    return null;
+  } catch (error) {
+    return (error as Error).message;
+  }
+};
+
+t.test('parse is the inverse of url, and the service accepts what the types accept', async (t) => {
+  const property = fc.property(anySource, anyOptions, (source, options) => {
+    const url = urls.url(source, options);
+    deepStrictEqual(urls.parse(url), { src: source, options });
+    const read = readByService(url);
+    return (
+      read.projectId === project &&
+      read.source.href === new URL(source).href.replace(/#.*$/s, '') &&
+      Object.keys(read.options).length === Object.keys(options).length
+    );
+  });
+  t.doesNotThrow(() => fc.assert(property, { seed: 27, numRuns: 10_000 }));
+});
+
+/** Values for a JavaScript program, which has no types. */
+const anyValue = fc.oneof(
+  fc.string({ unit: 'binary' }),
+  fc.double(),
+  fc.integer(),
+  fc.boolean(),
+  fc.array(fc.oneof(fc.double(), fc.integer({ min: -2, max: 3_000 })), { maxLength: 5 }),
+  fc.constantFrom(
+    '',
+    ' ',
+    '.',
+    '-0',
+    '1.0',
+    '0.0',
+    '01',
+    '1e3',
+    'AUTO',
+    'Left Top',
+    'WEBP',
+    'TRUE',
+  ),
+  fc.constantFrom('#fff', 'ffff', 'TOMATO', 'tomatoe', 'https://a@b.example/', 'http:/a.example'),
+  fc.constantFrom('\u200e', 'a'.repeat(64), 'ä'.repeat(200), '\u2026'.repeat(201), '１'),
+);
+const names = parameterNames.flatMap((name) => [name, ...parameters[name].aliases]);
+const anyName = fc.constantFrom(...names, 'project', 'utm_source', 'constructor', '__proto__');
+
+t.test('the checks refuse what the service refuses, with its words', async (t) => {
+  const refusals = new Set<string>();
+  const property = fc.property(fc.array(fc.tuple(anyName, anyValue), { maxLength: 3 }), (pairs) => {
+    const texts = textsOf(Object.fromEntries(pairs));
+    const query = texts.map((pair) =>
+      pair.map((text) => encodeURIComponent(text.toWellFormed())).join('='),
+    );
+    const refused = messageOf(() =>
+      readOptions(
+        readAddress(`/img/${src}`, [`project=${project}`, ...query].join('&')).parameters,
+      ),
+    );
+    refusals.add(refused ?? 'none');
+    return messageOf(() => checkImage(src, project, texts)) === refused;
+  });
+  fc.assert(property, { seed: 27, numRuns: 20_000 });
+  t.ok(refusals.size > names.length, `${refusals.size} kinds of refusals`);
+});
+
+t.test('the checks refuse sources and a missing project as the service does', async (t) => {
+  const sources = [
+    '',
+    ' ',
+    'a.jpg',
+    'ftp://a.example/',
+    'https:a',
+    'http:///',
+    'https://a b/',
+    ' https://a.example/',
+  ];
+  for (const source of [
+    ...sources,
+    'https://u@a.example/',
+    `https://a.example/${'a'.repeat(8_192)}`,
+  ]) {
+    const refused = messageOf(() =>
+      readAddress('/img/', `project=${project}&url=${encodeURIComponent(source)}`),
+    );
+    t.equal(
+      messageOf(() => checkImage(source, project, [])),
+      refused,
+      source.slice(0, 40),
+    );
+  }
+  t.equal(
+    messageOf(() => checkImage(src, '', [])),
+    messageOf(() => readAddress(`/img/${src}`, '')),
+  );
+  t.throws(() => urls.url(src, { w: 0 }), { message: 'w must be a whole number from 1 to 10000.' });
+  const without = createImageUrls({ baseUrl, project });
+  t.throws(() => without.url('/a.jpg'), { message: /absolute http or https URL/ });
+});
+
+t.test('options become one query, in one order', async (t) => {
+  const options: ImageOptions = {
+    w: 1 / 3 + 99,
+    fp: [1 / 3, 0],
+    flip: true,
+    animated: false,
+    h: undefined,
+  };
+  const query = `?project=${project}&animated=false&flip=true&fp=0.333333_0&w=99.333333`;
+  t.throws(() => urls.url(src, options), { message: /^w must be/ });
+  const quiet = `${query.replace('99.333333', '99')}&`;
+  t.equal(
+    `${urls.url(src, { ...options, w: 99 })}&`,
+    `${prefix}${encodeURIComponent(src)}${quiet}`,
+  );
+  t.match(urls.url(src, { download: "it's (1)!*" }), /download=it%27s%20%281%29%21%2A$/);
+});
+
+t.test('sources of every kind', async (t) => {
+  const source = (given: string) => urls.parse(urls.url(given))?.src;
+  t.equal(source('b.jpg?c=d#e'), 'https://shop.example.com/a/b.jpg?c=d#e');
+  t.equal(source('/b.jpg'), 'https://shop.example.com/b.jpg');
+  t.equal(source('//cdn.example.com/b.jpg'), 'https://cdn.example.com/b.jpg');
+  t.equal(source('HTTP://cdn.example.com/é.jpg'), 'HTTP://cdn.example.com/é.jpg');
+  const passing = createImageUrls({
+    baseUrl,
+    project,
+    passthrough: (one) => one.startsWith('/dev/'),
+  });
+  for (const one of [
+    'data:image/png;base64,AA==',
+    'blob:https://a/b',
+    urls.url(src, { w: 5 }),
+    '/dev/a.jpg',
+  ]) {
+    t.equal(passing.url(one, { w: 8 }), one);
+    t.equal(passing.srcset(one), '');
+    t.match(passing.picture(one), { sources: [], img: { src: one, srcset: undefined } });
+    t.equal(await passing.facts(one), null);
+    t.equal(await passing.placeholder(one), null);
+  }
+});
+
+t.test('parse reads all forms of URLs, and no others', async (t) => {
+  const read = (rest: string) => urls.parse(prefix + rest);
+  const query = `project=${project}`;
+  t.same(read(`${src}?${query}&width=5&f=webp&flip=&blur=1&extend=1,2,3,4&exp=1&sig=a#b`), {
+    src,
+    options: { w: 5, fmt: 'webp', flip: true, blur: 1, extend: [1, 2, 3, 4] },
+  });
+  t.same(read(`https:/shop.example.com/a.jpg?${query}`), { src, options: {} });
+  t.same(read(`?url=${encodeURIComponent(src)}&${query}`), { src, options: {} });
+  t.same(read(`${src}?${query}&__proto__=1,2&constructor=3`)?.options.constructor, 3);
+  t.equal(read(`?${query}`), null);
+  t.equal(read(`%zz?${query}`), null);
+  t.equal(read(`${src}?project=prj_another0000000`), null);
+  t.equal(urls.parse(src), null);
+});
