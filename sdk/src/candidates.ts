@@ -42,7 +42,7 @@ function widest(
   maxWidth: number,
 ): number {
   const { sourceWidth = Infinity, sourceHeight = Infinity } = source;
-  const pixels = (pixelLimits[fmt] ?? [maxPixels, maxPixels])[lossless === true ? 1 : 0];
+  const pixels = pixelLimits[fmt]?.[lossless ? 1 : 0] ?? maxPixels;
   const sides = [sourceWidth, sourceHeight * (ratio || Infinity)];
   const natural = fit === 'contain' && ratio ? Math.max(...sides) : Math.min(...sides);
   let width = Math.floor(
@@ -75,8 +75,8 @@ export function candidatesOf(options: SrcsetOptions, maxWidth: number) {
       w,
       descriptor: fixed ? `${Number((w / fixed).toFixed(4))}x` : `${w}w`,
       options: {
-        fit: ratio ? 'cover' : undefined,
         ...given,
+        fit: options.fit ?? (ratio ? 'cover' : undefined),
         dpr: 1,
         w,
         h: ratio ? heightOf(w) : undefined,

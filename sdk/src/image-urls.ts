@@ -117,7 +117,7 @@ export function createImageUrls(settings: ImageUrlsOptions): ImageUrls {
 
   /** Null for a source that stays as it is. */
   function write(src: string, options: object = {}): string | null {
-    if (/^(?:data|blob):/i.test(src) || src.startsWith(prefix) || passthrough?.(src)) return null;
+    if (/^(data|blob):/i.test(src) || src.startsWith(prefix) || passthrough?.(src)) return null;
     const source = absolute(src, origin);
     const texts = textsOf(options);
     check(source ?? src, project, texts);
@@ -130,10 +130,9 @@ export function createImageUrls(settings: ImageUrlsOptions): ImageUrls {
   const url = (src: string, options?: object): string => write(src, options) ?? src;
   const join = (src: string, candidates: readonly Candidate[]): string =>
     candidates
-      .flatMap(({ descriptor, options }) => {
-        const written = write(src, options);
-        return written === null ? [] : `${written} ${descriptor}`;
-      })
+      .map(({ descriptor, options }) => [write(src, options), descriptor])
+      .filter(([written]) => written)
+      .map((pair) => pair.join(' '))
       .join(', ');
   const candidates = (options: SrcsetOptions) => candidatesOf(options, maxWidth || Infinity);
   const srcset = (src: string, options: SrcsetOptions = {}): string =>

@@ -3,8 +3,7 @@ import { canonicalNames, flagNames, type ImageOptions, textNames } from './gener
 const ownNames = ['url', 'project', 'exp', 'sig'];
 
 /** A parameter's name in options, of any of its names. */
-export const canonicalName = (spelling: string): string =>
-  (Object.hasOwn(canonicalNames, spelling) && canonicalNames[spelling]) || spelling;
+export const canonicalName = (spelling: string): string => canonicalNames.get(spelling) ?? spelling;
 
 /** The source in the path of an image URL: unencoded if it starts with a scheme, else encoded as a whole. */
 const readSource = (path: string): string =>
@@ -13,12 +12,10 @@ const readSource = (path: string): string =>
 
 function readValue(name: string, text: string): unknown {
   if (textNames.includes(name)) return text;
-  if (/^(?:true)?$/i.test(text)) return true;
-  if (/^false$/i.test(text)) return false;
+  if (/^(true|false)?$/i.test(text)) return !/f/i.test(text);
   if (flagNames.includes(name)) return text === '1';
-  if (!/^-?[\d.]+(?:[,_]-?[\d.]+)*$/.test(text)) return text;
-  const numbers = text.split(/[,_]/).map(Number);
-  return numbers.length === 1 ? numbers[0] : numbers;
+  if (!/^-?[\d.]+([,_]-?[\d.]+)*$/.test(text)) return text;
+  return /[,_]/.test(text) ? text.split(/[,_]/).map(Number) : Number(text);
 }
 
 /** The source, the project and the options of the part of an image URL after `/img/`. */

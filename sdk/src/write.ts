@@ -1,6 +1,6 @@
 /** Percent-encodes all but unreserved characters (RFC 3986, 2.3), so that nothing on the way encodes more. */
 export const encode = (text: string): string =>
-  encodeURIComponent(text.replace(/\p{Surrogate}/gu, '\ufffd')).replace(
+  encodeURIComponent(text.replace(/\p{Cs}/gu, '\ufffd')).replace(
     /[!'()*]/g,
     (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`,
   );

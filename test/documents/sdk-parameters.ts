@@ -101,7 +101,7 @@ export function parametersModule(): string {
   }
 
   /** The canonical names of parameters that have further names. */
-  export const canonicalNames: Readonly<Record<string, string>> = ${literal(Object.fromEntries(aliases))};
+  export const canonicalNames: ReadonlyMap<string, string> = new Map(${literal(aliases)});
 
   /** The parameters whose values are true or false. */
   export const flagNames: readonly string[] = ${named(({ schema }) => schema === flag.schema)};

@@ -344,22 +344,22 @@ export interface ImageOptions {
 }
 
 /** The canonical names of parameters that have further names. */
-export const canonicalNames: Readonly<Record<string, string>> = {
-  width: 'w',
-  height: 'h',
-  quality: 'q',
-  f: 'fmt',
-  format: 'fmt',
-  position: 'pos',
-  gravity: 'pos',
-  background: 'bg',
-  b: 'bg',
-  extract: 'crop',
-  greyscale: 'grayscale',
-  normalise: 'normalize',
-  frame: 'page',
-  a: 'animated',
-};
+export const canonicalNames: ReadonlyMap<string, string> = new Map([
+  ['width', 'w'],
+  ['height', 'h'],
+  ['quality', 'q'],
+  ['f', 'fmt'],
+  ['format', 'fmt'],
+  ['position', 'pos'],
+  ['gravity', 'pos'],
+  ['background', 'bg'],
+  ['b', 'bg'],
+  ['extract', 'crop'],
+  ['greyscale', 'grayscale'],
+  ['normalise', 'normalize'],
+  ['frame', 'page'],
+  ['a', 'animated'],
+]);
 
 /** The parameters whose values are true or false. */
 export const flagNames: readonly string[] = [

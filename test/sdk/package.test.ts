@@ -1,0 +1,157 @@
+import { execFile } from 'node:child_process';
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { gzipSync } from 'node:zlib';
+import { checkPackage, createPackageFromTarballData } from '@arethetypeswrong/core';
+import { build } from 'esbuild';
+import { publint } from 'publint';
+import t from 'tap';
+import { rootPath } from '../root.ts';
+import { plainNode } from '../service/service.ts';
+import { temporaryRoot } from '../temporary-root.ts';
+
+const run = promisify(execFile);
+const [program, ...args] = plainNode;
+const node = (...more: readonly string[]) => [program, [...args, ...more]] as const;
+const sdk = join(rootPath, 'sdk');
+const name = '@image-delivery/sdk';
+
+const folder = await mkdtemp(join(temporaryRoot, 'image-delivery-sdk-'));
+t.teardown(() => rm(folder, { recursive: true, force: true }));
+const app = join(folder, 'app');
+const write = (file: string, text: string) => writeFile(join(app, file), text);
+
+/** Builds and packs the SDK, and installs it in a workspace, without the network. */
+async function install(): Promise<string> {
+  await run(...node(join(rootPath, 'build.js'), 'sdk'));
+  const npm = { env: { ...process.env, NODE_OPTIONS: '', npm_config_offline: 'true' } };
+  await run('npm', ['pack', '--pack-destination', folder], { ...npm, cwd: sdk });
+  const [tarball = ''] = (await readdir(folder)).filter((file) => file.endsWith('.tgz'));
+  await mkdir(app);
+  await writeFile(join(folder, 'package.json'), '{ "private": true, "workspaces": ["app"] }');
+  const manifest = { name: 'app', type: 'module', dependencies: { [name]: `file:../${tarball}` } };
+  await write('package.json', JSON.stringify(manifest));
+  await run('npm', ['install', '--no-audit', '--no-fund'], { ...npm, cwd: folder });
+  return join(folder, tarball);
+}
+const tarball = await install();
+const { exports } = JSON.parse(await readFile(join(sdk, 'package.json'), 'utf8'));
+const entries = Object.keys(exports).map((entry) => entry.replace('.', name));
+
+/** The bundle of a program of the app. */
+async function bundle(
+  code: string,
+  options: Readonly<Record<string, unknown>> = {},
+): Promise<string> {
+  const { outputFiles } = await build({
+    stdin: { contents: code, resolveDir: app },
+    bundle: true,
+    minify: true,
+    format: 'esm',
+    platform: 'browser',
+    logLevel: 'silent',
+    ...options,
+    write: false,
+  });
+  return outputFiles[0]?.text ?? '';
+}
+const forProduction = { define: { 'process.env.NODE_ENV': '"production"' } };
+const useUrls = `import { createImageUrls } from '${name}';
+  const urls = createImageUrls({ baseUrl: 'https://a.example', project: 'p' });`;
+
+t.test('publint and arethetypeswrong find nothing', async (t) => {
+  const { messages } = await publint({ pkgDir: sdk, strict: true, pack: false });
+  t.same(messages, []);
+  const checked = await checkPackage(createPackageFromTarballData(await readFile(tarball)));
+  const problems = checked.types === false ? ['no types'] : checked.problems;
+  // It is a package of ESM modules only, for which older resolutions have no rule.
+  const irrelevant = ['node10', 'node16-cjs'];
+  t.same(
+    problems.filter(
+      (one) =>
+        !('resolutionKind' in Object(one) && irrelevant.includes(Object(one).resolutionKind)),
+    ),
+    [],
+  );
+});
+
+t.test('programs of both module resolutions have the types', async (t) => {
+  await write(
+    'program.ts',
+    `${useUrls}
+    import { createAsyncSigner, createSigner } from '${name}/sign';
+    const signer = { secret: 'a', validFor: 60 };
+    const sign: (url: string) => string = createSigner(signer);
+    const later: Promise<string> = createAsyncSigner(signer)(urls.srcset('a', { fixed: 2 }));
+    const { sources, img } = createSigner(signer)(urls.picture('a', { ratio: 2, formats: ['webp'] }));
+    const width: number | undefined = img.width;
+    const words: string | undefined = urls.parse(sign(urls.url('a', { w: 1, fp: [0, 1] })))?.src;
+    // @ts-expect-error
+    urls.url('a', { w: '1' });
+    // @ts-expect-error
+    urls.url('a', { width: 1 });
+    // @ts-expect-error
+    urls.url('a', { fmt: 'bmp' });
+    // @ts-expect-error
+    urls.srcset('a', { w: 1 });
+    export { later, sources, width, words };`,
+  );
+  const tsc = join(rootPath, 'node_modules/typescript/bin/tsc');
+  for (const [module, moduleResolution] of [
+    ['esnext', 'bundler'],
+    ['node16', 'node16'],
+  ] as const) {
+    const compilerOptions = {
+      module,
+      moduleResolution,
+      strict: true,
+      noEmit: true,
+      types: [],
+      lib: ['es2022', 'dom'],
+    };
+    await write('tsconfig.json', JSON.stringify({ compilerOptions, files: ['program.ts'] }));
+    const { stdout } = await run(...node(tsc, '--project', app)).catch((error) => error);
+    t.equal(stdout, '', moduleResolution);
+  }
+});
+
+t.test('each entry runs in Node, and none but ./sign reaches its modules', async (t) => {
+  for (const entry of entries) {
+    await write(
+      'run.js',
+      `import * as all from '${entry}'; console.log(Object.keys(all).length > 0);`,
+    );
+    t.equal((await run(...node(join(app, 'run.js')))).stdout, 'true\n', entry);
+    const code = `export * from '${entry}';`;
+    if (entry === `${name}/sign`) {
+      await t.rejects(bundle(code), /explicitly disabled by the package author|Could not resolve/);
+      const edge = await bundle(code, { conditions: ['workerd', 'browser'] });
+      t.notMatch(edge, /node:/);
+    } else {
+      t.notMatch(await bundle(code), /node:|require\(/, entry);
+    }
+  }
+});
+
+t.test('a production bundle is small and has no checks', async (t) => {
+  const all = await bundle(`${useUrls} globalThis.urls = urls;`, forProduction);
+  const bytes = gzipSync(all, { level: 9 }).length;
+  t.comment(`createImageUrls: ${bytes} bytes, gzipped`);
+  t.ok(bytes <= 2_000, `${bytes} bytes`);
+  t.notMatch(all, /must be|whole number|process/);
+});
+
+t.test('checks run in development, and nothing needs `process`', async (t) => {
+  const program = `${useUrls} export const url = () => urls.url('https://a.example/b', { w: 0 });`;
+  const evaluate = async (options?: Readonly<Record<string, unknown>>): Promise<() => string> => {
+    const text = await bundle(program, options);
+    // Without the process of this program.
+    const module = `const process = undefined;${text}`;
+    return (await import(`data:text/javascript,${encodeURIComponent(module)}`)).url;
+  };
+  const development = { define: { 'process.env.NODE_ENV': '"development"' } };
+  t.throws(await evaluate(development), { message: 'w must be a whole number from 1 to 10000.' });
+  t.match((await evaluate(forProduction))(), /w=0$/);
+  t.match((await evaluate())(), /w=0$/);
+});
