@@ -69,8 +69,8 @@ t.test('each candidate has the pixels that it says, and the last one is the boun
     const wanted = fixed === undefined ? Math.max(...(widths ?? [3_840])) : 3 * fixed;
     const { w } = planned(last, one);
     if (w >= wanted || w === 10_000) return;
-    // With a ratio, the height of a few more pixels may be rounded to the same one.
-    const more = w + 1 + Math.ceil(ratio ?? 0);
+    // The height of a few more pixels may be rounded to the same one.
+    const more = w + 2 + Math.ceil(ratio ?? one.width / one.height);
     const wider = { ...urls.parse(last)?.options, w: more };
     const h = ratio === undefined ? undefined : Math.round(more / ratio);
     if ((h ?? 0) > 10_000) return;
