@@ -1,0 +1,97 @@
+import type {
+  HealthStatus,
+  Operations,
+  PrewarmReceipt,
+  PurgeReceipt,
+  Readiness,
+  Usage,
+} from '../generated/schemas.ts';
+import { type Clock, systemClock } from './clock.ts';
+import { type ClientOptions, readOptions } from './connection.ts';
+import { hasInput, type Input, operationList } from './operation.ts';
+import { healthRequest, requestOf } from './request.ts';
+import { type CallOptions, type Request, send } from './send.ts';
+
+type Fields<T> = [NonNullable<T>] extends [never] ? unknown : NonNullable<T>;
+
+/** The fields of an operation's path, query and body, whose names differ. */
+export type OperationInput<Id extends keyof Operations> = Fields<Operations[Id]['path']> &
+  Fields<Operations[Id]['query']> &
+  Fields<Operations[Id]['body']>;
+
+/** The value of an operation. */
+export type OperationResult<Id extends keyof Operations> = Id extends 'prewarmProjectImages'
+  ? QueuedPrewarm
+  : Id extends 'purgeProjectImages'
+    ? QueuedPurge
+    : Operations[Id]['result'];
+
+export interface QueuedPrewarm extends PrewarmReceipt {
+  /** For `getProjectPrewarm`. */
+  readonly prewarmId: string;
+}
+
+export interface QueuedPurge extends PurgeReceipt {
+  /** For `getProjectPurge`; null in the rare case that the service could not remember the purge. */
+  readonly purgeId: string | null;
+}
+
+interface GetProjectUsage {
+  (
+    input: OperationInput<'getProjectUsage'> & { readonly format: 'csv' },
+    options?: CallOptions,
+  ): Promise<string>;
+  (
+    input: OperationInput<'getProjectUsage'> & { readonly format?: 'json' | undefined },
+    options?: CallOptions,
+  ): Promise<Usage>;
+}
+
+type Method<Id extends keyof Operations> = Id extends 'getProjectUsage'
+  ? GetProjectUsage
+  : unknown extends OperationInput<Id>
+    ? (options?: CallOptions) => Promise<OperationResult<Id>>
+    : (input: OperationInput<Id>, options?: CallOptions) => Promise<OperationResult<Id>>;
+
+/** Every operation of the control plane, by its name in the OpenAPI document. */
+type ControlPlane = { readonly [Id in keyof Operations]: Method<Id> };
+
+/**
+ * The methods reject with an `ApiError`, a `ConnectionError`, a `TimeoutError`, or the reason of the call's
+ * signal; and with a TypeError for a field that cannot be sent.
+ */
+export interface Client extends ControlPlane {
+  /** The health of the service and of what it depends on; also that of a service that is not healthy. */
+  getHealth(options?: CallOptions): Promise<HealthStatus>;
+  /** Whether to send requests to this machine. */
+  getReadiness(options?: CallOptions): Promise<Readiness>;
+}
+
+/**
+ * A client of the control plane.
+ * @throws TypeError for an option that cannot be used
+ */
+export const createClient = (options: ClientOptions): Client =>
+  createClientWith(options, systemClock);
+
+/** The client of a given clock. */
+export function createClientWith(options: ClientOptions, clock: Clock): Client {
+  // In closures only: nothing that prints the client can reach the key.
+  const connection = readOptions(options);
+  const call = (request: Request<unknown>, callOptions: CallOptions = {}) =>
+    send(request, callOptions, connection, clock);
+  const client: Record<string, unknown> = {
+    getHealth: (callOptions?: CallOptions) =>
+      call(healthRequest('getHealth', '/api/health', 'ok', connection), callOptions),
+    getReadiness: (callOptions?: CallOptions) =>
+      call(healthRequest('getReadiness', '/api/ready', 'ready', connection), callOptions),
+  };
+  for (const operation of operationList()) {
+    client[operation.id] = hasInput(operation)
+      ? async (input: Input, callOptions?: CallOptions) =>
+          call(requestOf(operation, input, connection), callOptions)
+      : (callOptions?: CallOptions) => call(requestOf(operation, {}, connection), callOptions);
+  }
+  // Each entry of the table has its method; the tests call all of them.
+  return client as unknown as Client;
+}

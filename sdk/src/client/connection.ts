@@ -1,0 +1,76 @@
+import type { RetryOptions } from './retries.ts';
+
+export interface ClientOptions {
+  /** The address of the service, such as `https://img.example.com`; a path is allowed. */
+  readonly baseUrl: string;
+  /** An API key of the service, `sk_…`. It is in no error and in no field of the client. */
+  readonly apiKey: string;
+  /** Sends the requests; default: the global `fetch`. */
+  readonly fetch?: typeof fetch;
+  /** Milliseconds for the whole response to one attempt. Default: 30,000. */
+  readonly timeoutMs?: number;
+  /** Of calls that fail for a time. */
+  readonly retries?: RetryOptions;
+  /** The most bytes of a response. Default: 16 MiB. */
+  readonly maxResponseBytes?: number;
+}
+
+/** How requests reach the service. */
+export interface Connection {
+  /** Without a slash at the end. */
+  readonly baseUrl: string;
+  readonly authorization: string;
+  readonly fetch: typeof fetch;
+  readonly timeoutMs: number;
+  readonly retries: RetryOptions;
+  readonly maxResponseBytes: number;
+  /** Removes the key from a text of others. */
+  readonly redact: (text: string) => string;
+}
+
+/**
+ * @throws TypeError naming the wrong option, without its value: it may have the key, or the password of a
+ *   URL
+ */
+export function readOptions(options: ClientOptions): Connection {
+  const { apiKey, timeoutMs = 30_000, retries = {}, maxResponseBytes = 16 * 1024 * 1024 } = options;
+  // `fetch` would name the header, with the key, in its error.
+  if (typeof apiKey !== 'string' || !/^[!-~]+$/.test(apiKey)) {
+    throw new TypeError('apiKey must be an API key: visible ASCII characters, without spaces');
+  }
+  requireNumber('timeoutMs', timeoutMs, 1);
+  requireNumber('maxResponseBytes', maxResponseBytes, 1);
+  const { count = 0, withinMs = 0 } = retries;
+  requireNumber('retries.count', count, 0);
+  requireNumber('retries.withinMs', withinMs, 0);
+  return {
+    baseUrl: readBaseUrl(options.baseUrl),
+    authorization: `Bearer ${apiKey}`,
+    // Not as a method, which browsers refuse; and the global one of the moment, which tests replace.
+    fetch: options.fetch ?? ((input, init) => fetch(input, init)),
+    timeoutMs,
+    retries,
+    maxResponseBytes,
+    redact: (text) => text.replaceAll(apiKey, '[API key]'),
+  };
+}
+
+function readBaseUrl(text: string): string {
+  const url = URL.canParse(text) ? new URL(text) : null;
+  const isAllowed = url?.protocol === 'https:' || url?.protocol === 'http:';
+  if (url === null || !isAllowed || url.username + url.password + url.search + url.hash !== '') {
+    throw new TypeError(
+      'baseUrl must be an absolute http or https URL without user name, password, query and fragment',
+    );
+  }
+  return url.href.replace(/\/+$/, '');
+}
+
+/** The longest time of a timer. */
+const most = 2 ** 31 - 1;
+
+/** @throws TypeError */
+export function requireNumber(name: string, value: number, least: number): void {
+  if (typeof value === 'number' && value >= least && value <= most) return;
+  throw new TypeError(`${name} must be a number from ${least} to ${most}`);
+}

@@ -1,0 +1,77 @@
+import type { ErrorCode as ServiceErrorCode } from '../generated/errors.ts';
+
+/**
+ * `code` of an `ApiError`: one of the service, also of a later version, or `unexpected_response` for a
+ * response that is not the service's, such as a proxy's page.
+ */
+export type ErrorCode = ServiceErrorCode | 'unexpected_response' | (string & {});
+
+interface ApiErrorFields {
+  readonly operation: string;
+  readonly status: number;
+  readonly code: ErrorCode;
+  readonly message: string;
+  readonly hint: string | null;
+  readonly requestId: string | null;
+  readonly retryAfter: number | null;
+}
+
+/** The service, or a proxy in front of it, has refused a call. */
+export class ApiError extends Error {
+  override readonly name = 'ApiError';
+  /** The name of the called method. */
+  readonly operation: string;
+  /** The HTTP status. */
+  readonly status: number;
+  /** Stable; the message is not. */
+  readonly code: ErrorCode;
+  /** A next step, in words; null when the response is not the service's. */
+  readonly hint: string | null;
+  /** Identifies the request in the log of the service. */
+  readonly requestId: string | null;
+  /** Seconds to wait before the next call; null when the response does not say. */
+  readonly retryAfter: number | null;
+
+  constructor({ message, ...fields }: ApiErrorFields) {
+    super(message);
+    this.operation = fields.operation;
+    this.status = fields.status;
+    this.code = fields.code;
+    this.hint = fields.hint;
+    this.requestId = fields.requestId;
+    this.retryAfter = fields.retryAfter;
+  }
+}
+
+/**
+ * There was no response, or its end is missing: a call that changes something may have taken effect.
+ *
+ * It has no `cause`, because errors of a given `fetch` may have the request with its key.
+ */
+export class ConnectionError extends Error {
+  override readonly name = 'ConnectionError';
+  readonly code = 'connection_lost';
+  /** The name of the called method. */
+  readonly operation: string;
+
+  /** @param reason without the key */
+  constructor(operation: string, reason: string) {
+    super(`The connection to the service failed: ${reason}`);
+    this.operation = operation;
+  }
+}
+
+/** There was no whole response within `timeoutMs`: a call that changes something may have taken effect. */
+export class TimeoutError extends Error {
+  override readonly name = 'TimeoutError';
+  readonly code = 'timeout';
+  /** The name of the called method. */
+  readonly operation: string;
+  readonly timeoutMs: number;
+
+  constructor(operation: string, timeoutMs: number) {
+    super(`The service has not answered within ${timeoutMs} ms.`);
+    this.operation = operation;
+    this.timeoutMs = timeoutMs;
+  }
+}

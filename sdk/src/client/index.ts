@@ -1,0 +1,13 @@
+export type * from '../generated/schemas.ts';
+export {
+  type Client,
+  createClient,
+  type OperationInput,
+  type OperationResult,
+  type QueuedPrewarm,
+  type QueuedPurge,
+} from './client.ts';
+export type { ClientOptions } from './connection.ts';
+export { ApiError, ConnectionError, type ErrorCode, TimeoutError } from './errors.ts';
+export type { RetryOptions } from './retries.ts';
+export type { CallOptions } from './send.ts';

@@ -1,0 +1,90 @@
+import { controlPrefix } from '../generated/operations.ts';
+import type { Connection } from './connection.ts';
+import { type Input, isRepeatable, type Operation } from './operation.ts';
+import { type Answer, errorOf, readObject } from './response.ts';
+import type { Request } from './send.ts';
+
+/**
+ * The request of a call.
+ * @throws TypeError for a field of the path that is missing or cannot be sent
+ */
+export function requestOf(
+  operation: Operation,
+  input: Input,
+  connection: Connection,
+): Request<unknown> {
+  const { id, method, hasBody } = operation;
+  const sent = new Set(operation.query);
+  const path = operation.path.replaceAll(/\{(\w+)\}/g, (_, name: string) => {
+    sent.add(name);
+    return segment(id, name, input[name]);
+  });
+  const parameters = new URLSearchParams();
+  for (const name of operation.query) {
+    if (input[name] !== undefined) parameters.set(name, String(input[name]));
+  }
+  const query = parameters.toString();
+  const fields = Object.entries(input).filter(([name]) => !sent.has(name));
+  const body = hasBody && fields.length > 0 ? JSON.stringify(Object.fromEntries(fields)) : null;
+  const headers: Record<string, string> = {
+    accept: 'application/json',
+    authorization: connection.authorization,
+  };
+  if (body !== null) headers['content-type'] = 'application/json';
+  return {
+    operation: id,
+    method,
+    target: controlPrefix + path + (query === '' ? '' : `?${query}`),
+    headers,
+    body,
+    isRepeatable: isRepeatable(operation, input),
+    read: (answer) => readResult(operation, answer, connection),
+  };
+}
+
+/** URLs resolve dots, also encoded ones, so that the request would be another one. */
+function segment(operation: string, name: string, value: unknown): string {
+  if (typeof value !== 'string' || /^\.{0,2}$/.test(value)) {
+    throw new TypeError(`${operation} needs ${name}, a text that is neither empty nor dots`);
+  }
+  return encodeURIComponent(value);
+}
+
+function readResult(operation: Operation, answer: Answer, connection: Connection): unknown {
+  const { id, result, hasLocation } = operation;
+  const { status, headers, text } = answer;
+  if (status >= 200 && status < 300) {
+    if (/^text\/csv\b/i.test(headers.get('content-type') ?? '') && text !== null) return text;
+    const value = readObject(answer)?.[result];
+    if (value !== undefined) return hasLocation ? located(value, result, headers) : value;
+  }
+  throw errorOf(id, answer, connection);
+}
+
+/** The receipt of a request, with the id by which to ask for its progress. */
+function located(receipt: unknown, result: string, headers: Headers): object {
+  const [, id = null] = /([^/?#]+)$/.exec(headers.get('location') ?? '') ?? [];
+  return Object.assign({}, receipt, { [`${result}Id`]: id });
+}
+
+/** The result of a monitor's operation, which needs no key: also the one of an unhealthy service. */
+export function healthRequest(
+  operation: string,
+  target: string,
+  field: string,
+  connection: Connection,
+): Request<unknown> {
+  return {
+    operation,
+    method: 'GET',
+    target,
+    headers: { accept: 'application/json' },
+    body: null,
+    isRepeatable: true,
+    read: (answer) => {
+      const body = readObject(answer);
+      if (typeof body?.[field] === 'boolean') return body;
+      throw errorOf(operation, answer, connection);
+    },
+  };
+}

@@ -1,0 +1,78 @@
+import type { Connection } from './connection.ts';
+import { ApiError } from './errors.ts';
+
+/** A whole response. */
+export interface Answer {
+  readonly status: number;
+  readonly headers: Headers;
+  /** Null when it is longer than the client reads. */
+  readonly text: string | null;
+}
+
+/** The JSON object of an answer, or null. */
+export function readObject({ headers, text }: Answer): Readonly<Record<string, unknown>> | null {
+  if (text === null || !/^application\/json\b/i.test(headers.get('content-type') ?? ''))
+    return null;
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === 'object' && value !== null && !Array.isArray(value)
+      ? (value as Readonly<Record<string, unknown>>)
+      : null;
+  } catch {
+    return null;
+  }
+}
+
+/** The error of an answer that is not the result of an operation. */
+export function errorOf(operation: string, answer: Answer, connection: Connection): ApiError {
+  const { status, headers } = answer;
+  const { redact } = connection;
+  const { code, message, resolution_hint: hint } = readObject(answer) ?? {};
+  const requestId = headers.get('x-request-id');
+  const common = {
+    operation,
+    status,
+    requestId: requestId === null ? null : redact(requestId),
+    retryAfter: readRetryAfter(headers.get('retry-after')),
+  };
+  if (status >= 400 && typeof code === 'string' && typeof message === 'string') {
+    return new ApiError({
+      ...common,
+      code: redact(code),
+      message: redact(message),
+      hint: typeof hint === 'string' ? redact(hint) : null,
+    });
+  }
+  return new ApiError({
+    ...common,
+    code: 'unexpected_response',
+    message: describe(answer, connection),
+    hint: null,
+  });
+}
+
+/** Without the text, which may repeat what the request had. */
+function describe({ status, headers, text }: Answer, connection: Connection): string {
+  const { baseUrl, maxResponseBytes, redact } = connection;
+  // Browsers hide the status of a redirect.
+  if (status === 0 || (status >= 300 && status < 400)) {
+    const location = headers.get('location') ?? '';
+    const target = URL.canParse(location, baseUrl)
+      ? redact(new URL(location, baseUrl).origin)
+      : 'elsewhere';
+    return `${baseUrl} redirects to ${target}. Redirects are not followed, because the key is for baseUrl only: set baseUrl to the address of the service itself.`;
+  }
+  if (text === null) {
+    return `The response of status ${status} has more than ${maxResponseBytes} bytes; maxResponseBytes allows more.`;
+  }
+  const type = headers.get('content-type') ?? 'without a content type';
+  return `The response is not the service's (${status}, ${redact(type).slice(0, 100)}). It may come from a proxy in front of it, or baseUrl (${baseUrl}) may be wrong.`;
+}
+
+/** Whole seconds, also for a date (RFC 9110, 10.2.3); null for neither. */
+function readRetryAfter(value: string | null): number | null {
+  if (value === null) return null;
+  if (/^\d{1,9}$/.test(value)) return Number(value);
+  const date = Date.parse(value);
+  return Number.isNaN(date) ? null : Math.max(0, Math.ceil((date - Date.now()) / 1_000));
+}

@@ -1,0 +1,97 @@
+import t from 'tap';
+import { createClient } from '../../sdk/src/client/index.ts';
+import { json, startDelivery } from '../service/service.ts';
+
+const apiKey = 'sk_key-of-the-client';
+
+t.test('every operation succeeds', async (t) => {
+  const { service, origin } = await startDelivery(t, {
+    environment: {
+      SERVICE_ROOT_API_KEY: apiKey,
+      SERVICE_ENCRYPTION_KEYS: `test:${Buffer.alloc(32, 7).toString('base64')}`,
+    },
+  });
+  const called = new Set<string>();
+  const client = new Proxy(createClient({ baseUrl: `${service.url}/`, apiKey }), {
+    get(target, name, receiver) {
+      called.add(String(name));
+      return Reflect.get(target, name, receiver);
+    },
+  });
+
+  const created = await client.createProject({
+    name: 'My shop',
+    origin: 'https://shop.example.com/',
+    allowedOrigins: ['127.0.0.1'],
+  });
+  const { id: projectId } = created;
+  t.match(created, { name: 'My shop', allowedOrigins: ['shop.example.com', '127.0.0.1'] });
+  t.same(await client.getProject({ projectId }), created);
+  t.same(
+    (await client.listProjects()).filter(({ id }) => id === projectId),
+    [created],
+  );
+  t.match(await client.getProjectConfiguration({ projectId }), { projectId });
+  const changed = await client.updateProjectSettings({ projectId, defaultQuality: 70 });
+  t.equal(changed.defaultQuality, 70);
+
+  const host = 'bücher.example';
+  const added = await client.addProjectDomain({ projectId, host });
+  t.same(added.allowedOrigins.slice(2), ['xn--bcher-kva.example']);
+  const removed = await client.removeProjectDomain({ projectId, host });
+  t.same(removed.allowedOrigins.slice(2), []);
+
+  const source = `${origin.url}/a.jpg`;
+  const { prewarmId, ...receipt } = await client.prewarmProjectImages({
+    projectId,
+    sources: [source],
+    widths: [40, 80],
+    formats: ['webp'],
+  });
+  t.same(receipt, { accepted: true, sourceCount: 1, variantCount: 2 });
+  const prewarm = await client.getProjectPrewarm({ projectId, prewarmId });
+  t.match(prewarm, { id: prewarmId, status: 'accepted', variantCount: 2 });
+  const purged = await client.purgeProjectImages({ projectId, sources: [source] });
+  t.match(purged, { accepted: true, sourceCount: 1 });
+  const purgeId = String(purged.purgeId);
+  t.match(await client.getProjectPurge({ projectId, purgeId }), { id: purgeId, sourceCount: 1 });
+
+  const freshness = { sourceAge: 300, browserAge: 60 };
+  t.same(await client.putProjectFreshness({ projectId, ...freshness }), freshness);
+  t.same(await client.getProjectFreshness({ projectId }), freshness);
+  const limits = { rendersPerDay: 1_000, bytesPerDay: null };
+  t.same(await client.putProjectLimits({ projectId, ...limits }), limits);
+  t.same(await client.getProjectLimits({ projectId }), limits);
+  const days = { projectId, from: '2026-11-01', to: '2026-11-02' };
+  t.equal((await client.getProjectUsage(days)).days.length, 2);
+  t.match(await client.getProjectUsage({ ...days, format: 'csv' }), /\n2026-11-02,0,/);
+
+  const private_ = 'private.example:8443';
+  const headers = { 'X-Token': 'secret' };
+  const put = await client.putProjectOrigin({ projectId, host: private_, headers });
+  t.match(put, { host: private_, headers: ['x-token'], location: null });
+  t.same(await client.listProjectOrigins({ projectId }), [put]);
+  t.same(await client.deleteProjectOrigin({ projectId, host: private_ }), []);
+
+  const card = { presetName: 'card', parameters: { w: 40, fit: 'cover', flip: true } } as const;
+  const preset = await client.putProjectPreset({ projectId, ...card });
+  t.same(preset, { name: 'card', parameters: card.parameters });
+  t.same(await client.getProjectPreset({ projectId, presetName: 'card' }), preset);
+  t.same(await client.listProjectPresets({ projectId }), [preset]);
+  t.same(await client.deleteProjectPreset({ projectId, presetName: 'card' }), []);
+
+  t.match(await client.getHealth(), { ok: true, checks: { database: { ok: true } } });
+  t.same(await client.getReadiness(), { ready: true, status: 'ready' });
+
+  const { paths } = await json(await fetch(`${service.url}/openapi.json`));
+  const operations = Object.entries<Record<string, { operationId: string; tags: string[] }>>(paths)
+    .flatMap(([, methods]) => Object.values(methods))
+    .filter(({ tags }) => !tags.includes('Images'))
+    .map(({ operationId }) => operationId);
+  t.ok(operations.includes('getProject'));
+  t.same(
+    operations.filter((id) => !called.has(id)),
+    [],
+    'all of the document were called',
+  );
+});
