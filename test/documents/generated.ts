@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { root } from '../root.ts';
 import { differencesMarkdown } from '../store/servers.ts';
 import { parametersModule, rulesModule } from './sdk-parameters.ts';
+import { prewarmModule } from './sdk-prewarm.ts';
 import { schemaTypes } from './sdk-schemas.ts';
 import { errorsModule, operationsModule } from './sdk-tables.ts';
 import {
@@ -34,6 +35,7 @@ const generated: Readonly<Record<string, (text: string) => string>> = {
   'sdk/src/generated/operations.ts': typescript(operationsModule),
   'sdk/src/generated/parameters.ts': typescript(parametersModule),
   'sdk/src/generated/rules.ts': typescript(rulesModule),
+  'sdk/src/generated/prewarm.ts': typescript(prewarmModule),
   'sdk/src/generated/schemas.ts': typescript(schemaTypes),
 };
 
