@@ -2,6 +2,7 @@ import type {
   HealthStatus,
   Operations,
   PrewarmReceipt,
+  PrewarmStatus,
   PurgeReceipt,
   Readiness,
   Usage,
@@ -9,6 +10,7 @@ import type {
 import { type Clock, systemClock } from './clock.ts';
 import { type ClientOptions, readOptions } from './connection.ts';
 import { hasInput, type Input, operationList } from './operation.ts';
+import { type PictureUrls, prewarmsOf } from './prewarms-of.ts';
 import { healthRequest, requestOf } from './request.ts';
 import { type CallOptions, type Request, send } from './send.ts';
 
@@ -65,7 +67,28 @@ export interface Client extends ControlPlane {
   getHealth(options?: CallOptions): Promise<HealthStatus>;
   /** Whether to send requests to this machine. */
   getReadiness(options?: CallOptions): Promise<Readiness>;
+  /**
+   * Queues exactly the images of a picture, in as few prewarm requests as they fit in. An image with
+   * `fmt=auto` is warmed in its three forms: AVIF, WebP, and that of other browsers.
+   *
+   * @throws NotPrewarmableError before anything is queued
+   */
+  warm(picture: PictureUrls, options?: CallOptions): Promise<readonly WarmingPicture[]>;
+  /**
+   * Asks each second for the progress of prewarming, until its status is `done` or `failed`. A `signal` limits
+   * the time.
+   */
+  waitForPrewarm(prewarm: PrewarmReference, options?: CallOptions): Promise<PrewarmStatus>;
 }
+
+export type PrewarmReference = OperationInput<'getProjectPrewarm'>;
+
+/** A queued prewarm request of a picture. */
+export interface WarmingPicture extends QueuedPrewarm {
+  readonly projectId: string;
+}
+
+const progressEveryMs = 1_000;
 
 /**
  * A client of the control plane.
@@ -93,5 +116,21 @@ export function createClientWith(options: ClientOptions, clock: Clock): Client {
       : (callOptions?: CallOptions) => call(requestOf(operation, {}, connection), callOptions);
   }
   // Each entry of the table has its method; the tests call all of them.
-  return client as unknown as Client;
+  const operations = client as unknown as ControlPlane;
+  const warm: Client['warm'] = async (picture, callOptions) => {
+    const warming: WarmingPicture[] = [];
+    for (const prewarm of prewarmsOf(picture)) {
+      const queued = await operations.prewarmProjectImages(prewarm, callOptions);
+      warming.push({ ...queued, projectId: prewarm.projectId });
+    }
+    return warming;
+  };
+  const waitForPrewarm: Client['waitForPrewarm'] = async (prewarm, callOptions) => {
+    for (;;) {
+      const progress = await operations.getProjectPrewarm(prewarm, callOptions);
+      if (progress.status !== 'accepted') return progress;
+      await clock.sleep(progressEveryMs, callOptions?.signal);
+    }
+  };
+  return Object.assign(client, { warm, waitForPrewarm }) as unknown as Client;
 }

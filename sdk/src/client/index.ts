@@ -4,10 +4,13 @@ export {
   createClient,
   type OperationInput,
   type OperationResult,
+  type PrewarmReference,
   type QueuedPrewarm,
   type QueuedPurge,
+  type WarmingPicture,
 } from './client.ts';
 export type { ClientOptions } from './connection.ts';
 export { ApiError, ConnectionError, type ErrorCode, TimeoutError } from './errors.ts';
+export { NotPrewarmableError, type PictureUrls } from './prewarms-of.ts';
 export type { RetryOptions } from './retries.ts';
 export type { CallOptions } from './send.ts';
