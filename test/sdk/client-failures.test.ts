@@ -1,6 +1,7 @@
 import { inspect } from 'node:util';
 import t from 'tap';
 import { createClientWith } from '../../sdk/src/client/client.ts';
+import { systemClock } from '../../sdk/src/client/clock.ts';
 import type { ClientOptions } from '../../sdk/src/client/index.ts';
 import { ApiError, ConnectionError, TimeoutError } from '../../sdk/src/client/index.ts';
 import { freePort, startService } from '../service/service.ts';
@@ -8,6 +9,16 @@ import { until } from '../until.ts';
 import { type Fault, startFaultyProxy } from './faulty-proxy.ts';
 
 const apiKey = 'sk_key-of-the-client';
+
+t.test('a wait ends with its signal', async (t) => {
+  const controller = new AbortController();
+  const waiting = systemClock.sleep(60_000, controller.signal);
+  const reason = new Error('the page was closed');
+  controller.abort(reason);
+  await t.rejects(waiting, reason);
+  await t.rejects(systemClock.sleep(60_000, controller.signal), reason);
+  await systemClock.sleep(1, new AbortController().signal);
+});
 
 /** A clock that passes only while something sleeps. */
 function stoppedClock() {
@@ -182,7 +193,7 @@ t.test('a service behind a proxy that fails', async (t) => {
     t.equal(proxy.requests.length, 0);
 
     const during = new AbortController();
-    const { client: silent } = start(['silence']);
+    const { client: silent } = start(['silence'], { timeoutMs: 10_000, retries: { count: 0 } });
     const call = silent.getProject({ projectId }, { signal: during.signal });
     call.catch(() => {});
     await until('the proxy has the request', () => proxy.requests.length > 0);

@@ -41,8 +41,13 @@ t.test('the key is printed nowhere', async (t) => {
     'a timeout': { fetch: () => new Promise(() => {}), timeoutMs: 1 },
     'a fetch that throws its request': {
       fetch: async (input, init) => {
-        const cause = new Error(`${'x'.repeat(290)} ${JSON.stringify(init)}`);
+        const cause = new Error(JSON.stringify(init));
         throw Object.assign(new Error('failed', { cause }), { input, init });
+      },
+    },
+    'a fetch that throws a long message': {
+      fetch: async () => {
+        throw new Error(`${'x'.repeat(290)}${apiKey}`);
       },
     },
     'a fetch that throws what is no error': {
