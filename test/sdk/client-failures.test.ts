@@ -185,6 +185,20 @@ t.test('a service behind a proxy that fails', async (t) => {
     t.equal(proxy.requests.length, 2);
   });
 
+  await t.test('a response without its Location', async (t) => {
+    const accepted = (result: string): Fault => ({
+      status: 202,
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ [result]: { accepted: true, sourceCount: 1 } }),
+    });
+    const sources = ['http://shop.example.com/a.jpg'];
+    const { client } = start([accepted('purge'), accepted('prewarm')]);
+    const purged = await client.purgeProjectImages({ projectId, sources });
+    t.same(purged, { accepted: true, sourceCount: 1, purgeId: null });
+    const prewarm = client.prewarmProjectImages({ projectId, sources });
+    await t.rejects(prewarm, { code: 'unexpected_response', status: 202 });
+  });
+
   await t.test('a signal ends a call', async (t) => {
     const reason = new Error('the page was closed');
     const before = AbortSignal.abort(reason);

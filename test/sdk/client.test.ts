@@ -83,15 +83,32 @@ t.test('every operation succeeds', async (t) => {
   t.match(await client.getHealth(), { ok: true, checks: { database: { ok: true } } });
   t.same(await client.getReadiness(), { ready: true, status: 'ready' });
 
-  const { paths } = await json(await fetch(`${service.url}/openapi.json`));
-  const operations = Object.entries<Record<string, { operationId: string; tags: string[] }>>(paths)
-    .flatMap(([, methods]) => Object.values(methods))
-    .filter(({ tags }) => !tags.includes('Images'))
-    .map(({ operationId }) => operationId);
-  t.ok(operations.includes('getProject'));
+  const { paths, components } = await json(await fetch(`${service.url}/openapi.json`));
+  const operations = Object.values<Record<string, Operation>>(paths)
+    .flatMap((methods) => Object.values(methods))
+    .filter(({ tags }) => !tags.includes('Images'));
+  t.match(operations, [{ operationId: 'getHealth' }]);
   t.same(
-    operations.filter((id) => !called.has(id)),
+    operations.filter(({ operationId }) => !called.has(operationId)),
     [],
     'all of the document were called',
   );
+  for (const { operationId, parameters = [], requestBody } of operations) {
+    const reference = requestBody?.content['application/json'].schema.$ref ?? '';
+    const body = components.schemas[reference.split('/').at(-1) ?? '']?.properties ?? {};
+    const both = parameters.map(({ name }) => name).filter((name) => name in body);
+    const expected = operationId === 'removeProjectDomain' ? ['host'] : [];
+    t.same(both, expected, `${operationId}: fields of the path, the query and the body differ`);
+  }
 });
+
+interface Operation {
+  readonly operationId: string;
+  readonly tags: readonly string[];
+  readonly parameters?: readonly { readonly name: string }[];
+  readonly requestBody?: {
+    readonly content: {
+      readonly 'application/json': { readonly schema: { readonly $ref: string } };
+    };
+  };
+}

@@ -56,15 +56,14 @@ function readResult(operation: Operation, answer: Answer, connection: Connection
   if (status >= 200 && status < 300) {
     if (/^text\/csv\b/i.test(headers.get('content-type') ?? '') && text !== null) return text;
     const value = readObject(answer)?.[result];
-    if (value !== undefined) return hasLocation ? located(value, result, headers) : value;
+    if (value !== undefined && !hasLocation) return value;
+    const [, located = null] = /([^/?#]+)$/.exec(headers.get('location') ?? '') ?? [];
+    // Only a purge may be forgotten; otherwise a proxy has removed the header.
+    if (value !== undefined && (located !== null || id === 'purgeProjectImages')) {
+      return Object.assign({}, value, { [`${result}Id`]: located });
+    }
   }
   throw errorOf(id, answer, connection);
-}
-
-/** The receipt of a request, with the id by which to ask for its progress. */
-function located(receipt: unknown, result: string, headers: Headers): object {
-  const [, id = null] = /([^/?#]+)$/.exec(headers.get('location') ?? '') ?? [];
-  return Object.assign({}, receipt, { [`${result}Id`]: id });
 }
 
 /** The result of a monitor's operation, which needs no key: also the one of an unhealthy service. */

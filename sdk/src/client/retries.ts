@@ -1,9 +1,17 @@
 import { ApiError, ConnectionError, TimeoutError } from './errors.ts';
 
+/**
+ * How calls are repeated. A 429 is always repeated: it is a refusal before the work. A 503, a lost connection, a
+ * time-out, and a proxy's 502 or 504 are repeated if the call may take effect twice, which is every call but
+ * `createProject` and those with a `callbackUrl`.
+ */
 export interface RetryOptions {
   /** The most attempts after the first one; 0 for none. Default: 3. */
   readonly count?: number;
-  /** Milliseconds after the start of a call in which another attempt may begin. Default: 30,000. */
+  /**
+   * Milliseconds after the start of a call in which another attempt may begin; a longer `Retry-After` is not
+   * waited for. Default: 30,000.
+   */
   readonly withinMs?: number;
 }
 
