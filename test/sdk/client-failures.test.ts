@@ -233,6 +233,7 @@ t.test('a service behind a proxy that fails', async (t) => {
     t.match(error.message, /not the service's \(502, text\/html\)/);
     for (const fault of [
       page(200),
+      { status: 200, headers: { 'content-type': 'text/csv' }, body: 'a,b' },
       { status: 200, headers: { 'content-type': 'application/json' }, body: '{"project":' },
       { status: 200, headers: { 'content-type': 'application/json' }, body: '{"other":1}' },
       { status: 200, headers: { 'content-type': 'application/json' }, body: 'null' },
@@ -251,6 +252,9 @@ t.test('a service behind a proxy that fails', async (t) => {
     const { client } = start([], { maxResponseBytes: 100 });
     const expected = { code: 'unexpected_response', message: /more than 100 bytes/ };
     await t.rejects(client.getProject({ projectId }), expected);
+    const long = start([refusal(400, 'a'.repeat(100_000))]);
+    const error = await long.client.getProject({ projectId }).catch((error) => error);
+    t.equal(error.code.length, 8_192);
   });
 
   await t.test('redirects are not followed', async (t) => {

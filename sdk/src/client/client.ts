@@ -69,7 +69,8 @@ export interface Client extends ControlPlane {
   getReadiness(options?: CallOptions): Promise<Readiness>;
   /**
    * Queues exactly the images of a picture, in as few prewarm requests as they fit in. An image with
-   * `fmt=auto` is warmed in its three forms: AVIF, WebP, and that of other browsers.
+   * `fmt=auto` is warmed in its three forms: AVIF, WebP, and that of other browsers. If one of several requests
+   * fails, those before it stay queued; to warm the picture again does no harm.
    *
    * @throws NotPrewarmableError before anything is queued
    */

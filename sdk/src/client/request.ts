@@ -54,7 +54,8 @@ function readResult(operation: Operation, answer: Answer, connection: Connection
   const { id, result, hasLocation } = operation;
   const { status, headers, text } = answer;
   if (status >= 200 && status < 300) {
-    if (/^text\/csv\b/i.test(headers.get('content-type') ?? '') && text !== null) return text;
+    const isCsv = /^text\/csv\b/i.test(headers.get('content-type') ?? '');
+    if (id === 'getProjectUsage' && isCsv && text !== null) return text;
     const value = readObject(answer)?.[result];
     if (value !== undefined && !hasLocation) return value;
     const [, located = null] = /([^/?#]+)$/.exec(headers.get('location') ?? '') ?? [];

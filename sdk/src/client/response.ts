@@ -23,24 +23,27 @@ export function readObject({ headers, text }: Answer): Readonly<Record<string, u
   }
 }
 
+/** The most of each text of others in an error. */
+const maxCharacters = 8_192;
+
 /** The error of an answer that is not the result of an operation. */
 export function errorOf(operation: string, answer: Answer, connection: Connection): ApiError {
   const { status, headers } = answer;
-  const { redact } = connection;
+  const bounded = (text: string) => connection.redact(text).slice(0, maxCharacters);
   const { code, message, resolution_hint: hint } = readObject(answer) ?? {};
   const requestId = headers.get('x-request-id');
   const common = {
     operation,
     status,
-    requestId: requestId === null ? null : redact(requestId),
+    requestId: requestId === null ? null : bounded(requestId),
     retryAfter: readRetryAfter(headers.get('retry-after')),
   };
   if (status >= 400 && typeof code === 'string' && typeof message === 'string') {
     return new ApiError({
       ...common,
-      code: redact(code),
-      message: redact(message),
-      hint: typeof hint === 'string' ? redact(hint) : null,
+      code: bounded(code),
+      message: bounded(message),
+      hint: typeof hint === 'string' ? bounded(hint) : null,
     });
   }
   return new ApiError({
