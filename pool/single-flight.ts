@@ -69,6 +69,11 @@ export class SingleFlight<K, V> {
     if (call !== undefined) promote(call);
   }
 
+  /** Aborts all calls in progress. */
+  abort(reason: unknown): void {
+    for (const { controller } of this.#calls.values()) controller.abort(reason);
+  }
+
   /**
    * Prevents the abort of the call for `key` while another process waits for it, until the returned function
    * is called (idempotent). Returns null when no call is in progress.

@@ -10,61 +10,97 @@ const firstAllocation = 1024 * 1024;
 /** The first allocation for a body of unknown length. */
 const guessedLength = 64 * 1024;
 
-export interface BodyLimits {
-  readonly maxBytes: number;
+/** The memory of bodies, and the budget in which their bytes count. */
+export interface BodyMemory {
   /** Counts the bytes, for their owner. */
   readonly budget: FairShare;
   readonly owner: Owner;
   /** Preferred memory of the buffer. */
   readonly memory: Pick<SharedMemory, 'allocate' | 'free'>;
+}
+
+export interface BodyLimits extends BodyMemory {
+  readonly maxBytes: number;
   /** The Content-Length; null when it is absent or the body is decoded. */
   readonly length: number | null;
 }
 
-/**
- * Reads a body into one buffer of exactly its length, which the caller must release in the budget and free.
- *
- * @throws ServiceError source_too_large | source_corrupt (empty) | overloaded, or the error of `chunks`
- */
-export async function readBody(
-  chunks: AsyncIterable<Uint8Array>,
-  { maxBytes, budget, owner, length, memory }: BodyLimits,
-): Promise<Uint8Array> {
-  let bytes: Uint8Array = new Uint8Array(0);
-  let filled = 0;
+/** Writes the chunks of a body into one buffer. Ends with either `finish` or `discard`. */
+export class BodyWriter {
+  readonly #limits: BodyLimits;
+  #bytes: Uint8Array = new Uint8Array(0);
+  #filled = 0;
 
-  const resize = (size: number) => {
+  constructor(limits: BodyLimits) {
+    this.#limits = limits;
+  }
+
+  /** @throws ServiceError source_too_large | overloaded */
+  write(chunk: Uint8Array): void {
+    const { maxBytes, length } = this.#limits;
+    const { byteLength } = this.#bytes;
+    const needed = this.#filled + chunk.byteLength;
+    if (needed > maxBytes) throw sourceTooLarge(maxBytes);
+    if (needed > byteLength) {
+      const wanted = byteLength === 0 ? firstSize(length) : byteLength * 2;
+      this.#resize(Math.max(needed, Math.min(wanted, length ?? maxBytes)));
+    }
+    copy(chunk, this.#bytes, this.#filled);
+    this.#filled = needed;
+  }
+
+  /**
+   * The body in a buffer of exactly its length, which the caller must release.
+   * @throws ServiceError source_corrupt (empty) | overloaded
+   */
+  finish(): Uint8Array {
+    if (this.#filled === 0) throw new ServiceError('source_corrupt', 'The source is empty.');
+    this.#resize(this.#filled);
+    return this.#bytes;
+  }
+
+  discard(): void {
+    releaseBody(this.#bytes, this.#limits);
+  }
+
+  #resize(size: number): void {
+    const { budget, owner, memory } = this.#limits;
+    const bytes = this.#bytes;
     if (size === bytes.byteLength) return;
     // Both buffers exist during the copy, so both count.
     if (!budget.take(owner, size)) {
       throw new ServiceError('overloaded', 'Too many bytes of sources are in memory.');
     }
     const resized = memory.allocate(size) ?? new Uint8Array(size);
-    copy(bytes.subarray(0, filled), resized, 0);
-    budget.release(owner, bytes.byteLength);
-    memory.free(bytes);
-    bytes = resized;
-  };
+    copy(bytes.subarray(0, this.#filled), resized, 0);
+    releaseBody(bytes, this.#limits);
+    this.#bytes = resized;
+  }
+}
 
+/**
+ * Reads a body into one buffer of exactly its length, which the caller must release.
+ *
+ * @throws ServiceError source_too_large | source_corrupt (empty) | overloaded, or the error of `chunks`
+ */
+export async function readBody(
+  chunks: AsyncIterable<Uint8Array>,
+  limits: BodyLimits,
+): Promise<Uint8Array> {
+  const writer = new BodyWriter(limits);
   try {
-    for await (const chunk of chunks) {
-      const needed = filled + chunk.byteLength;
-      if (needed > maxBytes) throw sourceTooLarge(maxBytes);
-      if (needed > bytes.byteLength) {
-        const wanted = bytes.byteLength === 0 ? firstSize(length) : bytes.byteLength * 2;
-        resize(Math.max(needed, Math.min(wanted, length ?? maxBytes)));
-      }
-      copy(chunk, bytes, filled);
-      filled = needed;
-    }
-    if (filled === 0) throw new ServiceError('source_corrupt', 'The source is empty.');
-    resize(filled);
-    return bytes;
+    for await (const chunk of chunks) writer.write(chunk);
+    return writer.finish();
   } catch (error) {
-    budget.release(owner, bytes.byteLength);
-    memory.free(bytes);
+    writer.discard();
     throw error;
   }
+}
+
+/** Gives back the memory of a body and its part of the budget. */
+export function releaseBody(bytes: Uint8Array, { budget, owner, memory }: BodyMemory): void {
+  budget.release(owner, bytes.byteLength);
+  memory.free(bytes);
 }
 
 /**

@@ -51,9 +51,9 @@ export class Connections {
     return this.#open;
   }
 
-  request(options: Dispatcher.RequestOptions): Promise<Dispatcher.ResponseData> {
+  dispatch(options: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler): void {
     // Clients determine the number of origins, each of which may keep connections.
-    return this.#agent.request({ ...options, reset: this.#open > this.#kept });
+    this.#agent.dispatch({ ...options, reset: this.#open > this.#kept }, handler);
   }
 
   destroy(): Promise<void> {

@@ -94,7 +94,8 @@ export class FetchSlots {
       }
       return true;
     };
-    const admitted = (signal: AbortSignal) => unlessAborted(ready, signal);
+    const admitted = (signal: AbortSignal) =>
+      state === 'running' ? ready : unlessAborted(ready, signal);
 
     if (live) run();
     else {

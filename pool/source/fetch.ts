@@ -1,11 +1,10 @@
-import type { Dispatcher } from 'undici';
 import { type ErrorCode, ServiceError } from '../../contract/errors.ts';
 import { authorityOf, canonicalUrl, isLongAuthority } from '../../contract/hosts.ts';
-import { unlessAborted } from '../unless-aborted.ts';
-import { type BodyLimits, readBody, sourceTooLarge } from './body.ts';
+import { type BodyLimits, BodyWriter, readBody, releaseBody, sourceTooLarge } from './body.ts';
 import { type OriginFreshness, originFreshness } from './cache-control.ts';
-import { decodeBody } from './coding.ts';
+import { codingOf, decoded } from './coding.ts';
 import type { Connections } from './connections.ts';
+import { exchange, type Response, type ResponseHead } from './exchange.ts';
 import { type Deadline, withinDeadline } from './fetch-deadline.ts';
 import { codeOf, fetchFailureText } from './fetch-errors.ts';
 import type { AddressGuard } from './guard.ts';
@@ -20,7 +19,7 @@ export interface FetchOptions extends Deadline, Omit<BodyLimits, 'length'> {
   readonly loopId: string;
   /** The headers of the request's trace, sent to the origin. */
   readonly traceHeaders?: Readonly<Record<string, string>>;
-  readonly connections: Pick<Connections, 'request'>;
+  readonly connections: Pick<Connections, 'dispatch'>;
   /** Further headers, sent only while redirects stay at the scheme, host and port of the URL. */
   readonly credentials?: SourceHeaders;
   /** Default: 5. */
@@ -102,13 +101,10 @@ async function follow(
   let credentials = options.credentials ?? {};
   for (let redirects = 0; ; redirects += 1) {
     report(`waiting for ${url.hostname}`);
-    const response = await request(url, credentials, options);
-    report(`reading from ${url.hostname}`);
+    const response = await request(url, credentials, options, report);
     const location = redirectTarget(response);
-    if (location === null) return read(response, url, options);
+    if (location === null) return fetched(response, url, options);
 
-    // Reads a short body, so that the connection can be reused.
-    response.body.dump({ limit: 16 * 1024, signal: options.signal }).catch(() => {});
     if (redirects >= maxRedirects) throw badResponse(url, 'redirects too often');
     const next = resolve(location, url);
     try {
@@ -136,34 +132,37 @@ async function request(
   url: URL,
   credentials: SourceHeaders,
   options: FetchOptions,
-): Promise<Dispatcher.ResponseData> {
+  report: (step: string) => void,
+): Promise<Response> {
   const { connections, signal } = options;
+  const sent = {
+    origin: url.origin,
+    path: url.pathname + url.search,
+    method: 'GET' as const,
+    headers: {
+      ...options.traceHeaders,
+      ...headers,
+      ...credentials,
+      ...conditionalHeaders(options.validators),
+      'cdn-loop': options.loopId,
+    },
+  };
+  let hasBegun = false;
   const send = () =>
-    // undici handles an abort only after it has assigned the request to a connection.
-    unlessAborted(
-      connections.request({
-        origin: url.origin,
-        path: url.pathname + url.search,
-        method: 'GET',
-        headers: {
-          ...options.traceHeaders,
-          ...headers,
-          ...credentials,
-          ...conditionalHeaders(options.validators),
-          'cdn-loop': options.loopId,
-        },
-        signal,
-      }),
-      signal,
-    );
+    exchange(connections, sent, signal, (head) => {
+      hasBegun = true;
+      report(`reading from ${url.hostname}`);
+      return writerFor(head, options);
+    });
   try {
     return await send().catch((error: unknown) => {
       // An origin may close an idle connection while the request is being sent (RFC 9112, 9.3.1).
-      if (brokenConnection.has(codeOf(error) ?? '') && !signal.aborted) return send();
+      const isBroken = !hasBegun && brokenConnection.has(codeOf(error) ?? '');
+      if (isBroken && !signal.aborted) return send();
       throw error;
     });
   } catch (error) {
-    throw asFailure(error, url, 'no valid response from');
+    throw asFailure(error, url, `${hasBegun ? 'incomplete' : 'no valid'} response from`);
   }
 }
 
@@ -176,8 +175,18 @@ function conditionalHeaders(validators: Validators | undefined): Record<string, 
   };
 }
 
-function redirectTarget({ statusCode, headers }: Dispatcher.ResponseData): string | null {
-  if (![301, 302, 303, 307, 308].includes(statusCode)) return null;
+/** The writer for the source of a response; null for a response without one. */
+function writerFor({ status, headers }: ResponseHead, options: FetchOptions): BodyWriter | null {
+  if (status !== 200 && status !== 203) return null;
+  const { maxBytes } = options;
+  const length = contentLength(headers['content-length']);
+  if (length !== null && length > maxBytes) throw sourceTooLarge(maxBytes);
+  codingOf(headers['content-encoding']);
+  return new BodyWriter({ ...options, length });
+}
+
+function redirectTarget({ status, headers }: ResponseHead): string | null {
+  if (![301, 302, 303, 307, 308].includes(status)) return null;
   return typeof headers['location'] === 'string' ? headers['location'] : null;
 }
 
@@ -192,36 +201,30 @@ function resolve(location: string, base: URL): URL {
   }
 }
 
-async function read(
-  { statusCode, headers, body }: Dispatcher.ResponseData,
+async function fetched(
+  { status, headers, bytes }: Response,
   url: URL,
   options: FetchOptions,
 ): Promise<Fetched | NotModified> {
-  // A cancelled unread body emits an error, which would be thrown without a listener.
-  body.on('error', () => {});
   const response = originResponse(headers);
-  if (statusCode === 304 && hasValidator(options.validators)) return { ...response, bytes: null };
-  if (statusCode !== 200 && statusCode !== 203) throw badStatus(url, statusCode, headers);
-
-  const { maxBytes } = options;
-  const length = contentLength(headers['content-length']);
-  if (length !== null && length > maxBytes) throw sourceTooLarge(maxBytes);
-  const coding = headers['content-encoding'] ?? '';
-  const raw = failing(body, url);
-  const chunks = typeof coding === 'string' ? decodeBody(raw, coding, maxBytes) : null;
-  if (chunks === null) {
-    const text = 'The source has a content coding that is not supported.';
-    throw new ServiceError('source_unsupported', text);
+  if (status === 304 && hasValidator(options.validators)) return { ...response, bytes: null };
+  if (bytes === null) throw badStatus(url, status, headers);
+  const contentType = mediaType(headers['content-type']);
+  const coding = codingOf(headers['content-encoding']);
+  if (coding === null) return { ...response, bytes, contentType };
+  try {
+    const chunks = decoded(bytes, coding, options.signal);
+    const limits = { ...options, length: null };
+    return { ...response, bytes: await readBody(chunks, limits), contentType };
+  } finally {
+    releaseBody(bytes, options);
   }
-  const limits = { ...options, length: chunks === raw ? length : null };
-  const bytes = await readBody(chunks, limits);
-  return { ...response, bytes, contentType: mediaType(headers['content-type']) };
 }
 
 const hasValidator = (validators: Validators | undefined): boolean =>
   Object.values(validators ?? {}).some((validator) => validator !== null);
 
-function originResponse(headers: Dispatcher.ResponseData['headers']): OriginResponse {
+function originResponse(headers: ResponseHead['headers']): OriginResponse {
   const validator = (header: string | string[] | undefined): string | null =>
     typeof header === 'string' && plainValidator.test(header) ? header : null;
   return {
@@ -231,14 +234,6 @@ function originResponse(headers: Dispatcher.ResponseData['headers']): OriginResp
     },
     freshness: originFreshness(headers['cache-control'], headers['age']),
   };
-}
-
-async function* failing(body: AsyncIterable<Uint8Array>, url: URL) {
-  try {
-    yield* body;
-  } catch (error) {
-    throw asFailure(error, url, 'incomplete response from');
-  }
 }
 
 /** undici accepts at most one, and verifies the length of the body. */
@@ -257,11 +252,7 @@ function asFailure(error: unknown, url: URL, what: string): ServiceError {
   );
 }
 
-function badStatus(
-  url: URL,
-  status: number,
-  headers: Dispatcher.ResponseData['headers'],
-): ServiceError {
+function badStatus(url: URL, status: number, headers: ResponseHead['headers']): ServiceError {
   const meaning = Object.hasOwn(statuses, status) ? statuses[status] : undefined;
   if (meaning === undefined) return badResponse(url, `answered ${status}`);
   const wait = status === 429 ? parseRetryAfter(headers['retry-after'], Date.now()) : null;

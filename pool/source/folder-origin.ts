@@ -2,7 +2,7 @@ import type { BigIntStats } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { ServiceError } from '../../contract/errors.ts';
 import { unlessAborted } from '../unless-aborted.ts';
-import { readBody, sourceTooLarge } from './body.ts';
+import { readBody, releaseBody, sourceTooLarge } from './body.ts';
 import type { Fetched, FetchOptions, NotModified, Validators } from './fetch.ts';
 import { withinDeadline } from './fetch-deadline.ts';
 import { codeOf } from './fetch-errors.ts';
@@ -36,7 +36,9 @@ export function folderOrigin(identity: string, folder: string): Origin {
         const leave = await semaphore.enter(signal);
         const reading = readFile(folder, url, { ...options, signal }).finally(leave);
         // A file system call that hangs cannot be cancelled, and must not delay the end.
-        return unlessAborted(reading, signal, ({ bytes }) => release(bytes, options));
+        return unlessAborted(reading, signal, ({ bytes }) => {
+          if (bytes !== null) releaseBody(bytes, options);
+        });
       }),
   };
 }
@@ -54,13 +56,6 @@ async function readFile(
     // A file that was only read loses nothing, and the result keeps its owner.
     await opened.file.close().catch(() => {});
   }
-}
-
-/** Gives back the bytes of a result that nobody gets. */
-function release(bytes: Uint8Array | null, { budget, owner, memory }: FetchOptions): void {
-  if (bytes === null) return;
-  budget.release(owner, bytes.byteLength);
-  memory.free(bytes);
 }
 
 async function open(folder: string, url: URL): Promise<FolderFile> {
@@ -86,7 +81,7 @@ async function read(
   const after = await file.stat({ bigint: true }).catch(() => null);
   const isSame = after !== null && validatorsOf(after).etag === validators.etag;
   if (isSame) return { bytes, contentType: null, validators, freshness };
-  release(bytes, options);
+  releaseBody(bytes, options);
   throw unreadable(hostname, 'it changed while it was read');
 }
 

@@ -149,7 +149,7 @@ interface Fetch {
   readonly since: number;
   readonly slot: FetchSlot;
   readonly owner: Owner;
-  readonly controller: AbortController;
+  readonly signal: AbortSignal;
   /** Null for an unconditional fetch. */
   readonly conditional: Conditional | null;
   /** The waiting requests. */
@@ -326,7 +326,7 @@ export class Sources {
   /** Aborts fetches in flight with `overloaded`, and closes all connections. */
   async close(): Promise<void> {
     this.#closed = new ServiceError('overloaded', 'The service is shutting down.');
-    for (const { controller } of this.#fetches.values()) controller.abort(this.#closed);
+    this.#sharedFetches.abort(this.#closed);
     this.#cache.clear();
     this.#failures.clear();
     await Promise.all([this.#connections.destroy(), this.#trusted.destroy()]);
@@ -363,13 +363,11 @@ export class Sources {
     const slot = this.#sharedFetches.has(key) ? null : this.#slots.enter(owner, background);
     const joined = this.#sharedFetches.run(
       key,
-      (shared) => {
+      (running) => {
         if (slot === null) throw new Error('a fetch needs a slot');
-        const controller = new AbortController();
         const since = this.#date();
         const waiting: Fetch['waiting'] = new Set();
-        const fetch: Fetch = { origin, slot, owner, controller, since, conditional, waiting };
-        shared.addEventListener('abort', () => controller.abort(shared.reason), { once: true });
+        const fetch = { origin, slot, owner, signal: running, since, conditional, waiting };
         this.#fetches.set(key, fetch);
         return this.#fetch(key, url, fetch, stages).finally(() => {
           slot.release();
@@ -390,8 +388,7 @@ export class Sources {
   }
 
   async #fetch(key: string, url: URL, fetch: Fetch, stages: StageObserver): Promise<Outcome> {
-    const { signal } = fetch.controller;
-    await fetch.slot.admitted(signal);
+    await fetch.slot.admitted(fetch.signal);
     this.#fetchCount += 1;
     const stage = stages.begin('fetch', { host: url.hostname });
     try {
@@ -407,8 +404,7 @@ export class Sources {
   }
 
   async #fetchInStage(key: string, url: URL, fetch: Fetch, stage: Stage): Promise<Outcome> {
-    const { origin, conditional, controller, since } = fetch;
-    const { signal } = controller;
+    const { origin, conditional, signal, since } = fetch;
     const hosts = [url.hostname];
     let refused: string | null = null;
     const allowed = (host: string) => {

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import { createServer } from 'node:net';
+import { createServer, type Socket } from 'node:net';
 import { gzipSync } from 'node:zlib';
-import t from 'tap';
+import t, { type Test } from 'tap';
 import { FairShare } from '../../../pool/fair-share.ts';
 import { readBody } from '../../../pool/source/body.ts';
 import { Connections } from '../../../pool/source/connections.ts';
@@ -9,7 +9,7 @@ import { fetchSource } from '../../../pool/source/fetch.ts';
 import { AddressGuard } from '../../../pool/source/guard.ts';
 import { SharedMemory } from '../../../pool/source/shared-memory.ts';
 import { until } from '../../until.ts';
-import { client, failureOf, listen, openSources, startOrigin } from './origin.ts';
+import { client, failureOf, listen, openSources, startHeldOrigin, startOrigin } from './origin.ts';
 
 const owner = { project: 'p', host: 'h' };
 
@@ -191,11 +191,60 @@ t.test('a request on a closed kept connection is repeated', async (t) => {
   }
 });
 
-t.test('a fetch aborted during the body rejects with the reason', async (t) => {
-  const origin = await startOrigin(t, (request, response) => {
-    response.setHeader('content-encoding', request.url === '/coded' ? 'gzip' : 'identity');
-    response.write(gzipSync(randomBytes(100_000)).subarray(0, 80_000));
-  });
+t.test('a broken request is repeated once, and not after the head of its response', async (t) => {
+  const head = 'HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n';
+  for (const [answer, expected] of [
+    ['', 2],
+    [head, 1],
+    [`${head}abcd`, 1],
+  ] as const) {
+    let requests = 0;
+    const server = createServer((socket) => {
+      socket.once('data', () => {
+        requests += 1;
+        socket.end(answer);
+      });
+    });
+    const origin = await listen(t, server);
+    await failureOf(openSources(t).acquire(origin.url(), client()));
+    t.equal(requests, expected, answer);
+  }
+});
+
+t.test('responses of every form and in any pieces are read', async (t) => {
+  const head = 'HTTP/1.1 200 OK\r\n';
+  const known = `${head}Content-Length: 7\r\n\r\npicture`;
+  const hints = 'HTTP/1.1 103 Early Hints\r\nContent-Length: 9\r\nLocation: /b\r\n\r\n';
+  const chunks = `${head}Transfer-Encoding: chunked\r\n\r\n3\r\npic\r\n4\r\nture\r\n0\r\n`;
+  const answers = {
+    'of known length': known,
+    'after informational responses': `${hints}HTTP/1.1 102 Processing\r\n\r\n${known}`,
+    'in chunks': `${chunks}\r\n`,
+    'in chunks with trailers': `${chunks}Content-Encoding: gzip\r\nLocation: /b\r\n\r\n`,
+    'until the connection closes': `${head}\r\npicture`,
+  };
+  const send = async (socket: Socket, answer: string, size: number) => {
+    for (let at = 0; at < answer.length; at += size) {
+      socket.write(answer.slice(at, at + size));
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    socket.end();
+  };
+  for (const [name, answer] of Object.entries(answers)) {
+    for (const size of [1, answer.length]) {
+      const server = createServer((socket) => {
+        socket.setNoDelay();
+        socket.once('data', () => send(socket, answer, size));
+      });
+      const origin = await listen(t, server);
+      const lease = await openSources(t).acquire(origin.url(), client());
+      t.equal(Buffer.from(lease.bytes).toString(), 'picture', `${name}, ${size} bytes at a time`);
+    }
+  }
+});
+
+/** Fetches with one connection for each origin. */
+function openFetches(t: Test) {
   const guard = new AddressGuard({
     privateSources: ['127.0.0.1:*'],
     sourcePorts: null,
@@ -203,11 +252,10 @@ t.test('a fetch aborted during the body rejects with the reason', async (t) => {
   });
   const connections = new Connections(guard, { perOrigin: 1, kept: 1, timeoutMs: 10_000 });
   t.teardown(() => connections.destroy());
-  for (const path of ['/plain', '/coded']) {
-    const leaving = new AbortController();
-    const budget = new FairShare(1_000_000, 0);
-    const memory = new SharedMemory(200_000);
-    const fetched = fetchSource(origin.url(path), {
+  const budget = new FairShare(4_000_000, 0);
+  const memory = new SharedMemory(400_000);
+  const get = (url: URL, { signal } = new AbortController()) =>
+    fetchSource(url, {
       loopId: 'images.example:443',
       guard,
       connections,
@@ -217,13 +265,86 @@ t.test('a fetch aborted during the body rejects with the reason', async (t) => {
       owner,
       memory,
       timeoutMs: 10_000,
-      signal: leaving.signal,
+      signal,
     });
+  return { get, budget, memory };
+}
+
+t.test('a fetch aborted during the body rejects with the reason', async (t) => {
+  const origin = await startOrigin(t, (request, response) => {
+    response.setHeader('content-encoding', request.url === '/coded' ? 'gzip' : 'identity');
+    response.write(gzipSync(randomBytes(100_000)).subarray(0, 80_000));
+  });
+  for (const path of ['/plain', '/coded']) {
+    const { get, budget, memory } = openFetches(t);
+    const leaving = new AbortController();
+    const fetched = get(origin.url(path), leaving);
     const reason = new Error('left');
     await until('some of it is there', () => budget.held > 0);
     leaving.abort(reason);
     t.equal(await fetched.catch((error: unknown) => error), reason);
     t.equal(budget.held, 0);
-    t.ok(memory.allocate(196_608), 'all memory is free');
+    t.equal(memory.used, 0);
+  }
+});
+
+t.test('a fetch aborted while it is decoded rejects with the reason', async (t) => {
+  const body = gzipSync(Buffer.alloc(300_000));
+  const origin = await startOrigin(t, (_, response) => {
+    response.setHeader('content-encoding', 'gzip').end(body);
+  });
+  const { get, budget, memory } = openFetches(t);
+  const leaving = new AbortController();
+  const reason = new Error('left');
+  let buffers = 0;
+  t.intercept(budget, 'take', {
+    value(...args: Parameters<FairShare['take']>) {
+      buffers += 1;
+      // The first one is for the encoded bytes.
+      if (buffers === 2) leaving.abort(reason);
+      return FairShare.prototype.take.apply(budget, args);
+    },
+  });
+  const fetched = get(origin.url(), leaving);
+  t.equal(await fetched.catch((error: unknown) => error), reason);
+  t.same([budget.held, memory.used], [0, 0]);
+});
+
+t.test('a fetch that waits for a connection can be aborted, and is not sent', async (t) => {
+  const origin = await startHeldOrigin(t);
+  const { get } = openFetches(t);
+  const first = get(origin.url('/first'));
+  await until('the connection is used', () => origin.held.has('/first'));
+  const leaving = new AbortController();
+  const second = get(origin.url('/second'), leaving);
+  const third = get(origin.url('/third'));
+  const reason = new Error('left');
+  leaving.abort(reason);
+  t.equal(await second.catch((error: unknown) => error), reason);
+  await origin.respond('/first', '/third');
+  await Promise.all([first, third]);
+  t.same(origin.paths(), ['/first', '/third']);
+});
+
+t.test('a connection is used again after a short body that is not wanted', async (t) => {
+  const usedFor = async (status: number, length: number) => {
+    const used = new Set<Socket>();
+    const origin = await startOrigin(t, ({ url, socket }, response) => {
+      if (url === '/end') return response.end('picture');
+      used.add(socket);
+      response.writeHead(status, { location: '/end', 'content-length': length });
+      return response.end(Buffer.alloc(length));
+    });
+    const sources = openSources(t);
+    for (let i = 0; i < 20; i += 1) {
+      await sources.acquire(origin.url(`/${i}`), client()).catch(() => {});
+      // Lets the connection come to rest.
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    return used.size;
+  };
+  for (const status of [302, 404]) {
+    t.ok((await usedFor(status, 100)) < 20, `${status} with a short body`);
+    t.equal(await usedFor(status, 900_000), 20, `${status} with a long body`);
   }
 });

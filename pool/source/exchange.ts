@@ -1,0 +1,79 @@
+import type { Dispatcher } from 'undici';
+import type { BodyWriter } from './body.ts';
+import type { Connections } from './connections.ts';
+
+export interface ResponseHead {
+  readonly status: number;
+  /** By lower-case name. */
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+}
+
+export interface Response extends ResponseHead {
+  /** The body, which the caller must release; null when it is not wanted. */
+  readonly bytes: Uint8Array | null;
+}
+
+/** Maximum bytes of an unwanted body that are received, so that its connection can be used again. */
+const maxUnwantedBytes = 16 * 1024;
+
+/**
+ * Sends a request, and writes the body of its response as it arrives: without a stream, whose chunks each cost
+ * several promises. An abort ends the request at once, and cancels the rest of an unwanted body.
+ *
+ * @param writerFor called with the head of the response. Null when the body is not wanted: the exchange then ends
+ *   with the head
+ * @throws the signal's reason, or the error of undici, of `writerFor` or of the writer
+ */
+export function exchange(
+  connections: Pick<Connections, 'dispatch'>,
+  request: Dispatcher.DispatchOptions,
+  signal: AbortSignal,
+  writerFor: (head: ResponseHead) => BodyWriter | null,
+): Promise<Response> {
+  return new Promise((resolve, reject) => {
+    signal.throwIfAborted();
+    let controller: Dispatcher.DispatchController | null = null;
+    let head: ResponseHead | null = null;
+    let writer: BodyWriter | null = null;
+    let unwantedBytes = 0;
+
+    const fail = (error: unknown) => {
+      signal.removeEventListener('abort', abort);
+      writer?.discard();
+      writer = null;
+      reject(error);
+    };
+    const abort = () => {
+      fail(signal.reason);
+      controller?.abort(signal.reason);
+    };
+    signal.addEventListener('abort', abort, { once: true });
+
+    // undici ends a request with the error that a function of its handler throws.
+    connections.dispatch(request, {
+      onRequestStart(started) {
+        controller = started;
+        // A request that waits for a connection cannot be aborted.
+        if (signal.aborted) controller.abort(signal.reason);
+      },
+      onResponseStart(_, status, headers) {
+        const isInformational = status < 200;
+        if (isInformational) return;
+        head = { status, headers };
+        writer = writerFor(head);
+        if (writer === null) resolve({ ...head, bytes: null });
+      },
+      onResponseData(_, chunk) {
+        if (writer !== null) return writer.write(chunk);
+        unwantedBytes += chunk.byteLength;
+        if (unwantedBytes > maxUnwantedBytes) throw new Error('The body is not wanted.');
+      },
+      onResponseEnd() {
+        if (head !== null && writer !== null) resolve({ ...head, bytes: writer.finish() });
+        writer = null;
+        signal.removeEventListener('abort', abort);
+      },
+      onResponseError: (_, error) => fail(error),
+    });
+  });
+}
