@@ -11,7 +11,6 @@ import type { FrontEndStats, ToPrimary } from './cluster/channel.ts';
 import { RenderCoalescer } from './cluster/coalescer.ts';
 import { DeletionReports } from './cluster/deletion-reports.ts';
 import { DiskCacheIndex } from './cluster/disk-cache-index.ts';
-import { DiskCacheWrites } from './cluster/disk-cache-writes.ts';
 import { DiskPurges } from './cluster/disk-purges.ts';
 import { DiskSpace } from './cluster/disk-space.ts';
 import { frontEndArguments, frontEndEnvironment } from './cluster/environment.ts';
@@ -47,7 +46,6 @@ class Primary {
   readonly #supervisor: Supervisor;
   readonly #coalescer: RenderCoalescer;
   readonly #diskCacheIndex: DiskCacheIndex;
-  readonly #diskCacheWrites: DiskCacheWrites;
   readonly #diskPurges: DiskPurges;
   /** Null without a shared cache. */
   #sharedPurges: SharedPurges | null = null;
@@ -78,7 +76,6 @@ class Primary {
       settings.diskCacheBytes,
       (error) => log.error({ err: error }, 'the disk cache could not delete a file'),
     );
-    this.#diskCacheWrites = new DiskCacheWrites(this.#diskCacheIndex);
     this.#diskPurges = new DiskPurges({
       index: this.#diskCacheIndex,
       match: purgedFiles,
@@ -161,15 +158,16 @@ class Primary {
 
   /** Forks the front ends, which load their modules while this process opens the store. */
   #startFrontEnds(): Promise<void> {
+    const settings = this.#settings;
     const listening = this.#supervisor
       .start({
         onMessage: (frontEnd, message) => this.#receive(frontEnd, message),
-        onEnd: (frontEnd) => {
+        onEnd: (frontEnd, processId) => {
           this.#stats.delete(frontEnd);
           this.#metrics.end(frontEnd);
           this.#reached.delete(frontEnd);
           this.#coalescer.forget(frontEnd);
-          this.#diskCacheWrites.ended(frontEnd);
+          if (settings.diskCacheBytes > 0) void this.#diskCacheIndex.ended(processId);
         },
         onGiveUp: (reason) =>
           void this.#shutdown.fail(`The front end is not started again: ${reason}.`),
@@ -293,14 +291,10 @@ class Primary {
         this.#known.receive(message);
         this.#knownFile?.confirmed();
         return;
-      case 'disk-cache-write':
-        this.#diskCacheWrites.started(frontEnd, message.name, message.key);
-        return;
       case 'disk-cache-changes':
         for (const [key, bytes] of message.stored) this.#diskCacheIndex.stored(key, bytes);
         for (const key of message.used) this.#diskCacheIndex.used(key);
         for (const key of message.removed) void this.#diskCacheIndex.removed(key);
-        this.#diskCacheWrites.reported(frontEnd, message.written);
         return;
       case 'ready':
         this.#httpServer = message.httpServer;
@@ -315,9 +309,7 @@ class Primary {
   async #scanDiskCache(): Promise<void> {
     if (this.#settings.diskCacheBytes === 0) return;
     const index = this.#diskCacheIndex;
-    await index
-      .scan()
-      .catch((error) => this.#log.error({ err: error }, 'the disk cache was not scanned'));
+    await index.scan();
     this.#log.info({ files: index.count, bytes: index.bytes }, 'the disk cache is scanned');
     this.#diskPurges.restart(this.#known.snapshot.projects);
   }

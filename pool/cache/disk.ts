@@ -18,10 +18,6 @@ import {
 
 /** Events for the index of the disk cache, which enforces its size limit. */
 export interface DiskCacheEvents {
-  /** Before a file is written in the temporary folder, under this name. */
-  writing(name: string, key: string): void;
-  /** After the write of that name, and after `stored` or `failed`. */
-  written(name: string): void;
   stored(key: string, bytes: number): void;
   read(key: string): void;
   /** A corrupt file was found and removed. */
@@ -42,6 +38,11 @@ export function cacheFilePath(folder: string, key: string): string {
 /** The folder of files being written. At startup its files are incomplete and can be deleted. */
 export function cacheTemporaryFolder(folder: string): string {
   return join(folder, 'tmp');
+}
+
+/** The names of the files that a process is writing begin with this. After its end they can be deleted. */
+export function temporaryPrefix(processId: number): string {
+  return `${processId}-`;
 }
 
 /** Maximum concurrent writes. Further ones are skipped, because they would keep bodies in memory. */
@@ -72,8 +73,8 @@ export class DiskCache {
   readonly #folder: string;
   readonly #events: DiskCacheEvents;
   readonly #writes = new Set<Promise<void>>();
-  /** Makes the temporary names of this process unique. */
-  readonly #prefix = randomBytes(12).toString('hex');
+  /** The random part keeps files of a process that had the same id. */
+  readonly #prefix = `${temporaryPrefix(process.pid)}${randomBytes(8).toString('hex')}`;
   #stored = 0;
 
   constructor(folder: string, events: DiskCacheEvents) {
@@ -149,7 +150,6 @@ export class DiskCache {
     this.#stored += 1;
     const name = `${this.#prefix}-${this.#stored}`;
     const temporary = join(cacheTemporaryFolder(this.#folder), name);
-    this.#events.writing(name, key);
     try {
       const parts = encodeFile(key, image, provenance);
       const bytes = await this.#writeFile(temporary, cacheFilePath(this.#folder, key), parts);
@@ -158,7 +158,6 @@ export class DiskCache {
       this.#events.failed(error as Error);
       await rm(temporary, { force: true }).catch(() => {});
     }
-    this.#events.written(name);
   }
 
   async #writeFile(

@@ -52,11 +52,8 @@ export type ToPrimary =
   | { readonly type: 'cannot-start'; readonly reason: string }
   | FrontEndReport
   | ProjectUpdate
-  /** Sent before a file is written; `written` of the changes follows. */
-  | { readonly type: 'disk-cache-write'; readonly name: string; readonly key: string }
   | {
       readonly type: 'disk-cache-changes';
-      readonly written: readonly string[];
       readonly stored: readonly (readonly [key: string, bytes: number])[];
       readonly used: readonly string[];
       readonly removed: readonly string[];

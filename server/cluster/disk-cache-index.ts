@@ -2,7 +2,12 @@ import { chmod, lstat, mkdir, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { LRUCache } from 'lru-cache';
 import { makeFolder } from '../../contract/make-folder.ts';
-import { cacheFilePath, cacheTemporaryFolder, readProvenance } from '../../pool/cache/disk.ts';
+import {
+  cacheFilePath,
+  cacheTemporaryFolder,
+  readProvenance,
+  temporaryPrefix,
+} from '../../pool/cache/disk.ts';
 import type { Provenance } from '../../pool/image.ts';
 
 /** Files occupy whole blocks; ext4, XFS and APFS default to this size. */
@@ -31,8 +36,15 @@ export class DiskCacheIndex {
   readonly #folder: string;
   readonly #onError: (error: Error) => void;
   /** Sizes by key. This class enforces the limit itself, with a low-water mark. */
-  #files = DiskCacheIndex.#newIndex();
-  /** Keys that were used or removed while a scan runs. */
+  readonly #files = new LRUCache<string, number>({
+    maxSize: Number.MAX_SAFE_INTEGER,
+    maxEntrySize: Number.MAX_SAFE_INTEGER,
+    sizeCalculation: (bytes) => Math.max(1, bytes),
+  });
+  #scanning: Promise<void> = Promise.resolve();
+  /** A scan that has not begun. */
+  #nextScan: Promise<void> | null = null;
+  /** Keys that were stored or used, and those that were removed, while a scan runs. */
   #duringScan: { readonly used: Set<string>; readonly removed: Set<string> } | null = null;
   #deleting: Promise<void> = Promise.resolve();
   #closed = false;
@@ -63,26 +75,25 @@ export class DiskCacheIndex {
     await mkdir(temporary, { recursive: true });
   }
 
-  /** Adds the files on the disk, oldest first, while the service runs. */
-  async scan(): Promise<void> {
-    const duringScan = { used: new Set<string>(), removed: new Set<string>() };
-    this.#duringScan = duringScan;
-    const found = await this.#filesOnDisk();
-    found.sort((a, b) => a.modifiedMs - b.modifiedMs);
-    const index = DiskCacheIndex.#newIndex();
-    for (const { key, bytes } of found) {
-      if (!duringScan.removed.has(key)) index.set(key, occupied(bytes));
-    }
-    for (const key of duringScan.used) index.get(key);
-    for (const [key, bytes] of [...this.#files.entries()].reverse()) index.set(key, bytes);
-    this.#files = index;
-    this.#duringScan = null;
-    this.#keepLimit();
+  /**
+   * Adds the files on the disk that it does not know, while the service runs. One scan runs at a time, and one
+   * more waits for calls during it. Never rejects.
+   */
+  scan(): Promise<void> {
+    if (this.#nextScan !== null) return this.#nextScan;
+    const scan = this.#scanning.then(() => {
+      this.#nextScan = null;
+      return this.#scan();
+    });
+    this.#nextScan = scan;
+    this.#scanning = scan;
+    return scan;
   }
 
   stored(key: string, bytes: number): void {
     this.#files.set(key, occupied(bytes));
     this.#duringScan?.removed.delete(key);
+    this.#duringScan?.used.add(key);
     this.#keepLimit();
   }
 
@@ -101,13 +112,16 @@ export class DiskCacheIndex {
   }
 
   /**
-   * A front end has died before it reported that a file was written. Never rejects.
-   * @param name of the temporary file
+   * A front end has ended. Removes the files that it was writing, and adds those that it has not reported. Never
+   * rejects.
    */
-  async abandoned(name: string, key: string): Promise<void> {
-    const temporary = join(cacheTemporaryFolder(this.#folder), name);
-    await rm(temporary, { force: true }).catch(this.#onError);
-    await this.removed(key);
+  async ended(processId: number): Promise<void> {
+    const folder = cacheTemporaryFolder(this.#folder);
+    const names = await readdir(folder).catch(() => []);
+    for (const name of names.filter((one) => one.startsWith(temporaryPrefix(processId)))) {
+      await rm(join(folder, name), { force: true }).catch(this.#onError);
+    }
+    await this.scan();
   }
 
   /** Deletes the least recently used images until the others have this size. */
@@ -121,7 +135,7 @@ export class DiskCacheIndex {
     }
     if (keys.length === 0) return;
     this.evictions += keys.length;
-    this.#deleting = this.#deleting.then(() => this.#delete(keys));
+    void this.#deleteLater(keys);
   }
 
   /**
@@ -138,7 +152,7 @@ export class DiskCacheIndex {
       const provenance = await readProvenance(this.#folder, key);
       if (provenance !== null && !matches(provenance)) continue;
       this.#forget(key);
-      await this.#delete([key]);
+      await this.#deleteLater([key]);
     }
   }
 
@@ -153,12 +167,20 @@ export class DiskCacheIndex {
     return this.#deleting;
   }
 
-  static #newIndex(): LRUCache<string, number> {
-    return new LRUCache({
-      maxSize: Number.MAX_SAFE_INTEGER,
-      maxEntrySize: Number.MAX_SAFE_INTEGER,
-      sizeCalculation: (bytes) => Math.max(1, bytes),
-    });
+  async #scan(): Promise<void> {
+    const duringScan = { used: new Set<string>(), removed: new Set<string>() };
+    this.#duringScan = duringScan;
+    // Files that are being deleted are not in the index any more.
+    await this.#deleting;
+    const found = await this.#unknownFiles();
+    found.sort((a, b) => a.modifiedMs - b.modifiedMs);
+    for (const { key, bytes } of found) {
+      if (duringScan.removed.has(key) || this.#files.has(key)) continue;
+      this.#files.set(key, occupied(bytes));
+    }
+    for (const key of duringScan.used) this.#files.get(key);
+    this.#duringScan = null;
+    this.#keepLimit();
   }
 
   #forget(key: string): void {
@@ -170,6 +192,11 @@ export class DiskCacheIndex {
     if (this.bytes > this.maxBytes) this.shrinkTo(this.maxBytes * lowWaterMark);
   }
 
+  #deleteLater(keys: readonly string[]): Promise<void> {
+    this.#deleting = this.#deleting.then(() => this.#delete(keys));
+    return this.#deleting;
+  }
+
   async #delete(keys: readonly string[]): Promise<void> {
     for (const key of keys) {
       // A file that was written again stays.
@@ -178,11 +205,12 @@ export class DiskCacheIndex {
     }
   }
 
-  async #filesOnDisk(): Promise<CacheFile[]> {
+  async #unknownFiles(): Promise<CacheFile[]> {
     const found: CacheFile[] = [];
     for (const first of await foldersIn(join(this.#folder, 'files'))) {
       for (const folder of await foldersIn(first)) {
-        const names = await readdir(folder).catch(() => []);
+        const all = await readdir(folder).catch(() => []);
+        const names = all.filter((name) => !this.#files.has(name));
         for (let at = 0; at < names.length && !this.#closed; at += scanBatch) {
           const batch = names.slice(at, at + scanBatch);
           const files = await Promise.all(

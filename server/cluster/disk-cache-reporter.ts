@@ -8,12 +8,14 @@ const logEveryMs = 10_000;
 
 const newChanges = () => ({
   stored: [] as [key: string, bytes: number][],
-  written: [] as string[],
   used: new Set<string>(),
   removed: [] as string[],
 });
 
-/** Reports the written, used and removed files of this process to the primary's index, in batches. */
+/**
+ * Reports the stored, used and removed files of this process to the primary's index, in batches. When it dies
+ * before a report, the index scans the folder.
+ */
 export class DiskCacheReporter implements DiskCacheEvents {
   readonly #channel: PrimaryChannel;
   readonly #log: Logger;
@@ -24,16 +26,6 @@ export class DiskCacheReporter implements DiskCacheEvents {
   constructor(channel: PrimaryChannel, log: Logger) {
     this.#channel = channel;
     this.#log = log;
-  }
-
-  /** Sent at once: when this process dies, the primary looks for the file. */
-  writing(name: string, key: string): void {
-    this.#channel.send({ type: 'disk-cache-write', name, key });
-  }
-
-  written(name: string): void {
-    this.#changes.written.push(name);
-    this.#schedule();
   }
 
   stored(key: string, bytes: number): void {

@@ -51,7 +51,7 @@ export interface SupervisorOptions {
 export interface FrontEndListener {
   /** Messages other than `cannot-start`. */
   onMessage(frontEnd: number, message: ToPrimary): void;
-  onEnd(frontEnd: number): void;
+  onEnd(frontEnd: number, processId: number): void;
   /** No front end runs, and none is restarted, because each ended too often before it listened. */
   onGiveUp(reason: string): void;
 }
@@ -221,7 +221,7 @@ export class Supervisor {
         this.#liveness.forget(id);
         this.#stuck.delete(id);
         this.#listening.delete(id);
-        this.#listener?.onEnd(id);
+        this.#listener?.onEnd(id, worker.process.pid ?? 0);
         const unresponsive = this.#unresponsive.delete(id);
         if (!this.#stopping && (unresponsive || slot.worker === worker)) {
           this.restarts[unresponsive ? 'unresponsive' : 'died'] += 1;

@@ -44,7 +44,7 @@ async function startMachines(t: Test) {
       },
       {
         coalescer: onlyProcess,
-        disk: { writing() {}, written() {}, stored() {}, read() {}, removed() {}, failed() {} },
+        disk: { stored() {}, read() {}, removed() {}, failed() {} },
         onSharedCacheChange() {},
         onMemoryHit() {},
         onRender() {},

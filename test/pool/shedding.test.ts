@@ -41,7 +41,7 @@ function startEngine(
           return onlyProcess.join(key, participant);
         },
       },
-      disk: { writing() {}, written() {}, stored() {}, read() {}, removed() {}, failed() {} },
+      disk: { stored() {}, read() {}, removed() {}, failed() {} },
       onSharedCacheChange() {},
       onMemoryHit() {},
       onRender() {},

@@ -1,29 +1,52 @@
 import { execFile } from 'node:child_process';
-import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import type { Dirent } from 'node:fs';
+import { mkdtemp, readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import sharp from 'sharp';
 import t from 'tap';
 import { temporaryRoot } from '../temporary-root.ts';
 import { until } from '../until.ts';
-import { picture } from './origin.ts';
 import { isAlive, json, launch, startDelivery, startService } from './service.ts';
+
+const noise = (size: number): Promise<Buffer> =>
+  sharp({
+    create: {
+      width: size,
+      height: size,
+      channels: 3,
+      background: 'gray',
+      noise: { type: 'gaussian', mean: 128, sigma: 50 },
+    },
+  })
+    .png({ compressionLevel: 1 })
+    .toBuffer();
+
+async function occupiedBytes(files: readonly Dirent[]): Promise<number> {
+  const sizes = await Promise.all(
+    files.map(async ({ parentPath, name }) => (await stat(join(parentPath, name))).size),
+  );
+  return sizes.reduce((sum, size) => sum + Math.ceil(size / 4_096) * 4_096, 0);
+}
 
 t.test('a front end that dies is replaced, with a delay after the first time', async (t) => {
   const { service, origin, image } = await startDelivery(t);
-  origin.serve('/a.jpg', await picture(300, 200));
+  // Its files are large, so that front ends are killed during a write.
+  origin.serve('/a.png', await noise(1_000));
   const cache = join(service.dataDir, 'cache');
   const files = async (folder: string) => {
     const found = await readdir(join(cache, folder), { recursive: true, withFileTypes: true });
     return found.filter((entry) => entry.isFile());
   };
-  for (let round = 1; round <= 2; round++) {
+  for (let round = 0; round < 3; round++) {
     const [pid = 0] = service.frontEnds();
     const before = (await files('files').catch(() => [])).length;
-    for (let width = 10 * round; width < 10 * round + 6; width++) {
-      fetch(service.url + image('/a.jpg', `w=${width}&fmt=webp`)).catch(() => {});
+    for (let width = 1_000 - 6 * round; width > 994 - 6 * round; width--) {
+      fetch(service.url + image('/a.png', `w=${width}&fmt=png`)).catch(() => {});
     }
-    // It has not reported all files to the index.
+    // It has not reported the last file to the index, and is writing one.
     await until('a file', async () => (await files('files').catch(() => [])).length > before);
+    while ((await files('tmp')).length === 0);
     process.kill(pid, 'SIGKILL');
     await until('a replacement', () => {
       const pids = service.frontEnds();
@@ -36,12 +59,14 @@ t.test('a front end that dies is replaced, with a delay after the first time', a
   t.equal(delays[0], 0, 'the first at once');
   t.ok((delays[1] ?? 0) > 0, `${delays}`);
 
-  await until('the index has the files of the dead front ends', async () => {
-    const { checks } = await json(await fetch(`${service.url}/api/health`));
-    // Each is smaller than a block.
-    return checks.cache.diskSizeBytes === 4_096 * (await files('files')).length;
-  });
-  t.same(await files('tmp'), [], 'their temporary files are removed');
+  await until(
+    'the index has the files of the dead front ends, and no temporary one stays',
+    async () => {
+      const { checks } = await json(await fetch(`${service.url}/api/health`));
+      const isComplete = checks.cache.diskSizeBytes === (await occupiedBytes(await files('files')));
+      return isComplete && (await files('tmp')).length === 0;
+    },
+  );
 });
 
 t.test('all processes end when the primary is killed, also starting ones', async (t) => {

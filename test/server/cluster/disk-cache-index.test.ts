@@ -1,10 +1,8 @@
-import { chmod, mkdir, readdir, stat, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import t from 'tap';
 import { cacheFilePath, cacheTemporaryFolder } from '../../../pool/cache/disk.ts';
-import { DiskCacheWrites } from '../../../server/cluster/disk-cache-writes.ts';
 import { keyOf } from '../../pool/cache/pictures.ts';
-import { until } from '../../until.ts';
 import { block, createIndex, numbered } from './index-folder.ts';
 
 t.test('above the limit the least recently used files are deleted', async (t) => {
@@ -70,27 +68,16 @@ t.test('a file that cannot be deleted is reported', async (t) => {
   t.notOk(exists('b'), 'the others are deleted');
 });
 
-t.test('the index finds the unreported files of a dead front end', async (t) => {
-  const folder = t.testdir({ tmp: { 'a-1': 'x', 'a-2': 'x', 'b-1': 'x' } });
-  const { index, write } = createIndex(folder, 20);
-  const writes = new DiskCacheWrites(index);
-  const temporary = () => readdir(cacheTemporaryFolder(folder));
-  // Renamed, but not reported; started; reported.
-  for (const name of ['renamed', 'reported']) await write(name, { bytes: 2 * block });
-  writes.started(1, 'a-1', keyOf('renamed'));
-  writes.started(1, 'a-2', keyOf('started'));
-  writes.started(1, 'a-3', keyOf('reported'));
-  writes.started(2, 'b-1', keyOf('another process'));
-  writes.reported(1, ['a-3']);
-  writes.ended(1);
-  await until('its files are gone', async () => (await temporary()).join() === 'b-1');
-  await until('one file is found', () => index.count > 0);
-  t.same([index.count, index.bytes], [1, 2 * block]);
-
-  // Messages may arrive after the end of their process.
-  await writeFile(join(cacheTemporaryFolder(folder), 'a-4'), 'x');
-  await write('late');
-  writes.started(1, 'a-4', keyOf('late'));
-  await until('the late one is found', () => index.count === 2);
-  t.same(await temporary(), ['b-1']);
+t.test('the index finds the unreported files of an ended front end', async (t) => {
+  const folder = t.testdir({ tmp: { '12-a-1': 'x', '12-a-2': 'x', '123-b-1': 'x' } });
+  const { index, write, store } = createIndex(folder, 20);
+  await store('reported');
+  await write('renamed', { bytes: 2 * block });
+  await index.ended(12);
+  t.same(await readdir(cacheTemporaryFolder(folder)), ['123-b-1'], 'not of another process');
+  t.same([index.count, index.bytes], [2, 3 * block]);
+  await write('of another');
+  await Promise.all([index.ended(123), index.ended(124)]);
+  t.same(await readdir(cacheTemporaryFolder(folder)), []);
+  t.equal(index.count, 3);
 });

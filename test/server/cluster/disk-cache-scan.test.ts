@@ -21,6 +21,7 @@ t.test('files that are written or used during the scan are newer than its result
   const { index, write, store, remaining } = createIndex(folder, 12);
   for (const name of numbered(1, 10)) await write(name, { age: 1_000 - Number(name) });
   const scan = index.scan();
+  await Promise.resolve();
   index.used(keyOf('1'));
   await store('11', '12');
   await scan;
@@ -55,6 +56,43 @@ t.test('the limit holds during the scan', async (t) => {
   t.equal(left.length * block, index.bytes, 'the index matches the disk');
   t.ok(index.bytes <= 10 * block);
   t.ok(left.includes('31'));
+});
+
+t.test('a scan finds the files that were written before it was requested', async (t) => {
+  const { index, write } = createIndex(t.testdir(), 100);
+  await write('1');
+  const first = index.scan();
+  await write('2');
+  const next = index.scan();
+  t.not(next, first);
+  t.equal(index.scan(), next, 'only one waits');
+  await next;
+  t.equal(index.count, 2);
+});
+
+t.test('a file that is being deleted when the scan begins is not found', async (t) => {
+  const { index, write, store } = createIndex(t.testdir(), 100);
+  await store(...numbered(1, 50));
+  await write('unknown');
+  index.shrinkTo(0);
+  await index.scan();
+  t.same([index.count, index.bytes], [1, block]);
+});
+
+t.test('a scan keeps the order and the sizes of the files that the index knows', async (t) => {
+  const { index, write, store, remaining } = createIndex(t.testdir(), 12);
+  await store(...numbered(1, 9));
+  await write('unknown', { age: 1_000 });
+  await write('1', { bytes: 9 * block });
+  await index.scan();
+  t.equal(index.bytes, 10 * block);
+  await store(...numbered(11, 13));
+  await index.close();
+  t.same(remaining([...numbered(1, 13), 'unknown']), [
+    ...numbered(4, 9),
+    ...numbered(11, 13),
+    'unknown',
+  ]);
 });
 
 t.test('foreign files are neither counted nor changed', async (t) => {
