@@ -23,7 +23,7 @@ import { purgedFiles } from './image/purges.ts';
 import { checkPortIsFree, startOperations } from './operations.ts';
 import { folderFailure } from './origins/check-folders.ts';
 import { PrimaryMetrics } from './primary-metrics.ts';
-import { bytesOfProject, knownBytes } from './project-cache.ts';
+import { bytesOfProject, knownBytes } from './project-bytes.ts';
 import { endsWithTerminal, Shutdown } from './shutdown.ts';
 import { StartMessage } from './start-message.ts';
 

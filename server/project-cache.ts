@@ -7,6 +7,7 @@ import { isOutage, StoreUnavailable } from '../store/outage.ts';
 import type { ProjectChanges } from '../store/project-changes.ts';
 import type { Project, Projects } from '../store/projects.ts';
 import type { ProjectUpdate } from './cluster/channel.ts';
+import { bytesOfProject, knownBytes } from './project-bytes.ts';
 import { storeUnavailable } from './store-failure.ts';
 import { RequestCounts } from './usage/request-counts.ts';
 
@@ -30,16 +31,10 @@ export interface ProjectState {
   readonly counts: RequestCounts;
 }
 
-/** About ten thousand average projects. */
-export const knownBytes = 32 * 1024 * 1024;
 /** Unknown ids are cached: old pages and scanners repeat them. */
 const unknownTtlMs = 1_000;
 const unknownBytes = 2 * 1024 * 1024;
-/** Estimated size of an entry without the project's JSON. */
-const entryBytes = { unknown: 256, known: 2_048 };
-/** The estimated size of a known project. */
-export const bytesOfProject = (project: Project): number =>
-  entryBytes.known + 2 * JSON.stringify(project).length;
+const unknownEntryBytes = 256;
 /** Limit of look-ups that wait for the store, against requests with random ids. */
 const maxLookups = 256;
 /** Projects that each poll compares with the store in addition to changed ones. */
@@ -81,7 +76,7 @@ export class ProjectCache {
   readonly #unverified = new Set<string>();
   readonly #unknown = new LRUCache<string, true>({
     maxSize: unknownBytes,
-    sizeCalculation: () => entryBytes.unknown,
+    sizeCalculation: () => unknownEntryBytes,
     ttl: unknownTtlMs,
   });
   readonly #lookups = new SingleFlight<string, ProjectState | null>();

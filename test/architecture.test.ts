@@ -148,6 +148,25 @@ for (const [rule, isAllowed] of Object.entries(rules)) {
   });
 }
 
+/** The modules that are loaded before an entry runs; those of packages by their names. */
+async function loadedBefore(entry: string): Promise<ReadonlySet<string>> {
+  const loaded = new Set([entry]);
+  for (const from of loaded) {
+    if (!from.endsWith('.ts')) continue;
+    const text = await readFile(join(root, from), 'utf8');
+    const statements = /^(?:import|export)\b(?! type\b)(?:[^'";]*?\bfrom)? '([^']+)'/gm;
+    for (const [, to = ''] of text.matchAll(statements)) {
+      loaded.add(to.startsWith('.') ? join(dirname(from), to) : to);
+    }
+  }
+  return loaded;
+}
+
+t.test('the primary forks the front ends before it loads the MongoDB driver', async (t) => {
+  t.ok((await loadedBefore('server/own-store.ts')).has('mongodb'));
+  t.notOk((await loadedBefore('server/main.ts')).has('mongodb'));
+});
+
 t.test('imports, also those of types, have no cycles', async (t) => {
   t.equal(cycle(edges), null);
 });
