@@ -14,8 +14,8 @@ const jemallocPaths = [
  *
  * libuv's thread pool runs sharp, file reads and DNS. It gets a thread for each transform (one more than the
  * setting, for light ones) and six more, so disk hits never wait for an encode. glibc's allocator
- * keeps freed memory in an arena for each thread; jemalloc where installed, else a limit of two arenas,
- * keeps memory use constant.
+ * keeps freed memory in an arena for each thread, and jemalloc (used where installed) in four arenas for each
+ * processor; a limit of two arenas keeps memory use low and constant.
  */
 export function frontEndEnvironment(settings: Settings): Readonly<Record<string, string>> {
   const jemalloc =
@@ -24,6 +24,7 @@ export function frontEndEnvironment(settings: Settings): Readonly<Record<string,
   return {
     UV_THREADPOOL_SIZE: String(settings.poolThreads + 7),
     MALLOC_ARENA_MAX: process.env['MALLOC_ARENA_MAX'] ?? '2',
+    MALLOC_CONF: process.env['MALLOC_CONF'] ?? 'narenas:2',
     ...(jemalloc === undefined || preloaded !== undefined ? {} : { LD_PRELOAD: jemalloc }),
   };
 }

@@ -26,7 +26,7 @@ const maxShare = isLong ? 0.05 : 0.8;
 const allocators: Readonly<Record<string, Readonly<Record<string, string>> | null>> = {
   // As in the front ends.
   glibc: { MALLOC_ARENA_MAX: '2' },
-  jemalloc: jemalloc === undefined ? null : { LD_PRELOAD: jemalloc },
+  jemalloc: jemalloc === undefined ? null : { LD_PRELOAD: jemalloc, MALLOC_CONF: 'narenas:2' },
 };
 const mebibytes = (bytes: number): number => Math.round(bytes / 2 ** 20);
 
