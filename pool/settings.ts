@@ -28,6 +28,8 @@ export interface EngineSettings {
   readonly sourceMaxBytes: number;
   /** Maximum bytes of sources that are being fetched, wait for a transform, or are transformed. */
   readonly sourceHeldBytes: number;
+  /** Bytes of sources that are kept for further variants; 0 for none. */
+  readonly sourceCacheBytes: number;
   /** Of all frames together. */
   readonly sourceMaxPixels: number;
   /** Timeout of a fetch including its redirects, in ms. */

@@ -23,6 +23,7 @@ export function engineSettings(settings: Settings): EngineSettings {
     dnsServers: settings.dnsServers,
     sourceMaxBytes: settings.sourceMaxBytes,
     sourceHeldBytes: settings.sourceHeldBytes,
+    sourceCacheBytes: settings.sourceCacheBytes,
     sourceMaxPixels: settings.sourceMaxPixels,
     sourceTimeoutMs: settings.sourceTimeoutMs,
     freshness: {

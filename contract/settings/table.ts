@@ -395,6 +395,11 @@ export const settingsTable = {
     meaning:
       'Maximum bytes of sources that are being fetched, wait or are transformed, in each process. One project can use three quarters.',
   }),
+  sourceCacheBytes: integer('SERVICE_SOURCE_CACHE_BYTES', 0, 2 ** 40, {
+    default: 16_777_216,
+    meaning:
+      'Bytes of sources that are kept for 30 s after their fetch for further variants, in each process; 0 keeps none.',
+  }),
   sourceMaxPixels: integer('SERVICE_SOURCE_MAX_PIXELS', 1, 2 ** 40, {
     default: 100_000_000,
     meaning: 'Maximum pixels of a source, all frames together.',

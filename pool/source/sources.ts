@@ -32,6 +32,7 @@ export type SourceSettings = Pick<
   | 'dnsServers'
   | 'sourceMaxBytes'
   | 'sourceHeldBytes'
+  | 'sourceCacheBytes'
   | 'sourceTimeoutMs'
   | 'own'
 >;
@@ -42,7 +43,6 @@ export interface SourceOptions {
   /** Unix ms. */
   readonly date?: () => number;
   readonly resolve?: Resolver;
-  readonly cacheBytes?: number;
 }
 
 export interface AcquireOptions {
@@ -84,8 +84,6 @@ export interface SourceLease extends OriginResponse {
 
 /** Long enough for the variants that one page requests, whatever the origin's Cache-Control says. */
 const cacheMs = 30_000;
-/** A few hundred average sources, as many as pages show in half a minute. */
-const defaultCacheBytes = 64 * 1024 * 1024;
 /** Estimated overhead of a cache entry besides its bytes and key. */
 const entryOverhead = 512;
 /** Long enough to protect a failing origin, short enough after its recovery. */
@@ -177,9 +175,9 @@ export class Sources {
   #followers = 0;
 
   constructor(settings: SourceSettings, options: SourceOptions = {}) {
-    const { now, cacheBytes = defaultCacheBytes, date = Date.now } = options;
+    const { now, date = Date.now } = options;
     const { privateSources, sourcePorts, own } = settings;
-    const { fetchConcurrency, sourceHeldBytes, sourceTimeoutMs } = settings;
+    const { fetchConcurrency, sourceHeldBytes, sourceCacheBytes, sourceTimeoutMs } = settings;
     const names = new NameResolver({
       servers: settings.dnsServers,
       searched: (name) => this.guard.names(name),
@@ -200,9 +198,10 @@ export class Sources {
     this.#means = { guard: this.guard, connections: this.#connections };
     this.#trusted = new TrustedEndpoints({ own, resolve, sourcePorts: [] }, connectionLimits);
     const clock = now && { perf: { now }, ttlResolution: 0 };
-    this.#memory = new SharedMemory(cacheBytes + Math.min(sourceHeldBytes, maxBytesInUse));
+    this.#memory = new SharedMemory(sourceCacheBytes + Math.min(sourceHeldBytes, maxBytesInUse));
     this.#cache = new LRUCache({
-      maxSize: cacheBytes,
+      // At least 1, because 0 would be no limit.
+      maxSize: Math.max(1, sourceCacheBytes),
       sizeCalculation: ({ bytes }, key) => bytes.byteLength + 2 * key.length + entryOverhead,
       ttl: cacheMs,
       ttlAutopurge: true,

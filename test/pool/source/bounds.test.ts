@@ -110,11 +110,10 @@ t.test('a live request promotes a fetch that waits for the share of another proj
 });
 
 t.test('an exhausted share of another project does not fail a request', async (t) => {
-  const { sources, get, url, respond } = await open(
-    t,
-    { sourceHeldBytes: 160_000 },
-    { cacheBytes: 1 },
-  );
+  const { sources, get, url, respond } = await open(t, {
+    sourceHeldBytes: 160_000,
+    sourceCacheBytes: 1,
+  });
   const first = sources.acquire(url('/?80000', 'other.example'), client({ project: 'a' }));
   await respond('/?80000');
   const lease = await first;
@@ -133,7 +132,7 @@ t.test('bytes in flight and of leases have one limit', async (t) => {
     response.setHeader('content-length', 40_000).end(Buffer.alloc(40_000));
   });
   const limits = { sourceMaxBytes: 50_000, sourceHeldBytes: 110_000 };
-  const sources = openSources(t, limits, { cacheBytes: 1 });
+  const sources = openSources(t, { ...limits, sourceCacheBytes: 1 });
   const get = (path: string) => sources.acquire(origin.url(path), client());
   const [first, second] = [await get('/1'), await get('/2')];
   t.equal(sources.stats().heldBytes, 80_000);

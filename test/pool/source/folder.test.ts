@@ -130,7 +130,7 @@ t.test('a folder of the path that becomes a link gives no access to other files'
   };
   const exchanged = exchange();
   // Each request reads the file, because no bytes are kept.
-  const sources = openSources(t, {}, { cacheBytes: 1 });
+  const sources = openSources(t, { sourceCacheBytes: 1 });
   const seen = new Set<string>();
   const wanted = new URL('https://static.example/sub/b.jpg');
   for (let attempt = 0; attempt < 1_000; attempt += 1) {
@@ -254,7 +254,7 @@ t.test('bytes are released whenever the client leaves while a file is closed', a
     },
   });
   // None keeps the bytes.
-  const sources = openSources(t, {}, { cacheBytes: 1 });
+  const sources = openSources(t, { sourceCacheBytes: 1 });
   const outcomes = new Set<string>();
   const readWith = async (signal: AbortSignal) => {
     const url = new URL('https://static.example/a.jpg');

@@ -57,7 +57,7 @@ t.test('the cache evicts the least recently used at its byte limit', async (t) =
   const origin = await startOrigin(t, ({ url }, response) => {
     response.end(Buffer.alloc(url === '/large' ? 40_000 : 10_000));
   });
-  const sources = openSources(t, {}, { cacheBytes: 33_000 });
+  const sources = openSources(t, { sourceCacheBytes: 33_000 });
   const paths = ['/1', '/2', '/3', '/1', '/4', '/1', '/2', '/large', '/large'];
   const cached: string[] = [];
   for (const path of paths) {
@@ -76,7 +76,7 @@ t.test('memory is reused after its last release', async (t) => {
     response.end(letters[Number(url?.slice(1))]);
   });
   // One source is in the cache at a time.
-  const sources = openSources(t, {}, { cacheBytes: 11_000 });
+  const sources = openSources(t, { sourceCacheBytes: 11_000 });
   const get = (index: number) => sources.acquire(origin.url(`/${index}`), client());
   const is = (bytes: Uint8Array, index: number) => letters[index]?.equals(bytes) === true;
 
@@ -114,7 +114,7 @@ t.test('no memory is lost after failures and aborts', async (t) => {
     else response.write(body.subarray(0, 200_000), () => response.end(body));
   });
   const limits = { sourceTimeoutMs: 3_000, sourceMaxBytes: 1_000_000, fetchConcurrency: 64 };
-  const sources = openSources(t, limits, { cacheBytes: 2_000_000 });
+  const sources = openSources(t, { ...limits, sourceCacheBytes: 2_000_000 });
   const results = await Promise.allSettled(
     Array.from({ length: 240 }, async (_, index) => {
       const leaving = new AbortController();

@@ -94,6 +94,7 @@ export const sourceSettings: SourceSettings = {
   dnsServers: null,
   sourceMaxBytes: 1_000_000,
   sourceHeldBytes: 134_217_728,
+  sourceCacheBytes: 16_777_216,
   sourceTimeoutMs: 20_000,
   own: { urls: [], ports: [1] },
 };
