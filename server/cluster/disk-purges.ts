@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { LRUCache } from 'lru-cache';
 import type { Logger } from '../../contract/log.ts';
 import type { Provenance } from '../../pool/image.ts';
 import type { Project } from '../../store/projects.ts';
 import type { DiskCacheIndex } from './disk-cache-index.ts';
+import { PurgeQueue } from './purge-queue.ts';
 
 /** Images that front ends were writing when they learned of a purge are on the disk after this time. */
 const lateWritesMs = 3_000;
@@ -23,21 +23,13 @@ export interface DiskPurgesOptions {
   readonly onComplete: (projectId: string, number: number, images: number) => void;
 }
 
-/** Projects whose completed purges are remembered; those of others are looked for once more. */
-const maxCompleted = 10_000;
-
 /**
  * Deletes purged images from the disk, in the background: they are not served any more before that. One pass over
  * the index deletes those of all projects, however many purge at a time.
  */
 export class DiskPurges {
   readonly #options: DiskPurgesOptions;
-  /** The last known state of the projects that wait for the next pass. */
-  readonly #pending = new Map<string, Project>();
-  /** The number of the last completed purge, by project. */
-  readonly #completed = new LRUCache<string, number>({ max: maxCompleted });
-  readonly #closing = new AbortController();
-  #running = false;
+  readonly #queue = new PurgeQueue((projects) => this.#deleteAll(projects));
   /** Total completed purges, and images that they deleted. */
   readonly totals = { purges: 0, images: 0 };
 
@@ -47,43 +39,37 @@ export class DiskPurges {
 
   /** Begins to delete what a project has purged. */
   purge(project: Project): void {
-    const { _id: id, purges } = project;
-    if (purges === undefined || purges.last <= this.#completedOf(id)) return;
-    this.#pending.set(id, project);
-    if (!this.#running) void this.#run();
+    this.#queue.add(project);
   }
 
   /** Deletes again: the index has found more files. */
   restart(projects: readonly Project[]): void {
-    this.#completed.clear();
+    this.#queue.forget();
     for (const project of projects) this.purge(project);
   }
 
   close(): void {
-    this.#closing.abort();
+    this.#queue.close();
   }
 
-  async #run(): Promise<void> {
-    const { signal } = this.#closing;
-    this.#running = true;
-    while (this.#pending.size > 0 && !signal.aborted) {
-      const projects = [...this.#pending.values()];
-      this.#pending.clear();
-      const begunAt = performance.now();
-      const images = new Map<string, number>();
-      await this.#delete(projects, images);
-      await sleep(lateWritesMs, null, { signal }).catch(() => {});
-      if (signal.aborted) break;
-      await this.#delete(projects, images);
-      for (const project of projects) this.#complete(project, images, performance.now() - begunAt);
-    }
-    this.#running = false;
+  async #deleteAll(projects: readonly Project[]): Promise<void> {
+    const { signal } = this.#queue;
+    const begunAt = performance.now();
+    const images = new Map<string, number>();
+    await this.#delete(projects, images);
+    await sleep(lateWritesMs, null, { signal }).catch(() => {});
+    if (signal.aborted) return;
+    await this.#delete(projects, images);
+    for (const project of projects) this.#complete(project, images, performance.now() - begunAt);
   }
 
   /** @param images counts the deleted images by project */
   async #delete(projects: readonly Project[], images: Map<string, number>): Promise<void> {
     const { index, match } = this.#options;
-    const purged = projects.map((project) => ({ project, since: this.#completedOf(project._id) }));
+    const purged = projects.map((project) => ({
+      project,
+      since: this.#queue.completedOf(project._id),
+    }));
     const [mayMatch, matches] = match(purged);
     await index.deleteWhere(mayMatch, (image: Provenance) => {
       const { project } = image.tags;
@@ -93,18 +79,14 @@ export class DiskPurges {
     });
   }
 
-  #complete({ _id: id, purges }: Project, images: ReadonlyMap<string, number>, ms: number): void {
+  #complete(project: Project, images: ReadonlyMap<string, number>, ms: number): void {
+    const id = project._id;
     const count = images.get(id) ?? 0;
-    const number = purges?.last ?? 0;
-    this.#completed.set(id, number);
+    const number = this.#queue.complete(project);
     this.totals.purges += 1;
     this.totals.images += count;
     const facts = { project: id, purge: number, images: count, ms: Math.round(ms) };
     this.#options.log.info(facts, 'purged images are deleted');
     this.#options.onComplete(id, number, count);
-  }
-
-  #completedOf(id: string): number {
-    return this.#completed.get(id) ?? 0;
   }
 }

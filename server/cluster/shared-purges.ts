@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { LRUCache } from 'lru-cache';
 import type { Logger } from '../../contract/log.ts';
 import type { Bucket, ListedObject } from '../../pool/s3/bucket.ts';
 import type { Project } from '../../store/projects.ts';
 import { type PurgedObjects, purgedObjects } from '../image/purges.ts';
+import { PurgeQueue } from './purge-queue.ts';
 
 export interface SharedPurgesOptions {
   readonly bucket: Pick<Bucket, 'list' | 'delete'>;
@@ -24,9 +24,6 @@ const timeoutMs = 10_000;
 /** With the pauses they take half a minute. After that, the project's next purge tries again. */
 const attempts = 6;
 const firstPauseMs = 1_000;
-/** Projects whose completed purges are remembered; the objects of other projects are listed once more. */
-const maxCompleted = 10_000;
-
 /**
  * Deletes purged images from the shared cache in the background, to save space. Their stamps already prevent their
  * use, so every machine deletes them without waiting for the others. Images with a purged watermark are not deleted,
@@ -34,59 +31,47 @@ const maxCompleted = 10_000;
  */
 export class SharedPurges {
   readonly #options: SharedPurgesOptions;
-  readonly #pending = new Map<string, Project>();
-  /** The number of the last completed purge, by project. */
-  readonly #completed = new LRUCache<string, number>({ max: maxCompleted });
-  readonly #closing = new AbortController();
-  #running = false;
+  readonly #queue: PurgeQueue;
   /** Total deleted objects, and deletions of a project that failed in all attempts. */
   readonly totals = { objects: 0, failed: 0 };
 
   constructor(options: SharedPurgesOptions) {
     this.#options = options;
+    this.#queue = new PurgeQueue((projects) => this.#deleteAll(projects), options.since);
   }
 
   /** Begins to delete the purged images of a project. */
   purge(project: Project): void {
-    const { _id: id, purges } = project;
-    if (purges === undefined || purges.last <= this.#completedOf(id)) return;
-    this.#pending.set(id, project);
-    if (!this.#running) void this.#run();
+    this.#queue.add(project);
   }
 
   /** Must be called before the bucket is destroyed, which cancels the requests in progress. */
   close(): void {
-    this.#closing.abort();
+    this.#queue.close();
   }
 
-  async #run(): Promise<void> {
-    const { delayMs = lateWritesMs } = this.#options;
-    this.#running = true;
-    while (this.#pending.size > 0) {
-      await this.#pause(delayMs);
-      for (const [id, project] of this.#pending) {
-        this.#pending.delete(id);
-        if (!this.#closing.signal.aborted) await this.#deleteOf(project);
-      }
+  async #deleteAll(projects: readonly Project[]): Promise<void> {
+    await this.#pause(this.#options.delayMs ?? lateWritesMs);
+    for (const project of projects) {
+      if (!this.#queue.signal.aborted) await this.#deleteOf(project);
     }
-    this.#running = false;
   }
 
   async #deleteOf(project: Project): Promise<void> {
     const { log, pauseMs = firstPauseMs } = this.#options;
-    const { _id: id, purges } = project;
+    const id = project._id;
     const before = this.totals.objects;
     for (let attempt = 1; ; attempt += 1) {
       try {
-        for (const purged of purgedObjects(project, this.#completedOf(id))) {
-          await this.#delete(purged);
+        for (const purged of purgedObjects(project, this.#queue.completedOf(id))) {
+          await this.#deleteListed(purged);
         }
-        this.#completed.set(id, purges?.last ?? 0);
+        this.#queue.complete(project);
         const objects = this.totals.objects - before;
         if (objects > 0) log.info({ project: id, objects }, 'purged objects are deleted');
         return;
       } catch (error) {
-        if (this.#closing.signal.aborted) return;
+        if (this.#queue.signal.aborted) return;
         if (attempt < attempts) {
           await this.#pause(pauseMs * 2 ** (attempt - 1));
           continue;
@@ -98,19 +83,19 @@ export class SharedPurges {
     }
   }
 
-  async #delete({ prefix, before }: PurgedObjects): Promise<void> {
+  async #deleteListed({ prefix, before }: PurgedObjects): Promise<void> {
     const { bucket } = this.#options;
     let token: string | null = null;
     do {
       const { objects, next } = await bucket.list(prefix, token, AbortSignal.timeout(timeoutMs));
       // Nearly all objects that were written later are valid; the others have old stamps.
       const purged = objects.filter(({ modifiedAt }) => modifiedAt <= before).values();
-      await Promise.all(Array.from({ length: concurrency }, () => this.#deleteAll(purged)));
+      await Promise.all(Array.from({ length: concurrency }, () => this.#deleteObjects(purged)));
       token = next;
     } while (token !== null);
   }
 
-  async #deleteAll(objects: Iterable<ListedObject>): Promise<void> {
+  async #deleteObjects(objects: Iterable<ListedObject>): Promise<void> {
     for (const { key } of objects) {
       await this.#options.bucket.delete(key, AbortSignal.timeout(timeoutMs));
       this.totals.objects += 1;
@@ -118,10 +103,6 @@ export class SharedPurges {
   }
 
   async #pause(ms: number): Promise<void> {
-    await sleep(ms, null, { signal: this.#closing.signal }).catch(() => {});
-  }
-
-  #completedOf(id: string): number {
-    return this.#completed.get(id) ?? this.#options.since;
+    await sleep(ms, null, { signal: this.#queue.signal }).catch(() => {});
   }
 }
