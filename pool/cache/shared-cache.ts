@@ -96,6 +96,8 @@ export class SharedCache {
       return this.#use(key, purges, file);
     } catch (error) {
       const isLate = waiting.signal.aborted;
+      // Node's timers may end up to a millisecond early.
+      if (isLate) wait.remainingMs = 0;
       if (!signal.aborted) this.#totals[isLate ? 'timeout' : 'error'] += 1;
       // Less than the timeout says nothing about the bucket.
       if (signal.aborted || (isLate && !hadAllTime)) this.#reads.abandoned();
