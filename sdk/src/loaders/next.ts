@@ -1,0 +1,53 @@
+import { candidatesOf } from '../candidates.ts';
+import type { ImageOptions } from '../generated/parameters.ts';
+import { createImageUrls, type ImageUrlsOptions } from '../image-urls.ts';
+import { imageOptions } from './image-options.ts';
+
+export interface LoaderOptions
+  extends Pick<ImageUrlsOptions, 'baseUrl' | 'project' | 'origin' | 'passthrough'> {
+  /**
+   * Options of all images. `enlarge` is true by default, so that images of small sources have the pixels that
+   * the `srcset` of Next says too.
+   */
+  readonly options?: Omit<ImageOptions, 'w' | 'h' | 'dpr'> | undefined;
+}
+
+/** What Next gives a loader. */
+export interface LoaderProps {
+  readonly src: string;
+  /** In device pixels. */
+  readonly width: number;
+  readonly quality?: number | undefined;
+}
+
+/** A loader for the `loaderFile` of Next, or the `loader` of an image. */
+export function createLoader({ options, ...settings }: LoaderOptions) {
+  const { url } = createImageUrls(settings);
+  return ({ src, width, quality = undefined }: LoaderProps): string => {
+    const { q, fmt, ...others } = { enlarge: true, ...options };
+    const written = url(
+      src,
+      imageOptions({ ...others, width, quality: quality ?? q, format: fmt }),
+    );
+    // Next warns in development about a loader that gives the same text for each width.
+    return written === src ? `${src}#w=${width}` : written;
+  };
+}
+
+/** The widths below the steps of the service, for small images. */
+const smallWidths = [40, 80, 160];
+
+/**
+ * The `images` of the configuration of Next: its widths are the steps of the service.
+ *
+ * @param loaderFile a module whose default export is a loader
+ */
+export function imageConfig(
+  loaderFile: string,
+  { maxWidth }: Pick<ImageUrlsOptions, 'maxWidth'> = {},
+) {
+  const deviceSizes = candidatesOf({}, maxWidth || Infinity).all.map(({ w }) => w);
+  const [smallest = 0] = deviceSizes;
+  const imageSizes = smallWidths.filter((width) => width < smallest);
+  return { loader: 'custom' as const, loaderFile, deviceSizes, imageSizes };
+}

@@ -1,0 +1,53 @@
+import { candidatesOf, type SrcsetOptions } from '../candidates.ts';
+import { createImageUrls, type ImageUrlsOptions } from '../image-urls.ts';
+import { type FrameworkOptions, imageOptions } from './image-options.ts';
+
+export type Operations = FrameworkOptions;
+
+/** A source and what is done to it. */
+export interface Extracted {
+  readonly src: string;
+  readonly operations: Operations;
+  readonly options: ImageUrlsOptions;
+}
+
+/** The inverse of `generate`; null for a URL that is not an image of this project. */
+export function extract(url: string | URL, options: ImageUrlsOptions): Extracted | null {
+  const parsed = createImageUrls(options).parse(String(url));
+  if (parsed === null) return null;
+  const { w: width, h: height, q: quality, fmt: format, dpr: _, ...others } = parsed.options;
+  return { src: parsed.src, operations: { ...others, width, height, quality, format }, options };
+}
+
+/** The URL of an image of a source. */
+export const generate = (
+  src: string | URL,
+  operations: Operations,
+  options: ImageUrlsOptions,
+): string => createImageUrls(options).url(String(src), imageOptions(operations));
+
+/**
+ * The URL of an image of a source, or of what another image URL of the project is made of. It is the `transformer`
+ * of the base components of `@unpic/*`.
+ *
+ * @throws TypeError without options
+ */
+export function transform(
+  src: string | URL,
+  operations: Operations,
+  options?: ImageUrlsOptions,
+): string {
+  if (options === undefined) throw new TypeError('The options are missing: baseUrl and project.');
+  const extracted = extract(src, options);
+  return extracted === null
+    ? generate(src, operations, options)
+    : generate(extracted.src, { ...extracted.operations, ...operations }, options);
+}
+
+/**
+ * The `breakpoints` of a base component: the steps of the service up to the widest image that it can make of a
+ * source.
+ */
+export const breakpoints = (
+  options: Omit<SrcsetOptions, 'fixed'> & Pick<ImageUrlsOptions, 'maxWidth'> = {},
+): number[] => candidatesOf(options, options.maxWidth || Infinity).all.map(({ w }) => w);
