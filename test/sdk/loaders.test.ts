@@ -1,0 +1,175 @@
+import t from 'tap';
+import { createImageUrls, defaultWidths } from '../../sdk/src/index.ts';
+import astro, {
+  createService,
+  imageDelivery,
+  type Transform,
+} from '../../sdk/src/loaders/astro.ts';
+import { createLoader, imageConfig } from '../../sdk/src/loaders/next.ts';
+import nuxt from '../../sdk/src/loaders/nuxt.ts';
+import { breakpoints, extract, generate, transform } from '../../sdk/src/loaders/unpic.ts';
+
+const settings = {
+  baseUrl: 'https://images.example.com',
+  project: 'p',
+  origin: 'https://shop.example.com',
+};
+const { parse } = createImageUrls(settings);
+const src = 'https://shop.example.com/a.jpg';
+
+t.test('Next', async (t) => {
+  const loader = createLoader({ ...settings, options: { q: 60, pos: 'top' } });
+  t.same(parse(loader({ src: '/a.jpg', width: 640 })), {
+    src,
+    options: { dpr: 1, enlarge: true, fmt: 'auto', pos: 'top', q: 60, w: 640 },
+  });
+  t.equal(parse(loader({ src, width: 640, quality: 75 }))?.options.q, 75);
+  const plain = createLoader({ ...settings, options: { enlarge: false }, passthrough: () => true });
+  t.equal(plain({ src: '/a.jpg', width: 640 }), '/a.jpg#w=640', 'differs by width, as Next wants');
+  t.same(imageConfig('./loader.js'), {
+    loader: 'custom',
+    loaderFile: './loader.js',
+    deviceSizes: defaultWidths,
+    imageSizes: [40, 80, 160],
+  });
+  const narrow = imageConfig('./loader.js', { maxWidth: 1_000 });
+  t.same(narrow.deviceSizes, [320, 480, 640, 828, 1_000]);
+  t.same(imageConfig('./loader.js', { maxWidth: 100 }).imageSizes, [40, 80]);
+});
+
+t.test('Nuxt', async (t) => {
+  const { getImage } = nuxt();
+  const optionsOf = (modifiers: Parameters<typeof getImage>[1]['modifiers']) =>
+    parse(getImage('/a.jpg', { ...settings, modifiers }).url)?.options;
+  t.same(optionsOf({ width: 400 }), { dpr: 1, enlarge: true, fmt: 'auto', w: 400 });
+  t.same(
+    optionsOf({ width: '400', height: 200.4, quality: 50, format: 'webp', background: 'tomato' }),
+    {
+      bg: 'tomato',
+      dpr: 1,
+      enlarge: true,
+      fit: 'cover',
+      fmt: 'webp',
+      h: 200,
+      q: 50,
+      w: 400,
+    },
+  );
+  t.match(optionsOf({ width: 4, enlarge: false, blur: 3, fp: [0, 1] }), {
+    enlarge: false,
+    blur: 3,
+    fp: [0, 1],
+  });
+  t.equal(nuxt(), nuxt(), 'the provider is one, as of defineProvider');
+});
+
+t.test('unpic', async (t) => {
+  const operations = { width: 300, height: 200, quality: 50, format: 'avif', blur: 2 } as const;
+  const url = generate(src, operations, settings);
+  t.same(extract(url, settings), {
+    src,
+    operations: { ...operations, fit: 'cover' },
+    options: settings,
+  });
+  t.equal(extract(src, settings), null);
+  t.equal(transform(src, operations, settings), url);
+  t.equal(transform(new URL(src), operations, settings), url);
+  const smaller = transform(url, { width: 30, height: 20 }, settings);
+  t.match(extract(smaller, settings), { src, operations: { width: 30, height: 20, blur: 2 } });
+  t.throws(() => transform(src, operations), TypeError);
+  t.same(breakpoints(), defaultWidths);
+  t.same(breakpoints({ sourceWidth: 700 }), [320, 480, 640, 700]);
+  t.same(
+    breakpoints({ sourceWidth: 1_700, sourceHeight: 250, ratio: 2, maxWidth: 1_000 }),
+    [320, 480, 500],
+  );
+});
+
+t.test('Astro', async (t) => {
+  const config = { service: { config: settings } };
+  const imported = { src: '/_astro/a.jpg', width: 900, height: 600, format: 'jpg' };
+  const described = (options: Transform) =>
+    astro.getSrcSet(options, config).map((value) => {
+      const parsed = parse(astro.getURL(value.transform, config));
+      return [value.descriptor, parsed?.options.w, parsed?.options.h];
+    });
+
+  await t.test('an imported image is absolute and has no candidate above its width', async (t) => {
+    const options = { src: imported, width: 900, height: 600, widths: [320, 640, 1_080] };
+    t.same(described(options), [
+      ['320w', 320, undefined],
+      ['640w', 640, undefined],
+      ['900w', 900, undefined],
+    ]);
+    t.same(parse(astro.getURL({ src: imported, format: 'avif', quality: 'high' }, config)), {
+      src: 'https://shop.example.com/_astro/a.jpg',
+      options: { dpr: 1, fmt: 'avif', q: 80, w: 900 },
+    });
+  });
+
+  await t.test('another ratio is cut, and densities end with the source', async (t) => {
+    const square = { src: imported, width: 250, height: 250 };
+    t.same(described({ ...square, densities: [1, '2x', 3] }), [
+      ['1x', 250, 250],
+      ['2x', 500, 500],
+      ['2.4x', 600, 600],
+    ]);
+    const [value] = astro.getSrcSet({ ...square, format: 'webp', widths: [100] }, config);
+    t.same(value?.attributes, { type: 'image/webp' });
+  });
+
+  await t.test('an image elsewhere has the pixels that it says', async (t) => {
+    const options = { src, width: 300, height: 200, fit: 'contain', position: 'top' };
+    const parsed = parse(astro.getURL(options, config));
+    t.match(parsed?.options, { w: 300, h: 200, fit: 'contain', pos: 'top', enlarge: true });
+    t.throws(() => astro.validateOptions({ src }, config), /needs width and height/);
+    t.throws(() => astro.validateOptions({ src, width: 10 }, config), TypeError);
+    t.equal(astro.validateOptions(options, config), options);
+  });
+
+  await t.test('attributes have the size, and no options', async (t) => {
+    const options = { src: imported, width: 300, alt: 'A', quality: 3, widths: [1], class: 'b' };
+    t.same(astro.getHTMLAttributes(options, config), {
+      alt: 'A',
+      class: 'b',
+      loading: 'lazy',
+      decoding: 'async',
+      width: 300,
+      height: 200,
+    });
+    const eager = { src: imported, loading: 'eager', layout: 'full-width' };
+    t.match(astro.getHTMLAttributes(eager, config), { loading: 'eager', layout: undefined });
+  });
+
+  await t.test('vectors stay, and a service of its own has its own options', async (t) => {
+    const vector = { src: { ...imported, src: '/a.svg', format: 'svg' }, widths: [10] };
+    t.equal(astro.getURL(vector, config), '/a.svg');
+    t.same(astro.getSrcSet(vector, config), []);
+    const service = createService({ ...settings, sign: (url) => `${url}&sig=a` });
+    t.match(service.getURL({ src: imported }), /&sig=a$/);
+  });
+
+  await t.test('development keeps the service of Astro', async (t) => {
+    const changes: object[] = [];
+    const setup = (command: string) =>
+      imageDelivery({ baseUrl: 'a', project: 'p' }).hooks['astro:config:setup']({
+        command,
+        config: { site: 'https://shop.example.com' },
+        updateConfig: (change) => changes.push(change),
+      });
+    setup('dev');
+    t.same(changes, []);
+    setup('build');
+    t.match(changes, [
+      {
+        image: {
+          service: {
+            entrypoint: '@image-delivery/sdk/astro',
+            config: { origin: 'https://shop.example.com', baseUrl: 'a', project: 'p' },
+          },
+          breakpoints: defaultWidths,
+        },
+      },
+    ]);
+  });
+});
