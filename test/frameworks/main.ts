@@ -14,7 +14,8 @@ import { check, type PageImage, visit } from './page.ts';
 
 /**
  * `npm run test:frameworks [-- NAME…]`: installs the packed SDK and the frameworks of `sdk/examples/` from the npm
- * registry in a temporary folder, and opens the pages of the examples in Chromium with a service of its own.
+ * registry in a temporary folder, and opens the pages of the examples in Chromium with a service of its own. The
+ * current Astro and Nuxt need Node 22.
  */
 const run = promisify(execFile);
 const examples = join(rootPath, 'sdk/examples');
