@@ -9,6 +9,7 @@ import { startSources } from './scenarios/sources.ts';
 import { scenarioNames, scenarios } from './scenarios/table.ts';
 import { bareName } from './servers/bare.ts';
 import { prepareIpx } from './servers/ipx.ts';
+import { hasMinimal } from './servers/minimal.ts';
 import { hasNginx } from './servers/nginx.ts';
 
 /** `npm run bench`: compares the service with what the machine can do and with other servers. */
@@ -43,7 +44,7 @@ const ipxFailure = ipxMissing();
 const environment = [
   `${new Date().toISOString().slice(0, 10)}, Node ${process.version} on ${process.platform} ${release()}, ${cores} cores (${cpus()[0]?.model.trim() ?? 'unknown'}), ${Math.round(totalmem() / 2 ** 30)} GiB.`,
   `${rounds} rounds of ${seconds} s for each comparison, in turns; ratios are of one round each.${quick ? ' A quick run: these figures are preliminary.' : ''} The load generator, the origin and the servers share the machine.`,
-  `Load generator of peak hits: ${hasWrk ? 'wrk' : 'the project’s own, whose limit may be below the servers’, because wrk is not installed'}. The minimum cost of a hit: ${bareName}. nginx: ${hasNginx ? 'installed' : 'not installed'}. IPX: ${ipxFailure === null ? 'measured' : `not measured, ${ipxFailure}`}.`,
+  `Load generator of peak hits: ${hasWrk ? 'wrk' : 'the project’s own, whose limit may be below the servers’, because wrk is not installed'}. The minimum cost of a hit: ${bareName}. The minimal server: ${hasMinimal ? 'measured' : 'not measured, because uWebSockets.js does not load'}. nginx: ${hasNginx ? 'installed' : 'not installed'}. IPX: ${ipxFailure === null ? 'measured' : `not measured, ${ipxFailure}`}.`,
   loadBefore <= quietBelow * cores
     ? `Load average before the start: ${loadBefore.toFixed(1)}.`
     : `**The machine was not quiet: its load average was ${loadBefore.toFixed(1)} before the start. These figures are unreliable.**`,

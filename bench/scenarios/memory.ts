@@ -1,5 +1,6 @@
 import { loadOne } from '../load/load.ts';
 import { startIpx } from '../servers/ipx.ts';
+import { hasMinimal, minimalName, startMinimal } from '../servers/minimal.ts';
 import { residentMiB } from '../servers/processes.ts';
 import type { ImageServer } from '../servers/server.ts';
 import { deployService } from '../servers/service.ts';
@@ -15,6 +16,14 @@ const measures = {
   },
   'of a peer, without the memory cache': {
     what: 'memory after the misses with SERVICE_MEMORY_CACHE_BYTES=0, divided by that of a peer',
+    unit: '×',
+  },
+  'of minimal': {
+    what: 'memory after the misses, divided by that of a minimal server of the same packages',
+    unit: '×',
+  },
+  'of minimal, without the memory cache': {
+    what: 'the same with SERVICE_MEMORY_CACHE_BYTES=0',
     unit: '×',
   },
   'of IPX': { what: 'memory after the misses, divided by that of IPX', unit: '×' },
@@ -58,9 +67,13 @@ export const memory: Scenario = {
     const contenders: Record<string, () => Promise<Memory>> = {
       service: started(() => deployService()),
     };
-    if (peers.length > 0) {
+    if (peers.length > 0 || hasMinimal) {
       contenders[uncached] = started(() => deployService({ SERVICE_MEMORY_CACHE_BYTES: '0' }));
-    } else bench.note('The goal for memory needs a peer with --peer-pid.');
+    }
+    if (peers.length === 0) bench.note('The goal for memory needs a peer with --peer-pid.');
+    if (hasMinimal) {
+      contenders[minimalName] = started(() => startMinimal(pixels, requestedQuality, bench.cores));
+    }
     if (bench.hasIpx) contenders['IPX'] = started(() => startIpx(pixels, requestedQuality));
     for (const peer of peers) contenders[peer.name] = () => measure(bench, peer, count);
     const rounds = bench.quick ? 1 : Math.min(3, bench.rounds);
@@ -98,10 +111,13 @@ function report(bench: MemoryBench, found: Record<string, Memory[]>, caseName: s
       const theirs = { name, values: valuesOf(rounds, 'after') };
       bench.ratio(measure, `${name}, ${caseName}`, valuesOf(service, 'after'), theirs, ' MiB');
     };
-    compare(name === 'IPX' ? 'of IPX' : 'of a peer', own);
-    if (ownUncached !== undefined && name !== 'IPX') {
-      compare('of a peer, without the memory cache', ownUncached);
+    if (name === 'IPX') {
+      compare('of IPX', own);
+      continue;
     }
+    const measure = name === minimalName ? 'of minimal' : 'of a peer';
+    compare(measure, own);
+    if (ownUncached !== undefined) compare(`${measure}, without the memory cache`, ownUncached);
   }
   bench.table({
     title: `Memory in MiB, ${caseName}`,

@@ -10,6 +10,7 @@ import {
 } from '../servers/bare-sharp.ts';
 import { type EncodedFormat, encodedFormats, encoderOptions } from '../servers/encoder-settings.ts';
 import { startIpx } from '../servers/ipx.ts';
+import { hasMinimal, minimalName, startMinimal } from '../servers/minimal.ts';
 import type { ImageServer } from '../servers/server.ts';
 import { deployService } from '../servers/service.ts';
 import { fastestOf, measureMisses, minImages, type Rendering, warmupOf } from './rendering.ts';
@@ -18,19 +19,31 @@ import { type Bench, type Measures, type Scenario, unusedNumber } from './scenar
 import { imageUrlOf, requestedQuality, type SourcePicture } from './sources.ts';
 
 const measures = {
+  'of minimal': {
+    what: 'misses per second, divided by those of a minimal server of the same packages',
+    unit: '×',
+    goal: { atLeast: 0.97 },
+  },
   'of bare sharp': {
     what: 'misses per second, divided by the transforms per second of a bare loop of sharp',
     unit: '×',
-    goal: { atLeast: 0.97 },
   },
   'of the fastest other': {
     what: 'misses per second, divided by those of the fastest other server',
     unit: '×',
     goal: { atLeast: 1 },
   },
+  'processor time, of minimal': {
+    what: 'processor time of a miss, divided by that of the minimal server',
+    unit: '×',
+  },
   'processor time': {
     what: 'processor time of a miss minus that of a transform of the bare loop',
     unit: 'ms',
+  },
+  'time when idle, of minimal': {
+    what: 'median time of a miss when idle, divided by that of the minimal server',
+    unit: '×',
   },
   'time when idle': {
     what: 'median time of a miss when idle minus that of a transform of the bare loop',
@@ -52,7 +65,7 @@ interface Case {
 export const misses: Scenario = {
   title: 'Misses at equal settings',
   method:
-    'Images rendered per second, each from a source URL of its own, by closed loops, beside a loop of sharp without HTTP in the fastest arrangement of processes. All encode with the same options. Peers of the command line are measured as they are configured.',
+    'Images rendered per second, each from a source URL of its own, by closed loops, beside a server of the same packages in fifty lines, without checks, limits, caches in memory and metrics, and beside a loop of sharp without HTTP in the fastest arrangement of processes. All encode with the same options. Peers of the command line are measured as they are configured.',
   measures,
   async run(bench) {
     const { photo, thumbnail, alpha } = bench.sources;
@@ -72,7 +85,7 @@ export const misses: Scenario = {
     for (const cases of groups) {
       const pixels = cases[0]?.source.pixels ?? 0;
       const ipx = bench.hasIpx ? [await bench.open(startIpx(pixels, requestedQuality))] : [];
-      const others = [...ipx, ...bench.peers(pixels)];
+      const others = [...(await minimalOf(bench, pixels)), ...ipx, ...bench.peers(pixels)];
       for (const one of cases) {
         // A quick run does it once.
         if (!bench.quick || arrangement === null) {
@@ -85,9 +98,13 @@ export const misses: Scenario = {
       for (const other of others) await other.close();
     }
     const idle = (groups[0] ?? []).filter(({ format }) => !bench.quick || format === 'jpeg');
-    for (const one of idle) await compareIdle(bench, one, service);
+    const minimal = await minimalOf(bench, photo.pixels);
+    for (const one of idle) await compareIdle(bench, one, [service, ...minimal]);
   },
 };
+
+const minimalOf = async (bench: MissesBench, pixels: number): Promise<ImageServer[]> =>
+  hasMinimal ? [await bench.open(startMinimal(pixels, requestedQuality, bench.cores))] : [];
 
 function jobOf(
   { source: { file, width, pixels }, format }: Case,
@@ -128,24 +145,41 @@ function report(bench: MissesBench, caseName: string, found: Record<string, Rend
   const valuesOf = (name: string, key: keyof Rendering) =>
     (found[name] ?? []).map((one) => one[key]);
   const rates = (name: string) => valuesOf(name, 'perSecond');
+  const times = (name: string) => valuesOf(name, 'processorMs');
   const compareRates = (measure: keyof typeof measures, name: string) =>
     bench.ratio(measure, caseName, rates('service'), { name, values: rates(name) }, '/s');
+  if (hasMinimal) {
+    compareRates('of minimal', minimalName);
+    const theirs = { name: minimalName, values: times(minimalName) };
+    bench.ratio('processor time, of minimal', caseName, times('service'), theirs, ' ms');
+  }
   compareRates('of bare sharp', bareName);
-  const others = Object.keys(found).filter((name) => name !== 'service' && name !== bareName);
+  const yardsticks = ['service', minimalName, bareName];
+  const others = Object.keys(found).filter((name) => !yardsticks.includes(name));
   const best = fastestOf(new Map(others.map((name) => [name, rates(name)])));
   if (best !== undefined) compareRates('of the fastest other', best);
-  const [own, bare] = [valuesOf('service', 'processorMs'), valuesOf(bareName, 'processorMs')];
+  const [own, bare] = [times('service'), times(bareName)];
   const detail = `${spread(own)} ms, ${bareName} ${spread(bare)} ms`;
   bench.finding('processor time', caseName, differences(own, bare), detail);
   bench.table({
     title: caseName,
     rows: [
-      ['', 'images/s', `of ${bareName}`, 'processor ms per image', 'bytes'],
+      [
+        '',
+        'images/s',
+        `of ${minimalName}`,
+        `of ${bareName}`,
+        'processor ms per image',
+        `of ${minimalName}`,
+        'bytes',
+      ],
       ...Object.keys(found).map((name) => [
         name,
         spread(rates(name)),
+        spread(ratios(rates(name), rates(minimalName))),
         spread(ratios(rates(name), rates(bareName))),
-        spread(valuesOf(name, 'processorMs')),
+        spread(times(name)),
+        spread(ratios(times(name), times(minimalName))),
         String(Math.round(median(valuesOf(name, 'bytes')))),
       ]),
     ],
@@ -153,20 +187,32 @@ function report(bench: MissesBench, caseName: string, found: Record<string, Rend
 }
 
 /** One request at a time. */
-async function compareIdle(bench: MissesBench, one: Case, service: ImageServer): Promise<void> {
+async function compareIdle(
+  bench: MissesBench,
+  one: Case,
+  servers: readonly ImageServer[],
+): Promise<void> {
   const seconds = bench.quick ? 0.5 : 3;
   const alone = await fastest(
     shortJob(bench, one),
     [1, bench.cores].map((concurrency) => ({ processes: 1, inFlight: 1, concurrency })),
   );
-  const { service: own, sharp } = await alternate(bench.rounds, {
-    service: async () => {
-      const url = imageUrlOf(service, one.source, one.format);
-      const planned = { name: 'idle', url, first: unusedNumber(), clients: 1 };
-      return latencyOf([await loadOne(planned, { seconds })], 'miss', 0.5);
-    },
-    sharp: async () => median((await runBareSharp(jobOf(one, seconds, 0.2), alone)).durationsMs),
-  });
-  const detail = `${figure(median(own))} ms, ${bareName} ${figure(median(sharp))} ms`;
-  bench.finding('time when idle', one.name, differences(own, sharp), detail);
+  const at = (server: ImageServer) => async () => {
+    const url = imageUrlOf(server, one.source, one.format);
+    const planned = { name: 'idle', url, first: unusedNumber(), clients: 1 };
+    return latencyOf([await loadOne(planned, { seconds })], 'miss', 0.5);
+  };
+  const contenders: Record<string, () => Promise<number>> = {
+    [bareName]: async () =>
+      median((await runBareSharp(jobOf(one, seconds, 0.2), alone)).durationsMs),
+    ...Object.fromEntries(servers.map((server) => [server.name, at(server)])),
+  };
+  const found = await alternate(bench.rounds, contenders);
+  const valuesOf = (name: string) => found[name] ?? [];
+  const [own, bare] = [valuesOf('service'), valuesOf(bareName)];
+  const detail = `${figure(median(own))} ms, ${bareName} ${figure(median(bare))} ms`;
+  bench.finding('time when idle', one.name, differences(own, bare), detail);
+  if (!hasMinimal) return;
+  const theirs = { name: minimalName, values: valuesOf(minimalName) };
+  bench.ratio('time when idle, of minimal', one.name, own, theirs, ' ms');
 }

@@ -1,4 +1,5 @@
 import { startIpx } from '../servers/ipx.ts';
+import { hasMinimal, minimalName, startMinimal } from '../servers/minimal.ts';
 import type { ImageServer } from '../servers/server.ts';
 import { deployService } from '../servers/service.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
@@ -19,6 +20,10 @@ const measures = {
     goal: { atMost: 0.3 },
   },
   'first image': { what: 'to the first image', unit: 's', goal: { atMost: 0.3 } },
+  'first image, of minimal': {
+    what: 'time to the first image, divided by that of a minimal server of the same packages',
+    unit: '×',
+  },
   'first image, of IPX': {
     what: 'time to the first image, divided by that of IPX',
     unit: '×',
@@ -45,6 +50,11 @@ export const start: Scenario = {
       'empty folder': timed(() => deployService()),
       'used folder': timed(() => deployService({}, { dataDir })),
     };
+    if (hasMinimal) {
+      contenders[minimalName] = timed(() =>
+        startMinimal(photo.pixels, requestedQuality, bench.cores),
+      );
+    }
     if (bench.hasIpx) contenders['IPX'] = timed(() => startIpx(photo.pixels, requestedQuality));
     const rounds = bench.quick ? 2 : Math.max(5, bench.rounds);
     const found = await alternate(rounds, contenders);
@@ -53,12 +63,14 @@ export const start: Scenario = {
       const healthy = starts.map(({ healthyS }) => healthyS);
       const picture = starts.map(({ pictureS }) => pictureS);
       rows.push([caseName, spread(healthy), spread(picture)]);
-      if (caseName === 'IPX') continue;
+      if (caseName === 'IPX' || caseName === minimalName) continue;
       bench.finding('first healthy answer', caseName, healthy, '');
       bench.finding('first image', caseName, picture, '');
-      if (found['IPX'] === undefined) continue;
-      const ipx = { name: 'IPX', values: found['IPX'].map(({ pictureS }) => pictureS) };
-      bench.ratio('first image, of IPX', caseName, picture, ipx, ' s');
+      for (const name of [minimalName, 'IPX'] as const) {
+        const theirs = found[name]?.map(({ pictureS }) => pictureS);
+        if (theirs === undefined) continue;
+        bench.ratio(`first image, of ${name}`, caseName, picture, { name, values: theirs }, ' s');
+      }
     }
     bench.table({ title: 'Start', rows });
   },
