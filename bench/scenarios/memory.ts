@@ -66,10 +66,8 @@ export const memory: Scenario = {
     };
     const contenders: Record<string, () => Promise<Memory>> = {
       service: started(() => deployService()),
+      [uncached]: started(() => deployService({ SERVICE_MEMORY_CACHE_BYTES: '0' })),
     };
-    if (peers.length > 0 || hasMinimal) {
-      contenders[uncached] = started(() => deployService({ SERVICE_MEMORY_CACHE_BYTES: '0' }));
-    }
     if (peers.length === 0) bench.note('The goal for memory needs a peer with --peer-pid.');
     if (hasMinimal) {
       contenders[minimalName] = started(() => startMinimal(pixels, requestedQuality, bench.cores));
@@ -100,7 +98,7 @@ async function measure(bench: MemoryBench, server: ImageServer, count: number): 
 }
 
 function report(bench: MemoryBench, found: Record<string, Memory[]>, caseName: string): void {
-  const { service: own = [], [uncached]: ownUncached, ...others } = found;
+  const { service: own = [], [uncached]: ownUncached = [], ...others } = found;
   const valuesOf = (rounds: readonly Memory[], key: 'idle' | 'after' | 'peak' | 'rested') =>
     rounds.map((round) => round[key]);
   bench.finding('idle', caseName, valuesOf(own, 'idle'), '');
@@ -111,13 +109,12 @@ function report(bench: MemoryBench, found: Record<string, Memory[]>, caseName: s
       const theirs = { name, values: valuesOf(rounds, 'after') };
       bench.ratio(measure, `${name}, ${caseName}`, valuesOf(service, 'after'), theirs, ' MiB');
     };
-    if (name === 'IPX') {
-      compare('of IPX', own);
-      continue;
+    if (name === 'IPX') compare('of IPX', own);
+    else {
+      const measure = name === minimalName ? 'of minimal' : 'of a peer';
+      compare(measure, own);
+      compare(`${measure}, without the memory cache`, ownUncached);
     }
-    const measure = name === minimalName ? 'of minimal' : 'of a peer';
-    compare(measure, own);
-    if (ownUncached !== undefined) compare(`${measure}, without the memory cache`, ownUncached);
   }
   bench.table({
     title: `Memory in MiB, ${caseName}`,

@@ -141,7 +141,15 @@ async function compare(
   report(bench, one.name, await alternate(rounds, contenders));
 }
 
-function report(bench: MissesBench, caseName: string, found: Record<string, Rendering[]>): void {
+/**
+ * Reports one case.
+ * @param found the figures of each round by the names of the servers, and of bare sharp
+ */
+export function report(
+  bench: MissesBench,
+  caseName: string,
+  found: Readonly<Record<string, Rendering[]>>,
+): void {
   const valuesOf = (name: string, key: keyof Rendering) =>
     (found[name] ?? []).map((one) => one[key]);
   const rates = (name: string) => valuesOf(name, 'perSecond');
