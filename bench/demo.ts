@@ -20,7 +20,7 @@ const examples: ReadonlyArray<readonly [title: string, picture: string, paramete
 ];
 
 const command = new Command('demo').description(
-  'Runs the service and its worker on temporary data, with sample pictures and a project. Ports that are not named and in use are replaced by free ones.',
+  'Runs the service and its worker on temporary data, with sample pictures and a project. A port that is in use is replaced by a free one, unless it was given.',
 );
 const { settings: given } = settingsFromCommandLine(
   command,

@@ -9,7 +9,7 @@ const listenCauses: Readonly<Record<string, string>> = {
 
 /**
  * Describes in one sentence why a listener could not be started: setting, address and cause.
- * @param variable such as `SERVICE_PORT`; that of the host has the same name with HOST
+ * @param variable the variable of the port, such as `SERVICE_PORT`; that of the host ends with HOST instead
  */
 export function cannotListen(
   variable: `SERVICE_${string}PORT`,

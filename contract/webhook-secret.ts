@@ -2,12 +2,12 @@ import { createHmac } from 'node:crypto';
 
 const prefix = 'whsec_';
 
-/** The key of a secret in the form of Standard Webhooks: `whsec_` and bytes in Base64. */
+/** The signing key in a secret of Standard Webhooks: the bytes after `whsec_`, which are in Base64. */
 export const webhookKey = (secret: string): Buffer =>
   Buffer.from(secret.slice(prefix.length), 'base64');
 
 /**
- * The secret of a project's callbacks, derived from that of the deployment: whoever verifies the callbacks of one
+ * The secret of a project's callbacks, derived from the deployment's secret: whoever verifies the callbacks of one
  * project can forge neither those of another nor calls of the purge hook.
  */
 export function projectWebhookSecret(secret: string, projectId: string): string {

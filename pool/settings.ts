@@ -9,7 +9,7 @@ export interface EngineSettings {
   readonly threads: number;
   /** Maximum transforms that wait for a thread. */
   readonly queue: number;
-  /** Limit of the estimated memory of costly transforms together; one beyond it runs alone. */
+  /** Limit of the estimated memory of costly transforms together; one above it runs alone. */
   readonly costlyBytes: number;
   /** Maximum concurrent source fetches. */
   readonly fetchConcurrency: number;

@@ -142,7 +142,7 @@ class Primary {
     this.#supervisor.broadcast({ type: 'store-prepared' });
     await Promise.all([listening, storeReached]);
     log.info({ url: settings.baseUrl, processes: settings.processes }, 'the service is ready');
-    // To `npm start`, which restarts a service that was ready, and ends when a first start fails.
+    // Informs `npm start`, which restarts a service that was ready, and ends when a first start fails.
     if (process.connected) process.send?.('ready', undefined, undefined, () => {});
     if (this.#onTerminal) message.print(this.#httpServer);
   }
@@ -177,7 +177,7 @@ class Primary {
         await this.#opening;
         return this.#shutdown.fail(`The service could not start: ${error.message}.`);
       });
-    // For an end before the store is open.
+    // For the case that the service ends before the store is open.
     this.#shutdown.add(() => this.#supervisor.stop());
     return listening;
   }

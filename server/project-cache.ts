@@ -272,7 +272,7 @@ export class ProjectCache {
   async #read(id: string): Promise<ProjectState | null> {
     const project = await this.#projects.find(id);
     if (project !== null) return this.apply(project);
-    // Before the id counts as unknown: no request may find it.
+    // The project is removed before the id counts as unknown, so that no request finds it.
     this.#known.delete(id);
     this.#unknown.set(id, true);
     return null;

@@ -20,7 +20,7 @@ import { temporaryRoot } from './temporary-root.ts';
 const run = promisify(execFile);
 const [program, ...args] = plainNode;
 
-/** A project with two sources and this build. */
+/** A project with two sources and the `build.js` of this one. */
 async function startProject(t: { teardown(action: () => Promise<unknown>): void }) {
   const folder = await mkdtemp(join(temporaryRoot, 'image-delivery-build-'));
   t.teardown(() => rm(folder, { recursive: true, force: true }));

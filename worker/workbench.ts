@@ -48,7 +48,7 @@ export async function notFound({ method, url }: FastifyRequest): Promise<never> 
   throw new ServiceError('endpoint_not_found', `There is no ${method} ${url.slice(0, 200)}.`);
 }
 
-/** Requires HTTP Basic authentication; without credentials in the settings, a client on this machine. */
+/** Requires HTTP Basic authentication or, without credentials in the settings, a direct request from this machine. */
 async function addAccessControl(
   scope: FastifyInstance,
   { workbenchUsername, workbenchPassword }: WorkbenchEnvironment['settings'],
@@ -78,7 +78,7 @@ async function addAccessControl(
   scope.addHook('onRequest', scope.basicAuth);
 }
 
-/** In constant time, by digests, which have the same length. */
+/** Compares digests, because `timingSafeEqual` needs equal lengths. */
 function equalInConstantTime(one: string, other: string): boolean {
   const digest = (text: string) => createHash('sha256').update(text).digest();
   return timingSafeEqual(digest(one), digest(other));

@@ -4,7 +4,7 @@ import { Agent } from 'undici';
 /** The outcome of one request. */
 export interface FleetResponse {
   readonly variant: number;
-  /** 0 without a complete response. */
+  /** 0 if no complete response arrived. */
   readonly status: number;
   /** `X-Cache`. */
   readonly tier: string;
@@ -14,7 +14,7 @@ export interface FleetResponse {
   /** When it was sent, by `performance.now()`. */
   readonly sentAt: number;
   readonly ms: number;
-  /** The body of another status than 200, or the error of the connection; empty for a success. */
+  /** The body of a response whose status is not 200, or the error of the connection; empty for a success. */
   readonly failure: string;
 }
 
@@ -22,7 +22,7 @@ export const isFailed = ({ status }: FleetResponse): boolean => status !== 200;
 
 const timeoutMs = 30_000;
 
-/** Sends requests to one server over kept connections. */
+/** Sends requests to one server over persistent connections. */
 export class Client {
   readonly #agent = new Agent({ headersTimeout: timeoutMs, bodyTimeout: timeoutMs });
   readonly #url: string;
@@ -42,7 +42,7 @@ export class Client {
 
   async #get(variant: number): Promise<FleetResponse> {
     const sentAt = performance.now();
-    const answer = { variant, status: 0, tier: '', machine: '', etag: '', failure: '' };
+    const noResponse = { variant, status: 0, tier: '', machine: '', etag: '', failure: '' };
     try {
       const response = await this.#agent.request({
         origin: this.#url,
@@ -57,7 +57,7 @@ export class Client {
       const ms = performance.now() - sentAt;
       return { variant, status: response.statusCode, ...headers, failure, sentAt, ms };
     } catch (error) {
-      return { ...answer, failure: String(error), sentAt, ms: performance.now() - sentAt };
+      return { ...noResponse, failure: String(error), sentAt, ms: performance.now() - sentAt };
     }
   }
 

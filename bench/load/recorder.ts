@@ -5,12 +5,12 @@ import { type ClassResult, type Outcome, outcomes, type RequestSample } from './
 export interface Finished {
   readonly dueMs: number;
   readonly endMs: number;
-  /** 0 without a complete response. */
+  /** 0 if no complete response arrived. */
   readonly status: number;
   /** The header `X-Cache`. */
   readonly cache: string | undefined;
   readonly bytes: number;
-  /** The error without a response. */
+  /** The error of a request without a response. */
   readonly failure?: string;
 }
 
@@ -38,7 +38,7 @@ export class Recorder {
   #countedFromMs: number;
   #lastMs = 0;
   #bytes = 0;
-  #all = 0;
+  #responses = 0;
 
   constructor(options: {
     readonly warmupMs: number;
@@ -55,7 +55,7 @@ export class Recorder {
     const { dueMs, endMs, status, bytes, failure } = finished;
     const outcome = outcomeOf(finished);
     const delivered = outcome === 'hit' || outcome === 'miss';
-    if (status !== 0) this.#all += 1;
+    if (status !== 0) this.#responses += 1;
     if (delivered && endMs < this.#warmupMs) this.#countedFromMs = endMs;
     else if (delivered && endMs <= this.endMs) {
       this.arrived += 1;
@@ -64,24 +64,24 @@ export class Recorder {
     if (dueMs < this.#warmupMs) return;
     const latencyMs = endMs - dueMs;
     this.#latency[outcome].record(latencyMs);
-    const named = failure ?? String(status);
-    this.#statuses.set(named, (this.#statuses.get(named) ?? 0) + 1);
+    const statusOrError = failure ?? String(status);
+    this.#statuses.set(statusOrError, (this.#statuses.get(statusOrError) ?? 0) + 1);
     if (delivered) this.#bytes += bytes;
     if (this.#keepSamples) this.#samples.push({ dueS: dueMs / 1_000, latencyMs, outcome });
   }
 
-  /** @param isClosedLoop whether the rate counts up to the last image */
+  /** @param isClosedLoop whether clients wait for responses, so that the rate counts up to the last image */
   result(isClosedLoop: boolean): ClassResult {
     const counts = perOutcome((outcome) => this.#latency[outcome].count);
     const delivered = counts.hit + counts.miss;
-    // From one image to another, so that the rate depends less on the ends of the window.
+    // The window is from one image to another, so that the rate depends less on the ends of the window.
     const windowMs = isClosedLoop
       ? this.#lastMs - this.#countedFromMs
       : this.endMs - this.#warmupMs;
     return {
       counts,
       goodput: (1_000 * this.arrived) / Math.max(1, windowMs),
-      all: this.#all,
+      all: this.#responses,
       latency: perOutcome((outcome) => this.#latency[outcome].encoded()),
       meanBytes: delivered === 0 ? 0 : this.#bytes / delivered,
       statuses: Object.fromEntries(this.#statuses),

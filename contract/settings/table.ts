@@ -102,7 +102,7 @@ function httpUrl(variable: Setting<string>['variable'], details: Details<string>
   return text(variable, { accepts, parse, ...details });
 }
 
-/** A text that matches a pattern. */
+/** A parser of texts that match a pattern. */
 const matching = (pattern: RegExp) => (value: string) => (pattern.test(value) ? value : undefined);
 
 /** The entries of a comma-separated list that are not empty. */
@@ -139,7 +139,7 @@ function parseDnsServers(list: string): readonly string[] | undefined {
   return servers?.length === 0 ? undefined : servers;
 }
 
-/** ETag is a header of its own. The ends say how tags are separated, and no other header of an image has them. */
+/** The end of a name determines how tags are separated. No other header of an image ends so, except ETag. */
 const tagHeaderPattern = /^(?!etag$)[a-z0-9-]{0,60}(tag|key)$/;
 
 function parseTagHeaders(list: string): readonly string[] | undefined {
@@ -162,17 +162,17 @@ export interface ConsolePictures {
   readonly project: string;
   readonly urls: readonly string[];
 }
-/** Longest value, all of which is in the page. Linux limits an environment variable to 128 KiB. */
+/** Maximum length; the page contains the whole value. Linux limits an environment variable to 128 KiB. */
 export const maxPicturesText = 65_536;
 
 const atLeastOne = (n: number): number => Math.max(1, Math.floor(n));
 
 /**
- * One thread more than cores, which works while another one hands its result over: with two cores, 1.10 x the
+ * One thread more than cores: it works while another one transfers its result. With two cores it has 1.10 x the
  * JPEG misses, 1.04 x as WebP and 1.02 x as AVIF, and a p99 of hits beside them of 7.1 instead of 5.8 ms (medians of
  * four alternating runs). With one core it has no effect.
  *
- * @param cores of each process
+ * @param cores for each process
  */
 const defaultThreads = (cores: number): number => (cores < 2 ? 1 : Math.floor(cores) + 1);
 /** Default port of the operations listener. */
@@ -199,7 +199,7 @@ export const settingsTable = {
   internalUrl: httpUrl('SERVICE_INTERNAL_URL', {
     default: (above) => String(above['baseUrl']),
     defaultInWords: 'SERVICE_BASE_URL',
-    meaning: 'Base of the URLs by which workers reach the service, past a CDN.',
+    meaning: 'Base of the URLs by which workers reach the service without the CDN.',
   }),
   trustedProxies: text<readonly Network[]>('SERVICE_TRUSTED_PROXIES', {
     accepts: 'a comma-separated list of CIDRs and IP addresses',
@@ -211,7 +211,7 @@ export const settingsTable = {
   httpEngine: choice('SERVICE_HTTP_ENGINE', ['auto', 'uws', 'node'], {
     default: 'auto',
     meaning:
-      "The HTTP server: `uws` is uWebSockets.js, `node` is Node's own, `auto` the first where its binary loads and else the second.",
+      "The HTTP server: `uws` is uWebSockets.js, `node` is Node's own; `auto` is uWebSockets.js if its binary loads, and Node's server otherwise.",
   }),
   console: onOff(
     'SERVICE_CONSOLE',
@@ -241,7 +241,7 @@ export const settingsTable = {
   drainDelayMs: integer('SERVICE_DRAIN_DELAY_MS', 0, 300_000, {
     default: 0,
     meaning:
-      'Time from SIGTERM, when `GET /api/ready` becomes 503, until the listener closes, in ms: what a load balancer needs to notice. All requests are served in between.',
+      'Time from SIGTERM, when `GET /api/ready` becomes 503, until the listener closes, in ms: the time that a load balancer needs to notice. All requests are served in between.',
   }),
   processes: integer('SERVICE_PROCESSES', 1, 256, {
     default: () => atLeastOne(availableParallelism() / 4),
@@ -262,7 +262,7 @@ export const settingsTable = {
     default: (above) => Math.max(536_870_912, 268_435_456 * Number(above['poolThreads'])),
     defaultInWords: '268435456 x threads, at least 536870912',
     meaning:
-      'Maximum estimated memory of the transforms that run and are not light, in each process; one beyond it runs alone.',
+      'Maximum estimated memory of the running transforms that are not light, in each process; one above the maximum runs alone.',
   }),
   fetchConcurrency: integer('SERVICE_FETCH_CONCURRENCY', 1, 10_000, {
     default: 64,
@@ -281,7 +281,7 @@ export const settingsTable = {
     default: null,
     defaultInWords: '5 % of the disk, at most 536870912',
     meaning:
-      'Free bytes that the disk cache leaves on its disk, for the embedded store and others; below them it deletes images whatever its own limit.',
+      'Free bytes that the disk cache leaves on its disk, for the embedded store and others; with fewer it deletes images, even below its own limit.',
   }),
   sharedCacheUrl: text<S3Location | null>('SERVICE_SHARED_CACHE_URL', {
     accepts: s3LocationForm,
@@ -316,16 +316,17 @@ export const settingsTable = {
   staleProjectsSeconds: integer('SERVICE_STALE_PROJECTS_SECONDS', 0, 31_536_000, {
     default: 86_400,
     meaning:
-      'While the store is unavailable, projects are served for this long after the store has last confirmed them, in seconds. Then, and for all others, images are 503 `store_unavailable`.',
+      'While the store is unavailable, projects are served for this long after the store has last confirmed them, in seconds. After that, and for all other projects, image requests get 503 `store_unavailable`.',
   }),
   sourceMinAgeSeconds: integer('SERVICE_SOURCE_MIN_AGE_SECONDS', 1, 31_536_000, {
     default: 10,
     meaning:
-      'Minimum time between two questions to an origin whether a source has changed, in seconds, whatever the project or the origin says.',
+      'Minimum time between two requests to an origin whether a source has changed, in seconds, even if the project or the origin demands less.',
   }),
   sourceMaxAgeSeconds: integer('SERVICE_SOURCE_MAX_AGE_SECONDS', 1, 31_536_000, {
     default: 31_536_000,
-    meaning: 'Maximum time between two such questions, for projects that have a source age.',
+    meaning:
+      'Maximum time between two such requests, in seconds, for projects that have a source age.',
   }),
   staleIfErrorSeconds: integer('SERVICE_STALE_IF_ERROR_SECONDS', 0, 31_536_000, {
     default: 604_800,
@@ -350,7 +351,7 @@ export const settingsTable = {
     parse: (list) => parseList(list, (entry) => parsePrivateSource(entry) && entry),
     default: [],
     meaning:
-      'CIDRs, addresses or host names, comma-separated, that sources may use even though they are not public. A port (`10.0.0.5:9000`, `[fd00::/8]:9000`) or all (`:*`) may follow; without one, 80 and 443 are meant.',
+      'CIDRs, addresses or host names, comma-separated, that sources may use even though they are not public. A port (`10.0.0.5:9000`, `[fd00::/8]:9000`) or all (`:*`) may follow; without one, the ports 80 and 443 are allowed.',
   }),
   origins: text<readonly OriginEntry[]>('SERVICE_ORIGINS', {
     accepts: `a comma-separated list of \`host=target\` or \`host@project=target\`, each host and project once, with the target ${s3LocationForm}, \`file:///folder\`, or \`headers:Name=value&Name=value\`, names and values percent-encoded`,
@@ -367,7 +368,7 @@ export const settingsTable = {
     parse: parseEncryptionKeys,
     default: [],
     meaning:
-      'Keys that encrypt the secrets of projects in the store, comma-separated: the first encrypts, all decrypt.',
+      'Keys that encrypt the secrets of projects in the store, comma-separated: the first one encrypts, and each of them decrypts.',
     secret: true,
     secretsIn: (keys) => keys.map(({ secret }) => secret),
   }),
@@ -398,7 +399,7 @@ export const settingsTable = {
   sourceCacheBytes: integer('SERVICE_SOURCE_CACHE_BYTES', 0, 2 ** 40, {
     default: 16_777_216,
     meaning:
-      'Bytes of sources that are kept for 30 s after their fetch for further variants, in each process; 0 keeps none.',
+      'Maximum bytes of sources that are kept for 30 s after their fetch for further variants, in each process; 0 keeps none.',
   }),
   sourceMaxPixels: integer('SERVICE_SOURCE_MAX_PIXELS', 1, 2 ** 40, {
     default: 100_000_000,

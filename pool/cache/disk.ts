@@ -49,8 +49,8 @@ export function temporaryPrefix(processId: number): string {
 const maxWrites = 64;
 
 /**
- * Callback functions: those of `fs/promises` create a FileHandle, and a stack for the error of an absent
- * file, 0.1 ms each.
+ * The callback functions of `fs`, because those of `fs/promises` create a FileHandle, and a stack for the error of
+ * an absent file, which take 0.1 ms each.
  */
 const files = {
   open: promisify(open),
@@ -75,7 +75,7 @@ export class DiskCache {
   readonly #writes = new Set<Promise<void>>();
   /** The random part keeps files of a process that had the same id. */
   readonly #prefix = `${temporaryPrefix(process.pid)}${randomBytes(8).toString('hex')}`;
-  #stored = 0;
+  #writeCount = 0;
 
   constructor(folder: string, events: DiskCacheEvents) {
     this.#folder = folder;
@@ -83,9 +83,9 @@ export class DiskCache {
   }
 
   /**
-   * The image of a cache key, or null without a valid one. Never rejects.
+   * The image of a cache key, or null if there is no valid file. Never rejects.
    *
-   * @param onRenew called when the image gets another stamp
+   * @param onRenew called when the image's stamp, the number of a purge, is updated
    */
   async read(
     key: string,
@@ -147,8 +147,8 @@ export class DiskCache {
   }
 
   async #store(key: string, image: Image, provenance: Provenance): Promise<void> {
-    this.#stored += 1;
-    const name = `${this.#prefix}-${this.#stored}`;
+    this.#writeCount += 1;
+    const name = `${this.#prefix}-${this.#writeCount}`;
     const temporary = join(cacheTemporaryFolder(this.#folder), name);
     try {
       const parts = encodeFile(key, image, provenance);

@@ -68,7 +68,7 @@ export class Schedule<T extends Scheduled> {
 
   /** True when a project's live transform must be refused. */
   isFull(project: string): boolean {
-    return this.#crowded && !this.#displaces(project) && !this.#hasExtraThread(project);
+    return this.#allPlacesUsed && !this.#displaces(project) && !this.#hasExtraThread(project);
   }
 
   /**
@@ -90,9 +90,9 @@ export class Schedule<T extends Scheduled> {
 
   /** Reserves a place for a live transform, until the returned function is called. */
   reserve(project: string): () => void {
-    const one = { project, since: performance.now() };
-    this.#reserved.add(one);
-    return () => void this.#reserved.delete(one);
+    const reservation = { project, since: performance.now() };
+    this.#reserved.add(reservation);
+    return () => void this.#reserved.delete(reservation);
   }
 
   get isBackgroundFull(): boolean {
@@ -101,7 +101,9 @@ export class Schedule<T extends Scheduled> {
 
   /** The transform to refuse in favour of a project's live one, if any. */
   displacedBy(project: string): T | undefined {
-    return this.#crowded && this.#displaces(project) ? this.#live.newestOfLongest() : undefined;
+    return this.#allPlacesUsed && this.#displaces(project)
+      ? this.#live.newestOfLongest()
+      : undefined;
   }
 
   add(task: T): void {
@@ -151,12 +153,12 @@ export class Schedule<T extends Scheduled> {
     return background ? this.#background : this.#live;
   }
 
-  /** Places of threads and queue in use. */
+  /** Number of threads and of places in the queue that are in use. */
   get #used(): number {
     return Math.min(this.#running.size, this.#settings.threads) + this.#live.size;
   }
 
-  get #crowded(): boolean {
+  get #allPlacesUsed(): boolean {
     const { threads, queue } = this.#settings;
     return this.#used >= threads + queue;
   }
@@ -187,7 +189,7 @@ export class Schedule<T extends Scheduled> {
     return guaranteed ?? this.#live.take(this.#affordable()) ?? this.#nextInBackground();
   }
 
-  /** Background work leaves two threads to live work, of which by default one has a core. */
+  /** Background work leaves two threads to live work. By default one thread has no core, so they have one core. */
   #nextInBackground(): T | undefined {
     const running = [...this.#running].filter(({ background }) => background).length;
     if (running >= Math.max(1, this.#settings.threads - 2)) return undefined;

@@ -30,7 +30,7 @@ export interface TransformOptions {
   readonly watermark?: Uint8Array | null;
   /**
    * Called when a thread begins to read the source and the watermark. The returned function is called when
-   * it has ended, which may be after the promise has settled.
+   * the thread no longer reads them, which may be after the promise has settled.
    */
   readonly hold?: () => () => void;
   readonly stages?: StageObserver;
@@ -46,7 +46,7 @@ type TransformQueueSettings = Pick<
   | 'processMemoryBytes'
 >;
 
-/** A thread that runs JavaScript ends within milliseconds. */
+/** After this time a terminated thread counts as stuck: one that runs JavaScript ends within milliseconds. */
 const stuckAfterMs = 1_000;
 
 type Finished = Exclude<TransformResult, { exceeds: Cost }>;
@@ -76,14 +76,14 @@ const defaultWaitLimits = (transformTimeoutMs: number): WaitLimits => ({
   backgroundMs: 10 * transformTimeoutMs,
 });
 
-/** CPU limit of a process, in multiples of the timeout, which ends it earlier unless this process is stopped. */
+/** CPU limit of a transform process, in multiples of the timeout. It takes effect only if this process is stopped. */
 const cpuTimeouts = 6;
 
 const defaultEntry = new URL(`./thread${extname(import.meta.url)}`, import.meta.url);
 
 /**
  * Runs transforms on threads, in the order of {@link Schedule}. A thread first estimates the cost; a
- * transform that is not light waits again.
+ * transform that is not light (`cost.ts`) waits again.
  */
 export class TransformQueue {
   readonly #settings: TransformQueueSettings;
@@ -263,7 +263,7 @@ export class TransformQueue {
     );
   }
 
-  /** Queues a transform that is not light again, in its place. */
+  /** Returns a transform that is not light to its place in the queue. */
   #requeue(task: QueuedTransform, cost: Cost): void {
     if (task.abandoned) return;
     if (this.#closed) return task.reject(shuttingDown());
@@ -304,7 +304,7 @@ export class TransformQueue {
       const error = new ServiceError('transform_timeout', 'The transform took too long.');
       beginTransformStage().fail(error);
       task.reject(error);
-      // Its caller releases its bytes, so it must not wait again.
+      // The caller releases the source's bytes, so the transform must not be queued again.
       task.abandoned = true;
       this.#ending.set(task, performance.now());
       terminated = run.terminate();

@@ -32,7 +32,7 @@ import { chooseFormat, keepsGainMap } from './format.ts';
 /** The parameters of one transform, computed from the source and the variant. */
 export interface Plan {
   readonly format: OutputFormat;
-  /** True for all frames. */
+  /** True when the output has all frames of the source. */
   readonly animated: boolean;
   /** Null for a still image. */
   readonly timing: Timing | null;

@@ -26,7 +26,7 @@ export interface FetchOptions extends Deadline, Omit<BodyLimits, 'length'> {
   readonly maxRedirects?: number;
   /** Called with the canonical host of every redirect. */
   readonly allowed: (host: string) => boolean;
-  /** Those of known bytes, for a conditional request; absent for another one. */
+  /** The validators of known bytes, for a conditional request; absent for an unconditional one. */
   readonly validators?: Validators;
 }
 
@@ -59,7 +59,7 @@ const defaultMaxRedirects = 5;
 /** Error codes of a connection that was closed before the response. */
 const brokenConnection = new Set(['UND_ERR_SOCKET', 'ECONNRESET', 'EPIPE']);
 
-/** Other validators are not sent back. */
+/** The validators that are sent in conditional requests. */
 const plainValidator = /^[\x20-\x7e]{1,512}$/;
 
 /** Statuses with an error code of their own. */

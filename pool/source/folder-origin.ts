@@ -14,8 +14,8 @@ import { Semaphore } from './semaphore.ts';
 const chunkBytes = 256 * 1024;
 
 /**
- * Files that are read at a time, of all folders. Each read takes one of libuv's threads, which the process has once:
- * the transforms and the disk cache need the others if network file systems hang.
+ * Limits concurrent reads, of all folders together. Each read takes one of the process's libuv threads: transforms
+ * and the disk cache need the others if a network file system hangs.
  */
 const semaphore = new Semaphore(3);
 
@@ -53,7 +53,7 @@ async function readFile(
     options.signal.throwIfAborted();
     return await read(opened, url, options);
   } finally {
-    // A file that was only read loses nothing, and the result keeps its owner.
+    // A file that was only read loses nothing if it cannot be closed, and the caller must get the result.
     await opened.file.close().catch(() => {});
   }
 }

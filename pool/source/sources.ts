@@ -53,7 +53,7 @@ export interface AcquireOptions {
   readonly signal: AbortSignal;
   /** The bytes of each version are fetched and cached on their own; null for none. */
   readonly version?: string | null;
-  /** Bytes whose fetch began before are not used. Unix ms. */
+  /** Bytes whose fetch began before this time are not used. Unix ms. */
   readonly notBefore?: number;
   /** Lower priority than live requests: waits for a slot instead of being refused. */
   readonly background?: boolean;
@@ -86,7 +86,7 @@ export interface SourceLease extends OriginResponse {
 const cacheMs = 30_000;
 /** Estimated overhead of a cache entry besides its bytes and key. */
 const entryOverhead = 512;
-/** Long enough to protect a failing origin, short enough after its recovery. */
+/** Long enough to protect a failing origin, short enough to notice its recovery. */
 const failureMs = 5_000;
 /** Part of the held bytes that each project may have: an average source or more. */
 const guaranteedPart = 1 / 8;
@@ -160,7 +160,7 @@ export class Sources {
   readonly #loopId: string;
   readonly #settings: SourceSettings;
   readonly #connections: Connections;
-  readonly #means: Pick<FetchOptions, 'guard' | 'connections'>;
+  readonly #network: Pick<FetchOptions, 'guard' | 'connections'>;
   readonly #trusted: TrustedEndpoints;
   readonly #slots: FetchSlots;
   readonly #budget: FairShare;
@@ -195,7 +195,7 @@ export class Sources {
       timeoutMs: sourceTimeoutMs,
     };
     this.#connections = new Connections(this.guard, connectionLimits);
-    this.#means = { guard: this.guard, connections: this.#connections };
+    this.#network = { guard: this.guard, connections: this.#connections };
     this.#trusted = new TrustedEndpoints({ own, resolve, sourcePorts: [] }, connectionLimits);
     const clock = now && { perf: { now }, ttlResolution: 0 };
     this.#memory = new SharedMemory(sourceCacheBytes + Math.min(sourceHeldBytes, maxBytesInUse));
@@ -415,9 +415,9 @@ export class Sources {
     const started = performance.now();
     try {
       const trusted = origin?.trustedUrl ?? null;
-      const means = trusted === null ? this.#means : this.#trusted.at(trusted);
+      const network = trusted === null ? this.#network : this.#trusted.at(trusted);
       const fetched = await (origin?.fetch ?? fetchSource)(url, {
-        ...means,
+        ...network,
         loopId: this.#loopId,
         traceHeaders: stage.headers,
         allowed,

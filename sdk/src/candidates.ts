@@ -8,7 +8,7 @@ import {
 
 export type ImageFormat = 'avif' | 'webp' | 'jpeg' | 'png' | 'gif';
 
-/** Which sizes of an image a browser may choose from. */
+/** The options of a srcset, which determine the sizes that a browser may choose from. */
 export interface SrcsetOptions
   extends Omit<ImageOptions, 'w' | 'h' | 'dpr' | 'extend' | 'fmt' | 'fit'> {
   readonly fmt?: ImageFormat | 'auto' | undefined;
@@ -35,7 +35,10 @@ export interface Candidate {
   readonly options: ImageOptions;
 }
 
-/** The most device pixels of a width for which the service gives an image of exactly that width. */
+/**
+ * The largest width in device pixels that the service delivers exactly.
+ * @param shape the width divided by the height; 0 if unknown
+ */
 function widest(
   { ratio, fit, fmt = 'auto', lossless, enlarge, ...source }: SrcsetOptions,
   shape: number,
@@ -58,8 +61,8 @@ function widest(
 }
 
 /**
- * The candidates of a srcset, each with exactly the pixels that it says; the last one is as wide as is possible
- * where one is not.
+ * The candidates of a srcset, each with exactly the pixels that its descriptor states. Widths that the service
+ * cannot deliver are replaced by the largest one that it can.
  *
  * @param maxWidth device pixels
  */

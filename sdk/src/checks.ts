@@ -5,7 +5,7 @@ import type { Range, Rule } from './rule.ts';
 /** Plain decimal notation. */
 const decimal = /^-?\d{1,9}(?:\.\d{1,6})?$/;
 const hexColour = /^(?:[0-9a-f]{3,4}|[0-9a-f]{6}|[0-9a-f]{8})$/;
-/** A character that remains of a file name: no dot, blank, control character or mark of direction. */
+/** A character that the service keeps in a file name: no dot, blank, control or bidirectional character. */
 const nameCharacter = /[^. \p{Cc}\p{Zl}\p{Zp}\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]/u;
 
 const isIn = ({ minimum, maximum, whole }: Range, text: string): boolean => {
@@ -14,7 +14,7 @@ const isIn = ({ minimum, maximum, whole }: Range, text: string): boolean => {
 };
 
 const isFlag = (text: string): boolean => /^(?:true|false|1|0)?$/.test(text);
-/** Of a flag that may be a number too, `1.0` is a flag. */
+/** If a flag may also be a number, `1.0` counts as the flag `1`. */
 const asFlag = (text: string): string => (decimal.test(text) ? String(Number(text)) : text);
 
 function sourceError(text: string): string | null {
@@ -30,7 +30,7 @@ function sourceError(text: string): string | null {
     }
     if (/^https?:\/\/[^/]/i.test(written)) return null;
   } catch {
-    // As for other schemes.
+    // The same error as for other schemes.
   }
   return 'The source must be an absolute http or https URL.';
 }
@@ -72,7 +72,7 @@ function optionError(texts: Texts): string | null {
 }
 
 /**
- * Checks in development what becomes an image URL, as the service would.
+ * Checks the parts of an image URL as the service does; called in development only.
  *
  * @throws TypeError with the message of the service
  */

@@ -11,7 +11,7 @@ import { readUrl } from './read.ts';
 import { encode, textsOf } from './write.ts';
 
 export interface ImageUrlsOptions {
-  /** The address of the service or of the CDN before it, such as `https://images.example.com`. */
+  /** The address of the service or of the CDN in front of it, such as `https://images.example.com`. */
   readonly baseUrl: string;
   /** The id of the project, such as `prj_32gx1acb9wtykf3m`. */
   readonly project: string;
@@ -43,7 +43,7 @@ export interface Picture {
     readonly src: string;
     readonly srcset?: string | undefined;
     readonly sizes?: string | undefined;
-    /** Of the layout for a fixed image, else of the largest candidate; with CSS they prevent layout shifts. */
+    /** The size in the layout with `fixed`, else that of the largest candidate. With CSS it prevents layout shifts. */
     readonly width?: number | undefined;
     readonly height?: number | undefined;
   };
@@ -82,7 +82,7 @@ export interface ImageUrls {
 
 const defaultFormats: readonly ImageFormat[] = ['avif', 'webp'];
 
-/** Bundlers replace its text by a constant. */
+/** Bundlers replace the text `process.env.NODE_ENV` by a constant. */
 declare const process: { readonly env: { readonly NODE_ENV?: string } };
 
 let check: typeof checkImage = () => {};

@@ -2,7 +2,7 @@ import { canonicalNames, flagNames, type ImageOptions, textNames } from './gener
 
 const ownNames = ['url', 'project', 'exp', 'sig'];
 
-/** A parameter's name in options, of any of its names. */
+/** The name of a parameter in options, for any of its names. */
 export const canonicalName = (spelling: string): string => canonicalNames.get(spelling) ?? spelling;
 
 /** The source in the path of an image URL: unencoded if it starts with a scheme, else encoded as a whole. */

@@ -48,7 +48,7 @@ export type ToPrimary =
   | { readonly type: 'ready'; readonly httpServer: ChosenServer }
   /** The store has answered, after the primary has prepared it. */
   | { readonly type: 'store-reached' }
-  /** A restart would not help. */
+  /** The front end cannot start, and a restart would not help. */
   | { readonly type: 'cannot-start'; readonly reason: string }
   | FrontEndReport
   | ProjectUpdate
@@ -133,7 +133,10 @@ export interface FrontEndChannel extends PrimaryChannel {
   receive(receiver: (message: ToFrontEnd) => void): void;
 }
 
-/** Shorter than the time after which the primary replaces a silent process. */
+/**
+ * Interval at which `started` is repeated until the reply arrives. It is shorter than the time after which the
+ * primary replaces a process that sends nothing.
+ */
 const startedEveryMs = 5_000;
 
 export function channelToPrimary(): FrontEndChannel {

@@ -76,8 +76,8 @@ export class DiskCacheIndex {
   }
 
   /**
-   * Adds the files on the disk that it does not know, while the service runs. One scan runs at a time, and one
-   * more waits for calls during it. Never rejects.
+   * Adds the files on the disk that the index does not know, while the service runs. One scan runs at a time; calls
+   * during it share a second one, which waits. Never rejects.
    */
   scan(): Promise<void> {
     if (this.#nextScan !== null) return this.#nextScan;

@@ -11,7 +11,7 @@ const lateWritesMs = 3_000;
 export interface DiskPurgesOptions {
   readonly index: Pick<DiskCacheIndex, 'deleteWhere'>;
   /**
-   * Which keys may be of purged images, and which images are.
+   * Two predicates: for the keys of images that may be purged, and for the provenance of purged images.
    *
    * @param purged projects, each with the number of a purge whose images are deleted already
    */

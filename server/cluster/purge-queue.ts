@@ -1,10 +1,10 @@
 import { LRUCache } from 'lru-cache';
 import type { Project } from '../../store/projects.ts';
 
-/** Projects whose completed purges are remembered; those of others are worked on once more. */
+/** Projects whose completed purges are remembered; the purges of others may be worked on again. */
 const maxCompleted = 10_000;
 
-/** Works on the purges of projects in the background, those of all projects that wait at a time. */
+/** Works on the purges of projects in the background, on those of all waiting projects together. */
 export class PurgeQueue {
   readonly #work: (projects: readonly Project[]) => Promise<void>;
   readonly #since: number;

@@ -24,6 +24,7 @@ const timeoutMs = 10_000;
 /** With the pauses they take half a minute. After that, the project's next purge tries again. */
 const attempts = 6;
 const firstPauseMs = 1_000;
+
 /**
  * Deletes purged images from the shared cache in the background, to save space. Their stamps already prevent their
  * use, so every machine deletes them without waiting for the others. Images with a purged watermark are not deleted,

@@ -28,7 +28,7 @@ export function withHeaders(response: HttpResponse, more: Headers): HttpResponse
   return { ...response, headers: [...response.headers, ...more] };
 }
 
-/** By the list itself, so that changed copies have none. */
+/** The bytes of encoded headers. Changed copies of a list are other keys, and have none. */
 const encodings = new WeakMap<Headers, Uint8Array>();
 
 /** Encodes headers that many responses have, which are then sent without further conversions. */

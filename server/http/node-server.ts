@@ -9,14 +9,14 @@ const maxHeaderSize = 16_384;
 
 /** Limits of the time that the server waits for a client, in ms. */
 export interface NodeTimeouts {
-  /** Idle between two requests. */
+  /** Idle time between two requests. */
   readonly keepAliveTimeout: number;
   readonly headersTimeout: number;
   /** From the first byte of a request to the last byte of its body. */
   readonly requestTimeout: number;
   /** Interval of the checks of the two limits above. */
   readonly connectionsCheckingInterval: number;
-  /** A client that does not read its response. */
+  /** Time for which a client does not read its response. */
   readonly stalledTimeout: number;
 }
 

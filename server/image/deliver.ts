@@ -68,7 +68,7 @@ interface CheckedRequest extends Omit<ImageRequest, 'purges' | 'freshness'> {
 
 interface Delivered {
   readonly result: CacheResult;
-  /** False without the watermark, or with the fallback instead of the source: not to be stored. */
+  /** False if the watermark is missing or the fallback replaces the source: the response must not be stored. */
   readonly complete: boolean;
   /** The error of the source, when the image is the fallback's. */
   readonly sourceError: ServiceError | null;

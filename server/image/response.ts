@@ -43,7 +43,7 @@ function serverTiming({ tier, timings }: Pick<CacheResult, 'tier' | 'timings'>):
  *
  * @param caching as from `cachingHeaders`
  * @param download the file name for clients that save the image; null for none
- * @param tags the headers that name what a purge can name
+ * @param tags the headers with the tags by which a CDN purges the image
  */
 export function imageHeaders(
   image: Pick<Image, 'contentType' | 'etag'>,

@@ -11,7 +11,7 @@ export interface MetricValue {
   value: number;
 }
 
-/** A histogram with certain labels. `values`: the count of each bucket, the count above all, the sum. */
+/** A histogram with certain labels. `values`: the count of each bucket, the count above all bounds, the sum. */
 export class Histogram {
   readonly #bounds: readonly number[];
   readonly values: number[];

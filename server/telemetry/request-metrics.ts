@@ -14,7 +14,7 @@ interface Counts {
   readonly duration: Histogram;
 }
 
-/** Counts every request at its end, hits included: a few additions, without a look-up by text. */
+/** Counts every request when it ends, hits included. A count takes a few additions and no look-up by a text. */
 export class RequestMetrics {
   readonly #registry: MetricsRegistry;
   readonly #counts: Readonly<Record<RouteName, Partial<Record<Tier, Counts>>>> = {

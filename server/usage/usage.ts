@@ -5,7 +5,7 @@ import { dateOf, type OwnTotals, sumOfDay, type UsageCounts, UsageTotals } from 
 /** A process that is killed loses at most the counts of this interval. */
 const storeEveryMs = 60_000;
 /** Projects in one command to the store. */
-const pieceLength = 100;
+const batchLength = 100;
 const dayMs = 24 * 60 * 60 * 1_000;
 
 export interface UsageEnvironment {
@@ -73,12 +73,13 @@ export class UsageRecorder {
     if (!available()) return;
     const { totals } = this;
     const changed = totals.all().filter(({ stored, version }) => stored !== version);
-    const failures = await this.#inPieces(changed, (piece) => this.#write(piece));
+    const failures = await this.#inBatches(changed, (batch) => this.#write(batch));
     const ended = totals.takeEnded(ends);
     this.limits.forget(ended);
-    // A write without a response may take effect after the move, and would then be counted twice.
+    // A write without a response may take effect after the counts were moved to the common sum, and would then be
+    // counted twice.
     const certain = ended.filter(({ isUncertain }) => !isUncertain);
-    failures.push(...(await this.#inPieces(certain, (piece) => records.end(piece))));
+    failures.push(...(await this.#inBatches(certain, (batch) => records.end(batch))));
     await this.limits.refresh().catch((error: unknown) => failures.push(error));
     if (failures.length === 0) return;
     onFailure(failures[0], totals.dropped);
@@ -86,29 +87,29 @@ export class UsageRecorder {
   }
 
   /**
-   * Writes one piece after the other, so that requests to the store need not wait, while the store is available.
-   * @returns the errors of the pieces that failed
+   * Writes one batch after the other, while the store is available, so that other requests to the store need not wait.
+   * @returns the errors of the batches that failed
    */
-  async #inPieces<T>(
+  async #inBatches<T>(
     items: readonly T[],
-    write: (piece: readonly T[]) => Promise<void>,
+    write: (batch: readonly T[]) => Promise<void>,
   ): Promise<unknown[]> {
     const { available } = this.#environment;
     const errors: unknown[] = [];
-    for (let from = 0; from < items.length && available(); from += pieceLength) {
-      const piece = items.slice(from, from + pieceLength);
-      await write(piece).catch((error: unknown) => errors.push(error));
+    for (let from = 0; from < items.length && available(); from += batchLength) {
+      const batch = items.slice(from, from + batchLength);
+      await write(batch).catch((error: unknown) => errors.push(error));
     }
     return errors;
   }
 
-  async #write(piece: readonly OwnTotals[]): Promise<void> {
-    const versions = piece.map(({ version }) => version);
+  async #write(batch: readonly OwnTotals[]): Promise<void> {
+    const versions = batch.map(({ version }) => version);
     try {
-      await this.#environment.records.write(piece);
-      for (const [index, totals] of piece.entries()) totals.stored = versions[index] ?? 0;
+      await this.#environment.records.write(batch);
+      for (const [index, totals] of batch.entries()) totals.stored = versions[index] ?? 0;
     } catch (error) {
-      for (const totals of piece) totals.isUncertain = true;
+      for (const totals of batch) totals.isUncertain = true;
       throw error;
     }
   }

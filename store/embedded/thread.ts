@@ -13,7 +13,7 @@ export interface ThreadData {
   readonly file: string;
   readonly socket: string;
   readonly backupTimes?: BackupTimes | undefined;
-  /** Becomes 1 when the thread has stopped for good; shared with its owner. */
+  /** Becomes 1 when the thread has stopped permanently; shared with its owner. */
   readonly stopped: Int32Array;
 }
 
@@ -58,11 +58,11 @@ function serve(
   const state = { catalog, cursors };
   const budget = new Budget(maxBufferedBytes);
   const connections = new Set<ClientConnection>();
-  let connected = 0;
+  let connectionCount = 0;
 
   const server = createServer((socket) => {
-    connected += 1;
-    const id = connected;
+    connectionCount += 1;
+    const id = connectionCount;
     const run = (command: Parameters<typeof runCommand>[1]) => runCommand(state, command, id);
     const connection = new ClientConnection(socket, budget, run, limits);
     connections.add(connection);
@@ -96,7 +96,7 @@ function serve(
     if (message === 'close') return void close();
     Atomics.store(stopped, 0, 1);
     Atomics.notify(stopped, 0);
-    // Until the thread is terminated.
+    // Blocks until the thread is terminated.
     Atomics.wait(stopped, 0, 1);
   });
 }

@@ -63,7 +63,7 @@ function optionField(name: ParameterName): string {
   return `${documentation(text)}readonly ${name}?: ${optionType(parameters[name])} | undefined;`;
 }
 
-/** Differences between the default widths, as a factor: pictures differ by a half of their pixels. */
+/** Minimum factor between two default widths: the wider picture has at least 1.5 x the pixels. */
 const minStep = 1.25;
 /** From a narrow phone to a wide screen with two device pixels for each CSS pixel. */
 const [minWidth, maxWidth] = [320, 3840];
@@ -128,7 +128,7 @@ const rangeOf = ({ type, minimum, maximum }: ValueSchema): unknown => ({
   whole: type === 'integer' ? true : undefined,
 });
 
-/** What a value must be; \`kind\` for rules that a schema cannot state. */
+/** What a value must be; `kind` is for rules that a schema cannot state. */
 function rule(type: ParameterType<unknown>): string {
   const { accepts, schema, parts } = type;
   const ranges =

@@ -75,7 +75,7 @@ function fieldsOf({ properties = {}, required = [] }: Schema): string {
 const field = (schema: Schema, isRequired: boolean): string =>
   isRequired ? `: ${typeOf(schema)};` : `?: ${typeOf(schema)} | undefined;`;
 
-/** What the type does not say. */
+/** The comment on a schema: its description, and the limits that the type does not state. */
 function comment(schema: Schema): string {
   const { description, allOf = [], minimum, maximum, minLength, maxLength } = schema;
   const { minItems, maxItems } = schema;
@@ -89,7 +89,7 @@ function comment(schema: Schema): string {
   return sentences.length === 0 ? '' : documentation(sentences.join(' '));
 }
 
-/** A lower bound alone is plain from the meaning. */
+/** The limits in words. A lower limit alone is clear from the description. */
 function between(minimum: number | undefined, maximum: number | undefined, what: string): string {
   if (maximum === undefined || maximum === Number.MAX_SAFE_INTEGER) return '';
   return minimum === undefined ? `At most ${maximum}${what}.` : `${minimum} to ${maximum}${what}.`;
@@ -103,7 +103,7 @@ function declaration([name, schema]: readonly [string, Schema]): string {
   return `${comment(schema)}export ${declared}`;
 }
 
-/** What an operation takes and gives, as the fields of a type. */
+/** The parameters, the body and the result of an operation, as the fields of a type. */
 function operationType([id, endpoint]: readonly [string, Endpoint]): string {
   const { method, path, input, inputOptional = false, success, summary, description } = endpoint;
   const { parameters = [] } = paths[`${controlPrefix}${path}`]?.[method.toLowerCase()] ?? {};
@@ -125,7 +125,7 @@ function operationType([id, endpoint]: readonly [string, Endpoint]): string {
     };`;
 }
 
-/** The types of bodies, and what each operation takes and gives. */
+/** The types of bodies, and those of the parameters and the result of each operation. */
 export const schemaTypes = (): string =>
   [
     ...Object.entries(components.schemas).map(declaration),

@@ -29,7 +29,7 @@ export function operationsModule(): string {
 
   /**
    * The operations of the control plane. \`path\` is below the prefix; \`result\` is the field of the response's
-   * body that has the value; with \`hasLocation\` the response's Location says what becomes of the request.
+   * body that has the value; with \`hasLocation\` the response's Location is the URL of the request's progress.
    */
   export const operations = { ${rows.join('\n')} } as const;`;
 }

@@ -21,13 +21,13 @@ async function startMachines(t: Test) {
     const create = { width, height: 100, channels: 3, background } as const;
     pictures[background as Version] = await sharp({ create }).png().toBuffer();
   }
-  const world = { version: 'red' as Version, at: 1_000_000_000 };
+  const current = { version: 'red' as Version, at: 1_000_000_000 };
   const origin = await startOrigin(t, (request, response) => {
-    response.setHeader('etag', `"${world.version}"`);
+    response.setHeader('etag', `"${current.version}"`);
     response.setHeader('cache-control', 'max-age=10, stale-while-revalidate=0');
-    const isKnown = request.headers['if-none-match'] === `"${world.version}"`;
+    const isKnown = request.headers['if-none-match'] === `"${current.version}"`;
     if (isKnown) response.statusCode = 304;
-    response.end(isKnown ? undefined : pictures[world.version]);
+    response.end(isKnown ? undefined : pictures[current.version]);
   });
   const bucket = await startTestS3(t);
   const start = (aheadMs: number) => {
@@ -48,7 +48,7 @@ async function startMachines(t: Test) {
         onSharedCacheChange() {},
         onMemoryHit() {},
         onRender() {},
-        now: () => world.at + aheadMs,
+        now: () => current.at + aheadMs,
       },
     );
     t.teardown(() => engine.close());
@@ -71,40 +71,40 @@ async function startMachines(t: Test) {
       return `${tier} ${image.width * 100 === image.height * 50 ? 'blue' : 'red'}`;
     };
   };
-  return { world, bucket, start };
+  return { current, bucket, start };
 }
 
-t.test('an image of bytes that the origin had in between is not used', async (t) => {
-  const { world, start } = await startMachines(t);
+t.test('an image of a version that was at the origin only in between is not used', async (t) => {
+  const { current, start } = await startMachines(t);
   const [first, second] = [start(0), start(0)];
   t.equal(await first(20), 'miss red');
-  world.at += 1_000;
+  current.at += 1_000;
   t.equal(await second(20), 'shared red');
-  world.at += 20_000;
-  world.version = 'blue';
+  current.at += 20_000;
+  current.version = 'blue';
   t.equal(await second(30), 'miss blue');
-  world.at += 5_000;
-  world.version = 'red';
-  world.at += 15_000;
+  current.at += 5_000;
+  current.version = 'red';
+  current.at += 15_000;
   t.equal(await first(30), 'miss red', 'the origin has said 304 to this machine');
   t.equal(await first(20), 'memory red', 'an image of the same bytes stays valid');
-  world.at += 20_000;
+  current.at += 20_000;
   t.equal(await second(30), 'shared red');
 });
 
 t.test('an image of a machine whose clock is fast is outdated too', async (t) => {
-  const { world, start } = await startMachines(t);
+  const { current, start } = await startMachines(t);
   const [right, fast] = [start(0), start(30_000)];
   t.equal(await right(20), 'miss red');
   t.equal(await fast(30), 'miss red');
-  world.at += 20_000;
-  world.version = 'blue';
+  current.at += 20_000;
+  current.version = 'blue';
   t.equal(await right(20), 'miss blue');
-  world.at += 40_000;
+  current.at += 40_000;
   t.equal(await right(30), 'miss blue');
 });
 
-t.test('the state of a source is read once for the requests of one time', async (t) => {
+t.test('concurrent requests read the state of a source once', async (t) => {
   const { bucket, start } = await startMachines(t);
   const get = start(0);
   const ofState = () => bucket.requests.filter((one) => /^GET .*f{64}$/.test(one)).length;

@@ -65,7 +65,7 @@ function startEngine(
   return { engine, get, joined };
 }
 
-/** Takes seconds. */
+/** A transform that takes seconds. */
 const long = { width: null, formats: ['avif'], lossless: true } as const;
 
 t.test('a full queue refuses misses before coalescing and fetching', async (t) => {

@@ -12,7 +12,7 @@ import {
 } from '../../sdk/src/client/index.ts';
 import type { ImageUrls } from '../../sdk/src/index.ts';
 
-/** A program of an integrator, which is only compiled. Each expected error is one of a wrong program. */
+/** A program of an integrator, which is only compiled. Each expected error marks a mistake that the types detect. */
 export async function consume(options: ClientOptions, images: ImageUrls): Promise<void> {
   const client: Client = createClient({ ...options, retries: { count: 1 }, timeoutMs: 5_000 });
   const { signal } = new AbortController();
@@ -58,7 +58,7 @@ export async function consume(options: ClientOptions, images: ImageUrls): Promis
   status.variants satisfies number;
   // @ts-expect-error The key is missing.
   createClient({ baseUrl: 'https://img.example.com' });
-  // @ts-expect-error The client does not have it.
+  // @ts-expect-error The client has no field with the key.
   client.apiKey satisfies string;
 
   try {

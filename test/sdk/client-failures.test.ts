@@ -20,7 +20,7 @@ t.test('a wait ends with its signal', async (t) => {
   await systemClock.sleep(1, new AbortController().signal);
 });
 
-/** A clock that passes only while something sleeps. */
+/** A clock whose time passes only during sleeps. */
 function stoppedClock() {
   const waits: number[] = [];
   let at = 0;
@@ -49,7 +49,7 @@ const page = (status: number): Fault => ({
   body: `<html>You sent Bearer ${apiKey}`,
 });
 
-t.test('a service behind a proxy that fails', async (t) => {
+t.test('calls through a failing proxy', async (t) => {
   const service = await startService(t, { environment: { SERVICE_ROOT_API_KEY: apiKey } });
   const proxy = await startFaultyProxy(t, service.url);
 
@@ -76,7 +76,7 @@ t.test('a service behind a proxy that fails', async (t) => {
     t.same(clock.waits, [7_062.5, 2_125, 750], 'with jitter');
   });
 
-  await t.test('a date in Retry-After', async (t) => {
+  await t.test('a call waits until the date in Retry-After', async (t) => {
     const date = new Date(Date.now() + 20_000).toUTCString();
     const { client, clock } = start([refusal(429, 'rate_limited', { 'retry-after': date })]);
     await client.getProject({ projectId });
@@ -84,7 +84,7 @@ t.test('a service behind a proxy that fails', async (t) => {
     t.ok(wait > 10_000 && wait < 21_000, `${wait} ms`);
   });
 
-  await t.test('the limits of repeating', async (t) => {
+  await t.test('the number and the time of attempts are limited', async (t) => {
     const busy = refusal(429, 'rate_limited');
     const many = Array<Fault>(9).fill(busy);
     const three = start(many);
@@ -124,13 +124,13 @@ t.test('a service behind a proxy that fails', async (t) => {
     t.same(await waits(1), [250, 500, 1_000, 2_000, 4_000, 8_000, 8_000, 8_000]);
   });
 
-  await t.test('lost connections', async (t) => {
+  await t.test('a call with a lost connection is repeated', async (t) => {
     const { client, clock } = start(['half', 'none', page(502)]);
     await client.addProjectDomain({ projectId, host });
-    t.equal(proxy.requests.length, 4, 'are repeated');
+    t.equal(proxy.requests.length, 4);
     t.equal(clock.waits.length, 3);
-    const { client: given } = start(['half', 'half', 'half', 'half']);
-    const error = await given.getProject({ projectId }).catch((error) => error);
+    const { client: failing } = start(['half', 'half', 'half', 'half']);
+    const error = await failing.getProject({ projectId }).catch((error) => error);
     t.ok(error instanceof ConnectionError);
     t.match(error, { code: 'connection_lost', operation: 'getProject' });
     t.match(error.message, 'other side closed');
@@ -140,37 +140,42 @@ t.test('a service behind a proxy that fails', async (t) => {
     await t.rejects(refused, { name: 'ConnectionError', message: /ECONNREFUSED/ });
   });
 
-  await t.test('silence', async (t) => {
+  await t.test('a call without a response is repeated', async (t) => {
     const { client, clock } = start(['silence'], { timeoutMs: 60_000 });
     const impatient = { timeoutMs: 500 };
     t.match(await client.getProject({ projectId }, impatient), { id: projectId });
-    t.not(clock.waits.length, 0, 'is repeated');
-    const { client: given } = start(['silence', 'silence', 'silence', 'silence']);
-    const error = await given.getProject({ projectId }, { timeoutMs: 20 }).catch((error) => error);
+    t.not(clock.waits.length, 0);
+    const { client: failing } = start(['silence', 'silence', 'silence', 'silence']);
+    const error = await failing
+      .getProject({ projectId }, { timeoutMs: 20 })
+      .catch((error) => error);
     t.ok(error instanceof TimeoutError);
     t.match(error, { code: 'timeout', operation: 'getProject', timeoutMs: 20 });
     t.equal(proxy.requests.length, 4);
   });
 
-  await t.test('what creates is repeated only after a refusal before the work', async (t) => {
-    const count = async () => (await start([]).client.listProjects()).length;
-    const before = await count();
-    const refused = start([refusal(429, 'rate_limited', { 'retry-after': '1' })]);
-    await refused.client.createProject(input);
-    t.equal(await count(), before + 1);
+  await t.test(
+    'createProject is repeated only if it was refused before it took effect',
+    async (t) => {
+      const count = async () => (await start([]).client.listProjects()).length;
+      const before = await count();
+      const refused = start([refusal(429, 'rate_limited', { 'retry-after': '1' })]);
+      await refused.client.createProject(input);
+      t.equal(await count(), before + 1);
 
-    for (const fault of ['half', 'none', page(502), refusal(503, 'store_unavailable')] as const) {
-      const { client } = start([fault]);
-      await t.rejects(client.createProject(input), inspect(fault));
+      for (const fault of ['half', 'none', page(502), refusal(503, 'store_unavailable')] as const) {
+        const { client } = start([fault]);
+        await t.rejects(client.createProject(input), inspect(fault));
+        t.equal(proxy.requests.length, 1);
+      }
+      t.equal(await count(), before + 3, 'the first two took effect');
+      const { client } = start(['silence']);
+      await t.rejects(client.createProject(input, { timeoutMs: 20 }), { name: 'TimeoutError' });
       t.equal(proxy.requests.length, 1);
-    }
-    t.equal(await count(), before + 3, 'the first two took effect');
-    const { client } = start(['silence']);
-    await t.rejects(client.createProject(input, { timeoutMs: 20 }), { name: 'TimeoutError' });
-    t.equal(proxy.requests.length, 1);
-  });
+    },
+  );
 
-  await t.test('a change with a callback is not repeated, without one it is', async (t) => {
+  await t.test('a change is repeated unless it has a callback', async (t) => {
     const sources = ['http://shop.example.com/a.jpg'];
     const { client } = start(['none']);
     const called = client.purgeProjectImages({
@@ -185,7 +190,7 @@ t.test('a service behind a proxy that fails', async (t) => {
     t.equal(proxy.requests.length, 2);
   });
 
-  await t.test('a response without its Location', async (t) => {
+  await t.test('only a purge succeeds without a Location', async (t) => {
     const accepted = (result: string): Fault => ({
       status: 202,
       headers: { 'content-type': 'application/json' },
@@ -225,7 +230,7 @@ t.test('a service behind a proxy that fails', async (t) => {
     t.equal(proxy.requests.length, 1);
   });
 
-  await t.test('a response that is not the service’s', async (t) => {
+  await t.test('a response that is not the service’s is an unexpected_response', async (t) => {
     const { client } = start(Array<Fault>(4).fill(page(502)));
     const error = await client.getProject({ projectId }).catch((error) => error);
     t.ok(error instanceof ApiError);
@@ -248,7 +253,7 @@ t.test('a service behind a proxy that fails', async (t) => {
     await t.rejects(unknown.client.getProject({ projectId }), later);
   });
 
-  await t.test('a response that is too long', async (t) => {
+  await t.test('a response that is too long is an error', async (t) => {
     const { client } = start([], { maxResponseBytes: 100 });
     const expected = { code: 'unexpected_response', message: /more than 100 bytes/ };
     await t.rejects(client.getProject({ projectId }), expected);
@@ -268,7 +273,7 @@ t.test('a service behind a proxy that fails', async (t) => {
     t.same(other.requests, []);
   });
 
-  await t.test('the health of a service that is not healthy', async (t) => {
+  await t.test('getHealth resolves for a service that is not healthy', async (t) => {
     const headers = { 'content-type': 'application/json' };
     const body = '{"ok":false,"status":"unavailable"}';
     const { client, clock } = start([{ status: 503, headers, body }]);
@@ -280,7 +285,7 @@ t.test('a service behind a proxy that fails', async (t) => {
     );
   });
 
-  await t.test('a custom fetch', async (t) => {
+  await t.test('a custom fetch sends the requests', async (t) => {
     const sent: unknown[] = [];
     const { client } = start([], {
       fetch: (url, init) => {
@@ -290,12 +295,12 @@ t.test('a service behind a proxy that fails', async (t) => {
     });
     await client.getProject({ projectId });
     t.same(sent, [`${proxy.url}/api/sdk/v1/projects/${projectId}`]);
-    const deaf = start([], { fetch: () => new Promise(() => {}), retries: { count: 0 } });
-    const call = deaf.client.getProject({ projectId }, { timeoutMs: 20 });
+    const withoutSignal = start([], { fetch: () => new Promise(() => {}), retries: { count: 0 } });
+    const call = withoutSignal.client.getProject({ projectId }, { timeoutMs: 20 });
     await t.rejects(call, { name: 'TimeoutError' }, 'that ignores its signal');
   });
 
-  await t.test('fields that would change the path', async (t) => {
+  await t.test('fields that would change the path are refused', async (t) => {
     const { client } = start([]);
     for (const name of ['', '.', '..']) {
       const call = client.deleteProjectPreset({ projectId, presetName: name });

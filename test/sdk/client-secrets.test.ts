@@ -9,7 +9,7 @@ import { freePort } from '../service/service.ts';
 
 const apiKey = 'sk_secret-of-the-client';
 
-/** All that a log could have of a value. */
+/** All texts that a log could contain for a value. */
 const printed = (value: unknown): string =>
   [
     inspect(value, { depth: 20, showHidden: true, getters: true }),
@@ -50,7 +50,7 @@ t.test('the key is printed nowhere', async (t) => {
         throw new Error(`${'x'.repeat(290)}${apiKey}`);
       },
     },
-    'a fetch that throws what is no error': {
+    'a fetch that throws a value other than an error': {
       fetch: async (_, init) => {
         throw init;
       },

@@ -30,7 +30,7 @@ t.test('after warming, every URL of a picture is a hit', async (t) => {
       fmt: 'png',
       q: 50,
     },
-    'all that prewarming has': { widths: [30], q: 31, fit: 'fill', formats: [] },
+    'all options of prewarming': { widths: [30], q: 31, fit: 'fill', formats: [] },
     'up to the size of the source': { sourceWidth: 80, sourceHeight: 60 },
   };
   for (const [index, [name, options]] of Object.entries(pictures).entries()) {

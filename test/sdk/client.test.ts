@@ -66,12 +66,12 @@ t.test('every operation succeeds', async (t) => {
   t.equal((await client.getProjectUsage(days)).days.length, 2);
   t.match(await client.getProjectUsage({ ...days, format: 'csv' }), /\n2026-11-02,0,/);
 
-  const private_ = 'private.example:8443';
+  const privateHost = 'private.example:8443';
   const headers = { 'X-Token': 'secret' };
-  const put = await client.putProjectOrigin({ projectId, host: private_, headers });
-  t.match(put, { host: private_, headers: ['x-token'], location: null });
+  const put = await client.putProjectOrigin({ projectId, host: privateHost, headers });
+  t.match(put, { host: privateHost, headers: ['x-token'], location: null });
   t.same(await client.listProjectOrigins({ projectId }), [put]);
-  t.same(await client.deleteProjectOrigin({ projectId, host: private_ }), []);
+  t.same(await client.deleteProjectOrigin({ projectId, host: privateHost }), []);
 
   const card = { presetName: 'card', parameters: { w: 40, fit: 'cover', flip: true } } as const;
   const preset = await client.putProjectPreset({ projectId, ...card });

@@ -8,7 +8,7 @@ import {
 import { buffer } from 'node:stream/consumers';
 import { listen } from '../listen.ts';
 
-/** What becomes of a request. */
+/** What the proxy does with a request. */
 export type Fault =
   | 'pass'
   /** The service does its work, and the connection breaks in the middle of its response. */
@@ -27,7 +27,7 @@ export type Fault =
 export interface FaultyProxy {
   /** Without a slash at the end. */
   readonly url: string;
-  /** Of the next requests; the others pass. */
+  /** The faults of the next requests; the others pass. */
   readonly faults: Fault[];
   readonly requests: {
     readonly method: string;

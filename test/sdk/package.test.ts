@@ -60,7 +60,7 @@ const forProduction = { define: { 'process.env.NODE_ENV': '"production"' } };
 const useUrls = `import { createImageUrls } from '${name}';
   const urls = createImageUrls({ baseUrl: 'https://a.example', project: 'p' });`;
 
-t.test('publint and arethetypeswrong find nothing', async (t) => {
+t.test('publint and arethetypeswrong find no problems', async (t) => {
   const { messages } = await publint({ pkgDir: sdk, strict: true, pack: false });
   t.same(messages, []);
   const checked = await checkPackage(createPackageFromTarballData(await readFile(tarball)));
@@ -76,7 +76,7 @@ t.test('publint and arethetypeswrong find nothing', async (t) => {
   );
 });
 
-t.test('programs of both module resolutions have the types', async (t) => {
+t.test('programs find the types with both module resolutions', async (t) => {
   await write(
     'program.ts',
     `${useUrls}
@@ -116,7 +116,7 @@ t.test('programs of both module resolutions have the types', async (t) => {
   }
 });
 
-t.test('each entry runs in Node, and none but ./sign reaches its modules', async (t) => {
+t.test('each entry runs in Node, and only ./sign imports modules of Node', async (t) => {
   for (const entry of entries) {
     await write(
       'run.js',

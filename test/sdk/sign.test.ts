@@ -54,7 +54,7 @@ t.test('the service accepts each signed URL, and none with a changed character',
   t.equal(refused, 10_000);
 });
 
-t.test('srcsets and pictures are signed as a whole, once', async (t) => {
+t.test('every URL of srcsets and pictures has one signature', async (t) => {
   const sign = createSigner(signing);
   const plain = createImageUrls({ baseUrl: bases[0] ?? '', project: owner._id });
   const signed = createImageUrls({ baseUrl: bases[0] ?? '', project: owner._id, sign });
@@ -62,7 +62,7 @@ t.test('srcsets and pictures are signed as a whole, once', async (t) => {
   const picture = sign(plain.picture(source, options));
   t.same(picture, signed.picture(source, options));
   t.same(picture, await createAsyncSigner(signing)(plain.picture(source, options)));
-  t.same(sign(picture), picture, 'a signed one is signed again');
+  t.same(sign(picture), picture, 'a signed picture has its signatures replaced');
   t.equal(sign(plain.srcset(source)), signed.srcset(source));
   const sets = [...picture.sources.map(({ srcset }) => srcset), picture.img.srcset ?? ''];
   const all = [
@@ -88,7 +88,7 @@ t.test('other URLs stay as they are', async (t) => {
   t.match(sign(`/img/${source}?project=a#b`), /&sig=[\w-]{43}#b$/);
 });
 
-t.test('options that cannot sign are refused, and no error has the secret', async (t) => {
+t.test('invalid options are refused', async (t) => {
   for (const change of [
     { secret: '' },
     { validFor: 0 },

@@ -38,7 +38,7 @@ eachHttpServer('1,000 disconnects leave no work and no errors', async (t, { envi
   const image = (path: string, query: string) =>
     `/img/${encodeURIComponent(origin.url + path)}?project=${project}&${query}`;
 
-  // One disconnects during its fetch for certain; the progress of the others is random.
+  // The first client certainly disconnects during its fetch; the progress of the others is random.
   const early = get(url + image('/slow.jpg?early', 'w=90'));
   const broken = t.rejects(early.response);
   await until('the first fetch is under way', () => open === 1);
@@ -48,7 +48,7 @@ eachHttpServer('1,000 disconnects leave no work and no errors', async (t, { envi
 
   const clients: Promise<void>[] = [];
   for (let i = 0; i < 1_000; i++) {
-    // Shared misses, waiting transforms and single ones.
+    // Some clients wait for the same fetch; the others have a transform each, of which most wait for a thread.
     const target =
       i % 2 === 0
         ? image(`/slow.jpg?${i % 40}`, `w=${100 + (i % 3)}`)

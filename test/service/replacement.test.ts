@@ -31,7 +31,7 @@ async function occupiedBytes(files: readonly Dirent[]): Promise<number> {
 
 t.test('a front end that dies is replaced, with a delay after the first time', async (t) => {
   const { service, origin, image } = await startDelivery(t);
-  // Its files are large, so that front ends are killed during a write.
+  // The images are large, so that front ends are killed during a write.
   origin.serve('/a.png', await noise(1_000));
   const cache = join(service.dataDir, 'cache');
   const files = async (folder: string) => {
@@ -44,7 +44,7 @@ t.test('a front end that dies is replaced, with a delay after the first time', a
     for (let width = 1_000 - 6 * round; width > 994 - 6 * round; width--) {
       fetch(service.url + image('/a.png', `w=${width}&fmt=png`)).catch(() => {});
     }
-    // It has not reported the last file to the index, and is writing one.
+    // The front end has not reported the last file to the index, and is writing another one.
     await until('a file', async () => (await files('files').catch(() => [])).length > before);
     while ((await files('tmp')).length === 0);
     process.kill(pid, 'SIGKILL');

@@ -86,14 +86,16 @@ const points = 10;
 
 /** The 99th percentile of new variants in each tenth of the time. */
 function timeline(name: string, answers: readonly FleetResponse[]) {
-  const found = answers.filter(isNew);
-  const first = found[0]?.sentAt ?? 0;
-  const lengthMs = ((found.at(-1)?.sentAt ?? 0) - first) / points;
+  const newVariantResponses = answers.filter(isNew);
+  const first = newVariantResponses[0]?.sentAt ?? 0;
+  const lengthMs = ((newVariantResponses.at(-1)?.sentAt ?? 0) - first) / points;
   return {
     name,
     points: Array.from({ length: points }, (_, index) => {
       const from = first + index * lengthMs;
-      const part = found.filter(({ sentAt }) => sentAt >= from && sentAt < from + lengthMs);
+      const part = newVariantResponses.filter(
+        ({ sentAt }) => sentAt >= from && sentAt < from + lengthMs,
+      );
       return [(index * lengthMs) / 1_000, p99(part)] as const;
     }),
   };

@@ -11,16 +11,20 @@ interface Run {
   readonly repeated: boolean;
 }
 
-type Form = Pick<BitmapHeader, 'width' | 'height' | 'bits'>;
+type PixelLayout = Pick<BitmapHeader, 'width' | 'height' | 'bits'>;
 
 /**
  * Parses run-length codes: pairs of a count and a value, of 4 or 8 bits, or of 24 in OS/2's second version;
- * a count of 0 begins an escape. Positions only grow, so each pixel is in at most one run. Takes time for
- * each code and not for each pixel.
+ * a count of 0 begins an escape. Positions only grow, so each pixel is in at most one run. The time
+ * depends on the number of codes, not on that of pixels.
  *
  * @throws ServiceError source_corrupt for truncated codes
  */
-function* parseRuns(bytes: Buffer, at: number, { width, height, bits }: Form): Generator<Run> {
+function* parseRuns(
+  bytes: Buffer,
+  at: number,
+  { width, height, bits }: PixelLayout,
+): Generator<Run> {
   let [from, x, row] = [at, 0, 0];
   while (row < height) {
     // Some writers omit the end code.
@@ -54,10 +58,10 @@ export function requireBytes(bytes: Buffer, end: number): void {
 }
 
 /** True if the codes skip pixels, which are transparent, as in browsers. */
-export function skipsPixels(bytes: Buffer, at: number, form: Form): boolean {
+export function skipsPixels(bytes: Buffer, at: number, layout: PixelLayout): boolean {
   let pixels = 0;
-  for (const { length } of parseRuns(bytes, at, form)) pixels += length;
-  return pixels < form.width * form.height;
+  for (const { length } of parseRuns(bytes, at, layout)) pixels += length;
+  return pixels < layout.width * layout.height;
 }
 
 /**
@@ -67,11 +71,11 @@ export function skipsPixels(bytes: Buffer, at: number, form: Form): boolean {
 export function readRuns(
   bytes: Buffer,
   at: number,
-  form: Form,
+  layout: PixelLayout,
   setPixel: (row: number, x: number, from: number, index: number) => void,
 ): void {
-  const { bits } = form;
-  for (const { row, x, length, from, repeated } of parseRuns(bytes, at, form)) {
+  const { bits } = layout;
+  for (const { row, x, length, from, repeated } of parseRuns(bytes, at, layout)) {
     for (let pixel = 0; pixel < length; pixel += 1) {
       const value = repeated ? (bits === 4 ? pixel & 1 : 0) : pixel;
       const byteAt = from + ((value * bits) >> 3);

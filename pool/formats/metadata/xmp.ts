@@ -3,13 +3,13 @@ import { SaxesParser, type SaxesTagNS } from 'saxes';
 /** Elements and attributes of an XMP packet to keep. An element is removed with its content. */
 interface XmpFilter {
   element(tag: SaxesTagNS): boolean;
-  /** @param uri the attribute's namespace, or the declared one */
+  /** @param uri the attribute's namespace, or the namespace that it declares */
   attribute(uri: string, local: string): boolean;
 }
 
 /** Characters of a packet; editors that record an image's history need this many. */
 const maxPacketLength = 2 ** 20;
-/** XMP needs about ten levels of elements; each costs a search for prefixes. */
+/** XMP needs about ten levels of elements; each level costs a search for prefixes. */
 const maxDepth = 100;
 /** Attributes of one element, including namespace declarations. */
 const maxAttributes = 1_000;
@@ -25,7 +25,7 @@ export function filteredXmp(xmp: string, filter: XmpFilter): string {
   let depth = 0;
   let attributes = 0;
   let text = '';
-  /** Depth inside of a removed element. */
+  /** Depth within a removed element; 0 outside. */
   let omitted = 0;
   const write = (more: string) => {
     if (omitted === 0) text += more;
@@ -62,7 +62,7 @@ function openTag({ name, attributes }: SaxesTagNS, filter: XmpFilter): string {
   const kept = Object.values(attributes).filter(({ uri, prefix, local, value }) =>
     prefix === 'xmlns' ? filter.attribute(value, '') : filter.attribute(uri, local),
   );
-  const texts = kept.map(({ name: its, value }) => ` ${its}="${escaped(value)}"`);
+  const texts = kept.map(({ name: attribute, value }) => ` ${attribute}="${escaped(value)}"`);
   return `<${name}${texts.join('')}>`;
 }
 

@@ -27,8 +27,8 @@ const graphicQualityBonus = { jpeg: 10, webp: 10, avif: 0 } as const;
 const maxDrawnPixels = { flat: 4_000_000, other: 1_000_000 } as const;
 
 /**
- * Encodes a transformed image in the format of the plan. A drawing is also encoded losslessly, in WebP, or in
- * a format that the client shows when it was negotiated, and the output with fewer bytes is used.
+ * Encodes a transformed image in the format of the plan. A drawing is also encoded losslessly, in WebP or, if
+ * the format was negotiated, in one that the client accepts; the output with fewer bytes is used.
  */
 export async function bestOutput(pipeline: Pipeline, context: StepContext): Promise<Output> {
   const { plan, variant } = context;
@@ -81,8 +81,8 @@ async function encodeLosslessly(
   pixels: Pixels,
 ): Promise<Output | null> {
   const { plan, variant } = context;
-  const shown = variant.negotiated ? variant.formats : [plan.format];
-  if (shown.includes('webp')) {
+  const accepted = variant.negotiated ? variant.formats : [plan.format];
+  if (accepted.includes('webp')) {
     const webp = { ...context, plan: { ...plan, format: 'webp' as const } };
     return encoded(pipeline, webp, { lossless: true });
   }

@@ -10,7 +10,7 @@ export async function readText(response: Response, maxBytes: number): Promise<st
     if (done) return text + decoder.decode();
     bytes += value.byteLength;
     if (bytes > maxBytes) {
-      // Its failure has no effect on the result.
+      // A failure to cancel has no effect on the result.
       reader.cancel().catch(() => {});
       return null;
     }

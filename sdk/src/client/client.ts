@@ -21,7 +21,7 @@ export type OperationInput<Id extends keyof Operations> = Fields<Operations[Id][
   Fields<Operations[Id]['query']> &
   Fields<Operations[Id]['body']>;
 
-/** The value of an operation. */
+/** What a call of an operation resolves with. */
 export type OperationResult<Id extends keyof Operations> = Id extends 'prewarmProjectImages'
   ? QueuedPrewarm
   : Id extends 'purgeProjectImages'
@@ -29,12 +29,12 @@ export type OperationResult<Id extends keyof Operations> = Id extends 'prewarmPr
     : Operations[Id]['result'];
 
 export interface QueuedPrewarm extends PrewarmReceipt {
-  /** For `getProjectPrewarm`. */
+  /** The id for `getProjectPrewarm`. */
   readonly prewarmId: string;
 }
 
 export interface QueuedPurge extends PurgeReceipt {
-  /** For `getProjectPurge`; null in the rare case that the service could not remember the purge. */
+  /** The id for `getProjectPurge`; null in the rare case that the service could not remember the purge. */
   readonly purgeId: string | null;
 }
 
@@ -70,7 +70,7 @@ export interface Client extends ControlPlane {
   /**
    * Queues exactly the images of a picture, in as few prewarm requests as they fit in. An image with
    * `fmt=auto` is warmed in its three forms: AVIF, WebP, and that of other browsers. If one of several requests
-   * fails, those before it stay queued; to warm the picture again does no harm.
+   * fails, those before it stay queued; warming the picture again is safe.
    *
    * @throws NotPrewarmableError before anything is queued
    */
@@ -98,9 +98,9 @@ const progressEveryMs = 1_000;
 export const createClient = (options: ClientOptions): Client =>
   createClientWith(options, systemClock);
 
-/** The client of a given clock. */
+/** A client with a given clock. */
 export function createClientWith(options: ClientOptions, clock: Clock): Client {
-  // In closures only: nothing that prints the client can reach the key.
+  // The key is only in closures, so that nothing that prints the client can reach it.
   const connection = readOptions(options);
   const call = (request: Request<unknown>, callOptions: CallOptions = {}) =>
     send(request, callOptions, connection, clock);

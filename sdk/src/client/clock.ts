@@ -1,10 +1,10 @@
-/** What retries need of their surroundings. */
+/** Time, waits and random numbers, which tests replace. */
 export interface Clock {
-  /** Milliseconds, for differences. */
+  /** Milliseconds since any point in time. */
   now(): number;
   /** Rejects with the reason of the signal when it aborts. */
   sleep(ms: number, signal: AbortSignal | undefined): Promise<void>;
-  /** From 0 up to 1. */
+  /** At least 0 and below 1. */
   random(): number;
 }
 

@@ -9,7 +9,7 @@ export interface ClientOptions {
   readonly fetch?: typeof fetch;
   /** Milliseconds for the whole response to one attempt. Default: 30,000. */
   readonly timeoutMs?: number;
-  /** Of calls that fail for a time. */
+  /** How calls that fail temporarily are repeated. */
   readonly retries?: RetryOptions;
   /** The most bytes of a response. Default: 16 MiB. */
   readonly maxResponseBytes?: number;
@@ -24,13 +24,13 @@ export interface Connection {
   readonly timeoutMs: number;
   readonly retries: RetryOptions;
   readonly maxResponseBytes: number;
-  /** Removes the key from a text of others. */
+  /** Removes the key from a text that the client did not write. */
   readonly redact: (text: string) => string;
 }
 
 /**
- * @throws TypeError naming the wrong option, without its value: it may have the key, or the password of a
- *   URL
+ * @throws TypeError naming the wrong option, without its value, which may contain the key or the password
+ *   of a URL
  */
 export function readOptions(options: ClientOptions): Connection {
   const { apiKey, timeoutMs = 30_000, retries = {}, maxResponseBytes = 16 * 1024 * 1024 } = options;
@@ -46,7 +46,7 @@ export function readOptions(options: ClientOptions): Connection {
   return {
     baseUrl: readBaseUrl(options.baseUrl),
     authorization: `Bearer ${apiKey}`,
-    // Not as a method, which browsers refuse; and the global one of the moment, which tests replace.
+    // Browsers refuse a call of `fetch` as a method. Each call reads the global one, because tests replace it.
     fetch: options.fetch ?? ((input, init) => fetch(input, init)),
     timeoutMs,
     retries,
@@ -66,11 +66,11 @@ function readBaseUrl(text: string): string {
   return url.href.replace(/\/+$/, '');
 }
 
-/** The longest time of a timer. */
-const most = 2 ** 31 - 1;
+/** The longest delay of a timer, in ms. */
+const maxNumber = 2 ** 31 - 1;
 
 /** @throws TypeError */
 export function requireNumber(name: string, value: number, least: number): void {
-  if (typeof value === 'number' && value >= least && value <= most) return;
-  throw new TypeError(`${name} must be a number from ${least} to ${most}`);
+  if (typeof value === 'number' && value >= least && value <= maxNumber) return;
+  throw new TypeError(`${name} must be a number from ${least} to ${maxNumber}`);
 }

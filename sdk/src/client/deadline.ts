@@ -1,8 +1,8 @@
 /**
- * Runs an action that must end when time is up or the caller's signal aborts, also if it ignores its own
+ * Runs an action that must end after `timeoutMs` or when the caller's signal aborts, also if it ignores its own
  * signal.
  *
- * @param timeoutError the rejection when time is up
+ * @param timeoutError creates the error of a call that takes longer
  * @returns rejects with the reason of the caller's signal when that aborts
  */
 export async function withDeadline<T>(

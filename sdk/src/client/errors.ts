@@ -46,7 +46,7 @@ export class ApiError extends Error {
 /**
  * There was no response, or its end is missing: a call that changes something may have taken effect.
  *
- * It has no `cause`, because errors of a given `fetch` may have the request with its key.
+ * It has no `cause`, because errors of a given `fetch` may contain the request with its key.
  */
 export class ConnectionError extends Error {
   override readonly name = 'ConnectionError';

@@ -53,7 +53,7 @@ export function prewarmsOf({ sources, img }: PictureUrls): Prewarm[] {
   const refused: { url: string; reasons: readonly string[] }[] = [];
   const groups = new Map<string, Group>();
   for (const url of new Set([...candidates, img.src])) {
-    // Nothing is requested.
+    // A browser requests nothing for it.
     if (url === undefined || /^(?:(?:data|blob):|$)/i.test(url)) continue;
     const reasons = add(url, groups);
     if (reasons.length > 0) refused.push({ url, reasons });
@@ -70,7 +70,7 @@ function add(url: string, groups: Map<string, Group>): readonly string[] {
   const given = { w: undefined, fmt: undefined, ...options };
   const reasons = Object.entries(given).flatMap(([name, value]) => refusal(name, value));
   if (reasons.length > 0) return reasons;
-  // Just checked.
+  // `refusal` has checked them.
   const { w, fmt, q, fit, dpr } = options as { w: number; fmt: Format } & ImageOptions;
   const common = { quality: q, fit, dpr } as Group['options'];
   const key = JSON.stringify([projectId, src, common]);
@@ -110,7 +110,7 @@ function refusal(name: string, value: unknown): string[] {
   return values.includes(String(value)) ? [] : [`${name} must be one of ${values.join(', ')}`];
 }
 
-/** As few requests as each combination of widths and formats in one allows. */
+/** The fewest requests for a group: each request has every combination of its widths and formats. */
 function requestsOf({ projectId, src, options, widths }: Group): Prewarm[] {
   const formatsOf = new Map<string, Format[]>();
   for (const [format, set] of widths) {

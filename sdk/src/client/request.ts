@@ -42,7 +42,7 @@ export function requestOf(
   };
 }
 
-/** URLs resolve dots, also encoded ones, so that the request would be another one. */
+/** A segment of dots, also of encoded ones, would be resolved, so that the path would be another one. */
 function segment(operation: string, name: string, value: unknown): string {
   if (typeof value !== 'string' || /^\.{0,2}$/.test(value)) {
     throw new TypeError(`${operation} needs ${name}, a text that is neither empty nor dots`);
@@ -59,7 +59,7 @@ function readResult(operation: Operation, answer: Answer, connection: Connection
     const value = readObject(answer)?.[result];
     if (value !== undefined && !hasLocation) return value;
     const [, located = null] = /([^/?#]+)$/.exec(headers.get('location') ?? '') ?? [];
-    // Only a purge may be forgotten; otherwise a proxy has removed the header.
+    // Only a purge may have no Location; otherwise a proxy has removed the header.
     if (value !== undefined && (located !== null || id === 'purgeProjectImages')) {
       return Object.assign({}, value, { [`${result}Id`]: located });
     }
@@ -67,7 +67,7 @@ function readResult(operation: Operation, answer: Answer, connection: Connection
   throw errorOf(id, answer, connection);
 }
 
-/** The result of a monitor's operation, which needs no key: also the one of an unhealthy service. */
+/** The request of a health operation, which needs no key. The response of an unhealthy service is a result too. */
 export function healthRequest(
   operation: string,
   target: string,

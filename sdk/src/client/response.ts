@@ -23,7 +23,7 @@ export function readObject({ headers, text }: Answer): Readonly<Record<string, u
   }
 }
 
-/** The most of each text of others in an error. */
+/** Maximum length of each text of the response in an error. */
 const maxCharacters = 8_192;
 
 /** The error of an answer that is not the result of an operation. */
@@ -54,7 +54,7 @@ export function errorOf(operation: string, answer: Answer, connection: Connectio
   });
 }
 
-/** Without the text, which may repeat what the request had. */
+/** Describes a response without its text, which may repeat the key. */
 function describe({ status, headers, text }: Answer, connection: Connection): string {
   const { baseUrl, maxResponseBytes, redact } = connection;
   // Browsers hide the status of a redirect.

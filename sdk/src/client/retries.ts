@@ -31,7 +31,7 @@ const firstWaitMs = 250;
 const longestWaitMs = 8_000;
 
 /**
- * The wait before the next attempt in ms, or null when there is to be none. It is never shorter than
+ * The wait before the next attempt in ms, or null if there is no next attempt. It is never shorter than
  * `Retry-After`, and differs between clients that failed at the same time.
  */
 export function waitAfter(

@@ -26,7 +26,7 @@ export interface Request<Result> {
   readonly read: (answer: Answer) => Result;
 }
 
-/** Sends a request until it succeeds, or there is nothing left to try. */
+/** Sends a request until it succeeds or must not be repeated. */
 export async function send<Result>(
   request: Request<Result>,
   { signal, timeoutMs }: CallOptions,

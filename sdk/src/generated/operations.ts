@@ -4,7 +4,7 @@ export const controlPrefix = '/api/sdk/v1';
 
 /**
  * The operations of the control plane. `path` is below the prefix; `result` is the field of the response's
- * body that has the value; with `hasLocation` the response's Location says what becomes of the request.
+ * body that has the value; with `hasLocation` the response's Location is the URL of the request's progress.
  */
 export const operations = {
   listProjects: { method: 'GET', path: '/projects', result: 'projects' },

@@ -51,7 +51,10 @@ function signUrl(url: string, exp: number, signatureOf: (text: string) => string
   });
 }
 
-/** @param signatureOf the signature of a text */
+/**
+ * Signs the image URLs in a value.
+ * @param signatureOf returns the signature of a text
+ */
 export function signed<T extends Signable>(
   value: T,
   exp: number,

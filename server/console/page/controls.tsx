@@ -27,7 +27,7 @@ export function defaultsOf(project: Project | null): Defaults {
   return { q: defaultQuality, dpr: defaultDpr, brightness: 1, saturation: 1, opacity: 1 };
 }
 
-/** Whether the result is next to the controls; in a narrow window they are closed at first. */
+/** A wide window shows the result next to the controls; in a narrow one the controls are closed at first. */
 const isWide = (): boolean => matchMedia('(min-width: 60rem)').matches;
 
 /** A control for each transform parameter. */
@@ -43,7 +43,7 @@ export function Controls(props: ControlsProps) {
   const control = ({ name, schema, example, meaning, accepts }: ApiParameter) => {
     const kind = kindOf(schema);
     const isShort = kind === 'flag' || (kind === 'number' && (schema.maximum ?? 0) > 800);
-    // Other controls offer only accepted values.
+    // The user types the value. Other controls offer only accepted values.
     const isFree =
       ['text', 'colour'].includes(kind) || (kind === 'number' && schema.anyOf !== undefined);
     return (

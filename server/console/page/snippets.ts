@@ -14,7 +14,7 @@ const shell = (value: string): string => `'${value.replaceAll("'", `'\\''`)}'`;
 const frameworkOptions = ['w', 'h', 'dpr'];
 
 /**
- * The other options, as properties of an object.
+ * The options that frameworks do not set, as properties of an object.
  * @param names the framework's names of some options
  */
 function fixedOptions(

@@ -29,8 +29,8 @@ export class Budget {
 }
 
 /**
- * Assembles the messages of one connection. The buffer grows with received bytes, never by the
- * length in a header. It doubles, so that receiving single bytes costs no more than large chunks.
+ * Assembles the messages of one connection. The buffer grows with the bytes received, and not to
+ * the length that a header announces. It doubles, so that receiving single bytes costs no more than large chunks.
  */
 export class FrameReader {
   readonly #budget: Budget;

@@ -9,7 +9,7 @@ import {
 import { type Settings, settingRows } from '../../../contract/settings/table.ts';
 import { headerComponents } from '../../../server/control/response-headers.ts';
 
-/** Those of responses, without the ones for tags. */
+/** The headers of responses, without those for tags. */
 const ownHeaders = Object.keys(headerComponents)
   .filter((name) => !/-(Tag|Key)$/.test(name))
   .join(' ');
@@ -271,7 +271,7 @@ t.test('defaults depend on the cores and other settings', async (t) => {
     poolQueue: 16 * poolThreads,
     poolMemoryBytes: Math.max(2 ** 29, 2 ** 28 * poolThreads),
     sourceHeldBytes: 2 ** 27,
-    // Those that the documents describe in words.
+    // The defaults that the documents describe in words.
     console: true,
     crossSite: true,
     consolePictures: { project: '', urls: [] },

@@ -80,7 +80,7 @@ t.test('a damaged file is a miss, and is reported, removed and replaced', async 
 });
 
 t.test(
-  'a file in place of a folder, or a folder in place of a file, only costs hits',
+  'a file in place of a folder, or a folder in place of a file, causes only misses',
   async (t) => {
     for (const blocked of ['files', 'tmp', '.', 'the file']) {
       const folder = join(t.testdir(), 'cache');
@@ -100,7 +100,7 @@ t.test(
 );
 
 t.test(
-  'a read-only folder only costs hits',
+  'a read-only folder prevents only writes',
   { skip: process.getuid?.() === 0 && 'nothing is read-only for root' },
   async (t) => {
     const folder = t.testdir();

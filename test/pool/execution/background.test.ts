@@ -14,7 +14,7 @@ t.test('background work leaves two threads free', async (t) => {
   await finish(...tasks);
 });
 
-t.test('live requests only wait for running transforms', async (t) => {
+t.test('live requests wait only for running transforms', async (t) => {
   const { ended, run } = recorder(openPool(t, { threads: 1, queue: 8 }, scriptedThread));
   const tasks = ['background 1', 'background 2', 'live 1', 'live 2'];
   await finish(...tasks.map((name) => run(name, { background: name.startsWith('b') })));

@@ -13,7 +13,7 @@ import { near, noise, tiffOfPages, watermark } from '../rendering/pictures.ts';
 const unsupported = { code: 'source_unsupported' };
 const still = await plain(20, 10, [200, 60, 40]);
 
-/** An AVIF with nclx in place of its profile. */
+/** An AVIF whose profile is replaced by colour codes (nclx). */
 async function avifWith(transfer: number): Promise<Buffer> {
   const file = await sharp(still).withIccProfile('p3').avif().toBuffer();
   const at = file.indexOf('colr') + 4;
@@ -49,11 +49,11 @@ t.test('the still image of an AVIF sequence is used', async (t) => {
 });
 
 t.test('an AVIF sequence without a still image is unsupported', async (t) => {
-  const film = Buffer.concat([
+  const withoutStill = Buffer.concat([
     Buffer.from('\0\0\0\x18ftypavis\0\0\0\0avismsf1', 'latin1'),
     Buffer.from('\0\0\0\x08moov', 'latin1'),
   ]);
-  await t.rejects(drawn(film), { ...unsupported, message: /only a sequence/ });
+  await t.rejects(drawn(withoutStill), { ...unsupported, message: /only a sequence/ });
 });
 
 t.test('the error names the detected format, and a remedy', async (t) => {
@@ -94,7 +94,7 @@ t.test('a TIFF in an unsupported encoding is not called corrupt', async (t) => {
   const rgb = [shorts(262, 2), shorts(277, 3), shorts(258, 12, 12, 12)];
   for (const [source, message] of [
     [tiffWith(shorts(259, 34_925)), /LZMA compression.*To use it/],
-    // As it was before TIFF 6.0.
+    // JPEG as it was encoded before TIFF 6.0.
     [tiffWith(shorts(259, 6)), /JPEG compression.*To use it/],
     [tiffWith(shorts(259, 34_712)), /JPEG 2000 compression/],
     [tiffWith(...rgb), /\(3 samples of 12 bits\)/],
@@ -111,10 +111,12 @@ t.test('a TIFF in an unsupported encoding is not called corrupt', async (t) => {
 
 t.test('a TIFF with tiles of separate planes is unsupported', async (t) => {
   const tiles = await noise(64, 64).tiff({ tile: true, tileWidth: 16, tileHeight: 16 }).toBuffer();
-  const first = tiles.readUInt32LE(4);
-  const planes = tiles.indexOf(Buffer.from([284 & 255, 284 >> 8, 3, 0, 1, 0, 0, 0]), first);
+  const directory = tiles.readUInt32LE(4);
+  // The tag PlanarConfiguration, of which 2 means separate planes.
+  const tag = Buffer.from([284 & 255, 284 >> 8, 3, 0, 1, 0, 0, 0]);
+  const planarConfiguration = tiles.indexOf(tag, directory);
   t.same((await drawn(tiles)).size, [64, 64]);
-  tiles.writeUInt16LE(2, planes + 8);
+  tiles.writeUInt16LE(2, planarConfiguration + 8);
   const message = /tiles of separate planes/;
   await t.rejects(drawn(tiles), { ...unsupported, message });
 });

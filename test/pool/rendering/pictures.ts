@@ -138,7 +138,7 @@ export function tiffOfPages(pages: number, { big = false, little = true, last = 
     for (const [index, tag] of tags.entries()) {
       const field = at + count + index * entry;
       put(tag, field, 2);
-      // A LONG.
+      // The type LONG.
       put(4, field + 2, 2);
       put(1, field + 4, big ? 8 : 4);
       put(values[index] ?? 0, field + (big ? 12 : 8), 4);

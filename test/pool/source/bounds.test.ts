@@ -45,7 +45,7 @@ t.test('background fetches wait for half of the slots', async (t) => {
   t.same([...held.keys()].sort(), ['/b1', '/b2', '/l1', '/l2']);
   await respond('/b1', '/b3', '/l1', '/l2', '/b2', '/b4');
   await Promise.all(all);
-  t.same(paths().slice(4), ['/b3', '/b4'], 'first come, first served');
+  t.same(paths().slice(4), ['/b3', '/b4'], 'in the order of the requests');
   t.match(sources.stats(), { fetching: 0, rejected: 0, fetches: 6 });
 });
 

@@ -70,7 +70,7 @@ t.test('without shared memory a body has its own buffer', async (t) => {
   }
 });
 
-t.test('statuses', async (t) => {
+t.test('each status that is not a success has its error code', async (t) => {
   const expected: Record<string, readonly number[]> = {
     source_unreachable: [204, 206, 300, 302, 304, 400, 451, 500, 502, 503],
     source_unauthorized: [401],
@@ -147,14 +147,14 @@ t.test('a valid content type is kept with the bytes', async (t) => {
   }
 });
 
-t.test('broken responses are unreachable, stage response', async (t) => {
+t.test('broken responses are source_unreachable, and the message names the stage', async (t) => {
   const answers = {
     'not HTTP': 'picture\r\n\r\n',
     'nothing at all': '',
     'only a part of the head': 'HTTP/1.1 200 OK\r\nContent-Le',
     'a head that is too long': `HTTP/1.1 200 OK\r\nA: ${'a'.repeat(20_000)}\r\n\r\n`,
     'two lengths': 'HTTP/1.1 200 OK\r\nContent-Length: 3\r\nContent-Length: 4\r\n\r\nabcd',
-    'a length that is none': 'HTTP/1.1 200 OK\r\nContent-Length: -1\r\n\r\nabcd',
+    'an invalid length': 'HTTP/1.1 200 OK\r\nContent-Length: -1\r\n\r\nabcd',
     'less than its length': 'HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nabcd',
     'chunks without an end': 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n4\r\nabcd\r\n',
   };
@@ -186,7 +186,7 @@ t.test('a request on a closed kept connection is repeated', async (t) => {
   const sources = openSources(t);
   for (let i = 0; broken === 0; i++) {
     t.equal((await sources.acquire(origin.url(`/${i}`), client())).bytes.byteLength, 4);
-    // Lets the connection come to rest, so that it is used again.
+    // Gives the connection time to become idle, so that it is used again.
     await new Promise((resolve) => setTimeout(resolve, 5));
   }
 });
@@ -280,7 +280,7 @@ t.test('a fetch aborted during the body rejects with the reason', async (t) => {
     const leaving = new AbortController();
     const fetched = get(origin.url(path), leaving);
     const reason = new Error('left');
-    await until('some of it is there', () => budget.held > 0);
+    await until('a part of the body has arrived', () => budget.held > 0);
     leaving.abort(reason);
     t.equal(await fetched.catch((error: unknown) => error), reason);
     t.equal(budget.held, 0);
@@ -338,7 +338,7 @@ t.test('a connection is used again after a short body that is not wanted', async
     const sources = openSources(t);
     for (let i = 0; i < 20; i += 1) {
       await sources.acquire(origin.url(`/${i}`), client()).catch(() => {});
-      // Lets the connection come to rest.
+      // Gives the connection time to become idle.
       await new Promise((resolve) => setImmediate(resolve));
     }
     return used.size;

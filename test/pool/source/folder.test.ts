@@ -207,7 +207,7 @@ t.test('a limited number of files is read at a time', async (t) => {
   t.same(await Promise.all(texts), names);
 });
 
-t.test('reads of one folder that hang take the turns of all folders', async (t) => {
+t.test('hanging reads of one folder delay the reads of all folders', async (t) => {
   const hanging = await pictureFolder(t);
   const other = await pictureFolder(t);
   const handles = await fileHandles(join(other.folder, 'a.jpg'));
@@ -246,14 +246,14 @@ t.test('bytes are released whenever the client leaves while a file is closed', a
     value(this: { close(): Promise<void> }, ...args: unknown[]) {
       const closeFile = this.close;
       this.close = () => {
-        // Its stream calls it too.
+        // The stream calls it too.
         this.close = closeFile;
         return close(closeFile);
       };
       return createReadStream.apply(this, args);
     },
   });
-  // None keeps the bytes.
+  // The cache keeps no bytes.
   const sources = openSources(t, { sourceCacheBytes: 1 });
   const outcomes = new Set<string>();
   const readWith = async (signal: AbortSignal) => {
@@ -268,7 +268,7 @@ t.test('bytes are released whenever the client leaves while a file is closed', a
     const isFree = () => sources.stats().heldBytes === 0 && sources.stats().sharedBytes === 0;
     await until('no bytes are held', isFree);
   };
-  // A negative number: before it is closed.
+  // A negative number: the client leaves before the file is closed.
   for (let microtasks = -1; microtasks < 60; microtasks += 1) {
     const controller = new AbortController();
     const leave = () => controller.abort(new Error('the client left'));
@@ -284,8 +284,8 @@ t.test('bytes are released whenever the client leaves while a file is closed', a
   t.same([...outcomes], ['the client left', 'read']);
   close = async (closeFile) => {
     await closeFile();
-    throw new Error('the file system is away');
+    throw new Error('the file system is unavailable');
   };
   await readWith(new AbortController().signal);
-  t.same([...outcomes], ['the client left', 'read'], 'a failure to close does no harm');
+  t.same([...outcomes], ['the client left', 'read'], 'a failure to close has no effect');
 });

@@ -23,7 +23,7 @@ t.test('a fetched source is cached for 30 s', async (t) => {
   t.equal(cached.fetchMs, null);
   t.equal(Buffer.from(cached.bytes).toString(), 'picture');
   pass(2_000);
-  t.not((await get('/a')).fetchMs, null, 'a hit does not prolong it');
+  t.not((await get('/a')).fetchMs, null, 'a hit does not extend the time');
   t.equal(origin.requests.length, 2);
 });
 
@@ -130,7 +130,7 @@ t.test('no memory is lost after failures and aborts', async (t) => {
   );
   const kinds = new Set(results.map(({ status }) => status));
   t.same(kinds, new Set(['fulfilled', 'rejected']));
-  await until('all is quiet', () => {
+  await until('no fetch runs and no bytes are held', () => {
     const { fetching, heldBytes } = sources.stats();
     return fetching === 0 && heldBytes === 0;
   });

@@ -37,17 +37,20 @@ t.test('the size of a file is that of its blocks', async (t) => {
   t.same([exists('large'), index.bytes], [false, 0], 'a file above the limit is deleted');
 });
 
-t.test('the start removes temporary files, keeps complete ones, and is private', async (t) => {
-  const folder = t.testdir({ tmp: { torn: 'x', deep: { torn: 'x' } } });
-  const { index, write, exists } = createIndex(folder, 10);
-  await write('a');
-  await chmod(folder, 0o755);
-  await index.prepare();
-  t.same(await readdir(cacheTemporaryFolder(folder)), []);
-  t.ok(exists('a'));
-  t.equal((await stat(folder)).mode & 0o777, 0o700, 'other users cannot read the folder');
-  await index.prepare();
-});
+t.test(
+  'the start removes temporary files, keeps complete ones, and makes the folder private',
+  async (t) => {
+    const folder = t.testdir({ tmp: { partial: 'x', deep: { partial: 'x' } } });
+    const { index, write, exists } = createIndex(folder, 10);
+    await write('a');
+    await chmod(folder, 0o755);
+    await index.prepare();
+    t.same(await readdir(cacheTemporaryFolder(folder)), []);
+    t.ok(exists('a'));
+    t.equal((await stat(folder)).mode & 0o777, 0o700, 'other users cannot read the folder');
+    await index.prepare();
+  },
+);
 
 t.test('a file that was written again before its deletion stays', async (t) => {
   const { index, store, exists } = createIndex(t.testdir(), 4);

@@ -141,9 +141,9 @@ t.test(
     );
     for (const one of keys) t.match(one, /^[0-9a-f]{64}$/);
     const { dependencies } = JSON.parse(await readFile('package.json', 'utf8'));
-    const decided: Record<typeof rendererVersion, string> = { 10: '0.35.5' };
+    const sharpVersions: Record<typeof rendererVersion, string> = { 10: '0.35.5' };
     t.equal(
-      decided[rendererVersion],
+      sharpVersions[rendererVersion],
       dependencies.sharp,
       'another sharp may render other pixels: compare, increment the version if so, and record it here',
     );

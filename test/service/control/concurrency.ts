@@ -5,8 +5,8 @@ import { type Control, processOf } from './control.ts';
 /** Concurrent changes are all stored. */
 export async function concurrency(t: Test, control: Control): Promise<void> {
   const { call } = control;
-  const on = `/projects/${await control.project()}`;
-  const { project } = (await call('GET', on)).body;
+  const projectPath = `/projects/${await control.project()}`;
+  const { project } = (await call('GET', projectPath)).body;
   const settings = {
     autoFormat: false,
     defaultQuality: 31,
@@ -21,8 +21,8 @@ export async function concurrency(t: Test, control: Control): Promise<void> {
     watermarkScale: 6,
   };
   const hosts = Array.from({ length: 50 }, (_, i) => `h${i}.example`);
-  const add = (host: string) => () => call('POST', `${on}/domains`, { json: { host } });
-  const patch = (json: object) => () => call('PATCH', `${on}/settings`, { json });
+  const add = (host: string) => () => call('POST', `${projectPath}/domains`, { json: { host } });
+  const patch = (json: object) => () => call('PATCH', `${projectPath}/settings`, { json });
   const responses = await together([
     ...hosts.map(add),
     ...Object.entries(settings).map(([name, value]) => patch({ [name]: value })),
@@ -31,7 +31,7 @@ export async function concurrency(t: Test, control: Control): Promise<void> {
   t.same(new Set(responses.map(({ status }) => status)), new Set([200]));
   t.equal(new Set(responses.map(processOf)).size, 2, 'both processes responded');
 
-  const after = (await call('GET', on)).body.project;
+  const after = (await call('GET', projectPath)).body.project;
   const { allowedOrigins, watermarkUrl, ...rest } = after;
   t.same(allowedOrigins.slice().sort(), [...project.allowedOrigins, ...hosts].sort());
   t.ok(control.watermarks.includes(watermarkUrl));
@@ -40,12 +40,12 @@ export async function concurrency(t: Test, control: Control): Promise<void> {
   const removed = await together([
     ...hosts
       .filter((_, i) => i % 2 === 0)
-      .map((host) => () => call('DELETE', `${on}/domains?host=${host}`)),
+      .map((host) => () => call('DELETE', `${projectPath}/domains?host=${host}`)),
     ...Array.from({ length: 25 }, () => add('same.example')),
   ]);
   t.same(new Set(removed.map(({ status }) => status)), new Set([200]));
   t.same(
-    (await call('GET', on)).body.project.allowedOrigins.slice().sort(),
+    (await call('GET', projectPath)).body.project.allowedOrigins.slice().sort(),
     [...project.allowedOrigins, ...hosts.filter((_, i) => i % 2 === 1), 'same.example'].sort(),
   );
 

@@ -11,31 +11,34 @@ export async function live(t: Test, control: Control): Promise<void> {
   origin.serve('/a.jpg', await picture(400, 300));
   const { call, service } = control;
   const id = await control.project();
-  const on = `/projects/${id}`;
+  const projectPath = `/projects/${id}`;
   const image = (host: string) => `/img/http://${host}:${origin.port}/a.jpg?project=${id}`;
   const get = (path: string, agent: Agent) => send(service.port, 'GET', path, { key: null, agent });
 
-  // One kept connection to each process.
+  // One persistent connection to each process.
   const agents = new Map<number, Agent>();
   while (agents.size < 2) {
     const agent = new Agent({ keepAlive: true, maxSockets: 1 });
     t.teardown(() => agent.destroy());
-    agents.set(processOf(await call('GET', on, { agent })), agent);
+    agents.set(processOf(await call('GET', projectPath, { agent })), agent);
   }
-  const [[here, agent], [there, otherAgent]] = [...agents] as [[number, Agent], [number, Agent]];
+  const [[localPid, agent], [remotePid, remoteAgent]] = [...agents] as [
+    [number, Agent],
+    [number, Agent],
+  ];
   const local = () => get(image('127.0.0.1'), agent);
-  const remote = () => get(image('127.0.0.1'), otherAgent);
+  const remote = () => get(image('127.0.0.1'), remoteAgent);
   const width = async ({ body }: Answer) => (await sharp(body).metadata()).width;
   /** Makes a change in the local process. */
   const change = async (method: string, path: string, json: object) => {
-    const answer = await call(method, on + path, { json, agent });
-    t.same([answer.status, processOf(answer)], [200, here]);
+    const answer = await call(method, projectPath + path, { json, agent });
+    t.same([answer.status, processOf(answer)], [200, localPid]);
   };
 
   for (const ask of [local, remote, local, remote]) t.equal((await ask()).status, 200);
   for (const [answer, pid] of [
-    [await local(), here],
-    [await remote(), there],
+    [await local(), localPid],
+    [await remote(), remotePid],
   ] as const) {
     t.same([answer.headers['x-cache'], processOf(answer)], ['memory', pid]);
   }
@@ -46,8 +49,11 @@ export async function live(t: Test, control: Control): Promise<void> {
   for (const one of agents.values()) t.equal((await get(image('localhost'), one)).status, 403);
   await change('POST', '/domains', { host: 'localhost' });
   t.equal((await get(image('localhost'), agent)).status, 200, 'at once');
-  await until('a setting', async () => (await width(await remote())) === 100);
-  await until('a host', async () => (await get(image('localhost'), otherAgent)).status === 200);
+  await until('the setting is in effect', async () => (await width(await remote())) === 100);
+  await until(
+    'the host is allowed',
+    async () => (await get(image('localhost'), remoteAgent)).status === 200,
+  );
 
   const preset = (name: string, more = '') => `${image('127.0.0.1')}&preset=${name}${more}`;
   t.match((await get(preset('card'), agent)).body, {
@@ -62,20 +68,23 @@ export async function live(t: Test, control: Control): Promise<void> {
   t.equal(await width(await get(preset('card', '&w=30'), agent)), 30, 'the URL takes precedence');
   const misspelt = await get(preset('cart'), agent);
   t.match(misspelt.body, { message: /Did you mean card\?$/ });
-  const remotely = () => get(preset('card'), otherAgent);
-  await until('a preset', async () => (await width(await remotely())) === 60);
+  const remotePreset = () => get(preset('card'), remoteAgent);
+  await until('the preset is in effect', async () => (await width(await remotePreset())) === 60);
   await change('PUT', '/presets/card', { parameters: { w: 50, fmt: 'png' } });
   t.equal(await width(await get(preset('card'), agent)), 50, 'the cached response is not used');
-  await until('another one', async () => (await width(await remotely())) === 50);
+  await until(
+    'the changed preset is in effect',
+    async () => (await width(await remotePreset())) === 50,
+  );
   await change('DELETE', '/presets/card', {});
   t.equal((await get(preset('card'), agent)).status, 404);
-  await until('none', async () => (await remotely()).status === 404);
+  await until('the preset is removed', async () => (await remotePreset()).status === 404);
 
   await change('DELETE', '/domains', { host: '127.0.0.1' });
   const gone = await local();
   t.equal(gone.status, 403, 'the cached image is not used');
   t.match(gone.body, { code: 'source_not_allowed' });
-  await until('a removed host', async () => (await remote()).status === 403);
+  await until('the host is refused', async () => (await remote()).status === 403);
 
   t.test('a new project works in every process', async (t) => {
     const made = await call('POST', '/projects', {
@@ -84,6 +93,6 @@ export async function live(t: Test, control: Control): Promise<void> {
     });
     const url = image('127.0.0.1').replace(id, made.body.project.id);
     t.equal((await get(url, agent)).status, 200);
-    t.equal((await get(url, otherAgent)).status, 200);
+    t.equal((await get(url, remoteAgent)).status, 200);
   });
 }

@@ -28,14 +28,17 @@ t.test('the rate limit is exact for all processes', async (t) => {
   t.same(new Set(refused.map(({ headers }) => headers['ratelimit-remaining'])), new Set(['0']));
   t.match(refused[0]?.body, { code: 'rate_limited', message: /20 calls within a minute/ });
 
-  t.test('it is checked after key and route, before scope, body and existence', async (t) => {
-    const statusOf = (method: string, path: string, more = {}) =>
-      call(method, path, { key, ...more }).then(({ status }) => status);
-    t.equal(await statusOf('POST', '/projects', { body: '{' }), 429);
-    t.equal(await statusOf('GET', '/projects/prj_0'), 429);
-    t.equal(await statusOf('GET', '/nothing'), 404);
-    t.equal(await statusOf('GET', '/projects', { key: 'sk_wrong' }), 401);
-  });
+  t.test(
+    'the limit is checked after the key and the route, before the scope, the body and the project',
+    async (t) => {
+      const statusOf = (method: string, path: string, more = {}) =>
+        call(method, path, { key, ...more }).then(({ status }) => status);
+      t.equal(await statusOf('POST', '/projects', { body: '{' }), 429);
+      t.equal(await statusOf('GET', '/projects/prj_0'), 429);
+      t.equal(await statusOf('GET', '/nothing'), 404);
+      t.equal(await statusOf('GET', '/projects', { key: 'sk_wrong' }), 401);
+    },
+  );
 
   t.test('each key has its own limit, stated in every response', async (t) => {
     const answers = [
@@ -59,7 +62,7 @@ t.test('the rate limit is exact for all processes', async (t) => {
     t.equal(other.headers['ratelimit-remaining'], '16');
   });
 
-  t.test('images and health do not count', async (t) => {
+  t.test('requests for health and the OpenAPI document do not count', async (t) => {
     for (const path of ['/api/health', '/openapi.json']) {
       const { status } = await send(control.service.port, 'GET', path, { key });
       t.equal(status, 200, path);
