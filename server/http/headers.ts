@@ -35,7 +35,8 @@ const encodings = new WeakMap<Headers, Uint8Array>();
 export function encodeHeaders(headers: Headers): Headers {
   const [first, ...rest] = headers;
   const further = rest.map(([name, value]) => `\r\n${name}: ${value}`);
-  encodings.set(headers, Buffer.from([first?.[1], ...further].join(''), 'latin1'));
+  // UTF-8, as uWebSockets.js writes strings: Latin-1 would turn some letters into line breaks.
+  encodings.set(headers, Buffer.from([first?.[1], ...further].join('')));
   return headers;
 }
 
