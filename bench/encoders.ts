@@ -1,5 +1,6 @@
 import { Command } from 'commander';
 import sharp from 'sharp';
+import { avifThreads } from '../pool/execution/encoder-threads.ts';
 import { type AutoMeasured, autoLines, measureAuto } from './encoders/auto.ts';
 import { calibrate } from './encoders/calibrate.ts';
 import { type Comparison, compare, comparisonLines } from './encoders/compare.ts';
@@ -38,8 +39,8 @@ const qualities = [40, 60, 80, 90];
 const print = (line: string): void => void process.stdout.write(`${line}\n`);
 const progress = (line: string): void => void process.stderr.write(`${line}\n`);
 
-// The settings of the service's transform threads.
-sharp.concurrency(1);
+// The settings of the service for AVIF.
+sharp.concurrency(avifThreads);
 sharp.cache(false);
 const folder = options.photographs;
 const read =

@@ -1,4 +1,5 @@
 import sharp from 'sharp';
+import { avifThreads } from '../../pool/execution/encoder-threads.ts';
 import type { EncodedFormat, EncoderOptions } from './encoder-settings.ts';
 
 /** A transform of the minimal server. */
@@ -10,7 +11,8 @@ export interface MinimalTask {
 }
 
 sharp.cache(false);
-sharp.concurrency(1);
 
-export default ({ source, width, format, options }: MinimalTask): Promise<Buffer> =>
-  sharp(source, { autoOrient: true }).resize(width).toFormat(format, options).toBuffer();
+export default ({ source, width, format, options }: MinimalTask): Promise<Buffer> => {
+  sharp.concurrency(format === 'avif' ? avifThreads : 1);
+  return sharp(source, { autoOrient: true }).resize(width).toFormat(format, options).toBuffer();
+};

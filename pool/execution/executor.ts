@@ -1,7 +1,9 @@
 import { needsProcess } from '../formats/isolation.ts';
+import { EncoderThreads } from './encoder-threads.ts';
 import type { ProcessLimits } from './process/launch.ts';
 import { ProcessPool } from './process/process-pool.ts';
 import type { TransformResult, TransformTask } from './task.ts';
+import type { ThreadResult } from './thread.ts';
 import { type TaskRun, ThreadPool } from './thread-pool.ts';
 
 /**
@@ -11,6 +13,7 @@ import { type TaskRun, ThreadPool } from './thread-pool.ts';
 export class Executor {
   readonly #threads: ThreadPool;
   readonly #processes: ProcessPool;
+  readonly #encoderThreads = new EncoderThreads();
 
   /** @param onAvailable called when a thread may have become available */
   constructor(entry: URL, count: number, limits: ProcessLimits, onAvailable: () => void) {
@@ -36,7 +39,7 @@ export class Executor {
     };
     // A thread finds the cost first, from the header.
     const direct = task.onlyLight !== true && needsProcess(task.source);
-    const onThread = direct ? null : this.#threads.run(task);
+    const onThread = direct ? null : this.#onThread(task);
     return {
       result: onThread?.result.then((result) => result ?? isolate()) ?? isolate(),
       terminate: async () => {
@@ -45,6 +48,12 @@ export class Executor {
         await Promise.allSettled([isolated ?? onThread?.terminate()]);
       },
     };
+  }
+
+  #onThread(task: TransformTask): TaskRun<ThreadResult> {
+    const ended = this.#encoderThreads.use(task.variant);
+    const { result, terminate } = this.#threads.run(task);
+    return { result: result.finally(ended), terminate };
   }
 
   async close(): Promise<void> {

@@ -48,6 +48,8 @@ export class ThreadPool {
       // sources need the loader.
       ...(entry.pathname.endsWith('.js') ? { execArgv: [] } : {}),
       resourceLimits: heap,
+      // Without it, sharp sets the number of threads of the whole process to one when a thread loads it.
+      env: { MALLOC_ARENA_MAX: '2', ...process.env },
     });
     this.#piscina.on('workerDestroy', () => {
       if (!this.#closing) this.replaced += 1;

@@ -9,8 +9,6 @@ export type ThreadResult = TransformResult | null;
 
 // A thread rarely processes a source twice, so the cache would only use memory.
 sharp.cache(false);
-// One core per transform; the number of threads determines the total.
-sharp.concurrency(1);
 blockDecoders({ onThread: true });
 lowerPriority({ onThread: true });
 

@@ -1,6 +1,7 @@
 import sharp from 'sharp';
 import { plainVariant } from '../../variant.ts';
 import { allowGainMaps, blockDecoders } from '../decoders.ts';
+import { avifThreads } from '../encoder-threads.ts';
 import { lowerPriority } from '../priority.ts';
 import { runTask, type TransformTask } from '../task.ts';
 import type { FromProcess } from './transform-process.ts';
@@ -17,7 +18,7 @@ const [maxMemoryBytes = 0, maxCpuSeconds = 0] = process.argv.slice(2).map(Number
 const checkEveryMs = 20;
 
 sharp.cache(false);
-sharp.concurrency(1);
+sharp.concurrency(avifThreads);
 blockDecoders({ onThread: false });
 
 const end = (signal: NodeJS.Signals) => void process.kill(process.pid, signal);

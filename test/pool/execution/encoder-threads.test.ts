@@ -1,0 +1,51 @@
+import sharp from 'sharp';
+import t from 'tap';
+import { render } from '../../../pool/rendering/render.ts';
+import { noise, shared, variant } from '../rendering/pictures.ts';
+import { openPool, patient } from './pools.ts';
+
+const limits = { sourceMaxPixels: 100_000_000, softTimeoutSeconds: 60, isolated: false };
+const source = shared(await noise(640, 400).jpeg().toBuffer());
+const avif = variant({ formats: ['avif'] });
+
+/** The entity tag, a digest of the bytes, with a number of threads. */
+async function etagWith(threads: number): Promise<string> {
+  sharp.concurrency(threads);
+  return (await render(source, null, avif, limits)).etag;
+}
+const [one, two] = [await etagWith(1), await etagWith(2)];
+
+t.test('an AVIF has the bytes of two encoder threads, also beside other formats', async (t) => {
+  t.not(one, two, 'the number of threads determines the bytes');
+  const pool = openPool(t, { threads: 2 });
+  const others = new AbortController();
+  const other = async () => {
+    while (!others.signal.aborted) {
+      await pool.transform(source, variant({ formats: ['jpeg'], width: 40 }), patient);
+    }
+  };
+  const running = other();
+  for (let i = 0; i < 4; i += 1) {
+    t.equal((await pool.transform(source, avif, patient)).etag, two);
+  }
+  others.abort();
+  await running;
+  t.equal(sharp.concurrency(), 1, 'one thread after it');
+});
+
+t.test('transforms without AVIF have one thread, and those to the own format two', async (t) => {
+  const pool = openPool(t);
+  const jpeg = pool.transform(source, variant({ formats: ['jpeg'] }), patient);
+  t.equal(sharp.concurrency(), 1);
+  await jpeg;
+  const ownFormat = pool.transform(source, variant({ formats: [] }), patient);
+  t.equal(sharp.concurrency(), 2);
+  await ownFormat;
+  t.equal(sharp.concurrency(), 1);
+});
+
+t.test('a failed transform gives its threads back', async (t) => {
+  const pool = openPool(t);
+  await t.rejects(pool.transform(shared(Buffer.from('GIF89a')), avif, patient));
+  t.equal(sharp.concurrency(), 1);
+});
