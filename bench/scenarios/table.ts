@@ -1,4 +1,5 @@
 import { freshness } from './freshness.ts';
+import { growth } from './growth.ts';
 import { hits } from './hits.ts';
 import { memory } from './memory.ts';
 import { misses } from './misses.ts';
@@ -20,6 +21,7 @@ export const scenarios = {
   start,
   freshness,
   scale,
+  growth,
 } as const satisfies Readonly<Record<string, Scenario>>;
 
 export type ScenarioName = keyof typeof scenarios;
