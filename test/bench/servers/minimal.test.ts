@@ -7,6 +7,7 @@ import { startSampleOrigin } from '../../../bench/origin/origin.ts';
 import { picture } from '../../../bench/origin/pictures.ts';
 import { encodedFormats, encoderOptions } from '../../../bench/servers/encoder-settings.ts';
 import { hasMinimal, startMinimal } from '../../../bench/servers/minimal.ts';
+import { avifThreads } from '../../../pool/execution/encoder-threads.ts';
 import { temporaryFolder } from '../../temporary-root.ts';
 import { until } from '../../until.ts';
 
@@ -40,6 +41,7 @@ t.test('the minimal server', { skip }, async (t) => {
       t.equal(response.headers.get('content-type'), `image/${format}`);
       const body = Buffer.from(await response.arrayBuffer());
       const image = sharp(await picture('landscape.jpg'), { autoOrient: true }).resize(200);
+      sharp.concurrency(format === 'avif' ? avifThreads : 1);
       const expected = await image.toFormat(format, encoderOptions(format, 80, pixels)).toBuffer();
       t.ok(body.equals(expected), format);
       const digest = createHash('sha256').update(body).digest('hex');
