@@ -18,7 +18,12 @@ async function startMachines(t: Test, environment: Readonly<Record<string, strin
   Object.assign(process.env, variables);
   const bucket = await startTestS3(t);
   const origin = await startTestOrigin(t);
-  const settings = { SERVICE_SHARED_CACHE_URL: bucket.url, ...environment };
+  const settings = {
+    SERVICE_SHARED_CACHE_URL: bucket.url,
+    // A busy test machine may take longer than the default of 300 ms.
+    SERVICE_SHARED_CACHE_TIMEOUT_MS: '10000',
+    ...environment,
+  };
   const first = await startFrontEnd(t, { ...settings, SERVICE_DISK_CACHE_BYTES: '1000000000' });
   const second = await startFrontEnd(t, { ...settings, SERVICE_DISK_CACHE_BYTES: '1000000000' });
   const { project, store } = first;
