@@ -3,7 +3,7 @@ import type { Variant } from '../variant.ts';
 
 /**
  * Threads of an AVIF encoder. An image that is encoded alone is ready in 0.6 x the time (800 x 653 px on two
- * cores), for 1 % more CPU time. The encoder makes a tile for each thread, so the number determines the bytes (0.4 to 1.4 %
+ * cores), for 1 % more CPU time. The encoder makes a tile for each thread, so the number determines the bytes (up to 1.5 %
  * more than with one thread), and is the same on every machine. A change of it is a change of
  * `rendererVersion`.
  */
