@@ -1,0 +1,74 @@
+import { readFile, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import sharp from 'sharp';
+import { parseBytes } from '../../formats/bytes.ts';
+
+/** The ink of a drawn text, as raw RGBA with straight alpha. */
+export interface Ink {
+  readonly pixels: Buffer;
+  readonly width: number;
+  readonly height: number;
+  /** From the left edge of the text's area and from the top of its first line. */
+  readonly left: number;
+  readonly top: number;
+}
+
+export interface DrawOptions {
+  /** Pango's markup. */
+  readonly markup: string;
+  readonly fontFamily: string;
+  /** Width of the text's area. */
+  readonly width: number;
+  readonly align: 'left' | 'center' | 'right';
+  /** Whether a word that is wider than the area is broken. */
+  readonly breakWords: boolean;
+}
+
+/** More than Cairo can draw, 32,767 pixels. */
+const endless: Ink = { pixels: Buffer.of(), width: Infinity, height: Infinity, left: 0, top: 0 };
+
+/** Length of the header of a `.v` file. */
+const headerBytes = 64;
+
+let drawn = 0;
+
+/**
+ * Draws a text with Pango. libvips cuts the picture to the ink. Where this is in the area is known only from the
+ * header of libvips' own file format (Xoffset and Yoffset), which sharp writes to files only.
+ *
+ * @param folder for the file
+ * @returns null if the text has no ink, such as one of blanks; infinite sizes for more than 32,767 pixels
+ */
+export async function draw(folder: string, options: DrawOptions): Promise<Ink | null> {
+  const { markup, fontFamily, width, align, breakWords } = options;
+  drawn += 1;
+  const path = join(folder, `${drawn}.v`);
+  const wrap = breakWords ? 'word-char' : 'word';
+  const text = { text: markup, font: fontFamily, width, align, wrap, dpi: 72, rgba: true } as const;
+  try {
+    await sharp({ text }).toFile(path);
+    const file = await readFile(path);
+    return parseBytes(
+      () => inkOf(file),
+      () => {
+        throw new Error('libvips wrote an incomplete file.');
+      },
+    );
+  } catch (error) {
+    const { message } = error as Error;
+    if (/no text to render/.test(message)) return null;
+    if (/invalid value \(typically too big\)/.test(message)) return endless;
+    throw error;
+  } finally {
+    await rm(path, { force: true });
+  }
+}
+
+/** The header has the byte order of the machine; the magic number tells which. */
+function inkOf(file: Buffer): Ink {
+  const isBig = file.readUInt32BE(0) === 0x08f2a6b6;
+  const integer = (offset: number) => (isBig ? file.readInt32BE(offset) : file.readInt32LE(offset));
+  const [width, height] = [integer(4), integer(8)];
+  const pixels = file.subarray(headerBytes, headerBytes + 4 * width * height);
+  return { pixels, width, height, left: integer(48), top: integer(52) };
+}

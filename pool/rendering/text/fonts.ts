@@ -1,0 +1,82 @@
+import { readdir, readFile, stat } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { FontError, maxFontBytes, readFont } from './font-file.ts';
+
+/** A family of fonts that texts can have. */
+export interface FontFamily {
+  readonly name: string;
+  /** Multiples of 100, ascending. */
+  readonly weights: readonly number[];
+}
+
+/** The family that comes with the service: Latin, Greek, Cyrillic and Hebrew, upright, under the OFL 1.1. */
+export const packagedFamily: FontFamily = {
+  name: 'Open Sans',
+  weights: [300, 400, 500, 600, 700, 800],
+};
+
+const packagedName = /^open-sans-[a-z-]+-wght-normal\.woff2$/;
+const addedName = /^[^.].*\.(?:ttf|otf|woff2)$/i;
+
+/** Maximum files in the operator's folder. */
+export const maxAddedFonts = 200;
+
+/** The files of the packaged family, one for each script. */
+async function packagedFiles(): Promise<readonly string[]> {
+  const manifest = import.meta.resolve('@fontsource-variable/open-sans/package.json');
+  return filesIn(join(dirname(fileURLToPath(manifest)), 'files'), packagedName);
+}
+
+/** The paths of matching files, sorted, so that two processes find the same font first. */
+async function filesIn(folder: string, name: RegExp): Promise<readonly string[]> {
+  const names = (await readdir(folder)).filter((one) => name.test(one)).sort();
+  return names.map((one) => join(folder, one));
+}
+
+/**
+ * The paths of all fonts: those of the packaged family, and those in the operator's folder.
+ *
+ * @param added the operator's folder; null for none
+ * @throws Error if the folder cannot be read
+ * @throws FontError if it has too many files
+ */
+export async function fontFiles(added: string | null): Promise<readonly string[]> {
+  const more = added === null ? [] : await filesIn(added, addedName);
+  if (more.length > maxAddedFonts) {
+    throw new FontError(`${added} has ${more.length} fonts; at most ${maxAddedFonts} are allowed`);
+  }
+  return [...(await packagedFiles()), ...more];
+}
+
+/** The bytes of a font file. @throws FontError naming the file, if it cannot be used */
+export async function loadFont(path: string) {
+  try {
+    const { size } = await stat(path);
+    if (size > maxFontBytes) {
+      throw new FontError(`it has ${size} bytes; at most ${maxFontBytes} are allowed`);
+    }
+    const bytes = await readFile(path);
+    return { bytes, ...(await readFont(bytes)) };
+  } catch (error) {
+    if (!(error instanceof FontError)) throw error;
+    throw new FontError(`The font ${basename(path)} cannot be used: ${error.message}.`);
+  }
+}
+
+/**
+ * The families that texts can have, the packaged one first.
+ *
+ * @param added the operator's folder; null for none
+ * @throws FontError naming the first file that cannot be used
+ */
+export async function fontFamilies(added: string | null): Promise<readonly FontFamily[]> {
+  const weights = new Map<string, Set<number>>();
+  for (const path of await fontFiles(added)) {
+    const font = await loadFont(path);
+    const known = weights.get(font.family) ?? new Set();
+    for (const weight of font.weights) known.add(weight);
+    weights.set(font.family, known);
+  }
+  return [...weights].map(([name, known]) => ({ name, weights: [...known].sort((a, b) => a - b) }));
+}

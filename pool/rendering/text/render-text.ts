@@ -1,0 +1,255 @@
+import sharp from 'sharp';
+import { ServiceError } from '../../../contract/errors.ts';
+import type { Size } from '../../geometry.ts';
+import { draw, type Ink } from './draw.ts';
+import { preparedFonts } from './font-folder.ts';
+import { charactersOf, escapeMarkup, isRightToLeft } from './words.ts';
+
+/** How a text looks. Lengths are pixels of the output. */
+export interface TextStyle {
+  /** One of the prepared families. */
+  readonly fontFamily: string;
+  /** 100..900; the nearest weight of the family is used. */
+  readonly weight: number;
+  /** At most as large that a line fits the box; `fit` for the largest size at which all words fit. */
+  readonly size: number | 'fit';
+  /** `#rrggbbaa` */
+  readonly color: string;
+  /** `#rrggbbaa`, behind the lines and the padding; null for none. */
+  readonly background: string | null;
+  readonly padding: number;
+  readonly align: 'left' | 'center' | 'right';
+  /** Further lines are omitted, and the last one ends with an ellipsis; null for as many as fit the box. */
+  readonly maxLines: number | null;
+}
+
+/** A drawn text, as raw RGBA with straight alpha. */
+export interface RenderedText extends Size {
+  readonly pixels: Buffer;
+}
+
+/** Height of a line in font sizes, the usual `line-height: normal` of fonts for several scripts. */
+export const lineHeight = 1.4;
+
+/** The sizes of `fit`. With the smallest one, words that do not fit end with an ellipsis. */
+const [minFitted, maxFitted] = [4, 1000];
+
+/** Ink may reach below its line by this part of the line's height. */
+const descent = 0.1;
+
+/** The narrowest letters, `i` and `l`, have a quarter of the size. */
+const minAdvance = 0.2;
+
+const ellipsis = '…';
+
+/**
+ * Draws words in a box: lines are broken at the box's width, and the picture is as large as the longest line, all
+ * lines and the padding, at most as the box. The direction is that of the first letter, for all lines, as with
+ * HTML's `dir=auto`; `align` is absolute. A character that no prepared font has is drawn as a box with its code.
+ *
+ * @throws IsolationRequired without prepared fonts: FreeType and HarfBuzz read them in killable processes only
+ * @throws ServiceError parameter_invalid, for too many characters or an unknown family
+ */
+export async function renderText(
+  style: TextStyle,
+  words: string,
+  box: Size,
+): Promise<RenderedText> {
+  const { folder, families } = preparedFonts();
+  if (!families.has(style.fontFamily)) {
+    const message = `The font family ${style.fontFamily} is not available.`;
+    throw new ServiceError('parameter_invalid', message);
+  }
+  const characters = charactersOf(words);
+  const padding = Math.min(style.padding, Math.floor((Math.min(box.width, box.height) - 1) / 2));
+  const inner = { width: box.width - 2 * padding, height: box.height - 2 * padding };
+  const layout = new Layout(folder, style, inner);
+  const size =
+    style.size === 'fit'
+      ? await layout.fittingSize(characters)
+      : Math.min(style.size, layout.highestSize);
+  const text = await layout.fittingText(characters, size);
+  const placed = await layout.place(text, size);
+  if (placed === null) return { pixels: Buffer.alloc(4), width: 1, height: 1 };
+  return paint(placed, style.background, padding);
+}
+
+/** Ink in an area of the lines' size. */
+interface Placed extends Size {
+  readonly ink: Ink;
+}
+
+class Layout {
+  /** For the files of `draw`. */
+  readonly #folder: string;
+  readonly #style: TextStyle;
+  readonly #inner: Size;
+
+  constructor(folder: string, style: TextStyle, inner: Size) {
+    this.#folder = folder;
+    this.#style = style;
+    this.#inner = inner;
+  }
+
+  /** The largest size at which a line fits the box. */
+  get highestSize(): number {
+    return Math.max(1, Math.floor(this.#inner.height / lineHeight));
+  }
+
+  /** The largest size at which all characters fit, without broken words. */
+  async fittingSize(characters: readonly string[]): Promise<number> {
+    const { width, height } = this.#inner;
+    // Larger sizes cannot fit, and would take much memory.
+    const largest = Math.sqrt((width * height) / (minAdvance * Math.max(1, characters.length)));
+    const highest = Math.min(maxFitted, this.highestSize, Math.floor(largest));
+    const text = characters.join('');
+    return lastTrue(Math.min(minFitted, this.highestSize), highest, async (size) => {
+      const ink = await this.#draw(text, size, { breakWords: false, underlined: true });
+      // Pango breaks lines before their widths are rounded.
+      return ink === null || (this.#hasRoom(ink, size) && ink.left + ink.width < width);
+    });
+  }
+
+  /** All characters, or as many as fit with an ellipsis. */
+  async fittingText(characters: readonly string[], size: number): Promise<string> {
+    const possible = this.#possible(characters, size);
+    const whole = possible.join('');
+    const fits = async (text: string) => {
+      const ink = await this.#draw(text, size);
+      return ink === null || this.#hasRoom(ink, size);
+    };
+    if (possible.length === characters.length && (await fits(whole))) return whole;
+    const shortened = (count: number) => possible.slice(0, count).join('').trimEnd() + ellipsis;
+    return shortened(await lastTrue(0, possible.length, (count) => fits(shortened(count))));
+  }
+
+  /** Where the ink of a text is in the area of its lines; null without ink. */
+  async place(text: string, size: number): Promise<Placed | null> {
+    const { align } = this.#style;
+    const ink = await this.#draw(text, size, { align });
+    // An underline is ink, and as wide as the letters with the space around them.
+    const underlined = await this.#draw(text, size, { underlined: true });
+    if (ink === null || underlined === null) return null;
+    const width = Math.min(this.#inner.width, Math.max(1, underlined.left + underlined.width));
+    const free = this.#inner.width - width;
+    const before = { left: 0, center: Math.floor(free / 2), right: free }[align];
+    const height = Math.min(this.#inner.height, this.#lines(ink, size) * lineHeightOf(size));
+    return { width, height, ink: { ...ink, left: ink.left - before } };
+  }
+
+  /** The characters that could fit, so that no picture is drawn that is much larger than the box. */
+  #possible(characters: readonly string[], size: number): readonly string[] {
+    const lines = this.#maxLines(size) + 1;
+    const perLine = Math.ceil(this.#inner.width / (minAdvance * size)) + 1;
+    const possible: string[] = [];
+    let breaks = 0;
+    for (const character of characters.slice(0, lines * perLine)) {
+      if (character === '\n') breaks += 1;
+      if (breaks >= lines) break;
+      possible.push(character);
+    }
+    return possible;
+  }
+
+  #maxLines(size: number): number {
+    const fitting = Math.max(1, Math.floor(this.#inner.height / lineHeightOf(size)));
+    return Math.min(this.#style.maxLines ?? fitting, fitting);
+  }
+
+  #lines(ink: Ink, size: number): number {
+    return Math.max(1, Math.ceil((ink.top + ink.height) / lineHeightOf(size) - descent));
+  }
+
+  #hasRoom(ink: Ink, size: number): boolean {
+    return this.#lines(ink, size) <= this.#maxLines(size);
+  }
+
+  async #draw(
+    text: string,
+    size: number,
+    { align = 'left', breakWords = true, underlined = false }: DrawChoices = {},
+  ): Promise<Ink | null> {
+    if (text === '') return null;
+    const { fontFamily, weight, color } = this.#style;
+    // Pango finds the direction of each line from its first letter or mark.
+    const isReversed = isRightToLeft(text);
+    const mark = isReversed ? '\u200f' : '\u200e';
+    const lines = text.split('\n').map((line) => mark + line);
+    const attributes = {
+      font_family: fontFamily,
+      weight,
+      // Thousand and twenty-fourths of a point, which is a pixel at 72 dpi.
+      size: Math.round(size * 1024),
+      line_height: lineHeightOf(size) * 1024,
+      insert_hyphens: false,
+      foreground: color.slice(0, 7),
+      // 0 is not allowed.
+      alpha: Math.max(1, Math.round((Number.parseInt(color.slice(7), 16) / 255) * 65_535)),
+      lang: 'en',
+      ...(underlined ? { underline: 'single' } : {}),
+    };
+    const span = Object.entries(attributes).map(
+      ([name, value]) => `${name}="${escapeMarkup(String(value))}"`,
+    );
+    return draw(this.#folder, {
+      markup: `<span ${span.join(' ')}>${escapeMarkup(lines.join('\n'))}</span>`,
+      fontFamily,
+      width: this.#inner.width,
+      // Pango exchanges left and right in lines from right to left.
+      align: isReversed ? opposite[align] : align,
+      breakWords,
+    });
+  }
+}
+
+interface DrawChoices {
+  readonly align?: TextStyle['align'];
+  readonly breakWords?: boolean;
+  readonly underlined?: boolean;
+}
+
+const opposite = { left: 'right', center: 'center', right: 'left' } as const;
+
+/** A whole number, at which Pango puts each line. */
+const lineHeightOf = (size: number): number => Math.max(2, Math.round(size * lineHeight));
+
+/** The last number for which the test is true, if it is for smaller ones; else the lowest. */
+async function lastTrue(
+  lowest: number,
+  highest: number,
+  test: (number: number) => Promise<boolean>,
+): Promise<number> {
+  let [low, high] = [lowest, highest];
+  while (low < high) {
+    const middle = Math.ceil((low + high) / 2);
+    if (await test(middle)) low = middle;
+    else high = middle - 1;
+  }
+  return low;
+}
+
+/** Draws the ink on its background. */
+async function paint(
+  { ink, width, height }: Placed,
+  background: string | null,
+  padding: number,
+): Promise<RenderedText> {
+  const size = { width: width + 2 * padding, height: height + 2 * padding };
+  const pixels = Buffer.alloc(4 * size.width * size.height);
+  // Accents and slanted letters may reach out of the lines, and then are in the padding or cut off.
+  const left = Math.max(0, padding + ink.left);
+  const right = Math.min(size.width, padding + ink.left + ink.width);
+  for (let row = 0; row < ink.height; row += 1) {
+    const y = padding + ink.top + row;
+    if (y < 0 || y >= size.height || right <= left) continue;
+    const from = 4 * (row * ink.width + left - padding - ink.left);
+    ink.pixels.copy(pixels, 4 * (y * size.width + left), from, from + 4 * (right - left));
+  }
+  if (background === null) return { ...size, pixels };
+  const raw = { ...size, channels: 4 as const };
+  const { data } = await sharp({ create: { ...raw, background } })
+    .composite([{ input: pixels, raw }])
+    .raw()
+    .toBuffer({ resolveWithObject: true });
+  return { ...size, pixels: data };
+}

@@ -1,0 +1,117 @@
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { brotliCompressSync } from 'node:zlib';
+import t from 'tap';
+import decompress from 'wawoff2/decompress.js';
+import {
+  FontError,
+  maxFontBytes,
+  maxUnpackedBytes,
+  readFont,
+} from '../../../../pool/rendering/text/font-file.ts';
+import {
+  fontFamilies,
+  maxAddedFonts,
+  packagedFamily,
+} from '../../../../pool/rendering/text/fonts.ts';
+import { temporaryFolder } from '../../../temporary-root.ts';
+import { arabic, openSans } from './font-files.ts';
+
+const latin = await openSans('latin');
+const plain = Buffer.from(await decompress(latin));
+
+/** A copy with other bytes at an offset. */
+function changed(bytes: Buffer, offset: number, value: Buffer): Buffer {
+  const copy = Buffer.from(bytes);
+  value.copy(copy, offset);
+  return copy;
+}
+
+const integer = (value: number): Buffer => {
+  const bytes = Buffer.alloc(4);
+  bytes.writeUInt32BE(value);
+  return bytes;
+};
+
+/** A WOFF2 with one table of a declared length. The unpacked data are zeros. */
+function woff2({ declared, actual }: { declared: number; actual: number }): Buffer {
+  const data = brotliCompressSync(Buffer.alloc(actual));
+  const digits = [28, 21, 14, 7, 0].map((shift) => Math.floor(declared / 2 ** shift) & 0x7f);
+  const length = digits.map((digit, index) => (index < 4 ? digit | 0x80 : digit));
+  const head = Buffer.alloc(48);
+  head.write('wOF2\0\x01\0\0', 'latin1');
+  head.writeUInt16BE(1, 12);
+  head.writeUInt32BE(data.length, 20);
+  return Buffer.concat([head, Buffer.from([5, ...length]), data]);
+}
+
+const refusalOf = async (bytes: Buffer): Promise<string> => {
+  const error = await readFont(bytes).then(
+    () => null,
+    (thrown) => thrown,
+  );
+  if (!(error instanceof FontError)) throw new Error(`not refused: ${error}`);
+  return error.message;
+};
+
+t.test('the packaged family is the one that is named', async (t) => {
+  t.same(await fontFamilies(null), [packagedFamily]);
+});
+
+t.test("the operator's files add families and weights", async (t) => {
+  const folder = await temporaryFolder(t);
+  await writeFile(join(folder, 'arabic.woff2'), arabic);
+  await writeFile(join(folder, 'latin.TTF'), plain);
+  await writeFile(join(folder, 'OFL.txt'), 'The licence');
+  await writeFile(join(folder, '.hidden.ttf'), 'Not a font');
+  t.same(await fontFamilies(folder), [
+    packagedFamily,
+    { name: 'Noto Sans Arabic', weights: [400] },
+  ]);
+});
+
+t.test('a file says the same as TTF and as WOFF2', async (t) => {
+  const { compressed, ...facts } = await readFont(latin);
+  t.ok(compressed);
+  t.same(await readFont(plain), { ...facts, compressed: false });
+});
+
+t.test('a font bomb is refused before it is unpacked', async (t) => {
+  const tooMuch = maxUnpackedBytes + 1;
+  t.match(await refusalOf(changed(latin, 16, integer(tooMuch))), /unpacks to 31457281 bytes/);
+  t.match(await refusalOf(woff2({ declared: tooMuch, actual: 9 })), /tables have 31457281 bytes/);
+  t.match(await refusalOf(woff2({ declared: 1_000, actual: 10_000_000 })), /damaged/);
+  t.match(await refusalOf(Buffer.alloc(maxFontBytes + 1)), /has 20971521 bytes/);
+});
+
+t.test('a damaged font is refused with the reason', async (t) => {
+  t.match(await refusalOf(Buffer.from('<svg/>')), /not a TTF, OTF or WOFF2/);
+  t.match(await refusalOf(Buffer.alloc(0)), /not a TTF, OTF or WOFF2/);
+  t.match(await refusalOf(changed(plain, 4, Buffer.of(0xff, 0xff))), /65535 tables/);
+  t.match(await refusalOf(changed(plain, 4, Buffer.of(0, 0))), /0 tables/);
+  t.match(await refusalOf(changed(latin, 12, Buffer.of(0xff, 0xff))), /65535 tables/);
+  const names = plain.indexOf('name', 12, 'latin1');
+  t.match(await refusalOf(changed(plain, names, Buffer.from('NAME'))), /no table name/);
+  t.match(await refusalOf(changed(plain, names + 8, integer(0xffffffff))), /damaged/);
+  for (const font of [plain, latin]) {
+    for (let length = 4; length < font.length; length += 997) {
+      t.match(await refusalOf(font.subarray(0, length)), /damaged/, `${length} bytes`);
+    }
+  }
+});
+
+t.test('a folder is refused with the name of its file, or with too many', async (t) => {
+  const folder = await temporaryFolder(t);
+  await writeFile(join(folder, 'a.ttf'), plain.subarray(0, 99));
+  await t.rejects(fontFamilies(folder), {
+    name: 'FontError',
+    message: 'The font a.ttf cannot be used: it is damaged.',
+  });
+  const full = join(folder, 'full');
+  await mkdir(full);
+  for (let count = 0; count <= maxAddedFonts; count += 1) {
+    await writeFile(join(full, `${count}.ttf`), '');
+  }
+  await t.rejects(fontFamilies(full), { name: 'FontError', message: /201 fonts; at most 200/ });
+  await t.rejects(fontFamilies(join(folder, 'none')), { code: 'ENOENT' });
+});
