@@ -39,6 +39,8 @@ export interface EngineSettings {
   readonly transformTimeoutMs: number;
   /** Maximum memory of each process for transforms that must be killable. */
   readonly processMemoryBytes: number;
+  /** Folder with fonts for texts, besides the packaged family; null for none. */
+  readonly fonts: string | null;
   /** Refused as sources, because they would loop or reach what is not public. */
   readonly own: OwnAddresses;
 }

@@ -7,6 +7,7 @@ import { ignoredVariables } from '../contract/settings/load.ts';
 import { defaultOpsPort, type Settings } from '../contract/settings/table.ts';
 import { cannotListen } from '../contract/start-failure.ts';
 import type { Store } from '../store/open.ts';
+import { fontsFailure } from './check-fonts.ts';
 import type { FrontEndStats, ToPrimary } from './cluster/channel.ts';
 import { RenderCoalescer } from './cluster/coalescer.ts';
 import { DeletionReports } from './cluster/deletion-reports.ts';
@@ -119,7 +120,7 @@ class Primary {
       log.warn({ variables: ignored }, 'variables that are not settings are ignored');
     // SIGHUP must not end the process before it can replace front ends.
     process.on('SIGHUP', () => {});
-    const folder = await folderFailure(settings.origins);
+    const folder = (await folderFailure(settings.origins)) ?? (await fontsFailure(settings.fonts));
     if (folder !== null) await shutdown.fail(folder);
     await checkPortIsFree(settings).catch((error: unknown) =>
       shutdown.fail(cannotListen('SERVICE_PORT', settings, error)),

@@ -1,4 +1,5 @@
 import { availableParallelism } from 'node:os';
+import { resolve } from 'node:path';
 import { fullFormats } from 'ajv-formats/dist/formats.js';
 import { type EncryptionKey, parseEncryptionKey } from '../encryption-keys.ts';
 import { isDnsServer, type Network, parseNetwork } from '../networks.ts';
@@ -417,6 +418,13 @@ export const settingsTable = {
     default: 1_610_612_736,
     meaning:
       'Maximum memory in bytes of each transform process, which renders an SVG or encodes a large AVIF; there are at most as many as transform threads.',
+  }),
+  fonts: text<string | null>('SERVICE_FONTS', {
+    accepts: 'a folder',
+    parse: (folder) => resolve(folder),
+    default: null,
+    meaning:
+      'Folder with TTF, OTF and WOFF2 files, at most 200, whose families texts can have besides Open Sans.',
   }),
   logLevel: choice(
     'SERVICE_LOG_LEVEL',

@@ -1,7 +1,7 @@
 import { needsProcess } from '../formats/isolation.ts';
 import { EncoderThreads } from './encoder-threads.ts';
 import type { ProcessLimits } from './process/launch.ts';
-import { ProcessPool } from './process/process-pool.ts';
+import { type ProcessFonts, ProcessPool } from './process/process-pool.ts';
 import type { TransformResult, TransformTask } from './task.ts';
 import type { ThreadResult } from './thread.ts';
 import { type TaskRun, ThreadPool } from './thread-pool.ts';
@@ -13,12 +13,20 @@ import { type TaskRun, ThreadPool } from './thread-pool.ts';
 export class Executor {
   readonly #threads: ThreadPool;
   readonly #processes: ProcessPool;
+  readonly #processesWithFonts: ProcessPool;
   readonly #encoderThreads = new EncoderThreads();
 
   /** @param onAvailable called when a thread may have become available */
-  constructor(entry: URL, count: number, limits: ProcessLimits, onAvailable: () => void) {
+  constructor(
+    entry: URL,
+    count: number,
+    limits: ProcessLimits,
+    fonts: ProcessFonts,
+    onAvailable: () => void,
+  ) {
     this.#threads = new ThreadPool(entry, count, onAvailable);
     this.#processes = new ProcessPool(limits);
+    this.#processesWithFonts = new ProcessPool(limits, fonts);
   }
 
   get available(): boolean {
@@ -34,11 +42,12 @@ export class Executor {
     const ending = new AbortController();
     let isolated: Promise<TransformResult> | null = null;
     const isolate = () => {
-      isolated = this.#processes.run(task, ending.signal);
+      const processes = task.fonts === true ? this.#processesWithFonts : this.#processes;
+      isolated = processes.run(task, ending.signal);
       return isolated;
     };
     // A thread finds the cost first, from the header.
-    const direct = task.onlyLight !== true && needsProcess(task.source);
+    const direct = task.onlyLight !== true && (task.fonts === true || needsProcess(task.source));
     const onThread = direct ? null : this.#onThread(task);
     return {
       result: onThread?.result.then((result) => result ?? isolate()) ?? isolate(),
@@ -57,6 +66,7 @@ export class Executor {
   }
 
   async close(): Promise<void> {
-    await Promise.all([this.#threads.close(), this.#processes.close()]);
+    const pools = [this.#threads, this.#processes, this.#processesWithFonts];
+    await Promise.all(pools.map((pool) => pool.close()));
   }
 }

@@ -13,6 +13,8 @@ export interface TransformTask {
   readonly watermark: Uint8Array | null;
   readonly variant: Variant;
   readonly limits: Omit<RenderLimits, 'isolated'>;
+  /** True for a variant with texts, which needs a process with fonts. */
+  readonly fonts?: boolean;
   /** True returns the cost of a transform that is not light instead of running it. */
   readonly onlyLight?: boolean;
 }

@@ -44,6 +44,7 @@ type TransformQueueSettings = Pick<
   | 'sourceMaxPixels'
   | 'transformTimeoutMs'
   | 'processMemoryBytes'
+  | 'fonts'
 >;
 
 /** After this time a terminated thread counts as stuck: one that runs JavaScript ends within milliseconds. */
@@ -118,7 +119,13 @@ export class TransformQueue {
       cpuSeconds: Math.ceil((cpuTimeouts * settings.transformTimeoutMs) / 1000),
     };
     const onAvailable = () => this.#startNext();
-    this.#executor = new Executor(entry, settings.threads + 1, processLimits, onAvailable);
+    this.#executor = new Executor(
+      entry,
+      settings.threads + 1,
+      processLimits,
+      { added: settings.fonts },
+      onAvailable,
+    );
   }
 
   /** True when a project's live transform will be refused, so that its fetch can be skipped. */

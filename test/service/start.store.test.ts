@@ -72,7 +72,7 @@ t.test('a production installation creates and shows a first key once', async (t)
 });
 
 t.test(
-  'an unusable data folder, address or folder of sources is reported with its cause',
+  'an unusable data folder, address, or folder of sources or fonts is reported with its cause',
   async (t) => {
     const folder = await temporaryFolder(t);
     const file = join(folder, 'file');
@@ -95,6 +95,10 @@ t.test(
       [
         { SERVICE_ORIGINS: `a.example=file://${file}` },
         `SERVICE_ORIGINS: the folder ${file} of a.example cannot be used: it is not a folder`,
+      ],
+      [
+        { SERVICE_FONTS: join(folder, 'none') },
+        `SERVICE_FONTS: the folder ${folder}/none cannot be read (ENOENT)`,
       ],
       [
         { SERVICE_HOST: '192.0.2.1' },

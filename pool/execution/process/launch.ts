@@ -1,5 +1,6 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
+import type { FontFolders } from '../../rendering/text/font-folder.ts';
 
 export interface ProcessLimits {
   /** Maximum resident memory. */
@@ -45,11 +46,13 @@ const passedVariables = [
  * has no `ulimit -v`, so there only the process itself checks its memory.
  *
  * @param addressSpaceLimited false omits `ulimit -v`, for a Node that reserves more
+ * @param fonts null for the fonts of the machine, which SVG uses
  */
 export function launchTransformProcess(
   entry: URL,
   { memoryBytes, cpuSeconds }: ProcessLimits,
   addressSpaceLimited: boolean,
+  fonts: FontFolders | null,
 ): ChildProcess {
   const kibibytes = Math.ceil((memoryBytes + reservedBytes) / 1024);
   const limits = [
@@ -63,7 +66,8 @@ export function launchTransformProcess(
   // TypeScript sources need the loader that this process was started with.
   const loader = entry.pathname.endsWith('.ts') ? process.execArgv : [];
   const node = [process.execPath, ...nodeOptions, ...loader];
-  return fork(fileURLToPath(entry), [String(memoryBytes), String(cpuSeconds)], {
+  const folders = fonts === null ? [] : [fonts.own, ...(fonts.added === null ? [] : [fonts.added])];
+  return fork(fileURLToPath(entry), [String(memoryBytes), String(cpuSeconds), ...folders], {
     execPath: '/bin/sh',
     execArgv: ['-c', script, 'sh', ...node],
     env: environment(),

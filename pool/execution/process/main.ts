@@ -1,4 +1,6 @@
+import { rmSync } from 'node:fs';
 import sharp from 'sharp';
+import { prepareFonts } from '../../rendering/text/font-folder.ts';
 import { plainVariant } from '../../variant.ts';
 import { allowGainMaps, blockDecoders } from '../decoders.ts';
 import { avifThreads } from '../encoder-threads.ts';
@@ -12,7 +14,8 @@ import type { FromProcess } from './transform-process.ts';
  * always do both.
  */
 
-const [maxMemoryBytes = 0, maxCpuSeconds = 0] = process.argv.slice(2).map(Number);
+const [memoryBytes, cpuSeconds, fontFolder, addedFonts = null] = process.argv.slice(2);
+const [maxMemoryBytes, maxCpuSeconds] = [Number(memoryBytes), Number(cpuSeconds)];
 
 /** Interval of the memory checks, in ms. A core fills about 50 MB in this time. */
 const checkEveryMs = 20;
@@ -26,7 +29,11 @@ const end = (signal: NodeJS.Signals) => void process.kill(process.pid, signal);
 // The front end decides when this process ends, also when the whole process group gets a signal.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => {});
 // An ordinary exit would wait for native code.
-process.on('disconnect', () => end('SIGKILL'));
+process.on('disconnect', () => {
+  // The front end, which removes it otherwise, may have been killed.
+  if (fontFolder !== undefined) rmSync(fontFolder, { recursive: true, force: true });
+  end('SIGKILL');
+});
 
 const send = (message: FromProcess) => void process.send?.(message);
 
@@ -56,6 +63,7 @@ async function requireWorking(): Promise<void> {
   if (result?.ok !== true) process.exit(1);
 }
 
+if (fontFolder !== undefined) await prepareFonts({ own: fontFolder, added: addedFonts });
 await requireWorking();
 // Not before: the start counts as a part of the first task's time.
 lowerPriority({ onThread: false });

@@ -1,4 +1,6 @@
-import { extname } from 'node:path';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { extname, join } from 'node:path';
 import { unlessAborted } from '../../unless-aborted.ts';
 import type { TransformResult, TransformTask } from '../task.ts';
 import { launchTransformProcess, type ProcessLimits } from './launch.ts';
@@ -13,6 +15,12 @@ const idleMs = 60_000;
 /** A start takes 0.3 s on an idle machine. */
 const startWithinMs = 30_000;
 
+/** The fonts of processes that draw texts. */
+export interface ProcessFonts {
+  /** The operator's folder; null for none. */
+  readonly added: string | null;
+}
+
 const defaultEntry = new URL(`./main${extname(import.meta.url)}`, import.meta.url);
 
 /**
@@ -22,14 +30,17 @@ const defaultEntry = new URL(`./main${extname(import.meta.url)}`, import.meta.ur
 export class ProcessPool {
   readonly #limits: ProcessLimits;
   readonly #entry: URL;
+  readonly #fonts: ProcessFonts | null;
   readonly #all = new Set<TransformProcess>();
   /** The process used last is at the end and is used next, so that surplus ones time out. */
   readonly #idle = new Map<TransformProcess, NodeJS.Timeout>();
   #addressSpaceLimited = true;
   #closing = false;
 
-  constructor(limits: ProcessLimits, entry = defaultEntry) {
+  /** @param fonts null for processes that draw no texts: these have the fonts of the machine, for SVG */
+  constructor(limits: ProcessLimits, fonts: ProcessFonts | null = null, entry = defaultEntry) {
     this.#limits = limits;
+    this.#fonts = fonts;
     this.#entry = entry;
   }
 
@@ -85,16 +96,19 @@ export class ProcessPool {
   }
 
   #start(limited: boolean): TransformProcess {
+    const own = this.#fonts && mkdtempSync(join(tmpdir(), 'image-delivery-fonts-'));
     const child = launchTransformProcess(
       this.#entry,
       this.#limits,
       limited && this.#addressSpaceLimited,
+      own === null ? null : { own, added: this.#fonts?.added ?? null },
     );
     const started = new TransformProcess(child);
     this.#all.add(started);
     const timer = setTimeout(() => void started.kill(), startWithinMs).unref();
     started.ready.finally(() => clearTimeout(timer)).catch(() => {});
     void started.ended.then(() => {
+      if (own !== null) rmSync(own, { recursive: true, force: true });
       this.#all.delete(started);
       this.#removeIdle(started);
     });

@@ -15,6 +15,7 @@ export const settings = {
   sourceMaxPixels: 100_000_000,
   transformTimeoutMs: 60_000,
   processMemoryBytes: 1_536 * 2 ** 20,
+  fonts: null,
 };
 
 /** A transform queue that is closed with the test. */

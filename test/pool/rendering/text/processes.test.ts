@@ -1,0 +1,131 @@
+import { execFile } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, readFileSync } from 'node:fs';
+import { mkdir, readdir, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import sharp from 'sharp';
+import t from 'tap';
+import { launchTransformProcess } from '../../../../pool/execution/process/launch.ts';
+import { ProcessPool } from '../../../../pool/execution/process/process-pool.ts';
+import { IsolationRequired } from '../../../../pool/formats/isolation.ts';
+import { renderText } from '../../../../pool/rendering/text/render-text.ts';
+import { plainVariant } from '../../../../pool/variant.ts';
+import { scriptArguments, scriptUrl } from '../../../scripts.ts';
+import { temporaryFolder } from '../../../temporary-root.ts';
+import { plainStyle } from './drawn-text.ts';
+import { arabic } from './font-files.ts';
+
+const limits = { memoryBytes: 1_536 * 2 ** 20, cpuSeconds: 60 };
+const { signal } = new AbortController();
+const processEntry = scriptUrl('../../../../pool/execution/process/main', import.meta.url);
+
+t.test('a text needs a process with fonts', async (t) => {
+  await t.rejects(renderText(plainStyle, 'a', { width: 9, height: 9 }), new IsolationRequired());
+});
+
+t.test('a text has the same bytes with other fonts and another language', async (t) => {
+  const folder = await temporaryFolder(t);
+  const script = fileURLToPath(scriptUrl('./print-digest', import.meta.url));
+  const digest = async (name: string, environment: Readonly<Record<string, string>>) => {
+    const own = join(folder, name);
+    await mkdir(own);
+    const { PATH = '' } = process.env;
+    const env = { PATH, HOME: own, ...environment };
+    const { stdout } = await promisify(execFile)(
+      process.execPath,
+      [...scriptArguments, script, own],
+      { env },
+    );
+    return stdout;
+  };
+  const none = join(folder, 'none.conf');
+  await writeFile(none, '<fontconfig/>');
+  const usual = await digest('usual', {});
+  t.match(usual, /^[0-9a-f]{64}$/);
+  t.equal(await digest('none', { FONTCONFIG_FILE: none }), usual);
+  t.equal(
+    await digest('japanese', { LANG: 'ja_JP.UTF-8', LANGUAGE: 'ja', PANGO_LANGUAGE: 'ja' }),
+    usual,
+  );
+});
+
+/** An SVG whose letters show which fonts the process has. */
+const lettersIn = (family: string) =>
+  Buffer.from(
+    `<svg xmlns="http://www.w3.org/2000/svg" width="300" height="60"><text y="45" font-size="40" font-family="${family}">Hag سلام</text></svg>`,
+  );
+
+/** The pixels of an SVG from a process of the pool. */
+async function drawn(pool: ProcessPool, source: Buffer): Promise<Buffer> {
+  const result = await pool.run(
+    {
+      source,
+      watermark: null,
+      variant: { ...plainVariant, formats: ['png'] },
+      limits: { sourceMaxPixels: 1e6, softTimeoutSeconds: 60 },
+    },
+    signal,
+  );
+  if (!('body' in result)) throw new Error(JSON.stringify(result));
+  return sharp(result.body).raw().toBuffer();
+}
+
+t.test(
+  'processes for texts have the packaged and the added fonts, others have neither',
+  async (t) => {
+    const added = await temporaryFolder(t);
+    await writeFile(join(added, 'arabic.woff2'), arabic);
+    await writeFile(join(added, 'damaged.ttf'), arabic.subarray(0, 99));
+    const [plain, packaged, more] = [
+      new ProcessPool(limits),
+      new ProcessPool(limits, { added: null }),
+      new ProcessPool(limits, { added }),
+    ];
+    t.teardown(() => Promise.all([plain, packaged, more].map((pool) => pool.close())));
+    const named = lettersIn('Open Sans');
+    const [machine, own, both] = [
+      await drawn(plain, named),
+      await drawn(packaged, named),
+      await drawn(more, named),
+    ];
+    t.notOk(machine.equals(own), 'SVG in other processes has the fonts of the machine');
+    t.notOk(own.equals(both), 'Arabic letters are those of the added font');
+    t.ok(own.equals(await drawn(packaged, lettersIn('Sans'))), 'there is no other font');
+  },
+);
+
+t.test('the folder of the fonts is removed with its process', async (t) => {
+  const temporary = await temporaryFolder(t);
+  const { TMPDIR } = process.env;
+  process.env['TMPDIR'] = temporary;
+  t.teardown(() => {
+    if (TMPDIR === undefined) delete process.env['TMPDIR'];
+    else process.env['TMPDIR'] = TMPDIR;
+  });
+  const pool = new ProcessPool(limits, { added: null });
+  await drawn(pool, lettersIn('Open Sans'));
+  const folders = async () =>
+    (await readdir(temporary)).filter((name) => name.startsWith('image-delivery-fonts-'));
+  const [folder = ''] = await folders();
+  t.ok(existsSync(join(temporary, folder, 'fonts.conf')));
+  await pool.close();
+  t.same(await folders(), []);
+});
+
+t.test('a process whose front end was killed removes the folder', async (t) => {
+  const own = await temporaryFolder(t);
+  const child = launchTransformProcess(processEntry, limits, true, { own, added: null });
+  await once(child, 'message');
+  t.ok(existsSync(join(own, 'fonts.conf')));
+  child.disconnect();
+  await once(child, 'exit');
+  t.notOk(existsSync(own));
+});
+
+t.test('the licence of the packaged fonts comes with them', async (t) => {
+  const manifest = import.meta.resolve('@fontsource-variable/open-sans/package.json');
+  const licence = readFileSync(join(dirname(fileURLToPath(manifest)), 'LICENSE'), 'utf8');
+  t.match(licence, /SIL OPEN FONT LICENSE Version 1\.1/i);
+});
