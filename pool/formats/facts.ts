@@ -44,6 +44,8 @@ export interface Timing {
 export interface SourceColour {
   readonly model: 'rgb' | 'grey' | 'other';
   readonly hasProfile: boolean;
+  /** Null without a profile, or if it has no name. */
+  readonly profileName: string | null;
   /** True if the profile's name is sRGB. */
   readonly isSrgb: boolean;
   /** True for 16 bits per channel. */

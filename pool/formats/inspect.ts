@@ -12,7 +12,7 @@ import type { SourceColour, SourceFacts } from './facts.ts';
 import { IsolationRequired, maxThreadWidth, requireUsableProfile } from './isolation.ts';
 import { kinds, type SourceKind } from './kinds.ts';
 import { ColourSpace } from './metadata/colour-space.ts';
-import { isSrgb } from './metadata/profile.ts';
+import { isSrgb, profileName } from './metadata/profile.ts';
 import { optionalFormats, optionalFormatsProbed } from './optional-formats.ts';
 import {
   requireFrames,
@@ -223,7 +223,14 @@ function inspectBitmap(
     gainMap: null,
     hasAlpha: kind === 'ico' || hasAlpha(header),
     extraSamples: false,
-    colour: { model: 'rgb', hasProfile: false, isSrgb: false, is16Bit: false, space: null },
+    colour: {
+      model: 'rgb',
+      hasProfile: false,
+      profileName: null,
+      isSrgb: false,
+      is16Bit: false,
+      space: null,
+    },
   };
 }
 
@@ -232,6 +239,7 @@ function colourOf({ icc, space, hasProfile, depth }: Metadata): SourceColour {
   return {
     model: /^s?rgb(?:16)?$/.test(space) ? 'rgb' : /^(?:b-w|grey16)$/.test(space) ? 'grey' : 'other',
     hasProfile,
+    profileName: icc === undefined ? null : profileName(icc),
     isSrgb: hasSrgb,
     is16Bit: depth === 'ushort',
     space: icc === undefined || hasSrgb ? null : ColourSpace.of(icc),

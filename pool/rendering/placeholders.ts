@@ -1,26 +1,19 @@
 import { encode as encodeBlurhash } from 'blurhash';
 import sharp, { type Sharp } from 'sharp';
 import { rgbaToThumbHash } from 'thumbhash';
-import type { Size } from '../geometry.ts';
-import type { OutputFormat, PlaceholderKind } from '../variant.ts';
+import type { PlaceholderKind } from '../variant.ts';
+import { type Described, imageFacts, type Output } from './image-facts/fields.ts';
+import type { SmallPixels } from './image-facts/pixels.ts';
 
-/** Metadata for the `json` placeholder. Sizes are of one frame, in pixels. */
-export interface Description {
-  readonly source: Size & {
-    /** Such as `jpeg`. */
-    readonly format: string;
-    readonly bytes: number;
-    /** Pages, images or frames in the file. */
-    readonly pages: number;
-    readonly hasAlpha: boolean;
-  };
+/** Facts for `json`. */
+export interface Description extends Pick<Described, 'source' | 'bytes'> {
   /** Encodes the output of the same request without the placeholder; called only where needed. */
-  output(): Promise<Size & { readonly format: OutputFormat; readonly bytes: number }>;
+  output(): Promise<Output>;
 }
 
 interface Placeholder {
   readonly contentType: string;
-  /** @param image one transformed frame, which can still be written later */
+  /** @param image the transformed image, of which the first frame is used; it can still be written later */
   make(image: Sharp, description: Description): Promise<Uint8Array>;
 }
 
@@ -58,10 +51,9 @@ export const placeholders = {
   json: {
     contentType: 'application/json',
     async make(image, description) {
-      const { data } = await shrink(image, hashSide);
-      const { source } = description;
+      const pixels = await shrink(image, hashSide);
       const output = await description.output();
-      return bytes(JSON.stringify({ source, output, dominant: dominantColour(data) }));
+      return bytes(JSON.stringify(await imageFacts.make({ ...description, output, pixels })));
     },
   },
 } as const satisfies Record<PlaceholderKind, Placeholder>;
@@ -72,17 +64,13 @@ const hashSide = 100;
 const hashCosines = 3;
 const previewSide = 20;
 
-interface Pixels extends Size {
-  /** RGBA, 8 bits per channel, not premultiplied. */
-  readonly data: Uint8ClampedArray;
-}
-
-async function shrink(image: Sharp, side: number, background?: string): Promise<Pixels> {
+async function shrink(image: Sharp, side: number, background?: string): Promise<SmallPixels> {
   // A second resize in the same pipeline would replace the first one.
   const rgba = image.clone().ensureAlpha().raw({ depth: 'uchar' });
   const rendered = await rgba.toBuffer({ resolveWithObject: true });
-  const { width, height, channels } = rendered.info;
-  const small = sharp(rendered.data, { raw: { width, height, channels }, limitInputPixels: false });
+  const { width, channels, pageHeight: height = rendered.info.height } = rendered.info;
+  const frame = rendered.data.subarray(0, width * height * channels);
+  const small = sharp(frame, { raw: { width, height, channels }, limitInputPixels: false });
   if (background !== undefined) small.flatten({ background });
   const { data, info } = await small
     .resize({ width: side, height: side, fit: 'inside', withoutEnlargement: true })
@@ -96,7 +84,7 @@ async function shrink(image: Sharp, side: number, background?: string): Promise<
  * Repeats the pixels of a small or narrow image. Both hashes are sums of cosines sampled at the pixels: with
  * fewer pixels than cosines, an image of one colour decodes to others.
  */
-async function repeatPixels({ data, width, height }: Pixels): Promise<Pixels> {
+async function repeatPixels({ data, width, height }: SmallPixels): Promise<SmallPixels> {
   const times = Math.max(1, Math.floor(hashSide / Math.max(width, height)));
   const length = (side: number) => times * side * Math.ceil(hashCosines / (times * side));
   const size = { width: length(width), height: length(height) };
@@ -106,31 +94,6 @@ async function repeatPixels({ data, width, height }: Pixels): Promise<Pixels> {
     .raw()
     .toBuffer();
   return { data: new Uint8ClampedArray(repeated), ...size };
-}
-
-/**
- * The dominant colour as `#rrggbb`: the average of the most frequent of 4096 groups of similar
- * colours, weighted by opacity. Null for a fully transparent image.
- */
-function dominantColour(data: Uint8ClampedArray): string | null {
-  const none = { red: 0, green: 0, blue: 0, weight: 0 };
-  const groups = new Map<number, typeof none>();
-  for (let at = 0; at < data.length; at += 4) {
-    const [red = 0, green = 0, blue = 0, weight = 0] = data.subarray(at, at + 4);
-    const key = ((red >> 4) << 8) | ((green >> 4) << 4) | (blue >> 4);
-    const sum = groups.get(key) ?? none;
-    groups.set(key, {
-      red: sum.red + red * weight,
-      green: sum.green + green * weight,
-      blue: sum.blue + blue * weight,
-      weight: sum.weight + weight,
-    });
-  }
-  let most = none;
-  for (const group of groups.values()) if (group.weight > most.weight) most = group;
-  if (most.weight === 0) return null;
-  const mean = [most.red, most.green, most.blue].map((sum) => Math.round(sum / most.weight));
-  return `#${Buffer.from(mean).toString('hex')}`;
 }
 
 const bytes = (content: string): Uint8Array => new TextEncoder().encode(content);

@@ -9,7 +9,7 @@ import { IsolationRequired, isIsolated } from '../formats/isolation.ts';
 import { kinds } from '../formats/kinds.ts';
 import { copyrightOf } from '../formats/metadata/copyright.ts';
 import { keptMetadata } from '../formats/metadata/kept-metadata.ts';
-import { type Size, scaledSize } from '../geometry.ts';
+import type { Size } from '../geometry.ts';
 import { entityTag, type Image } from '../image.ts';
 import { type OutputFormat, plainVariant, type Variant, type Watermark } from '../variant.ts';
 import {
@@ -29,7 +29,7 @@ import { mayHaveGainMap, requireKeptGainMap } from './gain-map.ts';
 import { type Original, originalOf } from './original.ts';
 import { Pipeline, type RenderLimits } from './pipeline.ts';
 import { placeholders } from './placeholders.ts';
-import { makePlan, type Plan, upright } from './plan.ts';
+import { makePlan, type Plan } from './plan.ts';
 import { applySteps, imagePasses, passes, type Step, type StepContext } from './steps.ts';
 import { croppedArea, findUsedArea } from './used-area.ts';
 import { overlayOf, watermarkVariant } from './watermark.ts';
@@ -85,15 +85,10 @@ export async function render(
 
   const { contentType, make } = placeholders[variant.placeholder];
   const open = await pipeline.render();
-  const { kind, pages, hasAlpha } = facts;
-  // The size of an SVG may have a fraction.
-  const size = scaledSize(upright(facts), 1);
   const text = await make(open(), {
-    source: { format: kind, ...size, bytes: sourceBytes.byteLength, pages, hasAlpha },
-    output: async () => {
-      const { body, format, width, height } = await smallestOutput(pipeline, context, original);
-      return { format, width, height, bytes: body.byteLength };
-    },
+    source: facts,
+    bytes: sourceBytes.byteLength,
+    output: () => smallestOutput(pipeline, context, original),
   });
   return imageOf(text, contentType, plan);
 }

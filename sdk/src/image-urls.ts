@@ -70,7 +70,7 @@ export interface ImageUrls {
    */
   placeholder(src: string, options?: ImageOptions, init?: RequestInit): Promise<string | null>;
   /**
-   * Fetches the width, the height and the dominant colour of a source, and of the image with these options.
+   * Fetches facts about a source, and about the image with these options: size, colours, focus, hash and EXIF.
    * Null for a source that stays as it is.
    *
    * @throws Error with the message of the service

@@ -1,3 +1,4 @@
+import { imageFacts } from '../../pool/rendering/image-facts/fields.ts';
 import { type ParameterName, parameterNames, parameters } from '../image/parameters.ts';
 import { maxSourceLength, sourceUrl } from '../image/source-url.ts';
 import { colour, flag, type ValueSchema } from '../image/values.ts';
@@ -11,41 +12,6 @@ import {
   wholeImageHeaders,
 } from './response-headers.ts';
 import { projectIdSchema } from './schemas.ts';
-
-const pixels = { type: 'integer', minimum: 1, description: 'Of one frame.' };
-const bytes = { type: 'integer', minimum: 1 };
-
-/** The body of a response to `fmt=json`. */
-const imageFactsSchema = {
-  type: 'object',
-  description: 'Facts about the source, and about the output of the same request without `fmt`.',
-  properties: {
-    source: {
-      type: 'object',
-      properties: {
-        format: { type: 'string' },
-        width: pixels,
-        height: pixels,
-        bytes,
-        pages: { type: 'integer', minimum: 1, description: 'Pages, or frames of an animation.' },
-        hasAlpha: { type: 'boolean' },
-      },
-      required: ['format', 'width', 'height', 'bytes', 'pages', 'hasAlpha'],
-    },
-    output: {
-      type: 'object',
-      properties: { format: { type: 'string' }, width: pixels, height: pixels, bytes },
-      required: ['format', 'width', 'height', 'bytes'],
-    },
-    dominant: {
-      type: ['string', 'null'],
-      pattern: '^#[0-9a-f]{6}$',
-      description:
-        'The colour that covers the largest area; null when the image is fully transparent.',
-    },
-  },
-  required: ['source', 'output', 'dominant'],
-};
 
 /** Schemas of several parameters. */
 const sharedNames: ReadonlyMap<ValueSchema, string> = new Map([
@@ -73,7 +39,7 @@ export function parameterSchema(name: ParameterName): object {
 
 /** The schemas of the image endpoint, by name. */
 export const imageSchemas = {
-  ImageFacts: imageFactsSchema,
+  ImageFacts: imageFacts.schema,
   ...Object.fromEntries(
     parameterNames.flatMap((name) => {
       const key = schemaName(name);

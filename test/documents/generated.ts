@@ -7,6 +7,7 @@ import { schemaTypes } from './sdk-schemas.ts';
 import { errorsModule, operationsModule } from './sdk-tables.ts';
 import {
   errorsMarkdown,
+  factsMarkdown,
   metricsMarkdown,
   parametersMarkdown,
   settingsExample,
@@ -27,6 +28,7 @@ const section = (name: string, content: () => string) => (text: string) => {
 const generated: Readonly<Record<string, (text: string) => string>> = {
   '.env.example': settingsExample,
   'docs/operating/metrics.md': metricsMarkdown,
+  'docs/information.md': section('facts', factsMarkdown),
   'docs/parameters.md': section('parameters', parametersMarkdown),
   'docs/settings.md': section('settings', settingsMarkdown),
   'docs/errors.md': section('errors', errorsMarkdown),

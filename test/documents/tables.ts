@@ -1,5 +1,6 @@
 import { errorCatalogue } from '../../contract/errors.ts';
 import { defaultInWords, settingRows } from '../../contract/settings/table.ts';
+import { type FactSchema, imageFacts } from '../../pool/rendering/image-facts/fields.ts';
 import { parameterNames, parameters } from '../../server/image/parameters.ts';
 import { type Metric, serviceMetrics } from '../../server/telemetry/metrics.ts';
 import { workerMetrics } from '../../worker/metrics.ts';
@@ -21,6 +22,23 @@ export function parametersMarkdown(): string {
     return [names, accepts, meaning, `\`${name}=${example}\``];
   });
   return markdownTable(['Name', 'Accepts', 'Meaning', 'Example'], rows);
+}
+
+/** Every field of the answer to `fmt=json`, for docs/information.md. */
+export function factsMarkdown(): string {
+  return markdownTable(['Field', 'Type', 'Meaning'], factRows('', imageFacts.schema));
+}
+
+function factRows(
+  name: string,
+  { type, description = '', properties, items }: FactSchema,
+): string[][] {
+  const prefix = name === '' ? '' : `${name}.`;
+  const own = name === '' ? [] : [[`\`${name}\``, [type].flat().join(' or '), description]];
+  const inside = Object.entries(properties ?? {}).flatMap(([field, schema]) =>
+    factRows(prefix + field, schema),
+  );
+  return [...own, ...inside, ...(items === undefined ? [] : factRows(`${name}[]`, items))];
 }
 
 /** Every error, by status, for docs/errors.md. */

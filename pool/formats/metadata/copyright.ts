@@ -46,6 +46,12 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   [cc]: ['', 'license', 'attributionName', 'attributionURL'],
   [plus]: ['', 'Licensor', 'LicensorName', 'LicensorURL', 'CopyrightOwner', 'CopyrightOwnerName'],
 };
+/** Further ones that tell nothing about the picture: the subject, the program, the place of a C2PA manifest. */
+const harmless: Readonly<Record<string, readonly string[]>> = {
+  [x]: ['xmptk'],
+  [rdf]: ['about'],
+  'http://purl.org/dc/terms/': ['', 'provenance'],
+};
 /** Namespaces of the packet's structure, without information about the image. */
 const structure: ReadonlySet<string> = new Set([x, rdf, xml]);
 
@@ -65,6 +71,21 @@ export async function copyrightOf(source: Uint8Array, kind: SourceKind): Promise
     exif: Object.fromEntries([...known].flatMap(([name, text]) => exifText(name, text))),
     xmp,
   };
+}
+
+/** True for a packet that has no more than what `copyrightOf` keeps and what {@link harmless} lists. */
+export function hasOnlyCopyright(packet: string): boolean {
+  let isOnly = true;
+  const check = (uri: string, local: string) => {
+    isOnly &&= [allowed[uri], harmless[uri]].some((names) => names?.includes(local) === true);
+    return true;
+  };
+  try {
+    filteredXmp(packet, { element: ({ uri, local }) => check(uri, local), attribute: check });
+  } catch {
+    return false;
+  }
+  return isOnly;
 }
 
 function textsOf(header: Metadata, source: Uint8Array, kind: SourceKind): Map<Name, string> {
@@ -87,7 +108,7 @@ function textsOf(header: Metadata, source: Uint8Array, kind: SourceKind): Map<Na
 }
 
 /** UTF-8, or else Latin-1. EXIF separates a photographer's from an editor's copyright by a NUL. */
-function decoded(bytes: Buffer | undefined): string {
+export function decoded(bytes: Buffer | undefined): string {
   if (bytes === undefined) return '';
   const read = bytes.subarray(0, maxTextBytes);
   // A truncated character at the end is not invalid.

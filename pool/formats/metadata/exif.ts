@@ -51,6 +51,35 @@ export function textTags(exif: Buffer, tags: readonly number[]): ReadonlyMap<num
   );
 }
 
+/**
+ * EXIF reduced to the directories that the first one leads to, for a parser without limits of its own: their
+ * values have at most {@link maxSharing} times the bytes of the EXIF.
+ *
+ * @returns null if it cannot be read
+ */
+export function boundedExif(exif: Buffer): Buffer | null {
+  return parseBytes(
+    () => {
+      const { bytes, read, first } = openExif(exif);
+      return directoriesFrom(first, bytes, read);
+    },
+    () => null,
+  );
+}
+
+/** True for EXIF with no other tags, and with no bytes that belong to none. */
+export function hasOnlyTags(exif: Buffer, allowed: ReadonlySet<number>): boolean {
+  return parseBytes(
+    () => {
+      const { bytes, read, first } = openExif(exif);
+      const tags = new Set<number>();
+      const reached = directoriesFrom(first, bytes, read, tags);
+      return reached.equals(bytes) && [...tags].every((tag) => allowed.has(tag));
+    },
+    () => false,
+  );
+}
+
 type ReadUint = (at: number, bytes: 2 | 4) => number;
 
 /**
@@ -68,8 +97,17 @@ function openExif(exif: Buffer) {
   return { start, bytes, read, first, link: first + 2 + 12 * read(first, 2) };
 }
 
-/** A copy of the directories that the first one leads to, and of their values, among zeros. */
-function directoriesFrom(first: number, bytes: Buffer, read: ReadUint): Buffer {
+/**
+ * A copy of the directories that the first one leads to, and of their values, among zeros.
+ *
+ * @param tags receives the tags of all entries
+ */
+function directoriesFrom(
+  first: number,
+  bytes: Buffer,
+  read: ReadUint,
+  tags: Set<number> = new Set(),
+): Buffer {
   const copy = Buffer.alloc(bytes.length);
   let copied = 0;
   const keep = (from: number, length: number) => {
@@ -90,7 +128,9 @@ function directoriesFrom(first: number, bytes: Buffer, read: ReadUint): Buffer {
     for (let entry = at + 2; entry < end; entry += 12) {
       const size = (typeBytes[read(entry + 2, 2)] ?? 0) * read(entry + 4, 4);
       if (size > 4) keep(read(entry + 8, 4), size);
-      if (directoryTags.has(read(entry, 2))) waiting.push(read(entry + 8, 4));
+      const tag = read(entry, 2);
+      tags.add(tag);
+      if (directoryTags.has(tag)) waiting.push(read(entry + 8, 4));
     }
   }
   return copy;

@@ -31,6 +31,17 @@ export function* profileTags(profile: Uint8Array): Generator<Tag> {
   }
 }
 
+/** The name of an ICC profile, such as `Display P3`; null if it has none. */
+export function profileName(profile: Uint8Array): string | null {
+  const [name = ''] = description(profile).split('\0', 1);
+  return (
+    name
+      .toWellFormed()
+      .replaceAll(/\p{Cc}/gu, ' ')
+      .trim() || null
+  );
+}
+
 /** The text of the `desc` tag (ICC.1:2022, 9.2.41), of version 2 or 4; '' if absent. */
 function description(profile: Uint8Array): string {
   for (const { name, data } of profileTags(profile)) if (name === 'desc') return text(data);
@@ -38,14 +49,14 @@ function description(profile: Uint8Array): string {
 }
 
 /** Maximum characters of a description. */
-const maxCharacters = 48;
+export const maxNameCharacters = 80;
 
 function text(tag: Buffer): string {
   const type = tag.toString('latin1', 0, 4);
-  if (type === 'desc') return tag.toString('latin1', 12, 12 + maxCharacters);
+  if (type === 'desc') return tag.toString('latin1', 12, 12 + maxNameCharacters);
   if (type !== 'mluc' || tag.length < 28) return '';
   const [length, from] = [tag.readUInt32BE(20), tag.readUInt32BE(24)];
-  const written = tag.subarray(from, from + Math.min(length, 2 * maxCharacters));
+  const written = tag.subarray(from, from + Math.min(length, 2 * maxNameCharacters));
   // UTF-16, big endian.
   return Buffer.from(written.subarray(0, written.length & ~1))
     .swap16()

@@ -583,29 +583,101 @@ export interface Readiness {
   status: 'ready' | 'starting' | 'draining';
 }
 
-/** Facts about the source, and about the output of the same request without `fmt`. */
+/**
+ * Facts about the source, and about the output of the same request without `fmt`. Those about
+ * pixels are of the output.
+ */
 export interface ImageFacts {
+  /** The source. */
   source: {
+    /** Format, such as `jpeg`. */
     format: string;
-    /** Of one frame. */
+    /** Of one frame, upright. */
     width: number;
-    /** Of one frame. */
+    /** Of one frame, upright. */
     height: number;
+    /** Size of the file. */
     bytes: number;
     /** Pages, or frames of an animation. */
     pages: number;
+    /** Frames of an animation; 1 if it is none. */
+    frames: number;
+    /** True if it has transparency. */
     hasAlpha: boolean;
+    /** EXIF orientation of the stored pixels; 1 is upright. 1 to 8. */
+    orientation: number;
+    /**
+     * Name of the colour profile, such as `Display P3`; null if it has none, or none with a name. At
+     * most 80 characters.
+     */
+    profile: string | null;
   };
+  /** The image of the same request without `fmt`. */
   output: {
+    /** Format, such as `webp`. */
     format: string;
     /** Of one frame. */
     width: number;
     /** Of one frame. */
     height: number;
+    /** Size of the file. */
     bytes: number;
   };
   /** The colour that covers the largest area; null when the image is fully transparent. */
   dominant: string | null;
+  /**
+   * Colours that represent the image, by descending share; the dominant one is among them. Fewer
+   * than five for an image with few colours. At most 5 items.
+   */
+  palette: readonly {
+    /** As `#rrggbb`. */
+    color: string;
+    /** Part of the opaque area that is nearest to it. 0 to 1. */
+    share: number;
+  }[];
+  /** Where `pos=attention` centres a square: a value for `fp`. */
+  focus: {
+    /** Fraction of the width. 0 to 1. */
+    x: number;
+    /** Fraction of the height. 0 to 1. */
+    y: number;
+  };
+  /** pHash, 64 bits in hexadecimal digits: similar images differ in few bits. */
+  perceptualHash: string;
+  /**
+   * Fields of the EXIF that the image of the same request without `fmt` has. Empty if the project
+   * strips metadata; only `artist` and `copyright` with `keep=copyright`.
+   */
+  exif: {
+    /** Maker of the camera. At most 500 characters. */
+    cameraMake?: string | undefined;
+    /** Model of the camera. At most 500 characters. */
+    cameraModel?: string | undefined;
+    /** Model of the lens. At most 500 characters. */
+    lens?: string | undefined;
+    /** Program that wrote the image. At most 500 characters. */
+    software?: string | undefined;
+    /** When the picture was taken, in the local time of the camera, with its offset from UTC if known. */
+    takenAt?: string | undefined;
+    /** In seconds. */
+    exposureTime?: number | undefined;
+    /** F-number. */
+    fNumber?: number | undefined;
+    /** ISO sensitivity. */
+    iso?: number | undefined;
+    /** In millimetres. */
+    focalLength?: number | undefined;
+    /** Title or description. At most 500 characters. */
+    description?: string | undefined;
+    /** Author. At most 500 characters. */
+    artist?: string | undefined;
+    /** Copyright notice. At most 500 characters. */
+    copyright?: string | undefined;
+    /** In degrees, north is positive. -90 to 90. */
+    latitude?: number | undefined;
+    /** In degrees, east is positive. -180 to 180. */
+    longitude?: number | undefined;
+  };
 }
 
 export type ImageQ = number | 'auto';

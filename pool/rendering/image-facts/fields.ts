@@ -1,0 +1,184 @@
+import type { SourceFacts } from '../../formats/facts.ts';
+import { maxNameCharacters } from '../../formats/metadata/profile.ts';
+import { scaledSize } from '../../geometry.ts';
+import type { OutputFormat } from '../../variant.ts';
+import { upright } from '../plan.ts';
+import { dominantColour, palette, paletteSize } from './colours.ts';
+import { exifFields, exifSchema } from './exif.ts';
+import { focusOf } from './focus.ts';
+import { perceptualHash } from './perceptual-hash.ts';
+import type { SmallPixels } from './pixels.ts';
+
+/** What the facts are read from. */
+export interface Described {
+  readonly source: SourceFacts;
+  /** Of the source. */
+  readonly bytes: number;
+  /** The image of the same request without `fmt`. */
+  readonly output: Output;
+  /** Of the output, or of its first frame. */
+  readonly pixels: SmallPixels;
+}
+
+export interface Output {
+  readonly format: OutputFormat;
+  readonly width: number;
+  readonly height: number;
+  readonly body: Uint8Array;
+}
+
+/** The part of JSON Schema (2020-12) that the fields use. */
+export interface FactSchema {
+  readonly type: string | readonly string[];
+  readonly description?: string;
+  readonly properties?: Readonly<Record<string, FactSchema>>;
+  readonly items?: FactSchema;
+}
+
+/** A field of the answer to `fmt=json`. */
+interface Field<T> {
+  readonly schema: FactSchema;
+  make(described: Described): T | Promise<T>;
+}
+
+type Fields = Readonly<Record<string, Field<unknown>>>;
+type Values<F extends Fields> = {
+  readonly [Name in keyof F]: Awaited<ReturnType<F[Name]['make']>>;
+};
+
+/** An object with all of the fields. */
+function object<const F extends Fields>(description: string, fields: F): Field<Values<F>> {
+  const entries = Object.entries(fields);
+  return {
+    schema: schemaOf(
+      description,
+      Object.fromEntries(entries.map(([name, { schema }]) => [name, schema])),
+    ),
+    async make(described) {
+      const made = entries.map(
+        async ([name, field]) => [name, await field.make(described)] as const,
+      );
+      return Object.fromEntries(await Promise.all(made)) as Values<F>;
+    },
+  };
+}
+
+const schemaOf = (description: string, properties: Readonly<Record<string, FactSchema>>) => ({
+  type: 'object',
+  description,
+  properties,
+  required: Object.keys(properties),
+});
+
+const field = <T>(
+  type: FactSchema['type'],
+  description: string,
+  make: Field<T>['make'],
+  rules: object = {},
+): Field<T> => ({ schema: { type, ...rules, description }, make });
+
+const count = { minimum: 1 };
+const hexColour = { type: 'string', pattern: '^#[0-9a-f]{6}$' };
+const fraction = { type: 'number', minimum: 0, maximum: 1 };
+
+/** The size of an SVG may have a fraction. */
+const sizeOf = (source: SourceFacts) => scaledSize(upright(source), 1);
+
+/**
+ * The answer to `fmt=json`: the OpenAPI document, the SDK's type, the table of the documents and the answers
+ * derive from it.
+ */
+export const imageFacts = object(
+  'Facts about the source, and about the output of the same request without `fmt`. Those about pixels are of the output.',
+  {
+    source: object('The source.', {
+      format: field('string', 'Format, such as `jpeg`.', ({ source }) => source.kind),
+      width: field(
+        'integer',
+        'Of one frame, upright.',
+        ({ source }) => sizeOf(source).width,
+        count,
+      ),
+      height: field(
+        'integer',
+        'Of one frame, upright.',
+        ({ source }) => sizeOf(source).height,
+        count,
+      ),
+      bytes: field('integer', 'Size of the file.', ({ bytes }) => bytes, count),
+      pages: field(
+        'integer',
+        'Pages, or frames of an animation.',
+        ({ source }) => source.pages,
+        count,
+      ),
+      frames: field(
+        'integer',
+        'Frames of an animation; 1 if it is none.',
+        ({ source }) => source.frames,
+        count,
+      ),
+      hasAlpha: field('boolean', 'True if it has transparency.', ({ source }) => source.hasAlpha),
+      orientation: field(
+        'integer',
+        'EXIF orientation of the stored pixels; 1 is upright.',
+        ({ source }) => source.orientation,
+        { minimum: 1, maximum: 8 },
+      ),
+      profile: field(
+        ['string', 'null'],
+        'Name of the colour profile, such as `Display P3`; null if it has none, or none with a name.',
+        ({ source }) => source.colour.profileName,
+        { maxLength: maxNameCharacters },
+      ),
+    }),
+    output: object('The image of the same request without `fmt`.', {
+      format: field('string', 'Format, such as `webp`.', ({ output }) => output.format),
+      width: field('integer', 'Of one frame.', ({ output }) => output.width, count),
+      height: field('integer', 'Of one frame.', ({ output }) => output.height, count),
+      bytes: field('integer', 'Size of the file.', ({ output }) => output.body.byteLength, count),
+    }),
+    dominant: field(
+      ['string', 'null'],
+      'The colour that covers the largest area; null when the image is fully transparent.',
+      ({ pixels }) => dominantColour(pixels),
+      { pattern: hexColour.pattern },
+    ),
+    palette: field(
+      'array',
+      'Colours that represent the image, by descending share; the dominant one is among them. Fewer than five for an image with few colours.',
+      ({ pixels }) => palette(pixels),
+      {
+        maxItems: paletteSize,
+        items: schemaOf('A colour and its share.', {
+          color: { ...hexColour, description: 'As `#rrggbb`.' },
+          share: { ...fraction, description: 'Part of the opaque area that is nearest to it.' },
+        }),
+      },
+    ),
+    focus: field(
+      'object',
+      'Where `pos=attention` centres a square: a value for `fp`.',
+      ({ pixels }) => focusOf(pixels),
+      {
+        properties: {
+          x: { ...fraction, description: 'Fraction of the width.' },
+          y: { ...fraction, description: 'Fraction of the height.' },
+        },
+        required: ['x', 'y'],
+      },
+    ),
+    perceptualHash: field(
+      'string',
+      'pHash, 64 bits in hexadecimal digits: similar images differ in few bits.',
+      ({ pixels }) => perceptualHash(pixels),
+      { pattern: '^[0-9a-f]{16}$' },
+    ),
+    exif: field(
+      'object',
+      exifSchema.description,
+      ({ output }) => exifFields(output.body),
+      exifSchema,
+    ),
+  },
+);

@@ -1,0 +1,7 @@
+import type { Size } from '../../geometry.ts';
+
+/** A small image. */
+export interface SmallPixels extends Size {
+  /** RGBA, 8 bits per channel, not premultiplied. */
+  readonly data: Uint8ClampedArray;
+}
