@@ -1,5 +1,6 @@
 import { withoutMetadata } from '../formats/container/strip.ts';
 import type { SourceFacts } from '../formats/facts.ts';
+import { hasOnlyManifest } from '../formats/metadata/content-credentials.ts';
 import type { KeptMetadata } from '../formats/metadata/kept-metadata.ts';
 import { changedFields, type OutputFormat, type Variant } from '../variant.ts';
 import { ownFormat } from './format.ts';
@@ -15,19 +16,26 @@ export interface Original {
 /**
  * The source, if the variant does not change its pixels and the client can show its format: it may have
  * fewer bytes than a new encoding. Metadata that must not be delivered is removed.
+ *
+ * @param fetched the source before it was opened
  */
-export function originalOf(
+export async function originalOf(
+  fetched: Uint8Array,
   source: Uint8Array,
   facts: SourceFacts,
   { plan, variant, metadata, copyright }: StepContext,
-): Original | null {
-  // `stripped` would remove what must be kept.
-  if (copyright !== null || plan.gainMap) return null;
+): Promise<Original | null> {
+  if (plan.gainMap) return null;
   const format = ownFormat(variant, facts);
   if (format === null || !(format === plan.format || variant.negotiated)) return null;
   if (!isUnchanged(facts, plan, variant)) return null;
   if (metadata !== null) return isAsKept(source, metadata) ? { bytes: source, format } : null;
-  if (variant.keepProfile && facts.colour.hasProfile) return null;
+  const isInColour = variant.keepProfile || !isNeeded(facts);
+  if (variant.copyright && isInColour && fetched === source) {
+    if (await hasOnlyManifest(source, facts.kind)) return { bytes: source, format };
+  }
+  // `withoutMetadata` would remove what must be kept.
+  if (copyright !== null || (variant.keepProfile && facts.colour.hasProfile)) return null;
   const bytes = isNeeded(facts) ? null : withoutMetadata(source, facts.kind);
   return bytes === null ? null : { bytes, format };
 }

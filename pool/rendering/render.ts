@@ -77,7 +77,7 @@ export async function render(
     await pipeline.render();
     pipeline.apply((image) => applySteps(image, passes.watermark, { ...context, overlay }));
   }
-  const original = originalOf(source.bytes, facts, context);
+  const original = await originalOf(sourceBytes, source.bytes, facts, context);
   if (variant.placeholder === null) {
     const { format, ...image } = await smallestOutput(pipeline, context, original);
     return image;

@@ -124,7 +124,7 @@ export const parameters = {
     ),
     'Format of the output; `auto` takes the best one that the client names in Accept. `blurhash`, ' +
       '`thumbhash` and `lqip` return a text to show while the picture loads, `json` ' +
-      'returns facts about it.',
+      'returns facts about it, such as its size, colours, focus and a perceptual hash.',
     'webp',
     { aliases: ['f', 'format'] },
   ),
@@ -279,7 +279,8 @@ export const parameters = {
   keep: parameter(
     choice(['copyright']),
     "Keeps only the author, copyright and licence of the source's metadata (no location, no camera), " +
-      "regardless of the project's settings; as EXIF and XMP, in every format but GIF.",
+      "regardless of the project's settings; as EXIF and XMP, in every format but GIF. A source that is " +
+      'delivered byte for byte keeps its Content Credentials (C2PA).',
     'copyright',
   ),
   icc: parameter(

@@ -31,7 +31,7 @@ export interface Container {
 
 /**
  * Bytes of each kind of metadata that are read on a transform thread; larger metadata is read in a process.
- * A segment of a JPEG has less than 64 KiB; printing profiles have up to 1 MiB. Nothing reads `other`.
+ * A segment of a JPEG has less than 64 KiB; printing profiles have up to 1 MiB. Nothing reads `c2pa` and `other`.
  */
 export const maxThreadMetadataBytes: Readonly<Record<MetadataRole, number>> = {
   profile: 2 ** 20,
@@ -39,6 +39,7 @@ export const maxThreadMetadataBytes: Readonly<Record<MetadataRole, number>> = {
   xmp: 2 ** 16,
   iptc: 2 ** 16,
   text: 2 ** 16,
+  c2pa: Number.POSITIVE_INFINITY,
   other: Number.POSITIVE_INFINITY,
 };
 

@@ -1,5 +1,5 @@
 import { bufferOf, parseBytes } from '../bytes.ts';
-import { boxes, findBox, itemEntries, itemType, maxBoxes } from './boxes.ts';
+import { boxes, type ContainerBox, findBox, itemEntries, itemType, maxBoxes } from './boxes.ts';
 
 /** Properties of the primary image of a HEIF or AVIF file. */
 interface HeifHeader {
@@ -11,6 +11,8 @@ interface HeifHeader {
   readonly transfer: number | null;
   /** True if the file has only coded images: no metadata, sequence or unknown part. */
   readonly onlyImages: boolean;
+  /** True if the file has a C2PA manifest, and else only coded images. */
+  readonly onlySignedImages: boolean;
 }
 
 /**
@@ -24,7 +26,13 @@ export function withStillBrand(source: Uint8Array): Uint8Array {
   return copy;
 }
 
-const noHeader: HeifHeader = { brand: '', onlySequence: false, transfer: null, onlyImages: false };
+const noHeader: HeifHeader = {
+  brand: '',
+  onlySequence: false,
+  transfer: null,
+  onlyImages: false,
+  onlySignedImages: false,
+};
 
 /**
  * Reads an ISO base media file (ISO/IEC 14496-12 and 23008-12). Malformed parts count as absent: the
@@ -47,16 +55,23 @@ function readHeader(source: Buffer): HeifHeader {
   const primary = primaryItem(findBox(inside, 'pitm'));
   const entries = itemEntries(findBox(inside, 'iinf'));
   const hasOnlyImageItems = entries.every((entry) => imageItems.has(itemType(entry)));
+  const others = top.filter(({ type }) => !imageBoxes.has(type));
   return {
     brand,
     onlySequence: hasSequence && primary === null,
     transfer: primary === null ? null : transferOf(findBox(inside, 'iprp'), primary),
-    onlyImages: hasOnlyImageItems && top.every(({ type }) => imageBoxes.has(type)),
+    onlyImages: hasOnlyImageItems && others.length === 0,
+    onlySignedImages: hasOnlyImageItems && others.length > 0 && others.every(isManifest),
   };
 }
 
 const imageItems: ReadonlySet<string> = new Set(['av01', 'grid']);
 const imageBoxes: ReadonlySet<string> = new Set(['ftyp', 'meta', 'mdat']);
+
+/** C2PA 2.1, A.5.1: a box with a type of its own. */
+const manifestType = 'd8fec3d61b0e483c92975828877ec481';
+const isManifest = ({ type, data }: ContainerBox): boolean =>
+  type === 'uuid' && data.toString('hex', 0, 16) === manifestType;
 
 function primaryItem(pitm: Buffer | undefined): number | null {
   if (pitm === undefined) return null;

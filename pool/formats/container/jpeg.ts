@@ -9,6 +9,7 @@ const markers = {
   app0: 0xe0,
   app1: 0xe1,
   app2: 0xe2,
+  app11: 0xeb,
   photoshop: 0xed,
   adobe: 0xee,
   app15: 0xef,
@@ -29,6 +30,11 @@ const applications = [
   { marker: markers.photoshop, begins: 'Photoshop 3.0\0', role: 'iptc' },
 ] as const;
 
+/** The type of a JUMBF box that is a C2PA manifest store (C2PA 2.1, 11.1.4.2). */
+const manifestType = '6332706100110010800000aa00389b71';
+/** Offsets in a segment with a part of a box (ISO/IEC 19566-5, D.2), from its marker. */
+const boxAt = { identifier: 4, instance: 6, type: 16, describedType: 28 } as const;
+
 const jfifBytes = 18;
 const adobeBytes = 16;
 
@@ -37,6 +43,7 @@ export function* jpegParts(file: Buffer): Parts {
   const steps = new StepLimit();
   let componentsInOneScan = 0;
   let scans = 0;
+  let manifest: number | null = null;
   for (let at = 2; at + 2 <= file.length; ) {
     const type = file[at] === 0xff ? (file[at + 1] ?? 0) : 0;
     if (type === markers.end) return yield { role: 'end', from: at, to: at + 2, last: true };
@@ -57,7 +64,11 @@ export function* jpegParts(file: Buffer): Parts {
     if (type === markers.scan) scans += 1;
     // Searching 800 KB for further segments takes 0.3 ms.
     const last = type === markers.scan && scans === 1 && file[at + 4] === componentsInOneScan;
-    const role = length < 2 ? 'unknown' : roleOf(file, type, at, to);
+    if (type === markers.app11 && beginsManifest(file, at, to))
+      manifest = boxInstance(file, at, to);
+    const isManifest =
+      type === markers.app11 && manifest !== null && boxInstance(file, at, to) === manifest;
+    const role = length < 2 ? 'unknown' : isManifest ? 'c2pa' : roleOf(file, type, at, to);
     yield { role, from: at, to, content: [at + 4, to], last };
     at = to;
     if (type !== markers.scan) continue;
@@ -81,6 +92,25 @@ function roleOf(file: Buffer, type: number, from: number, to: number): PartRole 
   if (type === markers.comment) return 'text';
   if (type < markers.app0 || type > markers.app15) return 'unknown';
   return applications.find((one) => one.marker === type && begins(one.begins))?.role ?? 'other';
+}
+
+/** True for the first segment of a C2PA manifest store (C2PA 2.1, A.3.1). */
+function beginsManifest(file: Buffer, from: number, to: number): boolean {
+  const at = from + boxAt.describedType;
+  return (
+    boxInstance(file, from, to) !== null &&
+    file.toString('latin1', from + boxAt.type, from + boxAt.type + 4) === 'jumb' &&
+    file.toString('hex', at, Math.min(to, at + 16)) === manifestType
+  );
+}
+
+/** The number by which the segments of a JUMBF box belong together; null for other segments. */
+function boxInstance(file: Buffer, from: number, to: number): number | null {
+  if (to - from < boxAt.type + 4) return null;
+  const at = from + boxAt.identifier;
+  return file.toString('latin1', at, at + 2) === 'JP'
+    ? file.readUInt16BE(from + boxAt.instance)
+    : null;
 }
 
 /** The JFIF segment without its thumbnail (ITU-T T.871, 10.1). */

@@ -1,8 +1,11 @@
 import type { ServiceError } from '../../../contract/errors.ts';
 import { tooLarge } from '../errors.ts';
 
-/** Parts that the pixels do not need. A profile changes the colours, and EXIF the orientation. */
-export const metadataRoles = ['profile', 'exif', 'xmp', 'iptc', 'text', 'other'] as const;
+/**
+ * Parts that the pixels do not need. A profile changes the colours, and EXIF the orientation; `c2pa` is a manifest
+ * of Content Credentials.
+ */
+export const metadataRoles = ['profile', 'exif', 'xmp', 'iptc', 'text', 'c2pa', 'other'] as const;
 export type MetadataRole = (typeof metadataRoles)[number];
 
 /** Purpose of a part. */

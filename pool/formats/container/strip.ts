@@ -22,7 +22,7 @@ export function withoutMetadata(source: Uint8Array, kind: SourceKind): Uint8Arra
 }
 
 /** Metadata that changes no pixel. */
-const invisible: ReadonlySet<MetadataRole> = new Set(['xmp', 'iptc', 'text', 'other']);
+const invisible: ReadonlySet<MetadataRole> = new Set(['xmp', 'iptc', 'text', 'c2pa', 'other']);
 
 /** Cuts out metadata that a thread must not read, if the output needs none of it. */
 export function withoutExcessMetadata(

@@ -16,6 +16,8 @@ const roles: Readonly<Record<string, PartRole>> = {
   ICCP: 'profile',
   EXIF: 'exif',
   'XMP ': 'xmp',
+  // C2PA 2.1, A.3.7.
+  C2PA: 'c2pa',
 };
 
 /** The chunks of a WebP (RFC 9649); unknown ones are `other`. */

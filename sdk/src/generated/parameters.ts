@@ -24,7 +24,7 @@ export interface ImageOptions {
   /**
    * Format of the output; `auto` takes the best one that the client names in Accept. `blurhash`,
    * `thumbhash` and `lqip` return a text to show while the picture loads, `json` returns facts
-   * about it.
+   * about it, such as its size, colours, focus and a perceptual hash.
    *
    * Accepts one of auto, avif, webp, jpeg, png, gif, blurhash, thumbhash, lqip, json. Example: `fmt:
    * 'webp'`. In URLs also `f`, `format`.
@@ -295,7 +295,8 @@ export interface ImageOptions {
   readonly maxbytes?: number | undefined;
   /**
    * Keeps only the author, copyright and licence of the source's metadata (no location, no camera),
-   * regardless of the project's settings; as EXIF and XMP, in every format but GIF.
+   * regardless of the project's settings; as EXIF and XMP, in every format but GIF. A source that
+   * is delivered byte for byte keeps its Content Credentials (C2PA).
    *
    * Accepts one of copyright. Example: `keep: 'copyright'`.
    */

@@ -1,0 +1,67 @@
+import sharp from 'sharp';
+import { bufferOf } from '../bytes.ts';
+import { containerFormats, maxParts } from '../container/container.ts';
+import { readHeif } from '../container/heif.ts';
+import { plainJfif } from '../container/jpeg.ts';
+import type { PartRole } from '../container/parts.ts';
+import type { SourceKind } from '../kinds.ts';
+import { hasOnlyCopyright } from './copyright.ts';
+import { hasOnlyTags } from './exif.ts';
+
+/** Parts that a source may have besides its manifest; of EXIF and XMP one each, with only copyright. */
+const harmless: ReadonlySet<PartRole> = new Set([
+  'pixels',
+  'frame',
+  'scan',
+  'profile',
+  'c2pa',
+  'end',
+]);
+
+/**
+ * Tags of EXIF (Exif 3.0, 4.6) with the author and the copyright, and those that every EXIF has: sizes,
+ * resolutions, orientation, versions and colour spaces.
+ */
+const harmlessTags: ReadonlySet<number> = new Set([
+  0x0100, 0x0101, 0x0102, 0x0103, 0x0106, 0x0112, 0x0115, 0x011a, 0x011b, 0x011c, 0x0128, 0x013b,
+  0x0213, 0x8298, 0x8769, 0x9000, 0x9101, 0xa000, 0xa001, 0xa002, 0xa003,
+]);
+
+/**
+ * True for a source with a C2PA manifest (C2PA 2.1, A.3) and without metadata that `keep=copyright` removes. Its
+ * manifest is valid as long as no byte changes, so it cannot be kept together with other metadata.
+ */
+export async function hasOnlyManifest(source: Uint8Array, kind: SourceKind): Promise<boolean> {
+  if (kind === 'avif') return readHeif(source).onlySignedImages;
+  const format = containerFormats[kind];
+  if (format?.sequential !== true) return false;
+  const file = bufferOf(source);
+  const counts = { c2pa: 0, exif: 0, xmp: 0 };
+  let parts = 0;
+  let end = 0;
+  for (const { role, from, to } of format.parts(file)) {
+    parts += 1;
+    end = to;
+    if (role === 'c2pa' || role === 'exif' || role === 'xmp') counts[role] += 1;
+    else if (!isHarmless(role, file.subarray(from, to)) || parts > maxParts) return false;
+  }
+  const { c2pa, exif, xmp } = counts;
+  if (c2pa === 0 || exif > 1 || xmp > 1 || end !== file.length) return false;
+  return exif + xmp === 0 || hasOnlyCopyrightMetadata(source);
+}
+
+function isHarmless(role: PartRole, part: Buffer): boolean {
+  if (role === 'jfif') return plainJfif(part).equals(part);
+  // The resolution, which most programs write.
+  if (role === 'other') return part.toString('latin1', 4, 8) === 'pHYs';
+  return harmless.has(role);
+}
+
+async function hasOnlyCopyrightMetadata(source: Uint8Array): Promise<boolean> {
+  // The source was checked before.
+  const { exif, xmp } = await sharp(source, { limitInputPixels: false, failOn: 'none' }).metadata();
+  return (
+    (exif === undefined || hasOnlyTags(exif, harmlessTags)) &&
+    (xmp === undefined || hasOnlyCopyright(xmp.toString()))
+  );
+}
