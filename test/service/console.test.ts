@@ -126,6 +126,12 @@ t.test('the console in a browser', { skip: noChromium }, async (t) => {
     await page.goto(withPicture);
     const figures = page.getByRole('region', { name: 'Result' }).getByRole('status').first();
     await figures.getByText('300 × ').waitFor();
+    const palette = page.getByRole('list', { name: 'Palette' });
+    await palette
+      .getByText(/^#[0-9a-f]{6} \d+ %$/)
+      .first()
+      .waitFor();
+    await page.getByText('Perceptual hash', { exact: true }).waitFor();
     await page.locator('summary', { hasText: 'more' }).click();
     const names = await page
       .locator('[data-name]')

@@ -1,11 +1,12 @@
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import { Controls, defaultsOf } from './controls.tsx';
 import { imagePath, imageUrl, isSource, type ParameterTexts } from './image-url.ts';
+import type { ImageInformation } from './information.tsx';
 import { SelectField, TextField } from './labelled.tsx';
 import { browsers, useImage } from './load-image.ts';
 import { type ApiDescription, parametersIn } from './openapi.ts';
 import { ProjectField } from './project-field.tsx';
-import { Result, type SourceProperties } from './result.tsx';
+import { Result } from './result.tsx';
 import { type PageRoute, replaceRoute } from './route.ts';
 import { initial, Samples } from './samples.tsx';
 import type { Session } from './session.ts';
@@ -48,7 +49,7 @@ export function Playground({ description, route, session }: PlaygroundProps) {
   const result = useImage(path(options), accept, loads);
   const original = useImage(path(originalOptions), plainAccept);
   const text = useImage(path({ fmt: 'json' }), plainAccept).loaded?.text ?? null;
-  const facts = useMemo(() => (text === null ? null : readFacts(text)), [text]);
+  const information = useMemo(() => (text === null ? null : readInformation(text)), [text]);
   const known = session.projects?.find(({ id }) => id === project) ?? null;
   const defaults = defaultsOf(known);
   const origin = known?.origin ?? source;
@@ -89,13 +90,13 @@ export function Playground({ description, route, session }: PlaygroundProps) {
         <Result
           result={result}
           original={original}
-          facts={facts}
+          information={information}
           url={imageUrl(baseUrl, image)}
           snippets={snippets(baseUrl, image, accept, {
             site: URL.canParse(origin) ? new URL(origin).origin : origin,
             result: result.loaded?.url == null ? null : result.loaded,
             dpr: Number(options['dpr']) || (defaults['dpr'] ?? 1),
-            source: facts,
+            source: information?.source ?? null,
           })}
           onReload={() => setLoads(loads + 1)}
         />
@@ -106,9 +107,9 @@ export function Playground({ description, route, session }: PlaygroundProps) {
   );
 }
 
-function readFacts(text: string): SourceProperties | null {
+function readInformation(text: string): ImageInformation | null {
   try {
-    return (JSON.parse(text) as { source: SourceProperties }).source;
+    return JSON.parse(text) as ImageInformation;
   } catch {
     return null;
   }

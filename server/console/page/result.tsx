@@ -3,32 +3,24 @@ import { Compare } from './compare.tsx';
 import { CopyText } from './copy.tsx';
 import { type Fact, FactList } from './facts.tsx';
 import { formatBytes, formatChange, formatNumber } from './format.ts';
+import { type ImageInformation, Information, type SourceProperties } from './information.tsx';
 import type { ImageState, Loaded } from './load-image.ts';
 import { FailureNotice } from './notice.tsx';
 import type { Snippet } from './snippets.ts';
 
-/** The source in the response to `fmt=json`. */
-export interface SourceProperties {
-  readonly format: string;
-  readonly width: number;
-  readonly height: number;
-  readonly bytes: number;
-  /** Frames. */
-  readonly pages: number;
-  readonly hasAlpha: boolean;
-}
-
 interface ResultProps {
   readonly result: ImageState;
   readonly original: ImageState;
-  readonly facts: SourceProperties | null;
+  /** Null until it is loaded. */
+  readonly information: ImageInformation | null;
   readonly url: string;
   readonly snippets: readonly Snippet[];
   readonly onReload: () => void;
 }
 
 /** The result of the playground and its original, with facts and code. */
-export function Result({ result, original, facts, url, snippets, onReload }: ResultProps) {
+export function Result({ result, original, information, url, snippets, onReload }: ResultProps) {
+  const source = information?.source ?? null;
   const { loaded, loading, failure } = result;
   return (
     <section class="result" aria-label="Result" aria-busy={loading}>
@@ -42,7 +34,7 @@ export function Result({ result, original, facts, url, snippets, onReload }: Res
           This is the fallback: the source failed with <code>{loaded.fallback}</code>.
         </p>
       )}
-      <div role="status">{loaded !== null && <FactList facts={factsOf(loaded, facts)} />}</div>
+      <div role="status">{loaded !== null && <FactList facts={factsOf(loaded, source)} />}</div>
       {loaded !== null && <Steps loaded={loaded} />}
       <p>
         <button type="button" onClick={onReload} disabled={loading}>
@@ -53,6 +45,7 @@ export function Result({ result, original, facts, url, snippets, onReload }: Res
       <CopyText label="URL" text={url} />
       <h2>Code</h2>
       <Snippets snippets={snippets} />
+      {information !== null && <Information information={information} />}
     </section>
   );
 }
