@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { keyTagDigits } from '../../pool/cache/object-key.ts';
 import type { ImageTags } from '../../pool/image.ts';
-import { outputVersion, rendererVersion } from '../../pool/rendering/version.ts';
+import { rendererVersion } from '../../pool/rendering/version.ts';
 import { type OutputFormat, plainVariant, type Variant } from '../../pool/variant.ts';
 
 /** The formats whose bytes an option affects. */
@@ -56,7 +56,7 @@ export function variantKey(
   sourceVersion: string | null = null,
   version = rendererVersion,
 ): string {
-  const parts = [outputVersion(variant, version), project, source.href, canonicalForm(variant)];
+  const parts = [version, project, source.href, canonicalForm(variant)];
   if (sourceVersion !== null) parts.push(sourceVersion);
   const digest = hash('sha256', parts.join('\n'));
   return keyPrefix(project, sourceTag) + digest.slice(0, 32);

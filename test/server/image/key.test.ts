@@ -150,14 +150,6 @@ t.test(
   },
 );
 
-t.test('only outputs that have changed get other keys than before the change', async (t) => {
-  const keyOf = (options: Options) =>
-    variantKey(tagsOf('prj_1'), source, variantOf(options), null, 11).slice(32);
-  t.equal(keyOf({ w: 9 }), '302d573284da55526e1468cc7f0acbb6');
-  t.not(keyOf({ w: 9, fmt: 'json' }), '17902057f5bc59c3e6e1d70f25811984');
-  t.not(keyOf({ w: 9, keep: 'copyright' }), 'f5263834371bf76c7a02bfb93775c510');
-});
-
 t.test('a preset equals its parameters; parameters of the URL take precedence', async (t) => {
   const presets = {
     card: { w: 400, h: 300, fp: '0.2,0.3', flip: true, sharpen: false },
