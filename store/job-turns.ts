@@ -105,5 +105,6 @@ export function turnsAfter(last: number, jobs: readonly PrewarmJob[]): number[] 
 }
 
 function variantsOf(job: Partial<PrewarmJob> | undefined): number {
+  if (job?.variants !== undefined) return Math.max(1, job.variants.length);
   return Math.max(1, job?.widths?.length ?? 1) * Math.max(1, job?.formats?.length ?? 1);
 }

@@ -9,7 +9,7 @@ export const jobNames = [prewarmJobName, purgeHookJobName, callbackJobName];
 
 export const jobsCollection = 'jobs';
 
-/** One source to warm, in every combination of widths and formats. */
+/** One source to warm, in every combination of widths and formats, or in the variants. */
 export interface PrewarmJob {
   readonly projectId: string;
   readonly source: string;
@@ -20,6 +20,8 @@ export interface PrewarmJob {
   readonly quality: number | null;
   readonly fit: string | null;
   readonly dpr: number | null;
+  /** The parameters of images as queries, sorted; they replace the fields from `widths` on. */
+  readonly variants?: readonly string[];
 }
 
 /** Numbers of variants. */

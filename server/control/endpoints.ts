@@ -92,7 +92,7 @@ export const endpoints = {
     path: '/projects/{projectId}/prewarm',
     summary: 'Queue prewarming',
     description:
-      'Queues all combinations of sources, widths and formats for asynchronous work. Nothing is queued if a source fails the allowlist or address checks, or if the queue is full.',
+      'Queues all combinations of sources, widths and formats, or of sources and variants, for asynchronous work. Nothing is queued if a source fails the allowlist or address checks, or if the queue is full.',
     input: 'PrewarmInput',
     success: { status: 202, name: 'prewarm', schema: 'PrewarmReceipt', hasLocation: true },
     errors: [400, 404],

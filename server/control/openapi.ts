@@ -4,6 +4,7 @@ import { controlErrors, errorResponses } from './error-responses.ts';
 import { examples } from './examples.ts';
 import { healthSchema, readinessSchema } from './health-schema.ts';
 import { imagePaths, imageSchemas, parameterSchema } from './image-paths.ts';
+import { prewarmVariantSchema } from './prewarm-variants.ts';
 import {
   headerComponents,
   locationHeader,
@@ -18,6 +19,7 @@ import {
   presetNameSchema,
   presetSchema,
   prewarmIdSchema,
+  prewarmInputSchema,
   projectIdSchema,
   purgeIdSchema,
 } from './schemas.ts';
@@ -28,6 +30,8 @@ const schemas = {
   ...bodySchemas,
   Preset: presetSchema(parameterSchema),
   PresetInput: presetInputSchema(parameterSchema),
+  PrewarmInput: prewarmInputSchema({ $ref: '#/components/schemas/PrewarmVariant' }),
+  PrewarmVariant: prewarmVariantSchema(parameterSchema),
   HealthStatus: healthSchema,
   Readiness: readinessSchema,
   ...imageSchemas,

@@ -1,5 +1,6 @@
 import type { PresetParameters } from '../../store/preset.ts';
-import { type ParameterName, parameterNames, parameters } from '../image/parameters.ts';
+import { type ParameterName, parameterNames } from '../image/parameters.ts';
+import { parameterErrors, parameterFields } from './image-parameters.ts';
 
 /** The parameters of presets: all except the one that names a preset. */
 const presetParameterNames = parameterNames.filter((name) => name !== 'preset');
@@ -12,25 +13,16 @@ export function presetParametersSchema(schemaOf: (name: ParameterName) => object
   return {
     type: 'object',
     description: `Image parameters by their canonical names; at most ${maxCharacters} characters as JSON.`,
-    properties: Object.fromEntries(presetParameterNames.map((name) => [name, schemaOf(name)])),
+    properties: parameterFields(presetParameterNames, schemaOf),
     minProperties: 1,
     additionalProperties: false,
   } as const;
 }
-
-/** A parameter's schema with its rule in words, for error messages. */
-export const ruledSchema = (name: ParameterName): object => ({
-  ...parameters[name].schema,
-  'x-rule': `must be ${parameters[name].accepts}`,
-});
 
 /** The errors that the schema does not find, in words. */
 export function presetErrors(preset: PresetParameters): string[] {
   if (JSON.stringify(preset).length > maxCharacters) {
     return [`parameters must have at most ${maxCharacters} characters as JSON`];
   }
-  return Object.entries(preset).flatMap(([name, value]) => {
-    const { accepts, parse } = parameters[name as ParameterName];
-    return parse(String(value)) === undefined ? [`parameters.${name} must be ${accepts}`] : [];
-  });
+  return parameterErrors(preset, 'parameters');
 }

@@ -7,6 +7,7 @@ import type { Project } from '../../store/projects.ts';
 import { allows } from '../image/access.ts';
 import { readCallback } from './callback.ts';
 import { privateHostError, readUrl, urlRule } from './hosts-and-urls.ts';
+import { optionErrors, variantErrors, variantQuery } from './prewarm-variants.ts';
 import { rejectInvalid } from './project-resource.ts';
 import type { Body } from './schemas.ts';
 import { excerpt } from './validation-messages.ts';
@@ -22,7 +23,8 @@ export interface PrewarmStore {
  * Queues a prewarm job for each source of a request, or none if any source is invalid or too many jobs
  * would wait.
  * @returns the id by which to ask for its progress, and the response
- * @throws ServiceError invalid_request naming every invalid source; prewarm_queue_full
+ * @throws ServiceError invalid_request naming every invalid source and variant; preset_not_found;
+ *   prewarm_queue_full
  */
 export async function queuePrewarm(
   project: Project,
@@ -30,7 +32,8 @@ export async function queuePrewarm(
   guard: AddressGuard,
   { queue, prewarms, callbacks }: PrewarmStore,
 ): Promise<{ readonly id: string; readonly receipt: Body<'PrewarmReceipt'> }> {
-  const errors: string[] = [];
+  const errors = variantErrors(input);
+  rejectInvalid(errors);
   const sources = new Set<string>();
   const read = (text: string, field: string) => {
     const source = readUrl(text);
@@ -40,6 +43,10 @@ export async function queuePrewarm(
   };
   if (input.src !== undefined) read(input.src, 'src');
   for (const [index, text] of (input.sources ?? []).entries()) read(text, `sources[${index}]`);
+  for (const [index, variant] of (input.variants ?? []).entries()) {
+    const urlError = (url: URL) => sourceError(url, project, guard);
+    errors.push(...optionErrors(variant, `variants[${index}]`, project, urlError));
+  }
   rejectInvalid(errors);
   const callbackUrl = await readCallback(input.callbackUrl, project._id, guard, callbacks);
 
@@ -47,7 +54,16 @@ export async function queuePrewarm(
   const widths = [...new Set(input.widths ?? [])].sort((a, b) => a - b);
   const formats = [...new Set(input.formats ?? ['auto'])].sort();
   const { quality = null, fit = null, dpr = null } = input;
-  const common = { projectId: project._id, widths, formats, quality, fit, dpr };
+  const variants = [...new Set(input.variants?.map(variantQuery))].sort();
+  const common = {
+    projectId: project._id,
+    widths,
+    formats,
+    quality,
+    fit,
+    dpr,
+    ...(variants.length > 0 && { variants }),
+  };
   let jobs: QueuedJob[];
   try {
     jobs = await queue.add([...sources].map((source) => ({ ...common, source })));
@@ -58,7 +74,8 @@ export async function queuePrewarm(
     throw new ServiceError('prewarm_queue_full', message);
   }
   const sourceCount = sources.size;
-  const variantCount = sourceCount * Math.max(1, widths.length) * formats.length;
+  const combinations = Math.max(1, widths.length) * formats.length;
+  const variantCount = sourceCount * (variants.length || combinations);
   const id = await prewarms.add(project._id, jobs, variantCount);
   if (callbackUrl !== null) {
     const callback = { projectId: project._id, url: callbackUrl, subject: 'prewarm', id } as const;

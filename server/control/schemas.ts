@@ -11,6 +11,7 @@ import { projectFits, watermarkPositions } from '../../store/projects.ts';
 import type { ParameterName } from '../image/parameters.ts';
 import { bareHostRule } from './hosts-and-urls.ts';
 import { presetParametersSchema } from './preset-input.ts';
+import { maxVariantCharacters } from './prewarm-variants.ts';
 
 /**
  * The schemas of the control plane's bodies: requests are validated with them, the TypeScript types are
@@ -260,7 +261,8 @@ export const bodySchemas = {
   },
   PrewarmInput: {
     type: 'object',
-    description: 'Sources to warm, each in every combination of widths and formats.',
+    description:
+      'Sources to warm, each in every combination of widths and formats, or in the given variants.',
     properties: {
       src: uri,
       sources: { type: 'array', items: uri, minItems: 1, maxItems: 20 },
@@ -279,6 +281,16 @@ export const bodySchemas = {
       quality,
       fit: { type: 'string', enum: ['contain', 'cover', 'fill', 'inside'] },
       dpr: ratio,
+      variants: {
+        type: 'array',
+        items: {
+          type: 'object',
+          additionalProperties: { type: ['string', 'number', 'boolean'] },
+        },
+        minItems: 1,
+        maxItems: 50,
+        description: `Images to warm of each source, instead of widths, formats, quality, fit and dpr; at most ${maxVariantCharacters} characters as JSON.`,
+      },
       callbackUrl,
     },
     allOf: [
@@ -442,6 +454,13 @@ export type Body<N extends keyof typeof bodySchemas> = FromExtendedSchema<
   Extension,
   (typeof bodySchemas)[N]
 >;
+
+/** @param variantSchema the schema of a variant, or a reference to it */
+export const prewarmInputSchema = (variantSchema: object) => {
+  const { properties, ...schema } = bodySchemas.PrewarmInput;
+  const variants = { ...properties.variants, items: variantSchema };
+  return { ...schema, properties: { ...properties, variants } };
+};
 
 export const presetNameSchema = {
   type: 'string',

@@ -1,8 +1,15 @@
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
 import { bareHostRule } from './hosts-and-urls.ts';
-import { ruledSchema } from './preset-input.ts';
-import { type Body, bodySchemas, type PresetInput, presetInputSchema } from './schemas.ts';
+import { ruledSchema } from './image-parameters.ts';
+import { prewarmVariantSchema } from './prewarm-variants.ts';
+import {
+  type Body,
+  bodySchemas,
+  type PresetInput,
+  presetInputSchema,
+  prewarmInputSchema,
+} from './schemas.ts';
 import { errorMessage, maxErrors } from './validation-messages.ts';
 
 /** The dialect of OpenAPI 3.1. */
@@ -13,7 +20,9 @@ ajv.addKeyword('x-rule');
 const validators = {
   CreateProjectInput: ajv.compile<Body<'CreateProjectInput'>>(bodySchemas.CreateProjectInput),
   ProjectSettingsInput: ajv.compile<Body<'ProjectSettingsInput'>>(bodySchemas.ProjectSettingsInput),
-  PrewarmInput: ajv.compile<Body<'PrewarmInput'>>(bodySchemas.PrewarmInput),
+  PrewarmInput: ajv.compile<Body<'PrewarmInput'>>(
+    prewarmInputSchema(prewarmVariantSchema(ruledSchema)),
+  ),
   PurgeInput: ajv.compile<Body<'PurgeInput'>>(bodySchemas.PurgeInput),
   FreshnessInput: ajv.compile<Body<'FreshnessInput'>>(bodySchemas.FreshnessInput),
   ProjectOriginInput: ajv.compile<Body<'ProjectOriginInput'>>(bodySchemas.ProjectOriginInput),

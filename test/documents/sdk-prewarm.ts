@@ -1,22 +1,16 @@
+import { maxVariantCharacters } from '../../server/control/prewarm-variants.ts';
 import { bodySchemas } from '../../server/control/schemas.ts';
+import { parameterNames } from '../../server/image/parameters.ts';
 
 /** What a prewarm request can name, for the client that derives requests from image URLs. */
 export function prewarmModule(): string {
-  const { widths, formats, quality, fit, dpr } = bodySchemas.PrewarmInput.properties;
-  const rangeOf = ({ minimum, maximum }: { minimum: number; maximum: number }) => ({
-    minimum,
-    maximum,
-  });
-  const limits = {
-    w: rangeOf(widths.items),
-    q: rangeOf(quality),
-    dpr: rangeOf(dpr),
-    fmt: formats.items.enum,
-    fit: fit.enum,
-  };
-  return `/** The values of image parameters that prewarming accepts: whole numbers and words. */
-  export const prewarmValues = ${JSON.stringify(limits)} as const;
+  const { variants } = bodySchemas.PrewarmInput.properties;
+  return `/** The parameters of a variant; the service ignores others in image URLs. */
+  export const variantNames: readonly string[] = ${JSON.stringify(parameterNames)};
 
-  /** The most widths of a request. */
-  export const maxPrewarmWidths = ${widths.maxItems};`;
+  /** The most variants of a request. */
+  export const maxVariants = ${variants.maxItems};
+
+  /** The most characters of all variants of a request as JSON. */
+  export const maxVariantCharacters = ${maxVariantCharacters};`;
 }

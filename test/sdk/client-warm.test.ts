@@ -1,6 +1,6 @@
 import t from 'tap';
 import { createClient, NotPrewarmableError } from '../../sdk/src/client/index.ts';
-import { createImageUrls, type PictureOptions } from '../../sdk/src/index.ts';
+import { createImageUrls, type ImageOptions, type PictureOptions } from '../../sdk/src/index.ts';
 import { picture as image } from '../service/origin.ts';
 import { startDelivery } from '../service/service.ts';
 import { cacheOf, startWorker } from '../service/worker/worker.ts';
@@ -21,22 +21,45 @@ t.test('after warming, every URL of a picture is a hit', async (t) => {
   await client.updateProjectSettings({ projectId: project, autoFormat: false, defaultDpr: 2 });
   const images = createImageUrls({ baseUrl: service.url, project });
 
+  await client.putProjectPreset({
+    projectId: project,
+    presetName: 'card',
+    parameters: { blur: 2, fmt: 'auto' },
+  });
+
+  const size = { sourceWidth: 80, sourceHeight: 60 };
   const pictures: Record<string, PictureOptions> = {
     'by default': {},
     'a fixed size': { fixed: 20, formats: ['webp'], fmt: 'jpeg' },
-    'more widths than a request has': {
-      widths: Array.from({ length: 13 }, (_, index) => 20 + index),
-      formats: ['avif', 'webp'],
+    'more images than a request has': {
+      widths: Array.from({ length: 18 }, (_, index) => 20 + index),
+      formats: ['webp', 'jpeg'],
       fmt: 'png',
       q: 50,
     },
-    'all options of prewarming': { widths: [30], q: 31, fit: 'fill', formats: [] },
-    'up to the size of the source': { sourceWidth: 80, sourceHeight: 60 },
+    'up to the size of the source': size,
+    'a ratio': { ...size, ratio: 16 / 9, fp: [0.2, 0.7] },
+    'a preset': { ...size, preset: 'card' },
+    'a part of the source': { ...size, crop: [10, 5, 40, 50], sourceWidth: 40, sourceHeight: 50 },
+    'a version': { widths: [30], v: '007', formats: ['webp'] },
+    'other options': {
+      widths: [30],
+      formats: ['gif'],
+      q: 'auto',
+      bg: 'tomato',
+      rotate: -12.5,
+      flip: true,
+      trim: 5,
+      animated: false,
+      download: 'A file; with 100 % & + more.jpg',
+      fallback: `${origin.url}/a.jpg?fallback`,
+    },
   };
-  for (const [index, [name, options]] of Object.entries(pictures).entries()) {
-    const source = `${origin.url}/a.jpg?name=${index},%20+`;
-    const picture = images.picture(source, options);
-    const warming = await client.warm(picture);
+  const warm = async ([name, options]: [string, PictureOptions], index: number) => {
+    const picture = images.picture(`${origin.url}/a.jpg?name=${index},%20+`, options);
+    return { name, picture, warming: await client.warm(picture) };
+  };
+  for (const { name, picture, warming } of await Promise.all(Object.entries(pictures).map(warm))) {
     for (const prewarm of warming) {
       t.match(await client.waitForPrewarm(prewarm), { status: 'done', failures: [] }, name);
     }
@@ -56,25 +79,42 @@ t.test('after warming, every URL of a picture is a hit', async (t) => {
     }
   }
 
-  const impossible: Record<string, [PictureOptions, RegExp]> = {
-    'a height': [{ ratio: 1 }, /it has no h[;.]/],
-    'another option': [{ blur: 3, widths: [10] }, /it has no blur/],
-    'a large width': [{ widths: [10, 6_000] }, /w must be a whole number from 1 to 5000/],
-    'a low quality': [{ q: 29 }, /q must be/],
-    'automatic quality': [{ q: 'auto' }, /q must be/],
-    'a format': [{ formats: ['gif'] }, /fmt must be one of auto, avif/],
-    'a preset': [{ preset: 'constructor' }, /it has no preset/],
+  const long = (length: number) => `${origin.url}/a.jpg?${'x'.repeat(length)}`;
+  const many = {
+    widths: [10, 11, 12, 13],
+    formats: [],
+    fmt: 'webp',
+    fallback: long(3_950),
+  } as const;
+  const parts = await client.warm(images.picture(`${origin.url}/a.jpg?parts`, many));
+  t.same(
+    parts.map(({ variantCount }) => variantCount),
+    [2, 2],
+    'long options are sent in several requests',
+  );
+
+  const impossible: Record<string, [ImageOptions, RegExp]> = {
+    'a density of the client': [{ w: 10, dpr: 'auto' }, /with dpr=auto, client hints decide/],
+    'a size of the client': [{ q: 50 }, /without w, h and preset, client hints decide the size/],
+    'a long option': [{ w: 10, fallback: long(8_150) }, /more than 8192 characters/],
   };
   for (const [name, [options, message]] of Object.entries(impossible)) {
-    const picture = images.picture(`${origin.url}/b.jpg`, options);
-    const error = await client.warm(picture).catch((error) => error);
+    const src = images.url(`${origin.url}/b.jpg`, options);
+    const srcset = `${images.url(`${origin.url}/b.jpg`, { w: 10 })} 10w`;
+    const error = await client.warm({ sources: [{ srcset }], img: { src } }).catch((one) => one);
     t.ok(error instanceof NotPrewarmableError, name);
     t.match(error.message, message, name);
-    t.ok(error.urls.length > 0);
+    t.same(
+      error.urls.map(({ url }: { url: string }) => url),
+      [src],
+      'names only the URL that cannot be warmed',
+    );
   }
-  const wide = images.picture(`${origin.url}/b.jpg`, { widths: [10, 6_000], formats: [] });
-  const error = await client.warm(wide).catch((error) => error);
-  t.equal(error.urls.length, 1, 'names only the URLs that cannot be warmed');
+  const unknown = images.picture(`${origin.url}/b.jpg`, { preset: 'constructor' });
+  await t.rejects(client.warm(unknown), { code: 'preset_not_found' });
+  const refused = { sources: [], img: { src: `${images.url(`${origin.url}/b.jpg`)}&w=0&utm=1` } };
+  const message = 'variants[0].w must be at least 1, and is 0.';
+  await t.rejects(client.warm(refused), { code: 'invalid_request', message });
   const elsewhere = { sources: [], img: { src: 'https://www.example.com/a.jpg' } };
   await t.rejects(client.warm(elsewhere), { message: /not an image of the service/ });
   const malformed = {

@@ -1,6 +1,7 @@
 import type { JobParameters } from 'agenda';
 import t, { type Test } from 'tap';
 import { createAgenda } from '../../store/agenda.ts';
+import { turnsAfter } from '../../store/job-turns.ts';
 import { JobQueue, prewarmJobName as name, type PrewarmJob } from '../../store/jobs.ts';
 import { testDatabase } from './connection.ts';
 
@@ -115,6 +116,8 @@ t.test('projects get turns by their numbers of variants', async (t) => {
   await queue.add(jobsOf(press, 2, { widths: [1, 2], formats: ['avif', 'webp'] }));
   // The order of jobs with the same turn is not defined.
   t.match(await takeSome(11), /^s{4,5}ps{3,5}ps*$/, 'four variants for four');
+  const variants = { widths: [], variants: ['w=1', 'w=2', 'w=3'] };
+  t.same(turnsAfter(7, jobsOf(press, 2, variants)), [10, 13], 'three named variants');
 });
 
 t.test('a retry gets its turn when it is due', async (t) => {

@@ -51,3 +51,17 @@ t.test('each width is requested once in each format', async (t) => {
   t.ok(variants.includes('200 png */*'));
   t.equal(new Set(requests.map(({ label }) => label)).size, variants.length, 'labels are unique');
 });
+
+t.test('variants are requested with their parameters, without a secret in labels', async (t) => {
+  const fallback = 'fallback=https%3A%2F%2Fa.example%2F%3Fkey%3Dsecret';
+  const variants = ['fmt=webp&h=5&w=9', `${fallback}&preset=a+b`, ''];
+  const requests = warmRequests({ ...job, variants });
+  t.same(read(requests[0]?.target ?? '').parameters, { fmt: 'webp', h: '5', w: '9' });
+  t.match(read(requests[1]?.target ?? '').parameters, { preset: 'a b', fallback: /key=secret$/ });
+  t.same(read(requests.at(-1)?.target ?? '').parameters, {});
+  const auto = (size: string) => ['avif', 'webp', 'plain'].map((kind) => `${size} auto/${kind}`);
+  t.same(
+    requests.map(({ label }) => label),
+    ['w=9 h=5 webp', ...auto('preset=a b'), ...auto('own width')],
+  );
+});

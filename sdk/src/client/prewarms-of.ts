@@ -1,8 +1,8 @@
-import type { ImageOptions } from '../generated/parameters.ts';
-import { maxPrewarmWidths, prewarmValues } from '../generated/prewarm.ts';
-import type { PrewarmInput } from '../generated/schemas.ts';
+import { maxVariantCharacters, maxVariants, variantNames } from '../generated/prewarm.ts';
+import type { PrewarmInput, PrewarmVariant } from '../generated/schemas.ts';
 import type { Picture } from '../image-urls.ts';
 import { readUrl } from '../read.ts';
+import { textOf } from '../write.ts';
 
 /** The URLs that the attributes of a `picture` element have, as `createImageUrls` makes them. */
 export interface PictureUrls {
@@ -28,16 +28,12 @@ export class NotPrewarmableError extends Error {
 
 export type Prewarm = PrewarmInput & { readonly projectId: string };
 
-/** The images of one source with the same options but for width and format. */
+/** The images of one source. */
 interface Group {
   readonly projectId: string;
   readonly src: string;
-  readonly options: Pick<PrewarmInput, 'quality' | 'fit' | 'dpr'>;
-  /** The widths of each format. */
-  readonly widths: Map<Format, Set<number>>;
+  readonly variants: PrewarmVariant[];
 }
-
-type Format = (typeof prewarmValues.fmt)[number];
 
 /**
  * The prewarm requests for exactly the images of a picture, each at most once. One with `fmt=auto` has three
@@ -66,18 +62,14 @@ export function prewarmsOf({ sources, img }: PictureUrls): Prewarm[] {
 function add(url: string, groups: Map<string, Group>): readonly string[] {
   const image = readImage(url);
   if (image === null) return ['a URL is not an image of the service'];
-  const { projectId, src, options } = image;
-  const given = { w: undefined, fmt: undefined, ...options };
-  const reasons = Object.entries(given).flatMap(([name, value]) => refusal(name, value));
+  const { projectId, src, variant } = image;
+  const reasons = refusals(variant);
   if (reasons.length > 0) return reasons;
-  // `refusal` has checked them.
-  const { w, fmt, q, fit, dpr } = options as { w: number; fmt: Format } & ImageOptions;
-  const common = { quality: q, fit, dpr } as Group['options'];
-  const key = JSON.stringify([projectId, src, common]);
-  const group: Group = groups.get(key) ?? { projectId, src, options: common, widths: new Map() };
+  const key = JSON.stringify([projectId, src]);
+  const group: Group = groups.get(key) ?? { projectId, src, variants: [] };
   groups.set(key, group);
-  group.widths.set(fmt, (group.widths.get(fmt) ?? new Set()).add(w));
-  return reasons;
+  group.variants.push(variant);
+  return [];
 }
 
 /** The parts of an image URL with its source in the path, or null. */
@@ -85,50 +77,38 @@ function readImage(url: string) {
   const [, rest = ''] = /^[^?#]*?\/img\/(https?(?::|%3a).*)$/i.exec(url) ?? [];
   try {
     const { src, project: projectId, options } = readUrl(rest);
-    return src === '' || src === null || projectId === null ? null : { src, projectId, options };
+    if (src === '' || src === null || projectId === null) return null;
+    const given = Object.entries(options)
+      .filter(([name]) => variantNames.includes(name))
+      .map(([name, value]) => [name, Array.isArray(value) ? textOf(value) : value]);
+    return { src, projectId, variant: Object.fromEntries(given) as PrewarmVariant };
   } catch {
     // Malformed percent-encoding.
     return null;
   }
 }
 
-interface Range {
-  readonly minimum: number;
-  readonly maximum: number;
-}
-const accepted: Readonly<Record<string, Range | readonly string[]>> = prewarmValues;
-
-/** Why prewarming cannot express an option: none or one reason. */
-function refusal(name: string, value: unknown): string[] {
-  const values = Object.hasOwn(accepted, name) ? accepted[name] : undefined;
-  if (values === undefined) return [`it has no ${name}`];
-  if ('minimum' in values) {
-    const { minimum, maximum } = values;
-    if (Number.isInteger(value) && Number(value) >= minimum && Number(value) <= maximum) return [];
-    return [`${name} must be a whole number from ${minimum} to ${maximum}`];
-  }
-  return values.includes(String(value)) ? [] : [`${name} must be one of ${values.join(', ')}`];
+/** Why prewarming cannot express an image. */
+function refusals(variant: PrewarmVariant): string[] {
+  const { w, h, dpr, preset } = variant;
+  const hasSize = w !== undefined || h !== undefined || preset !== undefined;
+  const isLong = JSON.stringify([variant]).length > maxVariantCharacters;
+  return [
+    ...(hasSize ? [] : ['without w, h and preset, client hints decide the size']),
+    ...(/^auto$/i.test(String(dpr)) ? ['with dpr=auto, client hints decide the size'] : []),
+    ...(isLong ? [`its parameters have more than ${maxVariantCharacters} characters`] : []),
+  ];
 }
 
-/** The fewest requests for a group: each request has every combination of its widths and formats. */
-function requestsOf({ projectId, src, options, widths }: Group): Prewarm[] {
-  const formatsOf = new Map<string, Format[]>();
-  for (const [format, set] of widths) {
-    const key = JSON.stringify([...set].sort((a, b) => a - b));
-    formatsOf.set(key, [...(formatsOf.get(key) ?? []), format]);
+/** The fewest requests for a group, in the order of its variants. */
+function requestsOf({ projectId, src, variants }: Group): Prewarm[] {
+  const requests: PrewarmVariant[][] = [];
+  for (const variant of variants) {
+    const last = requests.at(-1) ?? [];
+    const all = [...last, variant];
+    const fits = all.length <= maxVariants && JSON.stringify(all).length <= maxVariantCharacters;
+    if (fits && last.length > 0) last.push(variant);
+    else requests.push([variant]);
   }
-  return [...formatsOf].flatMap(([key, formats]) => {
-    const all: number[] = JSON.parse(key);
-    const count = Math.ceil(all.length / maxPrewarmWidths);
-    return Array.from({ length: count }, (_, part) => {
-      const from = part * maxPrewarmWidths;
-      return {
-        projectId,
-        src,
-        formats,
-        widths: all.slice(from, from + maxPrewarmWidths),
-        ...options,
-      };
-    });
-  });
+  return requests.map((some) => ({ projectId, src, variants: some }));
 }

@@ -1,13 +1,56 @@
 /** Generated from the tables of the service by `npm run docs`. */
 
-/** The values of image parameters that prewarming accepts: whole numbers and words. */
-export const prewarmValues = {
-  w: { minimum: 1, maximum: 5000 },
-  q: { minimum: 30, maximum: 100 },
-  dpr: { minimum: 1, maximum: 3 },
-  fmt: ['auto', 'avif', 'webp', 'jpeg', 'png'],
-  fit: ['contain', 'cover', 'fill', 'inside'],
-} as const;
+/** The parameters of a variant; the service ignores others in image URLs. */
+export const variantNames: readonly string[] = [
+  'w',
+  'h',
+  'q',
+  'fmt',
+  'fit',
+  'dpr',
+  'pos',
+  'fp',
+  'bg',
+  'enlarge',
+  'kernel',
+  'crop',
+  'trim',
+  'rotate',
+  'flip',
+  'flop',
+  'extend',
+  'flatten',
+  'grayscale',
+  'negate',
+  'normalize',
+  'gamma',
+  'brightness',
+  'saturation',
+  'hue',
+  'lightness',
+  'modulate',
+  'tint',
+  'threshold',
+  'median',
+  'blur',
+  'sharpen',
+  'opacity',
+  'page',
+  'lenient',
+  'animated',
+  'lossless',
+  'maxbytes',
+  'keep',
+  'icc',
+  'hdr',
+  'v',
+  'preset',
+  'fallback',
+  'download',
+];
 
-/** The most widths of a request. */
-export const maxPrewarmWidths = 10;
+/** The most variants of a request. */
+export const maxVariants = 50;
+
+/** The most characters of all variants of a request as JSON. */
+export const maxVariantCharacters = 8192;

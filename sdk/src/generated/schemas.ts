@@ -130,7 +130,10 @@ export interface ProjectSettingsInput {
   watermarkMargin?: number | undefined;
 }
 
-/** Sources to warm, each in every combination of widths and formats. It must have src or sources. */
+/**
+ * Sources to warm, each in every combination of widths and formats, or in the given variants. It
+ * must have src or sources.
+ */
 export interface PrewarmInput {
   src?: string | undefined;
   /** 1 to 20 items. */
@@ -144,6 +147,11 @@ export interface PrewarmInput {
   fit?: 'contain' | 'cover' | 'fill' | 'inside' | undefined;
   /** 1 to 3. */
   dpr?: number | undefined;
+  /**
+   * Images to warm of each source, instead of widths, formats, quality, fit and dpr; at most 8192
+   * characters as JSON. 1 to 50 items.
+   */
+  variants?: readonly PrewarmVariant[] | undefined;
   /** An http or https URL that gets a signed request at the end. At most 2048 characters. */
   callbackUrl?: string | undefined;
 }
@@ -492,6 +500,73 @@ export interface PresetInput {
     /** 1 to 200 characters. */
     download?: string | undefined;
   };
+}
+
+/**
+ * The parameters of an image URL, by their canonical names. `dpr` is a number, because prewarming
+ * has no client hints.
+ */
+export interface PrewarmVariant {
+  /** 1 to 10000. */
+  w?: number | undefined;
+  /** 1 to 10000. */
+  h?: number | undefined;
+  q?: ImageQ | undefined;
+  fmt?: ImageFmt | undefined;
+  fit?: ImageFit | undefined;
+  dpr?: ImageDpr | undefined;
+  pos?: ImagePos | undefined;
+  fp?: ImageFp | undefined;
+  bg?: ImageColour | undefined;
+  enlarge?: ImageFlag | undefined;
+  kernel?: ImageKernel | undefined;
+  crop?: ImageCrop | undefined;
+  trim?: ImageTrim | undefined;
+  /** -360 to 360. */
+  rotate?: number | undefined;
+  flip?: ImageFlag | undefined;
+  flop?: ImageFlag | undefined;
+  extend?: ImageExtend | undefined;
+  flatten?: ImageFlag | undefined;
+  grayscale?: ImageFlag | undefined;
+  negate?: ImageFlag | undefined;
+  normalize?: ImageFlag | undefined;
+  /** 1 to 3. */
+  gamma?: number | undefined;
+  /** 0 to 10. */
+  brightness?: number | undefined;
+  /** 0 to 10. */
+  saturation?: number | undefined;
+  /** -360 to 360. */
+  hue?: number | undefined;
+  /** -100 to 100. */
+  lightness?: number | undefined;
+  modulate?: ImageModulate | undefined;
+  tint?: ImageColour | undefined;
+  /** 0 to 255. */
+  threshold?: number | undefined;
+  /** 1 to 15. */
+  median?: number | undefined;
+  blur?: ImageBlur | undefined;
+  sharpen?: ImageSharpen | undefined;
+  /** 0 to 1. */
+  opacity?: number | undefined;
+  /** 0 to 99999. */
+  page?: number | undefined;
+  lenient?: ImageFlag | undefined;
+  animated?: ImageFlag | undefined;
+  lossless?: ImageFlag | undefined;
+  /** 1 to 100000000. */
+  maxbytes?: number | undefined;
+  keep?: ImageKeep | undefined;
+  icc?: ImageIcc | undefined;
+  hdr?: ImageHdr | undefined;
+  v?: ImageV | undefined;
+  /** 1 to 40 characters. */
+  preset?: string | undefined;
+  fallback?: ImageFallback | undefined;
+  /** 1 to 200 characters. */
+  download?: string | undefined;
 }
 
 /** Monitors rely on `ok`, `status`, `checks.database.ok` and the HTTP status. */
@@ -864,8 +939,9 @@ export interface Operations {
     result: Project;
   };
   /**
-   * Queue prewarming. Queues all combinations of sources, widths and formats for asynchronous work.
-   * Nothing is queued if a source fails the allowlist or address checks, or if the queue is full.
+   * Queue prewarming. Queues all combinations of sources, widths and formats, or of sources and
+   * variants, for asynchronous work. Nothing is queued if a source fails the allowlist or address
+   * checks, or if the queue is full.
    */
   prewarmProjectImages: {
     path: {

@@ -7,6 +7,8 @@ import { Prewarms } from '../../../store/prewarms.ts';
 import { Projects } from '../../../store/projects.ts';
 import { testDatabase } from '../../store/connection.ts';
 
+type Variants = NonNullable<Body<'PrewarmInput'>['variants']>;
+
 t.test('prewarming', async (t) => {
   const { db } = await testDatabase(t);
   const project = await new Projects(db).create({
@@ -28,8 +30,12 @@ t.test('prewarming', async (t) => {
     },
   };
   const prewarms = new Prewarms(db);
-  const warm = async (input: Body<'PrewarmInput'>, into: Pick<JobQueue, 'add'> = queue) => {
-    const { receipt } = await queuePrewarm(project, input, guard, {
+  const warm = async (
+    input: Body<'PrewarmInput'>,
+    into: Pick<JobQueue, 'add'> = queue,
+    of = project,
+  ) => {
+    const { receipt } = await queuePrewarm(of, input, guard, {
       queue: into,
       prewarms,
       callbacks: null,
@@ -92,6 +98,69 @@ t.test('prewarming', async (t) => {
     const two = { src: 'mailto:x@a.example', sources: ['https://b/'] };
     await t.rejects(warm(two), { message: /^src \(.*\) must be an.*; sources\[0\] \(.*\) must/ });
     t.same(queued, [], 'nothing is queued');
+  });
+
+  t.test('variants are checked as the parameters of image URLs', async (t) => {
+    const src = 'https://a.example/1.jpg';
+    const other = 'https://other.example/a.png';
+    const card = { w: 40, dpr: 'auto', fallback: other };
+    const changed = { ...project, presets: { card } };
+    const refused: ReadonlyArray<readonly [Variants, RegExp]> = [
+      [[{ w: 5 }, { crop: '1,2,3' }], /^variants\[1\]\.crop must be left,top,width,height: /],
+      [[{ bg: 'nocolour' }], /^variants\[0\]\.bg must be hex digits without #/],
+      [
+        [{ dpr: 'Auto' }],
+        /^variants\[0\]\.dpr must be a number: prewarming has no client hints\.$/,
+      ],
+      [
+        [{ fallback: other }],
+        /^variants\[0\]\.fallback must be on an allowed host; other\.example/,
+      ],
+      [[{ fallback: 'http://127.0.0.1/' }], /^variants\[0\]\.fallback must be on a public host/],
+      [
+        [{ preset: 'card' }],
+        /^variants\[0\]\.dpr must be a number.*; variants\[0\]\.fallback must/,
+      ],
+      [
+        [{ fallback: `${src}?${'x'.repeat(8_160)}` }],
+        /^variants must have at most 8192 characters/,
+      ],
+    ];
+    for (const [variants, message] of refused) {
+      await t.rejects(warm({ src, variants }, queue, changed), {
+        code: 'invalid_request',
+        message,
+      });
+    }
+    for (const field of [
+      { widths: [5] },
+      { formats: ['webp' as const] },
+      { quality: 50 },
+      { dpr: 1 },
+    ]) {
+      const both = { src, variants: [{ w: 5 }], ...field };
+      await t.rejects(warm(both), {
+        message: /^variants replace widths, formats, quality, fit, dpr; /,
+      });
+    }
+    const unknown = { code: 'preset_not_found', message: /Did you mean card\?/ };
+    await t.rejects(warm({ src, variants: [{ preset: 'crad' }] }, queue, changed), unknown);
+    t.same(queued, [], 'nothing is queued');
+    await t.resolves(
+      warm({ src, variants: [{ preset: 'card', dpr: 1, fallback: src }] }, queue, changed),
+    );
+  });
+
+  t.test('queues variants as queries, equal for equal ones', async (t) => {
+    const src = 'https://a.example/1.jpg';
+    const variants = [
+      { w: 5, crop: '1_2_3_4' },
+      { flip: true, v: '1' },
+      { crop: '1_2_3_4', w: 5 },
+    ];
+    const { sourceCount, variantCount } = await warm({ sources: [src, `${src}?`], variants });
+    t.same([sourceCount, variantCount], [2, 4]);
+    t.match(queued[1], { source: `${src}?`, variants: ['crop=1_2_3_4&w=5', 'flip=true&v=1'] });
   });
 
   t.test('equal work that waits is one job, in any order of its values', async (t) => {

@@ -65,6 +65,19 @@ t.test('every error names the field and the rule', async (t) => {
         'widths must have at most 10 items, and has 11',
         'formats[0] must be one of auto, avif, webp, jpeg, png, and is "gif"',
       ],
+      [
+        { src: url, variants: [{ w: 0, q: 'high' }, { project: 'a', v: 'ü' }, 5] },
+        'variants[0].w must be at least 1, and is 0',
+        'variants[0].q must be a whole number from 1 to 100, or auto, and is "high"',
+        'variants[1].project is not a known field',
+        'variants[1].v must be 1 to 64 letters, digits, dots, hyphens and underscores, and is "ü"',
+        'variants[2] must be an object, and is the number 5',
+      ],
+      [
+        { src: url, variants: Array(51).fill({}) },
+        'variants must have at most 50 items, and has 51',
+      ],
+      [{ src: url, variants: [] }, 'variants must have at least 1 item, and has none'],
     ],
     ProjectOriginInput: [
       [
@@ -141,6 +154,8 @@ t.test('values are accepted exactly within their bounds', async (t) => {
     ['PrewarmInput', { src: url }],
     ['PrewarmInput', { src: url, sources: Array(20).fill(url), widths: Array(10).fill(5_000) }],
     ['PrewarmInput', { sources: [url], formats, widths: [1] }],
+    ['PrewarmInput', { src: url, variants: [{ w: 640, h: 360, crop: '0,0,9,9', preset: 'card' }] }],
+    ['PrewarmInput', { src: url, variants: Array(50).fill({}) }],
     ['ProjectOriginInput', { s3: { ...s3, secretAccessKey: '!/+=~' } }],
     ['DomainInput', { host: '' }],
   ];

@@ -71,13 +71,19 @@ function generatedBy(schema: Schema): Arbitrary<unknown> {
 const allGeneratedBy = (fields: Readonly<Record<string, Schema>>) =>
   Object.fromEntries(Object.entries(fields).map(([field, schema]) => [field, generatedBy(schema)]));
 
-/** Without the URL that needs a setting. */
-function withoutCallback({
-  callbackUrl: _,
-  ...fields
-}: Readonly<Record<string, Schema>>): Readonly<Record<string, Schema>> {
-  return fields;
-}
+/** Without the URLs that need a setting, and without variants, which replace other fields. */
+const { callbackUrl: _, ...purgeFields } = bodySchemas.PurgeInput.properties;
+const { callbackUrl: __, variants: ___, ...prewarmFields } = bodySchemas.PrewarmInput.properties;
+
+const imageParameters = bodyOf({
+  w: integer(1, 10_000),
+  fmt: fc.constantFrom('auto', 'webp', 'bmp'),
+  blur: fc.oneof(fc.boolean(), integer(1, 100)),
+  bg: fc.constantFrom('fff', 'tomato', '#fff', 'nocolour'),
+  crop: fc.constantFrom('0,0,9,9', '0,0,0,0', '1_2_3_4'),
+  fallback: url,
+  download: name,
+});
 
 /** @param watermarks URLs of pictures */
 export const bodiesWith = (watermarks: readonly string[]) =>
@@ -92,8 +98,14 @@ export const bodiesWith = (watermarks: readonly string[]) =>
         fc.string(),
       ),
     }),
-    PrewarmInput: bodyOf(allGeneratedBy(withoutCallback(bodySchemas.PrewarmInput.properties))),
-    PurgeInput: bodyOf(allGeneratedBy(withoutCallback(bodySchemas.PurgeInput.properties))),
+    PrewarmInput: fc.oneof(
+      bodyOf(allGeneratedBy(prewarmFields)),
+      bodyOf({
+        sources: generatedBy(bodySchemas.PrewarmInput.properties.sources),
+        variants: fc.array(imageParameters, { minLength: 1, maxLength: 5 }),
+      }),
+    ),
+    PurgeInput: bodyOf(allGeneratedBy(purgeFields)),
     FreshnessInput: bodyOf({
       sourceAge: fc.oneof(integer(1, 31_536_000), fc.constantFrom('origin', 'Origin', null)),
       browserAge: fc.oneof(integer(0, 31_536_000), fc.constant(null)),
@@ -110,15 +122,7 @@ export const bodiesWith = (watermarks: readonly string[]) =>
     }),
     DomainInput: bodyOf(allGeneratedBy(bodySchemas.DomainInput.properties)),
     PresetInput: bodyOf({
-      parameters: bodyOf({
-        w: integer(1, 10_000),
-        fmt: fc.constantFrom('auto', 'webp', 'bmp'),
-        blur: fc.oneof(fc.boolean(), integer(1, 100)),
-        bg: fc.constantFrom('fff', 'tomato', '#fff', 'nocolour'),
-        crop: fc.constantFrom('0,0,9,9', '0,0,0,0', '1_2_3_4'),
-        fallback: url,
-        download: name,
-      }),
+      parameters: imageParameters,
     }),
   }) satisfies Record<InputName, Arbitrary<unknown>>;
 

@@ -1,0 +1,65 @@
+import type { PresetParameters } from '../../store/preset.ts';
+import type { Project } from '../../store/projects.ts';
+import { type ParameterName, parameterNames } from '../image/parameters.ts';
+import { presetOptions, withPreset } from '../image/preset.ts';
+import { parameterErrors, parameterFields } from './image-parameters.ts';
+
+/** Maximum length of all variants as JSON: each job of the request has them. */
+export const maxVariantCharacters = 8_192;
+
+/** The schema of a variant: the parameters of an image URL as JSON values. */
+export const prewarmVariantSchema = (schemaOf: (name: ParameterName) => object) =>
+  ({
+    type: 'object',
+    description:
+      'The parameters of an image URL, by their canonical names. `dpr` is a number, because prewarming has no client hints.',
+    properties: parameterFields(parameterNames, schemaOf),
+    additionalProperties: false,
+  }) as const;
+
+/** The fields that variants replace. */
+const replaced = ['widths', 'formats', 'quality', 'fit', 'dpr'] as const;
+
+/** The fields of a prewarm request that concern its variants. */
+type VariantsInput = { readonly variants?: readonly PresetParameters[] } & {
+  readonly [N in (typeof replaced)[number]]?: unknown;
+};
+
+/** The errors in the variants of a request that the schema does not find, in words. */
+export function variantErrors(input: VariantsInput): string[] {
+  const { variants = [] } = input;
+  if (variants.length > 0 && replaced.some((name) => input[name] !== undefined)) {
+    return [`variants replace ${replaced.join(', ')}; one request must not have both`];
+  }
+  if (JSON.stringify(variants).length > maxVariantCharacters) {
+    return [`variants must have at most ${maxVariantCharacters} characters as JSON`];
+  }
+  return variants.flatMap((variant, index) => parameterErrors(variant, `variants[${index}]`));
+}
+
+/**
+ * The errors of a variant without errors in its values, with those of its preset.
+ * @param urlError the rule that a URL breaks, or null
+ * @throws ServiceError preset_not_found
+ */
+export function optionErrors(
+  variant: PresetParameters,
+  subject: string,
+  project: Project,
+  urlError: (url: URL) => string | null,
+): string[] {
+  const { dpr, fallback } = withPreset(presetOptions(variant), project);
+  const error = fallback === undefined ? null : urlError(new URL(fallback));
+  return [
+    ...(dpr === 'auto' ? [`${subject}.dpr must be a number: prewarming has no client hints`] : []),
+    ...(error === null ? [] : [`${subject}.fallback ${error}`]),
+  ];
+}
+
+/** The part of the query of a variant's URL that has its parameters, equal for equal ones. */
+export function variantQuery(variant: PresetParameters): string {
+  const query = new URLSearchParams();
+  for (const [name, value] of Object.entries(variant)) query.set(name, String(value));
+  query.sort();
+  return query.toString();
+}
