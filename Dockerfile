@@ -20,6 +20,7 @@ COPY store store
 COPY worker worker
 COPY server server
 COPY bench bench
+COPY sdk/src sdk/src
 RUN node build.js && npm ci --omit=dev
 RUN if [ -n "$UWEBSOCKETS_RELEASE" ]; then \
       npm install --no-save --omit=dev "uWebSockets.js@https://codeload.github.com/uNetworking/uWebSockets.js/tar.gz/refs/tags/$UWEBSOCKETS_RELEASE"; \

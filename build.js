@@ -32,6 +32,8 @@ const installedPackages = join(root, 'node_modules/.package-lock.json');
 /** The console's page: modules for browsers, with other types. */
 const page = join(root, 'server/console/page');
 const hasPage = target !== 'sdk' && fs.existsSync(page);
+/** The SDK, with which the page writes the URLs of images. */
+const sdk = join(root, 'sdk/src');
 const copiedFiles = /\.(?:css|svg|jpg|png|gif|webp)$/;
 /** Beside dist/: files can be renamed into it, and the relative paths of source maps hold. */
 const freshPrefix = '.dist-';
@@ -72,6 +74,7 @@ function sources() {
   const { include } = JSON.parse(fs.readFileSync(configFile, 'utf8'));
   const others = ['tsconfig.json', 'package.json', 'build.js'].map((name) => join(root, name));
   const folders = include.map((folder) => join(dirname(configFile), folder));
+  if (hasPage) folders.push(sdk);
   return [configFile, ...others, ...folders.filter(fs.existsSync).flatMap(filesBelow)];
 }
 
@@ -165,6 +168,9 @@ async function bundlePage(outDir) {
     bundle: true,
     format: 'esm',
     charset: 'utf8',
+    alias: { '@image-delivery/sdk': join(sdk, 'index.ts') },
+    // The service checks what users enter.
+    define: { 'process.env.NODE_ENV': '"production"' },
     logLevel: 'warning',
   });
 }

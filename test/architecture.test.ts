@@ -204,9 +204,13 @@ t.test('only certain files import certain packages', async (t) => {
   const uws = packages.filter(({ to }) => /uws|uwebsockets/i.test(to)).map(({ from }) => from);
   t.same(new Set(uws), new Set(['server/http/uws-library.ts', 'server/http/uws-server.ts']));
   for (const { from, to } of packages.filter((one) => one.from.startsWith(page))) {
-    // @nuxt/image is in a code example.
-    t.match(to, /^(preact(\/|$)|@nuxt\/image)/, from);
+    // `/next` is in a code example.
+    t.match(to, /^(preact(\/|$)|@image-delivery\/sdk(\/next)?$)/, from);
   }
+  const ofSdk = packages.filter(({ to }) => to.startsWith('@image-delivery/sdk'));
+  t.ok(ofSdk.some(({ from }) => from.startsWith(page)));
+  for (const { from } of ofSdk)
+    t.match(from, /^(server\/console\/page|sdk\/examples|test)\//, from);
 });
 
 t.test('paths of files come from fileURLToPath, because URLs encode blanks', async (t) => {

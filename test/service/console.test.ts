@@ -177,15 +177,16 @@ t.test('the console in a browser', { skip: noChromium }, async (t) => {
     await page.getByRole('button', { name: 'Copy URL' }).click();
     await page.getByText('Copied').waitFor();
     const copied = await page.evaluate('navigator.clipboard.readText()');
-    const path = `/img/${encodeURIComponent(source)}?project=${project}&w=240&grayscale=1&fmt=webp&q=40`;
+    const path = `/img/${encodeURIComponent(source)}?project=${project}&fmt=webp&grayscale=true&q=40&w=240`;
     t.equal(copied, baseUrl + path, 'the URL is where clients reach the service');
     const response = await fetch(`http://127.0.0.1:${port}${path}`);
     t.equal(response.headers.get('x-cache'), 'memory', 'it is the same image');
 
     for (const [title, words] of [
-      ['HTML', /<picture>\n {2}<img src="https:[^"]+&amp;w=240&amp;/],
-      ['Next.js', `project: "${project}", grayscale: "1", fmt: "webp", q: "40" });`],
-      ['Nuxt', `format: "webp", quality: "40", ...given`],
+      ['HTML', /<picture>\n {2}<img src="https:[^"]+&amp;w=240"/],
+      ['SDK', `images.url("${source}", { w: 240, grayscale: true, fmt: "webp", q: 40 });`],
+      ['Next.js', `options: { grayscale: true, fmt: "webp", q: 40 }`],
+      ['Nuxt', `modifiers: { quality: 40, format: "webp", grayscale: true }`],
       ['curl', `'${baseUrl}${path}'`],
     ] as const) {
       await control(page, title).check();
@@ -205,7 +206,7 @@ t.test('the console in a browser', { skip: noChromium }, async (t) => {
     await page.goto('about:blank');
     await page.goto(`${url}/#/?${linked}`);
     await figures.getByText('260 × 130').waitFor();
-    for (const title of ['HTML', 'Next.js', 'Nuxt', 'curl']) {
+    for (const title of ['HTML', 'SDK', 'Next.js', 'Nuxt', 'curl']) {
       await control(page, title).check();
       const code = await page.getByRole('region', { name: `code for ${title}` }).innerText();
       t.notMatch(code, /alert|constructor/, `a link puts nothing of its own into the ${title}`);

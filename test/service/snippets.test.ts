@@ -1,19 +1,13 @@
-import { mkdir, writeFile } from 'node:fs/promises';
+import { mkdir, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import sharp from 'sharp';
 import t from 'tap';
 import { snippets } from '../../server/console/page/snippets.ts';
+import { rootPath } from '../root.ts';
 import { temporaryFolder } from '../temporary-root.ts';
 import { startFrontEnd } from './front-end.ts';
 import { picture } from './origin.ts';
-
-/** The part of `@nuxt/image/runtime` 2 that a provider uses. */
-const nuxtRuntime = `
-export const defineProvider = (provider) => provider;
-export const createOperationsGenerator = () => (modifiers) =>
-  new URLSearchParams(Object.entries(modifiers).filter(([, value]) => value !== undefined)).toString();
-`;
 
 t.test('the code snippets of the playground', async (t) => {
   const { url: serviceUrl, origin, project } = await startFrontEnd(t);
@@ -43,13 +37,18 @@ t.test('the code snippets of the playground', async (t) => {
     const all = snippets(serviceUrl, wanted, 'image/*', { site: origin.url, result, dpr, source });
     return (title: string) => all.find((one) => one.title === title)?.code ?? '';
   };
+  await mkdir(join(folder, 'node_modules/@image-delivery'), { recursive: true });
+  await symlink(join(rootPath, 'sdk'), join(folder, 'node_modules/@image-delivery/sdk'));
   let modules = 0;
-  /** The exports of the first file of a snippet. */
+  /** The exports of a module. */
   const imported = async (code: string) => {
     const file = join(folder, `module-${modules++}.mjs`);
-    await writeFile(file, code.split(/^\/\/ (?:next|nuxt)\.config/m)[0] ?? '');
-    return (await import(pathToFileURL(file).href)).default;
+    await writeFile(file, code);
+    return import(pathToFileURL(file).href);
   };
+  /** The loader of the snippet for Next.js. */
+  const loaderIn = async (code: string) =>
+    (await imported(code.split('// next.config.mjs')[0] ?? '')).default;
 
   await t.test('HTML: files have the sizes of their descriptors', async (t) => {
     const cases = [
@@ -89,43 +88,80 @@ t.test('the code snippets of the playground', async (t) => {
     }
   });
 
+  await t.test('SDK: the image, and a picture for all screens', async (t) => {
+    const cases = [
+      ['hero.jpg', { w: '400', h: '300', q: '40', flip: '1' }, '400x300', [200, 400, 800]],
+      ['small.jpg', { w: '800', crop: '0,0,400,200', fmt: 'webp' }, '400x200', [400]],
+      ['glass.png', { h: '200', v: '007' }, '300x200', null],
+      ['hero.jpg', {}, '1600x1000', null],
+    ] as const;
+    for (const [name, options, size, widths] of cases) {
+      const code = (await codeFor(name, options))('SDK');
+      const { url, picture } = await imported(
+        `${code}\nexport { url };\nexport const picture = ${widths === null ? null : '{ sources, img }'};`,
+      );
+      const [width, height] = size.split('x').map(Number);
+      t.match(await load(url), { width, height }, code);
+      if (widths === null) {
+        t.notMatch(code, 'picture');
+        continue;
+      }
+      const sets = [...picture.sources.map((one: { srcset: string }) => one.srcset)];
+      for (const set of [...sets, picture.img.srcset]) {
+        const files = set.split(', ').map((file: string) => file.split(' '));
+        t.same(
+          files.map(([, descriptor]: string[]) => descriptor),
+          widths.map((one) => `${one}w`),
+        );
+        for (const [index, [file]] of files.entries()) {
+          t.match(await load(file), { width: widths[index] }, file);
+        }
+      }
+      t.match(picture.img.sizes, /^\(max-width: \d+px\) 100vw, \d+px$/);
+    }
+  });
+
   await t.test('Next.js: local images, the height and the quality', async (t) => {
     const code = (await codeFor('hero.jpg', { w: '400', h: '300', q: '40', dpr: '2' }))('Next.js');
-    const loader = await imported(code);
+    const loader = await loaderIn(code);
     const { searchParams } = new URL(loader({ src: '/hero.jpg', width: 640 }));
     t.equal(searchParams.get('q'), '40');
     t.match(await load(loader({ src: '/hero.jpg', width: 640 })), { width: 640, height: 480 });
     t.match(await load(loader({ src: `${origin.url}/hero.jpg`, width: 64 })), { width: 64 });
     const better = new URL(loader({ src: '/hero.jpg', width: 640, quality: 90 }));
     t.same(better.searchParams.getAll('q'), ['90'], 'the quality of the component');
+    const free = await loaderIn((await codeFor('hero.jpg', { w: '400' }))('Next.js'));
+    t.match(await load(free({ src: `${origin.url}/hero.jpg`, width: 640 })), { height: 400 });
     const { NODE_ENV = 'test' } = process.env;
     t.teardown(() => {
       process.env['NODE_ENV'] = NODE_ENV;
     });
     process.env['NODE_ENV'] = 'development';
-    t.equal(loader({ src: '/new.jpg', width: 640 }), '/new.jpg?w=640', 'not published yet');
-    const free = await imported((await codeFor('hero.jpg', { w: '400' }))('Next.js'));
-    t.match(await load(free({ src: `${origin.url}/hero.jpg`, width: 640 })), { height: 400 });
+    for (const one of [loader, free]) {
+      t.equal(one({ src: '/new.jpg', width: 640 }), '/new.jpg#w=640', 'not published yet');
+    }
+    const config = await imported(code.split('// next.config.mjs')[1] ?? '');
+    t.match(config.default, { images: { loader: 'custom', loaderFile: './image-loader.js' } });
   });
 
-  await t.test('Nuxt: local images, the height and the quality', async (t) => {
-    const nuxtImage = join(folder, 'node_modules/@nuxt/image');
-    await mkdir(nuxtImage, { recursive: true });
-    const exports = { './runtime': './runtime.js' };
-    await writeFile(join(nuxtImage, 'package.json'), JSON.stringify({ type: 'module', exports }));
-    await writeFile(join(nuxtImage, 'runtime.js'), nuxtRuntime);
-    const options = { w: '400', h: '300', q: '40', dpr: '2' };
-    const provider = await imported((await codeFor('hero.jpg', options))('Nuxt'));
-    const urlOf = (modifiers: object): string => provider.getImage('/hero.jpg', { modifiers }).url;
-    t.match(await load(urlOf({ width: 640 })), { width: 640, height: 480 });
-    // A component also passes undefined properties.
-    const unset = urlOf({ width: 640, height: undefined, quality: undefined });
-    t.equal(new URL(unset).searchParams.get('quality'), '40');
-    t.equal(new URL(unset).searchParams.get('height'), '480');
-    t.match(await load(urlOf({ width: 640, height: 64, quality: 90 })), { width: 640, height: 64 });
-    t.same(new URL(urlOf({ quality: 90 })).searchParams.getAll('quality'), ['90']);
-    const free = await imported((await codeFor('hero.jpg', { w: '400' }))('Nuxt'));
-    const url = free.getImage(`${origin.url}/hero.jpg`, { modifiers: { width: 640 } }).url;
-    t.match(await load(url), { width: 640, height: 400 });
+  await t.test('Nuxt: local images, the size and the quality', async (t) => {
+    const code = (await codeFor('hero.jpg', { w: '400', h: '300', q: '40', dpr: '2' }))('Nuxt');
+    t.match(code, 'width="400" height="300"');
+    const { default: config } = await imported(
+      `const defineNuxtConfig = (config) => config;\n${code}`,
+    );
+    const { imageDelivery } = config.image.providers;
+    const { default: provider } = await imported(
+      `export { default } from '${imageDelivery.provider}';`,
+    );
+    // As Nuxt merges the modifiers of an image into the options of its provider.
+    const urlOf = (modifiers: object): string => {
+      const { options } = imageDelivery;
+      const all = { ...options, modifiers: { ...options.modifiers, ...modifiers } };
+      return provider().getImage('/hero.jpg', all).url;
+    };
+    t.match(await load(urlOf({ width: 640, height: 480 })), { width: 640, height: 480 });
+    t.equal(new URL(urlOf({ width: 640 })).searchParams.get('q'), '40');
+    t.same(new URL(urlOf({ quality: 90 })).searchParams.getAll('q'), ['90']);
   });
 });

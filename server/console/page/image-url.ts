@@ -1,3 +1,5 @@
+import { createImageUrls, type ImageOptions, type ImageUrls } from '@image-delivery/sdk';
+
 /** Values of transform parameters by name; '' for none. */
 export type ParameterTexts = Readonly<Record<string, string>>;
 
@@ -8,21 +10,26 @@ export interface PageImage {
   readonly options: ParameterTexts;
 }
 
-/** The path and query of an image, without a leading slash. */
-export function imagePath({ source, project, options }: PageImage): string {
-  const given = Object.entries(options).filter(([, value]) => value !== '');
-  const query = [['project', project], ...given].map(
-    ([name, value]) => `${name}=${encodeValue(value ?? '')}`,
-  );
-  return `img/${encodeURIComponent(source)}?${query.join('&')}`;
+/** The URLs of a project by the SDK. @param baseUrl '.' for URLs relative to the page */
+const urlsOf = (baseUrl: string, project: string): ImageUrls =>
+  createImageUrls({ baseUrl, project });
+
+const readerBase = 'https://images.example';
+
+/** The options of the SDK for texts that users enter, which the service may reject. */
+export function imageOptions(texts: ParameterTexts): ImageOptions {
+  const given = Object.entries(texts).filter(([, text]) => text !== '');
+  const query = new URLSearchParams([['project', 'p'], ...given]);
+  const url = `${readerBase}/img/https://a.example/?${query}`;
+  return urlsOf(readerBase, 'p').parse(url)?.options ?? {};
 }
 
-/** Commas stay unencoded, because they are easier to read. */
-const encodeValue = (value: string): string => encodeURIComponent(value).replaceAll('%2C', ',');
-
 /** The URL of an image below the base URL of the service. */
-export const imageUrl = (baseUrl: string, request: PageImage): string =>
-  `${baseUrl}/${imagePath(request)}`;
+export const imageUrl = (baseUrl: string, { source, project, options }: PageImage): string =>
+  urlsOf(baseUrl, project).url(source, imageOptions(options));
+
+/** The URL of an image relative to the page. */
+export const imagePath = (image: PageImage): string => imageUrl('.', image);
 
 /** Whether a text is an absolute http or https URL. */
 export function isSource(text: string): boolean {

@@ -21,7 +21,7 @@ const escapeAttribute = (text: string): string =>
   text.replaceAll('&', '&amp;').replaceAll('"', '&quot;');
 
 /** A positive number; 0 for any other value. */
-const positive = (options: ParameterTexts, name: string): number => {
+export const positive = (options: ParameterTexts, name: string): number => {
   const number = Number(options[name]);
   return number > 0 ? number : 0;
 };
@@ -39,7 +39,9 @@ function atWidth(options: ParameterTexts, width: number): ParameterTexts {
   return { ...options, ...size, ...(height > 0 ? { h: String(height) } : {}) };
 }
 
-interface Layout {
+export interface Layout {
+  /** Of the files in device pixels, if their height follows from it; else null. */
+  readonly widths: readonly number[] | null;
   /** CSS pixels; 0 if unknown. */
   readonly width: number;
   readonly height: number;
@@ -47,10 +49,12 @@ interface Layout {
   readonly plain: ParameterTexts;
   /** The candidates of `srcset` with their descriptors. */
   readonly files: ReadonlyArray<readonly [ParameterTexts, descriptor: string]>;
+  /** '' for files with the descriptors of densities. */
   readonly sizes: string;
 }
 
-function layoutOf(options: ParameterTexts, { result, dpr }: ImageFacts): Layout {
+/** How the image of a request is used on a page. */
+export function layoutOf(options: ParameterTexts, { result, dpr }: ImageFacts): Layout {
   const requested = positive(options, 'w');
   const { width: resultWidth, height: resultHeight } = result ?? { width: 0, height: 0 };
   const fit = options['fit'] ?? '';
@@ -61,6 +65,7 @@ function layoutOf(options: ParameterTexts, { result, dpr }: ImageFacts): Layout 
   if (!hasRequestedWidth) {
     const atDensity = (density: number) => ({ ...options, dpr: String(density) });
     return {
+      widths: null,
       width: Math.round(resultWidth / dpr),
       height: Math.round(resultHeight / dpr),
       sizes: '',
@@ -73,22 +78,22 @@ function layoutOf(options: ParameterTexts, { result, dpr }: ImageFacts): Layout 
   const maxWidth = isLimited ? resultWidth : maxSide;
   const width = Math.min(requested, maxWidth);
   // Also smaller widths for narrow screens and larger ones for dense screens.
-  const widths = [0.5, 1, 2, dpr].map((factor) =>
+  const wanted = [0.5, 1, 2, dpr].map((factor) =>
     Math.min(maxWidth, Math.max(1, Math.round(requested * factor))),
   );
+  const widths = [...new Set(wanted)].sort((a, b) => a - b);
   return {
+    widths,
     width,
     height: resultWidth > 0 ? Math.max(1, Math.round((width * resultHeight) / resultWidth)) : 0,
-    sizes: ` sizes="(max-width: ${width}px) 100vw, ${width}px"`,
+    sizes: `(max-width: ${width}px) 100vw, ${width}px`,
     plain: atWidth(options, width),
-    files: [...new Set(widths)]
-      .sort((a, b) => a - b)
-      .map((one) => [atWidth(options, one), `${one}w`]),
+    files: widths.map((one) => [atWidth(options, one), `${one}w`]),
   };
 }
 
 /** A format that all browsers support, and better ones that most support. */
-function formatsOf(options: ParameterTexts, { source }: ImageFacts) {
+export function formatsOf(options: ParameterTexts, { source }: ImageFacts) {
   const chosen = options['fmt'] ?? '';
   if (chosen !== '' && chosen !== 'auto') return { better: [], plain: chosen };
   const isStill = /^(?:0|false)$/.test(options['animated'] ?? '') || (options['page'] ?? '') !== '';
@@ -102,7 +107,8 @@ function formatsOf(options: ParameterTexts, { source }: ImageFacts) {
 
 /** A `picture` element; its width and height prevent layout shifts. */
 export function pictureCode(baseUrl: string, request: PageImage, facts: ImageFacts): string {
-  const { width, height, plain, files, sizes } = layoutOf(request.options, facts);
+  const { width, height, plain, files, ...layout } = layoutOf(request.options, facts);
+  const sizes = layout.sizes === '' ? '' : ` sizes="${layout.sizes}"`;
   const formats = formatsOf(request.options, facts);
   const url = (options: ParameterTexts, fmt: string) =>
     escapeAttribute(imageUrl(baseUrl, { ...request, options: { ...options, fmt } }));

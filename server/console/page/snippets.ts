@@ -1,5 +1,12 @@
-import { imageUrl, type PageImage } from './image-url.ts';
-import { type ImageFacts, pictureCode, proportionOf } from './picture-code.ts';
+import { imageOptions, imageUrl, type PageImage, type ParameterTexts } from './image-url.ts';
+import {
+  formatsOf,
+  type ImageFacts,
+  layoutOf,
+  pictureCode,
+  positive,
+  proportionOf,
+} from './picture-code.ts';
 
 /** A piece of code to copy. */
 export interface Snippet {
@@ -7,92 +14,132 @@ export interface Snippet {
   readonly code: string;
 }
 
-const text = (value: string): string => JSON.stringify(value).replaceAll('</', '<\\/');
+/** A JSON value as code. */
+const literal = (value: unknown): string =>
+  Array.isArray(value)
+    ? `[${value.map(literal).join(', ')}]`
+    : JSON.stringify(value).replaceAll('</', '<\\/');
 const shell = (value: string): string => `'${value.replaceAll("'", `'\\''`)}'`;
 
-/** Options that frameworks set themselves: widths in device pixels. */
-const frameworkOptions = ['w', 'h', 'dpr'];
+/** The fields of an object that have a value, as code. */
+const fields = (values: object): readonly string[] =>
+  Object.entries(values)
+    .filter(([, value]) => value !== undefined)
+    .map(([name, value]) => `${name}: ${literal(value)}`);
+const object = (values: object): string =>
+  fields(values).length === 0 ? '{}' : `{ ${fields(values).join(', ')} }`;
+const lines = (indent: string, code: readonly string[]): string =>
+  code.map((line) => `${indent}${line},\n`).join('');
 
-/**
- * The options that frameworks do not set, as properties of an object.
- * @param names the framework's names of some options
- */
-function fixedOptions(
-  { project, options }: PageImage,
-  names: Readonly<Record<string, string>> = {},
-): string {
-  const fixed = Object.entries(options).filter(
-    ([name, value]) => value !== '' && !frameworkOptions.includes(name),
-  );
-  return [['project', project], ...fixed]
-    .map(([name = '', value = '']) => `${names[name] ?? name}: ${text(value)}`)
-    .join(', ');
+/** The options that frameworks do not set themselves: no sizes. */
+function fixedOptions(texts: ParameterTexts) {
+  const { w, h, dpr, ...options } = imageOptions(texts);
+  return options;
 }
+
+/** The options of `picture`, or null if it cannot have them. */
+function pictureOptions(request: PageImage, facts: ImageFacts): object | null {
+  const { widths, sizes } = layoutOf(request.options, facts);
+  if (widths === null) return null;
+  const { fmt, ...options } = fixedOptions(request.options);
+  const { better, plain } = formatsOf(request.options, facts);
+  const proportion = proportionOf(request.options);
+  return {
+    ...options,
+    widths,
+    sizes,
+    ratio: proportion === 0 ? undefined : 1 / proportion,
+    formats: better,
+    fmt: plain === '' ? undefined : plain,
+  };
+}
+
+const sdk = (baseUrl: string, request: PageImage, facts: ImageFacts): string => {
+  const { source, project, options } = request;
+  const picture = pictureOptions(request, facts);
+  const ofPicture =
+    picture === null
+      ? ''
+      : `
+
+// The attributes of a <picture> for all screens.
+const { sources, img } = images.picture(${literal(source)}, {
+${lines('  ', fields(picture))}});`;
+  return `import { createImageUrls } from '@image-delivery/sdk';
+
+const images = createImageUrls({
+${lines('  ', fields({ baseUrl, project }))}});
+
+const url = images.url(${literal(source)}, ${object(imageOptions(options))});${ofPicture}`;
+};
 
 const siteComment = `// The service fetches the app's own images from the site as it is published. While the app is
 // developed they come from the app itself.`;
 
-const next = (baseUrl: string, request: PageImage, { site }: ImageFacts): string => {
-  const proportion = proportionOf(request.options);
-  const height =
-    proportion === 0 ? '' : `\n  query.set('h', String(Math.round(width * ${proportion})));`;
+/** The loader of the SDK, or one that keeps the proportion of the image. */
+const next = (baseUrl: string, { project, options }: PageImage, { site }: ImageFacts): string => {
+  const proportion = proportionOf(options);
+  const settings = `${lines('  ', fields({ baseUrl, project, origin: site }))}  passthrough: (src) => process.env.NODE_ENV === 'development' && /^\\/(?!\\/)/.test(src),
+`;
+  const fixed = fixedOptions(options);
+  const loader =
+    proportion === 0
+      ? `import { createLoader } from '@image-delivery/sdk/next';
+
+${siteComment}
+export default createLoader({
+${settings}  options: ${object(fixed)},
+});`
+      : `import { createImageUrls } from '@image-delivery/sdk';
+
+${siteComment}
+const images = createImageUrls({
+${settings}});
+
+export default function loader({ src, width, quality = ${literal(fixed.q ?? null)} }) {
+  const h = Math.round(width * ${proportion});
+  const url = images.url(src, { ...${object(fixed)}, q: quality, w: width, h, dpr: 1, enlarge: true });
+  return url === src ? src + '#w=' + width : url;
+}`;
   return `// image-loader.js
 'use client';
 
-${siteComment}
-const site = ${text(site)};
-
-export default function loader({ src, width, quality }) {
-  if (process.env.NODE_ENV === 'development' && /^\\/(?!\\/)/.test(src)) {
-    return src + (src.includes('?') ? '&' : '?') + 'w=' + width;
-  }
-  const query = new URLSearchParams({ ${fixedOptions(request)} });
-  query.set('w', String(width));${height}
-  query.set('dpr', '1');
-  if (quality) query.set('q', String(quality));
-  return \`${baseUrl}/img/\${encodeURIComponent(new URL(src, site).href)}?\${query}\`;
-}
+${loader}
 
 // next.config.mjs
+import { imageConfig } from '@image-delivery/sdk/next';
+
 export default {
-  images: { loader: 'custom', loaderFile: './image-loader.js' },
+  images: imageConfig('./image-loader.js'),
 };`;
 };
 
-const nuxtNames = { q: 'quality', fmt: 'format', bg: 'background' } as const;
-
-const nuxt = (baseUrl: string, request: PageImage, { site }: ImageFacts): string => {
-  const proportion = proportionOf(request.options);
-  const height =
-    proportion === 0
-      ? ''
-      : `\n    const { width, height = width && Math.round(width * ${proportion}) } = given;`;
-  const sized = height === '' ? '...given' : '...given, height';
-  return `// app/providers/image-delivery.ts
-import { createOperationsGenerator, defineProvider } from '@nuxt/image/runtime';
-
-const operations = createOperationsGenerator();
-
+const nuxt = (baseUrl: string, { project, options }: PageImage, { site }: ImageFacts): string => {
+  const { q, fmt, ...others } = fixedOptions(options);
+  const modifiers = { quality: q, format: fmt, ...others };
+  const sides = [
+    ['width', positive(options, 'w')],
+    ['height', positive(options, 'h')],
+  ] as const;
+  const size = sides.map(([name, pixels]) => (pixels === 0 ? '' : ` ${name}="${pixels}"`));
+  return `// nuxt.config.ts
 ${siteComment}
-const site = ${text(site)};
-
-export default defineProvider({
-  getImage(src, { modifiers }) {
-    if (import.meta.dev && /^\\/(?!\\/)/.test(src)) return { url: src };
-    const given = Object.fromEntries(Object.entries(modifiers).filter(([, value]) => value !== undefined));${height}
-    const query = operations({ ${fixedOptions(request, nuxtNames)}, ${sized}, dpr: 1 });
-    return { url: \`${baseUrl}/img/\${encodeURIComponent(new URL(src, site).href)}?\${query}\` };
-  },
-});
-
-// nuxt.config.ts
 export default defineNuxtConfig({
   modules: ['@nuxt/image'],
   image: {
-    provider: 'image-delivery',
-    providers: { 'image-delivery': { provider: '~/providers/image-delivery.ts' } },
+    provider: process.env.NODE_ENV === 'development' ? 'none' : 'imageDelivery',
+    providers: {
+      imageDelivery: {
+        provider: '@image-delivery/sdk/nuxt',
+        options: {
+${lines('          ', [...fields({ baseUrl, project, origin: site }), `modifiers: ${object(modifiers)}`])}        },
+      },
+    },
   },
-});`;
+});
+
+// In a component:
+// <NuxtImg src="/photo.jpg"${size.join('')} alt="" />`;
 };
 
 const curl = (baseUrl: string, request: PageImage, accept: string): string =>
@@ -106,6 +153,7 @@ export const snippets = (
   facts: ImageFacts,
 ): readonly Snippet[] => [
   { title: 'HTML', code: pictureCode(baseUrl, request, facts) },
+  { title: 'SDK', code: sdk(baseUrl, request, facts) },
   { title: 'Next.js', code: next(baseUrl, request, facts) },
   { title: 'Nuxt', code: nuxt(baseUrl, request, facts) },
   { title: 'curl', code: curl(baseUrl, request, accept) },
