@@ -6,7 +6,8 @@ import type { ClientOptions } from '../../sdk/src/client/index.ts';
 import { ApiError, ConnectionError, TimeoutError } from '../../sdk/src/client/index.ts';
 import { freePort, startService } from '../service/service.ts';
 import { until } from '../until.ts';
-import { type Fault, startFaultyProxy } from './faulty-proxy.ts';
+import { type Fault, refusal, startFaultyProxy } from './faulty-proxy.ts';
+import { stoppedClock } from './stopped-clock.ts';
 
 const apiKey = 'sk_key-of-the-client';
 
@@ -18,29 +19,6 @@ t.test('a wait ends with its signal', async (t) => {
   await t.rejects(waiting, reason);
   await t.rejects(systemClock.sleep(60_000, controller.signal), reason);
   await systemClock.sleep(1, new AbortController().signal);
-});
-
-/** A clock whose time passes only during sleeps. */
-function stoppedClock() {
-  const waits: number[] = [];
-  let at = 0;
-  return {
-    /** The lengths of the sleeps so far, in ms. */
-    waits,
-    now: () => at,
-    random: () => 0.5,
-    sleep: async (ms: number, signal: AbortSignal | undefined) => {
-      signal?.throwIfAborted();
-      waits.push(ms);
-      at += ms;
-    },
-  };
-}
-
-const refusal = (status: number, code: string, headers: Readonly<Record<string, string>> = {}) => ({
-  status,
-  headers: { 'content-type': 'application/json', 'x-request-id': 'a-b-1', ...headers },
-  body: JSON.stringify({ error: 'No', code, message: 'Not now.', resolution_hint: 'Wait.' }),
 });
 
 const page = (status: number): Fault => ({

@@ -1,29 +1,51 @@
 import t from 'tap';
-import { createClient } from '../../sdk/src/client/index.ts';
+import { createClientWith } from '../../sdk/src/client/client.ts';
 import { json, startDelivery } from '../service/service.ts';
+import { type Fault, refusal, startFaultyProxy } from './faulty-proxy.ts';
+import { stoppedClock } from './stopped-clock.ts';
 
 const apiKey = 'sk_key-of-the-client';
 
-t.test('every operation succeeds', async (t) => {
+/** What each call meets before it reaches the service; the last three may have taken effect. */
+const faults: readonly Fault[] = [
+  refusal(429, 'rate_limited', { 'retry-after': '1' }),
+  refusal(503, 'store_unavailable'),
+  'half',
+  'silence',
+];
+
+t.test('every operation succeeds, also through a failing proxy', async (t) => {
   const { service, origin } = await startDelivery(t, {
     environment: {
       SERVICE_ROOT_API_KEY: apiKey,
+      SERVICE_API_RATE_LIMIT: '1000000',
       SERVICE_ENCRYPTION_KEYS: `test:${Buffer.alloc(32, 7).toString('base64')}`,
     },
   });
+  const proxy = await startFaultyProxy(t, service.url);
   const called = new Set<string>();
-  const client = new Proxy(createClient({ baseUrl: `${service.url}/`, apiKey }), {
+  const options = {
+    baseUrl: `${proxy.url}/`,
+    apiKey,
+    timeoutMs: 300,
+    // A busy machine may need more than one attempt after the faults.
+    retries: { count: 20, withinMs: 1_000_000 },
+  };
+  const client = new Proxy(createClientWith(options, stoppedClock()), {
     get(target, name, receiver) {
       called.add(String(name));
+      // A creation is repeated only after a refusal before it took effect.
+      proxy.faults.push(...(name === 'createProject' ? faults.slice(0, 1) : faults));
       return Reflect.get(target, name, receiver);
     },
   });
 
-  const created = await client.createProject({
+  const input = {
     name: 'My shop',
     origin: 'https://shop.example.com/',
     allowedOrigins: ['127.0.0.1'],
-  });
+  };
+  const created = await client.createProject(input, { timeoutMs: 60_000 });
   const { id: projectId } = created;
   t.match(created, { name: 'My shop', allowedOrigins: ['shop.example.com', '127.0.0.1'] });
   t.same(await client.getProject({ projectId }), created);
@@ -83,6 +105,7 @@ t.test('every operation succeeds', async (t) => {
   t.match(await client.getHealth(), { ok: true, checks: { database: { ok: true } } });
   t.same(await client.getReadiness(), { ready: true, status: 'ready' });
 
+  t.same(proxy.faults, [], 'every call met the faults');
   const { paths, components } = await json(await fetch(`${service.url}/openapi.json`));
   const operations = Object.values<Record<string, Operation>>(paths)
     .flatMap((methods) => Object.values(methods))

@@ -24,6 +24,17 @@ export type Fault =
       readonly body?: string;
     };
 
+/** An error as the service sends it. */
+export const refusal = (
+  status: number,
+  code: string,
+  headers: Readonly<Record<string, string>> = {},
+) => ({
+  status,
+  headers: { 'content-type': 'application/json', 'x-request-id': 'a-b-1', ...headers },
+  body: JSON.stringify({ error: 'No', code, message: 'Not now.', resolution_hint: 'Wait.' }),
+});
+
 export interface FaultyProxy {
   /** Without a slash at the end. */
   readonly url: string;

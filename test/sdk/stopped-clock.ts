@@ -1,0 +1,22 @@
+import type { Clock } from '../../sdk/src/client/clock.ts';
+
+export interface StoppedClock extends Clock {
+  /** The lengths of the sleeps so far, in ms. */
+  readonly waits: readonly number[];
+}
+
+/** A clock whose time passes only during sleeps. */
+export function stoppedClock(): StoppedClock {
+  const waits: number[] = [];
+  let at = 0;
+  return {
+    waits,
+    now: () => at,
+    random: () => 0.5,
+    sleep: async (ms, signal) => {
+      signal?.throwIfAborted();
+      waits.push(ms);
+      at += ms;
+    },
+  };
+}
