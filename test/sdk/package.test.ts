@@ -134,6 +134,18 @@ t.test('each entry runs in Node, and only ./sign imports modules of Node', async
   }
 });
 
+t.test('the first picture of each page runs', async (t) => {
+  for (const page of ['sdk/README.md', 'docs/sdk.md']) {
+    const [, code = ''] =
+      /```js\n(.*?)```/s.exec(await readFile(join(rootPath, page), 'utf8')) ?? [];
+    t.ok(code.trim().split('\n').length <= 10, `${page}: in ten lines`);
+    await write('first.js', `${code}console.log(JSON.stringify({ sources, img }));`);
+    const { sources, img } = JSON.parse((await run(...node(join(app, 'first.js')))).stdout);
+    t.match(sources, [{ type: 'image/avif' }, { type: 'image/webp' }], page);
+    t.match(img, { src: /^https:\/\/images\.example\.com\/img\//, srcset: /h=180&w=320 320w/ });
+  }
+});
+
 t.test('a production bundle is small and has no checks', async (t) => {
   const all = await bundle(`export { createImageUrls } from '${name}';`, forProduction);
   const bytes = gzipSync(all, { level: 9 }).length;
