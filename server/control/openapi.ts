@@ -3,7 +3,7 @@ import { controlPrefix, type Endpoint, endpoints } from './endpoints.ts';
 import { controlErrors, errorResponses } from './error-responses.ts';
 import { examples } from './examples.ts';
 import { healthSchema, readinessSchema } from './health-schema.ts';
-import { imagePaths, imageSchemas, parameterSchema } from './image-paths.ts';
+import { imagePaths, imageSchemas, layerFieldSchema, parameterSchema } from './image-paths.ts';
 import {
   headerComponents,
   locationHeader,
@@ -13,6 +13,9 @@ import {
 } from './response-headers.ts';
 import {
   bodySchemas,
+  layerInputSchema,
+  layerNameSchema,
+  layerSchema,
   originHostSchema,
   presetInputSchema,
   presetNameSchema,
@@ -28,6 +31,8 @@ const schemas = {
   ...bodySchemas,
   Preset: presetSchema(parameterSchema),
   PresetInput: presetInputSchema(parameterSchema),
+  Layer: layerSchema(layerFieldSchema),
+  LayerInput: layerInputSchema(layerFieldSchema),
   HealthStatus: healthSchema,
   Readiness: readinessSchema,
   ...imageSchemas,
@@ -78,6 +83,7 @@ const inPath = (name: string, schema: object, example: string) => ({
 });
 const projectIdParameter = inPath('projectId', projectIdSchema, examples.Project.id);
 const presetNameParameter = inPath('presetName', presetNameSchema, examples.Preset.name);
+const layerNameParameter = inPath('layerName', layerNameSchema, examples.Layer.name);
 const prewarmIdParameter = inPath('prewarmId', prewarmIdSchema, examples.PrewarmStatus.id);
 const purgeIdParameter = inPath('purgeId', purgeIdSchema, examples.PurgeStatus.id);
 const originHostParameter = inPath('host', originHostSchema, examples.ProjectOrigin.host);
@@ -120,6 +126,7 @@ function operationObject(id: string, endpoint: Endpoint): object {
   const parameters = [
     ...(path.includes('{projectId}') ? [projectIdParameter] : []),
     ...(path.includes('{presetName}') ? [presetNameParameter] : []),
+    ...(path.includes('{layerName}') ? [layerNameParameter] : []),
     ...(path.includes('{host}') ? [originHostParameter] : []),
     ...(path.includes('{prewarmId}') ? [prewarmIdParameter] : []),
     ...(path.includes('{purgeId}') ? [purgeIdParameter] : []),

@@ -1,8 +1,16 @@
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
 import { bareHostRule } from './hosts-and-urls.ts';
+import { ruledLayerField } from './layer-input.ts';
 import { ruledSchema } from './preset-input.ts';
-import { type Body, bodySchemas, type PresetInput, presetInputSchema } from './schemas.ts';
+import {
+  type Body,
+  bodySchemas,
+  type LayerInput,
+  layerInputSchema,
+  type PresetInput,
+  presetInputSchema,
+} from './schemas.ts';
 import { errorMessage, maxErrors } from './validation-messages.ts';
 
 /** The dialect of OpenAPI 3.1. */
@@ -20,6 +28,7 @@ const validators = {
   LimitsInput: ajv.compile<Body<'LimitsInput'>>(bodySchemas.LimitsInput),
   DomainInput: ajv.compile<Body<'DomainInput'>>(bodySchemas.DomainInput),
   PresetInput: ajv.compile<PresetInput>(presetInputSchema(ruledSchema)),
+  LayerInput: ajv.compile<LayerInput>(layerInputSchema(ruledLayerField)),
 };
 
 export type InputName = keyof typeof validators;
