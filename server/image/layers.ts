@@ -1,6 +1,6 @@
 import { ServiceError } from '../../contract/errors.ts';
 import { nearestName } from '../../contract/suggestion.ts';
-import type { ImageLayer, Layer, TextLayer } from '../../pool/variant.ts';
+import type { ImageLayer, Layer, TextLayer, Variant } from '../../pool/variant.ts';
 import type { LayerFields, StoredLayer } from '../../store/layer.ts';
 import type { Project } from '../../store/projects.ts';
 import { checkSource } from './access.ts';
@@ -69,4 +69,12 @@ export function resolveLayers(
     return shown.trim() === '' ? [] : [{ ...layer, words: shown }];
   });
   return layers.length === 0 ? null : layers;
+}
+
+/** The variant without the watermark or the layer that an error names; null for another error. */
+export function withoutFailed(variant: Variant, { details }: ServiceError): Variant | null {
+  if (details.watermark === true) return { ...variant, watermark: null };
+  if (details.layer === undefined || variant.layers === null) return null;
+  const layers = variant.layers.toSpliced(details.layer, 1);
+  return { ...variant, layers: layers.length === 0 ? null : layers };
 }
