@@ -7,6 +7,7 @@ import { schemaTypes } from './sdk-schemas.ts';
 import { errorsModule, operationsModule } from './sdk-tables.ts';
 import {
   errorsMarkdown,
+  layersMarkdown,
   metricsMarkdown,
   parametersMarkdown,
   settingsExample,
@@ -28,6 +29,7 @@ const generated: Readonly<Record<string, (text: string) => string>> = {
   '.env.example': settingsExample,
   'docs/operating/metrics.md': metricsMarkdown,
   'docs/parameters.md': section('parameters', parametersMarkdown),
+  'docs/layers.md': section('layers', layersMarkdown),
   'docs/settings.md': section('settings', settingsMarkdown),
   'docs/errors.md': section('errors', errorsMarkdown),
   'docs/testing.md': section('stores', differencesMarkdown),

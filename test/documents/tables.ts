@@ -1,5 +1,6 @@
 import { errorCatalogue } from '../../contract/errors.ts';
 import { defaultInWords, settingRows } from '../../contract/settings/table.ts';
+import { fieldsOfKind, layerKinds } from '../../server/image/layer-fields.ts';
 import { parameterNames, parameters } from '../../server/image/parameters.ts';
 import { type Metric, serviceMetrics } from '../../server/telemetry/metrics.ts';
 import { workerMetrics } from '../../worker/metrics.ts';
@@ -21,6 +22,18 @@ export function parametersMarkdown(): string {
     return [names, accepts, meaning, `\`${name}=${example}\``];
   });
   return markdownTable(['Name', 'Accepts', 'Meaning', 'Example'], rows);
+}
+
+/** Every field of a layer by kind, for docs/layers.md. */
+export function layersMarkdown(): string {
+  const tables = layerKinds.map((kind) => {
+    const rows = Object.entries(fieldsOfKind(kind)).map(([name, field]) => {
+      const { accepts, meaning, example } = field;
+      return [`\`${name}\``, accepts, meaning, `\`${JSON.stringify(example)}\``];
+    });
+    return `### ${kind}\n\n${markdownTable(['Name', 'Accepts', 'Meaning', 'Example'], rows)}`;
+  });
+  return `\n${tables.join('\n\n')}\n`;
 }
 
 /** Every error, by status, for docs/errors.md. */

@@ -349,6 +349,8 @@ export interface ImageOptions {
    * Accepts a file name of 1 to 200 characters. Example: `download: 'My landscape'`.
    */
   readonly download?: string | undefined;
+  /** Words of a text layer of `layer`, such as `'text.price': '19,90 €'`: at most 500 characters. */
+  readonly [words: `text.${string}`]: string | undefined;
 }
 
 /** The canonical names of parameters that have further names. */
@@ -393,6 +395,9 @@ export const textNames: readonly string[] = [
   'fallback',
   'download',
 ];
+
+/** The most characters of the words of a layer. */
+export const maxWords = 500;
 
 /** The widths of a srcset in device pixels: steps to which the service rounds the widths of client hints. */
 export const defaultWidths: readonly number[] = [320, 480, 640, 828, 1080, 1440, 1920, 2560, 3840];
