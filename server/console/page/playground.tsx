@@ -2,6 +2,7 @@ import { useEffect, useMemo, useState } from 'preact/hooks';
 import { Controls, defaultsOf } from './controls.tsx';
 import { imagePath, imageUrl, isSource, type ParameterTexts } from './image-url.ts';
 import { SelectField, TextField } from './labelled.tsx';
+import { LayersField } from './layers-field.tsx';
 import { browsers, useImage } from './load-image.ts';
 import { type ApiDescription, parametersIn } from './openapi.ts';
 import { ProjectField } from './project-field.tsx';
@@ -72,6 +73,7 @@ export function Playground({ description, route, session }: PlaygroundProps) {
           }
         />
         <Samples project={project} near={origin} onChoose={setSource} />
+        <LayersField session={session} project={project} options={options} onChange={setOptions} />
         <Controls
           parameters={parameters}
           options={options}

@@ -10,6 +10,9 @@ export interface Snippet {
 const text = (value: string): string => JSON.stringify(value).replaceAll('</', '<\\/');
 const shell = (value: string): string => `'${value.replaceAll("'", `'\\''`)}'`;
 
+/** A name of an object literal; those of the words of layers have a dot. */
+const property = (name: string): string => (/^\w+$/.test(name) ? name : `'${name}'`);
+
 /** Options that frameworks set themselves: widths in device pixels. */
 const frameworkOptions = ['w', 'h', 'dpr'];
 
@@ -25,7 +28,7 @@ function fixedOptions(
     ([name, value]) => value !== '' && !frameworkOptions.includes(name),
   );
   return [['project', project], ...fixed]
-    .map(([name = '', value = '']) => `${names[name] ?? name}: ${text(value)}`)
+    .map(([name = '', value = '']) => `${property(names[name] ?? name)}: ${text(value)}`)
     .join(', ');
 }
 
