@@ -1,6 +1,9 @@
 import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
+import { fieldsOfKind, type LayerKind, layerKinds } from '../server/image/layer-fields.ts';
 import { type ParameterName, parameterNames, parameters } from '../server/image/parameters.ts';
+import type { LayerFields } from '../store/layer.ts';
+import { callApi } from './call-api.ts';
 import { deploy } from './deployment.ts';
 import { type GalleryItem, galleryPage } from './gallery/page.ts';
 import { serveBodies } from './origin/bodies.ts';
@@ -12,6 +15,21 @@ import { type PictureName, picture as readPicture } from './origin/pictures.ts';
  */
 
 const folder = fileURLToPath(new URL('../../docs/gallery/', import.meta.url));
+
+/** A layer of each kind, to which the examples add a field. */
+const layerBase: Readonly<Record<LayerKind, LayerFields>> = {
+  image: { scale: 25 },
+  text: { words: 'Sale:\nall the seas of the north', size: 28, color: 'fff', position: 'center' },
+};
+const layerExamples = layerKinds.flatMap((kind) =>
+  Object.entries(fieldsOfKind(kind)).map(([name, { meaning, example, exampleWith }]) => ({
+    kind,
+    name,
+    meaning,
+    fields: { ...layerBase[kind], ...exampleWith, ...(name === 'url' ? {} : { [name]: example }) },
+  })),
+);
+const layerName = (kind: LayerKind, field: string) => `${kind}-${field.toLowerCase()}`;
 
 /** The landscape without its end, as after an interrupted download. */
 const truncated = 'truncated.jpg';
@@ -57,12 +75,21 @@ const sections: Readonly<Record<string, readonly Example[]>> = {
     picture: 'portrait-rotated.jpg',
     query: `w=300&h=200&bg=ddd&fit=${fit}`,
   })),
+  Layers: layerExamples.map(({ kind, name, meaning, fields }) => ({
+    title: layerName(kind, name),
+    text: `\`${JSON.stringify({ [kind]: fields })}\` ${meaning}`,
+    picture: 'landscape.jpg',
+    query: `w=400&layer=${layerName(kind, name)}`,
+  })),
   'Placeholders and facts': ['blurhash', 'thumbhash', 'lqip', 'json'].map((fmt) => ({
     title: fmt,
     picture: 'coast.jpg',
     query: `w=400&fmt=${fmt}`,
   })),
 };
+
+/** Of the files of a section. */
+const prefixes: Readonly<Record<string, string>> = { Parameters: 'parameter', Layers: 'layer' };
 
 const origin = await serveBodies(async (target) => {
   const name = target.slice(1) as GalleryPicture;
@@ -71,11 +98,17 @@ const origin = await serveBodies(async (target) => {
 });
 const service = await deploy();
 try {
+  for (const { kind, name, fields } of layerExamples) {
+    const source = kind === 'image' ? { url: `${origin.url}/emblem.svg` } : {};
+    const path = `/projects/${service.project}/layers/${layerName(kind, name)}`;
+    const layer = { [kind]: { ...source, ...fields } };
+    await callApi(service.url, service.key, 'PUT', path, layer);
+  }
   await mkdir(folder, { recursive: true });
   for (const old of await readdir(folder)) await rm(`${folder}${old}`);
   const items: Record<string, GalleryItem[]> = {};
   for (const [section, examples] of Object.entries(sections)) {
-    const prefix = section === 'Parameters' ? 'parameter' : 'fit';
+    const prefix = prefixes[section] ?? 'fit';
     items[section] = [];
     for (const example of examples) items[section].push(await render(prefix, example));
   }

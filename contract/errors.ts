@@ -30,12 +30,15 @@ const hintsByStatus = {
     host_not_allowed: 'Use localhost or the IP address of the service in the URL.',
     origin_not_allowed: 'Open the URL directly, or embed it in a page of the same host.',
     signature_invalid: "Sign the URL with the project's secret and an exp that has not passed.",
+    layer_text_not_signed:
+      "Sign the URL with the project's secret, or set freeText of the layer if anyone may choose its words.",
     workbench_forbidden: 'Set SERVICE_WORKBENCH_USERNAME and SERVICE_WORKBENCH_PASSWORD.',
   },
   404: {
     project_not_found: 'Check the project id; listing the projects shows those that exist.',
     preset_not_found:
       "Check the preset's name; listing the project's presets shows those that exist.",
+    layer_not_found: "Check the layer's name; listing the project's layers shows those that exist.",
     purge_not_found: 'Use the Location of the response to the purge request, within a day.',
     prewarm_not_found: 'Use the Location of the response to the prewarm request, within a day.',
     endpoint_not_found: 'Check the path against the interface specification at /openapi.json.',
@@ -124,6 +127,8 @@ interface ErrorDetails {
   readonly retryAfter?: number;
   /** Whether the source of the project's watermark failed instead of the request's own. */
   readonly watermark?: boolean;
+  /** The index of the variant's layer whose source failed. */
+  readonly layer?: number;
 }
 
 /** An error as plain data, for messages to other threads and processes. */
@@ -175,7 +180,19 @@ export class ServiceError extends Error {
 
   /** The same error, reported for the watermark's source. */
   ofWatermark(): ServiceError {
-    const message = `The watermark cannot be used. ${this.message}`;
-    return new ServiceError(this.code, message, this.cause, { ...this.details, watermark: true });
+    return this.#of('The watermark', { watermark: true });
+  }
+
+  /** The same error, reported for a layer of the variant. */
+  ofLayer(layer: number): ServiceError {
+    return this.#of('A layer', { layer });
+  }
+
+  /** An error of a shared source may have been reported for another use of it before. */
+  #of(subject: string, use: ErrorDetails): ServiceError {
+    const { watermark, layer, ...details } = this.details;
+    const reason = this.message.replace(/^(?:The watermark|A layer) cannot be used\. /, '');
+    const message = `${subject} cannot be used. ${reason}`;
+    return new ServiceError(this.code, message, this.cause, { ...details, ...use });
   }
 }

@@ -13,12 +13,12 @@ export class Admission {
 
   /**
    * Reserves a place for live work, once.
-   * @throws ServiceError overloaded, or that of a watermark that could not be used recently
+   * @throws ServiceError overloaded, or that of a watermark or a layer that could not be used recently
    */
   enter(): void {
     if (this.#leave !== null) return;
     this.#leave = isLive(this.#work) ? this.#producer.reserve(this.#work.project) : () => {};
-    this.#producer.requireUsableWatermark(this.#work);
+    this.#producer.requireUsableLayers(this.#work);
   }
 
   /** Releases the place; has no effect without one, or a second time. */

@@ -140,8 +140,8 @@ export class Engine {
 
   /**
    * The image of a cache key. The caller must have checked that the project may use the source.
-   * @throws ServiceError, with the detail `watermark` when the variant's watermark cannot be used; or the
-   *   signal's reason
+   * @throws ServiceError, with the detail `watermark` or `layer` when one of them cannot be used; or the signal's
+   *   reason
    */
   async get(key: string, request: ImageRequest, signal: AbortSignal): Promise<CacheResult> {
     signal.throwIfAborted();

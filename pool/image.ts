@@ -35,6 +35,8 @@ export interface ImageTags {
   readonly source: string;
   /** Null without a watermark. */
   readonly watermark: string | null;
+  /** Of layers with images; absent for none. */
+  readonly layers?: readonly string[];
 }
 
 /** Where the image of a cache comes from. */

@@ -5,13 +5,13 @@ import { requireSupportedFormat } from './formats/unsupported-formats.ts';
 import type { ImageFreshness } from './freshness.ts';
 import type { FetchTimes, Image, ImageInput, InputDigests } from './image.ts';
 import type { ImagePurges } from './purges.ts';
-import { watermarkVariant } from './rendering/watermark.ts';
+import { failedLayer, imageLayerVariant, layersOf, ofLayer } from './rendering/layer.ts';
 import type { EngineSettings } from './settings.ts';
 import type { NotModified, Validators } from './source/fetch.ts';
 import type { OriginOf } from './source/origin.ts';
 import { type SourceLease, Sources } from './source/sources.ts';
 import type { StageObserver } from './stages.ts';
-import type { Variant } from './variant.ts';
+import type { ImageLayer, Variant } from './variant.ts';
 import { WatermarkFailures, type WatermarkSource } from './watermark-failures.ts';
 
 export interface ImageRequest {
@@ -31,7 +31,7 @@ export interface ImageRequest {
   /** Set by the engine. */
   readonly sharedWait?: SharedWait;
   readonly stages?: StageObserver;
-  /** Of the source and the watermark. Default: plain HTTP requests. */
+  /** Of the source, the watermark and the layers. Default: plain HTTP requests. */
   readonly originOf?: OriginOf;
   /**
    * Called before a render, with nothing fetched yet. Resolves with a function for its end, or rejects with the
@@ -70,7 +70,8 @@ interface Produced {
 
 interface Inputs {
   readonly source: SourceLease;
-  readonly watermark: SourceLease | null;
+  /** Of the images of `layersOf` the variant; null for texts. */
+  readonly layers: readonly (SourceLease | null)[];
 }
 
 /** Watermarks are decoded at this size, in px, when they are checked. */
@@ -106,15 +107,19 @@ export class Producer {
 
   /** As `Engine.checkWatermark`. */
   async checkWatermark(watermark: WatermarkSource, signal: AbortSignal): Promise<void> {
-    const { url, originOf } = watermark;
+    const { url, originOf, allowed } = watermark;
     const deadline = AbortSignal.timeout(this.#checkWithinMs);
     // The check serves every project with this watermark, so it is counted for the host alone.
     const project = `watermarks of ${url.host}`;
     const options = { project, signal: AbortSignal.any([signal, deadline]), background: true };
     try {
-      const lease = await this.#acquireSupported(url, { ...options, allowed: anyHost, originOf });
+      const lease = await this.#acquireSupported(url, {
+        ...options,
+        allowed: allowed?.isAllowed ?? anyHost,
+        originOf,
+      });
       try {
-        const variant = watermarkVariant({ scale: 100, opacity: 100 }, checkedSize);
+        const variant = imageLayerVariant({ scale: 100, opacity: 100, rotate: 0 }, checkedSize);
         await this.transforms.transform(lease.bytes, variant, { ...options, hold: lease.hold });
       } finally {
         lease.release();
@@ -127,18 +132,15 @@ export class Producer {
   }
 
   /**
-   * @param fetched called when source and watermark have arrived, or could not be fetched
-   * @throws ServiceError, with the detail `watermark` when the variant's watermark cannot be used; or the
-   *   signal's reason
+   * @param fetched called when source, watermark and layers have arrived, or could not be fetched
+   * @throws ServiceError, with the detail `watermark` or `layer` when one of them cannot be used; or the signal's
+   *   reason
    */
   async produce(work: Work, fetched: () => void): Promise<Produced> {
     try {
       return await this.#transform(await this.#fetch(work).finally(fetched), work);
     } catch (error) {
-      const url = work.variant.watermark?.url;
-      if (url !== undefined && error instanceof ServiceError && error.details.watermark === true) {
-        this.#watermarkFailures.set({ url: new URL(url), originOf: work.originOf }, error);
-      }
+      this.#remember(error, work);
       throw error;
     }
   }
@@ -169,10 +171,17 @@ export class Producer {
     return answer.bytes === null ? answer : supported(answer);
   }
 
-  /** @throws ServiceError of a watermark that could not be used recently */
-  requireUsableWatermark({ variant, originOf }: ImageRequest): void {
-    if (variant.watermark === null) return;
-    this.#watermarkFailures.requireUsable({ url: new URL(variant.watermark.url), originOf });
+  /** @throws ServiceError of a watermark or a layer that could not be used recently */
+  requireUsableLayers(request: ImageRequest): void {
+    const { variant } = request;
+    for (const [index, layer] of layersOf(variant).entries()) {
+      if (layer.kind === 'text') continue;
+      try {
+        this.#watermarkFailures.requireUsable(layerSource(request, index, layer));
+      } catch (error) {
+        throw error instanceof ServiceError ? ofLayer(variant, index, error) : error;
+      }
+    }
   }
 
   /** @throws ServiceError overloaded, when the transform queue has no place for a live request */
@@ -215,36 +224,52 @@ export class Producer {
     await Promise.all([this.transforms.close(), this.sources.close()]);
   }
 
-  /** Fetches source and watermark in parallel; on failure of one it releases the other. */
+  /** Fetches source, watermark and layers in parallel; on failure of one it releases the others. */
   async #fetch(work: Work): Promise<Inputs> {
-    const { watermark } = work.variant;
     const version = sourceVersion(work);
-    const [first, second] = await Promise.allSettled([
+    const layers = layersOf(work.variant);
+    const [source, ...others] = await Promise.allSettled([
       this.#acquireSupported(work.source, { ...work, version, notBefore: work.validFrom.source }),
-      watermark === null ? null : this.#fetchWatermark(watermark.url, work),
+      ...layers.map((layer, index) =>
+        layer.kind === 'text' ? null : this.#fetchLayer(layer, index, work),
+      ),
     ]);
-    if (first.status === 'fulfilled' && second.status === 'fulfilled') {
-      work.onFetched('source', first.value);
-      if (second.value !== null) work.onFetched('watermark', second.value);
-      return { source: first.value, watermark: second.value };
+    const all = [source, ...others];
+    const failed = all.filter((one) => one.status === 'rejected');
+    if (source.status === 'fulfilled' && failed.length === 0) {
+      const leases = others.map((one) => (one.status === 'fulfilled' ? one.value : null));
+      work.onFetched('source', source.value);
+      const watermark = watermarkOf(work.variant, leases);
+      if (watermark !== null) work.onFetched('watermark', watermark);
+      return { source: source.value, layers: leases };
     }
-    for (const one of [first, second]) if (one.status === 'fulfilled') one.value?.release();
-    throw first.status === 'rejected' ? first.reason : (second as PromiseRejectedResult).reason;
+    for (const one of all) if (one.status === 'fulfilled') one.value?.release();
+    for (const { reason } of failed) this.#remember(reason, work);
+    throw failed[0]?.reason;
   }
 
-  async #fetchWatermark(url: string, work: Work): Promise<SourceLease> {
+  async #fetchLayer(layer: ImageLayer, index: number, work: Work): Promise<SourceLease> {
+    const isWatermark = index === 0 && work.variant.watermark !== null;
     try {
-      return await this.#acquireSupported(new URL(url), {
+      return await this.#acquireSupported(new URL(layer.url), {
         ...work,
         version: sourceVersion({ ...work, version: null }),
-        notBefore: work.validFrom.watermark,
-        allowed: anyHost,
+        notBefore: isWatermark ? work.validFrom.watermark : 0,
+        allowed: isWatermark ? anyHost : work.allowed,
       });
     } catch (error) {
-      // `overloaded` is not a failure of the watermark.
+      // `overloaded` is not a failure of the layer.
       const isOwn = error instanceof ServiceError && error.code !== 'overloaded';
-      throw isOwn ? error.ofWatermark() : error;
+      throw isOwn ? ofLayer(work.variant, index, error) : error;
     }
+  }
+
+  /** Remembers the failure of a watermark or a layer. */
+  #remember(error: unknown, work: Work): void {
+    const index = failedLayer(work.variant, error);
+    const layer = index === null ? undefined : layersOf(work.variant)[index];
+    if (index === null || layer?.kind !== 'image') return;
+    this.#watermarkFailures.set(layerSource(work, index, layer), error as ServiceError);
   }
 
   /** A source in a supported format. */
@@ -252,18 +277,19 @@ export class Producer {
     return supported(await this.sources.acquire(...args));
   }
 
-  async #transform({ source, watermark }: Inputs, work: Work): Promise<Produced> {
+  async #transform({ source, layers }: Inputs, work: Work): Promise<Produced> {
     const hold = () => {
-      const holds = [source.hold(), watermark?.hold()];
+      const holds = [source, ...layers].map((lease) => lease?.hold());
       return () => {
         for (const release of holds) release?.();
       };
     };
     try {
-      const options = { ...work, watermark: watermark?.bytes ?? null, hold };
+      const options = { ...work, layers: layers.map((lease) => lease?.bytes ?? null), hold };
       const transformed = await this.transforms.transform(source.bytes, work.variant, options);
       const { body, contentType, etag, width, height, queueMs, transformMs } = transformed;
       const fetched = source.fetchMs === null ? {} : { fetch: source.fetchMs };
+      const watermark = watermarkOf(work.variant, layers);
       const fetchedAt = { source: source.fetchedAt, watermark: watermark?.fetchedAt ?? 0 };
       // With Node 20 an object that is spread and extended has a hidden class of its own, 230 bytes.
       const image = { body, contentType, etag, width, height, fetchedAt };
@@ -273,10 +299,28 @@ export class Producer {
         timings: { ...fetched, queue: queueMs, transform: transformMs },
       };
     } finally {
-      source.release();
-      watermark?.release();
+      for (const lease of [source, ...layers]) lease?.release();
     }
   }
+}
+
+/** The first of the leases, if the variant has a watermark. */
+function watermarkOf(
+  { watermark }: Variant,
+  [first = null]: readonly (SourceLease | null)[],
+): SourceLease | null {
+  return watermark === null ? null : first;
+}
+
+/** How an image of `layersOf` a request is fetched: the allowlist applies to layers, and not to the watermark. */
+function layerSource(
+  { variant, project, originOf, allowed }: ImageRequest,
+  index: number,
+  { url }: ImageLayer,
+): WatermarkSource {
+  const isWatermark = index === 0 && variant.watermark !== null;
+  const hosts = isWatermark ? {} : { allowed: { project, isAllowed: allowed } };
+  return { url: new URL(url), originOf, ...hosts };
 }
 
 /** The lease, unless its format is not supported. */

@@ -80,6 +80,84 @@ export interface Watermark {
   readonly margin: number;
 }
 
+/** How a layer is mixed with what is below it (sharp's terms). */
+export const blends = [
+  'over',
+  'multiply',
+  'screen',
+  'overlay',
+  'darken',
+  'lighten',
+  'color-dodge',
+  'color-burn',
+  'hard-light',
+  'soft-light',
+  'difference',
+  'exclusion',
+  'add',
+] as const;
+export type Blend = (typeof blends)[number];
+
+/** Pixels of the output, or percent of its width or height. */
+export interface Length {
+  readonly amount: number;
+  readonly unit: 'px' | '%';
+}
+
+/** Where and how a layer is drawn. */
+export interface Placement {
+  readonly position: Gravity;
+  /** From the left or right edge, to the inside; to the right for a position in the middle. */
+  readonly offsetX: Length;
+  /** From the upper or lower edge, to the inside; down for a position in the middle. */
+  readonly offsetY: Length;
+  /** Repeats the layer over the whole output; the offsets are then the gaps. */
+  readonly tiled: boolean;
+  /** Percent. */
+  readonly opacity: number;
+  /** Clockwise, in degrees. */
+  readonly rotate: number;
+  readonly blend: Blend;
+}
+
+export interface ImageLayer extends Placement {
+  readonly kind: 'image';
+  readonly url: string;
+  /** Percent of the output's width, after the rotation. */
+  readonly scale: number;
+}
+
+export const alignments = ['left', 'center', 'right'] as const;
+export type Alignment = (typeof alignments)[number];
+
+export interface TextLayer extends Placement {
+  readonly kind: 'text';
+  readonly words: string;
+  /** A family. */
+  readonly font: string;
+  /** 100..900. */
+  readonly weight: number;
+  /** Pixels of the output, or `fit` for the largest size that fits the box. */
+  readonly size: number | 'fit';
+  /** The box of the text: percent of the output's width and height. */
+  readonly width: number;
+  readonly height: number;
+  readonly color: Colour;
+  /** Transparent for none. */
+  readonly background: Colour;
+  /** Pixels of the output. */
+  readonly padding: number;
+  readonly align: Alignment;
+  /** More lines end with an ellipsis. */
+  readonly maxLines: number | null;
+}
+
+export type Layer = ImageLayer | TextLayer;
+
+/** Whether words are drawn on the image, which only processes with fonts do: their layout cannot be interrupted. */
+export const hasText = ({ layers }: Pick<Variant, 'layers'>): boolean =>
+  layers?.some(({ kind }) => kind === 'text') ?? false;
+
 /**
  * All properties of a request that determine the bytes of an output, except the source, after query, client
  * hints and project defaults were merged. Plain data, because it is sent to threads.
@@ -132,6 +210,8 @@ export interface Variant {
   /** 0..1, multiplied with the image's own opacity. */
   readonly opacity: number | null;
   readonly watermark: Watermark | null;
+  /** Drawn on the watermark, each on the ones before; null for none. */
+  readonly layers: readonly Layer[] | null;
   /** In order of preference; the source's own format when none is suitable. */
   readonly formats: readonly OutputFormat[];
   /** True when the formats were negotiated; animated sources then skip formats without animation. */
@@ -197,6 +277,7 @@ const fields: { readonly [Field in keyof Variant]: readonly [Variant[Field], Eff
   sharpen: [null, 'pixels'],
   opacity: [null, 'pixels'],
   watermark: [null, 'pixels'],
+  layers: [null, 'pixels'],
   formats: [[], 'plan'],
   negotiated: [false, 'plan'],
   refused: [[], 'plan'],

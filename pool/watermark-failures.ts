@@ -21,20 +21,22 @@ interface Failure {
   checking: boolean;
 }
 
-/** A watermark, and how it is fetched for a project. */
+/** A watermark or the image of a layer, and how it is fetched for a project. */
 export interface WatermarkSource {
   readonly url: URL;
   /** Default: plain HTTP requests. */
   readonly originOf?: OriginOf | undefined;
+  /** For a layer: the project, and the hosts that it allows. Default: every host. */
+  readonly allowed?: { readonly project: string; readonly isAllowed: (host: string) => boolean };
 }
 
 /** All spellings of a URL have the same key. */
-function keyOf({ url, originOf }: WatermarkSource): string {
+function keyOf({ url, originOf, allowed }: WatermarkSource): string {
   const canonical = canonicalUrl(url);
-  return `${canonical.href} ${originOf?.(canonical)?.identity ?? ''}`;
+  return `${canonical.href} ${originOf?.(canonical)?.identity ?? ''} ${allowed?.project ?? ''}`;
 }
 
-/** A cache of the watermarks that could not be used. */
+/** A cache of the watermarks and layers that could not be used. */
 export class WatermarkFailures {
   readonly #check: (watermark: WatermarkSource) => Promise<void>;
   readonly #now: () => number;

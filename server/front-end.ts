@@ -18,6 +18,7 @@ import { DiskCacheReporter } from './cluster/disk-cache-reporter.ts';
 import { WebConsole } from './console/console.ts';
 import { Authentication } from './control/authenticate.ts';
 import { ControlPlane } from './control/control-plane.ts';
+import { LayerResource } from './control/layer-resource.ts';
 import { OriginResource } from './control/origin-resource.ts';
 import { PresetResource } from './control/preset-resource.ts';
 import { ProjectResource } from './control/project-resource.ts';
@@ -320,6 +321,7 @@ class FrontEnd {
         onChange,
       }),
       presets: new PresetResource({ projects, onChange }),
+      layers: new LayerResource({ projects, guard, fonts: this.#settings.fonts, onChange }),
       origins: new OriginResource({
         projects,
         guard,

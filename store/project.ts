@@ -1,3 +1,4 @@
+import type { StoredLayer } from './layer.ts';
 import type { PresetParameters } from './preset.ts';
 import type { ProjectOrigin } from './project-origin.ts';
 import type { Purges } from './purges.ts';
@@ -69,6 +70,8 @@ export interface Project extends ProjectSettings {
   readonly previousSigningSecret?: string | null;
   /** The project's image parameters, by preset name. */
   readonly presets?: Readonly<Record<string, PresetParameters>>;
+  /** By name. */
+  readonly layers?: Readonly<Record<string, StoredLayer>>;
   /** Absent until it is set: images do not follow their sources. */
   readonly freshness?: ProjectFreshness;
   /** By `originField` of the host. */

@@ -1,6 +1,7 @@
 import type { Collection, Db, Filter, UpdateFilter } from 'mongodb';
 import { withTimeout } from './deadline.ts';
 import { newProjectId, newSigningSecret } from './identifiers.ts';
+import type { StoredLayer } from './layer.ts';
 import { StoreUnavailable } from './outage.ts';
 import { isPresetName, type PresetParameters } from './preset.ts';
 import type { Project, ProjectFreshness, ProjectLimits, ProjectSettings } from './project.ts';
@@ -46,9 +47,9 @@ export const newProjectSettings: ProjectSettings = {
 };
 
 /** @throws Error for an invalid name, which the store could parse as a path */
-function presetField(name: string): `presets.${string}` {
-  if (!isPresetName(name)) throw new Error('not a preset name');
-  return `presets.${name}`;
+function namedField<P extends 'presets' | 'layers'>(parent: P, name: string): `${P}.${string}` {
+  if (!isPresetName(name)) throw new Error('not a name of a preset or a layer');
+  return `${parent}.${name}`;
 }
 
 /** More than the concurrent changes of one project, each of which may come before a purge. */
@@ -148,11 +149,20 @@ export class Projects {
 
   /** @param name for which `isPresetName` is true */
   setPreset(id: string, name: string, parameters: PresetParameters): Promise<Project | null> {
-    return this.#change(id, { $set: { [presetField(name)]: parameters } });
+    return this.#change(id, { $set: { [namedField('presets', name)]: parameters } });
   }
 
   removePreset(id: string, name: string): Promise<Project | null> {
-    return this.#change(id, { $unset: { [presetField(name)]: '' } });
+    return this.#change(id, { $unset: { [namedField('presets', name)]: '' } });
+  }
+
+  /** @param name for which `isLayerName` is true */
+  setLayer(id: string, name: string, layer: StoredLayer): Promise<Project | null> {
+    return this.#change(id, { $set: { [namedField('layers', name)]: layer } });
+  }
+
+  removeLayer(id: string, name: string): Promise<Project | null> {
+    return this.#change(id, { $unset: { [namedField('layers', name)]: '' } });
   }
 
   setOrigin(id: string, origin: ProjectOrigin): Promise<Project | null> {

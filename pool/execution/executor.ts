@@ -1,4 +1,5 @@
 import { needsProcess } from '../formats/isolation.ts';
+import { hasText } from '../variant.ts';
 import { EncoderThreads } from './encoder-threads.ts';
 import type { ProcessLimits } from './process/launch.ts';
 import { type ProcessFonts, ProcessPool } from './process/process-pool.ts';
@@ -40,14 +41,15 @@ export class Executor {
 
   run(task: TransformTask): TaskRun<TransformResult> {
     const ending = new AbortController();
+    const drawsText = hasText(task.variant);
     let isolated: Promise<TransformResult> | null = null;
     const isolate = () => {
-      const processes = task.fonts === true ? this.#processesWithFonts : this.#processes;
+      const processes = drawsText ? this.#processesWithFonts : this.#processes;
       isolated = processes.run(task, ending.signal);
       return isolated;
     };
     // A thread finds the cost first, from the header.
-    const direct = task.onlyLight !== true && (task.fonts === true || needsProcess(task.source));
+    const direct = task.onlyLight !== true && (drawsText || needsProcess(task.source));
     const onThread = direct ? null : this.#onThread(task);
     return {
       result: onThread?.result.then((result) => result ?? isolate()) ?? isolate(),

@@ -9,12 +9,10 @@ import type { Variant } from '../variant.ts';
 /** The message to a transform thread or to a transform process. */
 export interface TransformTask {
   readonly source: Uint8Array;
-  /** The bytes of the variant's watermark; null when it has none. */
-  readonly watermark: Uint8Array | null;
+  /** The bytes of the images of `layersOf` the variant; null for texts. */
+  readonly layers: readonly (Uint8Array | null)[];
   readonly variant: Variant;
   readonly limits: Omit<RenderLimits, 'isolated'>;
-  /** True for a variant with texts, which needs a process with fonts. */
-  readonly fonts?: boolean;
   /** True returns the cost of a transform that is not light instead of running it. */
   readonly onlyLight?: boolean;
 }
@@ -35,12 +33,12 @@ const maxDetail = 2000;
 
 /** @returns null when the transform needs a process of its own, and `isolated` is false */
 export async function runTask(
-  { source, watermark, variant, limits, onlyLight }: TransformTask,
+  { source, layers, variant, limits, onlyLight }: TransformTask,
   isolated: boolean,
 ): Promise<TransformResult | null> {
   const startedAt = performance.now();
   try {
-    const image = await render(source, watermark, variant, { ...limits, isolated }, onlyLight);
+    const image = await render(source, layers, variant, { ...limits, isolated }, onlyLight);
     return { ok: true, ...image, transformMs: performance.now() - startedAt };
   } catch (thrown) {
     if (thrown instanceof IsolationRequired) return null;

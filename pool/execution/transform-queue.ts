@@ -26,10 +26,10 @@ export interface TransformOptions {
   readonly background?: boolean;
   /** Aborts when a live request begins to wait for background work, which then becomes live work. */
   readonly promoted?: AbortSignal;
-  /** The bytes of the variant's watermark, when it has one. */
-  readonly watermark?: Uint8Array | null;
+  /** The bytes of the images of the variant's watermark and layers, as in the task. */
+  readonly layers?: TransformTask['layers'];
   /**
-   * Called when a thread begins to read the source and the watermark. The returned function is called when
+   * Called when a thread begins to read the source and the layers. The returned function is called when
    * the thread no longer reads them, which may be after the promise has settled.
    */
   readonly hold?: () => () => void;
@@ -54,7 +54,7 @@ type Finished = Exclude<TransformResult, { exceeds: Cost }>;
 
 interface QueuedTransform extends Scheduled {
   readonly source: Uint8Array;
-  readonly watermark: Uint8Array | null;
+  readonly layers: TransformTask['layers'];
   readonly variant: Variant;
   readonly stages: StageObserver;
   readonly hold: () => () => void;
@@ -142,7 +142,7 @@ export class TransformQueue {
   }
 
   /**
-   * @param source not changed, and copied to the thread unless its memory is shared, as is a watermark
+   * @param source not changed, and copied to the thread unless its memory is shared, as are layers
    * @throws ServiceError overloaded, transform_timeout, source_unsupported, source_corrupt,
    *   source_too_large, parameter_invalid, internal_error
    */
@@ -151,7 +151,7 @@ export class TransformQueue {
     variant: Variant,
     options: TransformOptions,
   ): Promise<Transformed> {
-    const { project, signal, background = false, promoted, watermark = null } = options;
+    const { project, signal, background = false, promoted, layers = [] } = options;
     signal.throwIfAborted();
     const { isBackgroundFull } = this.#schedule;
     if (this.#closed || (background ? isBackgroundFull : this.#schedule.isFull(project))) {
@@ -169,7 +169,7 @@ export class TransformQueue {
           project,
           cost: null,
           source,
-          watermark,
+          layers,
           variant,
           stages: options.stages ?? noObserver,
           hold: options.hold ?? (() => () => {}),
@@ -291,12 +291,12 @@ export class TransformQueue {
   }
 
   async #run(task: QueuedTransform): Promise<void> {
-    const { source, watermark, variant } = task;
+    const { source, layers, variant } = task;
     const release = task.hold();
     const startedAt = performance.now();
     const limits = this.#limits;
     const onlyLight = task.cost === null;
-    const run = this.#executor.run({ source, watermark, variant, limits, onlyLight });
+    const run = this.#executor.run({ source, layers, variant, limits, onlyLight });
     let exceeds: Cost | null = null;
     let terminated: Promise<void> | undefined;
     let stage: Stage | null = null;

@@ -107,6 +107,8 @@ export function costOf(facts: SourceFacts, plan: Plan, variant: Variant): Cost {
     times({ ms: 450, bytes: 4 }, trimmed),
     times({ ms: filtering(variant), bytes: 0 }, pixels),
     times(processing, pixels),
+    // Each layer may cover the whole output.
+    times(processing, pixels * (variant.layers?.length ?? 0)),
     { ms: plan.byFrame ? separateFrame * frames : 0, bytes: 0 },
     encodes(times(encodingCost(plan.format, variant), pixels), variant),
     encodes({ ms: frames > 1 ? frames * (encodingFrame[plan.format] ?? 0) : 0, bytes: 0 }, variant),

@@ -163,7 +163,8 @@ export function makePlan(
   const addsColour =
     (!isNeutral(requested) && (padded || flatten || freeAngle || variant.opacity !== null)) ||
     variant.tint !== null ||
-    variant.watermark !== null;
+    variant.watermark !== null ||
+    variant.layers !== null;
   const profile = profileHandling(facts.colour, variant, !byFrame && hasProfile, addsColour);
   const space = profile === 'keep' ? facts.colour.space : null;
   const sameSize = box.width === rotated.width && box.height === rotated.height;

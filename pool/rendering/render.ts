@@ -11,7 +11,7 @@ import { copyrightOf } from '../formats/metadata/copyright.ts';
 import { keptMetadata } from '../formats/metadata/kept-metadata.ts';
 import type { Size } from '../geometry.ts';
 import { entityTag, type Image } from '../image.ts';
-import { type OutputFormat, plainVariant, type Variant, type Watermark } from '../variant.ts';
+import { hasText, type Layer, type OutputFormat, plainVariant, type Variant } from '../variant.ts';
 import {
   type Cost,
   CostExceeded,
@@ -26,13 +26,14 @@ import { bestOutput } from './encode/choose.ts';
 import { maxEncodes } from './encode/within-bytes.ts';
 import { encodings } from './encode.ts';
 import { mayHaveGainMap, requireKeptGainMap } from './gain-map.ts';
+import { imageLayerVariant, layersOf, ofLayer, overlayOf, textLayerVariant } from './layer.ts';
 import { type Original, originalOf } from './original.ts';
 import { Pipeline, type RenderLimits } from './pipeline.ts';
 import { placeholders } from './placeholders.ts';
 import { makePlan, type Plan } from './plan.ts';
 import { applySteps, imagePasses, passes, type Step, type StepContext } from './steps.ts';
+import { textImage } from './text/text-image.ts';
 import { croppedArea, findUsedArea } from './used-area.ts';
-import { overlayOf, watermarkVariant } from './watermark.ts';
 
 /** An image whose body has an ArrayBuffer of its own, which can be transferred to another thread. */
 export type RenderedImage = Omit<Image, 'fetchedAt'> & { readonly body: Uint8Array<ArrayBuffer> };
@@ -48,7 +49,7 @@ interface Prepared {
 /**
  * Renders one variant of a source.
  *
- * @param watermarkBytes the bytes of the variant's watermark; null when it has none
+ * @param layerBytes the bytes of the images of `layersOf` the variant; null for texts
  * @param onlyLight true throws CostExceeded for a transform that is not light
  * @throws ServiceError source_unsupported, source_corrupt, source_too_large, parameter_invalid,
  *   transform_timeout
@@ -56,26 +57,34 @@ interface Prepared {
  */
 export async function render(
   sourceBytes: Uint8Array,
-  watermarkBytes: Uint8Array | null,
+  layerBytes: readonly (Uint8Array | null)[],
   variant: Variant,
   limits: RenderLimits,
   onlyLight = false,
 ): Promise<RenderedImage> {
   const source = withoutExcessMetadata(openContainer(sourceBytes), variant);
-  const watermark =
-    watermarkBytes === null
-      ? null
-      : await withWatermarkErrors(() =>
-          withoutExcessMetadata(openContainer(watermarkBytes), plainVariant),
-        );
-  const prepared = onlyLight ? await requireLight(source, watermark, variant, limits) : null;
+  const layers = layersOf(variant);
+  const images = await Promise.all(
+    layerBytes.map((bytes, index) =>
+      bytes === null
+        ? null
+        : withLayerErrors(variant, index, () =>
+            withoutExcessMetadata(openContainer(bytes), plainVariant),
+          ),
+    ),
+  );
+  const prepared = onlyLight ? await requireLight(source, images, variant, limits) : null;
+  if (!limits.isolated && hasText(variant)) throw new IsolationRequired();
   const { pipeline, facts, context } = await transform(source, variant, limits, prepared);
   const { plan } = context;
-  const mark = variant.watermark;
-  if (watermark !== null && mark !== null) {
-    const overlay = await withWatermarkErrors(() => overlayFrom(watermark, mark, plan, limits));
+  if (layers.length > 0) {
+    const overlays: OverlayOptions[] = [];
+    for (const [index, layer] of layers.entries()) {
+      const draw = () => overlayFrom(images[index] ?? null, layer, plan, limits);
+      overlays.push(await withLayerErrors(variant, index, draw));
+    }
     await pipeline.render();
-    pipeline.apply((image) => applySteps(image, passes.watermark, { ...context, overlay }));
+    pipeline.apply((image) => applySteps(image, passes.layers, { ...context, overlays }));
   }
   const original = await originalOf(sourceBytes, source.bytes, facts, context);
   if (variant.placeholder === null) {
@@ -93,12 +102,16 @@ export async function render(
   return imageOf(text, contentType, plan);
 }
 
-/** Marks the errors of work on the watermark as errors of the watermark. */
-async function withWatermarkErrors<T>(work: () => T | Promise<T>): Promise<T> {
+/** Marks the errors of work on a layer as errors of it. @param index in `layersOf` */
+async function withLayerErrors<T>(
+  variant: Variant,
+  index: number,
+  work: () => T | Promise<T>,
+): Promise<T> {
   try {
     return await work();
   } catch (error) {
-    throw error instanceof ServiceError ? error.ofWatermark() : error;
+    throw error instanceof ServiceError ? ofLayer(variant, index, error) : error;
   }
 }
 
@@ -108,14 +121,17 @@ async function withWatermarkErrors<T>(work: () => T | Promise<T>): Promise<T> {
  */
 async function requireLight(
   source: Container,
-  watermark: Container | null,
+  layers: readonly (Container | null)[],
   variant: Variant,
   limits: RenderLimits,
 ): Promise<Prepared | null> {
   try {
+    if (hasText(variant)) throw new IsolationRequired();
     const prepared = kinds[source.kind].vector ? null : await prepare(source, variant, limits);
-    const own = prepared === null ? isolatedCost : costOf(prepared.facts, prepared.plan, variant);
-    const cost = watermark === null ? own : sum(own, await watermarkCost(watermark, limits));
+    let cost = prepared === null ? isolatedCost : costOf(prepared.facts, prepared.plan, variant);
+    for (const layer of layers) {
+      if (layer !== null) cost = sum(cost, await layerCost(layer, limits));
+    }
     if (!isLight(cost)) throw new CostExceeded(cost);
     return prepared;
   } catch (error) {
@@ -123,10 +139,10 @@ async function requireLight(
   }
 }
 
-/** Zero for a watermark that cannot be opened: its error is thrown when it is used. */
-async function watermarkCost(watermark: Container, limits: RenderLimits): Promise<Cost> {
-  if (kinds[watermark.kind].vector) return isolatedCost;
-  return inspect(watermark, limits).then(decodingCost, (error: unknown) => {
+/** Zero for a layer that cannot be opened: its error is thrown when it is used. */
+async function layerCost(layer: Container, limits: RenderLimits): Promise<Cost> {
+  if (kinds[layer.kind].vector) return isolatedCost;
+  return inspect(layer, limits).then(decodingCost, (error: unknown) => {
     if (error instanceof IsolationRequired) throw error;
     return { ms: 0, bytes: 0 };
   });
@@ -162,7 +178,7 @@ async function prepare(
   return { facts, plan: makePlan(facts, area, variant, limits.sourceMaxPixels) };
 }
 
-/** Transforms a source, without its watermark. */
+/** Transforms a source, without its watermark and layers. */
 async function transform(
   container: Container,
   variant: Variant,
@@ -191,7 +207,7 @@ async function transform(
   if (!limits.isolated) {
     requireInterruptible(facts, plan, variant.maxBytes === null ? 1 : maxEncodes);
   }
-  const context: StepContext = { plan, variant, overlay: null, metadata, copyright };
+  const context: StepContext = { plan, variant, overlays: [], metadata, copyright };
   const keepsExif = metadata?.exif === 'kept' && !facts.colour.is16Bit;
   const pipeline = new Pipeline(source, facts, { ...plan, lenient, raw, keepsExif }, limits);
   const apply = (steps: readonly Step[]) =>
@@ -216,16 +232,21 @@ async function transform(
   return { pipeline, facts, context };
 }
 
+/** @param image null for a text */
 async function overlayFrom(
-  source: Container,
-  watermark: Watermark,
+  image: Container | null,
+  layer: Layer,
   plan: Plan,
   limits: RenderLimits,
 ): Promise<OverlayOptions> {
-  const { pipeline } = await transform(source, watermarkVariant(watermark, plan), limits);
+  const source = layer.kind === 'image' ? image : openContainer(await textImage(layer, plan));
+  if (source === null) throw new Error('a layer without its image');
+  const variant =
+    layer.kind === 'image' ? imageLayerVariant(layer, plan) : textLayerVariant(layer, plan);
+  const { pipeline } = await transform(source, variant, limits);
   const { data, info } = await pipeline.write((image) => image.ensureAlpha().raw());
   const pixels = Buffer.from(data.buffer, data.byteOffset, data.byteLength);
   plan.space?.convert(pixels);
   const rendered = { pixels, width: info.width, height: info.height };
-  return overlayOf(rendered, watermark, plan, plan.animated);
+  return overlayOf(rendered, layer, plan, plan.animated);
 }

@@ -10,8 +10,8 @@ import type { Plan } from './plan.ts';
 export interface StepContext {
   readonly plan: Plan;
   readonly variant: Variant;
-  /** The watermark, transformed and positioned. */
-  readonly overlay: OverlayOptions | null;
+  /** The watermark and the layers, transformed and positioned. */
+  readonly overlays: readonly OverlayOptions[];
   /** Null when metadata is stripped. */
   readonly metadata: KeptMetadata | null;
   /** Null when the source has none, or it is not kept. */
@@ -129,8 +129,7 @@ const opacity: Step = (image, { plan, variant }) => {
   return image.composite([{ input, tile: true, blend: 'dest-in' }]);
 };
 
-const watermark: Step = (image, { overlay }) =>
-  overlay === null ? image : image.composite([overlay]);
+const layers: Step = (image, { overlays }) => image.composite([...overlays]);
 
 /** By default sharp converts to sRGB and drops the profile, which is `convert`. */
 const colour: Step = (image, { plan }) => {
@@ -180,7 +179,7 @@ export const passes = {
   /** Extracts and scales the used area in a separate pass. */
   prepare: [orient, crop, shrink, colour, metadata],
   opacity: [opacity, colour, metadata],
-  watermark: [watermark, colour, metadata],
+  layers: [layers, colour, metadata],
   encode: [colour, metadata, copyright, gainMap],
 } satisfies Readonly<Record<string, readonly Step[]>>;
 

@@ -1,3 +1,4 @@
+import { maxWords } from './generated/parameters.ts';
 import { colourNames, maxSourceLength, rules } from './generated/rules.ts';
 import { canonicalName } from './read.ts';
 import type { Range, Rule } from './rule.ts';
@@ -65,6 +66,9 @@ function optionError(texts: Texts): string | null {
     const name = canonicalName(spelling);
     if (known.has(name)) return `${name} is given more than once, as ${spelling} too.`;
     known.add(name);
+    if (name.startsWith('text.') && [...text].length > maxWords) {
+      return `${name} must be a text of at most ${maxWords} characters.`;
+    }
     const rule = Object.hasOwn(rules, name) ? rules[name] : undefined;
     if (rule && !isAccepted(rule, text)) return `${spelling} must be ${rule.accepts}.`;
   }

@@ -11,7 +11,7 @@ const readSource = (path: string): string =>
   /^https?:\//i.test(path) ? path.replace(/^(\w+):\/(?!\/)/, '$1://') : decodeURIComponent(path);
 
 function readValue(name: string, text: string): unknown {
-  if (textNames.includes(name)) return text;
+  if (textNames.includes(name) || name.startsWith('text.')) return text;
   if (/^(true|false)?$/i.test(text)) return !/f/i.test(text);
   if (flagNames.includes(name)) return text === '1';
   if (!/^-?[\d.]+([,_]-?[\d.]+)*$/.test(text)) return text;

@@ -17,6 +17,7 @@ import { type Authentication, authorise, readKey, requireProductAccess } from '.
 import { type Endpoint, type EndpointId, findEndpoint } from './endpoints.ts';
 import { bareHostRule } from './hosts-and-urls.ts';
 import { InvalidJson, parseJson } from './json.ts';
+import type { LayerResource } from './layer-resource.ts';
 import type { OriginResource } from './origin-resource.ts';
 import type { PresetResource } from './preset-resource.ts';
 import { type PrewarmStore, queuePrewarm } from './prewarm.ts';
@@ -38,6 +39,7 @@ export interface ControlPlaneEnvironment extends PrewarmStore {
   readonly storedProjects: Pick<Projects, 'organisationOf'>;
   readonly projects: ProjectResource;
   readonly presets: PresetResource;
+  readonly layers: LayerResource;
   readonly origins: OriginResource;
   readonly purges: Pick<PurgeRecords, 'find'>;
   readonly usage: Pick<UsageRecorder, 'days'>;
@@ -54,6 +56,7 @@ interface Call {
   readonly key: ApiKey;
   readonly projectId: string;
   readonly presetName: string;
+  readonly layerName: string;
   /** Of the path. */
   readonly host: string;
   readonly prewarmId: string;
@@ -82,7 +85,7 @@ export class ControlPlane {
   async handle(request: HttpRequest): Promise<void> {
     const match = findEndpoint(request.method, request.path);
     if (match === null) throw new Error(`the router passed ${request.method} ${request.path}`);
-    const { endpoint, projectId, presetName, host, prewarmId, purgeId } = match;
+    const { endpoint, projectId, presetName, layerName, host, prewarmId, purgeId } = match;
     const { signal, query, accept } = request;
     const contentType = request.header('content-type');
     const authorization = request.header('authorization');
@@ -112,6 +115,7 @@ export class ControlPlane {
         key,
         projectId: projectId ?? '',
         presetName: presetName ?? '',
+        layerName: layerName ?? '',
         host: host ?? '',
         prewarmId: prewarmId ?? '',
         purgeId: purgeId ?? '',
@@ -145,7 +149,8 @@ export class ControlPlane {
 type Handlers = Readonly<Record<EndpointId, (call: Call) => Promise<unknown>>>;
 
 function handlersOf(environment: ControlPlaneEnvironment): Handlers {
-  const { projects, presets, origins, guard, prewarms, purges, usage, baseUrl } = environment;
+  const { projects, presets, layers, origins, guard, prewarms, purges, usage, baseUrl } =
+    environment;
   return {
     listProjects: async ({ key }) => (await projects.list(key)).map(projectBody),
     createProject: async ({ key, input }) =>
@@ -202,6 +207,11 @@ function handlersOf(environment: ControlPlaneEnvironment): Handlers {
     putProjectPreset: ({ projectId, presetName, input }) =>
       presets.put(projectId, presetName, typed('PresetInput', input)),
     deleteProjectPreset: ({ projectId, presetName }) => presets.remove(projectId, presetName),
+    listProjectLayers: ({ projectId }) => layers.list(projectId),
+    getProjectLayer: ({ projectId, layerName }) => layers.find(projectId, layerName),
+    putProjectLayer: ({ projectId, layerName, input }) =>
+      layers.put(projectId, layerName, typed('LayerInput', input)),
+    deleteProjectLayer: ({ projectId, layerName }) => layers.remove(projectId, layerName),
   };
 }
 

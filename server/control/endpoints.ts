@@ -35,6 +35,8 @@ export const controlPrefix = '/api/sdk/v1';
 
 const preset = { status: 200, name: 'preset', schema: 'Preset' } as const;
 const presets = { status: 200, name: 'presets', schema: 'Preset', isList: true } as const;
+const layer = { status: 200, name: 'layer', schema: 'Layer' } as const;
+const layers = { status: 200, name: 'layers', schema: 'Layer', isList: true } as const;
 const freshness = { status: 200, name: 'freshness', schema: 'Freshness' } as const;
 const origins = { status: 200, name: 'origins', schema: 'ProjectOrigin', isList: true } as const;
 const limits = { status: 200, name: 'limits', schema: 'Limits' } as const;
@@ -255,6 +257,41 @@ export const endpoints = {
     success: presets,
     errors: [400, 404],
   },
+  listProjectLayers: {
+    method: 'GET',
+    path: '/projects/{projectId}/layers',
+    summary: 'List layers',
+    description: 'The layers of the project, by name.',
+    success: layers,
+    errors: [404],
+  },
+  getProjectLayer: {
+    method: 'GET',
+    path: '/projects/{projectId}/layers/{layerName}',
+    summary: 'Read a layer',
+    description: 'What `layer` in image URLs of the project draws.',
+    success: layer,
+    errors: [404],
+  },
+  putProjectLayer: {
+    method: 'PUT',
+    path: '/projects/{projectId}/layers/{layerName}',
+    summary: 'Create or replace a layer',
+    description:
+      'An image on an allowed host, or a text. Fields that are not given have their defaults. Image URLs with the layer change at once.',
+    input: 'LayerInput',
+    success: layer,
+    errors: [400, 404],
+  },
+  deleteProjectLayer: {
+    method: 'DELETE',
+    path: '/projects/{projectId}/layers/{layerName}',
+    summary: 'Delete a layer',
+    description:
+      'Returns the remaining layers; deleting a missing layer is not an error. Image URLs with the layer fail afterwards.',
+    success: layers,
+    errors: [400, 404],
+  },
 } as const satisfies Record<string, Endpoint>;
 
 export type EndpointId = keyof typeof endpoints;
@@ -265,6 +302,7 @@ export interface Match {
   /** Decoded; null for operations without one. */
   readonly projectId: string | null;
   readonly presetName: string | null;
+  readonly layerName: string | null;
   readonly host: string | null;
   readonly prewarmId: string | null;
   readonly purgeId: string | null;
@@ -289,6 +327,7 @@ export function findEndpoint(method: string, path: string): Match | null {
       endpoint,
       projectId: segment('projectId'),
       presetName: segment('presetName'),
+      layerName: segment('layerName'),
       host: segment('host'),
       prewarmId: segment('prewarmId'),
       purgeId: segment('purgeId'),
@@ -302,7 +341,7 @@ export function methodsAt(path: string): readonly string[] {
   return routes.flatMap(({ endpoint, pattern }) => (pattern.test(path) ? endpoint.method : []));
 }
 
-/** A malformed segment stays encoded: no project or preset has such a name. */
+/** A malformed segment stays encoded: no project, preset or layer has such a name. */
 function decodeSegment(segment: string | undefined): string | null {
   if (segment === undefined) return null;
   try {

@@ -34,6 +34,7 @@ const ownControlCodes: readonly ErrorCode[] = [
 const sharedCodes: readonly ErrorCode[] = [
   'project_not_found',
   'preset_not_found',
+  'layer_not_found',
   'internal_error',
   'store_unavailable',
   'overloaded',

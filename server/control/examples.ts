@@ -24,6 +24,10 @@ const project: Project = {
 
 const presetInput = { parameters: { w: 400, h: 300, fit: 'cover', sharpen: true } };
 
+const layerInput = {
+  text: { words: 'Sale', position: 'northeast', color: 'fff', background: 'c00', padding: 8 },
+};
+
 const usage = {
   ...noUsage(),
   memory: 9_120,
@@ -97,4 +101,6 @@ export const examples = {
   DomainInput: { host: 'static.example.com' },
   PresetInput: presetInput,
   Preset: { name: 'card', ...presetInput },
+  LayerInput: layerInput,
+  Layer: { name: 'badge', ...layerInput },
 };

@@ -1,4 +1,5 @@
 import { imageFacts } from '../../pool/rendering/image-facts/fields.ts';
+import { fieldsOfKind, type LayerField, layerKinds } from '../image/layer-fields.ts';
 import { type ParameterName, parameterNames, parameters } from '../image/parameters.ts';
 import { maxSourceLength, sourceUrl } from '../image/source-url.ts';
 import { colour, flag, type ValueSchema } from '../image/values.ts';
@@ -12,6 +13,8 @@ import {
   wholeImageHeaders,
 } from './response-headers.ts';
 import { projectIdSchema } from './schemas.ts';
+
+const capitalised = (name: string): string => `${name[0]?.toUpperCase()}${name.slice(1)}`;
 
 /** Schemas of several parameters. */
 const sharedNames: ReadonlyMap<ValueSchema, string> = new Map([
@@ -28,7 +31,7 @@ function schemaName(name: ParameterName): string | null {
   if (schema.anyOf === undefined && schema.enum === undefined && schema.pattern === undefined) {
     return null;
   }
-  return sharedNames.get(schema) ?? `Image${name[0]?.toUpperCase()}${name.slice(1)}`;
+  return sharedNames.get(schema) ?? `Image${capitalised(name)}`;
 }
 
 /** The schema of a parameter, or a reference to it. */
@@ -37,9 +40,31 @@ export function parameterSchema(name: ParameterName): object {
   return key === null ? parameters[name].schema : { $ref: `#/components/schemas/${key}` };
 }
 
+/** Schemas of layers that generators for Go need named; the names of fields have one schema in all kinds. */
+const layerSchemas = new Map<ValueSchema, string>([[colour.schema, 'ImageColour']]);
+for (const kind of layerKinds) {
+  for (const [name, { schema }] of Object.entries(fieldsOfKind(kind))) {
+    if (schema.anyOf === undefined && schema.enum === undefined) continue;
+    if (!layerSchemas.has(schema)) layerSchemas.set(schema, `Layer${capitalised(name)}`);
+  }
+}
+
+/** The schema of a layer's field, with its meaning, or a reference to it. */
+export function layerFieldSchema(
+  _: string,
+  { schema, meaning, accepts }: LayerField<unknown>,
+): object {
+  const description = `${meaning} Accepts ${accepts}.`;
+  const name = layerSchemas.get(schema);
+  return name === undefined
+    ? { ...schema, description }
+    : { $ref: `#/components/schemas/${name}`, description };
+}
+
 /** The schemas of the image endpoint, by name. */
 export const imageSchemas = {
   ImageFacts: imageFacts.schema,
+  ...Object.fromEntries([...layerSchemas].map(([schema, name]) => [name, schema])),
   ...Object.fromEntries(
     parameterNames.flatMap((name) => {
       const key = schemaName(name);

@@ -3,7 +3,7 @@ import { controlPrefix, type Endpoint, endpoints } from './endpoints.ts';
 import { controlErrors, errorResponses } from './error-responses.ts';
 import { examples } from './examples.ts';
 import { healthSchema, readinessSchema } from './health-schema.ts';
-import { imagePaths, imageSchemas, parameterSchema } from './image-paths.ts';
+import { imagePaths, imageSchemas, layerFieldSchema, parameterSchema } from './image-paths.ts';
 import { prewarmVariantSchema } from './prewarm-variants.ts';
 import {
   headerComponents,
@@ -14,6 +14,9 @@ import {
 } from './response-headers.ts';
 import {
   bodySchemas,
+  layerInputSchema,
+  layerNameSchema,
+  layerSchema,
   originHostSchema,
   presetInputSchema,
   presetNameSchema,
@@ -32,6 +35,8 @@ const schemas = {
   PresetInput: presetInputSchema(parameterSchema),
   PrewarmInput: prewarmInputSchema({ $ref: '#/components/schemas/PrewarmVariant' }),
   PrewarmVariant: prewarmVariantSchema(parameterSchema),
+  Layer: layerSchema(layerFieldSchema),
+  LayerInput: layerInputSchema(layerFieldSchema),
   HealthStatus: healthSchema,
   Readiness: readinessSchema,
   ...imageSchemas,
@@ -82,6 +87,7 @@ const inPath = (name: string, schema: object, example: string) => ({
 });
 const projectIdParameter = inPath('projectId', projectIdSchema, examples.Project.id);
 const presetNameParameter = inPath('presetName', presetNameSchema, examples.Preset.name);
+const layerNameParameter = inPath('layerName', layerNameSchema, examples.Layer.name);
 const prewarmIdParameter = inPath('prewarmId', prewarmIdSchema, examples.PrewarmStatus.id);
 const purgeIdParameter = inPath('purgeId', purgeIdSchema, examples.PurgeStatus.id);
 const originHostParameter = inPath('host', originHostSchema, examples.ProjectOrigin.host);
@@ -124,6 +130,7 @@ function operationObject(id: string, endpoint: Endpoint): object {
   const parameters = [
     ...(path.includes('{projectId}') ? [projectIdParameter] : []),
     ...(path.includes('{presetName}') ? [presetNameParameter] : []),
+    ...(path.includes('{layerName}') ? [layerNameParameter] : []),
     ...(path.includes('{host}') ? [originHostParameter] : []),
     ...(path.includes('{prewarmId}') ? [prewarmIdParameter] : []),
     ...(path.includes('{purgeId}') ? [purgeIdParameter] : []),

@@ -6,10 +6,13 @@ import {
   prewarmIdPattern,
   projectIdPattern,
 } from '../../store/identifiers.ts';
+import type { StoredLayer } from '../../store/layer.ts';
 import { type PresetParameters, presetNamePattern } from '../../store/preset.ts';
 import { projectFits, watermarkPositions } from '../../store/projects.ts';
+import type { LayerField } from '../image/layer-fields.ts';
 import type { ParameterName } from '../image/parameters.ts';
 import { bareHostRule } from './hosts-and-urls.ts';
+import { layerFieldsSchema } from './layer-input.ts';
 import { presetParametersSchema } from './preset-input.ts';
 import { maxVariantCharacters } from './prewarm-variants.ts';
 
@@ -490,5 +493,44 @@ export interface PresetInput {
   readonly parameters: PresetParameters;
 }
 export interface Preset extends PresetInput {
+  readonly name: string;
+}
+
+/** The names of layers follow the rules of those of presets. */
+export const layerNameSchema = presetNameSchema;
+
+/** @param schemaOf the schema of a layer's field, or a reference to it */
+const layerProperties = (schemaOf: (name: string, field: LayerField<unknown>) => object) => ({
+  image: layerFieldsSchema('image', schemaOf),
+  text: layerFieldsSchema('text', schemaOf),
+});
+
+/** @param schemaOf as above */
+export const layerInputSchema = (
+  schemaOf: (name: string, field: LayerField<unknown>) => object,
+) => ({
+  type: 'object',
+  description: 'Either an image or a text.',
+  properties: layerProperties(schemaOf),
+  allOf: [
+    {
+      anyOf: [{ required: ['image'] }, { required: ['text'] }],
+      'x-rule': 'must have image or text',
+    },
+  ],
+  additionalProperties: false,
+});
+
+/** @param schemaOf as above */
+export const layerSchema = (schemaOf: (name: string, field: LayerField<unknown>) => object) => ({
+  type: 'object',
+  description: 'An image or a text under a name, to draw on pictures.',
+  properties: { name: layerNameSchema, ...layerProperties(schemaOf) },
+  required: ['name'],
+  additionalProperties: false,
+});
+
+export type LayerInput = StoredLayer;
+export interface Layer extends LayerInput {
   readonly name: string;
 }

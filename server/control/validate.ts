@@ -2,10 +2,13 @@ import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
 import { bareHostRule } from './hosts-and-urls.ts';
 import { ruledSchema } from './image-parameters.ts';
+import { ruledLayerField } from './layer-input.ts';
 import { prewarmVariantSchema } from './prewarm-variants.ts';
 import {
   type Body,
   bodySchemas,
+  type LayerInput,
+  layerInputSchema,
   type PresetInput,
   presetInputSchema,
   prewarmInputSchema,
@@ -29,6 +32,7 @@ const validators = {
   LimitsInput: ajv.compile<Body<'LimitsInput'>>(bodySchemas.LimitsInput),
   DomainInput: ajv.compile<Body<'DomainInput'>>(bodySchemas.DomainInput),
   PresetInput: ajv.compile<PresetInput>(presetInputSchema(ruledSchema)),
+  LayerInput: ajv.compile<LayerInput>(layerInputSchema(ruledLayerField)),
 };
 
 export type InputName = keyof typeof validators;

@@ -1,5 +1,6 @@
 import { ServiceError } from '../../contract/errors.ts';
 import { nearestName } from '../../contract/suggestion.ts';
+import { isLayerText } from './layer-query.ts';
 import { isParameter, parameterSpellings } from './options.ts';
 import { readSource } from './source-url.ts';
 
@@ -57,7 +58,7 @@ function readQuery(query: string): Map<string, string> {
   if (hasTooManyParameters(query)) throw invalid(tooManyParameters);
   const parameters = new Map<string, string>();
   for (const [name, value] of new URLSearchParams(query)) {
-    const known = ownNames.has(name) || isParameter(name);
+    const known = ownNames.has(name) || isParameter(name) || isLayerText(name);
     if (known && parameters.has(name)) throw invalid(`${name} is given more than once.`);
     const near = known ? undefined : nearestName(name, knownNames);
     if (near !== undefined) throw invalid(`${name} is not a parameter. Did you mean ${near}?`);

@@ -10,9 +10,10 @@ import { cdnProjectTag, cdnSourceTag } from './purges.ts';
  */
 export function cacheTagHeaders(
   names: readonly string[],
-  { project, source, watermark }: ImageTags,
+  { project, source, watermark, layers = [] }: ImageTags,
 ): Headers {
   const tags = [cdnProjectTag(project), cdnSourceTag(source)];
   if (watermark !== null) tags.push(cdnSourceTag(watermark));
+  tags.push(...layers.map(cdnSourceTag));
   return names.map((name) => [name, tags.join(name.endsWith('key') ? ' ' : ',')]);
 }

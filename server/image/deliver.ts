@@ -14,6 +14,8 @@ import { cachingHeaders, isConstant, notStored } from './caching.ts';
 import { combinedError, fallbackHeaders, isReplaceable, withoutSourceArea } from './fallback.ts';
 import { imageFreshness } from './freshness.ts';
 import { variantKey } from './key.ts';
+import { readLayerTexts } from './layer-query.ts';
+import { resolveLayers, withoutFailed } from './layers.ts';
 import { type Negotiated, negotiate } from './negotiate.ts';
 import { readOptions } from './options.ts';
 import { withPreset } from './preset.ts';
@@ -42,7 +44,7 @@ export interface DeliveryEnvironment {
   readonly isBackground: (target: string, token: string) => Promise<boolean>;
   /** Rejects when a project has reached a limit; resolves with a function for the end of the render. */
   readonly admitRender: (project: Project) => Promise<() => void>;
-  /** Called when an image is delivered without its project's watermark, which failed. */
+  /** Called when an image is delivered without its project's watermark or a layer, which failed. */
   readonly onWatermarkFailure: (projectId: string, error: ServiceError) => void;
   /** The names of the headers with the tags of an image, in lower case. */
   readonly cacheTagHeaders: readonly string[];
@@ -68,7 +70,7 @@ interface CheckedRequest extends Omit<ImageRequest, 'purges' | 'freshness'> {
 
 interface Delivered {
   readonly result: CacheResult;
-  /** False if the watermark is missing or the fallback replaces the source: the response must not be stored. */
+  /** False if the watermark or a layer is missing, or the fallback replaces the source: the response must not be stored. */
   readonly complete: boolean;
   /** The error of the source, when the image is the fallback's. */
   readonly sourceError: ServiceError | null;
@@ -127,9 +129,10 @@ export class Delivery {
     if (headers.isLoop) {
       throw new ServiceError('source_blocked', 'The source is an image of this service itself.');
     }
-    const { address, requested } = await runStage(observed, 'parse', () => {
+    const { address, requested, texts } = await runStage(observed, 'parse', () => {
       const address = readAddress(path, query);
-      return { address, requested: readOptions(address.parameters) };
+      const { parameters } = address;
+      return { address, requested: readOptions(parameters), texts: readLayerTexts(parameters) };
     });
     const { source } = address;
     observed.addressed(address.projectId, source.hostname);
@@ -147,6 +150,9 @@ export class Delivery {
     const fallback = options.fallback === undefined ? null : new URL(options.fallback);
     if (fallback !== null) checkSource(project, fallback);
     const { hints, accepted } = headers.negotiated;
+    // A required signature has been checked, and covers the words.
+    const isTrusted = background || project.requireSignedUrls;
+    const layers = resolveLayers(options.layer, texts, project, isTrusted);
     const latest = () => this.#environment.projects.latest(project);
     const checked = {
       project: project._id,
@@ -154,7 +160,7 @@ export class Delivery {
       originOf: this.#environment.originsOf(latest),
       source,
       version: options.v ?? null,
-      variant: resolveVariant(options, hints, accepted, project),
+      variant: { ...resolveVariant(options, hints, accepted, project), layers },
       allowed: (host: string) => allows(project, host),
       background,
       stages: observed,
@@ -185,7 +191,7 @@ export class Delivery {
   /** The source's image, or the fallback's when the source fails. */
   async #getOrFallback(request: CheckedRequest, fallback: URL | null): Promise<Delivered> {
     try {
-      return await this.#getOrWithoutWatermark(request);
+      return await this.#getOrWithoutLayers(request);
     } catch (error) {
       // Background work renders the source or fails.
       const mayReplace = fallback !== null && !request.background && !request.signal.aborted;
@@ -196,7 +202,7 @@ export class Delivery {
         variant: withoutSourceArea(request.variant),
       };
       try {
-        const { result } = await this.#getOrWithoutWatermark(replacement);
+        const { result } = await this.#getOrWithoutLayers(replacement);
         request.stages.failed(error);
         return { result, complete: false, sourceError: error };
       } catch (fallbackError) {
@@ -205,18 +211,17 @@ export class Delivery {
     }
   }
 
-  /** The image, or the image without a watermark when the watermark fails. */
-  async #getOrWithoutWatermark(request: CheckedRequest): Promise<Delivered> {
+  /** The image, without the watermark and the layers that fail. */
+  async #getOrWithoutLayers(request: CheckedRequest): Promise<Delivered> {
     try {
       return { result: await this.#get(request), complete: true, sourceError: null };
     } catch (error) {
-      const isOfWatermark = error instanceof ServiceError && error.details.watermark === true;
-      // Background work renders the watermark or fails.
-      if (!isOfWatermark || request.background) throw error;
-      this.#environment.onWatermarkFailure(request.project, error);
-      const variant = { ...request.variant, watermark: null };
-      const result = await this.#get({ ...request, variant });
-      return { result, complete: false, sourceError: null };
+      const rest = error instanceof ServiceError ? withoutFailed(request.variant, error) : null;
+      // Background work renders all layers or fails.
+      if (rest === null || request.background) throw error;
+      this.#environment.onWatermarkFailure(request.project, error as ServiceError);
+      const delivered = await this.#getOrWithoutLayers({ ...request, variant: rest });
+      return { ...delivered, complete: false };
     }
   }
 

@@ -12,6 +12,7 @@ import {
   strategies,
 } from '../../pool/variant.ts';
 import { fileName } from './download.ts';
+import { layerNames } from './layer-query.ts';
 import { sourceUrl } from './source-url.ts';
 import {
   angle,
@@ -305,6 +306,13 @@ export const parameters = {
     text('a name', 40),
     "The project's preset of this name; parameters of the URL take precedence.",
     'card',
+  ),
+  layer: ofDelivery(
+    layerNames,
+    "The project's layers of these names, drawn in this order on the picture and its watermark. " +
+      '`text.` and the name of a text layer, such as `text.price=19,90 €`, replaces its words; it needs a ' +
+      'signed URL unless the layer allows free texts.',
+    'badge',
   ),
   fallback: ofDelivery(
     sourceUrl,

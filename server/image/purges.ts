@@ -14,11 +14,13 @@ export function sourceTag(url: URL): string {
 }
 
 /** The tags of an image. */
-export function imageTags(project: string, source: URL, { watermark }: Variant): ImageTags {
+export function imageTags(project: string, source: URL, { watermark, layers }: Variant): ImageTags {
+  const urls = (layers ?? []).flatMap((layer) => (layer.kind === 'image' ? [layer.url] : []));
   return {
     project,
     source: sourceTag(source),
     watermark: watermark === null ? null : sourceTag(new URL(watermark.url)),
+    ...(urls.length > 0 && { layers: urls.map((url) => sourceTag(new URL(url))) }),
   };
 }
 
@@ -29,10 +31,14 @@ export const cdnSourceTag = (tag: string): string => `s-${tag}`;
 export const cdnProjectTag = (project: string): string => `p-${keyPrefix(project)}`;
 
 /** The number of the last purge that concerns an image; 0 for none. */
-function lastPurge(purges: Purges | undefined, { source, watermark }: ImageTags): number {
+function lastPurge(
+  purges: Purges | undefined,
+  { source, watermark, layers = [] }: ImageTags,
+): number {
   if (purges === undefined) return 0;
   const { all, sources } = purges;
-  return Math.max(all, sources[source] ?? 0, watermark === null ? 0 : (sources[watermark] ?? 0));
+  const tags = watermark === null ? [source, ...layers] : [source, watermark, ...layers];
+  return Math.max(all, ...tags.map((tag) => sources[tag] ?? 0));
 }
 
 /** Whether a project has purged an image of a cache. */
@@ -87,13 +93,18 @@ export function purgedFiles(
 }
 
 function purgedPrefixes({ project, since }: PurgedProject): string[] {
-  const { _id, watermarkUrl, purges } = project;
+  const { _id, watermarkUrl, layers = {}, purges } = project;
   const { all = 0, sources = {} } = purges ?? {};
   const tags = Object.keys(sources).filter((tag) => (sources[tag] ?? 0) > since);
-  // Keys have no part for the watermark.
-  const ofWatermark = watermarkUrl !== null && tags.includes(sourceTag(new URL(watermarkUrl)));
-  return all > since || ofWatermark ? [keyPrefix(_id)] : tags.map((tag) => keyPrefix(_id, tag));
+  // Keys have no part for the watermark and layers.
+  const urls = [watermarkUrl, ...Object.values(layers).map(({ image }) => image?.['url'])];
+  const isDrawn = urls.some((url) => tags.includes(tagOf(url)));
+  return all > since || isDrawn ? [keyPrefix(_id)] : tags.map((tag) => keyPrefix(_id, tag));
 }
+
+/** The tag of a stored URL; empty for none. */
+const tagOf = (url: unknown): string =>
+  typeof url === 'string' && URL.canParse(url) ? sourceTag(new URL(url)) : '';
 
 /** Objects of the shared cache: those with a prefix that were written until a time, Unix ms. */
 export interface PurgedObjects {

@@ -20,7 +20,7 @@ export function resolveVariant(
   accepted: Accepted,
   project: ProjectSettings,
 ): Variant {
-  const { preset, fallback, download, v, ...transform } = options;
+  const { preset, layer, fallback, download, v, ...transform } = options;
   const { w, h, dpr, extend, fit = project.defaultFit, pos, fp, ...appearance } = transform;
   const { bg, modulate, brightness, saturation, hue, lightness, ...encoding } = appearance;
   const { q, fmt, maxbytes, keep, icc, hdr, ...others } = encoding;

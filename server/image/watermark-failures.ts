@@ -6,8 +6,8 @@ const everyMs = 60_000;
 const maxProjects = 10_000;
 
 /**
- * Logs images that are delivered without their watermark, at most once a minute for each project. The
- * watermark's URL is not logged, because it may contain a signature.
+ * Logs images that are delivered without their watermark or a layer, at most once a minute for each project. Their
+ * URLs are not logged, because they may contain signatures.
  *
  * @param now ms; must start above 0
  */
@@ -21,9 +21,10 @@ export function logWatermarkFailures(
     perf: { now },
     ttlResolution: 0,
   });
-  return (project, { code, message }) => {
+  return (project, { code, message, details }) => {
     if (logged.has(project)) return;
     logged.set(project, true);
-    log.warn({ project, code, reason: message }, 'images are delivered without their watermark');
+    const missing = details.layer === undefined ? 'their watermark' : 'one of their layers';
+    log.warn({ project, code, reason: message }, `images are delivered without ${missing}`);
   };
 }

@@ -8,6 +8,7 @@ import { errorsModule, operationsModule } from './sdk-tables.ts';
 import {
   errorsMarkdown,
   factsMarkdown,
+  layersMarkdown,
   metricsMarkdown,
   parametersMarkdown,
   settingsExample,
@@ -30,6 +31,7 @@ const generated: Readonly<Record<string, (text: string) => string>> = {
   'docs/operating/metrics.md': metricsMarkdown,
   'docs/information.md': section('facts', factsMarkdown),
   'docs/parameters.md': section('parameters', parametersMarkdown),
+  'docs/layers.md': section('layers', layersMarkdown),
   'docs/settings.md': section('settings', settingsMarkdown),
   'docs/errors.md': section('errors', errorsMarkdown),
   'docs/testing.md': section('stores', differencesMarkdown),

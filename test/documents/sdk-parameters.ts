@@ -2,6 +2,7 @@ import colourNames from 'color-name';
 import { maxFramePixels, maxOutputPixels, maxSide } from '../../pool/bounds.ts';
 import { outputFormats } from '../../pool/variant.ts';
 import { fileName } from '../../server/image/download.ts';
+import { maxWords } from '../../server/image/layer-fields.ts';
 import { widthSteps } from '../../server/image/negotiate.ts';
 import { type ParameterName, parameterNames, parameters } from '../../server/image/parameters.ts';
 import { maxSourceLength, sourceUrl } from '../../server/image/source-url.ts';
@@ -98,6 +99,7 @@ export function parametersModule(): string {
   return `/** The transform parameters of an image URL. Absent ones have the defaults of the project. */
   export interface ImageOptions {
     ${parameterNames.map(optionField).join('\n')}
+    ${documentation(`Words of a text layer of \`layer\`, such as \`'text.price': '19,90 €'\`: at most ${maxWords} characters.`)}readonly [words: \`text.\${string}\`]: string | undefined;
   }
 
   /** The canonical names of parameters that have further names. */
@@ -108,6 +110,9 @@ export function parametersModule(): string {
 
   /** The parameters whose values are texts, although some look like numbers. */
   export const textNames: readonly string[] = ${named((type) => optionType(type) === 'string')};
+
+  /** The most characters of the words of a layer. */
+  export const maxWords = ${maxWords};
 
   /** The widths of a srcset in device pixels: steps to which the service rounds the widths of client hints. */
   export const defaultWidths: readonly number[] = ${literal(defaultWidths())};

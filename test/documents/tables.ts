@@ -1,6 +1,7 @@
 import { errorCatalogue } from '../../contract/errors.ts';
 import { defaultInWords, settingRows } from '../../contract/settings/table.ts';
 import { type FactSchema, imageFacts } from '../../pool/rendering/image-facts/fields.ts';
+import { fieldsOfKind, layerKinds } from '../../server/image/layer-fields.ts';
 import { parameterNames, parameters } from '../../server/image/parameters.ts';
 import { type Metric, serviceMetrics } from '../../server/telemetry/metrics.ts';
 import { workerMetrics } from '../../worker/metrics.ts';
@@ -39,6 +40,18 @@ function factRows(
     factRows(prefix + field, schema),
   );
   return [...own, ...inside, ...(items === undefined ? [] : factRows(`${name}[]`, items))];
+}
+
+/** Every field of a layer by kind, for docs/layers.md. */
+export function layersMarkdown(): string {
+  const tables = layerKinds.map((kind) => {
+    const rows = Object.entries(fieldsOfKind(kind)).map(([name, field]) => {
+      const { accepts, meaning, example } = field;
+      return [`\`${name}\``, accepts, meaning, `\`${JSON.stringify(example)}\``];
+    });
+    return `### ${kind}\n\n${markdownTable(['Name', 'Accepts', 'Meaning', 'Example'], rows)}`;
+  });
+  return `\n${tables.join('\n\n')}\n`;
 }
 
 /** Every error, by status, for docs/errors.md. */

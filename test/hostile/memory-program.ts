@@ -61,9 +61,9 @@ async function next(): Promise<number> {
     quality: 100 - (count % 60),
     ...effects[(index + round) % effects.length],
   });
-  const watermark = requested.watermark === null ? null : mark;
+  const layers = requested.watermark === null ? [] : [mark];
   const source = sources[index % sources.length] ?? large;
-  return (await pool.transform(source, requested, { ...patient, watermark })).body.byteLength;
+  return (await pool.transform(source, requested, { ...patient, layers })).body.byteLength;
 }
 
 async function render(bytes: number): Promise<number> {

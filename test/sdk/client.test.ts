@@ -102,6 +102,13 @@ t.test('every operation succeeds, also through a failing proxy', async (t) => {
   t.same(await client.listProjectPresets({ projectId }), [preset]);
   t.same(await client.deleteProjectPreset({ projectId, presetName: 'card' }), []);
 
+  const badge = { layerName: 'badge', text: { words: 'Sale', size: 'fit', color: 'c00' } } as const;
+  const layer = await client.putProjectLayer({ projectId, ...badge });
+  t.same(layer, { name: 'badge', text: badge.text });
+  t.same(await client.getProjectLayer({ projectId, layerName: 'badge' }), layer);
+  t.same(await client.listProjectLayers({ projectId }), [layer]);
+  t.same(await client.deleteProjectLayer({ projectId, layerName: 'badge' }), []);
+
   t.match(await client.getHealth(), { ok: true, checks: { database: { ok: true } } });
   t.same(await client.getReadiness(), { ready: true, status: 'ready' });
 

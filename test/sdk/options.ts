@@ -9,6 +9,7 @@ const texts: Partial<Record<ParameterName, fc.Arbitrary<string>>> = {
   tint: fc.constantFrom('c08040', 'RebeccaPurple', '111'),
   v: fc.stringMatching(/^[0-9A-Za-z._-]{1,64}$/),
   preset: fc.string({ unit: 'binary', minLength: 1, maxLength: 40 }),
+  layer: fc.stringMatching(/^[a-z][a-z0-9_-]{0,39}$/),
   fallback: fc.webUrl({ withQueryParameters: true, withFragments: true }),
   download: fc.string({ unit: 'binary', minLength: 1, maxLength: 190 }).map((text) => `a${text}`),
 };

@@ -120,6 +120,35 @@ t.test('the console in a browser', { skip: noChromium }, async (t) => {
     t.same(problems, []);
   });
 
+  t.test('the playground offers the layers of the project', async (t) => {
+    const layers = `/projects/${project}/layers`;
+    const price = { text: { words: 'Sale', freeText: true, color: 'fff' } };
+    t.equal((await api.call('PUT', `${layers}/price`, { json: price })).status, 200);
+    const badge = { image: { url: source, scale: 20 } };
+    t.equal((await api.call('PUT', `${layers}/badge`, { json: badge })).status, 200);
+    const { page, problems } = await opened();
+    await page.goto(`${url}/#/sign-in`);
+    await signIn(page);
+    await page.waitForURL(`${url}/#/projects`);
+    const plain = new URLSearchParams({ project, url: source, w: '310' });
+    await page.goto(`${url}/#/?${plain}`);
+    const shows = (query: string) =>
+      page.waitForResponse((response) => response.url().includes(query) && response.ok());
+    const withBadge = shows('layer=badge');
+    await page.getByLabel('badge', { exact: true }).check();
+    await withBadge;
+    await page.getByLabel('price', { exact: true }).check();
+    const withWords = shows(`layer=badge,price&text.price=${encodeURIComponent('19,90 €')}`);
+    await page.getByLabel('Words of price').fill('19,90 €');
+    await withWords;
+    t.same(await violationsOf(page), []);
+    await page.getByLabel('price', { exact: true }).uncheck();
+    await page.getByLabel('Words of price').waitFor({ state: 'detached' });
+    t.same(problems, []);
+    await api.call('DELETE', `${layers}/price`);
+    await api.call('DELETE', `${layers}/badge`);
+  });
+
   t.test('the playground', async (t) => {
     const { context, page, problems } = await opened();
     await context.grantPermissions(['clipboard-read', 'clipboard-write']);

@@ -122,6 +122,23 @@ t.test('presets are set and removed one by one', async (t) => {
   }
 });
 
+t.test('layers are set and removed one by one', async (t) => {
+  const { projects } = await testProjects(t);
+  const { _id } = await projects.create(newProject);
+  const badge = { image: { url: 'https://a.example/b.png', scale: 10 } };
+  const sale = { text: { words: 'Sale' } };
+  await projects.setLayer(_id, 'badge', badge);
+  t.same((await projects.setLayer(_id, 'constructor', sale))?.layers, {
+    badge,
+    constructor: sale,
+  });
+  t.same((await projects.removeLayer(_id, 'badge'))?.layers, { constructor: sale });
+  for (const name of ['', 'a.b', '$a', '__proto__']) {
+    t.throws(() => projects.setLayer(_id, name, badge), name);
+    t.throws(() => projects.removeLayer(_id, name), name);
+  }
+});
+
 t.test('a change of an unknown project does not create it', async (t) => {
   const { projects } = await testProjects(t);
   const id = 'prj_0000000000000000';

@@ -59,7 +59,7 @@ function isExhausted(): boolean {
 async function requireWorking(): Promise<void> {
   const source = Buffer.from('<svg xmlns="http://www.w3.org/2000/svg" width="1" height="1"/>');
   const limits = { sourceMaxPixels: 1, softTimeoutSeconds: 60 };
-  const result = await runTask({ source, watermark: null, variant: plainVariant, limits }, true);
+  const result = await runTask({ source, layers: [], variant: plainVariant, limits }, true);
   if (result?.ok !== true) process.exit(1);
 }
 

@@ -65,6 +65,10 @@ export const errors = {
     status: 403,
     hint: "Sign the URL with the project's secret and an exp that has not passed.",
   },
+  layer_text_not_signed: {
+    status: 403,
+    hint: "Sign the URL with the project's secret, or set freeText of the layer if anyone may choose its words.",
+  },
   workbench_forbidden: {
     status: 403,
     hint: 'Set SERVICE_WORKBENCH_USERNAME and SERVICE_WORKBENCH_PASSWORD.',
@@ -76,6 +80,10 @@ export const errors = {
   preset_not_found: {
     status: 404,
     hint: "Check the preset's name; listing the project's presets shows those that exist.",
+  },
+  layer_not_found: {
+    status: 404,
+    hint: "Check the layer's name; listing the project's layers shows those that exist.",
   },
   purge_not_found: {
     status: 404,

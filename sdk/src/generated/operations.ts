@@ -111,4 +111,21 @@ export const operations = {
     path: '/projects/{projectId}/presets/{presetName}',
     result: 'presets',
   },
+  listProjectLayers: { method: 'GET', path: '/projects/{projectId}/layers', result: 'layers' },
+  getProjectLayer: {
+    method: 'GET',
+    path: '/projects/{projectId}/layers/{layerName}',
+    result: 'layer',
+  },
+  putProjectLayer: {
+    method: 'PUT',
+    path: '/projects/{projectId}/layers/{layerName}',
+    body: 'required',
+    result: 'layer',
+  },
+  deleteProjectLayer: {
+    method: 'DELETE',
+    path: '/projects/{projectId}/layers/{layerName}',
+    result: 'layers',
+  },
 } as const;

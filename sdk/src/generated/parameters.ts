@@ -329,6 +329,14 @@ export interface ImageOptions {
    */
   readonly preset?: string | undefined;
   /**
+   * The project's layers of these names, drawn in this order on the picture and its watermark.
+   * `text.` and the name of a text layer, such as `text.price=19,90 €`, replaces its words; it
+   * needs a signed URL unless the layer allows free texts.
+   *
+   * Accepts 1 to 10 different names of layers, separated by commas. Example: `layer: 'badge'`.
+   */
+  readonly layer?: string | undefined;
+  /**
    * Another source on an allowed host, used when the source cannot be fetched or is not an image.
    * The response then has `X-Fallback` with the code of the error, and is not stored by caches.
    *
@@ -342,6 +350,8 @@ export interface ImageOptions {
    * Accepts a file name of 1 to 200 characters. Example: `download: 'My landscape'`.
    */
   readonly download?: string | undefined;
+  /** Words of a text layer of `layer`, such as `'text.price': '19,90 €'`: at most 500 characters. */
+  readonly [words: `text.${string}`]: string | undefined;
 }
 
 /** The canonical names of parameters that have further names. */
@@ -377,7 +387,18 @@ export const flagNames: readonly string[] = [
 ];
 
 /** The parameters whose values are texts, although some look like numbers. */
-export const textNames: readonly string[] = ['bg', 'tint', 'v', 'preset', 'fallback', 'download'];
+export const textNames: readonly string[] = [
+  'bg',
+  'tint',
+  'v',
+  'preset',
+  'layer',
+  'fallback',
+  'download',
+];
+
+/** The most characters of the words of a layer. */
+export const maxWords = 500;
 
 /** The widths of a srcset in device pixels: steps to which the service rounds the widths of client hints. */
 export const defaultWidths: readonly number[] = [320, 480, 640, 828, 1080, 1440, 1920, 2560, 3840];

@@ -45,6 +45,7 @@ export const variantNames: readonly string[] = [
   'hdr',
   'v',
   'preset',
+  'layer',
   'fallback',
   'download',
 ];

@@ -204,6 +204,10 @@ export const rules: Readonly<Record<string, Rule>> = {
     pattern: '^[0-9A-Za-z._-]{1,64}$',
   },
   preset: { accepts: 'a name, of 1 to 40 characters', maxLength: 40 },
+  layer: {
+    accepts: '1 to 10 different names of layers, separated by commas',
+    pattern: '^[a-z][a-z0-9_-]{0,39}(?:,[a-z][a-z0-9_-]{0,39}){0,9}$',
+  },
   fallback: {
     accepts: 'an absolute http or https URL',
     kind: 'url',

@@ -432,6 +432,7 @@ export interface Preset {
     icc?: ImageIcc | undefined;
     hdr?: ImageHdr | undefined;
     v?: ImageV | undefined;
+    layer?: ImageLayer | undefined;
     fallback?: ImageFallback | undefined;
     /** 1 to 200 characters. */
     download?: string | undefined;
@@ -496,6 +497,7 @@ export interface PresetInput {
     icc?: ImageIcc | undefined;
     hdr?: ImageHdr | undefined;
     v?: ImageV | undefined;
+    layer?: ImageLayer | undefined;
     fallback?: ImageFallback | undefined;
     /** 1 to 200 characters. */
     download?: string | undefined;
@@ -564,9 +566,278 @@ export interface PrewarmVariant {
   v?: ImageV | undefined;
   /** 1 to 40 characters. */
   preset?: string | undefined;
+  layer?: ImageLayer | undefined;
   fallback?: ImageFallback | undefined;
   /** 1 to 200 characters. */
   download?: string | undefined;
+}
+
+/** An image or a text under a name, to draw on pictures. */
+export interface Layer {
+  /** A lower-case letter, and up to 39 lower-case letters, digits, - and _. */
+  name: string;
+  /** An image layer; at most 4096 characters as JSON. */
+  image?:
+    | {
+        /**
+         * The image's http or https URL, on an allowed host. Accepts an absolute http or https URL. At
+         * most 8192 characters.
+         */
+        url: string;
+        /**
+         * Width of the layer after its rotation, in percent of the picture's; its height is at most the
+         * picture's. Accepts a whole number from 1 to 100. 1 to 100.
+         */
+        scale?: number | undefined;
+        /**
+         * The edge or corner of the picture at which the layer is. Accepts one of center, north,
+         * northeast, east, southeast, south, southwest, west, northwest.
+         */
+        position?: LayerPosition | undefined;
+        /**
+         * Distance from the left or right edge, to the inside; a layer in the middle moves to the right.
+         * Pixels of the output, or percent of its width. Accepts a whole number of pixels, or of percent
+         * such as 10%.
+         */
+        offsetX?: LayerOffsetX | undefined;
+        /**
+         * Distance from the upper or lower edge, to the inside; a layer in the middle moves down. Pixels
+         * of the output, or percent of its height. Accepts a whole number of pixels, or of percent such
+         * as 10%.
+         */
+        offsetY?: LayerOffsetX | undefined;
+        /** Repeats the layer over the whole picture, with the offsets as gaps. Accepts true or false. */
+        tiled?: boolean | undefined;
+        /** Percent. Accepts a whole number from 1 to 100. 1 to 100. */
+        opacity?: number | undefined;
+        /** Rotates the layer clockwise, by degrees. Accepts a number from -360 to 360. -360 to 360. */
+        rotate?: number | undefined;
+        /**
+         * How the colours of the layer are mixed with those below it. Accepts one of over, multiply,
+         * screen, overlay, darken, lighten, color-dodge, color-burn, hard-light, soft-light, difference,
+         * exclusion, add.
+         */
+        blend?: LayerBlend | undefined;
+      }
+    | undefined;
+  /** A text layer; at most 4096 characters as JSON. */
+  text?:
+    | {
+        /**
+         * The words, unless the URL has others. Accepts a text of at most 500 characters, without control
+         * characters other than line feeds. At most 500 characters.
+         */
+        words?: string | undefined;
+        /**
+         * Allows other words in URLs without a signature: anyone can then put words on pictures of the
+         * project. Accepts true or false.
+         */
+        freeText?: boolean | undefined;
+        /**
+         * The family of the font. Accepts a family of the service's fonts, such as Open Sans. 1 to 100
+         * characters.
+         */
+        font?: string | undefined;
+        /**
+         * Weight of the font: 400 is regular, 700 is bold. Accepts a whole number from 100 to 900. 100 to
+         * 900.
+         */
+        weight?: number | undefined;
+        /**
+         * Size of the font in pixels of the output; `fit` is the largest size with which the words fit the
+         * box. Accepts a whole number from 1 to 1000, or fit.
+         */
+        size?: LayerSize | undefined;
+        /**
+         * Width of the box in percent of the picture's; longer lines are broken. Accepts a whole number
+         * from 1 to 100. 1 to 100.
+         */
+        width?: number | undefined;
+        /** Height of the box in percent of the picture's. Accepts a whole number from 1 to 100. 1 to 100. */
+        height?: number | undefined;
+        /** Colour of the words. Accepts hex digits without # (3, 4, 6 or 8), or a CSS colour name. */
+        color?: ImageColour | undefined;
+        /**
+         * Colour behind the words; by default none. Accepts hex digits without # (3, 4, 6 or 8), or a CSS
+         * colour name.
+         */
+        background?: ImageColour | undefined;
+        /**
+         * Space between the words and the edges of the background, in pixels of the output. Accepts a
+         * whole number from 0 to 500. 0 to 500.
+         */
+        padding?: number | undefined;
+        /** Alignment of several lines. Accepts one of left, center, right. */
+        align?: LayerAlign | undefined;
+        /**
+         * The most lines; the last one ends with an ellipsis if there are more words. 0 is no limit.
+         * Accepts a whole number from 0 to 100. 0 to 100.
+         */
+        maxLines?: number | undefined;
+        /**
+         * The edge or corner of the picture at which the layer is. Accepts one of center, north,
+         * northeast, east, southeast, south, southwest, west, northwest.
+         */
+        position?: LayerPosition | undefined;
+        /**
+         * Distance from the left or right edge, to the inside; a layer in the middle moves to the right.
+         * Pixels of the output, or percent of its width. Accepts a whole number of pixels, or of percent
+         * such as 10%.
+         */
+        offsetX?: LayerOffsetX | undefined;
+        /**
+         * Distance from the upper or lower edge, to the inside; a layer in the middle moves down. Pixels
+         * of the output, or percent of its height. Accepts a whole number of pixels, or of percent such
+         * as 10%.
+         */
+        offsetY?: LayerOffsetX | undefined;
+        /** Repeats the layer over the whole picture, with the offsets as gaps. Accepts true or false. */
+        tiled?: boolean | undefined;
+        /** Percent. Accepts a whole number from 1 to 100. 1 to 100. */
+        opacity?: number | undefined;
+        /** Rotates the layer clockwise, by degrees. Accepts a number from -360 to 360. -360 to 360. */
+        rotate?: number | undefined;
+        /**
+         * How the colours of the layer are mixed with those below it. Accepts one of over, multiply,
+         * screen, overlay, darken, lighten, color-dodge, color-burn, hard-light, soft-light, difference,
+         * exclusion, add.
+         */
+        blend?: LayerBlend | undefined;
+      }
+    | undefined;
+}
+
+/** Either an image or a text. It must have image or text. */
+export interface LayerInput {
+  /** An image layer; at most 4096 characters as JSON. */
+  image?:
+    | {
+        /**
+         * The image's http or https URL, on an allowed host. Accepts an absolute http or https URL. At
+         * most 8192 characters.
+         */
+        url: string;
+        /**
+         * Width of the layer after its rotation, in percent of the picture's; its height is at most the
+         * picture's. Accepts a whole number from 1 to 100. 1 to 100.
+         */
+        scale?: number | undefined;
+        /**
+         * The edge or corner of the picture at which the layer is. Accepts one of center, north,
+         * northeast, east, southeast, south, southwest, west, northwest.
+         */
+        position?: LayerPosition | undefined;
+        /**
+         * Distance from the left or right edge, to the inside; a layer in the middle moves to the right.
+         * Pixels of the output, or percent of its width. Accepts a whole number of pixels, or of percent
+         * such as 10%.
+         */
+        offsetX?: LayerOffsetX | undefined;
+        /**
+         * Distance from the upper or lower edge, to the inside; a layer in the middle moves down. Pixels
+         * of the output, or percent of its height. Accepts a whole number of pixels, or of percent such
+         * as 10%.
+         */
+        offsetY?: LayerOffsetX | undefined;
+        /** Repeats the layer over the whole picture, with the offsets as gaps. Accepts true or false. */
+        tiled?: boolean | undefined;
+        /** Percent. Accepts a whole number from 1 to 100. 1 to 100. */
+        opacity?: number | undefined;
+        /** Rotates the layer clockwise, by degrees. Accepts a number from -360 to 360. -360 to 360. */
+        rotate?: number | undefined;
+        /**
+         * How the colours of the layer are mixed with those below it. Accepts one of over, multiply,
+         * screen, overlay, darken, lighten, color-dodge, color-burn, hard-light, soft-light, difference,
+         * exclusion, add.
+         */
+        blend?: LayerBlend | undefined;
+      }
+    | undefined;
+  /** A text layer; at most 4096 characters as JSON. */
+  text?:
+    | {
+        /**
+         * The words, unless the URL has others. Accepts a text of at most 500 characters, without control
+         * characters other than line feeds. At most 500 characters.
+         */
+        words?: string | undefined;
+        /**
+         * Allows other words in URLs without a signature: anyone can then put words on pictures of the
+         * project. Accepts true or false.
+         */
+        freeText?: boolean | undefined;
+        /**
+         * The family of the font. Accepts a family of the service's fonts, such as Open Sans. 1 to 100
+         * characters.
+         */
+        font?: string | undefined;
+        /**
+         * Weight of the font: 400 is regular, 700 is bold. Accepts a whole number from 100 to 900. 100 to
+         * 900.
+         */
+        weight?: number | undefined;
+        /**
+         * Size of the font in pixels of the output; `fit` is the largest size with which the words fit the
+         * box. Accepts a whole number from 1 to 1000, or fit.
+         */
+        size?: LayerSize | undefined;
+        /**
+         * Width of the box in percent of the picture's; longer lines are broken. Accepts a whole number
+         * from 1 to 100. 1 to 100.
+         */
+        width?: number | undefined;
+        /** Height of the box in percent of the picture's. Accepts a whole number from 1 to 100. 1 to 100. */
+        height?: number | undefined;
+        /** Colour of the words. Accepts hex digits without # (3, 4, 6 or 8), or a CSS colour name. */
+        color?: ImageColour | undefined;
+        /**
+         * Colour behind the words; by default none. Accepts hex digits without # (3, 4, 6 or 8), or a CSS
+         * colour name.
+         */
+        background?: ImageColour | undefined;
+        /**
+         * Space between the words and the edges of the background, in pixels of the output. Accepts a
+         * whole number from 0 to 500. 0 to 500.
+         */
+        padding?: number | undefined;
+        /** Alignment of several lines. Accepts one of left, center, right. */
+        align?: LayerAlign | undefined;
+        /**
+         * The most lines; the last one ends with an ellipsis if there are more words. 0 is no limit.
+         * Accepts a whole number from 0 to 100. 0 to 100.
+         */
+        maxLines?: number | undefined;
+        /**
+         * The edge or corner of the picture at which the layer is. Accepts one of center, north,
+         * northeast, east, southeast, south, southwest, west, northwest.
+         */
+        position?: LayerPosition | undefined;
+        /**
+         * Distance from the left or right edge, to the inside; a layer in the middle moves to the right.
+         * Pixels of the output, or percent of its width. Accepts a whole number of pixels, or of percent
+         * such as 10%.
+         */
+        offsetX?: LayerOffsetX | undefined;
+        /**
+         * Distance from the upper or lower edge, to the inside; a layer in the middle moves down. Pixels
+         * of the output, or percent of its height. Accepts a whole number of pixels, or of percent such
+         * as 10%.
+         */
+        offsetY?: LayerOffsetX | undefined;
+        /** Repeats the layer over the whole picture, with the offsets as gaps. Accepts true or false. */
+        tiled?: boolean | undefined;
+        /** Percent. Accepts a whole number from 1 to 100. 1 to 100. */
+        opacity?: number | undefined;
+        /** Rotates the layer clockwise, by degrees. Accepts a number from -360 to 360. -360 to 360. */
+        rotate?: number | undefined;
+        /**
+         * How the colours of the layer are mixed with those below it. Accepts one of over, multiply,
+         * screen, overlay, darken, lighten, color-dodge, color-burn, hard-light, soft-light, difference,
+         * exclusion, add.
+         */
+        blend?: LayerBlend | undefined;
+      }
+    | undefined;
 }
 
 /** Monitors rely on `ok`, `status`, `checks.database.ok` and the HTTP status. */
@@ -755,6 +1026,37 @@ export interface ImageFacts {
   };
 }
 
+export type ImageColour = string;
+
+export type LayerPosition =
+  | 'center'
+  | 'north'
+  | 'northeast'
+  | 'east'
+  | 'southeast'
+  | 'south'
+  | 'southwest'
+  | 'west'
+  | 'northwest';
+
+export type LayerOffsetX = number | string;
+
+export type LayerBlend =
+  | 'over'
+  | 'multiply'
+  | 'screen'
+  | 'overlay'
+  | 'darken'
+  | 'lighten'
+  | 'difference'
+  | 'exclusion'
+  | 'add'
+  | string;
+
+export type LayerSize = number | 'fit';
+
+export type LayerAlign = 'left' | 'center' | 'right';
+
 export type ImageQ = number | 'auto';
 
 export type ImageFmt =
@@ -795,8 +1097,6 @@ export type ImagePos =
 
 export type ImageFp = string;
 
-export type ImageColour = string;
-
 export type ImageFlag = boolean | '' | '1' | '0';
 
 export type ImageKernel =
@@ -829,6 +1129,8 @@ export type ImageHdr = 'keep';
 
 export type ImageV = string;
 
+export type ImageLayer = string;
+
 /** At most 8192 characters. */
 export type ImageFallback = string;
 
@@ -856,9 +1158,11 @@ export interface ApiError {
     | 'host_not_allowed'
     | 'origin_not_allowed'
     | 'signature_invalid'
+    | 'layer_text_not_signed'
     | 'workbench_forbidden'
     | 'project_not_found'
     | 'preset_not_found'
+    | 'layer_not_found'
     | 'purge_not_found'
     | 'prewarm_not_found'
     | 'endpoint_not_found'
@@ -1194,5 +1498,57 @@ export interface Operations {
     query: undefined;
     body: undefined;
     result: readonly Preset[];
+  };
+  /** List layers. The layers of the project, by name. */
+  listProjectLayers: {
+    path: {
+      /** `prj_` and 16 base-36 characters. */
+      projectId: string;
+    };
+    query: undefined;
+    body: undefined;
+    result: readonly Layer[];
+  };
+  /** Read a layer. What `layer` in image URLs of the project draws. */
+  getProjectLayer: {
+    path: {
+      /** `prj_` and 16 base-36 characters. */
+      projectId: string;
+      /** A lower-case letter, and up to 39 lower-case letters, digits, - and _. */
+      layerName: string;
+    };
+    query: undefined;
+    body: undefined;
+    result: Layer;
+  };
+  /**
+   * Create or replace a layer. An image on an allowed host, or a text. Fields that are not given
+   * have their defaults. Image URLs with the layer change at once.
+   */
+  putProjectLayer: {
+    path: {
+      /** `prj_` and 16 base-36 characters. */
+      projectId: string;
+      /** A lower-case letter, and up to 39 lower-case letters, digits, - and _. */
+      layerName: string;
+    };
+    query: undefined;
+    body: LayerInput;
+    result: Layer;
+  };
+  /**
+   * Delete a layer. Returns the remaining layers; deleting a missing layer is not an error. Image
+   * URLs with the layer fail afterwards.
+   */
+  deleteProjectLayer: {
+    path: {
+      /** `prj_` and 16 base-36 characters. */
+      projectId: string;
+      /** A lower-case letter, and up to 39 lower-case letters, digits, - and _. */
+      layerName: string;
+    };
+    query: undefined;
+    body: undefined;
+    result: readonly Layer[];
   };
 }

@@ -36,6 +36,9 @@ interface OpenApiDocument {
   readonly components: { readonly schemas: Readonly<Record<string, Schema>> };
 }
 
+/** The names of parameters with the words of layers. */
+const layerText = /^text\.[a-z][a-z0-9_-]{0,39}$/;
+
 /**
  * Values by canonical parameter names. Unknown names are dropped: links from others contain them, and they
  * would get into code that users copy.
@@ -50,7 +53,9 @@ export function parametersIn(
       return value === undefined ? [] : [[name, value] as const];
     }),
   );
-  return Object.fromEntries(known);
+  // Words of layers.
+  const words = Object.entries(query).filter(([name]) => layerText.test(name));
+  return Object.fromEntries([...known, ...words]);
 }
 
 /** Reads `openapi.json`. */

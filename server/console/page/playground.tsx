@@ -3,6 +3,7 @@ import { Controls, defaultsOf } from './controls.tsx';
 import { imagePath, imageUrl, isSource, type ParameterTexts } from './image-url.ts';
 import type { ImageInformation } from './information.tsx';
 import { SelectField, TextField } from './labelled.tsx';
+import { LayersField } from './layers-field.tsx';
 import { browsers, useImage } from './load-image.ts';
 import { type ApiDescription, parametersIn } from './openapi.ts';
 import { ProjectField } from './project-field.tsx';
@@ -73,6 +74,7 @@ export function Playground({ description, route, session }: PlaygroundProps) {
           }
         />
         <Samples project={project} near={origin} onChoose={setSource} />
+        <LayersField session={session} project={project} options={options} onChange={setOptions} />
         <Controls
           parameters={parameters}
           options={options}

@@ -84,6 +84,13 @@ export interface Preset {
   readonly parameters: Readonly<Record<string, string | number | boolean>>;
 }
 
+/** An image or a text to draw on pictures. */
+export interface Layer {
+  readonly name: string;
+  readonly image?: Readonly<Record<string, unknown>>;
+  readonly text?: Readonly<Record<string, unknown>>;
+}
+
 /** What was counted on a day, or on several. */
 export interface UsageFigures {
   readonly requests: number;
@@ -114,6 +121,7 @@ export interface ResponseBody {
   readonly limits: Readonly<Record<string, number | null>>;
   readonly preset: Preset;
   readonly presets: readonly Preset[];
+  readonly layers: readonly Layer[];
 }
 
 /** Calls the control plane. @throws Failure, or TypeError without a response */

@@ -25,7 +25,9 @@ const shell = (value: string): string => `'${value.replaceAll("'", `'\\''`)}'`;
 const fields = (values: object): readonly string[] =>
   Object.entries(values)
     .filter(([, value]) => value !== undefined)
-    .map(([name, value]) => `${name}: ${literal(value)}`);
+    .map(([name, value]) => `${property(name)}: ${literal(value)}`);
+/** A name of an object literal; those of the words of layers have a dot. */
+const property = (name: string): string => (/^\w+$/.test(name) ? name : `'${name}'`);
 const object = (values: object): string =>
   fields(values).length === 0 ? '{}' : `{ ${fields(values).join(', ')} }`;
 const lines = (indent: string, code: readonly string[]): string =>

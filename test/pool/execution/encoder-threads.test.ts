@@ -11,7 +11,7 @@ const avif = variant({ formats: ['avif'] });
 /** The entity tag, a digest of the bytes, with a number of threads. */
 async function etagWith(threads: number): Promise<string> {
   sharp.concurrency(threads);
-  return (await render(source, null, avif, limits)).etag;
+  return (await render(source, [], avif, limits)).etag;
 }
 const [one, two] = [await etagWith(1), await etagWith(2)];
 

@@ -101,7 +101,7 @@ const makers: Partial<Record<keyof typeof containerFormats, Partial<Record<Metad
 
 const onThread = { ...limits, isolated: false };
 const open = (source: Buffer, options = {}) =>
-  render(shared(source), null, variant({ formats: ['png'], ...options }), onThread);
+  render(shared(source), [], variant({ formats: ['png'], ...options }), onThread);
 
 t.test('metadata above the limit of its kind is removed, or read in a process', async (t) => {
   for (const [kind, format] of Object.entries(containerFormats)) {

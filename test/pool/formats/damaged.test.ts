@@ -102,7 +102,7 @@ t.test('many small frames are costly, and encoded as GIF in a process', async (t
   const source = shared(await blinking(400, 8, 8));
   const onThread = { sourceMaxPixels: 1e6, softTimeoutSeconds: 60, isolated: false };
   const rendered = (format: 'gif' | 'webp', onlyLight: boolean) =>
-    render(source, null, variant({ formats: [format] }), onThread, onlyLight);
+    render(source, [], variant({ formats: [format] }), onThread, onlyLight);
   await t.rejects(rendered('gif', true), CostExceeded);
   await t.rejects(rendered('gif', false), IsolationRequired);
   t.equal((await rendered('webp', true)).width, 8);

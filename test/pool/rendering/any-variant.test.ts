@@ -102,6 +102,7 @@ const variants: fc.Arbitrary<Variant> = fc.record({
   sharpen: rarely(decimal(0.01, 10)),
   opacity: rarely(decimal(0, 1)),
   watermark: fc.constant(null),
+  layers: fc.constant(null),
   formats: fc.constantFrom(...outputFormats.map((format) => [format])),
   negotiated: fc.constant(false),
   refused: fc.constant([]),
@@ -142,7 +143,7 @@ t.test('outputs have the planned size, within the limits', async (t) => {
         // A crop outside the source.
         return error instanceof Error && 'code' in error && error.code === 'parameter_invalid';
       }
-      const output = await render(source, null, options, limits);
+      const output = await render(source, [], options, limits);
       const header = await sharp(output.body, { pages: plan.animated ? -1 : 1 }).metadata();
       const { width, height } = plan;
       const frames = header.pages ?? 1;

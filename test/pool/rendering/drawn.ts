@@ -26,8 +26,8 @@ export const inspected = (source: Uint8Array, sourceMaxPixels: number, options?:
 export const rendered = (
   source: Uint8Array | string,
   options: Partial<Variant> = {},
-  watermark: Uint8Array | null = null,
-) => render(shared(source), watermark, variant(options), limits);
+  ...layers: readonly Uint8Array[]
+) => render(shared(source), layers, variant(options), limits);
 
 /** A rendered variant with access to its pixels. */
 export async function drawn(...parameters: Parameters<typeof rendered>) {

@@ -82,7 +82,7 @@ t.test('an indexed PNG has fewer bytes than truecolour', async (t) => {
 t.test('a transform only uses a palette without loss', async (t) => {
   const limits = { sourceMaxPixels: 1e6, softTimeoutSeconds: 10, isolated: true };
   const kind = async (source: Uint8Array, options: Partial<Variant> = {}) => {
-    const { body } = await render(source, null, variant(options), limits);
+    const { body } = await render(source, [], variant(options), limits);
     // IHDR: bits, then the colour type, of which 3 is indexed.
     return body[25] === 3 ? body[24] : null;
   };
@@ -90,6 +90,6 @@ t.test('a transform only uses a palette without loss', async (t) => {
   t.equal(await kind(few), 2);
   t.equal(await kind(await noise(80, 60).png().toBuffer()), null);
   t.equal(await kind(few, { stripMetadata: false }), null, 'indexed PNGs have no metadata');
-  const { body } = await render(few, null, variant({ width: 40 }), limits);
+  const { body } = await render(few, [], variant({ width: 40 }), limits);
   t.same((await pixels(body)).at(1, 1), [255, 0, 0, 255]);
 });

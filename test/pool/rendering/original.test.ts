@@ -67,7 +67,7 @@ t.test('negotiation does not choose a format larger than the source', async (t) 
   const refused = await drawn(sources.webp, { ...best, negotiated: true, refused: ['webp'] });
   t.equal(refused.contentType, 'image/png');
   const facts = variant({ ...auto, placeholder: 'json' });
-  const { body } = await render(shared(sources.jpeg), null, facts, limits);
+  const { body } = await render(shared(sources.jpeg), [], facts, limits);
   t.match(JSON.parse(Buffer.from(body).toString()), { output: { format: 'jpeg' } });
 });
 

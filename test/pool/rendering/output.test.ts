@@ -41,7 +41,7 @@ t.test('a thread transfers the body', async (t) => {
   const limits = { sourceMaxPixels: 1e6, softTimeoutSeconds: 10, isolated: true };
   const sent = await transform({
     source,
-    watermark: null,
+    layers: [],
     variant: variant({ width: 50 }),
     limits,
   });

@@ -21,6 +21,7 @@ const controlIds =
   prewarmProjectImages getProjectPrewarm purgeProjectImages getProjectPurge getProjectFreshness
   putProjectFreshness getProjectUsage getProjectLimits putProjectLimits addProjectDomain
   removeProjectDomain listProjectPresets getProjectPreset putProjectPreset deleteProjectPreset
+  listProjectLayers getProjectLayer putProjectLayer deleteProjectLayer
   listProjectOrigins putProjectOrigin deleteProjectOrigin`.split(/\s+/);
 
 t.test('the document is OpenAPI 3.1, version 1.0.0, with exactly these operations', async (t) => {

@@ -91,6 +91,25 @@ export async function bodies(t: Test, control: Control): Promise<void> {
       [{ fallback: 'https://b.example/' }, /^parameters\.fallback must be on an allowed host/],
       [{ fallback: `https://a.example/${'x'.repeat(1_000)}` }, /at most 1024 characters/],
     ];
+    const image = (fields: object) => ({ image: { url: 'https://a.example/b.png', ...fields } });
+    const layers: ReadonlyArray<readonly [layer: object, message: RegExp]> = [
+      [{}, /^the body must have image or text\.$/],
+      [{ ...image({}), text: {} }, /^either image or text is allowed, not both\.$/],
+      [{ image: {} }, /^image\.url is required\.$/],
+      [image({ url: 'https://b.example/' }), /^image\.url must be on an allowed host\.$/],
+      [image({ url: 'file:///etc/passwd' }), /^image\.url must be an absolute http or https URL/],
+      [image({ url: 'https://u:p@a.example/' }), /^image\.url must be an absolute http/],
+      [image({ words: 'a' }), /^image\.words is not a known field/],
+      [image({ scale: 0 }), /^image\.scale must be at least 1, and is 0\.$/],
+      [image({ tiled: 1 }), /^image\.tiled must be true or false, and is the number 1\.$/],
+      [image({ offsetX: '5em' }), /^image\.offsetX must be a whole number of pixels.*"5em"\.$/],
+      [image({ blend: 'clear' }), /^image\.blend must be one of over, .*, and is "clear"\.$/],
+      [{ text: { words: 'x'.repeat(501) } }, /^text\.words must have at most 500 characters/],
+      [{ text: { words: 'a\u0007b' } }, /^text\.words must be a text .* without control/],
+      [{ text: { font: 'Comic Sans' } }, /^text\.font must be one of /],
+      [{ text: { size: 'big' } }, /^text\.size must be a whole number .* or fit, and is "big"/],
+      [{ text: { color: '#fff' } }, /^text\.color must be hex digits without #/],
+    ];
     const secret = 'secret-of-the-test';
     const bucket = (location: unknown) => ({
       s3: { location, accessKeyId: 'a', secretAccessKey: secret },
@@ -137,6 +156,9 @@ export async function bodies(t: Test, control: Control): Promise<void> {
         ['PUT', `/presets/${name}`, { json: { parameters: { w: 1 } } }, presetName] as const,
         ['DELETE', `/presets/${name}`, {}, presetName] as const,
       ]),
+      ...layers.map(([json, message]) => ['PUT', '/layers/badge', { json }, message] as const),
+      ['PUT', '/layers/Badge', { json: { text: {} } }, /^the name of a layer must begin with/],
+      ['DELETE', '/layers/a.b', {}, /^the name of a layer must begin with/],
       ...origins.map(
         ([host, json, message]) => ['PUT', `/origins/${host}`, { json }, message] as const,
       ),
@@ -184,6 +206,15 @@ export async function bodies(t: Test, control: Control): Promise<void> {
     t.same([await put(100), await put(99)], [400, 200], 'existing presets can be replaced');
     t.equal((await call('DELETE', `${to}/p0`)).status, 200);
     t.equal(await put(100), 200);
+  });
+
+  t.test('a project has at most 50 layers', async (t) => {
+    const to = `/projects/${await control.project()}/layers`;
+    const put = async (index: number) =>
+      (await call('PUT', `${to}/l${index}`, { json: { text: {} } })).status;
+    const all = await together(Array.from({ length: 49 }, (_, index) => () => put(index)));
+    t.same(new Set([...all, await put(49)]), new Set([200]));
+    t.same([await put(50), await put(49)], [400, 200], 'existing layers can be replaced');
   });
 
   t.test('a project has at most 20 private origins', async (t) => {

@@ -1,4 +1,5 @@
 import fc, { type Arbitrary } from 'fast-check';
+import { alignments, blends, gravities } from '../../../pool/variant.ts';
 import { bodySchemas } from '../../../server/control/schemas.ts';
 import type { InputName } from '../../../server/control/validate.ts';
 
@@ -124,6 +125,27 @@ export const bodiesWith = (watermarks: readonly string[]) =>
     PresetInput: bodyOf({
       parameters: imageParameters,
     }),
+    LayerInput: fc.oneof(
+      bodyOf({
+        image: bodyOf({
+          url,
+          scale: integer(1, 100),
+          position: fc.constantFrom(...gravities, 'top'),
+          offsetX: fc.oneof(integer(-100, 100), fc.constantFrom('10%', '-5px', '1.5', '')),
+          tiled: fc.boolean(),
+          blend: fc.constantFrom(...blends, 'clear'),
+        }),
+      }),
+      bodyOf({
+        text: bodyOf({
+          words: name,
+          weight: integer(100, 900),
+          size: fc.oneof(integer(1, 1_000), fc.constantFrom('fit', 'fill')),
+          color: fc.constantFrom('fff', 'tomato', '#fff', 'nocolour'),
+          align: fc.constantFrom(...alignments, 'justify'),
+        }),
+      }),
+    ),
   }) satisfies Record<InputName, Arbitrary<unknown>>;
 
 /** A body as JSON, sometimes with removed or inserted characters. */

@@ -136,6 +136,29 @@ export async function operations(t: Test, { call, service, watermarks }: Control
     );
   });
 
+  t.test('layers are created, replaced, listed and deleted', async (t) => {
+    const layers = `${on}/layers`;
+    const put = async (name: string, layer: object) => {
+      const answer = await call('PUT', `${layers}/${name}`, { json: layer });
+      t.same([answer.status, answer.body], [200, { layer: { name, ...layer } }], name);
+      return { name, ...layer };
+    };
+    t.same((await call('GET', layers)).body, { layers: [] });
+    await put('price', { text: {} });
+    const price = await put('price', { text: { words: '19,90 €', size: 'fit', width: 40 } });
+    const badge = await put('badge', {
+      image: { url: 'https://shop.example.com/b.png', offsetX: '10%', offsetY: 5, tiled: true },
+    });
+    t.same((await call('GET', layers)).body, { layers: [badge, price] }, 'by name');
+    t.same((await call('GET', `${layers}/badge`)).body, { layer: badge });
+    for (let i = 0; i < 2; i += 1) {
+      t.same((await call('DELETE', `${layers}/price`)).body, { layers: [badge] });
+    }
+    const { status, body } = await call('GET', `${layers}/bagde`);
+    t.same([status, body.code], [404, 'layer_not_found']);
+    t.equal(body.message, 'The project has no layer bagde. Did you mean badge?');
+  });
+
   t.test('private origins are created, replaced, listed and deleted', async (t) => {
     const origins = `${on}/origins`;
     const put = async (host: string, json: object) => {

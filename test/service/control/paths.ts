@@ -18,6 +18,8 @@ export async function paths(t: Test, control: Control): Promise<void> {
       [`${on}/origins/a.example`, 'PUT', 'DELETE'],
       [`${on}/presets`, 'GET'],
       [`${on}/presets/card`, 'GET', 'PUT', 'DELETE'],
+      [`${on}/layers`, 'GET'],
+      [`${on}/layers/badge`, 'GET', 'PUT', 'DELETE'],
     ];
     const all = 'GET HEAD OPTIONS POST PUT PATCH DELETE TRACE'.split(' ');
     for (const [path, ...methods] of allowed) {
@@ -51,6 +53,10 @@ export async function paths(t: Test, control: Control): Promise<void> {
         ['GET', '/presets/card', {}],
         ['PUT', '/presets/card', { json: { parameters: { w: 5 } } }],
         ['DELETE', '/presets/card', {}],
+        ['GET', '/layers', {}],
+        ['GET', '/layers/badge', {}],
+        ['PUT', '/layers/badge', { json: { text: {} } }],
+        ['DELETE', '/layers/badge', {}],
       ] as const) {
         const { status, body } = await call(method, `/projects/${id}${tail}`, options);
         t.same([status, body.code], [404, 'project_not_found'], `${method} ${id.slice(0, 40)}`);
@@ -74,6 +80,7 @@ export async function paths(t: Test, control: Control): Promise<void> {
       `/projects//configuration`,
       `${on}/presets/`,
       `${on}/presets/a/b`,
+      `${on}/layers/a/b`,
       `${on}%2Fconfiguration`,
       `/projects%2F${id}`,
       '/PROJECTS',

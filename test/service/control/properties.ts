@@ -46,6 +46,7 @@ async function kindsOf(control: Control): Promise<Kind[]> {
   const newPath = async () => `/projects/${await control.project(['a.example', '*.a.example'])}`;
   const settings = await newPath();
   const presets = `${await newPath()}/presets`;
+  const layers = `${await newPath()}/layers`;
   const freshness = `${await newPath()}/freshness`;
   const origins = `${await newPath()}/origins`;
   const limits = `${await newPath()}/limits`;
@@ -147,6 +148,16 @@ async function kindsOf(control: Control): Promise<Kind[]> {
       read: (get) => get(presets),
       isRight: (after, { preset }, { parameters }) =>
         same(preset, { name: 'card', parameters }) && same(after, { presets: [preset] }),
+    },
+    {
+      input: 'LayerInput',
+      method: 'PUT',
+      path: `${layers}/badge`,
+      success: 200,
+      least: 20,
+      read: (get) => get(layers),
+      isRight: (after, { layer }, sent) =>
+        same(layer, { name: 'badge', ...sent }) && same(after, { layers: [layer] }),
     },
   ];
 }

@@ -45,6 +45,8 @@ export async function statuses(t: Test, control: Control): Promise<void> {
     [403, 'write_access_required', 'DELETE', `${missing}/domains`, { key: allReader }],
     [404, 'preset_not_found', 'GET', `${on}/presets/card`, { key: reader }],
     [400, 'invalid_request', 'PUT', `${missing}/presets/card`, { json: {} }],
+    [404, 'layer_not_found', 'GET', `${on}/layers/badge`, { key: reader }],
+    [400, 'invalid_request', 'PUT', `${missing}/layers/badge`, { json: {} }],
     [404, 'prewarm_not_found', 'GET', `${on}/prewarms/pre_0`, { key: reader }],
     [404, 'project_not_found', 'GET', `${missing}/prewarms/pre_0`],
     [404, 'purge_not_found', 'GET', `${on}/purges/1`, { key: reader }],

@@ -62,7 +62,7 @@ async function drawn(pool: ProcessPool, source: Buffer): Promise<Buffer> {
   const result = await pool.run(
     {
       source,
-      watermark: null,
+      layers: [],
       variant: { ...plainVariant, formats: ['png'] },
       limits: { sourceMaxPixels: 1e6, softTimeoutSeconds: 60 },
     },

@@ -1,0 +1,166 @@
+import sharp, { type OverlayOptions } from 'sharp';
+import { ServiceError } from '../../contract/errors.ts';
+import type { Size } from '../geometry.ts';
+import {
+  type Gravity,
+  type ImageLayer,
+  type Layer,
+  type Length,
+  type Placement,
+  plainVariant,
+  type Variant,
+  type Watermark,
+} from '../variant.ts';
+
+/** A layer rendered at its final size and opacity, as raw RGBA. */
+export interface RenderedLayer extends Size {
+  readonly pixels: Buffer;
+}
+
+/** What is drawn on an image, in this order: the watermark, and the layers. */
+export function layersOf({ watermark, layers }: Variant): readonly Layer[] {
+  return [...(watermark === null ? [] : [watermarkLayer(watermark)]), ...(layers ?? [])];
+}
+
+/** The margin has no effect along a side at whose middle the watermark is. */
+function watermarkLayer({ url, position, opacity, scale, margin }: Watermark): ImageLayer {
+  const [across, down] = sides[position];
+  const offset = (side: Side): Length => ({ amount: side === 0 ? 0 : margin, unit: 'px' });
+  return {
+    kind: 'image',
+    url,
+    position,
+    offsetX: offset(across),
+    offsetY: offset(down),
+    tiled: false,
+    opacity,
+    scale,
+    rotate: 0,
+    blend: 'over',
+  };
+}
+
+/** Reports an error for the layer with an index in `layersOf`. */
+export function ofLayer({ watermark }: Variant, index: number, error: ServiceError): ServiceError {
+  if (watermark === null) return error.ofLayer(index);
+  return index === 0 ? error.ofWatermark() : error.ofLayer(index - 1);
+}
+
+/** The index in `layersOf` of the layer that an error is reported for; null for another error. */
+export function failedLayer({ watermark }: Variant, error: unknown): number | null {
+  if (!(error instanceof ServiceError)) return null;
+  const { layer = null, watermark: isOfWatermark } = error.details;
+  if (isOfWatermark === true) return 0;
+  return layer === null || watermark === null ? layer : layer + 1;
+}
+
+/** The variant of a layer's image: `scale` percent of the output's width, at most the output's height. */
+export function imageLayerVariant(
+  { scale, opacity, rotate }: Pick<ImageLayer, 'scale' | 'opacity' | 'rotate'>,
+  frame: Size,
+): Variant {
+  return {
+    ...plainVariant,
+    width: Math.max(1, Math.round((frame.width * scale) / 100)),
+    height: frame.height,
+    fit: 'inside',
+    enlarge: true,
+    animated: false,
+    opacity: opacity / 100,
+    rotate,
+    formats: ['png'],
+  };
+}
+
+/** The variant of rendered words: their own size, at most the output's. */
+export function textLayerVariant(
+  { opacity, rotate }: Pick<Placement, 'opacity' | 'rotate'>,
+  frame: Size,
+): Variant {
+  const variant = imageLayerVariant({ scale: 100, opacity, rotate }, frame);
+  return { ...variant, enlarge: false };
+}
+
+/** The overlay with a layer at its place, on each frame. */
+export async function overlayOf(
+  rendered: RenderedLayer,
+  layer: Placement,
+  frame: Size,
+  animated: boolean,
+): Promise<OverlayOptions> {
+  const { blend, position } = layer;
+  if (layer.tiled) {
+    const { pixels, width, height } = await withGaps(rendered, layer, frame);
+    const raw = { width, height, channels: 4 as const };
+    const tiles = { input: pixels, raw, tile: true, gravity: position };
+    return animated ? onEachFrame(await canvasOf(tiles, frame), frame, blend) : { ...tiles, blend };
+  }
+  const { pixels, width, height } = rendered;
+  const raw = { width, height, channels: 4 as const };
+  const offset = offsetOf(layer, rendered, frame);
+  if (!animated) return { input: pixels, raw, ...offset, blend };
+  return onEachFrame(await canvasOf({ input: pixels, raw, ...offset }, frame), frame, blend);
+}
+
+/** Frames are stacked vertically, so a transparent frame with the layer is tiled. */
+function onEachFrame(canvas: Buffer, { width, height }: Size, blend: Placement['blend']) {
+  const raw = { width, height, channels: 4 as const };
+  return { input: canvas, raw, tile: true, gravity: 'northwest', blend };
+}
+
+const transparent = { r: 0, g: 0, b: 0, alpha: 0 };
+
+/** A transparent frame with an overlay, as raw RGBA. */
+function canvasOf(overlay: OverlayOptions, { width, height }: Size): Promise<Buffer> {
+  const create = { width, height, channels: 4 as const, background: transparent };
+  return sharp({ create }).composite([overlay]).raw().toBuffer();
+}
+
+/** A layer with transparent gaps to the next one on the right and below; at most as large as the frame. */
+async function withGaps(
+  { pixels, width, height }: RenderedLayer,
+  { offsetX, offsetY }: Placement,
+  frame: Size,
+): Promise<RenderedLayer> {
+  const gap = (length: Length, whole: number, used: number) =>
+    Math.max(0, Math.min(pixelsOf(length, whole), whole - used));
+  const right = gap(offsetX, frame.width, width);
+  const bottom = gap(offsetY, frame.height, height);
+  if (right === 0 && bottom === 0) return { pixels, width, height };
+  const extended = await sharp(pixels, { raw: { width, height, channels: 4 } })
+    .extend({ right, bottom, background: transparent })
+    .raw()
+    .toBuffer();
+  return { pixels: extended, width: width + right, height: height + bottom };
+}
+
+const pixelsOf = ({ amount, unit }: Length, whole: number): number =>
+  unit === 'px' ? amount : Math.round((whole * amount) / 100);
+
+/** The offset from the top left, with the distances from the position's edges as far as the layer fits. */
+function offsetOf({ position, offsetX, offsetY }: Placement, size: Size, frame: Size) {
+  const [across, down] = sides[position];
+  return {
+    left: alongAxis(across, pixelsOf(offsetX, frame.width), frame.width - size.width),
+    top: alongAxis(down, pixelsOf(offsetY, frame.height), frame.height - size.height),
+  };
+}
+
+type Side = -1 | 0 | 1;
+
+function alongAxis(side: Side, offset: number, room: number): number {
+  const start = { [-1]: offset, 0: Math.round(room / 2) + offset, 1: room - offset }[side];
+  return Math.max(0, Math.min(start, room));
+}
+
+const sides = {
+  center: [0, 0],
+  north: [0, -1],
+  northeast: [1, -1],
+  east: [1, 0],
+  southeast: [1, 1],
+  south: [0, 1],
+  southwest: [-1, 1],
+  west: [-1, 0],
+  northwest: [-1, -1],
+} as const satisfies Record<Gravity, readonly [across: Side, down: Side]>;

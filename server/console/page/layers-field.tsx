@@ -1,0 +1,67 @@
+import { useEffect, useState } from 'preact/hooks';
+import type { ParameterTexts } from './image-url.ts';
+import { TextField } from './labelled.tsx';
+import type { Layer } from './service.ts';
+import type { Session } from './session.ts';
+
+interface LayersFieldProps {
+  readonly session: Session;
+  readonly project: string;
+  readonly options: ParameterTexts;
+  readonly onChange: (options: ParameterTexts) => void;
+}
+
+const namesIn = (options: ParameterTexts): readonly string[] =>
+  (options['layer'] ?? '').split(',').filter((name) => name !== '');
+
+/** Chooses layers of the project, which needs a key, and takes the words of those in the URL. */
+export function LayersField({ session, project, options, onChange }: LayersFieldProps) {
+  const [layers, setLayers] = useState<readonly Layer[]>([]);
+  const { api, projects } = session;
+  const isListed = projects?.some(({ id }) => id === project) ?? false;
+  useEffect(() => {
+    let isCurrent = true;
+    setLayers([]);
+    if (api !== null && isListed) {
+      api('GET', `/projects/${project}/layers`).then(
+        (body) => isCurrent && setLayers(body.layers),
+        // The picture, which needs no key, is shown nevertheless.
+        () => {},
+      );
+    }
+    return () => {
+      isCurrent = false;
+    };
+  }, [api, project, isListed]);
+  const chosen = namesIn(options);
+  const kept = new Map(layers.map((layer) => [layer.name, layer]));
+  const textual = chosen.filter((name) => kept.get(name)?.image === undefined);
+  if (layers.length === 0 && textual.length === 0) return null;
+  const toggle = (name: string) => {
+    const isChosen = chosen.includes(name);
+    const names = isChosen ? chosen.filter((one) => one !== name) : [...chosen, name];
+    const words = isChosen ? { [`text.${name}`]: '' } : {};
+    onChange({ ...options, ...words, layer: names.join() });
+  };
+  return (
+    <fieldset class="field">
+      <legend>Layers</legend>
+      {layers.map(({ name }) => (
+        <label key={name}>
+          <input type="checkbox" checked={chosen.includes(name)} onChange={() => toggle(name)} />{' '}
+          {name}
+        </label>
+      ))}
+      {textual.map((name) => (
+        <TextField
+          key={name}
+          label={`Words of ${name}`}
+          value={options[`text.${name}`] ?? ''}
+          onChange={(words) => onChange({ ...options, [`text.${name}`]: words })}
+          placeholder={String(kept.get(name)?.text?.['words'] ?? '')}
+          help="Other words than the layer's own need a signed URL, unless it allows free texts."
+        />
+      ))}
+    </fieldset>
+  );
+}

@@ -1,0 +1,202 @@
+import { packagedFamily } from '../../pool/rendering/text/fonts.ts';
+import {
+  alignments,
+  blends,
+  type Colour,
+  gravities,
+  type ImageLayer,
+  type Length,
+  type Placement,
+  type TextLayer,
+} from '../../pool/variant.ts';
+import type { PresetValue } from '../../store/preset.ts';
+import { sourceUrl } from './source-url.ts';
+import {
+  angle,
+  choice,
+  colour,
+  flag,
+  integer,
+  neutral,
+  number,
+  orWord,
+  type ParameterType,
+} from './values.ts';
+
+/** One field of a layer. */
+export interface LayerField<T> extends ParameterType<T> {
+  readonly meaning: string;
+  /** Undefined for a field that a layer must have. */
+  readonly default: T | undefined;
+  /** A value that shows the effect. */
+  readonly example: PresetValue;
+  /** The other fields of a layer with the example. */
+  readonly exampleWith: Readonly<Record<string, PresetValue>>;
+}
+
+type FieldsOf<T> = { readonly [Name in keyof T]: LayerField<T[Name]> };
+
+function field<T>(
+  type: ParameterType<T>,
+  meaning: string,
+  fallback: T | undefined,
+  example: PresetValue,
+  exampleWith: Readonly<Record<string, PresetValue>> = {},
+): LayerField<T> {
+  return { ...type, meaning, default: fallback, example, exampleWith };
+}
+
+/** The most characters of a layer's words. */
+export const maxWords = 500;
+
+/** Fields are JSON, where a flag needs no other forms. */
+const boolean: ParameterType<boolean> = {
+  ...flag,
+  accepts: 'true or false',
+  schema: { type: 'boolean' },
+};
+
+const lengthPattern = /^(-?\d{1,5})(px|%)?$/;
+const length: ParameterType<Length> = {
+  accepts: 'a whole number of pixels, or of percent such as 10%',
+  schema: {
+    anyOf: [
+      { type: 'integer', minimum: -99_999, maximum: 99_999 },
+      { type: 'string', pattern: lengthPattern.source },
+    ],
+  },
+  parse(text) {
+    const [, amount, unit] = lengthPattern.exec(text) ?? [];
+    if (amount === undefined) return undefined;
+    // Adding 0 turns -0 into 0.
+    return { amount: Number(amount) + 0, unit: unit === '%' ? '%' : 'px' };
+  },
+};
+
+/** Texts that a renderer shows: without control characters other than line feeds. */
+export const words: ParameterType<string> = {
+  accepts: `a text of at most ${maxWords} characters, without control characters other than line feeds`,
+  schema: { type: 'string', maxLength: maxWords },
+  parse(text) {
+    const isShown = text.isWellFormed() && !/[^\P{Cc}\n]/u.test(text);
+    return isShown && [...text].length <= maxWords ? text : undefined;
+  },
+};
+
+const fontFamily: ParameterType<string> = {
+  accepts: `a family of the service's fonts, such as ${packagedFamily.name}`,
+  schema: { type: 'string', minLength: 1, maxLength: 100 },
+  parse: (text) => (/^[^\p{Cc}]{1,100}$/u.test(text) ? text : undefined),
+};
+
+const percent = integer(1, 100);
+const none: Length = { amount: 0, unit: 'px' };
+const transparent: Colour = '#00000000';
+
+const placement: FieldsOf<Placement> = {
+  position: field(
+    choice(gravities),
+    'The edge or corner of the picture at which the layer is.',
+    'southeast',
+    'north',
+  ),
+  offsetX: field(
+    length,
+    'Distance from the left or right edge, to the inside; a layer in the middle moves to the right. Pixels of the output, or percent of its width.',
+    none,
+    '10%',
+  ),
+  offsetY: field(
+    length,
+    'Distance from the upper or lower edge, to the inside; a layer in the middle moves down. Pixels of the output, or percent of its height.',
+    none,
+    40,
+  ),
+  tiled: field(
+    boolean,
+    'Repeats the layer over the whole picture, with the offsets as gaps.',
+    false,
+    true,
+  ),
+  opacity: field(percent, 'Percent.', 100, 40),
+  rotate: field(angle(number(-360, 360)), 'Rotates the layer clockwise, by degrees.', 0, -20),
+  blend: field(
+    choice(blends),
+    'How the colours of the layer are mixed with those below it.',
+    'over',
+    'difference',
+  ),
+};
+
+/**
+ * Every field of a layer by kind and name. The checks of stored layers, their JSON schemas, the documentation, the
+ * gallery and tests derive from this table.
+ */
+export const layerFields = {
+  image: {
+    url: field(
+      sourceUrl,
+      "The image's http or https URL, on an allowed host.",
+      undefined,
+      'https://shop.example.com/badge.png',
+    ),
+    scale: field(
+      percent,
+      "Width of the layer after its rotation, in percent of the picture's; its height is at most the picture's.",
+      20,
+      50,
+    ),
+    ...placement,
+  } satisfies FieldsOf<Omit<ImageLayer, 'kind'>>,
+  text: {
+    words: field(words, 'The words, unless the URL has others.', '', '19,90 €'),
+    freeText: field(
+      boolean,
+      'Allows other words in URLs without a signature: anyone can then put words on pictures of the project.',
+      false,
+      true,
+    ),
+    font: field(fontFamily, 'The family of the font.', packagedFamily.name, packagedFamily.name),
+    weight: field(integer(100, 900), 'Weight of the font: 400 is regular, 700 is bold.', 400, 800),
+    size: field(
+      orWord(integer(1, 1_000), 'fit'),
+      'Size of the font in pixels of the output; `fit` is the largest size with which the words fit the box.',
+      32,
+      'fit',
+    ),
+    width: field(
+      percent,
+      "Width of the box in percent of the picture's; longer lines are broken.",
+      100,
+      20,
+    ),
+    height: field(percent, "Height of the box in percent of the picture's.", 100, 12, {
+      size: 'fit',
+    }),
+    color: field(colour, 'Colour of the words.', '#000000ff', 'fff'),
+    background: field(colour, 'Colour behind the words; by default none.', transparent, 'gold'),
+    padding: field(
+      integer(0, 500),
+      'Space between the words and the edges of the background, in pixels of the output.',
+      0,
+      12,
+      { background: 'gold' },
+    ),
+    align: field(choice(alignments), 'Alignment of several lines.', 'left', 'right'),
+    maxLines: field(
+      neutral(integer(0, 100), 0),
+      'The most lines; the last one ends with an ellipsis if there are more words. 0 is no limit.',
+      null,
+      1,
+      { width: 30 },
+    ),
+    ...placement,
+  } satisfies FieldsOf<Omit<TextLayer, 'kind'> & { freeText: boolean }>,
+} as const;
+
+export type LayerKind = keyof typeof layerFields;
+export const layerKinds = Object.keys(layerFields) as LayerKind[];
+
+/** The fields of a kind, for code that treats all alike. */
+export const fieldsOfKind = (kind: LayerKind): Readonly<Record<string, LayerField<unknown>>> =>
+  layerFields[kind];

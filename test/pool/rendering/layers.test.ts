@@ -1,0 +1,267 @@
+import sharp from 'sharp';
+import t from 'tap';
+import {
+  blends,
+  type Gravity,
+  gravities,
+  type ImageLayer,
+  type Layer,
+  type TextLayer,
+} from '../../../pool/variant.ts';
+import { fieldsOfKind, layerKinds } from '../../../server/image/layer-fields.ts';
+import { resolveLayers } from '../../../server/image/layers.ts';
+import { project } from '../../project.ts';
+import { drawn, plain } from './drawn.ts';
+import { animation, blue, near, type Rgb, red, watermark } from './pictures.ts';
+
+const white: Rgb = [255, 255, 255];
+const black: Rgb = [0, 0, 0];
+const brown: Rgb = [200, 100, 50];
+const source = await plain(100, 60, brown);
+const mark = await plain(40, 20, white);
+const half = { amount: 50, unit: '%' } as const;
+const px = (amount: number) => ({ amount, unit: 'px' }) as const;
+
+const placement = {
+  position: 'southeast',
+  offsetX: px(0),
+  offsetY: px(0),
+  tiled: false,
+  opacity: 100,
+  rotate: 0,
+  blend: 'over',
+} as const;
+const imageLayer = (changes: Partial<ImageLayer> = {}): ImageLayer => ({
+  kind: 'image',
+  url: 'https://example.com/mark.png',
+  scale: 20,
+  ...placement,
+  ...changes,
+});
+const textLayer = (changes: Partial<TextLayer> = {}): TextLayer => ({
+  kind: 'text',
+  words: 'Sale',
+  font: 'Noto Sans',
+  weight: 400,
+  size: 20,
+  width: 100,
+  height: 100,
+  color: '#ffffffff',
+  background: '#00000000',
+  padding: 0,
+  align: 'left',
+  maxLines: null,
+  ...placement,
+  ...changes,
+});
+
+type Picture = Awaited<ReturnType<typeof drawn>>;
+
+/** The box of the pixels that differ from the source: left, top, width, height. */
+function changed({ at, width, height }: Pick<Picture, 'at' | 'width' | 'height'>, below = brown) {
+  const xs: number[] = [];
+  const ys: number[] = [];
+  for (let y = 0; y < height; y += 1) {
+    for (let x = 0; x < width; x += 1) {
+      if (near(at(x, y), below, 20)) continue;
+      xs.push(x);
+      ys.push(y);
+    }
+  }
+  const [left, top] = [Math.min(...xs), Math.min(...ys)];
+  return [left, top, Math.max(...xs) - left + 1, Math.max(...ys) - top + 1];
+}
+
+const withImage = (changes: Partial<ImageLayer>, bytes: Uint8Array = mark) =>
+  drawn(source, { layers: [imageLayer(changes)] }, bytes);
+const box = async (changes: Partial<ImageLayer>) => changed(await withImage(changes));
+
+t.test('a layer is drawn as the watermark is', async (t) => {
+  for (const position of gravities) {
+    const scale = 37;
+    const marked = await drawn(source, { watermark: watermark({ position, scale }) }, mark);
+    t.same((await withImage({ position, scale })).etag, marked.etag, position);
+  }
+});
+
+t.test('offsets are distances from the edges, to the inside', async (t) => {
+  const offsets = { offsetX: px(5), offsetY: { amount: 10, unit: '%' } } as const;
+  const places: Readonly<Record<Gravity, readonly [left: number, top: number]>> = {
+    northwest: [5, 6],
+    north: [45, 6],
+    northeast: [75, 6],
+    west: [5, 31],
+    center: [45, 31],
+    east: [75, 31],
+    southwest: [5, 44],
+    south: [45, 44],
+    southeast: [75, 44],
+  };
+  for (const position of gravities) {
+    t.same(await box({ position, ...offsets }), [...places[position], 20, 10], position);
+  }
+  t.same(await box({ position: 'center', offsetX: px(-15) }), [25, 25, 20, 10], 'to the left');
+  t.same(await box({ offsetX: px(-50), offsetY: px(9_999) }), [80, 0, 20, 10], 'kept inside');
+});
+
+t.test('scale is the width after the rotation', async (t) => {
+  t.same(await box({ scale: 50 }), [50, 35, 50, 25]);
+  t.same(await box({ scale: 20, rotate: 90 }), [80, 20, 20, 40]);
+  const turned = await withImage({ scale: 50, rotate: 45, position: 'center' });
+  const [, , width = 0, height = 0] = changed(turned);
+  t.ok(width >= 45 && width <= 50 && height >= 45 && height <= 50, 'a square of the diagonal');
+  t.ok(near(turned.at(28, 8), brown), 'transparent corners');
+  t.ok(near(turned.at(50, 30), white));
+  t.same(changed(await withImage({ scale: 100, rotate: 90 })), [70, 0, 30, 60], 'at most as high');
+});
+
+t.test('opacity blends the layer', async (t) => {
+  t.ok(near((await withImage({ opacity: 60 })).at(95, 55), [233, 193, 173, 255], 2));
+});
+
+t.test('tiles fill the picture, with the offsets as gaps', async (t) => {
+  const full = await withImage({ tiled: true });
+  t.same(changed(full), [0, 0, 100, 60]);
+  t.notOk(
+    [...Array(100).keys()].some((x) => !near(full.at(x, 30), white)),
+    'without gaps',
+  );
+  const { at } = await withImage({
+    tiled: true,
+    position: 'northwest',
+    offsetX: px(20),
+    offsetY: half,
+  });
+  for (const [x, y, colour] of [
+    [10, 5, white],
+    [30, 5, brown],
+    [50, 5, white],
+    [70, 5, brown],
+    [90, 5, white],
+    [10, 25, brown],
+    [10, 45, white],
+    [30, 45, brown],
+  ] as const) {
+    t.ok(near(at(x, y), colour), `${x}, ${y}`);
+  }
+  const huge = { tiled: true, offsetX: px(99_999), offsetY: px(99_999) } as const;
+  t.same((await box({ ...huge, position: 'northwest' }))[2], 20, 'a gap that does not fit');
+  t.equal((await withImage({ ...huge, scale: 100 })).width, 100);
+});
+
+t.test('blend modes mix the colours', async (t) => {
+  const grey = await plain(40, 20, [128, 128, 128]);
+  const coloured = await plain(40, 20, [60, 200, 90]);
+  const at = async (blend: (typeof blends)[number], bytes = grey) =>
+    (await withImage({ blend }, bytes)).at(95, 55).slice(0, 3);
+  t.ok(near(await at('over'), [128, 128, 128], 2));
+  t.ok(near(await at('multiply'), [100, 50, 25], 3));
+  t.ok(near(await at('screen'), [228, 178, 153], 3));
+  t.ok(near(await at('darken'), [128, 100, 50], 3));
+  t.ok(near(await at('lighten'), [200, 128, 128], 3));
+  t.ok(near(await at('difference'), [72, 28, 78], 3));
+  t.ok(near(await at('add'), [255, 228, 178], 3));
+  const seen = new Set<string>();
+  for (const blend of blends) seen.add(String(await at(blend, coloured)));
+  t.equal(seen.size, blends.length, 'they differ');
+  for (const blend of blends) {
+    const { at } = await withImage({ blend, position: 'northwest' }, grey);
+    t.ok(near(at(95, 55), brown, 2), `${blend} changes nothing beside the layer`);
+  }
+});
+
+t.test('layers are drawn in their order, on the watermark', async (t) => {
+  const [first, second] = [await plain(40, 20, red), await plain(40, 20, blue)];
+  const layers = [imageLayer(), imageLayer({ scale: 10 })];
+  const both = await drawn(source, { layers }, first, second);
+  t.ok(near(both.at(82, 52), red) && near(both.at(95, 57), blue));
+  const on = { watermark: watermark({ scale: 40 }), layers };
+  const all = await drawn(source, on, mark, first, second);
+  t.ok(near(all.at(65, 45), white) && near(all.at(82, 52), red) && near(all.at(95, 57), blue));
+});
+
+t.test('layers are on every frame of an animation', async (t) => {
+  const frames = await animation('gif', [red, blue], { width: 100, height: 60 });
+  const layers = [
+    imageLayer({ offsetX: px(10) }),
+    imageLayer({ tiled: true, offsetX: px(30), offsetY: px(20), position: 'northwest' }),
+  ];
+  const output = await drawn(frames, { layers, formats: ['webp'] }, mark, mark);
+  for (const [page, colour] of [red, blue].entries()) {
+    const { at } = await output.frame(page);
+    t.ok(near(at(80, 55), white) && near(at(95, 55), colour), `frame ${page}`);
+    t.ok(near(at(5, 5), white) && near(at(5, 35), white) && near(at(30, 5), colour));
+  }
+});
+
+t.test('an error of a layer names it', async (t) => {
+  const layers = [imageLayer(), imageLayer()];
+  const text = Buffer.from('no picture');
+  for (const [options, index] of [
+    [{ layers }, 1],
+    [{ layers: layers.slice(1), watermark: watermark() }, 0],
+  ] as const) {
+    await t.rejects(drawn(source, options, mark, text), {
+      code: 'source_unsupported',
+      message: /^A layer cannot be used\. /,
+      details: { layer: index, watermark: undefined },
+    });
+  }
+});
+
+t.test('words are drawn in their colours, within their box', async (t) => {
+  const dark = await plain(200, 100, black);
+  const text = (changes: Partial<TextLayer>) => drawn(dark, { layers: [textLayer(changes)] });
+  const boxOf = async (changes: Partial<TextLayer>) => changed(await text(changes), black);
+  const [left = 0, top = 0, width = 0, height = 0] = await boxOf({});
+  t.ok(left + width === 200 && top + height === 100 && width > 20 && width < 100, 'southeast');
+  const [, , , larger = 0] = await boxOf({ size: 40 });
+  t.ok(larger > 1.7 * height, 'twice the size');
+  const [, , fit = 0] = await boxOf({ size: 'fit', width: 90, height: 90 });
+  t.ok(fit > 150 && fit <= 180, 'fitted into the box');
+  const framed = await text({ background: '#ff0000ff', padding: 10, position: 'northwest' });
+  t.ok(near(framed.at(2, 2), red) && near(framed.at(199, 99), black));
+  const below = await text({ blend: 'multiply', background: '#ffffffff' });
+  t.ok(near(below.at(195, 95), black), 'blended as an image is');
+  const [, , across = 0, down = 0] = await boxOf({ rotate: 90 });
+  t.ok(down > across, 'rotated');
+  const faint = await text({ background: '#ffffffff', opacity: 50 });
+  t.ok(near(faint.at(199, 99), [128, 128, 128], 3));
+  const markup = await boxOf({ words: '<b>&' });
+  t.ok((markup[2] ?? 0) > 20, 'markup is shown as it is');
+});
+
+t.test('texts need a process that can be killed', async (t) => {
+  const { render } = await import('../../../pool/rendering/render.ts');
+  const { limits } = await import('./drawn.ts');
+  const { IsolationRequired } = await import('../../../pool/formats/isolation.ts');
+  const { CostExceeded } = await import('../../../pool/rendering/cost.ts');
+  const { plainVariant } = await import('../../../pool/variant.ts');
+  const variant = { ...plainVariant, layers: [textLayer()] };
+  const onThread = { ...limits, isolated: false };
+  await t.rejects(render(source, [null], variant, onThread), IsolationRequired);
+  await t.rejects(render(source, [null], variant, onThread, true), CostExceeded);
+});
+
+/** The fields whose effect the renderer of texts tests, and those that are no pixels. */
+const testedElsewhere = new Set(['url', 'freeText', 'font', 'weight', 'align', 'maxLines']);
+
+t.test('the example of every field changes the picture', async (t) => {
+  const light = await sharp(await plain(300, 200, brown))
+    .png()
+    .toBuffer();
+  const url = 'https://pictures.example.com/mark.png';
+  for (const kind of layerKinds) {
+    const basis = kind === 'image' ? { url } : { words: 'Many words\non two lines' };
+    const resolved = (fields: object): readonly Layer[] | null => {
+      const layers = { one: { [kind]: { ...basis, ...fields } } };
+      return resolveLayers(['one'], new Map(), project({ layers }), false);
+    };
+    const seen = async (fields: object) =>
+      (await drawn(light, { layers: resolved(fields) }, ...(kind === 'image' ? [mark] : []))).etag;
+    for (const [name, { example, exampleWith }] of Object.entries(fieldsOfKind(kind))) {
+      if (testedElsewhere.has(name)) continue;
+      t.not(await seen({ ...exampleWith, [name]: example }), await seen(exampleWith), name);
+    }
+  }
+});

@@ -1,0 +1,205 @@
+import sharp from 'sharp';
+import t from 'tap';
+import { signature, signedText } from '../../server/image/access.ts';
+import { near, pixels } from '../pool/rendering/pictures.ts';
+import { until } from '../until.ts';
+import { startFrontEnd } from './front-end.ts';
+import { json } from './service.ts';
+
+const key = 'sk_root-key-of-the-tests';
+const solid = (width: number, height: number, background: string) =>
+  sharp({ create: { width, height, channels: 3, background } })
+    .png()
+    .toBuffer();
+const white = [255, 255, 255, 255];
+const red = [255, 0, 0, 255];
+
+t.test('the layers of a project are drawn on images that name them', async (t) => {
+  const service = await startFrontEnd(t, { SERVICE_ROOT_API_KEY: key });
+  const { origin, store, project } = service;
+  origin.serve('/a.png', await solid(200, 100, 'white'));
+  origin.serve('/badge.png', await solid(20, 20, 'red'));
+  const call = async (method: string, path: string, body?: object, id = project) => {
+    const response = await fetch(`${service.url}/api/sdk/v1/projects/${id}/${path}`, {
+      method,
+      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
+    return { status: response.status, body: await json(response) };
+  };
+  const put = async (name: string, layer: object, id = project) =>
+    t.match(await call('PUT', `layers/${name}`, layer, id), { status: 200 }, name);
+  const load = (query: string, id = project) =>
+    fetch(`${service.url}/img/${origin.url}/a.png?project=${id}&fmt=png&${query}`);
+  const read = async (response: Response) => {
+    if (response.status !== 200) t.fail(await response.text());
+    return pixels(new Uint8Array(await response.arrayBuffer()));
+  };
+  const refused = async (query: string, status: number, code: string, message: RegExp) => {
+    const response = await load(query);
+    const body = await json(response);
+    t.same([response.status, body.code], [status, code], query.slice(0, 60));
+    t.match(body.message, message, query.slice(0, 60));
+  };
+  const badge = { url: `${origin.url}/badge.png`, scale: 10 };
+  await put('badge', { image: badge });
+  const panel = { background: 'f00', color: 'f00', padding: 10, size: 20, position: 'northwest' };
+  await put('price', { text: { words: 'Sale', ...panel } });
+  await put('free', { text: { ...panel, freeText: true } });
+
+  t.test('an image and a text, in the order of the URL', async (t) => {
+    const { at } = await read(await load('layer=badge,price'));
+    t.same([at(195, 95), at(5, 5), at(100, 95)], [red, red, white]);
+    const plain = await read(await load('w=100'));
+    t.same(plain.at(97, 47), white, 'not without the parameter');
+    t.equal((await load('layer=badge,price')).headers.get('x-cache'), 'memory');
+  });
+
+  t.test('a changed layer makes another image', async (t) => {
+    await put('badge', { image: { ...badge, position: 'northeast' } });
+    const moved = await load('layer=badge');
+    t.equal(moved.headers.get('x-cache'), 'miss');
+    const { at } = await read(moved);
+    t.same([at(195, 5), at(195, 95)], [red, white]);
+    await put('badge', { image: badge });
+  });
+
+  t.test('presets may have layers', async (t) => {
+    await call('PUT', 'presets/card', { parameters: { w: 100, layer: 'badge' } });
+    const { at } = await read(await load('preset=card'));
+    t.same(at(97, 47), red);
+  });
+
+  t.test('words of the URL need a signature, unless the layer allows free texts', async (t) => {
+    const price = encodeURIComponent('19,90 €');
+    await refused(`layer=price&text.price=${price}`, 403, 'layer_text_not_signed', /text\.price/);
+    t.equal((await load('layer=price&text.price=Sale')).status, 200, 'its own words');
+    const { at } = await read(await load(`layer=free&text.free=${price}`));
+    t.same(at(5, 5), red);
+    t.same((await read(await load('layer=free'))).at(5, 5), white, 'no words, no panel');
+    t.same((await read(await load('layer=free&text.free='))).at(5, 5), white, 'empty words');
+
+    const signed = await service.createProject('127.0.0.1');
+    await put('price', { text: panel }, signed);
+    const secret = (await store.projects.requireSignatures(signed, null))?.signingSecret ?? '';
+    const path = `/img/${origin.url}/a.png`;
+    const exp = Math.floor(Date.now() / 1_000) + 600;
+    const sign = (words: string) => {
+      const query = `project=${signed}&fmt=png&layer=price&text.price=${words}&exp=${exp}`;
+      return { query, sig: signature(secret, signedText(path, query)) };
+    };
+    const { query, sig } = sign(price);
+    const ask = (changed: string) => fetch(`${service.url}${path}?${changed}&sig=${sig}`);
+    await until('the signature is required', async () => (await ask(query)).status === 200);
+    t.same((await read(await ask(query))).at(5, 5), red);
+    const other = await ask(query.replace(price, 'free'));
+    t.same([other.status, (await json(other)).code], [403, 'signature_invalid']);
+  });
+
+  t.test('wrong layers and words get a clear error', async () => {
+    await refused('layer=bagde', 404, 'layer_not_found', /no layer bagde. Did you mean badge\?/);
+    await refused('layer=toString', 400, 'parameter_invalid', /^layer must be 1 to 10 different/);
+    await refused('layer=constructor', 404, 'layer_not_found', /no layer constructor/);
+    for (const layer of ['', ',', 'badge,', 'badge,badge', 'a.b', 'x'.repeat(41)]) {
+      await refused(`layer=${layer}`, 400, 'parameter_invalid', /^layer must be 1 to 10/);
+    }
+    const fifty = Array.from({ length: 50 }, (_, index) => `l${index}`).join();
+    await refused(`layer=${fifty}`, 400, 'parameter_invalid', /^layer must be 1 to 10/);
+    await refused('text.price=a', 400, 'parameter_invalid', /text\.price needs the layer price/);
+    await refused('layer=badge&text.free=a', 400, 'parameter_invalid', /needs the layer free/);
+    await refused('layer=badge&text.badge=a', 400, 'parameter_invalid', /badge is an image/);
+    await refused('layer=free&text.=a', 400, 'parameter_invalid', /name of a layer/);
+    const free = 'layer=free&text.free=';
+    await refused(`${free}a&text.free=b`, 400, 'parameter_invalid', /more than once/);
+    await refused(`${free}${'x'.repeat(10_000)}`, 400, 'parameter_invalid', /at most 500 charact/);
+    await refused(`${free}${'x'.repeat(501)}`, 400, 'parameter_invalid', /at most 500 characters/);
+    await refused(`${free}a%00b`, 400, 'parameter_invalid', /without control characters/);
+    await refused(`${free}a%1bb`, 400, 'parameter_invalid', /without control characters/);
+  });
+
+  t.test('words of every kind make a picture', async (t) => {
+    const words = [
+      'x'.repeat(500),
+      '\u202eevil\u202c \u2066isolate\u2069',
+      '😀👨‍👩‍👧‍👦🏳️‍🌈',
+      'مرحبا بالعالم',
+      'नमस्ते',
+      '\u{10ffff}\ue000\ufffe',
+      '<span size="9999999">&lt;b&amp;',
+      'two\r\nlines',
+    ];
+    for (const one of words) {
+      const response = await load(`layer=free&text.free=${encodeURIComponent(one)}`);
+      const { width, height, at } = await read(response);
+      t.same([width, height], [200, 100], one.slice(0, 20));
+      t.same(at(2, 2), red, 'the panel is there');
+    }
+    const marks = encodeURIComponent(`a${'\u0301'.repeat(400)}`);
+    t.equal((await load(`layer=free&text.free=${marks}`)).status, 200, 'many marks');
+  });
+
+  t.test('a layer whose source is away is missing, and nothing stores the picture', async (t) => {
+    await put('away', { image: { url: `${origin.url}/away.png` } });
+    await put('gone', { image: { url: `${origin.url}/gone.png` } });
+    await put('text', { image: { url: `${origin.url}/text.png`, position: 'north' } });
+    origin.serve('/text.png', Buffer.from('no picture'));
+    for (const attempt of [1, 2]) {
+      const response = await load('layer=away,badge,text,gone');
+      t.equal(response.headers.get('cache-control'), 'no-store', `${attempt}`);
+      const { at } = await read(response);
+      t.same([at(195, 95), at(100, 5)], [red, white], 'the other layer is there');
+    }
+    t.equal(origin.requests.get('/away.png'), 1, 'a failure is remembered');
+    const lines = service.log.filter(({ msg }) => /without one of their layers/.test(msg));
+    t.equal(lines.length, 1);
+    origin.serve('/away.png', await solid(10, 10, 'red'));
+    await until('it is asked for again', async () => {
+      const response = await load('layer=away');
+      return response.headers.get('cache-control') !== 'no-store';
+    });
+  });
+
+  t.test('the source of a layer must be on an allowed host', async (t) => {
+    const id = await service.createProject('127.0.0.1');
+    const { status, body } = await call(
+      'PUT',
+      'layers/a',
+      { image: { url: 'http://b.test/' } },
+      id,
+    );
+    t.same([status, body.code], [400, 'invalid_request']);
+    await store.projects.setLayer(id, 'elsewhere', { image: { url: 'http://localhost/a.png' } });
+    await store.projects.setLayer(id, 'moved', { image: { url: `${origin.url}/moved.png` } });
+    origin.serve('/moved.png', (_, response) => {
+      const location = `http://localhost:${origin.port}/badge.png`;
+      response.writeHead(302, { location }).end();
+    });
+    const denied = await load('layer=elsewhere', id);
+    t.same([denied.status, (await json(denied)).code], [403, 'source_not_allowed']);
+    const redirected = await load('layer=moved', id);
+    t.equal(redirected.headers.get('cache-control'), 'no-store', 'also after a redirect');
+    // Another project may use the host.
+    await put('moved', { image: { url: `${origin.url}/moved.png`, scale: 10 } });
+    const allowed = await load('layer=moved');
+    t.not(allowed.headers.get('cache-control'), 'no-store');
+  });
+
+  t.test('a layer that is an image of the service with itself ends', async () => {
+    const self = `${service.url}/img/${encodeURIComponent(`${origin.url}/a.png`)}?project=${project}&layer=self`;
+    await store.projects.setLayer(project, 'self', { image: { url: self } });
+    await until('it is delivered without the layer', async () => {
+      const response = await load('layer=self');
+      return response.status === 200 && response.headers.get('cache-control') === 'no-store';
+    });
+  });
+
+  t.test('a purge of the URL of a layer purges the images with it', async (t) => {
+    const tags = async (query: string) => (await load(query)).headers.get('x-cache');
+    await load('layer=badge&w=50');
+    t.equal(await tags('layer=badge&w=50'), 'memory');
+    origin.serve('/badge.png', await solid(20, 20, 'blue'));
+    t.equal((await call('POST', 'purge', { sources: [`${origin.url}/badge.png`] })).status, 202);
+    const { at } = await read(await load('layer=badge&w=50'));
+    t.ok(near(at(48, 23), [0, 0, 255, 255]));
+  });
+});
