@@ -154,6 +154,14 @@ t.test('a production bundle is small and has no checks', async (t) => {
   t.notMatch(all, /must be|whole number|process/);
 });
 
+t.test('the build prints the bytes of each entry and of other services', async (t) => {
+  const { stdout } = await run(...node(join(sdk, 'bytes.js')));
+  for (const entry of entries) t.match(stdout, ` ${entry} `, entry);
+  const others = ['@imgix/js-core', '@cloudinary/url-gen', '@imgproxy/imgproxy-js-core', 'unpic'];
+  for (const other of others) t.match(stdout, ` ${other} `, other);
+  t.match(stdout, /^ +\d,\d{3} {2}@image-delivery\/sdk /m);
+});
+
 t.test('checks run in development, and nothing needs `process`', async (t) => {
   const program = `${useUrls} export const url = () => urls.url('https://a.example/b', { w: 0 });`;
   const evaluate = async (options?: Readonly<Record<string, unknown>>): Promise<() => string> => {
