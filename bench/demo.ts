@@ -72,5 +72,9 @@ All sample pictures:  ${origin.url}/
 Project:              ${project}
 API key:              ${key}
 
+The apps of sdk/examples/ show these pictures with this environment:
+
+  IMAGES_URL=${settings.baseUrl} IMAGES_PROJECT=${project} IMAGES_ORIGIN=${origin.url}
+
 Ctrl-C stops everything and deletes the data.
 `);

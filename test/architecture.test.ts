@@ -91,7 +91,7 @@ function cycle(edges: readonly Edge[]): string | null {
 
 const files = (await Promise.all(Object.keys(folders).map(filesBelow)))
   .flat()
-  .filter((path) => !path.startsWith('sdk/dist/'));
+  .filter((path) => !/^sdk\/(examples\/[^/]+\/)?(dist|\.\w+)\//.test(path));
 const sources = files.filter((path) => /\.[cm]?[jt]sx?$/.test(path));
 const imports = (await Promise.all(sources.map(importsOf))).flat();
 const edges = imports

@@ -1,149 +1,74 @@
-import { execFile, spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { cp, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { rmSync } from 'node:fs';
+import { mkdtemp, realpath } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
-import { chromium } from 'playwright-core';
-import { startSampleOrigin } from '../../bench/origin/origin.ts';
-import { createClient } from '../../sdk/src/client/index.ts';
-import { rootPath } from '../root.ts';
-import { freePort, type Service, startService } from '../service/service.ts';
-import { temporaryRoot } from '../temporary-root.ts';
-import { until } from '../until.ts';
-import { check, type PageImage, visit } from './page.ts';
+import { Command } from 'commander';
+import { pack } from './app.ts';
+import { checkBytes } from './bytes.ts';
+import { exampleNames, unsupported } from './examples.ts';
+import { checkExample, type Stage, startStage } from './stage.ts';
+import { checkWebpack } from './webpack.ts';
 
-/**
- * `npm run test:frameworks [-- NAME…]`: installs the packed SDK and the frameworks of `sdk/examples/` from the npm
- * registry in a temporary folder, and opens the pages of the examples in Chromium with a service of its own. The
- * current Astro and Nuxt need Node 22.
- */
-const run = promisify(execFile);
-const examples = join(rootPath, 'sdk/examples');
-const apiKey = 'sk_key-of-the-frameworks';
-const widths = [390, 900, 1_600];
-const densities = [1, 2, 3];
-const installMs = 10 * 60_000;
-/** Bounds that a project may have; each candidate is to have the pixels that it says with them. */
-const bounds = { defaultDpr: 2, maxWidth: 1_500 };
-const plainEnvironment = { ...process.env, NODE_OPTIONS: '' };
+/** `npm run test:frameworks`: the examples of the SDK in Chromium. */
+
+const others = ['webpack', 'bytes'];
+const names = await exampleNames();
+const command = new Command('test:frameworks')
+  .description(
+    'Packs the SDK, installs it with the frameworks of the npm registry in copies of the apps of sdk/examples/, builds and starts each, and opens its pages in Chromium on screens of three widths and three densities.',
+  )
+  .argument('[names...]', `of ${[...names, ...others].join(', ')}; all unless some are given`)
+  .option('--record', 'with bytes: write the figures of other packages to sdk/peers.json')
+  .addHelpText(
+    'after',
+    `
+Each app runs with a project without bounds, with one that has a defaultDpr of 2 and a maxWidth, and with one
+that requires signed URLs if it can sign. Each image that a page names must come from a service that the
+command starts, and have the pixels that srcset says. Pages may neither shift their layout nor write to the
+console, also those of the development servers. webpack, Next and Vite must refuse ./sign in a bundle for
+browsers. bytes measures the packages of other services as "npm run build:sdk" measures this one.
+
+It needs the network, Chromium at /usr/bin/chromium and Node 22.19 or newer. With an older version of Node, the
+apps whose frameworks need a newer one are skipped with that reason.
+
+Exit code: 0 when all is right; 1 when something is not; 2 when the command cannot run.`,
+  )
+  .exitOverride((error) => process.exit(error.exitCode === 0 ? 0 : 2))
+  .parse();
+const given = command.args.length > 0 ? command.args : [...names, ...others];
+const unknown = given.filter((name) => ![...names, ...others].includes(name));
+if (unknown.length > 0) command.error(`unknown: ${unknown.join(', ')}`);
 
 const endings: (() => unknown)[] = [];
 const t = { teardown: (action: () => unknown) => void endings.unshift(action) };
-
-/** Starts an example as its readers do; resolves with its address. */
-async function start(
-  folder: string,
-  environment: Readonly<Record<string, string>>,
-): Promise<string> {
-  const port = await freePort();
-  const child = spawn('npm', ['start'], {
-    cwd: folder,
-    env: { ...plainEnvironment, ...environment, PORT: String(port), HOSTNAME: '127.0.0.1' },
-    detached: true,
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-  let output = '';
-  for (const stream of [child.stdout, child.stderr]) {
-    stream.on('data', (text) => {
-      output += text;
-    });
-  }
-  const ended = once(child, 'exit');
-  t.teardown(() => {
-    // The whole group: npm does not pass signals on to the programs of its shell.
-    if (child.exitCode === null && child.pid !== undefined) process.kill(-child.pid, 'SIGKILL');
-    return ended;
-  });
-  const url = `http://127.0.0.1:${port}/`;
-  await until(
-    'the page of the example',
-    () => {
-      if (child.exitCode !== null) throw new Error(`npm start failed:\n${output}`);
-      return fetch(url).then(
-        ({ ok }) => ok,
-        () => false,
-      );
-    },
-    installMs,
-  );
-  return url;
-}
-
-/** A project with these bounds; the secret of its signed URLs if it requires them. */
-async function createProject(service: Service, isSigned: boolean) {
-  const project = await service.project();
-  const client = createClient({ baseUrl: service.url, apiKey });
-  await client.updateProjectSettings({ projectId: project, ...bounds });
-  const printed = isSigned ? await service.admin('projects', 'sign', project) : '';
-  const secret = /\S{30,}/.exec(printed)?.[0];
-  return { IMAGES_PROJECT: project, ...(secret === undefined ? {} : { IMAGES_SECRET: secret }) };
-}
-
-/** Installs an example with the packed SDK; resolves with its folder. */
-async function install(name: string, tarball: string, parent: string): Promise<string> {
-  const folder = join(parent, name);
-  await cp(join(examples, name), folder, {
-    recursive: true,
-    filter: (path) => !/\/(node_modules|dist|\.next|\.nuxt|\.output|\.astro)$/.test(path),
-  });
-  const file = join(folder, 'package.json');
-  const manifest = JSON.parse(await readFile(file, 'utf8'));
-  manifest.dependencies['@image-delivery/sdk'] = `file:${tarball}`;
-  await writeFile(file, JSON.stringify(manifest));
-  const options = ['install', '--no-audit', '--no-fund', '--loglevel=error'];
-  await run('npm', options, { cwd: folder, env: plainEnvironment, timeout: installMs });
-  return folder;
-}
-
-/** The problems of an example on all screens. */
-async function problemsOf(browser: Awaited<ReturnType<typeof chromium.launch>>, url: string) {
-  const images = new Map<string, PageImage>();
-  const problems: string[] = [];
-  for (const width of widths) {
-    for (const density of densities) {
-      const seen = await visit(browser, url, width, density);
-      problems.push(...seen.problems.map((problem) => `${width} px at ${density}x: ${problem}`));
-      for (const image of seen.images) images.set(`${image.url} ${image.descriptor}`, image);
-    }
-  }
-  if (images.size === 0) problems.push('the page has no images');
-  for (const image of images.values()) {
-    const problem = await check(image);
-    if (problem !== null) problems.push(problem);
-  }
-  return { count: images.size, problems };
-}
+const print = (text: string): void => void process.stdout.write(`${text}\n`);
+process.once('SIGINT', () => process.exit(130));
 
 async function main(): Promise<boolean> {
-  const folder = await mkdtemp(join(temporaryRoot, 'image-delivery-frameworks-'));
-  t.teardown(() => rm(folder, { recursive: true, force: true }));
-  await run('npm', ['pack', '--pack-destination', folder], {
-    cwd: join(rootPath, 'sdk'),
-    env: plainEnvironment,
-  });
-  const [tarball = ''] = (await readdir(folder)).filter((file) => file.endsWith('.tgz'));
-  const origin = await startSampleOrigin();
-  t.teardown(() => origin.close());
-  const service = await startService(t, { environment: { SERVICE_ROOT_API_KEY: apiKey } });
-  const browser = await chromium.launch({
-    executablePath: '/usr/bin/chromium',
-    args: ['--no-sandbox'],
-  });
-  t.teardown(() => browser.close());
-  const given = process.argv.slice(2);
+  const folder = await realpath(await mkdtemp(join(tmpdir(), 'image-delivery-frameworks-')));
+  process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
+  const tarball = await pack(folder);
+  let stage: Stage | undefined;
   let isGood = true;
-  for (const name of given.length > 0 ? given : (await readdir(examples)).sort()) {
-    const app = await install(name, join(folder, tarball), folder);
-    const url = await start(app, {
-      IMAGES_URL: service.url,
-      IMAGES_ORIGIN: origin.url,
-      IMAGES_MAX_WIDTH: String(bounds.maxWidth),
-      ...(await createProject(service, name === 'html')),
-    });
-    const { count, problems } = await problemsOf(browser, url);
+  const report = (title: string, problems: readonly string[]): void => {
     isGood &&= problems.length === 0;
-    const verdict = problems.length === 0 ? 'ok' : 'not ok';
-    process.stdout.write([`${verdict} - ${name}, ${count} images`, ...problems, ''].join('\n'));
+    print([`${problems.length === 0 ? 'ok' : 'not ok'} - ${title}`, ...problems].join('\n  '));
+  };
+  for (const name of given) {
+    if (name === 'bytes') {
+      const isRecorded = command.opts()['record'] === true;
+      report('bytes of other packages', await checkBytes(folder, isRecorded));
+    } else if (name === 'webpack') {
+      report('webpack refuses ./sign', await checkWebpack(folder, tarball));
+    } else {
+      const reason = await unsupported(name);
+      if (reason !== null) {
+        print(`skipped - ${name}: ${reason}`);
+        continue;
+      }
+      stage ??= await startStage(t);
+      await checkExample(stage, name, tarball, folder, report);
+    }
   }
   return isGood;
 }

@@ -43,7 +43,9 @@ async function sides(src) {
 }
 
 createServer(async (_, response) => {
-  const [hero, thumbnail] = await Promise.all([sides('/landscape.jpg'), sides('/coast.jpg')]);
+  const [hero, thumbnail, small] = await Promise.all(
+    ['/landscape.jpg', '/coast.jpg', '/pulse.gif'].map(sides),
+  );
   response.setHeader('content-type', 'text/html; charset=utf-8');
   response.end(`<!doctype html>
 <html lang="en">
@@ -53,5 +55,6 @@ createServer(async (_, response) => {
   <style>img { max-width: 100%; height: auto }</style>
   ${await html('/landscape.jpg', 'A hero', { ...hero, ratio: 16 / 9, sizes: '100vw' })}
   ${await html('/coast.jpg', 'A thumbnail', { ...thumbnail, fixed: 200, formats: ['webp'] })}
+  ${await html('/pulse.gif', 'A small source', { ...small, sizes: '50vw', formats: ['webp'] })}
 </html>`);
-}).listen(Number(PORT));
+}).listen(Number(PORT), '127.0.0.1');

@@ -1,8 +1,4 @@
-const {
-  IMAGES_URL = 'http://localhost:3000',
-  IMAGES_PROJECT = 'prj_32gx1acb9wtykf3m',
-  IMAGES_ORIGIN = 'http://127.0.0.1:8000',
-} = process.env;
+import { IMAGES_ORIGIN, IMAGES_PROJECT, IMAGES_URL } from './images.js';
 
 export default defineNuxtConfig({
   compatibilityDate: '2026-01-01',

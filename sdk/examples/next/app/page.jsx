@@ -14,6 +14,7 @@ export default function Page() {
         style={{ width: '100%', height: 'auto' }}
       />
       <Thumbnail />
+      <Image src="/pulse.gif" alt="A small source" width={420} height={420} loading="eager" />
     </>
   );
 }

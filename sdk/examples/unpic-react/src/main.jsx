@@ -31,5 +31,15 @@ createRoot(document.getElementById('root')).render(
       options={options}
       breakpoints={breakpoints({ sourceWidth: 2160, sourceHeight: 1440, maxWidth })}
     />
+    <Image
+      src="/pulse.gif"
+      alt="A small source"
+      layout="constrained"
+      width={420}
+      height={420}
+      transformer={transform}
+      options={options}
+      breakpoints={breakpoints({ sourceWidth: 420, sourceHeight: 420, maxWidth })}
+    />
   </>,
 );

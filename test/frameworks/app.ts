@@ -1,0 +1,142 @@
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { cp, mkdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { rootPath } from '../root.ts';
+import { freePort } from '../service/service.ts';
+import { until } from '../until.ts';
+
+const run = promisify(execFile);
+const examples = join(rootPath, 'sdk/examples');
+const packageName = '@image-delivery/sdk';
+/** Longer than an installation or a build takes on a busy machine. */
+const patienceMs = 10 * 60_000;
+/** Without tap's hooks. */
+const plainEnvironment = { ...process.env, NODE_OPTIONS: '' };
+const generated = /\/(node_modules|dist|\.next|\.nuxt|\.output|\.astro|package-lock\.json)$/;
+
+type Environment = Readonly<Record<string, string>>;
+
+/** An app that runs. */
+export interface RunningApp {
+  /** Ends with a slash. */
+  readonly url: string;
+  end(): Promise<void>;
+}
+
+/** Packs the SDK into a folder; resolves with the path of the tarball. */
+export async function pack(folder: string): Promise<string> {
+  const args = ['pack', '--json', '--pack-destination', folder];
+  const { stdout } = await run('npm', args, {
+    cwd: join(rootPath, 'sdk'),
+    env: plainEnvironment,
+  });
+  return join(folder, JSON.parse(stdout)[0].filename);
+}
+
+/** Installs packages in a new folder; resolves with its path. */
+export async function newFolder(path: string, packages: readonly string[]): Promise<string> {
+  await mkdir(path);
+  // Without one, npm would install in a folder above.
+  await writeFile(join(path, 'package.json'), '{ "private": true, "type": "module" }');
+  await install(path, packages);
+  return path;
+}
+
+/** Installs packages in a folder, beside those of its `package.json`. */
+async function install(folder: string, packages: readonly string[]): Promise<void> {
+  const args = ['install', '--no-audit', '--no-fund', '--loglevel=error', ...packages];
+  await run('npm', args, { cwd: folder, env: plainEnvironment, timeout: patienceMs });
+}
+
+/** Runs a command of a folder's packages; resolves with what it printed if it failed, else with null. */
+export async function failure(folder: string, command: readonly string[]): Promise<string | null> {
+  const options = { cwd: folder, env: plainEnvironment, timeout: patienceMs };
+  try {
+    await run('npx', ['--no-install', ...command], options);
+    return null;
+  } catch (error) {
+    const { stdout, stderr } = error as { stdout?: string; stderr?: string };
+    return `${stdout}${stderr}`;
+  }
+}
+
+/** An example of the SDK, in a temporary folder. */
+export class App {
+  readonly #folder: string;
+
+  private constructor(folder: string) {
+    this.#folder = folder;
+  }
+
+  /** Copies an example, and installs it with the packed SDK. */
+  static async install(name: string, tarball: string, parent: string): Promise<App> {
+    const folder = join(parent, name);
+    const filter = (path: string) => !generated.test(path);
+    await cp(join(examples, name), folder, { recursive: true, filter });
+    await install(folder, [tarball]);
+    return new App(folder);
+  }
+
+  /** Runs a script of its `package.json`; resolves when it serves its pages. */
+  async start(script: string, environment: Environment): Promise<RunningApp> {
+    const port = await freePort();
+    const child = spawn('npm', ['run', script], {
+      cwd: this.#folder,
+      env: { ...plainEnvironment, ...environment, PORT: String(port) },
+      detached: true,
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    let output = '';
+    for (const stream of [child.stdout, child.stderr]) {
+      stream.on('data', (text) => {
+        output += text;
+      });
+    }
+    const ended = once(child, 'exit');
+    const url = `http://127.0.0.1:${port}/`;
+    const kill = () => {
+      // The whole group: npm does not pass signals on to the programs of its shell.
+      if (child.exitCode === null && child.pid !== undefined) process.kill(-child.pid, 'SIGKILL');
+    };
+    process.once('exit', kill);
+    const end = async () => {
+      kill();
+      await ended;
+      process.off('exit', kill);
+    };
+    const answers = () => {
+      if (child.exitCode !== null) throw new Error(`npm run ${script} failed:\n${output}`);
+      return fetch(url).then(
+        ({ ok }) => ok,
+        () => false,
+      );
+    };
+    try {
+      await until('the page of the example', answers, patienceMs);
+      return { url, end };
+    } catch (error) {
+      await end();
+      throw error;
+    }
+  }
+
+  /**
+   * Builds the app with `./sign` imported by a file of its browser's bundle; resolves with what the failed
+   * command printed, or with null if the bundle could be built.
+   */
+  async buildWithSecret(file: string, command: readonly string[]): Promise<string | null> {
+    const path = join(this.#folder, file);
+    const text = await readFile(path, 'utf8');
+    // Behind a directive such as 'use client'.
+    const [directive = ''] = /^'use .*';\n/.exec(text) ?? [];
+    const code = `import * as sign from '${packageName}/sign';\nconsole.log(sign);\n`;
+    await writeFile(path, `${directive}${code}${text.slice(directive.length)}`);
+    try {
+      return await failure(this.#folder, command);
+    } finally {
+      await writeFile(path, text);
+    }
+  }
+}

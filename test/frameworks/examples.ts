@@ -1,0 +1,73 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { rootPath } from '../root.ts';
+
+/** What the test knows of an example. */
+export interface Example {
+  /** Where the page with signed URLs is; undefined if the app cannot sign. */
+  readonly signedPage?: string;
+  /** Whether the images of densities may be wider than these say. */
+  readonly roundsUp?: boolean;
+  /** What `npm run dev` lets the page write to the console. */
+  readonly development?: RegExp;
+  /** Whether some images in development come from the app itself. */
+  readonly ownImages?: boolean;
+  /** A file of the bundle for browsers, and the commands that build it. */
+  readonly browserBundle?: {
+    readonly file: string;
+    readonly builds: readonly (readonly string[])[];
+  };
+}
+
+const vite = /^\[vite\] connect(ing\.\.\.|ed\.)$/;
+const next = /^\[HMR\] connected$|^\[Fast Refresh\] (rebuilding|done in \d+ms)$/;
+const reactTools = /Download the React DevTools/;
+
+export const examples: Readonly<Record<string, Example>> = {
+  astro: {
+    signedPage: '',
+    development: vite,
+    ownImages: true,
+  },
+  html: { signedPage: '' },
+  next: {
+    signedPage: 'signed',
+    // Next takes the next one of its configured widths.
+    roundsUp: true,
+    development: new RegExp(`${reactTools.source}|${next.source}`),
+    browserBundle: {
+      file: 'app/thumbnail.jsx',
+      builds: [
+        ['next', 'build'],
+        ['next', 'build', '--webpack'],
+      ],
+    },
+  },
+  nuxt: {
+    signedPage: 'signed',
+    development: vite,
+  },
+  'unpic-react': {
+    development: new RegExp(`${reactTools.source}|${vite.source}`),
+    browserBundle: { file: 'src/main.jsx', builds: [['vite', 'build']] },
+  },
+};
+
+/** Why this version of Node cannot run an example, by its `engines`, or null. */
+export async function unsupported(name: string): Promise<string | null> {
+  const file = join(rootPath, 'sdk/examples', name, 'package.json');
+  const { engines } = JSON.parse(await readFile(file, 'utf8'));
+  const numbers = (version: string) => (version.match(/\d+/g) ?? []).map(Number);
+  const [major = 0, minor = 0] = numbers(engines?.node ?? '');
+  const [ownMajor = 0, ownMinor = 0] = numbers(process.versions.node);
+  const isEnough = ownMajor > major || (ownMajor === major && ownMinor >= minor);
+  return isEnough ? null : `it needs Node ${engines.node}; this is ${process.versions.node}`;
+}
+
+/** The examples of the repository, which the table must have. */
+export async function exampleNames(): Promise<readonly string[]> {
+  const names = (await readdir(join(rootPath, 'sdk/examples'))).sort();
+  const unknown = names.filter((name) => !Object.hasOwn(examples, name));
+  if (unknown.length > 0) throw new Error(`test/frameworks/examples.ts lacks ${unknown}`);
+  return names;
+}

@@ -1,0 +1,38 @@
+import sharp from 'sharp';
+import type { PageImage } from './page.ts';
+
+/** The width that a descriptor states, in device pixels; undefined for a `src`. */
+function stated({ descriptor, layoutWidth }: PageImage): number | undefined {
+  const amount = Number.parseFloat(descriptor);
+  if (descriptor.endsWith('w')) return amount;
+  return descriptor.endsWith('x') ? amount * layoutWidth : undefined;
+}
+
+/**
+ * What is wrong with the pixels of an image of a page, or null.
+ *
+ * @param roundsUp whether the images of densities may be wider than these say
+ */
+export async function pixelProblem(
+  image: PageImage,
+  serviceUrl: string,
+  roundsUp: boolean,
+): Promise<string | null> {
+  const { url, descriptor } = image;
+  if (!url.startsWith(`${serviceUrl}/img/`)) return `not an image of the service: ${url}`;
+  // A connection of its own: one that is kept may end while it is used.
+  const headers = { accept: 'image/webp,*/*', connection: 'close' };
+  const response = await fetch(url, { headers });
+  if (!response.ok) return `${response.status} ${url}: ${await response.text()}`;
+  const decoded = sharp(Buffer.from(await response.arrayBuffer()));
+  const { info } = await decoded.raw().toBuffer({ resolveWithObject: true });
+  const { searchParams } = new URL(url);
+  const wanted = (name: string, real: number) => Number(searchParams.get(name) ?? real);
+  const { width, height } = info;
+  const size = `${width} x ${height} px`;
+  if (width !== wanted('w', width) || height !== wanted('h', height)) return `${size}: ${url}`;
+  const said = stated(image) ?? width;
+  // Widths are whole, and a written density has four decimals.
+  const isRight = Math.abs(width - said) < 0.6 || (roundsUp && width > said);
+  return isRight ? null : `${size} instead of ${descriptor}, ${said} px: ${url}`;
+}

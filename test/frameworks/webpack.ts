@@ -1,0 +1,27 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { rootPath } from '../root.ts';
+import { failure, newFolder } from './app.ts';
+
+const packageName = '@image-delivery/sdk';
+
+/** What is wrong with how a build with `./sign` ended. */
+export function refusalProblems(printed: string | null): string[] {
+  if (printed === null) return ['the bundle was built'];
+  return printed.includes('sign-is-for-servers-only') ? [] : [printed];
+}
+
+/** What is wrong with bundles for browsers by webpack: only that of `./sign` must fail. */
+export async function checkWebpack(parent: string, tarball: string): Promise<string[]> {
+  const folder = await newFolder(join(parent, 'webpack'), [tarball, 'webpack', 'webpack-cli']);
+  const { exports } = JSON.parse(await readFile(join(rootPath, 'sdk/package.json'), 'utf8'));
+  const problems: string[] = [];
+  for (const entry of Object.keys(exports)) {
+    const file = join(folder, 'entry.js');
+    await writeFile(file, `export * from '${packageName}${entry.slice(1)}';\n`);
+    const printed = await failure(folder, ['webpack', '--mode=production', '--entry=./entry.js']);
+    if (entry === './sign') problems.push(...refusalProblems(printed));
+    else if (printed !== null) problems.push(`${entry}: ${printed}`);
+  }
+  return problems;
+}
