@@ -77,6 +77,8 @@ t.test('unpic', async (t) => {
   const smaller = transform(url, { width: 30, height: 20 }, settings);
   t.match(extract(smaller, settings), { src, operations: { width: 30, height: 20, blur: 2 } });
   t.throws(() => transform(src, operations), TypeError);
+  const signed = transform(src, operations, { ...settings, sign: (one) => `${one}&sig=a` });
+  t.equal(signed, `${url}&sig=a`);
   t.same(breakpoints(), defaultWidths);
   t.same(breakpoints({ sourceWidth: 700 }), [320, 480, 640, 700]);
   t.same(
