@@ -30,9 +30,12 @@ export async function pixelProblem(
   const wanted = (name: string, real: number) => Number(searchParams.get(name) ?? real);
   const { width, height } = info;
   const size = `${width} x ${height} px`;
-  if (width !== wanted('w', width) || height !== wanted('h', height)) return `${size}: ${url}`;
+  if (width !== wanted('w', width) || height !== wanted('h', height)) {
+    return `${size} instead of w and h: ${url}`;
+  }
   const said = stated(image) ?? width;
   // Widths are whole, and a written density has four decimals.
-  const isRight = Math.abs(width - said) < 0.6 || (roundsUp && width > said);
+  const isRight =
+    Math.abs(width - said) < 0.6 || (roundsUp && descriptor.endsWith('x') && width > said);
   return isRight ? null : `${size} instead of ${descriptor}, ${said} px: ${url}`;
 }
