@@ -9,6 +9,7 @@ import { until } from '../until.ts';
 
 const run = promisify(execFile);
 const examples = join(rootPath, 'sdk/examples');
+const tsc = join(rootPath, 'node_modules/typescript/bin/tsc');
 const packageName = '@image-delivery/sdk';
 /** Longer than an installation or a build takes on a busy machine. */
 const patienceMs = 10 * 60_000;
@@ -120,6 +121,18 @@ export class App {
       await end();
       throw error;
     }
+  }
+
+  /** Checks the types of a program of the app; resolves with the errors. */
+  async typeErrors(program: string): Promise<string> {
+    await writeFile(join(this.#folder, 'program.ts'), program);
+    const options = ['--noEmit', '--strict', '--skipLibCheck', '--types', '', '--ignoreConfig'];
+    const resolution = ['--module', 'esnext', '--moduleResolution', 'bundler'];
+    const args = [tsc, ...options, ...resolution, 'program.ts'];
+    const { stdout } = await run(process.execPath, args, { cwd: this.#folder }).catch(
+      (error) => error,
+    );
+    return stdout;
   }
 
   /**

@@ -12,6 +12,8 @@ export interface Example {
   readonly development?: RegExp;
   /** Whether some images in development come from the app itself. */
   readonly ownImages?: boolean;
+  /** A program whose types fit those of the framework. */
+  readonly program?: string;
   /** A file of the bundle for browsers, and the commands that build it. */
   readonly browserBundle?: {
     readonly file: string;
@@ -46,6 +48,17 @@ export const examples: Readonly<Record<string, Example>> = {
   nuxt: {
     signedPage: 'signed',
     development: vite,
+    // How Nuxt Image finds the modifiers of a provider.
+    program: `import type { ImageProvider } from '@nuxt/image';
+      import provider from '@image-delivery/sdk/nuxt';
+      type Provider = ReturnType<typeof provider>;
+      type Options = Provider extends ImageProvider<infer Given> ? Given : never;
+      const settings = { baseUrl: '', project: '' };
+      export const right: Options = { ...settings, modifiers: { blur: 3, pos: 'north' } };
+      // @ts-expect-error
+      export const value: Options = { ...settings, modifiers: { blur: 'strong' } };
+      // @ts-expect-error
+      export const name: Options = { ...settings, modifiers: { blurred: 3 } };`,
   },
   'unpic-react': {
     development: new RegExp(`${reactTools.source}|${vite.source}`),

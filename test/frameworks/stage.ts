@@ -108,7 +108,7 @@ export async function checkExample(
   report: Report,
 ): Promise<void> {
   const example = examples[name] ?? {};
-  const { signedPage, roundsUp = false, browserBundle } = example;
+  const { signedPage, roundsUp = false, browserBundle, program } = example;
   const app = await App.install(name, tarball, parent);
   for (const project of projectNames) {
     const page = project === 'signed' ? signedPage : '';
@@ -123,6 +123,10 @@ export async function checkExample(
   await withApp(app.start('dev', environment), async (url) => {
     report(`${name}: development`, await checkDevelopment(stage, url, example));
   });
+  if (program !== undefined) {
+    const errors = await app.typeErrors(program);
+    report(`${name}: types`, errors === '' ? [] : [errors]);
+  }
   for (const command of browserBundle?.builds ?? []) {
     const printed = await app.buildWithSecret(browserBundle?.file ?? '', command);
     report(`${name}: ${command.join(' ')} refuses ./sign in browsers`, refusalProblems(printed));
