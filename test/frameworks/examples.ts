@@ -22,6 +22,7 @@ export interface Example {
 }
 
 const vite = /^\[vite\] connect(ing\.\.\.|ed\.)$/;
+const nuxt = /^<Suspense> is an experimental feature|Nuxt DevTools/;
 const next = /^\[HMR\] connected$|^\[Fast Refresh\] (rebuilding|done in \d+ms)$/;
 const reactTools = /Download the React DevTools/;
 
@@ -47,7 +48,7 @@ export const examples: Readonly<Record<string, Example>> = {
   },
   nuxt: {
     signedPage: 'signed',
-    development: vite,
+    development: new RegExp(`${vite.source}|${nuxt.source}`),
     // How Nuxt Image finds the modifiers of a provider.
     program: `import type { ImageProvider } from '@nuxt/image';
       import provider from '@image-delivery/sdk/nuxt';
