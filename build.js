@@ -48,10 +48,14 @@ const programs = [
   'store/embedded/thread',
   'pool/execution/thread',
   'pool/execution/process/main',
+  'pool/formats/heic/thread',
+  'pool/formats/pdf/thread',
 ];
 /** Packages that load files of their own, and optional ones of the MongoDB driver. */
 const external = [
   'agendash',
+  'libheif-js',
+  '@embedpdf/pdfium',
   'lmdb',
   'piscina',
   '@aws-sdk/credential-providers',

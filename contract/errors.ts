@@ -55,7 +55,7 @@ const hintsByStatus = {
   },
   415: {
     source_unsupported:
-      'Use a source in JPEG, PNG, WebP, GIF, AVIF, TIFF, SVG, BMP or ICO; /api/health lists all that this service reads.',
+      'Use a source in JPEG, PNG, WebP, GIF, AVIF, TIFF, SVG, BMP, ICO or HEIC; /api/health lists all that this service reads.',
   },
   416: {
     range_not_satisfiable:

@@ -1,6 +1,7 @@
 import { ServiceError } from '../contract/errors.ts';
 import type { SharedWait } from './cache/shared-cache.ts';
 import { TransformQueue } from './execution/transform-queue.ts';
+import type { AllowedFormats } from './formats/optional-formats.ts';
 import { requireSupportedFormat } from './formats/unsupported-formats.ts';
 import type { ImageFreshness } from './freshness.ts';
 import type { FetchTimes, Image, ImageInput, InputDigests } from './image.ts';
@@ -91,6 +92,7 @@ function sourceVersion({ version = null, project, purges }: ImageRequest): strin
 export class Producer {
   readonly sources: Sources;
   readonly transforms: TransformQueue;
+  readonly #formats: AllowedFormats;
   readonly #watermarkFailures: WatermarkFailures;
   readonly #checkWithinMs: number;
   readonly #refused = { misses: 0, queue: 0 };
@@ -99,6 +101,7 @@ export class Producer {
   constructor(settings: EngineSettings, now: () => number) {
     this.sources = new Sources(settings, { date: now });
     this.transforms = new TransformQueue(settings);
+    this.#formats = settings.formats;
     this.#watermarkFailures = new WatermarkFailures((watermark) =>
       this.checkWatermark(watermark, new AbortController().signal),
     );
@@ -168,7 +171,7 @@ export class Producer {
       promoted,
       signal,
     });
-    return answer.bytes === null ? answer : supported(answer);
+    return answer.bytes === null ? answer : supported(answer, this.#formats);
   }
 
   /** @throws ServiceError of a watermark or a layer that could not be used recently */
@@ -274,7 +277,7 @@ export class Producer {
 
   /** A source in a supported format. */
   async #acquireSupported(...args: Parameters<Sources['acquire']>): Promise<SourceLease> {
-    return supported(await this.sources.acquire(...args));
+    return supported(await this.sources.acquire(...args), this.#formats);
   }
 
   async #transform({ source, layers }: Inputs, work: Work): Promise<Produced> {
@@ -324,9 +327,9 @@ function layerSource(
 }
 
 /** The lease, unless its format is not supported. */
-function supported(lease: SourceLease): SourceLease {
+function supported(lease: SourceLease, allowed: AllowedFormats): SourceLease {
   try {
-    requireSupportedFormat(lease);
+    requireSupportedFormat(lease, allowed);
     return lease;
   } catch (error) {
     lease.release();

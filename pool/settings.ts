@@ -1,5 +1,6 @@
 import type { Ports } from '../contract/private-sources.ts';
 import type { SharedCacheSettings } from './cache/shared-cache.ts';
+import type { AllowedFormats } from './formats/optional-formats.ts';
 import type { FreshnessBounds } from './freshness.ts';
 import type { OwnAddresses } from './source/guard.ts';
 
@@ -30,6 +31,8 @@ export interface EngineSettings {
   readonly sourceHeldBytes: number;
   /** Bytes of sources that are kept for further variants; 0 for none. */
   readonly sourceCacheBytes: number;
+  /** Formats that sources may have besides those that are always read. */
+  readonly formats: AllowedFormats;
   /** Of all frames together. */
   readonly sourceMaxPixels: number;
   /** Timeout of a fetch including its redirects, in ms. */

@@ -24,6 +24,7 @@ export function engineSettings(settings: Settings): EngineSettings {
     sourceMaxBytes: settings.sourceMaxBytes,
     sourceHeldBytes: settings.sourceHeldBytes,
     sourceCacheBytes: settings.sourceCacheBytes,
+    formats: { heic: settings.heic, pdf: settings.pdf },
     sourceMaxPixels: settings.sourceMaxPixels,
     sourceTimeoutMs: settings.sourceTimeoutMs,
     freshness: {

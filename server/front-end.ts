@@ -282,7 +282,7 @@ class FrontEnd {
 
   #createHealth(queue: JobQueue): Health {
     return new Health({
-      sourceFormats: readableFormats(),
+      sourceFormats: readableFormats(engineSettings(this.#settings).formats),
       store: this.#store,
       storeAvailable: this.#storeAvailable,
       projects: this.#projects,

@@ -63,13 +63,17 @@ function choice<const W extends string, N extends null = never>(
   return text(variable, { accepts: words.join(', '), parse, ...details });
 }
 
-function onOff(variable: Setting<boolean>['variable'], meaning: string): Setting<boolean> {
+function onOff(
+  variable: Setting<boolean>['variable'],
+  meaning: string,
+  isOn = true,
+): Setting<boolean> {
   const parse = (word: string) => (word === 'on' ? true : word === 'off' ? false : undefined);
   return text(variable, {
     accepts: 'on, off',
     parse,
-    default: true,
-    defaultInWords: 'on',
+    default: isOn,
+    defaultInWords: isOn ? 'on' : 'off',
     meaning,
   });
 }
@@ -402,6 +406,15 @@ export const settingsTable = {
     meaning:
       'Maximum bytes of sources that are kept for 30 s after their fetch for further variants, in each process; 0 keeps none.',
   }),
+  heic: onOff(
+    'SERVICE_HEIC',
+    'Whether sources may be HEIC and HEIF; `off` refuses them. Patents cover their codec, HEVC.',
+  ),
+  pdf: onOff(
+    'SERVICE_PDF',
+    'Whether sources may be PDFs, of which one page is drawn; `off` refuses them.',
+    false,
+  ),
   sourceMaxPixels: integer('SERVICE_SOURCE_MAX_PIXELS', 1, 2 ** 40, {
     default: 100_000_000,
     meaning: 'Maximum pixels of a source, all frames together.',
@@ -417,7 +430,7 @@ export const settingsTable = {
   transformProcessMemoryBytes: integer('SERVICE_TRANSFORM_PROCESS_MEMORY_BYTES', 2 ** 28, 2 ** 40, {
     default: 1_610_612_736,
     meaning:
-      'Maximum memory in bytes of each transform process, which renders an SVG or encodes a large AVIF; there are at most as many as transform threads.',
+      'Maximum memory in bytes of each transform process, which renders an SVG or PDF, decodes a HEIC or encodes a large AVIF; there are at most as many as transform threads.',
   }),
   fonts: text<string | null>('SERVICE_FONTS', {
     accepts: 'a folder',

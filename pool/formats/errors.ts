@@ -8,6 +8,10 @@ export const unsupported = (message: string, cause?: unknown): ServiceError =>
 export const corrupt = (message: string, cause?: unknown): ServiceError =>
   new ServiceError('source_corrupt', message, cause);
 
+/** The source needs more memory than a process has (413). */
+export const tooMuchMemory = (cause: unknown): ServiceError =>
+  new ServiceError('source_too_large', 'The transform of the source needs too much memory.', cause);
+
 /** The source exceeds a limit (413). */
 export const tooLarge = (message: string): ServiceError =>
   new ServiceError('source_too_large', message);

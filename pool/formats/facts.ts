@@ -26,6 +26,8 @@ export interface SourceFacts {
   /** True for a TIFF whose samples include others than colours and alpha; those are dropped. */
   readonly extraSamples: boolean;
   readonly colour: SourceColour;
+  /** True for a HEIC that libvips cannot decode; see heic/decode.ts. */
+  readonly byLibheif: boolean;
   /** Cost of rasterising; null except for SVG. */
   readonly svg: SvgCost | null;
   /** True for a JPEG that is a photograph by its header; see inspect.ts. */

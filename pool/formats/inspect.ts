@@ -14,6 +14,8 @@ import { kinds, type SourceKind } from './kinds.ts';
 import { ColourSpace } from './metadata/colour-space.ts';
 import { isSrgb, profileName } from './metadata/profile.ts';
 import { optionalFormats, optionalFormatsProbed } from './optional-formats.ts';
+import { pageOption } from './page-option.ts';
+import { readPdf } from './pdf/decode.ts';
 import {
   requireFrames,
   requirePages,
@@ -54,6 +56,7 @@ export async function inspect(
   const { kind, bytes } = container;
   if (kind === 'heif') await optionalFormatsProbed;
   if (kind === 'bmp') return inspectBitmap(kind, readBmp(bytes), limits, options);
+  if (kind === 'pdf') return inspectPdf(bytes, limits, options);
   if (kind !== 'ico') return inspectFile(container, kind, limits, options);
   const icon = readIcon(bytes);
   return icon.png === null
@@ -71,9 +74,6 @@ async function inspectFile(
   const svg = kind === 'svg' ? await inspectSvg(bytes, sourceMaxPixels) : null;
   const header = await readPageHeader(container, isolated, options);
   const size = svg === null ? header : svgSize(bytes, header);
-  if (header.format === 'heif' && header.compression === 'hevc' && !optionalFormats().heic) {
-    throw missingDecoder('heif');
-  }
   // An ICO contains a PNG.
   if (header.format !== (kinds[kind].decoder ?? 'png')) {
     throw unsupported('The source cannot be decoded: its bytes match several formats.');
@@ -104,6 +104,7 @@ async function inspectFile(
     hasAlpha: header.hasAlpha && !extraSamples,
     extraSamples,
     colour,
+    byLibheif: header.compression === 'hevc' && !optionalFormats().hevc,
     svg,
     isPhotograph: isPhotograph(container, header),
     gainMap: await gainMapSize(header),
@@ -190,14 +191,52 @@ async function readHeader(
     const density = kinds[kind].vector ? { density: svgDensity } : {};
     return await sharp(bytes, { ...options, ...density }).metadata();
   } catch (error) {
-    if (kind === 'jxl' && !optionalFormats().jxl) throw missingDecoder(kind);
-    if (kind === 'heif' && !optionalFormats().heic) throw missingDecoder(kind);
+    if (kind === 'jxl' && !optionalFormats().jxl) throw missingDecoder();
     throw (
       unsupportedEncoding(kind, bytes, error) ??
       corrupt(`The source cannot be read as ${kinds[kind].label}.`, error)
     );
   }
 }
+
+/** Only in a process, because PDFium reads the sizes. A page is opaque, on white. */
+async function inspectPdf(
+  source: Uint8Array,
+  { isolated, sourceMaxPixels }: InspectionLimits,
+  { page }: OpenOptions,
+): Promise<SourceFacts> {
+  if (!isolated) throw new IsolationRequired();
+  const { pages, ...size } = await readPdf(source, page ?? 0);
+  if (page !== null) requirePage(page, pages);
+  requireRasterisable(size, null, sourceMaxPixels);
+  return {
+    ...size,
+    ...plainFacts,
+    kind: 'pdf',
+    pages,
+    page,
+    hasAlpha: false,
+  };
+}
+
+const plainFacts = {
+  orientation: 1,
+  frames: 1,
+  timing: null,
+  byLibheif: false,
+  svg: null,
+  isPhotograph: false,
+  gainMap: null,
+  extraSamples: false,
+  colour: {
+    model: 'rgb',
+    hasProfile: false,
+    profileName: null,
+    isSrgb: false,
+    is16Bit: false,
+    space: null,
+  },
+} as const satisfies Partial<SourceFacts>;
 
 /** A bitmap has no metadata. Its size is checked before anything is allocated. */
 function inspectBitmap(
@@ -210,27 +249,13 @@ function inspectBitmap(
   if (page !== null) requirePage(page, 1);
   requirePixels(width * height, sourceMaxPixels);
   return {
+    ...plainFacts,
     kind,
     width,
     height,
-    orientation: 1,
-    frames: 1,
     pages: 1,
     page,
-    timing: null,
-    svg: null,
-    isPhotograph: false,
-    gainMap: null,
     hasAlpha: kind === 'ico' || hasAlpha(header),
-    extraSamples: false,
-    colour: {
-      model: 'rgb',
-      hasProfile: false,
-      profileName: null,
-      isSrgb: false,
-      is16Bit: false,
-      space: null,
-    },
   };
 }
 
@@ -245,7 +270,3 @@ function colourOf({ icc, space, hasProfile, depth }: Metadata): SourceColour {
     space: icc === undefined || hasSrgb ? null : ColourSpace.of(icc),
   };
 }
-
-/** Without a page libvips opens the primary image of a HEIF, which may be another than page 0. */
-export const pageOption = (page: number | null): { readonly page?: number } =>
-  page === null ? {} : { page };

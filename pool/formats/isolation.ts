@@ -1,8 +1,7 @@
 import { maxThreadMetadataBytes } from './container/container.ts';
 import { unsupported } from './errors.ts';
-import { kinds, type SourceKind } from './kinds.ts';
+import { kinds } from './kinds.ts';
 import { profileTags } from './metadata/profile.ts';
-import { optionalFormats } from './optional-formats.ts';
 import { sniff } from './sniff.ts';
 
 /** Thrown on a transform thread for work that must run in a process, which can be killed. */
@@ -19,12 +18,7 @@ export const maxThreadWidth = 65_535;
 /** True for a source that is never decoded on a thread; see `blockDecoders`. */
 export function needsProcess(source: Uint8Array): boolean {
   const kind = sniff(source);
-  return kind !== null && isIsolated(kind);
-}
-
-/** Optional builds of libvips decode HEVC with libde265. */
-export function isIsolated(kind: SourceKind): boolean {
-  return kinds[kind].isolated || (kind === 'heif' && optionalFormats().heic);
+  return kind !== null && kinds[kind].isolated;
 }
 
 /** Most profiles have a few kilobytes, printing profiles at most a few megabytes. */

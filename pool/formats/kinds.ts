@@ -31,11 +31,12 @@ export const kinds = {
   webp: { label: 'WebP', decoder: 'webp', defaultOutput: 'webp', ...pixels, animates: true },
   gif: { label: 'GIF', decoder: 'gif', defaultOutput: 'gif', ...pixels, animates: true },
   avif: { label: 'AVIF', decoder: 'heif', defaultOutput: 'avif', ...pixels },
-  heif: { label: 'HEIF', decoder: 'heif', defaultOutput: null, ...pixels },
+  heif: { label: 'HEIF', decoder: 'heif', defaultOutput: null, ...isolated },
   tiff: { label: 'TIFF', decoder: 'tiff', defaultOutput: null, ...pixels },
   svg: { label: 'SVG', decoder: 'svg', defaultOutput: null, ...isolated, vector: true },
   bmp: { label: 'BMP', decoder: null, defaultOutput: null, ...isolated },
   ico: { label: 'ICO', decoder: null, defaultOutput: null, ...isolated },
+  pdf: { label: 'PDF', decoder: null, defaultOutput: null, ...isolated, vector: true },
   jxl: { label: 'JPEG XL', decoder: 'jxl', defaultOutput: null, ...isolated },
 } as const satisfies Record<string, KindProperties>;
 

@@ -1,11 +1,19 @@
 import sharp from 'sharp';
-import { kinds, sourceKinds } from './kinds.ts';
+import { kinds, type SourceKind, sourceKinds } from './kinds.ts';
 
-/** Formats that only some builds of libvips decode; sharp's binaries on npm decode neither. */
+/** What only some builds of libvips decode; sharp's binaries on npm decode neither. */
 interface OptionalFormats {
-  readonly heic: boolean;
+  readonly hevc: boolean;
   readonly jxl: boolean;
 }
+
+/** Formats that an operator can refuse. */
+export interface AllowedFormats {
+  readonly heic: boolean;
+  readonly pdf: boolean;
+}
+
+export const allFormats: AllowedFormats = { heic: true, pdf: true };
 
 /** A HEIC of 16 x 16 grey pixels, because libheif may be installed without an HEVC decoder. */
 const heic = Buffer.from(
@@ -19,7 +27,7 @@ const heic = Buffer.from(
   'base64',
 );
 
-let found: OptionalFormats = { heic: false, jxl: sharp.format.jxl.input.buffer };
+let found: OptionalFormats = { hevc: false, jxl: sharp.format.jxl.input.buffer };
 
 /** Resolves when the probe for HEVC support is done, shortly after the start. */
 export const optionalFormatsProbed: Promise<void> = sharp(heic)
@@ -27,7 +35,7 @@ export const optionalFormatsProbed: Promise<void> = sharp(heic)
   .toBuffer()
   .then(
     () => {
-      found = { ...found, heic: true };
+      found = { ...found, hevc: true };
     },
     () => {},
   );
@@ -35,7 +43,8 @@ export const optionalFormatsProbed: Promise<void> = sharp(heic)
 export const optionalFormats = (): OptionalFormats => found;
 
 /** Names of the source formats that this installation decodes. */
-export function readableFormats({ heic, jxl } = found): string[] {
-  const readable = sourceKinds.filter((kind) => kind !== 'heif' && (kind !== 'jxl' || jxl));
+export function readableFormats({ heic, pdf }: AllowedFormats, { jxl } = found): string[] {
+  const optional: Partial<Readonly<Record<SourceKind, boolean>>> = { heif: false, pdf, jxl };
+  const readable = sourceKinds.filter((kind) => optional[kind] ?? true);
   return [...readable.map((kind) => kinds[kind].label), ...(heic ? ['HEIC'] : [])];
 }

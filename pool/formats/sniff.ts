@@ -26,6 +26,7 @@ const signatures: readonly (readonly [SourceKind, (text: string, head: Buffer) =
   ['heif', hasBrand('heic', 'heix', 'heim', 'heis', 'hevc', 'hevx', 'mif1', 'msf1')],
   // A codestream alone, and one in boxes (ISO/IEC 18181-2).
   ['jxl', textAt(0, '\xff\x0a', '\0\0\0\x0cJXL \r\n\x87\n')],
+  ['pdf', textAt(0, '%PDF-')],
   ['bmp', isBmp],
   ['ico', isIco],
   ['svg', (text) => svgRoot(text) !== null],

@@ -38,13 +38,15 @@ export function requireScans({ scans }: Container, pixels: number, maxPixels: nu
   );
 }
 
-/** Refuses SVGs that cannot be rasterised at any size; no side may be below 1 pixel. */
-export function requireRasterisable(size: Size, cost: SvgCost, maxPixels: number): void {
+/** Refuses SVGs and PDFs that cannot be rasterised at any size; no side may be below 1 pixel. */
+export function requireRasterisable(size: Size, cost: SvgCost | null, maxPixels: number): void {
   const pixels = svgPixels(size, cost, maxPixels);
   if (pixels < Math.min(minSvgPixels, maxPixels)) {
     throw tooLarge("The SVG's filters would take too much time or memory.");
   }
   const { smallest, largest } = svgScales(size, pixels);
   if (smallest <= largest) return;
-  throw tooLarge(`The SVG is too large or too narrow: ${size.width} x ${size.height}.`);
+  throw tooLarge(
+    `The ${cost === null ? 'PDF' : 'SVG'} is too large or too narrow: ${size.width} x ${size.height}.`,
+  );
 }

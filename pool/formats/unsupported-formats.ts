@@ -1,8 +1,12 @@
 import type { ServiceError } from '../../contract/errors.ts';
 import { type Matcher, textAt } from './bytes.ts';
 import { unsupported } from './errors.ts';
-import type { SourceKind } from './kinds.ts';
-import { optionalFormats, readableFormats } from './optional-formats.ts';
+import {
+  type AllowedFormats,
+  allFormats,
+  optionalFormats,
+  readableFormats,
+} from './optional-formats.ts';
 import { sniff } from './sniff.ts';
 
 const pattern =
@@ -27,7 +31,11 @@ const audio = textAt(0, 'ID3', 'fLaC', 'OggS');
 const formats: readonly (readonly [string, readonly Matcher[], advice: string | null])[] = [
   // Most error and login pages, whatever their content type.
   ['an HTML page', [pattern(/^\s*<(?:!doctype\s+html|html)[\s>]/i)], null],
-  ['a PDF document', [textAt(0, '%PDF-')], 'deliver its pages as images'],
+  [
+    'a PDF document',
+    [textAt(0, '%PDF-')],
+    'deliver its pages as images, or let the operator set SERVICE_PDF=on',
+  ],
   ['a Photoshop document', [textAt(0, '8BPS')], 'export it as PNG, TIFF or JPEG'],
   ['a gzip file, such as a compressed SVG', [textAt(0, '\x1f\x8b')], unpack],
   ['a JPEG 2000 image', [textAt(0, '\0\0\0\x0cjP  \r\n', '\xff\x4f\xff\x51')], convert],
@@ -63,37 +71,44 @@ interface OriginResponse {
  * Refuses bytes of unsupported formats before they occupy a transform thread.
  * @throws ServiceError source_unsupported, with the content type
  */
-export function requireSupportedFormat({ bytes, contentType }: OriginResponse): void {
+export function requireSupportedFormat(
+  { bytes, contentType }: OriginResponse,
+  allowed: AllowedFormats,
+): void {
   const kind = sniff(bytes);
-  if (kind === 'jxl' && !optionalFormats().jxl) throw missingDecoder(kind);
-  if (kind !== null) return;
+  if (kind === 'jxl' && !optionalFormats().jxl) throw missingDecoder(allowed);
+  if (kind === 'heif' && !allowed.heic) throw refusedFormat('an HEIC or HEIF image', allowed);
+  if (kind !== null && (kind !== 'pdf' || allowed.pdf)) return;
   const type =
     contentType === null ? 'it has no content type' : `its content type is ${contentType}`;
-  throw unsupportedFormat(bytes, `; ${type}`);
+  throw unsupportedFormat(bytes, `; ${type}`, allowed);
 }
 
 /** The error for bytes of an unsupported format: names the format and a remedy. */
-export function unsupportedFormat(bytes: Uint8Array, details = ''): ServiceError {
+export function unsupportedFormat(
+  bytes: Uint8Array,
+  details = '',
+  allowed = allFormats,
+): ServiceError {
   const length = Math.min(bytes.byteLength, headBytes);
   const head = Buffer.from(bytes.buffer, bytes.byteOffset, length).toString('latin1');
   const text = head.replace(/^\xef\xbb\xbf/, '');
   const format = formats.find(([, signatures]) => signatures.some((matches) => matches(text)));
   const [name, , advice] = format ?? [];
-  const readable = readableFormats();
+  const readable = readableFormats(allowed);
   const found = name ?? `not a ${readable.slice(0, -1).join(', ')} or ${readable.at(-1)}`;
   const remedy = advice ? ` To use it: ${advice}.` : '';
   return unsupported(`The source is ${found}${details}.${remedy}`);
 }
 
-const optional = {
-  heif: ['an HEIC image (HEVC in HEIF)', 'libheif and libde265'],
-  jxl: ['a JPEG XL image', 'libjxl'],
-} as const satisfies Partial<Record<SourceKind, readonly [name: string, library: string]>>;
-
-/** The error for a format that the installed libvips cannot decode. */
-export function missingDecoder(kind: keyof typeof optional): ServiceError {
-  const [name, library] = optional[kind];
-  return unsupported(
-    `The source is ${name}. That needs a libvips with ${library}, which this service does not have; it reads ${readableFormats().join(', ')}.`,
+/** The error for JPEG XL where the installed libvips cannot decode it. */
+export const missingDecoder = (allowed = allFormats): ServiceError =>
+  unsupported(
+    `The source is a JPEG XL image. That needs a libvips with libjxl, which this service does not have; it reads ${readableFormats(allowed).join(', ')}.`,
   );
-}
+
+/** The error for a format that the operator refuses. */
+const refusedFormat = (name: string, allowed: AllowedFormats): ServiceError =>
+  unsupported(
+    `The source is ${name}, which this service is set not to read; it reads ${readableFormats(allowed).join(', ')}.`,
+  );

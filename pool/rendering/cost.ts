@@ -71,9 +71,11 @@ const decoding: Readonly<Record<SourceKind, Cost>> = {
   webp: { ms: 15, bytes: 4 },
   gif: { ms: 35, bytes: 4 },
   avif: { ms: 200, bytes: 8 },
-  heif: { ms: 200, bytes: 8 },
+  // Decoded in WebAssembly, to a PNG without compression.
+  heif: { ms: 200, bytes: 20 },
   tiff: { ms: 10, bytes: 4 },
   svg: { ms: 0, bytes: 0 },
+  pdf: { ms: 0, bytes: 0 },
   // Decoded by the service, to pixels that sharp copies. An ICO may contain a PNG.
   bmp: { ms: 40, bytes: 8 },
   ico: { ms: 55, bytes: 8 },
@@ -152,7 +154,6 @@ function times({ ms, bytes }: Cost, pixels: number): Cost {
  */
 const uninterruptibleDecoding: Partial<Readonly<Record<SourceKind, number>>> = {
   avif: 600,
-  heif: 600,
 };
 const uninterruptibleEncoding: Partial<Readonly<Record<OutputFormat, number>>> = {
   avif: 1900,

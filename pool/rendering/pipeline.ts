@@ -4,8 +4,9 @@ import { maxSide } from '../bounds.ts';
 import type { RawPixels } from '../formats/bitmap/pixels.ts';
 import { corrupt } from '../formats/errors.ts';
 import type { SourceFacts } from '../formats/facts.ts';
-import { type InspectionLimits, pageOption } from '../formats/inspect.ts';
+import type { InspectionLimits } from '../formats/inspect.ts';
 import { kinds } from '../formats/kinds.ts';
+import { pageOption } from '../formats/page-option.ts';
 import { sizedSvg, svgDensity } from '../formats/svg/size.ts';
 import { unsupportedEncoding } from '../formats/unsupported-encodings.ts';
 import type { Size } from '../geometry.ts';
@@ -55,7 +56,8 @@ export class Pipeline {
     this.#animated = opening.animated;
     this.#keepsExif = opening.keepsExif ?? false;
     const { scale } = opening;
-    this.#image = sharp(scale === null ? source : sizedSvg(source, facts, scale), {
+    const isSvg = scale !== null && !opening.raw;
+    this.#image = sharp(isSvg ? sizedSvg(source, facts, scale) : source, {
       // Missing or corrupt pixels are errors unless `lenient`. Decoder warnings are not, because browsers
       // show such images too.
       failOn: opening.lenient === true ? 'none' : 'error',
@@ -63,8 +65,8 @@ export class Pipeline {
       // A second safeguard after `inspect`. The sides of a rasterised SVG are rounded up, by less than a
       // pixel each, so they may exceed the plan.
       limitInputPixels: limits.sourceMaxPixels + (vector ? 2 * maxSide + 1 : 0),
-      ...(opening.animated ? { pages: -1 } : pageOption(facts.page)),
-      ...(scale === null ? {} : { density: svgDensity }),
+      ...(opening.animated ? { pages: -1 } : opening.raw ? {} : pageOption(facts.page)),
+      ...(isSvg ? { density: svgDensity } : {}),
       ...(opening.raw ? { raw: opening.raw } : {}),
     });
   }

@@ -1,11 +1,11 @@
 import type { OverlayOptions } from 'sharp';
 import { ServiceError } from '../../contract/errors.ts';
-import { decoderInput } from '../formats/bitmap/input.ts';
 import { type Container, openContainer } from '../formats/container/container.ts';
 import { withoutExcessMetadata } from '../formats/container/strip.ts';
+import { decoderInput, pdfInput } from '../formats/decoder-input.ts';
 import type { SourceFacts } from '../formats/facts.ts';
 import { inspect } from '../formats/inspect.ts';
-import { IsolationRequired, isIsolated } from '../formats/isolation.ts';
+import { IsolationRequired } from '../formats/isolation.ts';
 import { kinds } from '../formats/kinds.ts';
 import { copyrightOf } from '../formats/metadata/copyright.ts';
 import { keptMetadata } from '../formats/metadata/kept-metadata.ts';
@@ -186,7 +186,7 @@ async function transform(
   given: Prepared | null = null,
 ) {
   const { bytes } = container;
-  const isolates = isIsolated(container.kind) || (variant.gainMap && mayHaveGainMap(bytes));
+  const isolates = kinds[container.kind].isolated || (variant.gainMap && mayHaveGainMap(bytes));
   if (!limits.isolated && isolates) throw new IsolationRequired();
   const { lenient } = variant;
   const { sourceMaxPixels } = limits;
@@ -195,11 +195,18 @@ async function transform(
   const isFile = kinds[facts.kind].decoder !== null;
   const metadata = variant.stripMetadata || !isFile ? null : await keptMetadata(container);
   const copyright = variant.copyright && isFile ? await copyrightOf(bytes, facts.kind) : null;
-  const { bytes: source, raw } = decoderInput(metadata?.source ?? bytes, facts.kind);
+  const input =
+    facts.kind === 'pdf'
+      ? null
+      : await decoderInput(metadata?.source ?? bytes, facts, metadata !== null);
+  const inputAt = async (scale: number | null) =>
+    input ?? (await pdfInput(bytes, facts, scale ?? 1));
   let { plan } = prepared;
   if (variant.trim !== null) {
-    const open = (scale: number | null) =>
-      new Pipeline(source, facts, { animated: false, lenient, scale, raw }, limits);
+    const open = async (scale: number | null) => {
+      const { bytes: source, raw } = await inputAt(scale);
+      return new Pipeline(source, facts, { animated: false, lenient, scale, raw }, limits);
+    };
     const area = await findUsedArea(facts, variant, sourceMaxPixels, open);
     plan = makePlan(facts, area, variant, sourceMaxPixels);
   }
@@ -209,6 +216,7 @@ async function transform(
   }
   const context: StepContext = { plan, variant, overlays: [], metadata, copyright };
   const keepsExif = metadata?.exif === 'kept' && !facts.colour.is16Bit;
+  const { bytes: source, raw } = await inputAt(plan.scale);
   const pipeline = new Pipeline(source, facts, { ...plan, lenient, raw, keepsExif }, limits);
   const apply = (steps: readonly Step[]) =>
     pipeline.apply((image) => applySteps(image, steps, context));

@@ -8,8 +8,8 @@ import type { Area, Variant } from '../variant.ts';
 import type { Pipeline } from './pipeline.ts';
 import { upright } from './plan.ts';
 
-/** Opens the first frame of the source; an SVG at this scale, else null. */
-type Open = (scale: number | null) => Pipeline;
+/** Opens the first frame of the source; an SVG or PDF at this scale, else null. */
+type Open = (scale: number | null) => Pipeline | Promise<Pipeline>;
 
 /**
  * Maximum pixels in which borders are searched; larger images are scaled down, and so is the precision. The
@@ -66,8 +66,8 @@ async function trimmed(
 ): Promise<Area> {
   const scale = Math.min(1, scaleWithin(area, maxSide, maxTrimmedPixels));
   const { pipeline, size } = kinds[facts.kind].vector
-    ? openSvg(facts, area, scale, sourceMaxPixels, open)
-    : openPixels(area, scale, open);
+    ? await openVector(facts, area, scale, sourceMaxPixels, open)
+    : await openPixels(area, scale, open);
   if (size.width < minTrimmedSide || size.height < minTrimmedSide) return area;
   // A separate pass, because sharp trims before it crops and scales.
   await pipeline.render();
@@ -77,16 +77,16 @@ async function trimmed(
   return inOriginal(area, { left: -trimOffsetLeft, top: -trimOffsetTop, width, height }, size);
 }
 
-function openPixels(area: Area, scale: number, open: Open) {
+async function openPixels(area: Area, scale: number, open: Open) {
   const size = scaledSize(area, scale);
-  const pipeline = open(null).apply((image) => {
+  const pipeline = (await open(null)).apply((image) => {
     const part = image.autoOrient().extract(area);
     return scale === 1 ? part : part.resize({ ...size, fit: 'fill' });
   });
   return { pipeline, size };
 }
 
-function openSvg(
+async function openVector(
   facts: SourceFacts,
   area: Area,
   scale: number,
@@ -96,7 +96,8 @@ function openSvg(
   const whole = upright(facts);
   const opened = svgScale(scale, whole, svgPixels(whole, facts.svg, sourceMaxPixels));
   const size = scaledArea(area, opened, whole);
-  return { pipeline: open(opened).apply((image) => image.extract(size)), size };
+  const pipeline = await open(opened);
+  return { pipeline: pipeline.apply((image) => image.extract(size)), size };
 }
 
 /** Converts an area of a scaled copy to pixels of the original, rounded outwards. */

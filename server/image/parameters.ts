@@ -248,8 +248,8 @@ export const parameters = {
   ),
   page: parameter(
     integer(0, 99_999),
-    'Uses only this page of a TIFF, image of an AVIF or frame of an animation, counted from 0, as a still ' +
-      'picture. Without it a TIFF is its first page, and an AVIF its primary image.',
+    'Uses only this page of a TIFF or PDF, image of an AVIF or HEIC, or frame of an animation, counted from 0, as a still ' +
+      'picture. Without it a TIFF or PDF is its first page, and an AVIF or HEIC its primary image.',
     '1',
     { aliases: ['frame'], exampleWith: '' },
   ),

@@ -1,4 +1,5 @@
 import sharp from 'sharp';
+import { readable } from './heic.ts';
 
 /** A request to the service, and to sharp. */
 export interface Request {
@@ -23,7 +24,8 @@ const timeoutSeconds = 60;
  *
  * @throws Error of sharp
  */
-export async function reference(source: Buffer, { width }: Request): Promise<Buffer> {
+export async function reference(file: Buffer, { width }: Request): Promise<Buffer> {
+  const source = await readable(file);
   const options = { limitInputPixels: max.sourcePixels, failOn: 'error' } as const;
   const header = await sharp(source, options).metadata();
   const turned = (header.orientation ?? 1) >= 5;

@@ -3,6 +3,7 @@ import t, { type Test } from 'tap';
 import { parseS3Location } from '../../contract/s3-location.ts';
 import { onlyProcess } from '../../pool/coalescer.ts';
 import { Engine } from '../../pool/engine.ts';
+import { allFormats } from '../../pool/formats/optional-formats.ts';
 import { until } from '../until.ts';
 import { noPurges } from './cache/pictures.ts';
 import { settings } from './execution/pools.ts';
@@ -35,6 +36,7 @@ async function startMachines(t: Test) {
       {
         ...settings,
         ...sourceSettings,
+        formats: allFormats,
         queue: 10,
         memoryCacheBytes: 1e7,
         diskCacheFolder: null,

@@ -4,6 +4,7 @@ import type { SharedCacheSettings } from '../../pool/cache/shared-cache.ts';
 import { onlyProcess } from '../../pool/coalescer.ts';
 import { Engine } from '../../pool/engine.ts';
 import { Schedule } from '../../pool/execution/schedule.ts';
+import { allFormats } from '../../pool/formats/optional-formats.ts';
 import type { Variant } from '../../pool/variant.ts';
 import { stopClock } from '../clock.ts';
 import { until } from '../until.ts';
@@ -27,6 +28,7 @@ function startEngine(
     {
       ...settings,
       ...sourceSettings,
+      formats: allFormats,
       queue,
       memoryCacheBytes: 0,
       diskCacheFolder: t.testdir(),

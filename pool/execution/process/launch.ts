@@ -11,9 +11,9 @@ export interface ProcessLimits {
 
 /**
  * Address space beyond the resident memory: Node 20 and 22 reserve 0.8 GB at start, Node 24 1.2 GB,
- * and allocators reserve more than they use.
+ * and allocators reserve more than they use. A decoder in WebAssembly reserves up to 2 GB, the maximum of its memory.
  */
-const reservedBytes = 2 * 2 ** 30;
+const reservedBytes = 4 * 2 ** 30;
 
 const nodeOptions = [
   // Pixels are outside of the heap.

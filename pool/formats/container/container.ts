@@ -70,6 +70,7 @@ export const containerFormats: Readonly<Record<SourceKind, ContainerFormat | nul
   svg: null,
   bmp: null,
   ico: null,
+  pdf: null,
   jxl: null,
 };
 

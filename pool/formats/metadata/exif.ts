@@ -80,6 +80,24 @@ export function hasOnlyTags(exif: Buffer, allowed: ReadonlySet<number>): boolean
   );
 }
 
+const orientationTag = 0x0112;
+
+/** EXIF whose image is upright: a HEIC's container has its orientation too, which its decoder applies. */
+export function withoutOrientation(exif: Buffer): Buffer {
+  return parseBytes(
+    () => {
+      const { start, read, first, link } = openExif(exif);
+      const copy = Buffer.from(exif);
+      for (let entry = first + 2; entry < link; entry += 12) {
+        // 0 is no orientation (Exif 3.0, 4.6.5.1.5), in each byte order.
+        if (read(entry, 2) === orientationTag) copy.fill(0, start + entry + 8, start + entry + 12);
+      }
+      return copy;
+    },
+    () => exif,
+  );
+}
+
 type ReadUint = (at: number, bytes: 2 | 4) => number;
 
 /**

@@ -260,8 +260,9 @@ export interface ImageOptions {
    */
   readonly opacity?: number | undefined;
   /**
-   * Uses only this page of a TIFF, image of an AVIF or frame of an animation, counted from 0, as a
-   * still picture. Without it a TIFF is its first page, and an AVIF its primary image.
+   * Uses only this page of a TIFF or PDF, image of an AVIF or HEIC, or frame of an animation,
+   * counted from 0, as a still picture. Without it a TIFF or PDF is its first page, and an AVIF or
+   * HEIC its primary image.
    *
    * Accepts a whole number from 0 to 99999. Example: `page: 1`. In URLs also `frame`.
    */

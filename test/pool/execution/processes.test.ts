@@ -118,7 +118,7 @@ t.test('a process has limits, no secrets and no descriptors', { skip: !hasProc }
   t.notMatch(environment, /SERVICE_|NODE_OPTIONS|PATH=\/(?!.*font)/);
   const limits = readFileSync(`${folder}/limits`, 'utf8');
   const soft = (name: string) => Number(new RegExp(`^${name} +(\\d+)`, 'm').exec(limits)?.[1]);
-  t.equal(soft('Max address space'), (1_536 + 2_048) * 2 ** 20);
+  t.equal(soft('Max address space'), (1_536 + 4_096) * 2 ** 20);
   t.equal(soft('Max cpu time'), 30);
   t.equal(soft('Max core file size'), 0);
   const open = readdirSync(`${folder}/fd`).flatMap((fd) => {

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import sharp from 'sharp';
 import t from 'tap';
 import { ServiceError } from '../../../contract/errors.ts';
-import { decoderInput } from '../../../pool/formats/bitmap/input.ts';
+import { decoderInput } from '../../../pool/formats/decoder-input.ts';
 import { sniff } from '../../../pool/formats/sniff.ts';
 import { le16, le32 } from '../../hostile/inputs/chunks.ts';
 import { openPool, patient } from '../execution/pools.ts';
@@ -319,9 +319,9 @@ t.test('damaged files are decoded or refused', async () => {
         const kind = sniff(bytes);
         if (kind !== 'bmp' && kind !== 'ico') return true;
         try {
-          const { width, height } = await inspected(bytes, 1_000_000);
-          const { raw } = decoderInput(bytes, kind);
-          return raw === null || (raw.width === width && raw.height === height);
+          const facts = await inspected(bytes, 1_000_000);
+          const { raw } = await decoderInput(bytes, facts, false);
+          return raw === null || (raw.width === facts.width && raw.height === facts.height);
         } catch (error) {
           return error instanceof ServiceError && /^source_/.test(error.code);
         }

@@ -13,6 +13,7 @@ t.test('supported formats are detected', async (t) => {
       Buffer.from(`ftyp${brands[0]}\0\0\0\0${brands.slice(1).join('')}`),
       Buffer.alloc(40),
     ]);
+  t.equal(sniff(Buffer.from('%PDF-1.7')), 'pdf');
   t.equal(sniff(ftyp('heic', 'mif1')), 'heif');
   t.equal(sniff(ftyp('mif1', 'miaf', 'avif')), 'avif', 'by a compatible brand');
   t.equal(sniff(ftyp('isom', 'mp42')), null, 'a video');
@@ -43,7 +44,7 @@ t.test('an SVG is detected by its root element', async (t) => {
 
 t.test('other formats are not detected', async (t) => {
   const pixels = await noise(8, 8).raw().toBuffer();
-  const texts = ['', '\xff', 'hello', '%PDF-1.7 ', 'BM\x46\0\0\0', '8BPS\0\x01', 'PK\x03\x04'];
+  const texts = ['', '\xff', 'hello', 'BM\x46\0\0\0', '8BPS\0\x01', 'PK\x03\x04'];
   texts.push('\0'.repeat(100), 'RIFF\0\0\0\0WAVEfmt ', '\x1f\x8b\x08\0', '\x89PN');
   for (const bytes of [pixels, ...texts.map((text) => Buffer.from(text, 'latin1'))]) {
     t.equal(sniff(bytes), null, bytes.toString('latin1', 0, 8));

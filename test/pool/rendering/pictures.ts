@@ -39,6 +39,7 @@ export function sourceFacts(width: number, height: number, changes: Partial<Sour
       is16Bit: false,
       space: null,
     },
+    byLibheif: false,
     svg: null,
     isPhotograph: false,
     gainMap: null,

@@ -1,0 +1,39 @@
+import { createRequire } from 'node:module';
+import { extname } from 'node:path';
+import sharp from 'sharp';
+import type { SourceFacts } from '../facts.ts';
+import { withoutOrientation } from '../metadata/exif.ts';
+import { pageOption } from '../page-option.ts';
+import { runDecoder } from '../wasm/run.ts';
+import type { HeicTask } from './thread.ts';
+
+const entry = new URL(`./thread${extname(import.meta.url)}`, import.meta.url);
+
+/**
+ * Decodes an image of a HEIC with libheif and libde265, which sharp's libvips does not have, and writes it as an
+ * uncompressed PNG: raw pixels would have no profile. The image is upright, because libheif applies the
+ * transformations of the container.
+ *
+ * @param facts of the image, whose size was checked
+ * @param keepsMetadata true to include EXIF and XMP
+ * @throws ServiceError source_unsupported, source_corrupt, source_too_large
+ */
+export async function heicAsPng(
+  source: Uint8Array,
+  { page, width, height, hasAlpha, colour }: SourceFacts,
+  keepsMetadata: boolean,
+): Promise<Uint8Array> {
+  const opening = { limitInputPixels: false, failOn: 'none', ...pageOption(page) } as const;
+  const { icc, exif, xmp } = await sharp(source, opening).metadata();
+  const file = createRequire(import.meta.url).resolve('libheif-js/libheif-wasm/libheif.wasm');
+  return await runDecoder<HeicTask>(entry, file, {
+    source,
+    page,
+    form: { width, height, channels: hasAlpha ? 4 : 3, bits: colour.is16Bit ? 16 : 8 },
+    metadata: {
+      icc,
+      exif: keepsMetadata && exif !== undefined ? withoutOrientation(exif) : undefined,
+      xmp: keepsMetadata ? xmp : undefined,
+    },
+  });
+}

@@ -1,0 +1,94 @@
+import { createRequire } from 'node:module';
+import type { MainModule } from 'libheif-js/libheif-wasm/libheif.js';
+import { corrupt, tooMuchMemory, unsupported } from '../errors.ts';
+import { answer, emscriptenOptions } from '../wasm/thread.ts';
+import { type PngForm, type PngMetadata, pngOfRows } from './png.ts';
+
+/** The entry point of the thread that decodes one HEIC. */
+
+export interface HeicTask {
+  readonly source: Uint8Array;
+  /** Null for the primary image. */
+  readonly page: number | null;
+  /** Of the image, as read from the header. */
+  readonly form: PngForm;
+  readonly metadata: PngMetadata;
+}
+
+const libheif: (options: object) => MainModule = createRequire(import.meta.url)(
+  'libheif-js/libheif-wasm/libheif.js',
+);
+const api = libheif(emscriptenOptions);
+
+/** The pixels of one plane, in rows of `stride` bytes. */
+interface Plane {
+  readonly id: unknown;
+  readonly data: Uint8Array;
+  readonly stride: number;
+  readonly width: number;
+  readonly height: number;
+  readonly bits_per_pixel: number;
+}
+
+const {
+  heif_error_Ok: ok,
+  heif_error_Memory_allocation_error: memory,
+  heif_error_Unsupported_filetype: filetype,
+  heif_error_Unsupported_feature: feature,
+} = api.heif_error_code;
+
+/** The result of a call of libheif, unless it is an error. */
+function succeeded<T>(result: T & { readonly code?: unknown; readonly message?: unknown }): T {
+  const { code, message } = result;
+  if (code === undefined || code === ok) return result;
+  if (code === memory) throw tooMuchMemory(message);
+  if (code === filetype || code === feature) {
+    throw unsupported(`The source is a HEIF with features that are not supported (${message}).`);
+  }
+  throw corrupt('The source has a valid HEIF header but cannot be decoded completely.', message);
+}
+
+function decode({ source, page, form, metadata }: HeicTask): Buffer<ArrayBuffer> {
+  const context = api.heif_context_alloc();
+  succeeded(api.heif_context_read_from_memory(context, source));
+  const handle = succeeded(
+    page === null
+      ? api.heif_context_get_primary_image_handle(context)
+      : api.heif_context_get_image_handle(
+          context,
+          api.heif_context_get_list_of_top_level_image_IDs(context)[page],
+        ),
+  );
+  const { heif_chroma: chroma, heif_colorspace: space, heif_channel: channel } = api;
+  const layout = {
+    8: { 3: chroma.heif_chroma_interleaved_RGB, 4: chroma.heif_chroma_interleaved_RGBA },
+    16: {
+      3: chroma.heif_chroma_interleaved_RRGGBB_BE,
+      4: chroma.heif_chroma_interleaved_RRGGBBAA_BE,
+    },
+  }[form.bits][form.channels];
+  const image = succeeded(api.heif_js_decode_image2(handle, space.heif_colorspace_RGB, layout)) as {
+    readonly channels: readonly Plane[];
+  };
+  const plane = image.channels.find(({ id }) => id === channel.heif_channel_interleaved);
+  // The size in the header was checked, and what is decoded may have another one.
+  if (plane === undefined || plane.width !== form.width || plane.height !== form.height) {
+    throw corrupt('The image of the HEIF has another size than its header.');
+  }
+  return pngOfRows(form, metadata, (y, row) => {
+    row.set(plane.data.subarray(y * plane.stride, y * plane.stride + row.length));
+    if (form.bits === 16) widen(row, plane.bits_per_pixel);
+  });
+}
+
+/** Scales samples, such as those of 10 bits, to 16 bits by repeating their upper bits. Big endian. */
+function widen(row: Uint8Array, bits: number): void {
+  for (let at = 0; at < row.length; at += 2) {
+    const sample = ((row[at] ?? 0) << 8) | (row[at + 1] ?? 0);
+    const wide = (sample << (16 - bits)) | (sample >> (2 * bits - 16));
+    row[at] = wide >> 8;
+    row[at + 1] = wide;
+  }
+}
+
+await answer(decode);

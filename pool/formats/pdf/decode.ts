@@ -1,0 +1,41 @@
+import { createRequire } from 'node:module';
+import { extname } from 'node:path';
+import type { Size } from '../../geometry.ts';
+import type { RawPixels } from '../bitmap/pixels.ts';
+import { corrupt } from '../errors.ts';
+import { runDecoder } from '../wasm/run.ts';
+import type { PdfSize, PdfTask } from './thread.ts';
+
+const entry = new URL(`./thread${extname(import.meta.url)}`, import.meta.url);
+
+const run = (task: PdfTask): Promise<Uint8Array<ArrayBuffer>> =>
+  runDecoder(entry, createRequire(import.meta.url).resolve('@embedpdf/pdfium/pdfium.wasm'), task);
+
+/** CSS pixels of a point. */
+const pixelsOfPoint = 96 / 72;
+
+/**
+ * The number of pages of a PDF, and the size of one in CSS pixels, upright.
+ *
+ * @param page from 0
+ * @throws ServiceError source_unsupported for an encrypted PDF, source_corrupt, source_too_large
+ */
+export async function readPdf(source: Uint8Array, page: number): Promise<PdfSize> {
+  const bytes = await run({ source, page, raster: null });
+  const { pages, width, height }: PdfSize = JSON.parse(Buffer.from(bytes).toString());
+  if (pages === 0 || (page < pages && !(width > 0 && height > 0))) {
+    throw corrupt('The PDF has no page with a size.');
+  }
+  return { pages, width: width * pixelsOfPoint, height: height * pixelsOfPoint };
+}
+
+/**
+ * A page of a PDF on white.
+ *
+ * @param size in pixels
+ * @throws ServiceError source_unsupported, source_corrupt, source_too_large
+ */
+export async function drawPdf(source: Uint8Array, page: number, size: Size): Promise<RawPixels> {
+  const data = await run({ source, page, raster: size });
+  return { data: Buffer.from(data.buffer), ...size, channels: 3 };
+}

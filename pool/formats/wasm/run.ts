@@ -1,0 +1,68 @@
+import { readFile } from 'node:fs/promises';
+import { Worker } from 'node:worker_threads';
+import { ServiceError } from '../../../contract/errors.ts';
+import { corrupt, tooMuchMemory } from '../errors.ts';
+import type { ThreadResult } from './thread.ts';
+
+/** What Node has of WebAssembly and its types lack. */
+declare global {
+  namespace WebAssembly {
+    interface Module {}
+    function compile(bytes: Uint8Array): Promise<Module>;
+    class Instance {
+      constructor(module: Module, imports: object);
+      readonly exports: object;
+    }
+  }
+}
+
+/**
+ * JavaScript heap of a thread. A decoder's memory and pixels are outside of it. The address space of a process is
+ * limited, and Node 22 would reserve more of it for code than is left.
+ */
+const heap = { maxOldGenerationSizeMb: 64, codeRangeSizeMb: 16 };
+
+const modules = new Map<string, Promise<WebAssembly.Module>>();
+
+/**
+ * Runs a decoder in WebAssembly for one source, on a thread, so that the process can still check its memory. Each
+ * source has a new thread and a new instance, which leave neither memory nor bytes to the next source. The
+ * module is compiled once, for the first source in the process.
+ *
+ * @param entry a file that calls `answer`
+ * @param file of the module
+ * @throws ServiceError source_unsupported, source_corrupt, source_too_large
+ */
+export async function runDecoder<Task>(
+  entry: URL,
+  file: string,
+  task: Task,
+): Promise<Uint8Array<ArrayBuffer>> {
+  const compiled = modules.get(file) ?? readFile(file).then((bytes) => WebAssembly.compile(bytes));
+  modules.set(file, compiled);
+  const workerData = { task, module: await compiled };
+  const thread = startThread(entry, workerData);
+  const result = await new Promise<ThreadResult>((resolve, reject) => {
+    thread.once('message', resolve);
+    // The decoder's abort, after a failed allocation or because of a fault.
+    thread.once('error', (error) =>
+      reject(/memory|alloc/i.test(String(error)) ? tooMuchMemory(error) : failed(error)),
+    );
+    thread.once('exit', (code) => reject(failed(`exit code ${code}`)));
+    // Only its end returns the memory to the system, which the next thread needs.
+  }).finally(() => thread.terminate());
+  if (result.ok) return result.data;
+  throw ServiceError.fromData(result.error, result.detail);
+}
+
+/** @throws ServiceError source_too_large when the process has no memory for a thread */
+function startThread(entry: URL, workerData: object): Worker {
+  try {
+    return new Worker(entry, { workerData, resourceLimits: heap });
+  } catch (error) {
+    throw tooMuchMemory(error);
+  }
+}
+
+const failed = (cause: unknown): ServiceError =>
+  corrupt('The source makes its decoder fail.', cause);

@@ -1,0 +1,171 @@
+import { readFileSync } from 'node:fs';
+import sharp from 'sharp';
+import t from 'tap';
+import { ServiceError } from '../../../contract/errors.ts';
+import { decoderInput } from '../../../pool/formats/decoder-input.ts';
+import { optionalFormatsProbed } from '../../../pool/formats/optional-formats.ts';
+import { childrenOf } from '../../children.ts';
+import { root } from '../../root.ts';
+import { until } from '../../until.ts';
+import { openPool, patient } from '../execution/pools.ts';
+import { allNear, corners, described, drawn, inspected, plain } from '../rendering/drawn.ts';
+import {
+  blue,
+  green,
+  near,
+  red,
+  shared,
+  variant,
+  watermark,
+  yellow,
+} from '../rendering/pictures.ts';
+
+/** Made by heic/make.py. */
+const heic = (name: string): Buffer =>
+  readFileSync(new URL(`test/pool/formats/heic/${name}.heic`, root));
+const colours = [red, green, blue, yellow];
+
+await optionalFormatsProbed;
+
+/** A file with another size in the header of its image. */
+function claiming(file: Buffer, width: number, height: number): Buffer {
+  const copy = Buffer.from(file);
+  for (let at = copy.indexOf('ispe'); at >= 0; at = copy.indexOf('ispe', at + 1)) {
+    copy.writeUInt32BE(width, at + 8);
+    copy.writeUInt32BE(height, at + 12);
+  }
+  // The crop to an odd size.
+  copy.write('free', copy.indexOf('clap'), 'latin1');
+  return copy;
+}
+
+t.test('a HEIC is decoded, also of several tiles', async (t) => {
+  for (const [name, size] of [
+    ['quarters', [64, 48]],
+    ['tiles', [150, 100]],
+  ] as const) {
+    const image = await drawn(heic(name));
+    t.same(image.size, size);
+    t.ok(allNear(corners(image), colours), `${name}: ${corners(image)}`);
+  }
+  const part = await drawn(heic('tiles'), { crop: { left: 75, top: 0, width: 75, height: 50 } });
+  t.same(part.size, [75, 50]);
+  t.ok(near(part.middle, green, 20));
+  t.equal((await drawn(heic('quarters'), { formats: [] })).contentType, 'image/jpeg');
+});
+
+t.test('fmt=json has the facts of the HEIC', async (t) => {
+  const facts = async (name: string) => (await described(heic(name))).source;
+  const bytes = ({ byteLength }: Buffer) => ({ bytes: byteLength });
+  t.same(await facts('turned'), {
+    format: 'heif',
+    width: 48,
+    height: 64,
+    ...bytes(heic('turned')),
+    pages: 1,
+    hasAlpha: false,
+  });
+  t.match(await facts('alpha'), { width: 64, height: 48, hasAlpha: true });
+  t.match(await facts('two'), { width: 32, height: 40, pages: 2 });
+});
+
+t.test('the orientation of the container applies once', async (t) => {
+  const turned = [blue, red, yellow, green];
+  for (const options of [{}, { stripMetadata: false }, { copyright: true }]) {
+    const image = await drawn(heic('turned'), options);
+    t.same(image.size, [48, 64]);
+    t.ok(allNear(corners(image), turned), `${JSON.stringify(options)}: ${corners(image)}`);
+  }
+});
+
+t.test('metadata is kept when it is requested', async (t) => {
+  const header = async (options: object) => (await drawn(heic('turned'), options)).header();
+  const kept = await header({ stripMetadata: false });
+  t.match(kept.exif?.toString('latin1'), /Jane Doe/);
+  t.match(kept.xmp?.toString(), /xmpmeta/);
+  t.equal(kept.orientation ?? 1, 1);
+  t.match((await header({ copyright: true })).exif?.toString('latin1'), /Jane Doe/);
+  const { exif, xmp } = await header({});
+  t.same([exif, xmp], [undefined, undefined]);
+});
+
+t.test('alpha is kept', async (t) => {
+  const image = await drawn(heic('alpha'));
+  t.ok(near(image.at(3, 40), [...blue, 215], 12), `${image.at(3, 40)}`);
+  t.ok(near(image.at(3, 20), [...red, 109], 12), `${image.at(3, 20)}`);
+});
+
+t.test('10 bits are not reduced to 8', async (t) => {
+  const source = heic('ten-bit');
+  const facts = await inspected(source, 1e6);
+  t.equal(facts.colour.is16Bit, true);
+  const { bytes } = await decoderInput(source, facts, false);
+  const data = await sharp(bytes).toColourspace('rgb16').raw({ depth: 'ushort' }).toBuffer();
+  const samples = new Uint16Array(data.buffer, data.byteOffset, 3 * 1024);
+  t.ok(new Set(samples).size > 900, `${new Set(samples).size} values`);
+  t.ok(near([samples[0] ?? 0, samples.at(-1) ?? 0], [0, 65_535], 64), 'from black to white');
+  t.ok(near((await drawn(source)).at(512, 8), [128, 128, 128], 3));
+});
+
+t.test('the colours are those of the profile', async (t) => {
+  const source = heic('p3');
+  const { icc } = await sharp(source).metadata();
+  t.ok(near((await drawn(source)).middle, red, 3), 'converted to sRGB');
+  const kept = await drawn(source, { keepProfile: true });
+  t.same((await kept.header()).icc, icc);
+  const [r, g, b] = await sharp(kept.body).keepIccProfile().raw().toBuffer();
+  t.ok(near([r ?? 0, g ?? 0, b ?? 0], [234, 51, 35], 3), 'in Display P3');
+});
+
+t.test('without a page the primary image is used', async (t) => {
+  for (const [page, size, colour] of [
+    [null, [32, 40], blue],
+    [0, [64, 48], red],
+    [1, [32, 40], blue],
+  ] as const) {
+    const image = await drawn(heic('two'), { page });
+    t.same(image.size, size);
+    t.ok(near(image.middle, colour, 20), `page ${page}: ${image.middle}`);
+  }
+  await t.rejects(drawn(heic('two'), { page: 2 }), { code: 'parameter_invalid' });
+});
+
+t.test('a HEIC may be a watermark', async (t) => {
+  const below = await plain(100, 100, yellow);
+  const mark = watermark({ position: 'center', scale: 50 });
+  t.ok(near((await drawn(below, { watermark: mark }, heic('two'))).middle, blue, 20));
+});
+
+t.test('a size in the header that is not that of the picture is refused', async (t) => {
+  await t.rejects(drawn(claiming(heic('quarters'), 100_000, 100_000)), {
+    code: 'source_too_large',
+    message: /10000000000 pixels/,
+  });
+  await t.rejects(drawn(claiming(heic('quarters'), 60, 40)), { code: 'source_corrupt' });
+});
+
+t.test('damaged files are decoded or refused', async (t) => {
+  const file = heic('quarters');
+  const truncated = file.subarray(0, file.indexOf('mdat') + 20);
+  await t.rejects(drawn(truncated), { code: 'source_corrupt' });
+  for (let at = 40; at < file.length; at += 37) {
+    const copy = Buffer.from(file);
+    copy[at] = 255 - (copy[at] ?? 0);
+    const result = await drawn(copy).catch((error: unknown) => error);
+    const isOwn = result instanceof ServiceError && result.code.startsWith('source_');
+    t.ok(isOwn || !(result instanceof Error), `byte ${at}: ${result}`);
+  }
+});
+
+t.test('a HEIC is decoded in a process with limits of memory and time', async (t) => {
+  const pool = openPool(t, { processMemoryBytes: 192 * 2 ** 20 });
+  const small = shared(heic('quarters'));
+  t.equal((await pool.transform(small, variant(), patient)).width, 64);
+  await until('a process', () => childrenOf(process.pid).length > 0);
+  const large = shared(heic('large'));
+  await t.rejects(pool.transform(large, variant(), patient), {
+    code: 'source_too_large',
+    message: /memory/,
+  });
+  t.equal((await pool.transform(small, variant(), patient)).width, 64);
+});
