@@ -207,7 +207,10 @@ t.test('only certain files import certain packages', async (t) => {
     // `/next` is in a code example.
     t.match(to, /^(preact(\/|$)|@image-delivery\/sdk(\/next)?$)/, from);
   }
-  const ofSdk = packages.filter(({ to }) => to.startsWith('@image-delivery/sdk'));
+  const ofSdk = packages.filter(
+    // It fails the build of a browser bundle by an import that does not exist.
+    ({ from, to }) => to.startsWith('@image-delivery/sdk') && from !== 'sdk/src/sign/browser.ts',
+  );
   t.ok(ofSdk.some(({ from }) => from.startsWith(page)));
   for (const { from } of ofSdk)
     t.match(from, /^(server\/console\/page|sdk\/examples|test)\//, from);
