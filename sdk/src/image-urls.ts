@@ -97,7 +97,7 @@ function absolute(src: string, origin: string | undefined): string | null {
   if (/^https?:\/\//i.test(src)) return src;
   try {
     const { href } = new URL(src, origin);
-    return /^https?:/.test(href) ? href : null;
+    return /^https?:\/\//i.test(href) ? href : null;
   } catch {
     return null;
   }

@@ -1,6 +1,6 @@
-import { canonicalNames, flagNames, type ImageOptions, textNames } from './generated/parameters.ts';
+import { canonicalNames, flagName, type ImageOptions, textName } from './generated/parameters.ts';
 
-const ownNames = ['url', 'project', 'exp', 'sig'];
+const ownName = /^(url|project|exp|sig)$/;
 
 /** The name of a parameter in options, for any of its names. */
 export const canonicalName = (spelling: string): string => canonicalNames.get(spelling) ?? spelling;
@@ -11,9 +11,9 @@ const readSource = (path: string): string =>
   /^https?:\//i.test(path) ? path.replace(/^(\w+):\/(?!\/)/, '$1://') : decodeURIComponent(path);
 
 function readValue(name: string, text: string): unknown {
-  if (textNames.includes(name) || name.startsWith('text.')) return text;
+  if (textName.test(name)) return text;
   if (/^(true|false)?$/i.test(text)) return !/f/i.test(text);
-  if (flagNames.includes(name)) return text === '1';
+  if (flagName.test(name)) return text === '1';
   if (!/^-?[\d.]+([,_]-?[\d.]+)*$/.test(text)) return text;
   return /[,_]/.test(text) ? text.split(/[,_]/).map(Number) : Number(text);
 }
@@ -24,7 +24,7 @@ export function readUrl(rest: string) {
   const parameters = new URLSearchParams(query);
   const entries = [...parameters]
     .map(([spelling, text]) => [canonicalName(spelling), text] as const)
-    .filter(([name]) => !ownNames.includes(name))
+    .filter(([name]) => !ownName.test(name))
     .map(([name, text]) => [name, readValue(name, text)]);
   return {
     src: readSource(path) || parameters.get('url'),

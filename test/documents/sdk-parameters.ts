@@ -95,7 +95,7 @@ export function parametersModule(): string {
     parameters[name].aliases.map((alias) => [alias, name] as const),
   );
   const named = (isOf: (type: ParameterType<unknown>) => boolean) =>
-    literal(parameterNames.filter((name) => isOf(parameters[name])));
+    `^(${parameterNames.filter((name) => isOf(parameters[name])).join('|')})$`;
   return `/** The transform parameters of an image URL. Absent ones have the defaults of the project. */
   export interface ImageOptions {
     ${parameterNames.map(optionField).join('\n')}
@@ -106,10 +106,10 @@ export function parametersModule(): string {
   export const canonicalNames: ReadonlyMap<string, string> = new Map(${literal(aliases)});
 
   /** The parameters whose values are true or false. */
-  export const flagNames: readonly string[] = ${named(({ schema }) => schema === flag.schema)};
+  export const flagName = /${named(({ schema }) => schema === flag.schema)}/;
 
   /** The parameters whose values are texts, although some look like numbers. */
-  export const textNames: readonly string[] = ${named((type) => optionType(type) === 'string')};
+  export const textName = /${named((type) => optionType(type) === 'string')}|^text\\./;
 
   /** The most characters of the words of a layer. */
   export const maxWords = ${maxWords};

@@ -374,29 +374,11 @@ export const canonicalNames: ReadonlyMap<string, string> = new Map([
 ]);
 
 /** The parameters whose values are true or false. */
-export const flagNames: readonly string[] = [
-  'enlarge',
-  'flip',
-  'flop',
-  'flatten',
-  'grayscale',
-  'negate',
-  'normalize',
-  'lenient',
-  'animated',
-  'lossless',
-];
+export const flagName =
+  /^(enlarge|flip|flop|flatten|grayscale|negate|normalize|lenient|animated|lossless)$/;
 
 /** The parameters whose values are texts, although some look like numbers. */
-export const textNames: readonly string[] = [
-  'bg',
-  'tint',
-  'v',
-  'preset',
-  'layer',
-  'fallback',
-  'download',
-];
+export const textName = /^(bg|tint|v|preset|layer|fallback|download)$|^text\./;
 
 /** The most characters of the words of a layer. */
 export const maxWords = 500;
