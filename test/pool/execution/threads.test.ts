@@ -145,12 +145,17 @@ t.test(
     const pool = openPool(t, { threads: 2 });
     await pool.transform(await noise(64, 64).png().toBuffer(), variant(), patient);
     // Field 3 follows the name in parentheses; niceness is field 19 (proc_pid_stat(5)).
-    const niceness = (thread: string) =>
-      Number(
-        readFileSync(`/proc/self/task/${thread}/stat`, 'utf8').split(') ').at(-1)?.split(' ')[16],
-      );
+    const niceness = (thread: string): number[] => {
+      try {
+        const stat = readFileSync(`/proc/self/task/${thread}/stat`, 'utf8');
+        return [Number(stat.split(') ').at(-1)?.split(' ')[16])];
+      } catch {
+        // It has ended since it was listed.
+        return [];
+      }
+    };
     await until('both threads run', () => {
-      const [first, ...others] = readdirSync('/proc/self/task').map(niceness);
+      const [first, ...others] = readdirSync('/proc/self/task').flatMap(niceness);
       return (
         first === getPriority() && others.every((nice) => nice === Math.min(19, getPriority() + 5))
       );

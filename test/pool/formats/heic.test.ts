@@ -63,8 +63,13 @@ t.test('fmt=json has the facts of the HEIC', async (t) => {
     height: 64,
     ...bytes(heic('turned')),
     pages: 1,
+    frames: 1,
+    // That of the container, which width and height have too.
+    orientation: 1,
     hasAlpha: false,
+    profile: null,
   });
+  t.equal((await facts('p3')).profile, 'sP3C');
   t.match(await facts('alpha'), { width: 64, height: 48, hasAlpha: true });
   t.match(await facts('two'), { width: 32, height: 40, pages: 2 });
 });
