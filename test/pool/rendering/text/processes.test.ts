@@ -10,6 +10,7 @@ import t from 'tap';
 import { launchTransformProcess } from '../../../../pool/execution/process/launch.ts';
 import { ProcessPool } from '../../../../pool/execution/process/process-pool.ts';
 import { IsolationRequired } from '../../../../pool/formats/isolation.ts';
+import { readFont } from '../../../../pool/rendering/text/font-file.ts';
 import { renderText } from '../../../../pool/rendering/text/render-text.ts';
 import { plainVariant } from '../../../../pool/variant.ts';
 import { resolveLayers } from '../../../../server/image/layers.ts';
@@ -17,7 +18,7 @@ import { project } from '../../../project.ts';
 import { scriptArguments, scriptUrl } from '../../../scripts.ts';
 import { temporaryFolder } from '../../../temporary-root.ts';
 import { plainStyle } from './drawn-text.ts';
-import { arabic, italic, woff2 } from './font-files.ts';
+import { arabic, impostor, italic, woff2 } from './font-files.ts';
 
 const limits = { memoryBytes: 1_536 * 2 ** 20, cpuSeconds: 60 };
 const { signal } = new AbortController();
@@ -70,7 +71,7 @@ interface Words {
 function run(pool: ProcessPool, source: Buffer, texts: readonly Words[] = []) {
   const stored = texts.map(({ position, font }, index) => {
     const own = font === undefined ? {} : { fontUrl: 'https://pictures.example.com/a.woff2' };
-    return [`l${index}`, { text: { words: 'Hag', position, ...own } }] as const;
+    return [`l${index}`, { text: { words: 'Hag', weight: 900, position, ...own } }] as const;
   });
   const layers = Object.fromEntries(stored);
   const names = texts.length === 0 ? undefined : Object.keys(layers);
@@ -127,13 +128,12 @@ t.test('the font of a project is in no other picture', async (t) => {
   const packaged = await drawn(pool, blank, [{ position: 'north' }]);
   const letters = await drawn(pool, named, [{ position: 'north' }]);
 
-  const own = await drawn(pool, blank, [{ position: 'north', font: italic }]);
+  const font = await impostor();
+  t.match(await readFont(font), { family: 'Open Sans', weights: [900] });
+  const own = await drawn(pool, blank, [{ position: 'north', font }]);
   t.notOk(own.equals(packaged), 'it is used, in a pool with a process that had other tasks');
   const same = await drawn(pool, blank, [{ position: 'north' }]);
-  t.ok(
-    same.equals(packaged),
-    'a file that names its family Open Sans does not replace the packaged one',
-  );
+  t.ok(same.equals(packaged), 'it does not replace the packaged family, whose name it has');
 
   await drawn(pool, blank, [{ position: 'north', font: arabic }]);
   t.ok(
@@ -141,10 +141,7 @@ t.test('the font of a project is in no other picture', async (t) => {
     'neither by its name nor by its letters',
   );
 
-  const both = await drawn(pool, blank, [
-    { position: 'north' },
-    { position: 'south', font: italic },
-  ]);
+  const both = await drawn(pool, blank, [{ position: 'north' }, { position: 'south', font }]);
   const half = both.length / 2;
   t.ok(
     both.subarray(0, half).equals(packaged.subarray(0, half)),
