@@ -1,4 +1,4 @@
-import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { fieldsOfKind, type LayerKind, layerKinds } from '../server/image/layer-fields.ts';
 import { type ParameterName, parameterNames, parameters } from '../server/image/parameters.ts';
@@ -33,6 +33,9 @@ const layerName = (kind: LayerKind, field: string) => `${kind}-${field.toLowerCa
 
 /** The landscape without its end, as after an interrupted download. */
 const truncated = 'truncated.jpg';
+/** Italics of the packaged family, which texts have only as a font of a project. */
+const letters = 'letters.woff2';
+const italics = '@fontsource-variable/open-sans/files/open-sans-latin-wght-italic.woff2';
 type GalleryPicture = PictureName | typeof truncated;
 
 /** The pictures of parameters for which the landscape is not the best example. */
@@ -92,6 +95,7 @@ const sections: Readonly<Record<string, readonly Example[]>> = {
 const prefixes: Readonly<Record<string, string>> = { Parameters: 'parameter', Layers: 'layer' };
 
 const origin = await serveBodies(async (target) => {
+  if (target === `/${letters}`) return readFile(fileURLToPath(import.meta.resolve(italics)));
   const name = target.slice(1) as GalleryPicture;
   const body = await readPicture(name === truncated ? 'landscape.jpg' : name);
   return name === truncated ? body.subarray(0, body.length * 0.6) : body;
@@ -99,9 +103,10 @@ const origin = await serveBodies(async (target) => {
 const service = await deploy();
 try {
   for (const { kind, name, fields } of layerExamples) {
-    const source = kind === 'image' ? { url: `${origin.url}/emblem.svg` } : {};
+    const image = kind === 'image' ? { url: `${origin.url}/emblem.svg` } : {};
+    const font = name === 'fontUrl' ? { fontUrl: `${origin.url}/${letters}` } : {};
     const path = `/projects/${service.project}/layers/${layerName(kind, name)}`;
-    const layer = { [kind]: { ...source, ...fields } };
+    const layer = { [kind]: { ...fields, ...image, ...font } };
     await callApi(service.url, service.key, 'PUT', path, layer);
   }
   await mkdir(folder, { recursive: true });

@@ -12,7 +12,7 @@ import type { NotModified, Validators } from './source/fetch.ts';
 import type { OriginOf } from './source/origin.ts';
 import { type SourceLease, Sources } from './source/sources.ts';
 import type { StageObserver } from './stages.ts';
-import type { ImageLayer, Variant } from './variant.ts';
+import { type Layer, layerUrl, type Variant } from './variant.ts';
 import { WatermarkFailures, type WatermarkSource } from './watermark-failures.ts';
 
 export interface ImageRequest {
@@ -71,7 +71,7 @@ interface Produced {
 
 interface Inputs {
   readonly source: SourceLease;
-  /** Of the images of `layersOf` the variant; null for texts. */
+  /** Of the images and fonts of `layersOf` the variant; null for texts without a font of their own. */
   readonly layers: readonly (SourceLease | null)[];
 }
 
@@ -110,20 +110,23 @@ export class Producer {
 
   /** As `Engine.checkWatermark`. */
   async checkWatermark(watermark: WatermarkSource, signal: AbortSignal): Promise<void> {
-    const { url, originOf, allowed } = watermark;
+    const { url, originOf, allowed, isFont = false } = watermark;
     const deadline = AbortSignal.timeout(this.#checkWithinMs);
     // The check serves every project with this watermark, so it is counted for the host alone.
     const project = `watermarks of ${url.host}`;
     const options = { project, signal: AbortSignal.any([signal, deadline]), background: true };
     try {
-      const lease = await this.#acquireSupported(url, {
+      const lease = await this.#acquireLayer(isFont, url, {
         ...options,
         allowed: allowed?.isAllowed ?? anyHost,
         originOf,
       });
       try {
         const variant = imageLayerVariant({ scale: 100, opacity: 100, rotate: 0 }, checkedSize);
-        await this.transforms.transform(lease.bytes, variant, { ...options, hold: lease.hold });
+        // The next picture with a font checks its bytes.
+        if (!isFont) {
+          await this.transforms.transform(lease.bytes, variant, { ...options, hold: lease.hold });
+        }
       } finally {
         lease.release();
       }
@@ -178,9 +181,10 @@ export class Producer {
   requireUsableLayers(request: ImageRequest): void {
     const { variant } = request;
     for (const [index, layer] of layersOf(variant).entries()) {
-      if (layer.kind === 'text') continue;
+      const source = layerSource(request, index, layer);
+      if (source === null) continue;
       try {
-        this.#watermarkFailures.requireUsable(layerSource(request, index, layer));
+        this.#watermarkFailures.requireUsable(source);
       } catch (error) {
         throw error instanceof ServiceError ? ofLayer(variant, index, error) : error;
       }
@@ -233,9 +237,7 @@ export class Producer {
     const layers = layersOf(work.variant);
     const [source, ...others] = await Promise.allSettled([
       this.#acquireSupported(work.source, { ...work, version, notBefore: work.validFrom.source }),
-      ...layers.map((layer, index) =>
-        layer.kind === 'text' ? null : this.#fetchLayer(layer, index, work),
-      ),
+      ...layers.map((layer, index) => this.#fetchLayer(layer, index, work)),
     ]);
     const all = [source, ...others];
     const failed = all.filter((one) => one.status === 'rejected');
@@ -251,10 +253,12 @@ export class Producer {
     throw failed[0]?.reason;
   }
 
-  async #fetchLayer(layer: ImageLayer, index: number, work: Work): Promise<SourceLease> {
+  async #fetchLayer(layer: Layer, index: number, work: Work): Promise<SourceLease | null> {
+    const url = layerUrl(layer);
+    if (url === null) return null;
     const isWatermark = index === 0 && work.variant.watermark !== null;
     try {
-      return await this.#acquireSupported(new URL(layer.url), {
+      return await this.#acquireLayer(layer.kind === 'text', new URL(url), {
         ...work,
         version: sourceVersion({ ...work, version: null }),
         notBefore: isWatermark ? work.validFrom.watermark : 0,
@@ -271,8 +275,17 @@ export class Producer {
   #remember(error: unknown, work: Work): void {
     const index = failedLayer(work.variant, error);
     const layer = index === null ? undefined : layersOf(work.variant)[index];
-    if (index === null || layer?.kind !== 'image') return;
-    this.#watermarkFailures.set(layerSource(work, index, layer), error as ServiceError);
+    if (index === null || layer === undefined) return;
+    const source = layerSource(work, index, layer);
+    const failure = error as ServiceError;
+    // The words, which anyone may give, fail with other codes than the font.
+    if (source === null || (source.isFont && !failure.code.startsWith('source_'))) return;
+    this.#watermarkFailures.set(source, failure);
+  }
+
+  /** The image or the font of a layer. */
+  #acquireLayer(isFont: boolean, ...args: Parameters<Sources['acquire']>): Promise<SourceLease> {
+    return isFont ? this.sources.acquire(...args) : this.#acquireSupported(...args);
   }
 
   /** A source in a supported format. */
@@ -315,15 +328,20 @@ function watermarkOf(
   return watermark === null ? null : first;
 }
 
-/** How an image of `layersOf` a request is fetched: the allowlist applies to layers, and not to the watermark. */
+/**
+ * How the image or font of one of `layersOf` a request is fetched, null for none: the allowlist applies to layers, and
+ * not to the watermark.
+ */
 function layerSource(
   { variant, project, originOf, allowed }: ImageRequest,
   index: number,
-  { url }: ImageLayer,
-): WatermarkSource {
+  layer: Layer,
+): WatermarkSource | null {
+  const url = layerUrl(layer);
+  if (url === null) return null;
   const isWatermark = index === 0 && variant.watermark !== null;
   const hosts = isWatermark ? {} : { allowed: { project, isAllowed: allowed } };
-  return { url: new URL(url), originOf, ...hosts };
+  return { url: new URL(url), originOf, ...hosts, isFont: layer.kind === 'text' };
 }
 
 /** The lease, unless its format is not supported. */

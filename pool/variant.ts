@@ -135,6 +135,8 @@ export interface TextLayer extends Placement {
   readonly words: string;
   /** A family. */
   readonly font: string;
+  /** A font file of the project, which is used instead of the family; null for none. */
+  readonly fontUrl: string | null;
   /** 100..900. */
   readonly weight: number;
   /** Pixels of the output, or `fit` for the largest size that fits the box. */
@@ -154,9 +156,17 @@ export interface TextLayer extends Placement {
 
 export type Layer = ImageLayer | TextLayer;
 
+/** The URL of a layer's image or font file; null for a text without one. */
+export const layerUrl = (layer: Layer): string | null =>
+  layer.kind === 'image' ? layer.url : layer.fontUrl;
+
 /** Whether words are drawn on the image, which only processes with fonts do: their layout cannot be interrupted. */
 export const hasText = ({ layers }: Pick<Variant, 'layers'>): boolean =>
   layers?.some(({ kind }) => kind === 'text') ?? false;
+
+/** Whether words are drawn with a font file of the project. */
+export const hasProjectFont = ({ layers }: Pick<Variant, 'layers'>): boolean =>
+  layers?.some((layer) => layer.kind === 'text' && layer.fontUrl !== null) ?? false;
 
 /**
  * All properties of a request that determine the bytes of an output, except the source, after query, client

@@ -21,19 +21,21 @@ interface Failure {
   checking: boolean;
 }
 
-/** A watermark or the image of a layer, and how it is fetched for a project. */
+/** A watermark, or the image or font of a layer, and how it is fetched for a project. */
 export interface WatermarkSource {
   readonly url: URL;
   /** Default: plain HTTP requests. */
   readonly originOf?: OriginOf | undefined;
   /** For a layer: the project, and the hosts that it allows. Default: every host. */
   readonly allowed?: { readonly project: string; readonly isAllowed: (host: string) => boolean };
+  readonly isFont?: boolean;
 }
 
 /** All spellings of a URL have the same key. */
-function keyOf({ url, originOf, allowed }: WatermarkSource): string {
+function keyOf({ url, originOf, allowed, isFont = false }: WatermarkSource): string {
   const canonical = canonicalUrl(url);
-  return `${canonical.href} ${originOf?.(canonical)?.identity ?? ''} ${allowed?.project ?? ''}`;
+  const identity = originOf?.(canonical)?.identity ?? '';
+  return `${canonical.href} ${identity} ${allowed?.project ?? ''} ${isFont}`;
 }
 
 /** A cache of the watermarks and layers that could not be used. */

@@ -26,7 +26,7 @@ export interface TransformOptions {
   readonly background?: boolean;
   /** Aborts when a live request begins to wait for background work, which then becomes live work. */
   readonly promoted?: AbortSignal;
-  /** The bytes of the images of the variant's watermark and layers, as in the task. */
+  /** The bytes of the images and fonts of the variant's watermark and layers, as in the task. */
   readonly layers?: TransformTask['layers'];
   /**
    * Called when a thread begins to read the source and the layers. The returned function is called when

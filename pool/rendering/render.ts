@@ -32,6 +32,7 @@ import { Pipeline, type RenderLimits } from './pipeline.ts';
 import { placeholders } from './placeholders.ts';
 import { makePlan, type Plan } from './plan.ts';
 import { applySteps, imagePasses, passes, type Step, type StepContext } from './steps.ts';
+import { addFont } from './text/font-folder.ts';
 import { textImage } from './text/text-image.ts';
 import { croppedArea, findUsedArea } from './used-area.ts';
 
@@ -49,7 +50,8 @@ interface Prepared {
 /**
  * Renders one variant of a source.
  *
- * @param layerBytes the bytes of the images of `layersOf` the variant; null for texts
+ * @param layerBytes the bytes of the images and fonts of `layersOf` the variant; null for texts without a font
+ *   of their own
  * @param onlyLight true throws CostExceeded for a transform that is not light
  * @throws ServiceError source_unsupported, source_corrupt, source_too_large, parameter_invalid,
  *   transform_timeout
@@ -66,7 +68,7 @@ export async function render(
   const layers = layersOf(variant);
   const images = await Promise.all(
     layerBytes.map((bytes, index) =>
-      bytes === null
+      bytes === null || layers[index]?.kind === 'text'
         ? null
         : withLayerErrors(variant, index, () =>
             withoutExcessMetadata(openContainer(bytes), plainVariant),
@@ -75,12 +77,15 @@ export async function render(
   );
   const prepared = onlyLight ? await requireLight(source, images, variant, limits) : null;
   if (!limits.isolated && hasText(variant)) throw new IsolationRequired();
+  const families = await addFonts(variant, layerBytes);
   const { pipeline, facts, context } = await transform(source, variant, limits, prepared);
   const { plan } = context;
   if (layers.length > 0) {
     const overlays: OverlayOptions[] = [];
     for (const [index, layer] of layers.entries()) {
-      const draw = () => overlayFrom(images[index] ?? null, layer, plan, limits);
+      const font = families.get(index);
+      const drawn = layer.kind === 'text' && font !== undefined ? { ...layer, font } : layer;
+      const draw = () => overlayFrom(images[index] ?? null, drawn, plan, limits);
       overlays.push(await withLayerErrors(variant, index, draw));
     }
     await pipeline.render();
@@ -100,6 +105,20 @@ export async function render(
     output: () => smallestOutput(pipeline, context, original),
   });
   return imageOf(text, contentType, plan);
+}
+
+/** Adds the fonts of texts to this process. @returns their families by index in `layersOf` */
+async function addFonts(
+  variant: Variant,
+  layerBytes: readonly (Uint8Array | null)[],
+): Promise<ReadonlyMap<number, string>> {
+  const families = new Map<number, string>();
+  for (const [index, layer] of layersOf(variant).entries()) {
+    const bytes = layerBytes[index] ?? null;
+    if (layer.kind === 'image' || bytes === null) continue;
+    families.set(index, await withLayerErrors(variant, index, () => addFont(bytes)));
+  }
+  return families;
 }
 
 /** Marks the errors of work on a layer as errors of it. @param index in `layersOf` */

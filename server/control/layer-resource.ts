@@ -47,7 +47,8 @@ export class LayerResource {
     rejectInvalid(layerErrors(layer));
     const project = await this.#find(projectId);
     await this.#checkFont(layer.text?.['font']);
-    if (layer.image !== undefined) this.#checkSource(project, new URL(String(layer.image['url'])));
+    this.#checkSource(project, 'image.url', layer.image?.['url']);
+    this.#checkSource(project, 'text.fontUrl', layer.text?.['fontUrl']);
     const names = Object.keys(project.layers ?? {});
     // Concurrent calls may exceed the limit by a few, which does no harm.
     if (names.length >= maxLayers && !names.includes(name)) {
@@ -76,10 +77,12 @@ export class LayerResource {
     }
   }
 
-  #checkSource(project: Project, url: URL): void {
-    if (!allows(project, url.hostname)) rejectInvalid(['image.url must be on an allowed host']);
+  #checkSource(project: Project, field: string, value: PresetValue | undefined): void {
+    if (value === undefined) return;
+    const url = new URL(String(value));
+    if (!allows(project, url.hostname)) rejectInvalid([`${field} must be on an allowed host`]);
     const hostError = privateHostError(url, this.#environment.guard);
-    if (hostError !== null) rejectInvalid([`image.url ${hostError}`]);
+    if (hostError !== null) rejectInvalid([`${field} ${hostError}`]);
   }
 
   async #find(projectId: string): Promise<Project> {

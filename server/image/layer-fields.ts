@@ -157,6 +157,12 @@ export const layerFields = {
       true,
     ),
     font: field(fontFamily, 'The family of the font.', packagedFamily.name, packagedFamily.name),
+    fontUrl: field<string | null>(
+      sourceUrl,
+      'The http or https URL of a TTF, OTF or WOFF2 file, on an allowed host, which is used instead of `font`.',
+      null,
+      'https://shop.example.com/letters.woff2',
+    ),
     weight: field(integer(100, 900), 'Weight of the font: 400 is regular, 700 is bold.', 400, 800),
     size: field(
       orWord(integer(1, 1_000), 'fit'),

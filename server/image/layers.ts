@@ -1,6 +1,12 @@
 import { ServiceError } from '../../contract/errors.ts';
 import { nearestName } from '../../contract/suggestion.ts';
-import type { ImageLayer, Layer, TextLayer, Variant } from '../../pool/variant.ts';
+import {
+  type ImageLayer,
+  type Layer,
+  layerUrl,
+  type TextLayer,
+  type Variant,
+} from '../../pool/variant.ts';
 import type { LayerFields, StoredLayer } from '../../store/layer.ts';
 import type { Project } from '../../store/projects.ts';
 import { checkSource } from './access.ts';
@@ -53,11 +59,12 @@ export function resolveLayers(
       if (texts.has(name))
         throw invalid(`The layer ${name} is an image: text.${name} has no effect.`);
       const layer = { kind: 'image', ...valuesOf(name, 'image', image) } as ImageLayer;
-      checkSource(project, new URL(layer.url));
+      checkFile(project, layer);
       return [layer];
     }
     const { freeText, ...values } = valuesOf(name, 'text', text);
     const layer = { kind: 'text', ...values } as TextLayer;
+    checkFile(project, layer);
     const given = texts.get(name);
     if (given !== undefined && given !== layer.words && !isTrusted && freeText !== true) {
       throw new ServiceError(
@@ -69,6 +76,12 @@ export function resolveLayers(
     return shown.trim() === '' ? [] : [{ ...layer, words: shown }];
   });
   return layers.length === 0 ? null : layers;
+}
+
+/** @throws ServiceError source_not_allowed, for the URL of a layer's image or font */
+function checkFile(project: Project, layer: Layer): void {
+  const url = layerUrl(layer);
+  if (url !== null) checkSource(project, new URL(url));
 }
 
 /** The variant without the watermark or the layer that an error names; null for another error. */

@@ -3,7 +3,7 @@ import { canonicalUrl } from '../../contract/hosts.ts';
 import { objectPrefix } from '../../pool/cache/object-key.ts';
 import type { ImageTags, Provenance } from '../../pool/image.ts';
 import type { ImagePurges } from '../../pool/purges.ts';
-import type { Variant } from '../../pool/variant.ts';
+import { layerUrl, type Variant } from '../../pool/variant.ts';
 import type { Project } from '../../store/projects.ts';
 import { type Purges, renewBelow } from '../../store/purges.ts';
 import { hasPrefix, keyPrefix } from './key.ts';
@@ -15,7 +15,7 @@ export function sourceTag(url: URL): string {
 
 /** The tags of an image. */
 export function imageTags(project: string, source: URL, { watermark, layers }: Variant): ImageTags {
-  const urls = (layers ?? []).flatMap((layer) => (layer.kind === 'image' ? [layer.url] : []));
+  const urls = (layers ?? []).flatMap((layer) => layerUrl(layer) ?? []);
   return {
     project,
     source: sourceTag(source),
@@ -97,7 +97,8 @@ function purgedPrefixes({ project, since }: PurgedProject): string[] {
   const { all = 0, sources = {} } = purges ?? {};
   const tags = Object.keys(sources).filter((tag) => (sources[tag] ?? 0) > since);
   // Keys have no part for the watermark and layers.
-  const urls = [watermarkUrl, ...Object.values(layers).map(({ image }) => image?.['url'])];
+  const files = Object.values(layers).map(({ image, text }) => image?.['url'] ?? text?.['fontUrl']);
+  const urls = [watermarkUrl, ...files];
   const isDrawn = urls.some((url) => tags.includes(tagOf(url)));
   return all > since || isDrawn ? [keyPrefix(_id)] : tags.map((tag) => keyPrefix(_id, tag));
 }

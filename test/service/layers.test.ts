@@ -2,6 +2,7 @@ import sharp from 'sharp';
 import t from 'tap';
 import { signature, signedText } from '../../server/image/access.ts';
 import { near, pixels } from '../pool/rendering/pictures.ts';
+import { italic, openSans, woff2 } from '../pool/rendering/text/font-files.ts';
 import { until } from '../until.ts';
 import { startFrontEnd } from './front-end.ts';
 import { json } from './service.ts';
@@ -159,6 +160,62 @@ t.test('the layers of a project are drawn on images that name them', async (t) =
     });
   });
 
+  t.test('a text has the font of its file', async (t) => {
+    origin.serve('/letters.woff2', italic);
+    const fontUrl = `${origin.url}/letters.woff2`;
+    await put('packaged', { text: { words: 'Sale' } });
+    await put('own', { text: { words: 'Sale', fontUrl } });
+    const etag = async (query: string) => (await load(query)).headers.get('etag');
+    const packaged = await etag('layer=packaged');
+    const drawn = await load('layer=own');
+    t.not(drawn.headers.get('cache-control'), 'no-store');
+    t.not(drawn.headers.get('etag'), packaged, 'other letters');
+    t.not(await etag('nothing=here'), drawn.headers.get('etag'), 'letters');
+    t.equal(await etag('layer=packaged&w=200'), packaged, 'and no other picture');
+
+    origin.serve('/letters.woff2', await openSans('latin'));
+    t.equal((await call('POST', 'purge', { sources: [fontUrl] })).status, 202);
+    t.equal(await etag('layer=own'), packaged, 'a purge of its URL purges the pictures');
+  });
+
+  t.test(
+    'a text whose font cannot be used is missing, and nothing stores the picture',
+    async (t) => {
+      origin.serve('/damaged.ttf', italic.subarray(0, 999));
+      origin.serve('/bomb.woff2', woff2({ declared: 2 ** 31, actual: 9 }));
+      for (const name of ['none.woff2', 'damaged.ttf', 'bomb.woff2', 'badge.png']) {
+        await put('letters', { text: { ...panel, words: 'a', fontUrl: `${origin.url}/${name}` } });
+        const before = origin.requests.get(`/${name}`) ?? 0;
+        for (const attempt of [1, 2]) {
+          const response = await load('layer=letters,badge');
+          t.equal(response.headers.get('cache-control'), 'no-store', `${name} ${attempt}`);
+          const { at } = await read(response);
+          t.same([at(5, 5), at(195, 95)], [white, red], 'the other layer is there');
+        }
+        t.ok((origin.requests.get(`/${name}`) ?? 0) <= before + 1, 'a failure is remembered');
+      }
+      t.not(
+        (await load('layer=badge&w=199')).headers.get('cache-control'),
+        'no-store',
+        'as an image',
+      );
+      origin.serve('/none.woff2', italic);
+      await put('letters', { text: { words: 'a', fontUrl: `${origin.url}/none.woff2` } });
+      await until('it is asked for again', async () => {
+        const response = await load('layer=letters');
+        return response.headers.get('cache-control') !== 'no-store';
+      });
+    },
+  );
+
+  t.test('the words of a URL do not make a font fail', async (t) => {
+    origin.serve('/free.woff2', italic);
+    await put('any', { text: { freeText: true, fontUrl: `${origin.url}/free.woff2` } });
+    await load(`layer=any&text.any=${encodeURIComponent(`a${'\u0301'.repeat(400)}`)}`);
+    const response = await load('layer=any&text.any=a');
+    t.not(response.headers.get('cache-control'), 'no-store');
+  });
+
   t.test('the source of a layer must be on an allowed host', async (t) => {
     const id = await service.createProject('127.0.0.1');
     const { status, body } = await call(
@@ -168,6 +225,11 @@ t.test('the layers of a project are drawn on images that name them', async (t) =
       id,
     );
     t.same([status, body.code], [400, 'invalid_request']);
+    const elsewhere = { text: { fontUrl: 'http://localhost/a.ttf' } };
+    const font = await call('PUT', 'layers/a', elsewhere, id);
+    t.equal(font.status, 400);
+    t.match(font.body.message, /text\.fontUrl must be on an allowed host/);
+    await store.projects.setLayer(id, 'letters', { text: { ...elsewhere.text, words: 'a' } });
     await store.projects.setLayer(id, 'elsewhere', { image: { url: 'http://localhost/a.png' } });
     await store.projects.setLayer(id, 'moved', { image: { url: `${origin.url}/moved.png` } });
     origin.serve('/moved.png', (_, response) => {
@@ -176,6 +238,7 @@ t.test('the layers of a project are drawn on images that name them', async (t) =
     });
     const denied = await load('layer=elsewhere', id);
     t.same([denied.status, (await json(denied)).code], [403, 'source_not_allowed']);
+    t.equal((await load('layer=letters', id)).status, 403, 'nor a font');
     const redirected = await load('layer=moved', id);
     t.equal(redirected.headers.get('cache-control'), 'no-store', 'also after a redirect');
     // Another project may use the host.

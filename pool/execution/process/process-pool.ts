@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { extname, join } from 'node:path';
 import { unlessAborted } from '../../unless-aborted.ts';
+import { hasProjectFont } from '../../variant.ts';
 import type { TransformResult, TransformTask } from '../task.ts';
 import { launchTransformProcess, type ProcessLimits } from './launch.ts';
 import { TransformProcess } from './transform-process.ts';
@@ -26,6 +27,9 @@ const defaultEntry = new URL(`./main${extname(import.meta.url)}`, import.meta.ur
 /**
  * The processes for transforms that must be killable. They start on demand and are kept until they were
  * idle for a minute. The caller limits their number by the number of its tasks.
+ *
+ * Fontconfig keeps fonts for the life of a process. So a task with fonts of a project gets a process that had no task
+ * before and gets none after it: no project sees the fonts of another.
  */
 export class ProcessPool {
   readonly #limits: ProcessLimits;
@@ -49,14 +53,15 @@ export class ProcessPool {
    * @throws ServiceError source_too_large, source_corrupt, transform_timeout, internal_error
    */
   async run(task: TransformTask, signal: AbortSignal): Promise<TransformResult> {
-    const used = await this.#take(signal);
+    const isOnly = hasProjectFont(task.variant);
+    const used = await this.#take(signal, isOnly);
     const kill = () => void used.kill();
     signal.addEventListener('abort', kill, { once: true });
     try {
       return await used.run(task);
     } finally {
       signal.removeEventListener('abort', kill);
-      if (used.exhausted) this.#replace(used);
+      if (isOnly || used.exhausted) this.#replace(used);
       else this.#addIdle(used);
     }
   }
@@ -66,10 +71,10 @@ export class ProcessPool {
     await Promise.all([...this.#all].map((one) => one.kill()));
   }
 
-  /** An idle process, or a new one, when it is ready. */
-  async #take(signal: AbortSignal): Promise<TransformProcess> {
+  /** An idle process, or a new one, when it is ready. @param fresh true for one without a task before */
+  async #take(signal: AbortSignal, fresh: boolean): Promise<TransformProcess> {
     signal.throwIfAborted();
-    const idle = [...this.#idle.keys()].at(-1);
+    const idle = [...this.#idle.keys()].filter((one) => one.fresh || !fresh).at(-1);
     if (idle !== undefined) this.#removeIdle(idle);
     let failed: unknown;
     // A process that ends before its first task was killed, or this Node reserves more address space than

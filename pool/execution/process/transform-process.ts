@@ -22,6 +22,8 @@ export class TransformProcess {
   readonly ready: Promise<void>;
   /** Resolves when the process has ended. */
   readonly ended: Promise<void>;
+  /** True until its first task. */
+  fresh = true;
   /** True when the process must not get another task. */
   exhausted = false;
   readonly #child: ChildProcess;
@@ -64,6 +66,7 @@ export class TransformProcess {
    * @throws ServiceError source_too_large, source_corrupt, transform_timeout, internal_error
    */
   async run(task: TransformTask): Promise<TransformResult> {
+    this.fresh = false;
     const result = await new Promise<TransformResult | ServiceError>((resolve) => {
       this.#settle = resolve;
       // When the task cannot be sent, the process is ending, which settles the promise.

@@ -1,6 +1,8 @@
 import { symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { unsupported } from '../../formats/errors.ts';
 import { IsolationRequired } from '../../formats/isolation.ts';
+import { FontError, readFont } from './font-file.ts';
 import { fontFiles, loadFont } from './fonts.ts';
 import { escapeMarkup } from './words.ts';
 
@@ -15,7 +17,9 @@ export interface FontFolders {
 /** The fonts of this process. */
 interface PreparedFonts {
   readonly folder: string;
-  readonly families: ReadonlySet<string>;
+  readonly families: Set<string>;
+  /** The files of `addFont`, by family. */
+  readonly added: Map<string, string>;
 }
 
 let prepared: PreparedFonts | null = null;
@@ -43,32 +47,71 @@ export async function prepareFonts({ own, added }: FontFolders): Promise<void> {
     );
     if (family !== null) families.add(family);
   }
-  const file = join(own, 'fonts.conf');
-  await writeFile(file, configuration(own));
   Object.assign(process.env, {
-    FONTCONFIG_FILE: file,
+    FONTCONFIG_FILE: await writeConfiguration(own, new Map()),
     // Fontconfig and Pango prefer fonts of the user's language.
     LANG: 'C.UTF-8',
     LC_ALL: 'C.UTF-8',
     PANGO_LANGUAGE: 'en',
   });
-  prepared = { folder: own, families };
+  prepared = { folder: own, families, added: new Map() };
+}
+
+/**
+ * Adds a font file of a project to the fonts of this process. It must run before anything in this process uses
+ * fontconfig, which keeps the font for the life of the process.
+ *
+ * @returns a family that only this font has, whatever the file says, so that it replaces no other font
+ * @throws ServiceError source_unsupported
+ */
+export async function addFont(bytes: Uint8Array): Promise<string> {
+  const { folder, families, added } = preparedFonts();
+  const family = `project ${added.size}`;
+  const target = join(folder, `${family}.ttf`);
+  try {
+    const { compressed } = await readFont(bytes);
+    await writeFile(target, compressed ? await unpacked(bytes) : bytes);
+  } catch (error) {
+    if (!(error instanceof FontError)) throw error;
+    throw unsupported(`The font cannot be used: ${error.message}.`);
+  }
+  added.set(family, target);
+  families.add(family);
+  await writeConfiguration(folder, added);
+  return family;
 }
 
 /** Puts a font into the folder. @returns its family */
 async function prepare(path: string, target: string): Promise<string> {
   const { bytes, family, compressed } = await loadFont(path);
-  if (!compressed) {
-    await symlink(path, target);
-  } else {
-    const { default: decompress } = await import('wawoff2/decompress.js');
-    await writeFile(target, await decompress(bytes));
-  }
+  if (compressed) await writeFile(target, await unpacked(bytes));
+  else await symlink(path, target);
   return family;
 }
 
+/** @throws FontError */
+async function unpacked(bytes: Uint8Array): Promise<Uint8Array> {
+  const { default: decompress } = await import('wawoff2/decompress.js');
+  return decompress(bytes).catch(() => {
+    throw new FontError('it is damaged');
+  });
+}
+
+/** @returns its path */
+async function writeConfiguration(
+  folder: string,
+  added: ReadonlyMap<string, string>,
+): Promise<string> {
+  const path = join(folder, 'fonts.conf');
+  await writeFile(path, configuration(folder, added));
+  return path;
+}
+
 /** Without hinting, which depends on the size, and with grey edges, because there is no screen. */
-const configuration = (folder: string): string => `<?xml version="1.0"?>
+const configuration = (
+  folder: string,
+  added: ReadonlyMap<string, string>,
+): string => `<?xml version="1.0"?>
 <!DOCTYPE fontconfig SYSTEM "urn:fontconfig:fonts.dtd">
 <fontconfig>
   <dir>${escapeMarkup(folder)}</dir>
@@ -79,5 +122,11 @@ const configuration = (folder: string): string => `<?xml version="1.0"?>
     <edit name="hintstyle" mode="assign"><const>hintnone</const></edit>
     <edit name="rgba" mode="assign"><const>none</const></edit>
   </match>
-</fontconfig>
+${[...added].map(([family, path]) => renaming(path, family)).join('')}</fontconfig>
+`;
+
+const renaming = (path: string, family: string): string => `  <match target="scan">
+    <test name="file"><string>${escapeMarkup(path)}</string></test>
+    <edit name="family" mode="assign"><string>${escapeMarkup(family)}</string></edit>
+  </match>
 `;

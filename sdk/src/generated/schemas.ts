@@ -639,6 +639,11 @@ export interface Layer {
          */
         font?: string | undefined;
         /**
+         * The http or https URL of a TTF, OTF or WOFF2 file, on an allowed host, which is used instead of
+         * `font`. Accepts an absolute http or https URL. At most 8192 characters.
+         */
+        fontUrl?: string | undefined;
+        /**
          * Weight of the font: 400 is regular, 700 is bold. Accepts a whole number from 100 to 900. 100 to
          * 900.
          */
@@ -771,6 +776,11 @@ export interface LayerInput {
          * characters.
          */
         font?: string | undefined;
+        /**
+         * The http or https URL of a TTF, OTF or WOFF2 file, on an allowed host, which is used instead of
+         * `font`. Accepts an absolute http or https URL. At most 8192 characters.
+         */
+        fontUrl?: string | undefined;
         /**
          * Weight of the font: 400 is regular, 700 is bold. Accepts a whole number from 100 to 900. 100 to
          * 900.

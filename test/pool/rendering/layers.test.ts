@@ -46,6 +46,7 @@ const textLayer = (changes: Partial<TextLayer> = {}): TextLayer => ({
   kind: 'text',
   words: 'Sale',
   font: packagedFamily.name,
+  fontUrl: null,
   weight: 400,
   size: 20,
   width: 100,
@@ -249,7 +250,7 @@ t.test('texts need a process that can be killed', async (t) => {
 });
 
 /** Fields without an effect on the pixels, and the family, of which there is only one. */
-const withoutEffect = new Set(['url', 'freeText', 'font']);
+const withoutEffect = new Set(['url', 'freeText', 'font', 'fontUrl']);
 
 t.test('the example of every field changes the picture', async (t) => {
   const light = await sharp(await plain(300, 200, brown))

@@ -1,5 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
+import { brotliCompressSync } from 'node:zlib';
+import decompress from 'wawoff2/decompress.js';
 
 /** The bytes of a file in the packages of fonts. */
 const fontFile = (path: string): Promise<Buffer> =>
@@ -13,3 +15,42 @@ export const arabic = await fontFile(
 /** One of the packaged files. */
 export const openSans = (script: string): Promise<Buffer> =>
   fontFile(`@fontsource-variable/open-sans/files/open-sans-${script}-wght-normal.woff2`);
+
+/** Latin letters that are not packaged. */
+export const italic = await fontFile(
+  '@fontsource-variable/open-sans/files/open-sans-latin-wght-italic.woff2',
+);
+
+/** Other Latin letters, heavier than those of the packaged family, whose name the file has. */
+export async function impostor(): Promise<Buffer> {
+  const file = await fontFile(
+    '@fontsource/noto-sans-arabic/files/noto-sans-arabic-latin-900-normal.woff2',
+  );
+  const font = Buffer.from(await decompress(file));
+  const [old, name] = ['Noto Sans Arabic', 'Open Sans'].map((text) =>
+    Buffer.from(text, 'utf16le').swap16(),
+  ) as [Buffer, Buffer];
+  const table = font.readUInt32BE(font.indexOf('name', 12, 'latin1') + 8);
+  const storage = table + font.readUInt16BE(table + 4);
+  for (let index = 0; index < font.readUInt16BE(table + 2); index += 1) {
+    const record = table + 6 + 12 * index;
+    const text = storage + font.readUInt16BE(record + 10);
+    if (![1, 16].includes(font.readUInt16BE(record + 6))) continue;
+    if (font.compare(old, 0, old.length, text, text + old.length) !== 0) continue;
+    name.copy(font, text);
+    font.writeUInt16BE(name.length, record + 8);
+  }
+  return font;
+}
+
+/** A WOFF2 with one table of a declared length. The unpacked data are zeros. */
+export function woff2({ declared, actual }: { declared: number; actual: number }): Buffer {
+  const data = brotliCompressSync(Buffer.alloc(actual));
+  const digits = [28, 21, 14, 7, 0].map((shift) => Math.floor(declared / 2 ** shift) & 0x7f);
+  const length = digits.map((digit, index) => (index < 4 ? digit | 0x80 : digit));
+  const head = Buffer.alloc(48);
+  head.write('wOF2\0\x01\0\0', 'latin1');
+  head.writeUInt16BE(1, 12);
+  head.writeUInt32BE(data.length, 20);
+  return Buffer.concat([head, Buffer.from([5, ...length]), data]);
+}

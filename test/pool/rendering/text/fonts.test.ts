@@ -1,6 +1,5 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { brotliCompressSync } from 'node:zlib';
 import t from 'tap';
 import decompress from 'wawoff2/decompress.js';
 import {
@@ -15,7 +14,7 @@ import {
   packagedFamily,
 } from '../../../../pool/rendering/text/fonts.ts';
 import { temporaryFolder } from '../../../temporary-root.ts';
-import { arabic, openSans } from './font-files.ts';
+import { arabic, openSans, woff2 } from './font-files.ts';
 
 const latin = await openSans('latin');
 const plain = Buffer.from(await decompress(latin));
@@ -32,18 +31,6 @@ const integer = (value: number): Buffer => {
   bytes.writeUInt32BE(value);
   return bytes;
 };
-
-/** A WOFF2 with one table of a declared length. The unpacked data are zeros. */
-function woff2({ declared, actual }: { declared: number; actual: number }): Buffer {
-  const data = brotliCompressSync(Buffer.alloc(actual));
-  const digits = [28, 21, 14, 7, 0].map((shift) => Math.floor(declared / 2 ** shift) & 0x7f);
-  const length = digits.map((digit, index) => (index < 4 ? digit | 0x80 : digit));
-  const head = Buffer.alloc(48);
-  head.write('wOF2\0\x01\0\0', 'latin1');
-  head.writeUInt16BE(1, 12);
-  head.writeUInt32BE(data.length, 20);
-  return Buffer.concat([head, Buffer.from([5, ...length]), data]);
-}
 
 const refusalOf = async (bytes: Buffer): Promise<string> => {
   const error = await readFont(bytes).then(

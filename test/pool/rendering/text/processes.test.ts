@@ -10,12 +10,15 @@ import t from 'tap';
 import { launchTransformProcess } from '../../../../pool/execution/process/launch.ts';
 import { ProcessPool } from '../../../../pool/execution/process/process-pool.ts';
 import { IsolationRequired } from '../../../../pool/formats/isolation.ts';
+import { readFont } from '../../../../pool/rendering/text/font-file.ts';
 import { renderText } from '../../../../pool/rendering/text/render-text.ts';
 import { plainVariant } from '../../../../pool/variant.ts';
+import { resolveLayers } from '../../../../server/image/layers.ts';
+import { project } from '../../../project.ts';
 import { scriptArguments, scriptUrl } from '../../../scripts.ts';
 import { temporaryFolder } from '../../../temporary-root.ts';
 import { plainStyle } from './drawn-text.ts';
-import { arabic } from './font-files.ts';
+import { arabic, impostor, italic, woff2 } from './font-files.ts';
 
 const limits = { memoryBytes: 1_536 * 2 ** 20, cpuSeconds: 60 };
 const { signal } = new AbortController();
@@ -51,23 +54,45 @@ t.test('a text has the same bytes with other fonts and another language', async 
   );
 });
 
+const svg = (inner: string) =>
+  Buffer.from(`<svg xmlns="http://www.w3.org/2000/svg" width="300" height="120">${inner}</svg>`);
+
 /** An SVG whose letters show which fonts the process has. */
 const lettersIn = (family: string) =>
-  Buffer.from(
-    `<svg xmlns="http://www.w3.org/2000/svg" width="300" height="60"><text y="45" font-size="40" font-family="${family}">Hag سلام</text></svg>`,
-  );
+  svg(`<text y="45" font-size="40" font-family="${family}">Hag سلام</text>`);
 
-/** The pixels of an SVG from a process of the pool. */
-async function drawn(pool: ProcessPool, source: Buffer): Promise<Buffer> {
-  const result = await pool.run(
+/** A text on a picture, and the bytes of its font if it has one of its own. */
+interface Words {
+  readonly position: 'north' | 'south';
+  readonly font?: Buffer;
+}
+
+/** What a process of the pool makes of an SVG and texts. */
+function run(pool: ProcessPool, source: Buffer, texts: readonly Words[] = []) {
+  const stored = texts.map(({ position, font }, index) => {
+    const own = font === undefined ? {} : { fontUrl: 'https://pictures.example.com/a.woff2' };
+    return [`l${index}`, { text: { words: 'Hag', weight: 900, position, ...own } }] as const;
+  });
+  const layers = Object.fromEntries(stored);
+  const names = texts.length === 0 ? undefined : Object.keys(layers);
+  return pool.run(
     {
       source,
-      layers: [],
-      variant: { ...plainVariant, formats: ['png'] },
+      layers: texts.map(({ font }) => font ?? null),
+      variant: {
+        ...plainVariant,
+        formats: ['png'],
+        layers: resolveLayers(names, new Map(), project({ layers }), false),
+      },
       limits: { sourceMaxPixels: 1e6, softTimeoutSeconds: 60 },
     },
     signal,
   );
+}
+
+/** The pixels of an SVG with texts from a process of the pool. */
+async function drawn(...parameters: Parameters<typeof run>): Promise<Buffer> {
+  const result = await run(...parameters);
   if (!('body' in result)) throw new Error(JSON.stringify(result));
   return sharp(result.body).raw().toBuffer();
 }
@@ -95,6 +120,51 @@ t.test(
     t.ok(own.equals(await drawn(packaged, lettersIn('Sans'))), 'there is no other font');
   },
 );
+
+t.test('the font of a project is in no other picture', async (t) => {
+  const pool = new ProcessPool(limits, { added: null });
+  t.teardown(() => pool.close());
+  const [blank, named] = [svg(''), lettersIn('Noto Sans Arabic')];
+  const packaged = await drawn(pool, blank, [{ position: 'north' }]);
+  const letters = await drawn(pool, named, [{ position: 'north' }]);
+
+  const font = await impostor();
+  t.match(await readFont(font), { family: 'Open Sans', weights: [900] });
+  const own = await drawn(pool, blank, [{ position: 'north', font }]);
+  t.notOk(own.equals(packaged), 'it is used, in a pool with a process that had other tasks');
+  const same = await drawn(pool, blank, [{ position: 'north' }]);
+  t.ok(same.equals(packaged), 'it does not replace the packaged family, whose name it has');
+
+  await drawn(pool, blank, [{ position: 'north', font: arabic }]);
+  t.ok(
+    (await drawn(pool, named, [{ position: 'north' }])).equals(letters),
+    'neither by its name nor by its letters',
+  );
+
+  const both = await drawn(pool, blank, [{ position: 'north' }, { position: 'south', font }]);
+  const half = both.length / 2;
+  t.ok(
+    both.subarray(0, half).equals(packaged.subarray(0, half)),
+    'nor in another text of the picture',
+  );
+  t.notOk(both.subarray(half).equals(packaged.subarray(half)));
+});
+
+t.test('the error of a font is that of its layer', async (t) => {
+  const pool = new ProcessPool(limits, { added: null });
+  t.teardown(() => pool.close());
+  for (const [font, reason] of [
+    [Buffer.from('no font'), /not a TTF, OTF or WOFF2/],
+    [italic.subarray(0, 999), /damaged/],
+    [woff2({ declared: 2 ** 31, actual: 9 }), /2147483648 bytes; at most/],
+  ] as const) {
+    const result = await run(pool, svg(''), [{ position: 'north' }, { position: 'south', font }]);
+    t.match(result, {
+      ok: false,
+      error: { code: 'source_unsupported', message: reason, layer: 1 },
+    });
+  }
+});
 
 t.test('the folder of the fonts is removed with its process', async (t) => {
   const temporary = await temporaryFolder(t);
