@@ -248,6 +248,25 @@ t.test('texts need a process that can be killed', async (t) => {
   await t.rejects(render(source, [null], variant, onThread, true), CostExceeded);
 });
 
+t.test('a layer has the same colours on an animation as on a still image', async (t) => {
+  const size = { width: 256, height: 256 };
+  const data = Buffer.alloc(4 * 256 * 256);
+  for (let at = 0; at < data.length; at += 4) {
+    const [red, alpha] = [(at / 4) % 256, at >> 10];
+    data.set([red, 7 * red, 255 - red, alpha], at);
+  }
+  const shades = await sharp(data, { raw: { ...size, channels: 4 } })
+    .png()
+    .toBuffer();
+  const options = { formats: ['webp'], lossless: true } as const;
+  const layers = [imageLayer({ scale: 100 })];
+  const still = await drawn(await plain(256, 256, brown), { ...options, layers }, shades);
+  const moving = await animation('webp', [brown, blue], size);
+  const animated = await drawn(moving, { ...options, layers }, shades);
+  const pixelsOf = (body: Uint8Array) => sharp(body, { page: 0 }).removeAlpha().raw().toBuffer();
+  t.ok((await pixelsOf(animated.body)).equals(await pixelsOf(still.body)));
+});
+
 /** Fields without an effect on the pixels, and the family, of which there is only one. */
 const withoutEffect = new Set(['url', 'freeText', 'font']);
 
