@@ -7,6 +7,7 @@ import {
   gravities,
   type ImageLayer,
   type Layer,
+  plainVariant,
   type TextLayer,
 } from '../../../pool/variant.ts';
 import { fieldsOfKind, layerKinds } from '../../../server/image/layer-fields.ts';
@@ -241,7 +242,6 @@ t.test('texts need a process that can be killed', async (t) => {
   const { limits } = await import('./drawn.ts');
   const { IsolationRequired } = await import('../../../pool/formats/isolation.ts');
   const { CostExceeded } = await import('../../../pool/rendering/cost.ts');
-  const { plainVariant } = await import('../../../pool/variant.ts');
   const variant = { ...plainVariant, layers: [textLayer()] };
   const onThread = { ...limits, isolated: false };
   await t.rejects(render(source, [null], variant, onThread), IsolationRequired);
@@ -265,6 +265,19 @@ t.test('a layer has the same colours on an animation as on a still image', async
   const animated = await drawn(moving, { ...options, layers }, shades);
   const pixelsOf = (body: Uint8Array) => sharp(body, { page: 0 }).removeAlpha().raw().toBuffer();
   t.ok((await pixelsOf(animated.body)).equals(await pixelsOf(still.body)));
+});
+
+t.test('many large layers are no light transform', async (t) => {
+  const { render } = await import('../../../pool/rendering/render.ts');
+  const { limits } = await import('./drawn.ts');
+  const { CostExceeded } = await import('../../../pool/rendering/cost.ts');
+  const large = { width: 800, height: 800, enlarge: true, formats: ['jpeg'] } as const;
+  const draw = (layers: readonly Layer[]) => {
+    const images = layers.map(() => mark);
+    return render(source, images, { ...plainVariant, ...large, layers }, limits, true);
+  };
+  await t.rejects(draw(Array(5).fill(imageLayer({ scale: 100 }))), CostExceeded);
+  await t.resolves(draw(Array(5).fill(imageLayer())));
 });
 
 /** Fields without an effect on the pixels, and the family, of which there is only one. */
