@@ -104,7 +104,8 @@ async function inspectFile(
     hasAlpha: header.hasAlpha && !extraSamples,
     extraSamples,
     colour,
-    byLibheif: header.compression === 'hevc' && !optionalFormats().hevc,
+    // libvips also takes an AVIF with the major brand mif1 for HEVC.
+    byLibheif: kind === 'heif' && header.compression === 'hevc' && !optionalFormats().hevc,
     svg,
     isPhotograph: isPhotograph(container, header),
     gainMap: await gainMapSize(header),

@@ -15,6 +15,8 @@ export function sniff(bytes: Uint8Array): SourceKind | null {
 /** The SVG decoder looks for the root element in this many bytes. */
 const headLength = 1000;
 
+const hevcBrands: readonly string[] = ['heic', 'heix', 'heim', 'heis', 'hevc', 'hevx'];
+
 const signatures: readonly (readonly [SourceKind, (text: string, head: Buffer) => boolean])[] = [
   ['jpeg', textAt(0, '\xff\xd8\xff')],
   ['png', textAt(0, '\x89PNG\r\n\x1a\n')],
@@ -22,8 +24,10 @@ const signatures: readonly (readonly [SourceKind, (text: string, head: Buffer) =
   ['webp', (text) => text.startsWith('RIFF') && text.startsWith('WEBP', 8)],
   // Classic and BigTIFF, little and big endian.
   ['tiff', textAt(0, 'II*\0', 'MM\0*', 'II+\0', 'MM\0+')],
+  // Before AVIF: libvips takes a file with such a major brand for HEVC, whatever its other brands are.
+  ['heif', (text) => text.startsWith('ftyp', 4) && hevcBrands.includes(text.slice(8, 12))],
   ['avif', hasBrand('avif', 'avis')],
-  ['heif', hasBrand('heic', 'heix', 'heim', 'heis', 'hevc', 'hevx', 'mif1', 'msf1')],
+  ['heif', hasBrand(...hevcBrands, 'mif1', 'msf1')],
   // A codestream alone, and one in boxes (ISO/IEC 18181-2).
   ['jxl', textAt(0, '\xff\x0a', '\0\0\0\x0cJXL \r\n\x87\n')],
   ['pdf', textAt(0, '%PDF-')],

@@ -109,12 +109,25 @@ export function costOf(facts: SourceFacts, plan: Plan, variant: Variant): Cost {
     times({ ms: 450, bytes: 4 }, trimmed),
     times({ ms: filtering(variant), bytes: 0 }, pixels),
     times(processing, pixels),
-    // Each layer may cover the whole output.
-    times(processing, pixels * (variant.layers?.length ?? 0)),
+    layersCost(plan, frames, variant),
     { ms: plan.byFrame ? separateFrame * frames : 0, bytes: 0 },
     encodes(times(encodingCost(plan.format, variant), pixels), variant),
     encodes({ ms: frames > 1 ? frames * (encodingFrame[plan.format] ?? 0) : 0, bytes: 0 }, variant),
   ].reduce(sum);
+}
+
+/** ms for a million pixels of a layer that are scaled, with their transparency. */
+const layerScaling: Cost = { ms: 290, bytes: 0 };
+
+/** Each layer is blended with the whole output. */
+function layersCost({ width, height }: Plan, frames: number, { layers }: Variant): Cost {
+  const frame = width * height;
+  return (layers ?? [])
+    .map((layer) => {
+      const area = layer.kind === 'image' ? frame * (layer.scale / 100) ** 2 : frame;
+      return sum(times(processing, frame * frames), times(layerScaling, area));
+    })
+    .reduce(sum, { ms: 0, bytes: 0 });
 }
 
 function encodingCost(format: OutputFormat, { lossless, quality }: Variant): Cost {

@@ -99,7 +99,17 @@ export async function overlayOf(
   const raw = { width, height, channels: 4 as const };
   const offset = offsetOf(layer, rendered, frame);
   if (!animated) return { input: pixels, raw, ...offset, blend };
-  return onEachFrame(await canvasOf({ input: pixels, raw, ...offset }, frame), frame, blend);
+  // Not composited on a canvas, which changes the colours of transparent pixels by rounding.
+  const canvas = await sharp(pixels, { raw })
+    .extend({
+      ...offset,
+      right: frame.width - width - offset.left,
+      bottom: frame.height - height - offset.top,
+      background: transparent,
+    })
+    .raw()
+    .toBuffer();
+  return onEachFrame(canvas, frame, blend);
 }
 
 /** Frames are stacked vertically, so a transparent frame with the layer is tiled. */
@@ -110,7 +120,7 @@ function onEachFrame(canvas: Buffer, { width, height }: Size, blend: Placement['
 
 const transparent = { r: 0, g: 0, b: 0, alpha: 0 };
 
-/** A transparent frame with an overlay, as raw RGBA. */
+/** A transparent frame with tiles, as raw RGBA. */
 function canvasOf(overlay: OverlayOptions, { width, height }: Size): Promise<Buffer> {
   const create = { width, height, channels: 4 as const, background: transparent };
   return sharp({ create }).composite([overlay]).raw().toBuffer();

@@ -1,5 +1,6 @@
 import type { PresetParameters } from '../../store/preset.ts';
 import type { Project } from '../../store/projects.ts';
+import { findLayer } from '../image/layers.ts';
 import { type ParameterName, parameterNames } from '../image/parameters.ts';
 import { presetOptions, withPreset } from '../image/preset.ts';
 import { parameterErrors, parameterFields } from './image-parameters.ts';
@@ -40,7 +41,7 @@ export function variantErrors(input: VariantsInput): string[] {
 /**
  * The errors of a variant without errors in its values, with those of its preset.
  * @param urlError the rule that a URL breaks, or null
- * @throws ServiceError preset_not_found
+ * @throws ServiceError preset_not_found, layer_not_found
  */
 export function optionErrors(
   variant: PresetParameters,
@@ -48,7 +49,8 @@ export function optionErrors(
   project: Project,
   urlError: (url: URL) => string | null,
 ): string[] {
-  const { dpr, fallback } = withPreset(presetOptions(variant), project);
+  const { dpr, fallback, layer = [] } = withPreset(presetOptions(variant), project);
+  for (const name of layer) findLayer(project, name);
   const error = fallback === undefined ? null : urlError(new URL(fallback));
   return [
     ...(dpr === 'auto' ? [`${subject}.dpr must be a number: prewarming has no client hints`] : []),

@@ -24,7 +24,7 @@ export interface PrewarmStore {
  * would wait.
  * @returns the id by which to ask for its progress, and the response
  * @throws ServiceError invalid_request naming every invalid source and variant; preset_not_found;
- *   prewarm_queue_full
+ *   layer_not_found; prewarm_queue_full
  */
 export async function queuePrewarm(
   project: Project,

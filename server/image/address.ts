@@ -59,7 +59,9 @@ function readQuery(query: string): Map<string, string> {
   const parameters = new Map<string, string>();
   for (const [name, value] of new URLSearchParams(query)) {
     const known = ownNames.has(name) || isParameter(name) || isLayerText(name);
-    if (known && parameters.has(name)) throw invalid(`${name} is given more than once.`);
+    if (known && parameters.has(name)) {
+      throw invalid(`${name.slice(0, 60).toWellFormed()} is given more than once.`);
+    }
     const near = known ? undefined : nearestName(name, knownNames);
     if (near !== undefined) throw invalid(`${name} is not a parameter. Did you mean ${near}?`);
     parameters.set(name, value);

@@ -27,6 +27,12 @@ t.test('after warming, every URL of a picture is a hit', async (t) => {
     parameters: { blur: 2, fmt: 'auto' },
   });
 
+  await client.putProjectLayer({
+    projectId: project,
+    layerName: 'badge',
+    image: { url: `${origin.url}/a.jpg` },
+  });
+
   const size = { sourceWidth: 80, sourceHeight: 60 };
   const pictures: Record<string, PictureOptions> = {
     'by default': {},
@@ -41,6 +47,7 @@ t.test('after warming, every URL of a picture is a hit', async (t) => {
     'a ratio': { ...size, ratio: 16 / 9, fp: [0.2, 0.7] },
     'a preset': { ...size, preset: 'card' },
     'a part of the source': { ...size, crop: [10, 5, 40, 50], sourceWidth: 40, sourceHeight: 50 },
+    'a layer': { widths: [30], layer: 'badge' },
     'a version': { widths: [30], v: '007', formats: ['webp'] },
     'other options': {
       widths: [30],
@@ -96,6 +103,7 @@ t.test('after warming, every URL of a picture is a hit', async (t) => {
   const impossible: Record<string, [ImageOptions, RegExp]> = {
     'a density of the client': [{ w: 10, dpr: 'auto' }, /with dpr=auto, client hints decide/],
     'a size of the client': [{ q: 50 }, /without w, h and preset, client hints decide the size/],
+    'words of a layer': [{ w: 10, layer: 'price', 'text.price': 'Sale' }, /words of its layers/],
     'a long option': [{ w: 10, fallback: long(8_150) }, /more than 8192 characters/],
   };
   for (const [name, [options, message]] of Object.entries(impossible)) {

@@ -138,7 +138,7 @@ t.test('the console in a browser', { skip: noChromium }, async (t) => {
     await page.getByLabel('badge', { exact: true }).check();
     await withBadge;
     await page.getByLabel('price', { exact: true }).check();
-    const withWords = shows('layer=badge,price&text.price=19,90%20%E2%82%AC');
+    const withWords = shows('layer=badge%2Cprice&text.price=19%2C90%20%E2%82%AC');
     await page.getByLabel('Words of price').fill('19,90 €');
     await withWords;
     t.same(await violationsOf(page), []);

@@ -112,6 +112,8 @@ t.test('the layers of a project are drawn on images that name them', async (t) =
     await refused('layer=free&text.=a', 400, 'parameter_invalid', /name of a layer/);
     const free = 'layer=free&text.free=';
     await refused(`${free}a&text.free=b`, 400, 'parameter_invalid', /more than once/);
+    const long = `&text.${'x'.repeat(5_000)}=a`.repeat(2);
+    await refused(`layer=free${long}`, 400, 'parameter_invalid', /^.{1,100}$/);
     await refused(`${free}${'x'.repeat(10_000)}`, 400, 'parameter_invalid', /at most 500 charact/);
     await refused(`${free}${'x'.repeat(501)}`, 400, 'parameter_invalid', /at most 500 characters/);
     await refused(`${free}a%00b`, 400, 'parameter_invalid', /without control characters/);

@@ -38,9 +38,7 @@ export async function runDecoder<Task>(
   file: string,
   task: Task,
 ): Promise<Uint8Array<ArrayBuffer>> {
-  const compiled = modules.get(file) ?? readFile(file).then((bytes) => WebAssembly.compile(bytes));
-  modules.set(file, compiled);
-  const workerData = { task, module: await compiled };
+  const workerData = { task, module: await moduleOf(file) };
   const thread = startThread(entry, workerData);
   const result = await new Promise<ThreadResult>((resolve, reject) => {
     thread.once('message', resolve);
@@ -53,6 +51,16 @@ export async function runDecoder<Task>(
   }).finally(() => thread.terminate());
   if (result.ok) return result.data;
   throw ServiceError.fromData(result.error, result.detail);
+}
+
+function moduleOf(file: string): Promise<WebAssembly.Module> {
+  const known = modules.get(file);
+  if (known !== undefined) return known;
+  const compiled = readFile(file).then((bytes) => WebAssembly.compile(bytes));
+  modules.set(file, compiled);
+  // The next source tries again.
+  compiled.catch(() => modules.delete(file));
+  return compiled;
 }
 
 /** @throws ServiceError source_too_large when the process has no memory for a thread */

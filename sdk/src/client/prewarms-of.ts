@@ -63,7 +63,7 @@ function add(url: string, groups: Map<string, Group>): readonly string[] {
   const image = readImage(url);
   if (image === null) return ['a URL is not an image of the service'];
   const { projectId, src, variant } = image;
-  const reasons = refusals(variant);
+  const reasons = [...refusals(variant), ...image.reasons];
   if (reasons.length > 0) return reasons;
   const key = JSON.stringify([projectId, src]);
   const group: Group = groups.get(key) ?? { projectId, src, variants: [] };
@@ -81,7 +81,11 @@ function readImage(url: string) {
     const given = Object.entries(options)
       .filter(([name]) => variantNames.includes(name))
       .map(([name, value]) => [name, Array.isArray(value) ? textOf(value) : value]);
-    return { src, projectId, variant: Object.fromEntries(given) as PrewarmVariant };
+    const hasTexts = Object.keys(options).some((name) => name.startsWith('text.'));
+    const reasons = hasTexts
+      ? ['the words of its layers are not those that the project keeps']
+      : [];
+    return { src, projectId, variant: Object.fromEntries(given) as PrewarmVariant, reasons };
   } catch {
     // Malformed percent-encoding.
     return null;

@@ -4,11 +4,21 @@ import t from 'tap';
 import { ServiceError } from '../../../contract/errors.ts';
 import { decoderInput } from '../../../pool/formats/decoder-input.ts';
 import { optionalFormatsProbed } from '../../../pool/formats/optional-formats.ts';
+import { requireSupportedFormat } from '../../../pool/formats/unsupported-formats.ts';
+import { render } from '../../../pool/rendering/render.ts';
 import { childrenOf } from '../../children.ts';
 import { root } from '../../root.ts';
 import { until } from '../../until.ts';
 import { openPool, patient } from '../execution/pools.ts';
-import { allNear, corners, described, drawn, inspected, plain } from '../rendering/drawn.ts';
+import {
+  allNear,
+  corners,
+  described,
+  drawn,
+  inspected,
+  limits,
+  plain,
+} from '../rendering/drawn.ts';
 import {
   blue,
   green,
@@ -52,6 +62,30 @@ t.test('a HEIC is decoded, also of several tiles', async (t) => {
   t.same(part.size, [75, 50]);
   t.ok(near(part.middle, green, 20));
   t.equal((await drawn(heic('quarters'), { formats: [] })).contentType, 'image/jpeg');
+});
+
+t.test(
+  'a HEIC that also has the brand of AVIF is decoded in a process, if HEIC is allowed',
+  async (t) => {
+    const source = Buffer.from(heic('quarters'));
+    source.write('avif', 16, 'latin1');
+    const onThread = { ...limits, isolated: false };
+    await t.rejects(render(shared(source), [], variant(), onThread), { name: 'IsolationRequired' });
+    t.throws(
+      () =>
+        requireSupportedFormat({ bytes: source, contentType: null }, { heic: false, pdf: true }),
+      { code: 'source_unsupported' },
+    );
+    t.same((await drawn(source)).size, [64, 48]);
+  },
+);
+
+t.test('an AVIF with the major brand of all HEIF files is decoded', async (t) => {
+  const source = await sharp(await plain(64, 48, red))
+    .avif()
+    .toBuffer();
+  source.write('mif1', 8, 'latin1');
+  t.ok(near((await drawn(source)).middle, red, 10));
 });
 
 t.test('fmt=json has the facts of the HEIC', async (t) => {

@@ -16,6 +16,7 @@ t.test('supported formats are detected', async (t) => {
   t.equal(sniff(Buffer.from('%PDF-1.7')), 'pdf');
   t.equal(sniff(ftyp('heic', 'mif1')), 'heif');
   t.equal(sniff(ftyp('mif1', 'miaf', 'avif')), 'avif', 'by a compatible brand');
+  t.equal(sniff(ftyp('heix', 'avif')), 'heif', 'by the major brand');
   t.equal(sniff(ftyp('isom', 'mp42')), null, 'a video');
   t.equal(sniff(ftyp('mp42')), null);
 });

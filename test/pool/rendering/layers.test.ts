@@ -7,6 +7,7 @@ import {
   gravities,
   type ImageLayer,
   type Layer,
+  plainVariant,
   type TextLayer,
 } from '../../../pool/variant.ts';
 import { fieldsOfKind, layerKinds } from '../../../server/image/layer-fields.ts';
@@ -242,11 +243,42 @@ t.test('texts need a process that can be killed', async (t) => {
   const { limits } = await import('./drawn.ts');
   const { IsolationRequired } = await import('../../../pool/formats/isolation.ts');
   const { CostExceeded } = await import('../../../pool/rendering/cost.ts');
-  const { plainVariant } = await import('../../../pool/variant.ts');
   const variant = { ...plainVariant, layers: [textLayer()] };
   const onThread = { ...limits, isolated: false };
   await t.rejects(render(source, [null], variant, onThread), IsolationRequired);
   await t.rejects(render(source, [null], variant, onThread, true), CostExceeded);
+});
+
+t.test('a layer has the same colours on an animation as on a still image', async (t) => {
+  const size = { width: 256, height: 256 };
+  const data = Buffer.alloc(4 * 256 * 256);
+  for (let at = 0; at < data.length; at += 4) {
+    const [red, alpha] = [(at / 4) % 256, at >> 10];
+    data.set([red, 7 * red, 255 - red, alpha], at);
+  }
+  const shades = await sharp(data, { raw: { ...size, channels: 4 } })
+    .png()
+    .toBuffer();
+  const options = { formats: ['webp'], lossless: true } as const;
+  const layers = [imageLayer({ scale: 100 })];
+  const still = await drawn(await plain(256, 256, brown), { ...options, layers }, shades);
+  const moving = await animation('webp', [brown, blue], size);
+  const animated = await drawn(moving, { ...options, layers }, shades);
+  const pixelsOf = (body: Uint8Array) => sharp(body, { page: 0 }).removeAlpha().raw().toBuffer();
+  t.ok((await pixelsOf(animated.body)).equals(await pixelsOf(still.body)));
+});
+
+t.test('many large layers are no light transform', async (t) => {
+  const { render } = await import('../../../pool/rendering/render.ts');
+  const { limits } = await import('./drawn.ts');
+  const { CostExceeded } = await import('../../../pool/rendering/cost.ts');
+  const large = { width: 800, height: 800, enlarge: true, formats: ['jpeg'] } as const;
+  const draw = (layers: readonly Layer[]) => {
+    const images = layers.map(() => mark);
+    return render(source, images, { ...plainVariant, ...large, layers }, limits, true);
+  };
+  await t.rejects(draw(Array(5).fill(imageLayer({ scale: 100 }))), CostExceeded);
+  await t.resolves(draw(Array(5).fill(imageLayer())));
 });
 
 /** Fields without an effect on the pixels, and the family, of which there is only one. */

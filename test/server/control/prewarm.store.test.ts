@@ -145,7 +145,12 @@ t.test('prewarming', async (t) => {
     }
     const unknown = { code: 'preset_not_found', message: /Did you mean card\?/ };
     await t.rejects(warm({ src, variants: [{ preset: 'crad' }] }, queue, changed), unknown);
+    const layers = { badge: { text: {} } };
+    const noLayer = { code: 'layer_not_found', message: /Did you mean badge\?/ };
+    const drawing = (layer: string) => ({ src, variants: [{ w: 5 }, { layer }] });
+    await t.rejects(warm(drawing('badge,bagde'), queue, { ...changed, layers }), noLayer);
     t.same(queued, [], 'nothing is queued');
+    await t.resolves(warm(drawing('badge'), queue, { ...changed, layers }));
     await t.resolves(
       warm({ src, variants: [{ preset: 'card', dpr: 1, fallback: src }] }, queue, changed),
     );
