@@ -64,6 +64,9 @@ t.test('fmt=json has the facts of the HEIC', async (t) => {
     ...bytes(heic('turned')),
     pages: 1,
     hasAlpha: false,
+    frames: 1,
+    orientation: 1,
+    profile: null,
   });
   t.match(await facts('alpha'), { width: 64, height: 48, hasAlpha: true });
   t.match(await facts('two'), { width: 32, height: 40, pages: 2 });
