@@ -45,8 +45,11 @@ function succeeded<T>(result: T & { readonly code?: unknown; readonly message?: 
   if (code === filetype || code === feature) {
     throw unsupported(`The source is a HEIF with features that are not supported (${message}).`);
   }
-  throw corrupt('The source has a valid HEIF header but cannot be decoded completely.', message);
+  throw incomplete(message);
 }
+
+const incomplete = (cause: unknown): Error =>
+  corrupt('The source has a valid HEIF header but cannot be decoded completely.', cause);
 
 function decode({ source, page, form, metadata }: HeicTask): Buffer<ArrayBuffer> {
   const context = api.heif_context_alloc();
@@ -68,8 +71,12 @@ function decode({ source, page, form, metadata }: HeicTask): Buffer<ArrayBuffer>
     },
   }[form.bits][form.channels];
   const image = succeeded(api.heif_js_decode_image2(handle, space.heif_colorspace_RGB, layout)) as {
+    readonly image: { readonly $$: { readonly ptr: number } };
     readonly channels: readonly Plane[];
   };
+  // Tiles that cannot be decoded, such as those of a truncated file, are only warnings, and black.
+  const warnings = api._heif_image_get_decoding_warnings(image.image.$$.ptr, 0, 0, 0);
+  if (warnings > 0) throw incomplete(`${warnings} warnings of libheif`);
   const plane = image.channels.find(({ id }) => id === channel.heif_channel_interleaved);
   // The size in the header was checked, and what is decoded may have another one.
   if (plane === undefined || plane.width !== form.width || plane.height !== form.height) {

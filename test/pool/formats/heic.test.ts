@@ -187,6 +187,8 @@ t.test('damaged files are decoded or refused', async (t) => {
   const file = heic('quarters');
   const truncated = file.subarray(0, file.indexOf('mdat') + 20);
   await t.rejects(drawn(truncated), { code: 'source_corrupt' });
+  const withoutLastTile = heic('tiles').subarray(0, -100);
+  await t.rejects(drawn(withoutLastTile), { code: 'source_corrupt', message: /completely/ });
   for (let at = 40; at < file.length; at += 37) {
     const copy = Buffer.from(file);
     copy[at] = 255 - (copy[at] ?? 0);
