@@ -212,8 +212,10 @@ t.test('only certain files import certain packages', async (t) => {
     ({ from, to }) => to.startsWith('@image-delivery/sdk') && from !== 'sdk/src/sign/browser.ts',
   );
   t.ok(ofSdk.some(({ from }) => from.startsWith(page)));
+  // This file imports what does not exist.
   for (const { from } of ofSdk)
-    t.match(from, /^(server\/console\/page|sdk\/examples|test)\//, from);
+    if (from !== 'sdk/src/sign/browser.ts')
+      t.match(from, /^(server\/console\/page|sdk\/examples|test)\//, from);
 });
 
 t.test('paths of files come from fileURLToPath, because URLs encode blanks', async (t) => {
