@@ -30,9 +30,12 @@ const end = (signal: NodeJS.Signals) => void process.kill(process.pid, signal);
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => {});
 // An ordinary exit would wait for native code.
 process.on('disconnect', () => {
-  // The front end, which removes it otherwise, may have been killed.
-  if (fontFolder !== undefined) rmSync(fontFolder, { recursive: true, force: true });
-  end('SIGKILL');
+  try {
+    // The front end, which removes it otherwise, may have been killed.
+    if (fontFolder !== undefined) rmSync(fontFolder, { recursive: true, force: true });
+  } finally {
+    end('SIGKILL');
+  }
 });
 
 const send = (message: FromProcess) => void process.send?.(message);
