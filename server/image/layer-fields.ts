@@ -78,6 +78,8 @@ export const words: ParameterType<string> = {
   accepts: `a text of at most ${maxWords} characters, without control characters other than line feeds`,
   schema: { type: 'string', maxLength: maxWords },
   parse(text) {
+    // A character has up to two code units. Longer texts need not be split to be refused.
+    if (text.length > 2 * maxWords) return undefined;
     const isShown = text.isWellFormed() && !/[^\P{Cc}\n]/u.test(text);
     return isShown && [...text].length <= maxWords ? text : undefined;
   },
