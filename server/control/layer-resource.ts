@@ -26,8 +26,8 @@ export interface LayersEnvironment {
 /** The layers of a project: a part of it in the store, resources of their own for clients. */
 export class LayerResource {
   readonly #environment: LayersEnvironment;
-  /** Null until a layer names another family than the packaged one. */
-  #families: Promise<readonly FontFamily[]> | null = null;
+  /** With the families of the operator's folder; null until a layer names one of them. */
+  #families: readonly FontFamily[] | null = null;
 
   constructor(environment: LayersEnvironment) {
     this.#environment = environment;
@@ -70,8 +70,9 @@ export class LayerResource {
   async #checkFont(family: PresetValue | undefined): Promise<void> {
     if (family === undefined || family === packagedFamily.name) return;
     const { fonts } = this.#environment;
-    this.#families ??= fonts === null ? Promise.resolve([packagedFamily]) : fontFamilies(fonts);
-    const names = (await this.#families).map(({ name }) => name);
+    // The operator's fonts are read once: they are fixed from the start, and WOFF2 takes time to unpack.
+    if (fonts !== null) this.#families ??= await fontFamilies(fonts);
+    const names = (this.#families ?? [packagedFamily]).map(({ name }) => name);
     if (!names.includes(String(family))) {
       rejectInvalid([`text.font must be one of the fonts of the service: ${names.join(', ')}`]);
     }
