@@ -7,6 +7,7 @@ import { Schedule } from '../../pool/execution/schedule.ts';
 import { allFormats } from '../../pool/formats/optional-formats.ts';
 import type { Variant } from '../../pool/variant.ts';
 import { stopClock } from '../clock.ts';
+import { temporaryFolder } from '../temporary-root.ts';
 import { until } from '../until.ts';
 import { noPurges } from './cache/pictures.ts';
 import { settings } from './execution/pools.ts';
@@ -16,8 +17,8 @@ import { sourceSettings, startOrigin } from './source/origin.ts';
 
 const keyOf = (name: string) => name.padStart(64, '0');
 
-/** An engine with one thread, and the keys that it has joined. */
-function startEngine(
+/** An engine with one thread and a disk cache of its own, and the keys that it has joined. */
+async function startEngine(
   t: Test,
   queue: number,
   url: (path: string) => URL,
@@ -31,7 +32,7 @@ function startEngine(
       formats: allFormats,
       queue,
       memoryCacheBytes: 0,
-      diskCacheFolder: t.testdir(),
+      diskCacheFolder: await temporaryFolder(t),
       sharedCache,
       sourceMaxBytes: 1e8,
       freshness: { minAge: 1, maxAge: 1, staleIfError: 1 },
@@ -73,7 +74,7 @@ const long = { width: null, formats: ['avif'], lossless: true } as const;
 t.test('a full queue refuses misses before coalescing and fetching', async (t) => {
   const picture = await noise(1600, 1200).jpeg().toBuffer();
   const origin = await startOrigin(t, (_, response) => response.end(picture));
-  const { engine, get, joined } = startEngine(t, 0, origin.url);
+  const { engine, get, joined } = await startEngine(t, 0, origin.url);
 
   await get('1', '/1');
   await until('it is on the disk', async () => (await get('1', '/1')).tier === 'disk');
@@ -97,10 +98,10 @@ t.test('a full queue does not refuse what the shared cache has', async (t) => {
   const settings = { location: parseS3Location(bucket.url), timeoutMs: 60_000, queueBytes: 1e6 };
   const picture = await noise(800, 600).jpeg().toBuffer();
   const origin = await startOrigin(t, (_, response) => response.end(picture));
-  const other = startEngine(t, 0, origin.url, settings);
+  const other = await startEngine(t, 0, origin.url, settings);
   await other.get('1', '/1');
   await until('it is stored', () => bucket.objects.size === 1);
-  const { engine, get } = startEngine(t, 0, origin.url, settings);
+  const { engine, get } = await startEngine(t, 0, origin.url, settings);
   const busy = get('2', '/2', long);
   await until('it runs', () => engine.stats().transforms.costlyBytes > 0);
   const requests = origin.requests.length;
@@ -117,7 +118,7 @@ t.test('each fetch of a live request has a place in the queue', async (t) => {
     if (url?.startsWith('/held')) held.push(() => response.end(picture));
     else response.end(picture);
   });
-  const { engine, get } = startEngine(t, 4, origin.url);
+  const { engine, get } = await startEngine(t, 4, origin.url);
   const busy = get('1', '/1', long);
   await until('it runs', () => engine.stats().transforms.costlyBytes > 0);
   const waiting = ['2', '3', '4'].map((name) => get(name, `/${name}`));
