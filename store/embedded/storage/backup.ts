@@ -1,7 +1,8 @@
 import { existsSync, statSync } from 'node:fs';
 import { rename, rm, statfs } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { type Journal, syncPath } from './journal.ts';
+import type { Journal } from './journal.ts';
+import { syncPath } from './sync-path.ts';
 
 export interface BackupTimes {
   /** Until the first backup after a start, and between two, in ms. */

@@ -1,8 +1,8 @@
-import { closeSync, fsyncSync, openSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { open, type RootDatabase } from 'lmdb';
 import { ReplyError } from '../errors.ts';
 import { Preallocation } from './preallocation.ts';
+import { syncPath } from './sync-path.ts';
 
 /** `[collection, record]`; collection 0 is the catalogue, with a record for each collection. */
 export type RecordKey = [collection: number, record: number];
@@ -115,16 +115,6 @@ export class Journal {
     this.commit();
     this.#preallocation.close();
     await this.#database.close();
-  }
-}
-
-/** Syncs a file, or a folder's entries: a new file may otherwise be missing after a power failure. */
-export function syncPath(path: string): void {
-  const descriptor = openSync(path, 'r');
-  try {
-    fsyncSync(descriptor);
-  } finally {
-    closeSync(descriptor);
   }
 }
 
