@@ -13,7 +13,7 @@ COPY package.json package-lock.json .npmrc ./
 COPY sdk/package.json sdk/
 COPY test/client/package.json test/client/
 RUN npm ci
-COPY tsconfig.json build.js ./
+COPY tsconfig.json build.js bundle.js bundle-loader.cjs ./
 COPY contract contract
 COPY pool pool
 COPY store store

@@ -34,38 +34,11 @@ const page = join(root, 'server/console/page');
 const hasPage = target !== 'sdk' && fs.existsSync(page);
 /** The SDK, with which the page writes the URLs of images. */
 const sdk = join(root, 'sdk/src');
+const builders = ['build.js', 'bundle.js', 'bundle-loader.cjs'];
 const copiedFiles = /\.(?:css|svg|jpg|png|gif|webp)$/;
 /** Beside dist/: files can be renamed into it, and the relative paths of source maps hold. */
 const freshPrefix = '.dist-';
 const abandonedMs = 60 * 60 * 1_000;
-/** The programs and threads of the service, which are bundled with their dependencies. */
-const programs = [
-  'server/main',
-  'server/front-end-main',
-  'server/start',
-  'server/local/main',
-  'worker/main',
-  'store/embedded/thread',
-  'pool/execution/thread',
-  'pool/execution/process/main',
-  'pool/formats/heic/thread',
-  'pool/formats/pdf/thread',
-];
-/** Packages that load files of their own, and optional ones of the MongoDB driver. */
-const external = [
-  'agendash',
-  'libheif-js',
-  '@embedpdf/pdfium',
-  'lmdb',
-  'piscina',
-  '@aws-sdk/credential-providers',
-  '@mongodb-js/zstd',
-  'gcp-metadata',
-  'kerberos',
-  'mongodb-client-encryption',
-  'snappy',
-  'socks',
-];
 const filesBelow = (folder) =>
   fs
     .readdirSync(folder, { recursive: true, withFileTypes: true })
@@ -76,7 +49,7 @@ const outputs = (folder) => filesBelow(folder).filter((file) => file !== stampFi
 
 function sources() {
   const { include } = JSON.parse(fs.readFileSync(configFile, 'utf8'));
-  const others = ['tsconfig.json', 'package.json', 'build.js'].map((name) => join(root, name));
+  const others = ['tsconfig.json', 'package.json', ...builders].map((name) => join(root, name));
   const folders = include.map((folder) => join(dirname(configFile), folder));
   if (hasPage) folders.push(sdk);
   return [configFile, ...others, ...folders.filter(fs.existsSync).flatMap(filesBelow)];
@@ -94,72 +67,6 @@ function hashOf(folder, files) {
 function compile(project, outDir) {
   const args = [tsc, '--project', project, '--outDir', outDir];
   return spawnSync(process.execPath, args, { cwd: root, stdio: 'inherit' }).status ?? 1;
-}
-
-/**
- * Replaces `import.meta.url`, by which modules find other files: a bundle has another one. sharp can only be
- * bundled with it, which saves 90 ms of CPU time (measured as below).
- */
-const urlPlugin = (outDir) => ({
-  name: 'import.meta.url',
-  setup({ onLoad }) {
-    onLoad({ filter: /\.m?js$/ }, ({ path }) => {
-      const from = relative(outDir, path);
-      const isOurs = !from.startsWith('..');
-      if (!isOurs && !path.includes('/node_modules/sharp/dist/')) return undefined;
-      const url = isOurs
-        ? `new URL(${JSON.stringify(`../${from}`)}, import.meta.url).href`
-        : `import.meta.resolve('sharp')`;
-      const contents = fs.readFileSync(path, 'utf8').replaceAll('import.meta.url', url);
-      return { contents, loader: 'js' };
-    });
-  },
-});
-
-/**
- * Bundles the programs, and replaces their entry files by ones that import from bundle/.
- *
- * Loading the modules of a front end takes 328 ms of CPU time instead of 648, and 96 MiB instead of 107 (the
- * minimum of seven alternating runs with Node 20, and their median). `module.enableCompileCache()` on Node 22
- * saves 63 of 328 ms with bundles and 16 of 627 ms without. It is not used: it needs a writable folder, and
- * Node 20 does not have it. Bundling only the used part of undici saved 22 ms and 4 MiB, which was too little.
- */
-async function bundlePrograms(outDir) {
-  const entries = programs.filter((program) => fs.existsSync(join(outDir, `${program}.js`)));
-  if (!isService || entries.length === 0) return;
-  const esbuild = await import('esbuild');
-  const nameOf = (program) => program.replaceAll('/', '-');
-  await esbuild.build({
-    absWorkingDir: outDir,
-    entryPoints: entries.map((entry) => ({ in: `${entry}.js`, out: nameOf(entry) })),
-    outdir: join(outDir, 'bundle'),
-    bundle: true,
-    splitting: true,
-    chunkNames: 'chunk-[hash]',
-    format: 'esm',
-    platform: 'node',
-    target: 'node20',
-    // Only the conditions that Node itself uses.
-    conditions: [],
-    external,
-    sourcemap: true,
-    sourcesContent: false,
-    logLevel: 'warning',
-    banner: {
-      // For CommonJS modules.
-      js: `import { createRequire as __createRequire } from 'node:module';
-const require = __createRequire(import.meta.url), __filename = import.meta.filename, __dirname = import.meta.dirname;`,
-    },
-    plugins: [urlPlugin(outDir)],
-  });
-  for (const entry of entries) {
-    const bundle = join(outDir, 'bundle', `${nameOf(entry)}.js`);
-    const specifier = relative(dirname(join(outDir, entry)), bundle);
-    const hasDefault = /^export \{[^}]* as default/m.test(fs.readFileSync(bundle, 'utf8'));
-    const names = hasDefault ? '{ default }' : '*';
-    fs.writeFileSync(join(outDir, `${entry}.js`), `export ${names} from '${specifier}';\n`);
-    fs.rmSync(join(outDir, `${entry}.js.map`), { force: true });
-  }
 }
 
 /** Its types are checked by `compile`, which emits nothing for it. */
@@ -190,7 +97,11 @@ async function build(builtFrom) {
       fs.mkdirSync(dirname(copy), { recursive: true });
       fs.copyFileSync(file, copy);
     }
-    await bundlePrograms(fresh);
+    if (isService) {
+      // A production installation has build.js without it.
+      const { bundlePrograms } = await import('./bundle.js');
+      await bundlePrograms(fresh);
+    }
     const built = outputs(fresh).map((file) => relative(fresh, file));
     const stamp = `${builtFrom} ${hashOf(fresh, outputs(fresh))}`;
     // One by one, so that a command that starts at the same time reads no partial file. Sorted, bundle/
@@ -233,7 +144,8 @@ async function buildUnlessUpToDate() {
     fail('The service is not built, and TypeScript is not installed: npm ci && npm run build');
   } else if (canBuild || fs.existsSync(configFile)) {
     const from = hashOf(root, sources());
-    const packages = hashOf(root, [installedPackages]);
+    // The compiled code is only for this V8.
+    const packages = `${hashOf(root, [installedPackages])}-${process.versions.v8}`;
     const changed = !intact || builtSources !== from;
     if (!canBuild && changed) {
       fail('The sources have changed, and TypeScript is not installed: npm ci && npm run build');

@@ -22,7 +22,11 @@ process.on('uncaughtException', (error) => {
   process.exit(1);
 });
 
-const frontEnd = await createFrontEnd(settings, channelToPrimary(), log);
-await frontEnd.start();
-await frontEnd.drained;
-process.exit(0);
+async function serve(): Promise<void> {
+  const frontEnd = await createFrontEnd(settings, channelToPrimary(), log);
+  await frontEnd.start();
+  await frontEnd.drained;
+  process.exit(0);
+}
+
+void serve();

@@ -9,4 +9,4 @@ const { settings } = settingsFromCommandLine(
   ),
   ['port', 'opsPort'],
 );
-await createPrimary(settings).start();
+void createPrimary(settings).start();

@@ -21,6 +21,8 @@ const topLevelFiles = new Set([
   'package.json',
   'package-lock.json',
   'build.js',
+  'bundle.js',
+  'bundle-loader.cjs',
   'README.md',
   'CONTRIBUTING.md',
   'CHANGELOG.md',

@@ -3,6 +3,7 @@ import {
   cp,
   mkdir,
   mkdtemp,
+  readdir,
   readFile,
   rm,
   stat,
@@ -13,6 +14,7 @@ import {
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import t from 'tap';
+import { frontEndArguments } from '../server/cluster/environment.ts';
 import { rootPath } from './root.ts';
 import { plainNode } from './service/service.ts';
 import { temporaryRoot } from './temporary-root.ts';
@@ -20,7 +22,7 @@ import { temporaryRoot } from './temporary-root.ts';
 const run = promisify(execFile);
 const [program, ...args] = plainNode;
 
-/** A project with two sources and the `build.js` of this one. */
+/** A project with two sources and the build of this one. */
 async function startProject(t: { teardown(action: () => Promise<unknown>): void }) {
   const folder = await mkdtemp(join(temporaryRoot, 'image-delivery-build-'));
   t.teardown(() => rm(folder, { recursive: true, force: true }));
@@ -29,7 +31,7 @@ async function startProject(t: { teardown(action: () => Promise<unknown>): void 
   await mkdir(at('node_modules'));
   await mkdir(at('source'));
   await symlink(join(rootPath, 'node_modules/typescript'), at('node_modules/typescript'));
-  await cp(join(rootPath, 'build.js'), at('build.js'));
+  for (const file of ['build.js', 'bundle.js']) await cp(join(rootPath, file), at(file));
   const bare = { module: 'nodenext', types: [], lib: ['es5'], skipLibCheck: true };
   const compilerOptions = { ...bare, rootDir: '.', outDir: 'dist' };
   const config = { compilerOptions, include: ['source'] };
@@ -139,4 +141,52 @@ t.test('concurrent builds do not affect one another', async (t) => {
   await Promise.all([build(), build(), build()]);
   t.equal(await output('a'), 'export const a = 1;\n');
   t.notOk(await builds(), 'the result is valid');
+});
+
+const bundles = join(rootPath, 'dist/bundle');
+const bundleNames = async () => (await readdir(bundles)).filter((name) => /-.*\.cjs$/.test(name));
+
+t.test('V8 accepts the compiled code of the programs that a start runs', async (t) => {
+  const script = `
+    const { readFileSync } = require('node:fs');
+    const [file] = process.argv.slice(1);
+    const cachedData = readFileSync(file + '.code');
+    const script = new (require('node:vm').Script)(readFileSync(file, 'latin1'), { cachedData });
+    process.stdout.write(String(script.cachedDataRejected));`;
+  const stored = (await readdir(bundles)).filter((name) => name.endsWith('.code'));
+  t.same(stored.map((name) => name.replace(/-\w+\.cjs\.code$/, '')).sort(), [
+    'pool-execution-thread',
+    'server-front-end-main',
+    'server-main',
+    'server-own-store',
+    'server-start',
+    'store-embedded-thread',
+    'worker-main',
+  ]);
+  for (const name of stored) {
+    const inFrontEnd = /^(?:server-front-end-main|pool-execution-thread)-/.test(name);
+    const flags = inFrontEnd ? frontEndArguments : [];
+    const file = join(bundles, name.replace(/\.code$/, ''));
+    const { stdout } = await run(program, [...args, ...flags, '-e', script, file]);
+    t.equal(stdout, 'false', `${name} is not rejected`);
+  }
+});
+
+t.test('bundles are ASCII, because their loader reads bytes as characters', async (t) => {
+  for (const name of await bundleNames()) {
+    const bytes = await readFile(join(bundles, name));
+    t.notOk(
+      bytes.some((byte) => byte > 127),
+      name,
+    );
+  }
+});
+
+t.test('only the thread of the embedded store loads lmdb', async (t) => {
+  const loading: string[] = [];
+  for (const name of await bundleNames()) {
+    const text = await readFile(join(bundles, name), 'utf8');
+    if (text.includes('require("lmdb")')) loading.push(name.replace(/-\w+\.cjs$/, ''));
+  }
+  t.same(loading, ['store-embedded-thread']);
 });

@@ -67,22 +67,25 @@ process.on('uncaughtException', (error) => {
   process.exit(1);
 });
 
-try {
-  await server.listen({ host: settings.workerHost, port: settings.workerPort });
-} catch (error) {
+async function listen(): Promise<void> {
   const { workerHost: host, workerPort: port } = settings;
-  process.stderr.write(`${cannotListen('SERVICE_WORKER_PORT', { host, port }, error)}\n`);
-  process.exit(1);
+  try {
+    await server.listen({ host, port });
+  } catch (error) {
+    process.stderr.write(`${cannotListen('SERVICE_WORKER_PORT', { host, port }, error)}\n`);
+    process.exit(1);
+  }
+  log.info({ port }, 'the operations server listens');
 }
-log.info({ port: settings.workerPort }, 'the operations server listens');
 
-try {
+async function consume(): Promise<void> {
   const { signal } = stopping;
   const onOutage = logOutages(log);
-  store = await awaitStore(settings, signal, onOutage);
+  const connected = await awaitStore(settings, signal, onOutage);
+  store = connected;
   const { internalUrl: serviceUrl, workerConcurrency: concurrency } = settings;
   const starting = new Consumer({
-    store,
+    store: connected,
     serviceUrl,
     concurrency,
     webhooks: { ...settings, guard: callbackGuard(settings) },
@@ -93,15 +96,17 @@ try {
   // The store may become unavailable again before the consumer has started.
   await retryDuringOutages(() => starting.start(), { signal, onOutage });
   log.info('the worker is ready');
-  const { ping } = store;
-  void watchForOutages(ping, { signal, onOutage });
-} catch (error) {
-  if (!stopping.signal.aborted) {
-    const reason = await openErrorText(error, settings.dataDir);
-    if (reason === null || !isOnTerminal(settings)) {
-      log.fatal({ err: error }, 'the worker could not start');
-    }
-    if (reason !== null) process.stderr.write(`${reason}\n`);
-    await stop(1);
-  }
+  void watchForOutages(connected.ping, { signal, onOutage });
 }
+
+async function fail(error: unknown): Promise<void> {
+  if (stopping.signal.aborted) return;
+  const reason = await openErrorText(error, settings.dataDir);
+  if (reason === null || !isOnTerminal(settings)) {
+    log.fatal({ err: error }, 'the worker could not start');
+  }
+  if (reason !== null) process.stderr.write(`${reason}\n`);
+  await stop(1);
+}
+
+void listen().then(consume).catch(fail);

@@ -46,7 +46,7 @@ export class ThreadPool {
       recordTiming: false,
       // Threads do not preload this process's modules, which cost start-up time and memory. TypeScript
       // sources need the loader.
-      ...(entry.pathname.endsWith('.js') ? { execArgv: [] } : {}),
+      ...(entry.pathname.endsWith('.ts') ? {} : { execArgv: [] }),
       resourceLimits: heap,
       // Without it, sharp sets the number of threads of the whole process to one when a thread loads it.
       env: { MALLOC_ARENA_MAX: '2', ...process.env },

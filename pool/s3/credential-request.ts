@@ -1,4 +1,4 @@
-import { Agent, request } from 'undici';
+import { Agent } from 'undici';
 
 /** Responses have about 2 KB. */
 const maxBytes = 65_536;
@@ -26,12 +26,13 @@ export async function requestCredentials(
   const dispatcher = new Agent({ pipelining: 0, connect: { timeout: timeoutMs } });
   try {
     const signal = AbortSignal.timeout(timeoutMs);
-    const { statusCode, body } = await request(url, {
+    const { statusCode, body } = await dispatcher.request({
+      origin: url.origin,
+      path: `${url.pathname}${url.search}`,
       method: form === undefined ? method : 'POST',
       headers: form === undefined ? headers : { ...headers, 'content-type': formType },
       body: form?.toString() ?? null,
       signal,
-      dispatcher,
     });
     if (statusCode !== 200) throw new Error(`${where} answered ${statusCode}`);
     const chunks: Buffer[] = [];

@@ -27,9 +27,6 @@ const { settings: given, given: options } = settingsFromCommandLine(
   ['port'],
   ['host', 'port', 'baseUrl', 'httpEngine', 'processes', 'poolThreads', 'logLevel', 'logFormat'],
 );
-const folder = await existingFolder(command.args[0] ?? '');
-const origin = await startOrigin(folder, given.port + originPortOffset);
-
 async function existingFolder(path: string): Promise<string> {
   try {
     const real = await realpath(path);
@@ -54,42 +51,45 @@ const own = (variable: string, value = ''): Record<string, string> =>
   options.has(variable) ? {} : { [variable]: value };
 
 /** Percent-encoded, because terminals do not recognise parentheses as part of a URL. */
-const sourceOf = (path: string): string =>
+const urlAt = (origin: FolderOrigin, path: string): string =>
   `${origin.url}/${path.split(sep).map(percentEncode).join('/')}`;
 
-const sources = (await picturesIn(folder, maxListed + 1)).map(sourceOf);
-let listed = [projectId, ...sources.slice(0, maxListed)];
-while (listed.join(' ').length > maxPicturesText) listed = listed.slice(0, -1);
+async function serve(): Promise<void> {
+  const folder = await existingFolder(command.args[0] ?? '');
+  const origin = await startOrigin(folder, given.port + originPortOffset);
+  const sources = (await picturesIn(folder, maxListed + 1)).map((path) => urlAt(origin, path));
+  let listed = [projectId, ...sources.slice(0, maxListed)];
+  while (listed.join(' ').length > maxPicturesText) listed = listed.slice(0, -1);
 
-const { settings, key } = await startTemporaryService({
-  program: 'main',
-  settings: {
-    ...own('SERVICE_HOST', '127.0.0.1'),
-    ...own('SERVICE_BASE_URL'),
-    SERVICE_INTERNAL_URL: '',
-    SERVICE_OPS_PORT: '0',
-    // The URLs can be guessed; pages of other sites must not read private pictures.
-    SERVICE_CROSS_SITE: 'off',
-    // No worker runs; the service fetches nothing from the worker's port, which the origin may use.
-    SERVICE_WORKER_PORT: String(given.port),
-    SERVICE_PRIVATE_SOURCES: `127.0.0.1/32:${origin.port}`,
-    SERVICE_CONSOLE_PICTURES: listed.join(' '),
-  },
-  project: {
-    id: projectId,
-    name: 'Pictures',
-    origin: `${origin.url}/`,
-    allowedOrigins: ['127.0.0.1'],
-  },
-  close: () => origin.close(),
-});
+  const { settings, key } = await startTemporaryService({
+    program: 'main',
+    settings: {
+      ...own('SERVICE_HOST', '127.0.0.1'),
+      ...own('SERVICE_BASE_URL'),
+      SERVICE_INTERNAL_URL: '',
+      SERVICE_OPS_PORT: '0',
+      // The URLs can be guessed; pages of other sites must not read private pictures.
+      SERVICE_CROSS_SITE: 'off',
+      // No worker runs; the service fetches nothing from the worker's port, which the origin may use.
+      SERVICE_WORKER_PORT: String(given.port),
+      SERVICE_PRIVATE_SOURCES: `127.0.0.1/32:${origin.port}`,
+      SERVICE_CONSOLE_PICTURES: listed.join(' '),
+    },
+    project: {
+      id: projectId,
+      name: 'Pictures',
+      origin: `${origin.url}/`,
+      allowedOrigins: ['127.0.0.1'],
+    },
+    close: () => origin.close(),
+  });
 
-const urlOf = (source: string) => `${settings.baseUrl}/img/${source}?project=${projectId}&w=800`;
-const examples = sources.slice(0, exampleCount).map((source) => `  ${urlOf(source)}`);
-const count = listed.length - 1;
-process.stdout.write(`Serving the pictures in ${folder}${
-  settings.host === '127.0.0.1' ? ', to this machine only' : ` on ${settings.host}`
-}. Open them in a browser:
+  const urlOf = (source: string) => `${settings.baseUrl}/img/${source}?project=${projectId}&w=800`;
+  const examples = sources.slice(0, exampleCount).map((source) => `  ${urlOf(source)}`);
+  const count = listed.length - 1;
+  process.stdout.write(`Serving the pictures in ${folder}${
+    settings.host === '127.0.0.1' ? ', to this machine only' : ` on ${settings.host}`
+  }. Open them in a browser:
 
   ${settings.baseUrl}/
 ${count < sources.length ? `\nThe page lists the first ${count}.\n` : ''}
@@ -100,3 +100,6 @@ ${examples.length === 0 ? '\nThere are no pictures in it yet.\n' : `\nFor exampl
 Instead of w=800: h, fmt, q, fit, blur and others (docs/parameters.md). The API key, for the project's
 defaults and presets: ${key}. Ctrl-C ends it.
 `);
+}
+
+void serve();

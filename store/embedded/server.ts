@@ -172,7 +172,7 @@ function openThread(data: ThreadData): Worker {
   const entry = new URL(`./thread${extension}`, import.meta.url);
   const options = { workerData: data, name: 'embedded-store' };
   // Without the modules that this process preloads.
-  if (extension === '.js') return new Worker(entry, { ...options, execArgv: [] });
+  if (extension !== '.ts') return new Worker(entry, { ...options, execArgv: [] });
   // Running from TypeScript with a preloaded loader: in Node 20 the loader applies to modules that
   // a thread loads by `require`, but not to its entry file or to imports.
   const script = `import { createRequire } from 'node:module';

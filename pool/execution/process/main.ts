@@ -66,8 +66,12 @@ async function requireWorking(): Promise<void> {
   if (result?.ok !== true) process.exit(1);
 }
 
-if (fontFolder !== undefined) await prepareFonts({ own: fontFolder, added: addedFonts });
-await requireWorking();
-// Not before: the start counts as a part of the first task's time.
-lowerPriority({ onThread: false });
-send({ type: 'ready' });
+async function start(): Promise<void> {
+  if (fontFolder !== undefined) await prepareFonts({ own: fontFolder, added: addedFonts });
+  await requireWorking();
+  // Not before: the start counts as a part of the first task's time.
+  lowerPriority({ onThread: false });
+  send({ type: 'ready' });
+}
+
+void start();

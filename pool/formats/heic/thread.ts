@@ -98,4 +98,4 @@ function widen(row: Uint8Array, bits: number): void {
   }
 }
 
-await answer(decode);
+void answer(decode);

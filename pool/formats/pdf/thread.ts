@@ -95,4 +95,4 @@ function json(size: PdfSize): Buffer<ArrayBuffer> {
   return Buffer.from(new Uint8Array(Buffer.from(JSON.stringify(size))).buffer);
 }
 
-await answer(decode);
+void answer(decode);
