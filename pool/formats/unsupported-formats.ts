@@ -46,6 +46,7 @@ const formats: readonly (readonly [string, readonly Matcher[], advice: string | 
   ['an OpenEXR image', [textAt(0, 'v/1\x01')], toneMap],
   ['a Radiance HDR image', [textAt(0, '#?RADIANCE', '#?RGBE')], toneMap],
   ['a camera raw file', [raw, textAt(4, 'ftypcrx ')], 'develop it to JPEG or TIFF'],
+  ['a low-overhead HEIF image (mini)', [textAt(4, 'ftypmif3')], convert],
   [
     'a video',
     [video, textAt(4, 'ftyp'), textAt(8, 'AVI ')],

@@ -63,6 +63,7 @@ t.test('the error names the detected format, and a remedy', async (t) => {
     'JPEG XL': ['\xff\x0a\0\0', /JPEG XL image.*libjxl.*reads JPEG, PNG/],
     'JPEG XL in boxes': ['\0\0\0\x0cJXL \r\n\x87\n', /JPEG XL image.*libjxl.*reads JPEG, PNG/],
     'JPEG 2000': ['\xff\x4f\xff\x51\0', /JPEG 2000.*convert/],
+    mini: ['\0\0\0\x10ftypmif3avif\0\0\0\x59mini', /a low-overhead HEIF image.*convert/],
     video: ['\0\0\0\x18ftypmp42\0\0\0\0', /a video.*frame/],
     'compressed SVG': ['\x1f\x8b\x08\0', /gzip.*Content-Encoding/],
     JSON: ['\xef\xbb\xbf {"error": "none"}', /a JSON document/],
