@@ -18,9 +18,9 @@ import { DiskCacheReporter } from './cluster/disk-cache-reporter.ts';
 import { WebConsole } from './console/console.ts';
 import { Authentication } from './control/authenticate.ts';
 import { ControlPlane } from './control/control-plane.ts';
-import { LayerResource } from './control/layer-resource.ts';
-import { OriginResource } from './control/origin-resource.ts';
-import { PresetResource } from './control/preset-resource.ts';
+import { layerResource } from './control/layer-resource.ts';
+import { originResource } from './control/origin-resource.ts';
+import { presetResource } from './control/preset-resource.ts';
 import { ProjectResource } from './control/project-resource.ts';
 import { RateLimit } from './control/rate-limit.ts';
 import { engineSettings } from './engine-settings.ts';
@@ -320,9 +320,9 @@ class FrontEnd {
         purgeHooks: purgeHookUrl === null ? null : new PurgeHooks(db),
         onChange,
       }),
-      presets: new PresetResource({ projects, onChange }),
-      layers: new LayerResource({ projects, guard, fonts: this.#settings.fonts, onChange }),
-      origins: new OriginResource({
+      presets: presetResource({ projects, onChange }),
+      layers: layerResource({ projects, guard, fonts: this.#settings.fonts, onChange }),
+      origins: originResource({
         projects,
         guard,
         keyring: this.#keyring,

@@ -9,9 +9,9 @@ export function addPresetCommands(program: Command): void {
   /** Runs an action on the presets and prints its result. */
   const run = (action: (presets: PresetResource) => Promise<readonly Preset[]>) =>
     withStore(async ({ projects }) => {
-      const { PresetResource: Resource } = await import('../control/preset-resource.ts');
+      const { presetResource } = await import('../control/preset-resource.ts');
       // The processes of a running service find changes by polling the store.
-      printPresets(await action(new Resource({ projects, onChange: () => {} })));
+      printPresets(await action(presetResource({ projects, onChange: () => {} })));
     });
 
   group

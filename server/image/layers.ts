@@ -1,5 +1,4 @@
 import { ServiceError } from '../../contract/errors.ts';
-import { nearestName } from '../../contract/suggestion.ts';
 import {
   type ImageLayer,
   type Layer,
@@ -11,20 +10,13 @@ import type { LayerFields, StoredLayer } from '../../store/layer.ts';
 import type { Project } from '../../store/projects.ts';
 import { checkSource } from './access.ts';
 import { fieldsOfKind, type LayerKind } from './layer-fields.ts';
+import { findNamed } from './named-part.ts';
 
 const invalid = (message: string) => new ServiceError('parameter_invalid', message);
 
 /** A layer of a project. @throws ServiceError layer_not_found */
-export function findLayer({ layers = {} }: Pick<Project, 'layers'>, name: string): StoredLayer {
-  const found = Object.hasOwn(layers, name) ? layers[name] : undefined;
-  if (found !== undefined) return found;
-  const near = nearestName(name, Object.keys(layers));
-  const hint = near === undefined ? '' : ` Did you mean ${near}?`;
-  throw new ServiceError(
-    'layer_not_found',
-    `The project has no layer ${name.slice(0, 40).toWellFormed()}.${hint}`,
-  );
-}
+export const findLayer = ({ layers = {} }: Pick<Project, 'layers'>, name: string): StoredLayer =>
+  findNamed('layer', layers, name);
 
 /** The values of a layer's fields, with defaults. @throws ServiceError parameter_invalid for one of an older release */
 function valuesOf(name: string, kind: LayerKind, given: LayerFields): Record<string, unknown> {

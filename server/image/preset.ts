@@ -1,7 +1,7 @@
 import { ServiceError } from '../../contract/errors.ts';
-import { nearestName } from '../../contract/suggestion.ts';
 import type { PresetParameters } from '../../store/preset.ts';
 import type { Project } from '../../store/projects.ts';
+import { findNamed } from './named-part.ts';
 import { type Options, readOptions } from './options.ts';
 import type { ParameterName } from './parameters.ts';
 
@@ -20,19 +20,10 @@ export function presetOptions(parameters: PresetParameters): Options {
 }
 
 /** A preset of a project. @throws ServiceError preset_not_found */
-export function findPreset(
+export const findPreset = (
   { presets = {} }: Pick<Project, 'presets'>,
   name: string,
-): PresetParameters {
-  const found = Object.hasOwn(presets, name) ? presets[name] : undefined;
-  if (found !== undefined) return found;
-  const near = nearestName(name, Object.keys(presets));
-  const hint = near === undefined ? '' : ` Did you mean ${near}?`;
-  throw new ServiceError(
-    'preset_not_found',
-    `The project has no preset ${name.slice(0, 40).toWellFormed()}.${hint}`,
-  );
-}
+): PresetParameters => findNamed('preset', presets, name);
 
 /**
  * The options of a URL and of the preset that it names; the URL takes precedence.
