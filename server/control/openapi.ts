@@ -4,6 +4,8 @@ import { controlErrors, errorResponses } from './error-responses.ts';
 import { examples } from './examples.ts';
 import { healthSchema, readinessSchema } from './health-schema.ts';
 import { imagePaths, imageSchemas, layerFieldSchema, parameterSchema } from './image-paths.ts';
+import { layerFieldsSchema } from './layer-input.ts';
+import { presetParametersSchema } from './preset-input.ts';
 import { prewarmVariantSchema } from './prewarm-variants.ts';
 import {
   headerComponents,
@@ -29,14 +31,20 @@ import {
 import { usageCsv } from './usage-body.ts';
 import { maxUsageDays, usageFormats } from './usage-query.ts';
 
+const ref = (name: string) => ({ $ref: `#/components/schemas/${name}` });
+const layerKinds = { image: ref('LayerImage'), text: ref('LayerText') };
+
 const schemas = {
   ...bodySchemas,
-  Preset: presetSchema(parameterSchema),
-  PresetInput: presetInputSchema(parameterSchema),
-  PrewarmInput: prewarmInputSchema({ $ref: '#/components/schemas/PrewarmVariant' }),
+  Preset: presetSchema(ref('PresetParameters')),
+  PresetInput: presetInputSchema(ref('PresetParameters')),
+  PresetParameters: presetParametersSchema(parameterSchema),
+  PrewarmInput: prewarmInputSchema(ref('PrewarmVariant')),
   PrewarmVariant: prewarmVariantSchema(parameterSchema),
-  Layer: layerSchema(layerFieldSchema),
-  LayerInput: layerInputSchema(layerFieldSchema),
+  Layer: layerSchema(layerKinds),
+  LayerInput: layerInputSchema(layerKinds),
+  LayerImage: layerFieldsSchema('image', layerFieldSchema),
+  LayerText: layerFieldsSchema('text', layerFieldSchema),
   HealthStatus: healthSchema,
   Readiness: readinessSchema,
   ...imageSchemas,
@@ -55,7 +63,6 @@ const schemas = {
 };
 type SchemaName = keyof typeof schemas;
 
-const ref = (name: SchemaName) => ({ $ref: `#/components/schemas/${name}` });
 const json = (schema: unknown, example?: unknown) => ({ 'application/json': { schema, example } });
 
 function successBody({ success }: Endpoint): object {

@@ -9,11 +9,8 @@ import {
 import type { StoredLayer } from '../../store/layer.ts';
 import { type PresetParameters, presetNamePattern } from '../../store/preset.ts';
 import { projectFits, watermarkPositions } from '../../store/projects.ts';
-import type { LayerField } from '../image/layer-fields.ts';
-import type { ParameterName } from '../image/parameters.ts';
+import type { LayerKind } from '../image/layer-fields.ts';
 import { bareHostRule } from './hosts-and-urls.ts';
-import { layerFieldsSchema } from './layer-input.ts';
-import { presetParametersSchema } from './preset-input.ts';
 import { maxVariantCharacters } from './prewarm-variants.ts';
 
 /**
@@ -471,20 +468,20 @@ export const presetNameSchema = {
   description: 'A lower-case letter, and up to 39 lower-case letters, digits, - and _.',
 } as const satisfies Schema;
 
-/** @param schemaOf the schema of an image parameter, or a reference to it */
-export const presetInputSchema = (schemaOf: (name: ParameterName) => object) =>
+/** @param parameters their schema, or a reference to it */
+export const presetInputSchema = (parameters: object) =>
   ({
     type: 'object',
-    properties: { parameters: presetParametersSchema(schemaOf) },
+    properties: { parameters },
     required: ['parameters'],
     additionalProperties: false,
   }) as const;
 
-/** @param schemaOf as above */
-export const presetSchema = (schemaOf: (name: ParameterName) => object) => ({
+/** @param parameters as above */
+export const presetSchema = (parameters: object) => ({
   type: 'object',
   description: 'Image parameters under a name.',
-  properties: { name: presetNameSchema, parameters: presetParametersSchema(schemaOf) },
+  properties: { name: presetNameSchema, parameters },
   required: ['name', 'parameters'],
   additionalProperties: false,
 });
@@ -499,19 +496,13 @@ export interface Preset extends PresetInput {
 /** The names of layers follow the rules of those of presets. */
 export const layerNameSchema = presetNameSchema;
 
-/** @param schemaOf the schema of a layer's field, or a reference to it */
-const layerProperties = (schemaOf: (name: string, field: LayerField<unknown>) => object) => ({
-  image: layerFieldsSchema('image', schemaOf),
-  text: layerFieldsSchema('text', schemaOf),
-});
+/** The schemas of the fields of both kinds of layers, or references to them. */
+type LayerKindSchemas = Readonly<Record<LayerKind, object>>;
 
-/** @param schemaOf as above */
-export const layerInputSchema = (
-  schemaOf: (name: string, field: LayerField<unknown>) => object,
-) => ({
+export const layerInputSchema = (kinds: LayerKindSchemas) => ({
   type: 'object',
   description: 'Either an image or a text.',
-  properties: layerProperties(schemaOf),
+  properties: kinds,
   allOf: [
     {
       anyOf: [{ required: ['image'] }, { required: ['text'] }],
@@ -521,11 +512,10 @@ export const layerInputSchema = (
   additionalProperties: false,
 });
 
-/** @param schemaOf as above */
-export const layerSchema = (schemaOf: (name: string, field: LayerField<unknown>) => object) => ({
+export const layerSchema = (kinds: LayerKindSchemas) => ({
   type: 'object',
   description: 'An image or a text under a name, to draw on pictures.',
-  properties: { name: layerNameSchema, ...layerProperties(schemaOf) },
+  properties: { name: layerNameSchema, ...kinds },
   required: ['name'],
   additionalProperties: false,
 });

@@ -2,7 +2,8 @@ import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
 import { bareHostRule } from './hosts-and-urls.ts';
 import { ruledSchema } from './image-parameters.ts';
-import { ruledLayerField } from './layer-input.ts';
+import { layerFieldsSchema, ruledLayerField } from './layer-input.ts';
+import { presetParametersSchema } from './preset-input.ts';
 import { prewarmVariantSchema } from './prewarm-variants.ts';
 import {
   type Body,
@@ -31,8 +32,13 @@ const validators = {
   ProjectOriginInput: ajv.compile<Body<'ProjectOriginInput'>>(bodySchemas.ProjectOriginInput),
   LimitsInput: ajv.compile<Body<'LimitsInput'>>(bodySchemas.LimitsInput),
   DomainInput: ajv.compile<Body<'DomainInput'>>(bodySchemas.DomainInput),
-  PresetInput: ajv.compile<PresetInput>(presetInputSchema(ruledSchema)),
-  LayerInput: ajv.compile<LayerInput>(layerInputSchema(ruledLayerField)),
+  PresetInput: ajv.compile<PresetInput>(presetInputSchema(presetParametersSchema(ruledSchema))),
+  LayerInput: ajv.compile<LayerInput>(
+    layerInputSchema({
+      image: layerFieldsSchema('image', ruledLayerField),
+      text: layerFieldsSchema('text', ruledLayerField),
+    }),
+  ),
 };
 
 export type InputName = keyof typeof validators;

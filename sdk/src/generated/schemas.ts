@@ -375,133 +375,74 @@ export interface DomainInput {
 export interface Preset {
   /** A lower-case letter, and up to 39 lower-case letters, digits, - and _. */
   name: string;
-  /** Image parameters by their canonical names; at most 1024 characters as JSON. */
-  parameters: {
-    /** 1 to 10000. */
-    w?: number | undefined;
-    /** 1 to 10000. */
-    h?: number | undefined;
-    q?: ImageQ | undefined;
-    fmt?: ImageFmt | undefined;
-    fit?: ImageFit | undefined;
-    dpr?: ImageDpr | undefined;
-    pos?: ImagePos | undefined;
-    fp?: ImageFp | undefined;
-    bg?: ImageColour | undefined;
-    enlarge?: ImageFlag | undefined;
-    kernel?: ImageKernel | undefined;
-    crop?: ImageCrop | undefined;
-    trim?: ImageTrim | undefined;
-    /** -360 to 360. */
-    rotate?: number | undefined;
-    flip?: ImageFlag | undefined;
-    flop?: ImageFlag | undefined;
-    extend?: ImageExtend | undefined;
-    flatten?: ImageFlag | undefined;
-    grayscale?: ImageFlag | undefined;
-    negate?: ImageFlag | undefined;
-    normalize?: ImageFlag | undefined;
-    /** 1 to 3. */
-    gamma?: number | undefined;
-    /** 0 to 10. */
-    brightness?: number | undefined;
-    /** 0 to 10. */
-    saturation?: number | undefined;
-    /** -360 to 360. */
-    hue?: number | undefined;
-    /** -100 to 100. */
-    lightness?: number | undefined;
-    modulate?: ImageModulate | undefined;
-    tint?: ImageColour | undefined;
-    /** 0 to 255. */
-    threshold?: number | undefined;
-    /** 1 to 15. */
-    median?: number | undefined;
-    blur?: ImageBlur | undefined;
-    sharpen?: ImageSharpen | undefined;
-    /** 0 to 1. */
-    opacity?: number | undefined;
-    /** 0 to 99999. */
-    page?: number | undefined;
-    lenient?: ImageFlag | undefined;
-    animated?: ImageFlag | undefined;
-    lossless?: ImageFlag | undefined;
-    /** 1 to 100000000. */
-    maxbytes?: number | undefined;
-    keep?: ImageKeep | undefined;
-    icc?: ImageIcc | undefined;
-    hdr?: ImageHdr | undefined;
-    v?: ImageV | undefined;
-    layer?: ImageLayer | undefined;
-    fallback?: ImageFallback | undefined;
-    /** 1 to 200 characters. */
-    download?: string | undefined;
-  };
+  parameters: PresetParameters;
 }
 
 export interface PresetInput {
-  /** Image parameters by their canonical names; at most 1024 characters as JSON. */
-  parameters: {
-    /** 1 to 10000. */
-    w?: number | undefined;
-    /** 1 to 10000. */
-    h?: number | undefined;
-    q?: ImageQ | undefined;
-    fmt?: ImageFmt | undefined;
-    fit?: ImageFit | undefined;
-    dpr?: ImageDpr | undefined;
-    pos?: ImagePos | undefined;
-    fp?: ImageFp | undefined;
-    bg?: ImageColour | undefined;
-    enlarge?: ImageFlag | undefined;
-    kernel?: ImageKernel | undefined;
-    crop?: ImageCrop | undefined;
-    trim?: ImageTrim | undefined;
-    /** -360 to 360. */
-    rotate?: number | undefined;
-    flip?: ImageFlag | undefined;
-    flop?: ImageFlag | undefined;
-    extend?: ImageExtend | undefined;
-    flatten?: ImageFlag | undefined;
-    grayscale?: ImageFlag | undefined;
-    negate?: ImageFlag | undefined;
-    normalize?: ImageFlag | undefined;
-    /** 1 to 3. */
-    gamma?: number | undefined;
-    /** 0 to 10. */
-    brightness?: number | undefined;
-    /** 0 to 10. */
-    saturation?: number | undefined;
-    /** -360 to 360. */
-    hue?: number | undefined;
-    /** -100 to 100. */
-    lightness?: number | undefined;
-    modulate?: ImageModulate | undefined;
-    tint?: ImageColour | undefined;
-    /** 0 to 255. */
-    threshold?: number | undefined;
-    /** 1 to 15. */
-    median?: number | undefined;
-    blur?: ImageBlur | undefined;
-    sharpen?: ImageSharpen | undefined;
-    /** 0 to 1. */
-    opacity?: number | undefined;
-    /** 0 to 99999. */
-    page?: number | undefined;
-    lenient?: ImageFlag | undefined;
-    animated?: ImageFlag | undefined;
-    lossless?: ImageFlag | undefined;
-    /** 1 to 100000000. */
-    maxbytes?: number | undefined;
-    keep?: ImageKeep | undefined;
-    icc?: ImageIcc | undefined;
-    hdr?: ImageHdr | undefined;
-    v?: ImageV | undefined;
-    layer?: ImageLayer | undefined;
-    fallback?: ImageFallback | undefined;
-    /** 1 to 200 characters. */
-    download?: string | undefined;
-  };
+  parameters: PresetParameters;
+}
+
+/** Image parameters by their canonical names; at most 1024 characters as JSON. */
+export interface PresetParameters {
+  /** 1 to 10000. */
+  w?: number | undefined;
+  /** 1 to 10000. */
+  h?: number | undefined;
+  q?: ImageQ | undefined;
+  fmt?: ImageFmt | undefined;
+  fit?: ImageFit | undefined;
+  dpr?: ImageDpr | undefined;
+  pos?: ImagePos | undefined;
+  fp?: ImageFp | undefined;
+  bg?: ImageColour | undefined;
+  enlarge?: ImageFlag | undefined;
+  kernel?: ImageKernel | undefined;
+  crop?: ImageCrop | undefined;
+  trim?: ImageTrim | undefined;
+  /** -360 to 360. */
+  rotate?: number | undefined;
+  flip?: ImageFlag | undefined;
+  flop?: ImageFlag | undefined;
+  extend?: ImageExtend | undefined;
+  flatten?: ImageFlag | undefined;
+  grayscale?: ImageFlag | undefined;
+  negate?: ImageFlag | undefined;
+  normalize?: ImageFlag | undefined;
+  /** 1 to 3. */
+  gamma?: number | undefined;
+  /** 0 to 10. */
+  brightness?: number | undefined;
+  /** 0 to 10. */
+  saturation?: number | undefined;
+  /** -360 to 360. */
+  hue?: number | undefined;
+  /** -100 to 100. */
+  lightness?: number | undefined;
+  modulate?: ImageModulate | undefined;
+  tint?: ImageColour | undefined;
+  /** 0 to 255. */
+  threshold?: number | undefined;
+  /** 1 to 15. */
+  median?: number | undefined;
+  blur?: ImageBlur | undefined;
+  sharpen?: ImageSharpen | undefined;
+  /** 0 to 1. */
+  opacity?: number | undefined;
+  /** 0 to 99999. */
+  page?: number | undefined;
+  lenient?: ImageFlag | undefined;
+  animated?: ImageFlag | undefined;
+  lossless?: ImageFlag | undefined;
+  /** 1 to 100000000. */
+  maxbytes?: number | undefined;
+  keep?: ImageKeep | undefined;
+  icc?: ImageIcc | undefined;
+  hdr?: ImageHdr | undefined;
+  v?: ImageV | undefined;
+  layer?: ImageLayer | undefined;
+  fallback?: ImageFallback | undefined;
+  /** 1 to 200 characters. */
+  download?: string | undefined;
 }
 
 /**
@@ -576,278 +517,146 @@ export interface PrewarmVariant {
 export interface Layer {
   /** A lower-case letter, and up to 39 lower-case letters, digits, - and _. */
   name: string;
-  /** An image layer; at most 4096 characters as JSON. */
-  image?:
-    | {
-        /**
-         * The image's http or https URL, on an allowed host. Accepts an absolute http or https URL. At
-         * most 8192 characters.
-         */
-        url: string;
-        /**
-         * Width of the layer after its rotation, in percent of the picture's; its height is at most the
-         * picture's. Accepts a whole number from 1 to 100. 1 to 100.
-         */
-        scale?: number | undefined;
-        /**
-         * The edge or corner of the picture at which the layer is. Accepts one of center, north,
-         * northeast, east, southeast, south, southwest, west, northwest.
-         */
-        position?: LayerPosition | undefined;
-        /**
-         * Distance from the left or right edge, to the inside; a layer in the middle moves to the right.
-         * Pixels of the output, or percent of its width. Accepts a whole number of pixels, or of percent
-         * such as 10%.
-         */
-        offsetX?: LayerOffsetX | undefined;
-        /**
-         * Distance from the upper or lower edge, to the inside; a layer in the middle moves down. Pixels
-         * of the output, or percent of its height. Accepts a whole number of pixels, or of percent such
-         * as 10%.
-         */
-        offsetY?: LayerOffsetX | undefined;
-        /** Repeats the layer over the whole picture, with the offsets as gaps. Accepts true or false. */
-        tiled?: boolean | undefined;
-        /** Percent. Accepts a whole number from 1 to 100. 1 to 100. */
-        opacity?: number | undefined;
-        /** Rotates the layer clockwise, by degrees. Accepts a number from -360 to 360. -360 to 360. */
-        rotate?: number | undefined;
-        /**
-         * How the colours of the layer are mixed with those below it. Accepts one of over, multiply,
-         * screen, overlay, darken, lighten, color-dodge, color-burn, hard-light, soft-light, difference,
-         * exclusion, add.
-         */
-        blend?: LayerBlend | undefined;
-      }
-    | undefined;
-  /** A text layer; at most 4096 characters as JSON. */
-  text?:
-    | {
-        /**
-         * The words, unless the URL has others. Accepts a text of at most 500 characters, without control
-         * characters other than line feeds. At most 500 characters.
-         */
-        words?: string | undefined;
-        /**
-         * Allows other words in URLs without a signature: anyone can then put words on pictures of the
-         * project. Accepts true or false.
-         */
-        freeText?: boolean | undefined;
-        /**
-         * The family of the font. Accepts a family of the service's fonts, such as Open Sans. 1 to 100
-         * characters.
-         */
-        font?: string | undefined;
-        /**
-         * The http or https URL of a TTF, OTF or WOFF2 file, on an allowed host, which is used instead of
-         * `font`. Accepts an absolute http or https URL. At most 8192 characters.
-         */
-        fontUrl?: string | undefined;
-        /**
-         * Weight of the font: 400 is regular, 700 is bold. Accepts a whole number from 100 to 900. 100 to
-         * 900.
-         */
-        weight?: number | undefined;
-        /**
-         * Size of the font in pixels of the output; `fit` is the largest size with which the words fit the
-         * box. Accepts a whole number from 1 to 1000, or fit.
-         */
-        size?: LayerSize | undefined;
-        /**
-         * Width of the box in percent of the picture's; longer lines are broken. Accepts a whole number
-         * from 1 to 100. 1 to 100.
-         */
-        width?: number | undefined;
-        /** Height of the box in percent of the picture's. Accepts a whole number from 1 to 100. 1 to 100. */
-        height?: number | undefined;
-        /** Colour of the words. Accepts hex digits without # (3, 4, 6 or 8), or a CSS colour name. */
-        color?: ImageColour | undefined;
-        /**
-         * Colour behind the words; by default none. Accepts hex digits without # (3, 4, 6 or 8), or a CSS
-         * colour name.
-         */
-        background?: ImageColour | undefined;
-        /**
-         * Space between the words and the edges of the background, in pixels of the output. Accepts a
-         * whole number from 0 to 500. 0 to 500.
-         */
-        padding?: number | undefined;
-        /** Alignment of several lines. Accepts one of left, center, right. */
-        align?: LayerAlign | undefined;
-        /**
-         * The most lines; the last one ends with an ellipsis if there are more words. 0 is no limit.
-         * Accepts a whole number from 0 to 100. 0 to 100.
-         */
-        maxLines?: number | undefined;
-        /**
-         * The edge or corner of the picture at which the layer is. Accepts one of center, north,
-         * northeast, east, southeast, south, southwest, west, northwest.
-         */
-        position?: LayerPosition | undefined;
-        /**
-         * Distance from the left or right edge, to the inside; a layer in the middle moves to the right.
-         * Pixels of the output, or percent of its width. Accepts a whole number of pixels, or of percent
-         * such as 10%.
-         */
-        offsetX?: LayerOffsetX | undefined;
-        /**
-         * Distance from the upper or lower edge, to the inside; a layer in the middle moves down. Pixels
-         * of the output, or percent of its height. Accepts a whole number of pixels, or of percent such
-         * as 10%.
-         */
-        offsetY?: LayerOffsetX | undefined;
-        /** Repeats the layer over the whole picture, with the offsets as gaps. Accepts true or false. */
-        tiled?: boolean | undefined;
-        /** Percent. Accepts a whole number from 1 to 100. 1 to 100. */
-        opacity?: number | undefined;
-        /** Rotates the layer clockwise, by degrees. Accepts a number from -360 to 360. -360 to 360. */
-        rotate?: number | undefined;
-        /**
-         * How the colours of the layer are mixed with those below it. Accepts one of over, multiply,
-         * screen, overlay, darken, lighten, color-dodge, color-burn, hard-light, soft-light, difference,
-         * exclusion, add.
-         */
-        blend?: LayerBlend | undefined;
-      }
-    | undefined;
+  image?: LayerImage | undefined;
+  text?: LayerText | undefined;
 }
 
 /** Either an image or a text. It must have image or text. */
 export interface LayerInput {
-  /** An image layer; at most 4096 characters as JSON. */
-  image?:
-    | {
-        /**
-         * The image's http or https URL, on an allowed host. Accepts an absolute http or https URL. At
-         * most 8192 characters.
-         */
-        url: string;
-        /**
-         * Width of the layer after its rotation, in percent of the picture's; its height is at most the
-         * picture's. Accepts a whole number from 1 to 100. 1 to 100.
-         */
-        scale?: number | undefined;
-        /**
-         * The edge or corner of the picture at which the layer is. Accepts one of center, north,
-         * northeast, east, southeast, south, southwest, west, northwest.
-         */
-        position?: LayerPosition | undefined;
-        /**
-         * Distance from the left or right edge, to the inside; a layer in the middle moves to the right.
-         * Pixels of the output, or percent of its width. Accepts a whole number of pixels, or of percent
-         * such as 10%.
-         */
-        offsetX?: LayerOffsetX | undefined;
-        /**
-         * Distance from the upper or lower edge, to the inside; a layer in the middle moves down. Pixels
-         * of the output, or percent of its height. Accepts a whole number of pixels, or of percent such
-         * as 10%.
-         */
-        offsetY?: LayerOffsetX | undefined;
-        /** Repeats the layer over the whole picture, with the offsets as gaps. Accepts true or false. */
-        tiled?: boolean | undefined;
-        /** Percent. Accepts a whole number from 1 to 100. 1 to 100. */
-        opacity?: number | undefined;
-        /** Rotates the layer clockwise, by degrees. Accepts a number from -360 to 360. -360 to 360. */
-        rotate?: number | undefined;
-        /**
-         * How the colours of the layer are mixed with those below it. Accepts one of over, multiply,
-         * screen, overlay, darken, lighten, color-dodge, color-burn, hard-light, soft-light, difference,
-         * exclusion, add.
-         */
-        blend?: LayerBlend | undefined;
-      }
-    | undefined;
-  /** A text layer; at most 4096 characters as JSON. */
-  text?:
-    | {
-        /**
-         * The words, unless the URL has others. Accepts a text of at most 500 characters, without control
-         * characters other than line feeds. At most 500 characters.
-         */
-        words?: string | undefined;
-        /**
-         * Allows other words in URLs without a signature: anyone can then put words on pictures of the
-         * project. Accepts true or false.
-         */
-        freeText?: boolean | undefined;
-        /**
-         * The family of the font. Accepts a family of the service's fonts, such as Open Sans. 1 to 100
-         * characters.
-         */
-        font?: string | undefined;
-        /**
-         * The http or https URL of a TTF, OTF or WOFF2 file, on an allowed host, which is used instead of
-         * `font`. Accepts an absolute http or https URL. At most 8192 characters.
-         */
-        fontUrl?: string | undefined;
-        /**
-         * Weight of the font: 400 is regular, 700 is bold. Accepts a whole number from 100 to 900. 100 to
-         * 900.
-         */
-        weight?: number | undefined;
-        /**
-         * Size of the font in pixels of the output; `fit` is the largest size with which the words fit the
-         * box. Accepts a whole number from 1 to 1000, or fit.
-         */
-        size?: LayerSize | undefined;
-        /**
-         * Width of the box in percent of the picture's; longer lines are broken. Accepts a whole number
-         * from 1 to 100. 1 to 100.
-         */
-        width?: number | undefined;
-        /** Height of the box in percent of the picture's. Accepts a whole number from 1 to 100. 1 to 100. */
-        height?: number | undefined;
-        /** Colour of the words. Accepts hex digits without # (3, 4, 6 or 8), or a CSS colour name. */
-        color?: ImageColour | undefined;
-        /**
-         * Colour behind the words; by default none. Accepts hex digits without # (3, 4, 6 or 8), or a CSS
-         * colour name.
-         */
-        background?: ImageColour | undefined;
-        /**
-         * Space between the words and the edges of the background, in pixels of the output. Accepts a
-         * whole number from 0 to 500. 0 to 500.
-         */
-        padding?: number | undefined;
-        /** Alignment of several lines. Accepts one of left, center, right. */
-        align?: LayerAlign | undefined;
-        /**
-         * The most lines; the last one ends with an ellipsis if there are more words. 0 is no limit.
-         * Accepts a whole number from 0 to 100. 0 to 100.
-         */
-        maxLines?: number | undefined;
-        /**
-         * The edge or corner of the picture at which the layer is. Accepts one of center, north,
-         * northeast, east, southeast, south, southwest, west, northwest.
-         */
-        position?: LayerPosition | undefined;
-        /**
-         * Distance from the left or right edge, to the inside; a layer in the middle moves to the right.
-         * Pixels of the output, or percent of its width. Accepts a whole number of pixels, or of percent
-         * such as 10%.
-         */
-        offsetX?: LayerOffsetX | undefined;
-        /**
-         * Distance from the upper or lower edge, to the inside; a layer in the middle moves down. Pixels
-         * of the output, or percent of its height. Accepts a whole number of pixels, or of percent such
-         * as 10%.
-         */
-        offsetY?: LayerOffsetX | undefined;
-        /** Repeats the layer over the whole picture, with the offsets as gaps. Accepts true or false. */
-        tiled?: boolean | undefined;
-        /** Percent. Accepts a whole number from 1 to 100. 1 to 100. */
-        opacity?: number | undefined;
-        /** Rotates the layer clockwise, by degrees. Accepts a number from -360 to 360. -360 to 360. */
-        rotate?: number | undefined;
-        /**
-         * How the colours of the layer are mixed with those below it. Accepts one of over, multiply,
-         * screen, overlay, darken, lighten, color-dodge, color-burn, hard-light, soft-light, difference,
-         * exclusion, add.
-         */
-        blend?: LayerBlend | undefined;
-      }
-    | undefined;
+  image?: LayerImage | undefined;
+  text?: LayerText | undefined;
+}
+
+/** An image layer; at most 4096 characters as JSON. */
+export interface LayerImage {
+  /**
+   * The image's http or https URL, on an allowed host. Accepts an absolute http or https URL. At
+   * most 8192 characters.
+   */
+  url: string;
+  /**
+   * Width of the layer after its rotation, in percent of the picture's; its height is at most the
+   * picture's. Accepts a whole number from 1 to 100. 1 to 100.
+   */
+  scale?: number | undefined;
+  /**
+   * The edge or corner of the picture at which the layer is. Accepts one of center, north,
+   * northeast, east, southeast, south, southwest, west, northwest.
+   */
+  position?: LayerPosition | undefined;
+  /**
+   * Distance from the left or right edge, to the inside; a layer in the middle moves to the right.
+   * Pixels of the output, or percent of its width. Accepts a whole number of pixels, or of percent
+   * such as 10%.
+   */
+  offsetX?: LayerOffsetX | undefined;
+  /**
+   * Distance from the upper or lower edge, to the inside; a layer in the middle moves down. Pixels
+   * of the output, or percent of its height. Accepts a whole number of pixels, or of percent such
+   * as 10%.
+   */
+  offsetY?: LayerOffsetX | undefined;
+  /** Repeats the layer over the whole picture, with the offsets as gaps. Accepts true or false. */
+  tiled?: boolean | undefined;
+  /** Percent. Accepts a whole number from 1 to 100. 1 to 100. */
+  opacity?: number | undefined;
+  /** Rotates the layer clockwise, by degrees. Accepts a number from -360 to 360. -360 to 360. */
+  rotate?: number | undefined;
+  /**
+   * How the colours of the layer are mixed with those below it. Accepts one of over, multiply,
+   * screen, overlay, darken, lighten, color-dodge, color-burn, hard-light, soft-light, difference,
+   * exclusion, add.
+   */
+  blend?: LayerBlend | undefined;
+}
+
+/** A text layer; at most 4096 characters as JSON. */
+export interface LayerText {
+  /**
+   * The words, unless the URL has others. Accepts a text of at most 500 characters, without control
+   * characters other than line feeds. At most 500 characters.
+   */
+  words?: string | undefined;
+  /**
+   * Allows other words in URLs without a signature: anyone can then put words on pictures of the
+   * project. Accepts true or false.
+   */
+  freeText?: boolean | undefined;
+  /**
+   * The family of the font. Accepts a family of the service's fonts, such as Open Sans. 1 to 100
+   * characters.
+   */
+  font?: string | undefined;
+  /**
+   * The http or https URL of a TTF, OTF or WOFF2 file, on an allowed host, which is used instead of
+   * `font`. Accepts an absolute http or https URL. At most 8192 characters.
+   */
+  fontUrl?: string | undefined;
+  /**
+   * Weight of the font: 400 is regular, 700 is bold. Accepts a whole number from 100 to 900. 100 to
+   * 900.
+   */
+  weight?: number | undefined;
+  /**
+   * Size of the font in pixels of the output; `fit` is the largest size with which the words fit the
+   * box. Accepts a whole number from 1 to 1000, or fit.
+   */
+  size?: LayerSize | undefined;
+  /**
+   * Width of the box in percent of the picture's; longer lines are broken. Accepts a whole number
+   * from 1 to 100. 1 to 100.
+   */
+  width?: number | undefined;
+  /** Height of the box in percent of the picture's. Accepts a whole number from 1 to 100. 1 to 100. */
+  height?: number | undefined;
+  /** Colour of the words. Accepts hex digits without # (3, 4, 6 or 8), or a CSS colour name. */
+  color?: ImageColour | undefined;
+  /**
+   * Colour behind the words; by default none. Accepts hex digits without # (3, 4, 6 or 8), or a CSS
+   * colour name.
+   */
+  background?: ImageColour | undefined;
+  /**
+   * Space between the words and the edges of the background, in pixels of the output. Accepts a
+   * whole number from 0 to 500. 0 to 500.
+   */
+  padding?: number | undefined;
+  /** Alignment of several lines. Accepts one of left, center, right. */
+  align?: LayerAlign | undefined;
+  /**
+   * The most lines; the last one ends with an ellipsis if there are more words. 0 is no limit.
+   * Accepts a whole number from 0 to 100. 0 to 100.
+   */
+  maxLines?: number | undefined;
+  /**
+   * The edge or corner of the picture at which the layer is. Accepts one of center, north,
+   * northeast, east, southeast, south, southwest, west, northwest.
+   */
+  position?: LayerPosition | undefined;
+  /**
+   * Distance from the left or right edge, to the inside; a layer in the middle moves to the right.
+   * Pixels of the output, or percent of its width. Accepts a whole number of pixels, or of percent
+   * such as 10%.
+   */
+  offsetX?: LayerOffsetX | undefined;
+  /**
+   * Distance from the upper or lower edge, to the inside; a layer in the middle moves down. Pixels
+   * of the output, or percent of its height. Accepts a whole number of pixels, or of percent such
+   * as 10%.
+   */
+  offsetY?: LayerOffsetX | undefined;
+  /** Repeats the layer over the whole picture, with the offsets as gaps. Accepts true or false. */
+  tiled?: boolean | undefined;
+  /** Percent. Accepts a whole number from 1 to 100. 1 to 100. */
+  opacity?: number | undefined;
+  /** Rotates the layer clockwise, by degrees. Accepts a number from -360 to 360. -360 to 360. */
+  rotate?: number | undefined;
+  /**
+   * How the colours of the layer are mixed with those below it. Accepts one of over, multiply,
+   * screen, overlay, darken, lighten, color-dodge, color-burn, hard-light, soft-light, difference,
+   * exclusion, add.
+   */
+  blend?: LayerBlend | undefined;
 }
 
 /** Monitors rely on `ok`, `status`, `checks.database.ok` and the HTTP status. */

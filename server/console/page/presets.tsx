@@ -18,7 +18,7 @@ export function Presets({ api, project, description }: ProjectProps) {
   const [options, setOptions] = useState<ParameterTexts>({});
   const { run, clear, message, failure } = useAction();
   const parameters = useMemo(() => {
-    const accepted = description.schemas['PresetInput']?.properties?.['parameters']?.properties;
+    const accepted = description.schemas['PresetParameters']?.properties;
     return description.parameters.filter((one) => one.name in (accepted ?? {}));
   }, [description]);
   const fields = parameters.map((one) => [one.name, one.schema] as const);
