@@ -1,7 +1,7 @@
 import type { App, us_listen_socket_close } from 'uWebSockets.js';
 import { existsSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { fileURLToPath } from 'node:url';
+import { join } from 'node:path';
 
 /** The binary of uWebSockets.js. */
 export interface UwsLibrary {
@@ -13,26 +13,20 @@ export interface UwsLibrary {
 
 /** The first can be replaced by an upstream release; npm installs the second from Node 22 on. */
 const packages = ['uWebSockets.js', 'uws-pack'];
-const installed = (): string[] => packages.map(mainOf).filter((main) => main !== null);
-/** Relative to the main file of upstream's release, uws-pack and @trufflesuite/uws-js-unofficial. */
-const binaryFolders = ['./', './bin/', '../binaries/'];
-const manifests = ['./package.json', '../package.json'];
+/** In upstream's release, uws-pack and @trufflesuite/uws-js-unofficial. */
+const binaryFolders = ['.', 'dist/bin', 'binaries'];
+const ownRequire = createRequire(import.meta.url);
 
-/** Absolute paths of the existing files. */
-const existing = (main: string, paths: readonly string[]): string[] =>
-  paths.map((path) => fileURLToPath(new URL(path, main))).filter((path) => existsSync(path));
-
-function mainOf(name: string): string | null {
-  try {
-    return import.meta.resolve(name);
-  } catch {
-    return null;
-  }
+/** The folders of the packages that are installed. Their main files are not resolved: uws-pack has none for CommonJS. */
+function installed(): string[] {
+  return packages.flatMap((name) => {
+    const folders = (ownRequire.resolve.paths(name) ?? []).map((parent) => join(parent, name));
+    return folders.find((folder) => existsSync(folder)) ?? [];
+  });
 }
 
-function releaseOf(main: string): string {
-  const [manifest = ''] = existing(main, manifests);
-  const { name, version } = JSON.parse(readFileSync(manifest, 'utf8'));
+function releaseOf(folder: string): string {
+  const { name, version } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
   return `${name} ${version}`;
 }
 
@@ -40,9 +34,9 @@ function releaseOf(main: string): string {
  * Loads the first package with a binary for this Node and platform; returns the reason when none works. The
  * module of the package is not used: without a working binary, that of @trufflesuite/uws-js-unofficial
  * prints warnings and falls back to an incomplete implementation in JavaScript that fails on every request.
- * @param mains the URLs of the packages' main files, in order of preference
+ * @param folders of the packages, in order of preference
  */
-export function loadUws(mains: readonly string[] = installed()): UwsLibrary | string {
+export function loadUws(folders: readonly string[] = installed()): UwsLibrary | string {
   const failure = (reason: string): string =>
     `uWebSockets.js has no native binary for Node ${process.versions.node} on ${process.platform}-${process.arch} that loads: ${reason}`;
   if (process.env['UWS_USE_FALLBACK'] !== undefined) return failure('UWS_USE_FALLBACK is set');
@@ -50,13 +44,13 @@ export function loadUws(mains: readonly string[] = installed()): UwsLibrary | st
   process.env['UWS_HTTP_MAX_HEADERS_SIZE'] ??= '16384';
   const file = `uws_${process.platform}_${process.arch}_${process.versions.modules}.node`;
   let reason = `${file} does not exist`;
-  for (const main of mains) {
-    const paths = binaryFolders.map((folder) => folder + file);
-    for (const path of existing(main, paths)) {
+  for (const folder of folders) {
+    const paths = binaryFolders.map((binaries) => join(folder, binaries, file));
+    for (const path of paths.filter((one) => existsSync(one))) {
       try {
         // A binary for another C library exists but does not load.
-        const binary = createRequire(main)(path);
-        if (typeof binary.SSLApp === 'function') return { ...binary, release: releaseOf(main) };
+        const binary = ownRequire(path);
+        if (typeof binary.SSLApp === 'function') return { ...binary, release: releaseOf(folder) };
         reason = 'it is incomplete';
       } catch (error) {
         reason = error instanceof Error ? (error.message.split('\n')[0] ?? '') : String(error);

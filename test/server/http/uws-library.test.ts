@@ -1,7 +1,6 @@
 import { existsSync } from 'node:fs';
 import { mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { pathToFileURL } from 'node:url';
 import t from 'tap';
 import { loadUws } from '../../../server/http/uws-library.ts';
 import { rootPath } from '../../root.ts';
@@ -16,10 +15,10 @@ type AddBinary = (path: string) => Promise<void>;
 const working: AddBinary = (path) => symlink(installed ?? '', path);
 const broken: AddBinary = (path) => writeFile(path, 'of another C library');
 
-/** Creates a package like the existing ones; resolves with the URL of its main file. */
+/** Creates a package like the existing ones; resolves with its folder. */
 async function layOut(
   within: string,
-  { name, main, folder }: { name: string; main: string; folder: string },
+  { name, folder }: { name: string; folder: string },
   addBinary: AddBinary,
 ): Promise<string> {
   const root = join(within, name);
@@ -27,12 +26,12 @@ async function layOut(
   await mkdir(dirname(binary), { recursive: true });
   await writeFile(join(root, 'package.json'), JSON.stringify({ name, version: '1.2.3' }));
   await addBinary(binary);
-  return pathToFileURL(join(root, main)).href;
+  return root;
 }
 
-const unofficial = { name: 'unofficial', main: 'src/uws.js', folder: 'binaries' };
-const upstream = { name: 'upstream', main: 'uws.js', folder: '.' };
-const pack = { name: 'pack', main: 'dist/index.mjs', folder: 'dist/bin' };
+const unofficial = { name: 'unofficial', folder: 'binaries' };
+const upstream = { name: 'upstream', folder: '.' };
+const pack = { name: 'pack', folder: 'dist/bin' };
 
 for (const layout of [unofficial, upstream, pack]) {
   t.test(
@@ -53,10 +52,10 @@ t.test(
   { skip: installed === undefined && `${file} is not installed` },
   async (t) => {
     const folder = t.testdir();
-    const mains = [await layOut(folder, unofficial, broken)];
-    t.match(loadUws(mains), / that loads: (?!there is no)./);
-    mains.push(await layOut(folder, pack, working));
-    t.match(loadUws(mains), { release: 'pack 1.2.3' });
+    const packages = [await layOut(folder, unofficial, broken)];
+    t.match(loadUws(packages), / that loads: (?!there is no)./);
+    packages.push(await layOut(folder, pack, working));
+    t.match(loadUws(packages), { release: 'pack 1.2.3' });
   },
 );
 
