@@ -25,6 +25,7 @@ const programs = [
 const startedPrograms = 7;
 /** Time for them to start. */
 const startsWithinMs = 30_000;
+const answersWithinMs = 2_000;
 /** Packages that load files of their own, and optional ones of the MongoDB driver. */
 const external = [
   '@opentelemetry/*',
@@ -184,11 +185,11 @@ async function storeCompiledCode(outDir, stored) {
     SERVICE_LOG_LEVEL: 'error',
   };
   // They end when the channel closes, also when this process is killed.
-  const start = (program) =>
-    spawn(process.execPath, [join(outDir, `${program}.js`)], {
-      stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
-      env,
-    });
+  const start = (program) => {
+    const stdio = ['ignore', 'ignore', 'inherit', 'ipc'];
+    const child = spawn(process.execPath, [join(outDir, `${program}.js`)], { stdio, env });
+    return { child, ended: once(child, 'exit') };
+  };
   spawnSync(process.execPath, [join(outDir, 'server/start.js'), '--help'], { env });
   const parts = [start('worker/main'), start('server/main')];
   const isReady = async () =>
@@ -196,20 +197,17 @@ async function storeCompiledCode(outDir, stored) {
     (await answers(`http://127.0.0.1:${workerPort}/health/ready`)) &&
     (await answers(`http://127.0.0.1:${port}/api/health`));
   const deadline = Date.now() + startsWithinMs;
-  const hasEnded = ({ exitCode, signalCode }) => exitCode !== null || signalCode !== null;
+  const hasEnded = ({ child: { exitCode, signalCode } }) => (exitCode ?? signalCode) !== null;
   while (!parts.some(hasEnded) && Date.now() < deadline && !(await isReady())) await sleep(50);
-  for (const part of parts.filter((one) => !hasEnded(one))) {
-    part.kill('SIGTERM');
-    await once(part, 'exit');
-  }
+  for (const { child } of parts) child.kill('SIGTERM');
+  const codes = (await Promise.all(parts.map(({ ended }) => ended))).map(([code]) => code);
   fs.rmSync(data, { recursive: true, force: true });
-  if (parts.some(({ exitCode }) => exitCode !== 0))
-    throw new Error('a program ended with an error.');
+  if (codes.some((code) => code !== 0)) throw new Error('a program ended with an error.');
   if (stored().length < startedPrograms) throw new Error('a program did not start in time.');
 }
 
 const answers = (url) =>
-  fetch(url).then(
+  fetch(url, { signal: AbortSignal.timeout(answersWithinMs) }).then(
     ({ ok }) => ok,
     () => false,
   );
