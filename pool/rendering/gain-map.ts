@@ -1,6 +1,7 @@
 import { ServiceError } from '../../contract/errors.ts';
 import type { SourceFacts } from '../formats/facts.ts';
 import { sniff } from '../formats/sniff.ts';
+import type { Size } from '../geometry.ts';
 import { changedFields, strategies, type Variant } from '../variant.ts';
 import { keepsGainMap } from './format.ts';
 import type { Plan } from './plan.ts';
@@ -28,6 +29,10 @@ export function mayHaveGainMap(source: Uint8Array): boolean {
  * sharp 0.35 keeps a gain map only in a JPEG made in one pass of scaling, cropping, extending and quarter
  * turns.
  *
+ * It reads the map from the memory of the opened image. To turn or flip an image it copies the pixels and frees
+ * that memory, so that the map would be read from freed memory. Before a crop it turns the image first, and reads the
+ * map from the copy: so a plan crops an image that is turned, and a flip, which is not done first, is refused.
+ *
  * @throws ServiceError parameter_invalid when a variant would lose the gain map, or move it against the image
  */
 export function requireKeptGainMap(facts: SourceFacts, plan: Plan, variant: Variant): void {
@@ -50,18 +55,30 @@ function refusalReason(facts: SourceFacts, plan: Plan, variant: Variant): string
   const chosen = plan.resize?.fit === 'cover' ? plan.resize.position : '';
   if (strategies.some((strategy) => strategy === chosen))
     return `pos=${chosen} moves the image against the gain map`;
+  if (variant.flip) return 'the image cannot be flipped together with its gain map';
   // sharp 0.35 ignores the orientation of the gain map beside another turn, and mirrors it before the turn
   // and not after.
-  const isTurned = facts.orientation >= 3;
-  if (isTurned && variant.rotate !== 0) return 'a source that is stored turned cannot be rotated';
-  const isMirrored = facts.orientation === 5 || facts.orientation === 7;
-  if (plan.extract !== null && isMirrored) {
-    return 'a source that is stored turned and mirrored cannot be cropped';
-  }
+  if (facts.orientation !== 1 && variant.rotate !== 0)
+    return 'a source that is stored turned or mirrored cannot be rotated';
+  if (facts.orientation === 5 || facts.orientation === 7)
+    return 'the source is stored turned and mirrored';
   if (plan.prepared !== null) return 'it takes several passes, which would lose the gain map';
   const { gainMap } = facts;
+  if (gainMap !== null && isCropped(plan) && !isWholeFraction(gainMap, facts)) {
+    const sizes = [gainMap, facts].map(({ width, height }) => `${width} x ${height}`);
+    return `a gain map of ${sizes.join(' cannot be turned or cropped with an image of ')} pixels`;
+  }
   const minSide = gainMap === null ? 1 : 2 * Math.ceil(facts.width / gainMap.width);
   if (Math.min(plan.width, plan.height) < minSide)
     return `an output below ${minSide} pixels is too small`;
   return null;
+}
+
+const isCropped = ({ extract, resize }: Plan): boolean =>
+  extract !== null || resize?.fit === 'cover' || (resize?.window ?? null) !== null;
+
+/** sharp divides the numbers of a crop by a whole factor, which it gets from the widths. */
+function isWholeFraction(map: Size, { width, height }: Size): boolean {
+  const factor = width / map.width;
+  return Number.isInteger(factor) && Math.ceil(height / factor) === map.height;
 }

@@ -46,7 +46,10 @@ export interface Plan {
    * rotated, blurred or normalised in the same pass.
    */
   readonly depthReduced: boolean;
-  /** The area of the upright image, in pixels after opening; null for the whole image. */
+  /**
+   * The area of the upright image, in pixels after opening; null for the whole image. An image with a gain map
+   * that is turned has an area, of the whole image: see gain-map.ts.
+   */
   readonly extract: Area | null;
   /** Size to which a first pass scales that area; null without such a pass. */
   readonly prepared: Size | null;
@@ -167,6 +170,7 @@ export function makePlan(
     variant.layers !== null;
   const profile = profileHandling(facts.colour, variant, !byFrame && hasProfile, addsColour);
   const space = profile === 'keep' ? facts.colour.space : null;
+  const gainMap = keepsGainMap(variant, facts);
   const sameSize = box.width === rotated.width && box.height === rotated.height;
   return {
     format,
@@ -175,7 +179,12 @@ export function makePlan(
     ...withBorder(box, box.border),
     scale,
     depthReduced: profile === 'keep' && facts.colour.is16Bit,
-    extract: content === null ? null : scaledArea(content, opened, whole),
+    extract:
+      content !== null
+        ? scaledArea(content, opened, whole)
+        : gainMap && (facts.orientation >= 3 || variant.rotate !== 0)
+          ? { left: 0, top: 0, ...rotated }
+          : null,
     prepared: inPasses ? scaledSize(part, opened * shrink) : null,
     byFrame,
     resize: sameSize && !inPasses ? null : resizeOf(rotated, box, variant, animated && !byFrame),
@@ -190,7 +199,7 @@ export function makePlan(
     plainPixels: profile === 'convert' && hasPlainPixels(facts.colour, variant),
     space,
     tint: variant.tint === null ? null : inSpace(rgba(variant.tint), space),
-    gainMap: keepsGainMap(variant, facts),
+    gainMap,
   };
 }
 

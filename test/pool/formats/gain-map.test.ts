@@ -33,13 +33,14 @@ t.test('the gain map is transformed like the image', async (t) => {
     covering: { width: 120, height: 200, position: 'west' },
     turned: { rotate: 90, width: 120 },
     'turned round and mirrored': { rotate: 180, flop: true },
-    flipped: { flip: true },
+    mirrored: { flop: true },
+    'around a point': { width: 120, height: 200, position: { x: 0.2, y: 0.8 } },
+    'around a point of a wide image': { width: 200, height: 60, position: { x: 0.2, y: 0.8 } },
   };
-  for (const orientation of [1, 2, 3, 4, 5, 6, 7, 8]) {
+  for (const orientation of [1, 2, 3, 4, 6, 8]) {
     const stored = orientation === 1 ? source : await ultraHdr(base, orientation);
     for (const [name, change] of Object.entries(changes)) {
-      if (change.crop !== undefined && (orientation === 5 || orientation === 7)) continue;
-      if (change.rotate !== undefined && orientation >= 3) continue;
+      if (change.rotate !== undefined && orientation !== 1) continue;
       const output = await drawn(stored, { ...keep, ...change });
       const off = await misalignment(output.body);
       t.ok(off < 12, `${name}, orientation ${orientation}: ${off}`);
@@ -61,7 +62,12 @@ t.test('a gain map overrides the negotiated format', async (t) => {
 });
 
 t.test('parameters that would remove or misalign the gain map are refused', async (t) => {
-  const stored = await ultraHdr(base, 7);
+  const [five, turned, seven] = [
+    await ultraHdr(base, 5),
+    await ultraHdr(base, 6),
+    await ultraHdr(base, 7),
+  ];
+  const uneven = await ultraHdr(base, 1, 3.5);
   const crop = { left: 8, top: 8, width: 100, height: 100 };
   const refused: readonly (readonly [Partial<Variant>, RegExp, Buffer?])[] = [
     [{ formats: ['webp'] }, /JPEG, not in webp/],
@@ -71,14 +77,22 @@ t.test('parameters that would remove or misalign the gain map are refused', asyn
     [{ rotate: 10 }, /rotate/],
     [{ width: 50, height: 50, position: 'entropy' }, /pos=entropy/],
     [{ crop, rotate: 90 }, /several passes/],
-    [{ crop }, /mirrored/, stored],
-    [{ rotate: 90 }, /turned/, stored],
+    [{ flip: true }, /flipped/],
+    [{ flip: true }, /flipped/, turned],
+    [{}, /mirrored/, five],
+    [{ width: 120, height: 200, position: { x: 0.2, y: 0.8 } }, /mirrored/, seven],
+    [{ rotate: 90 }, /turned/, turned],
+    [{ crop }, /a gain map of 92 x 69 cannot .* 320 x 240 pixels/, uneven],
+    [{ rotate: 90 }, /turned or cropped/, uneven],
+    [{ width: 50, height: 80 }, /turned or cropped/, uneven],
+    [{ width: 50, height: 80, position: { x: 0, y: 1 } }, /turned or cropped/, uneven],
     [{ width: 5 }, /too small/],
   ];
   for (const [options, message, from = source] of refused) {
     const failed = { code: 'parameter_invalid', message };
     await t.rejects(drawn(from, { ...keep, ...options }), failed, String(message));
   }
+  t.ok(mayHaveGainMap((await drawn(uneven, { ...keep, width: 160 })).body), 'it can be scaled');
 });
 
 t.test('gain maps are decoded in a process, on request', async (t) => {

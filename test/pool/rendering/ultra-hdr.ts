@@ -38,12 +38,12 @@ function multiPicture(sizes: readonly [number, number], from: number): Buffer {
   return segment(0xe2, data);
 }
 
-/** An Ultra HDR image whose gain map, of a quarter of its sides, has its lightness. */
-export async function ultraHdr(image: Buffer, orientation = 1): Promise<Buffer> {
+/** An Ultra HDR image whose gain map, `factor` times smaller, has its lightness. */
+export async function ultraHdr(image: Buffer, orientation = 1, factor = 4): Promise<Buffer> {
   const { width = 4, height = 4 } = await sharp(image).metadata();
   const gains = await sharp(image)
     .grayscale()
-    .resize(width / 4, height / 4, { fit: 'fill' })
+    .resize(Math.ceil(width / factor), Math.ceil(height / factor), { fit: 'fill' })
     .jpeg({ quality: 100 })
     .toBuffer();
   const map = withSegments(
