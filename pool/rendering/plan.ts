@@ -255,13 +255,17 @@ function resizeOf(natural: Size, box: Box, variant: Variant, stacked: boolean): 
   return { width, height, fit, position: effective, kernel, window: null };
 }
 
+/** True for a conversion to grey in one of the passes. */
+const becomesGrey = ({ grayscale, threshold }: Variant): boolean => grayscale || threshold !== null;
+
 function hasPlainPixels({ model, is16Bit }: SourceColour, variant: Variant): boolean {
-  const { stripMetadata, grayscale, threshold } = variant;
-  return stripMetadata && model === 'rgb' && !is16Bit && !grayscale && threshold === null;
+  return variant.stripMetadata && model === 'rgb' && !is16Bit && !becomesGrey(variant);
 }
 
 /**
- * Outputs are RGB, so the profile of a grey or CMYK source is not kept.
+ * Outputs are RGB, so the profile of a grey or CMYK source is not kept. Nor is that of an image that becomes grey, which
+ * has the same greys in sRGB: when sharp 0.35 converts other pixels to sRGB at the end of a pass, it attaches the
+ * profile from memory that it has freed if the pass copied the pixels, as for a flip or a turn.
  *
  * @param possible false for a format without profiles, and for frames processed as raw pixels
  * @param addsColour true for added colours, which would have to be converted to the profile
@@ -273,7 +277,7 @@ function profileHandling(
   addsColour: boolean,
 ): ProfileHandling {
   if (!colour.hasProfile || colour.model !== 'rgb') return 'convert';
-  const keeps = variant.keepProfile || !variant.stripMetadata;
+  const keeps = (variant.keepProfile || !variant.stripMetadata) && !becomesGrey(variant);
   const isConvertible = colour.isSrgb || colour.space !== null;
   if (keeps && possible && (isConvertible || !addsColour)) return 'keep';
   return colour.is16Bit ? 'convert-16-bit' : 'convert';

@@ -172,8 +172,11 @@ export const withTiming = (image: Sharp, plan: Plan): Sharp => {
  * list follows. Where another order is needed, the next pass starts from the rendered result.
  */
 export const passes = {
-  /** Removes samples that are neither colours nor alpha, which most operations cannot handle. */
-  dropSamples: [orient, dropSamples, colour, metadata],
+  /**
+   * Removes samples that are neither colours nor alpha, which most operations cannot handle. Also reduces 16 bits to 8,
+   * so it does not turn the image; see Plan.
+   */
+  dropSamples: [dropSamples, colour, metadata],
   /** From 16 to 8 bits in the source's own profile; see Plan. */
   reduceDepth: [colour, metadata],
   /** Extracts and scales the used area in a separate pass. */

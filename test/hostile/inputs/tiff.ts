@@ -106,6 +106,35 @@ export function tiffPicture(entries: readonly Entry[]): Directory {
 }
 
 /**
+ * A turned picture of 60 x 40 pixels with 16 bits per sample, and two samples that are neither colours nor alpha.
+ *
+ * @param at the colour of a pixel, 0..255
+ */
+export function deepTiff(profile: Buffer, at: (x: number, y: number) => readonly number[]): Buffer {
+  const [width, height, samples] = [60, 40, 5];
+  const pixels = Buffer.alloc(2 * width * height * samples);
+  for (let index = 0; index < width * height; index++) {
+    const colour = at(index % width, Math.floor(index / width));
+    for (const [sample, value] of colour.entries())
+      pixels.writeUInt16LE(257 * value, 2 * (index * samples + sample));
+  }
+  const entries = [
+    shorts(256, width),
+    shorts(257, height),
+    shorts(258, ...Array<number>(samples).fill(16)),
+    shorts(262, 2),
+    pointer(273, pixels),
+    shorts(274, 6),
+    shorts(277, samples),
+    shorts(278, height),
+    shorts(279, pixels.length),
+    shorts(338, 0, 0),
+    { tag: 34_675, type: 7, value: profile },
+  ];
+  return tiffOf(tiffPicture(entries));
+}
+
+/**
  * EXIF of 4 MB with overlapping directories: each of 350,000 entries refers to another directory, whose
  * number of entries is the lower half of an offset.
  */

@@ -27,6 +27,13 @@ const sources: Record<string, Uint8Array> = {
   mirrored: await noise(33, 50).withMetadata({ orientation: 7 }).jpeg().toBuffer(),
   grey: await noise(40, 40).toColourspace('b-w').png().toBuffer(),
   deep: await noise(20, 30).toColourspace('rgb16').png().toBuffer(),
+  'Display P3': await noise(60, 40).withIccProfile('p3').jpeg().toBuffer(),
+  'Display P3, 16 bits': await noise(20, 30)
+    .toColourspace('rgb16')
+    .withMetadata({ orientation: 6 })
+    .withIccProfile('p3')
+    .png()
+    .toBuffer(),
   cmyk: await noise(20, 30).toColourspace('cmyk').jpeg().toBuffer(),
   clear: await half.png().toBuffer(),
   uniform: await sharp({ create: { width: 20, height: 9, channels: 3, background: 'red' } })
@@ -131,7 +138,7 @@ async function planned(source: Uint8Array, variant: Variant) {
   return makePlan(facts, content, variant, limits.sourceMaxPixels);
 }
 
-t.test('outputs have the planned size, within the limits', async (t) => {
+t.test('outputs have the planned size, within the limits, and profile', async (t) => {
   const names = fc.constantFrom(...Object.keys(sources));
   await fc.assert(
     fc.asyncProperty(names, variants, async (name, options) => {
@@ -154,6 +161,7 @@ t.test('outputs have the planned size, within the limits', async (t) => {
         (header.pageHeight ?? header.height) === height &&
         // Encoders merge equal frames.
         frames <= (plan.timing?.delay.length ?? 1) &&
+        header.hasProfile === (plan.profile === 'keep') &&
         Math.min(width, height) >= 1 &&
         Math.max(width, height) <= 10_000 &&
         width <= (options.maxWidth ?? width) &&

@@ -3,6 +3,7 @@ import t from 'tap';
 import type { Variant } from '../../../pool/variant.ts';
 import { be32 } from '../../hostile/inputs/chunks.ts';
 import { profileOf } from '../../hostile/inputs/icc.ts';
+import { deepTiff } from '../../hostile/inputs/tiff.ts';
 import { drawn, plain } from './drawn.ts';
 import { filled, modulation, near, type Rgb, watermark } from './pictures.ts';
 
@@ -125,6 +126,30 @@ t.test('an animation keeps its profile unless its frames are processed one by on
   }
 });
 
+t.test('an image that becomes grey has the greys of sRGB and no profile', async (t) => {
+  const grey = (await drawn(sources['plain'] ?? wide, { grayscale: true })).middle;
+  const turns: readonly Partial<Variant>[] = [{}, { flip: true }, { rotate: 90 }, { width: 30 }];
+  for (const [name, source] of Object.entries({ p3, wide, deep: sources['Display P3, 16 bits'] })) {
+    for (const turn of turns) {
+      for (const keep of [{ keepProfile: true }, { stripMetadata: false }]) {
+        for (const format of ['png', 'jpeg'] as const) {
+          const output = await drawn(source ?? p3, {
+            ...turn,
+            ...keep,
+            grayscale: true,
+            formats: [format],
+          });
+          const label = `${name}, ${format}, ${Object.keys({ ...turn, ...keep })}`;
+          t.notOk((await output.header()).hasProfile, `${label}: no profile`);
+          t.ok(near(output.middle, grey, 3), `${label}: ${output.middle}`);
+        }
+      }
+    }
+    const threshold = await drawn(source ?? p3, { keepProfile: true, threshold: 99, flip: true });
+    t.notOk((await threshold.header()).hasProfile, `${name}, threshold`);
+  }
+});
+
 t.test('16 bits with a profile and an orientation are oriented once', async (t) => {
   const source = await flat()
     .resize(60, 40)
@@ -133,11 +158,17 @@ t.test('16 bits with a profile and an orientation are oriented once', async (t) 
     .withMetadata({ orientation: 6 })
     .png()
     .toBuffer();
+  const { icc = Buffer.alloc(0) } = await sharp(source).metadata();
+  const inP3 = await stored(source);
+  const withSamples = deepTiff(icc, () => inP3);
+  t.match(await sharp(withSamples).metadata(), { channels: 5, depth: 'ushort', orientation: 6 });
   for (const options of [{}, { blur: 2 }, { rotate: 90 }, { opacity: 1 }]) {
-    const output = await drawn(source, { ...options, stripMetadata: false });
-    t.same(output.size, 'rotate' in options ? [60, 40] : [40, 60]);
-    t.ok((await output.header()).hasProfile, 'profile');
-    t.ok(near(output.at(9, 9), colour, 8), 'colour');
+    for (const original of [source, withSamples]) {
+      const output = await drawn(original, { ...options, stripMetadata: false });
+      t.same(output.size, 'rotate' in options ? [60, 40] : [40, 60]);
+      t.ok((await output.header()).hasProfile, 'profile');
+      t.ok(near(output.at(9, 9), colour, 8), 'colour');
+    }
   }
 });
 
