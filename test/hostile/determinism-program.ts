@@ -1,0 +1,38 @@
+import sharp from 'sharp';
+import { concurrently } from '../../bench/concurrently.ts';
+import { allowGainMaps } from '../../pool/execution/decoders.ts';
+import { avifThreads } from '../../pool/execution/encoder-threads.ts';
+import { runTask } from '../../pool/execution/task.ts';
+import { shared } from '../pool/rendering/pictures.ts';
+import { type Render, renders } from './inputs/renders.ts';
+
+/**
+ * Renders requests as a transform process does, but several at a time, and prints the outcome of each as JSON: the
+ * entity tag, which is a digest, or the error.
+ *
+ * Arguments: the seed, the number of the first generated request, and their number.
+ */
+
+const [seed = 0, from = 0, count = 0] = process.argv.slice(2).map(Number);
+const limits = { sourceMaxPixels: 100_000_000, softTimeoutSeconds: 600 };
+
+sharp.cache(false);
+sharp.concurrency(avifThreads);
+const requests = await renders(seed, from, count);
+const outcomes = new Map<Render, string>();
+
+async function run(request: Render): Promise<void> {
+  const { source, layers, variant } = request;
+  const task = { source: shared(source), layers: layers.map(shared), variant, limits };
+  const result = await runTask(task, true);
+  if (result === null || (!result.ok && 'exceeds' in result)) throw new Error('not rendered');
+  outcomes.set(request, result.ok ? result.etag : result.error.message);
+}
+
+// The decoder of gain maps is allowed for the whole process.
+for (const isAllowed of [false, true]) {
+  allowGainMaps(isAllowed);
+  const group = requests.filter(({ variant }) => variant.gainMap === isAllowed);
+  await concurrently(4, group, run);
+}
+process.stdout.write(JSON.stringify(requests.map((request) => outcomes.get(request))));

@@ -1,0 +1,66 @@
+import { spawn } from 'node:child_process';
+import { text } from 'node:stream/consumers';
+import { fileURLToPath } from 'node:url';
+import t from 'tap';
+import { concurrently } from '../../bench/concurrently.ts';
+import { openPool, patient } from '../pool/execution/pools.ts';
+import { shared } from '../pool/rendering/pictures.ts';
+import { scriptArguments, scriptUrl } from '../scripts.ts';
+import { renders } from './inputs/renders.ts';
+import { count, from, seed } from './run.ts';
+
+/**
+ * The bytes of an image depend on the request and nothing else. Each request is rendered on threads, twice, beside
+ * others, and in two processes in which memory that is freed or not yet written has other values: pixels or metadata
+ * that are read from there differ.
+ */
+
+const threads = 4;
+
+const program = fileURLToPath(scriptUrl('determinism-program', import.meta.url));
+
+/** The outcomes in a process whose allocator fills memory with a byte (glibc; elsewhere it does not). */
+async function inProcess(fill: number): Promise<readonly string[]> {
+  const numbers = [seed, from, count].map(String);
+  const child = spawn(process.execPath, [...scriptArguments, program, ...numbers], {
+    env: {
+      ...process.env,
+      MALLOC_PERTURB_: String(fill),
+      // Small blocks that are freed are filled too.
+      GLIBC_TUNABLES: 'glibc.malloc.tcache_count=0',
+    },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  return JSON.parse(await text(child.stdout));
+}
+
+t.test('equal requests get equal bytes', { timeout: 3_600_000 }, async (t) => {
+  const requests = await renders(seed, from, count);
+  const sources = new Map(requests.map(({ source }) => [source, shared(source)]));
+  const pool = openPool(t, { threads, queue: 2 * threads });
+  const onThread = async (index: number): Promise<string> => {
+    const { source, layers, variant } = requests[index] as (typeof requests)[number];
+    const bytes = sources.get(source) ?? source;
+    const options = { ...patient, layers: layers.map(shared) };
+    return pool.transform(bytes, variant, options).then(
+      ({ etag }) => etag,
+      ({ message }) => message,
+    );
+  };
+  const order = [...requests.keys()];
+  // Beside other requests than the first time.
+  const again = [0, 1, 2].flatMap((rest) => order.filter((index) => index % 3 === rest));
+  const [one, two, rendered] = await Promise.all([
+    inProcess(0x5a),
+    inProcess(0xa5),
+    concurrently(threads + 1, [...order, ...again], onThread),
+  ]);
+  const outcomes = requests.map((_, index) => new Set([one[index], two[index]]));
+  for (const [at, index] of [...order, ...again].entries()) outcomes[index]?.add(rendered[at]);
+  for (const [index, { what, known }] of requests.entries()) {
+    const seen = [...(outcomes[index] ?? [])];
+    const number = index - (requests.length - count) + from;
+    t.equal(seen.length, 1, `${what} (seed ${seed}, number ${number}): ${seen}`);
+    if (known) t.match(seen[0], /^"/, `${what} is rendered: ${seen}`);
+  }
+});
