@@ -30,8 +30,6 @@ export interface SourceFacts {
   readonly byLibheif: boolean;
   /** Cost of rasterising; null except for SVG. */
   readonly svg: SvgCost | null;
-  /** True for a JPEG that is a photograph by its header; see inspect.ts. */
-  readonly isPhotograph: boolean;
   /** Size of the gain map in pixels; null if absent, and in processes that do not read gain maps. */
   readonly gainMap: Size | null;
 }

@@ -107,24 +107,8 @@ async function inspectFile(
     // libvips also takes an AVIF with the major brand mif1 for HEVC.
     byLibheif: kind === 'heif' && header.compression === 'hevc' && !optionalFormats().hevc,
     svg,
-    isPhotograph: isPhotograph(container, header),
     gainMap: await gainMapSize(header),
   };
-}
-
-/**
- * Bytes per pixel from which a JPEG with half the resolution of chroma (4:2:0) is taken for a photograph. Of
- * 68 JPEGs, screenshots, diagrams and drawings had up to 0.064 where their pixels affected the encoder, and
- * photographs 0.1 to 0.8.
- */
-const photographBytesPerPixel = 0.1;
-
-function isPhotograph({ bytes, kind }: Container, header: Metadata): boolean {
-  return (
-    kind === 'jpeg' &&
-    header.chromaSubsampling === '4:2:0' &&
-    bytes.byteLength >= photographBytesPerPixel * header.width * header.height
-  );
 }
 
 async function gainMapSize({ gainMap }: Metadata): Promise<Size | null> {
@@ -226,7 +210,6 @@ const plainFacts = {
   timing: null,
   byLibheif: false,
   svg: null,
-  isPhotograph: false,
   gainMap: null,
   extraSamples: false,
   colour: {

@@ -2,7 +2,7 @@ import type { Metadata } from 'sharp';
 import type { ServiceError } from '../../contract/errors.ts';
 import { bufferOf } from './bytes.ts';
 import { readHeif } from './container/heif.ts';
-import { pngTransfer } from './container/png.ts';
+import { pngColours } from './container/png.ts';
 import { type TiffPixels, tiffPixels } from './container/tiff.ts';
 import { unsupported } from './errors.ts';
 import type { SourceKind } from './kinds.ts';
@@ -14,7 +14,8 @@ const hdrTransfers: ReadonlyMap<number | null, string> = new Map([
 ]);
 
 /**
- * Refuses HDR colours without a profile. libvips 8.18 ignores CICP: it reads them as sRGB, grey and dark.
+ * Refuses HDR colours without a profile. libvips 8.18 ignores CICP: it reads them as sRGB, grey and dark. For
+ * other colours `openContainer` adds a profile.
  *
  * @throws ServiceError source_unsupported
  */
@@ -29,8 +30,8 @@ export function requireConvertibleColours(
 }
 
 function transferOf(source: Uint8Array, kind: SourceKind): number | null {
-  if (kind === 'png') return pngTransfer(source);
-  return kind === 'avif' || kind === 'heif' ? readHeif(source).transfer : null;
+  if (kind === 'png') return pngColours(source).cicp?.transfer ?? null;
+  return kind === 'avif' || kind === 'heif' ? (readHeif(source).cicp?.transfer ?? null) : null;
 }
 
 /**

@@ -1,3 +1,4 @@
+import type { Container } from '../formats/container/container.ts';
 import { withoutMetadata } from '../formats/container/strip.ts';
 import type { SourceFacts } from '../formats/facts.ts';
 import { hasOnlyManifest } from '../formats/metadata/content-credentials.ts';
@@ -17,11 +18,11 @@ export interface Original {
  * The source, if the variant does not change its pixels and the client can show its format: it may have
  * fewer bytes than a new encoding. Metadata that must not be delivered is removed.
  *
- * @param fetched the source before it was opened
+ * @param fetched the source before it was opened as a container
  */
 export async function originalOf(
   fetched: Uint8Array,
-  source: Uint8Array,
+  { bytes: source, deliverable }: Container,
   facts: SourceFacts,
   { plan, variant, metadata, copyright }: StepContext,
 ): Promise<Original | null> {
@@ -29,10 +30,12 @@ export async function originalOf(
   const format = ownFormat(variant, facts);
   if (format === null || !(format === plan.format || variant.negotiated)) return null;
   if (!isUnchanged(facts, plan, variant)) return null;
-  if (metadata !== null) return isAsKept(source, metadata) ? { bytes: source, format } : null;
+  if (metadata !== null) {
+    return isAsKept(source, metadata) ? { bytes: deliverable, format } : null;
+  }
   const isInColour = variant.keepProfile || !isNeeded(facts);
-  if (variant.copyright && isInColour && fetched === source) {
-    if (await hasOnlyManifest(source, facts.kind)) return { bytes: source, format };
+  if (variant.copyright && isInColour && fetched === deliverable) {
+    if (await hasOnlyManifest(fetched, facts.kind)) return { bytes: fetched, format };
   }
   // `withoutMetadata` would remove what must be kept.
   if (copyright !== null || (variant.keepProfile && facts.colour.hasProfile)) return null;

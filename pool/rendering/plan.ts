@@ -16,7 +16,6 @@ import {
 } from '../geometry.ts';
 import {
   type Area,
-  changedFields,
   type Edges,
   type FocalPoint,
   type Kernel,
@@ -71,8 +70,6 @@ export interface Plan {
    * grey, whose transparency they lose.
    */
   readonly plainPixels: boolean;
-  /** True for a photograph that is at most cropped, scaled, turned and converted: no pixel has to be examined. */
-  readonly isPhotograph: boolean;
   /** Colour space of the output, and of `tint` and `background`; null for sRGB. */
   readonly space: ColourSpace | null;
   readonly tint: Rgba | null;
@@ -194,8 +191,6 @@ export function makePlan(
     background: inSpace(requested, space),
     flatten,
     profile,
-    isPhotograph:
-      facts.isPhotograph && !padded && !freeAngle && changedFields(variant, 'pixels').length === 0,
     plainPixels: profile === 'convert' && hasPlainPixels(facts.colour, variant),
     space,
     tint: variant.tint === null ? null : inSpace(rgba(variant.tint), space),

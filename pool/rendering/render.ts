@@ -91,7 +91,7 @@ export async function render(
     await pipeline.render();
     pipeline.apply((image) => applySteps(image, passes.layers, { ...context, overlays }));
   }
-  const original = await originalOf(sourceBytes, source.bytes, facts, context);
+  const original = await originalOf(sourceBytes, source, facts, context);
   if (variant.placeholder === null) {
     const { format, ...image } = await smallestOutput(pipeline, context, original);
     return image;

@@ -5,15 +5,19 @@ import { unsupportedFormat } from '../unsupported-formats.ts';
 import { gifParts } from './gif.ts';
 import { withStillBrand } from './heif.ts';
 import { heifParts } from './heif-parts.ts';
+import { withHeifProfile } from './heif-profile.ts';
 import { jpegParts } from './jpeg.ts';
 import { type MetadataRole, metadataRoles, type Part, type Parts, tooManyParts } from './parts.ts';
-import { pngParts } from './png.ts';
+import { pngParts, withPngProfile } from './png.ts';
 import { tiffParts } from './tiff.ts';
 import { webpParts } from './webp.ts';
 
 /** A source, with properties of its container that are read before any decoder opens it. */
 export interface Container {
+  /** As decoders read it. */
   readonly bytes: Uint8Array;
+  /** As it may be delivered: without the profile that `bytes` may have for colour codes. */
+  readonly deliverable: Uint8Array;
   readonly kind: SourceKind;
   /** Scans of a JPEG (ITU-T T.81, B.1): baseline ones have one to four, progressive ones about ten. */
   readonly scans: number;
@@ -56,17 +60,22 @@ interface ContainerFormat {
   readonly parts: (file: Buffer) => Parts;
   /** True if parts follow each other and no offset refers to them, which allows to cut out parts. */
   readonly sequential: boolean;
+  /**
+   * The source with the profile of its colour codes (CICP), if it has codes of other colours than sRGB and no
+   * profile: libvips 8.18 ignores them.
+   */
+  readonly withProfile?: (source: Uint8Array) => Uint8Array;
 }
 
 /** Null for kinds that are only opened in a process, which has its own limits. */
 export const containerFormats: Readonly<Record<SourceKind, ContainerFormat | null>> = {
   jpeg: { parts: jpegParts, sequential: true },
-  png: { parts: pngParts, sequential: true },
+  png: { parts: pngParts, sequential: true, withProfile: withPngProfile },
   gif: { parts: gifParts, sequential: true },
   webp: { parts: webpParts, sequential: true },
   tiff: { parts: tiffParts, sequential: false },
-  avif: { parts: heifParts, sequential: false },
-  heif: { parts: heifParts, sequential: false },
+  avif: { parts: heifParts, sequential: false, withProfile: withHeifProfile },
+  heif: { parts: heifParts, sequential: false, withProfile: withHeifProfile },
   svg: null,
   bmp: null,
   ico: null,
@@ -82,12 +91,14 @@ export const containerFormats: Readonly<Record<SourceKind, ContainerFormat | nul
 export function openContainer(source: Uint8Array): Container {
   const kind = sniff(source);
   if (kind === null) throw unsupportedFormat(source);
-  const bytes = withStillBrand(source);
+  const deliverable = withStillBrand(source);
   const format = containerFormats[kind];
-  return { bytes, kind, ...(format === null ? notExamined : examine(bufferOf(bytes), format)) };
+  const bytes = format?.withProfile?.(deliverable) ?? deliverable;
+  const examined = format === null ? notExamined : examine(bufferOf(bytes), format);
+  return { bytes, deliverable, kind, ...examined };
 }
 
-type Examination = Omit<Container, 'bytes' | 'kind'>;
+type Examination = Omit<Container, 'bytes' | 'deliverable' | 'kind'>;
 
 const notExamined: Examination = {
   scans: 0,

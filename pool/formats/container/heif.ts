@@ -1,5 +1,7 @@
 import { bufferOf, parseBytes } from '../bytes.ts';
-import { boxes, type ContainerBox, findBox, itemEntries, itemType, maxBoxes } from './boxes.ts';
+import type { Cicp } from '../metadata/cicp.ts';
+import { boxes, type ContainerBox, findBox, itemEntries, itemType } from './boxes.ts';
+import { associations, cicpOf } from './heif-properties.ts';
 
 /** Properties of the primary image of a HEIF or AVIF file. */
 interface HeifHeader {
@@ -7,8 +9,8 @@ interface HeifHeader {
   readonly brand: string;
   /** True for a sequence without a still image. */
   readonly onlySequence: boolean;
-  /** CICP transfer characteristics (ITU-T H.273, table 3); null if absent. */
-  readonly transfer: number | null;
+  /** The colour codes (`nclx`); null if absent. */
+  readonly cicp: Cicp | null;
   /** True if the file has only coded images: no metadata, sequence or unknown part. */
   readonly onlyImages: boolean;
   /** True if the file has a C2PA manifest, and else only coded images. */
@@ -29,7 +31,7 @@ export function withStillBrand(source: Uint8Array): Uint8Array {
 const noHeader: HeifHeader = {
   brand: '',
   onlySequence: false,
-  transfer: null,
+  cicp: null,
   onlyImages: false,
   onlySignedImages: false,
 };
@@ -59,7 +61,7 @@ function readHeader(source: Buffer): HeifHeader {
   return {
     brand,
     onlySequence: hasSequence && primary === null,
-    transfer: primary === null ? null : transferOf(findBox(inside, 'iprp'), primary),
+    cicp: primary === null ? null : primaryCicp(findBox(inside, 'iprp'), primary),
     onlyImages: hasOnlyImageItems && others.length === 0,
     onlySignedImages: hasOnlyImageItems && others.length > 0 && others.every(isManifest),
   };
@@ -78,39 +80,16 @@ function primaryItem(pitm: Buffer | undefined): number | null {
   return pitm[0] === 0 ? pitm.readUInt16BE(4) : pitm.readUInt32BE(4);
 }
 
-/** The transfer characteristics in an item's `nclx` colour information. */
-function transferOf(iprp: Buffer | undefined, item: number): number | null {
+function primaryCicp(iprp: Buffer | undefined, primary: number): Cicp | null {
   const parts = boxes(iprp);
   const properties = boxes(findBox(parts, 'ipco'));
   for (const { type, data } of parts) {
     if (type !== 'ipma') continue;
-    for (const index of associations(data, item)) {
-      const property = properties[index - 1];
-      if (property?.type !== 'colr' || property.data.toString('latin1', 0, 4) !== 'nclx') continue;
-      return property.data.readUInt16BE(6);
+    for (const { item, indexes } of associations(data)) {
+      if (item !== primary) continue;
+      const codes = indexes.map((index) => cicpOf(properties[index - 1]));
+      return codes.find((found) => found !== null) ?? null;
     }
   }
   return null;
-}
-
-/** Indexes of an item's properties, from 1 (ISO/IEC 23008-12, 9.3.1). */
-function associations(ipma: Buffer, item: number): number[] {
-  const [version = 0] = ipma;
-  const wide = (ipma.readUInt8(3) & 1) === 1;
-  const entries = Math.min(ipma.readUInt32BE(4), maxBoxes);
-  const found: number[] = [];
-  let at = 8;
-  for (let entry = 0; entry < entries; entry += 1) {
-    const id = version === 0 ? ipma.readUInt16BE(at) : ipma.readUInt32BE(at);
-    at += version === 0 ? 2 : 4;
-    const count = ipma.readUInt8(at);
-    at += 1;
-    for (let index = 0; index < count; index += 1, at += wide ? 2 : 1) {
-      // The first bit marks an essential property.
-      const property = wide ? ipma.readUInt16BE(at) & 0x7fff : ipma.readUInt8(at) & 0x7f;
-      if (id === item) found.push(property);
-    }
-    if (id === item) break;
-  }
-  return found;
 }

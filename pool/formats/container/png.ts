@@ -1,6 +1,8 @@
-import { constants, inflateSync } from 'node:zlib';
+import { constants, deflateSync, inflateSync } from 'node:zlib';
 import { bufferOf } from '../bytes.ts';
+import { type Cicp, cicpProfile } from '../metadata/cicp.ts';
 import type { PartRole, Parts } from './parts.ts';
+import { pngChunk } from './png-chunk.ts';
 
 const signatureBytes = 8;
 
@@ -76,14 +78,32 @@ function profileBytes(chunk: Buffer): number {
   }
 }
 
-/** CICP transfer characteristics (ITU-T H.273, table 3); null if absent. */
-export function pngTransfer(source: Uint8Array): number | null {
+/** What precedes the pixels of a PNG and tells their colours (11.3.2). */
+export function pngColours(source: Uint8Array): { cicp: Cicp | null; hasProfile: boolean } {
   const file = bufferOf(source);
-  for (const { from } of pngParts(file)) {
+  let cicp: Cicp | null = null;
+  let hasProfile = false;
+  for (const { role, from } of pngParts(file)) {
     const type = file.toString('latin1', from + 4, from + 8);
-    if (type === 'cICP') return file[from + 9] ?? null;
-    // cICP precedes the pixels (11.3.2.6).
-    if (type === 'IDAT') return null;
+    if (type === 'IDAT') break;
+    hasProfile ||= role === 'profile';
+    if (type === 'cICP') cicp = { primaries: file[from + 8] ?? 0, transfer: file[from + 9] ?? 0 };
   }
-  return null;
+  return { cicp, hasProfile };
+}
+
+/** The end of IHDR, the first chunk. */
+const headerEnd = signatureBytes + 25;
+
+/**
+ * A PNG with the profile of its colour codes, in a copy, if it has such codes and no profile. libpng ignores it
+ * in a grey PNG.
+ */
+export function withPngProfile(source: Uint8Array): Uint8Array {
+  const { cicp, hasProfile } = pngColours(source);
+  const profile = cicp && cicpProfile(cicp);
+  const file = bufferOf(source);
+  if (profile === null || hasProfile) return source;
+  const chunk = pngChunk('iCCP', Buffer.from('icc\0\0', 'latin1'), deflateSync(profile));
+  return Buffer.concat([file.subarray(0, headerEnd), ...chunk, file.subarray(headerEnd)]);
 }

@@ -34,7 +34,8 @@ export function withoutExcessMetadata(
   if (![...excessMetadata].every((role) => invisible.has(role))) return container;
   const result = withoutRoles(bytes, kind, invisible);
   if (result === null) return container;
-  return { ...container, bytes: result.bytes, excessMetadata: new Set() };
+  const { bytes: stripped } = result;
+  return { ...container, bytes: stripped, deliverable: stripped, excessMetadata: new Set() };
 }
 
 /**

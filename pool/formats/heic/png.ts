@@ -1,4 +1,5 @@
-import { crc32, deflateSync } from 'node:zlib';
+import { deflateSync } from 'node:zlib';
+import { pngChunk } from '../container/png-chunk.ts';
 
 export interface PngForm {
   readonly width: number;
@@ -40,12 +41,12 @@ export function pngOfRows(
   header.set([bits, channels === 4 ? 6 : 2], 8);
   const parts = [
     signature,
-    ...chunk('IHDR', header),
-    ...(icc === undefined ? [] : chunk('iCCP', Buffer.from('icc\0\0'), deflateSync(icc))),
-    ...(exif === undefined ? [] : chunk('eXIf', withoutPrefix(exif))),
-    ...(xmp === undefined ? [] : chunk('iTXt', Buffer.from('XML:com.adobe.xmp\0\0\0\0\0'), xmp)),
-    ...chunk('IDAT', deflateSync(rows, { level: 0, chunkSize: 2 ** 20 })),
-    ...chunk('IEND'),
+    ...pngChunk('IHDR', header),
+    ...(icc === undefined ? [] : pngChunk('iCCP', Buffer.from('icc\0\0'), deflateSync(icc))),
+    ...(exif === undefined ? [] : pngChunk('eXIf', withoutPrefix(exif))),
+    ...(xmp === undefined ? [] : pngChunk('iTXt', Buffer.from('XML:com.adobe.xmp\0\0\0\0\0'), xmp)),
+    ...pngChunk('IDAT', deflateSync(rows, { level: 0, chunkSize: 2 ** 20 })),
+    ...pngChunk('IEND'),
   ];
   const length = parts.reduce((sum, part) => sum + part.byteLength, 0);
   const png = Buffer.from(new ArrayBuffer(length));
@@ -55,16 +56,6 @@ export function pngOfRows(
     at += part.byteLength;
   }
   return png;
-}
-
-function chunk(type: string, ...data: readonly Uint8Array[]): Uint8Array[] {
-  const name = Buffer.from(type, 'latin1');
-  const head = Buffer.alloc(8);
-  head.writeUInt32BE(data.reduce((sum, { byteLength }) => sum + byteLength, 0));
-  head.set(name, 4);
-  const check = Buffer.alloc(4);
-  check.writeUInt32BE(data.reduce((sum, part) => crc32(part, sum), crc32(name)));
-  return [head, ...data, check];
 }
 
 function withoutPrefix(exif: Uint8Array): Uint8Array {

@@ -75,8 +75,8 @@ function decode({ source, page, form, metadata }: HeicTask): Buffer<ArrayBuffer>
     readonly channels: readonly Plane[];
   };
   // Tiles that cannot be decoded, such as those of a truncated file, are only warnings, and black.
-  const warnings = api._heif_image_get_decoding_warnings(image.image.$$.ptr, 0, 0, 0);
-  if (warnings > 0) throw incomplete(`${warnings} warnings of libheif`);
+  const warnings = warningsOf(image.image.$$.ptr).filter((code) => code !== otherCodes.value);
+  if (warnings.length > 0) throw incomplete(`libheif warned: ${warnings.join(', ')}`);
   const plane = image.channels.find(({ id }) => id === channel.heif_channel_interleaved);
   // The size in the header was checked, and what is decoded may have another one.
   if (plane === undefined || plane.width !== form.width || plane.height !== form.height) {
@@ -86,6 +86,17 @@ function decode({ source, page, form, metadata }: HeicTask): Buffer<ArrayBuffer>
     row.set(plane.data.subarray(y * plane.stride, y * plane.stride + row.length));
     if (form.bits === 16) widen(row, plane.bits_per_pixel);
   });
+}
+
+/** The video has other colour codes than the container, whose ones are used. */
+const { heif_suberror_NCLX_colr_VUI_mismatch: otherCodes } = api.heif_suberror_code;
+
+/** The codes of libheif's warnings about an image: the second of the three words of each. */
+function warningsOf(image: number): number[] {
+  const count = api._heif_image_get_decoding_warnings(image, 0, 0, 0);
+  const at = api._malloc(12 * count);
+  api._heif_image_get_decoding_warnings(image, 0, at, count);
+  return Array.from({ length: count }, (_, index) => api.HEAPU32[at / 4 + 3 * index + 1]);
 }
 
 /** Scales samples, such as those of 10 bits, to 16 bits by repeating their upper bits. Big endian. */

@@ -39,7 +39,7 @@ export async function bestOutput(pipeline: Pipeline, context: StepContext): Prom
   // A gain map is lost in further passes.
   const isOnePass = plan.format === 'gif' || plan.gainMap || variant.lossless === true;
   if (isOnePass) return encoded(pipeline, context);
-  if (plan.animated || (plan.isPhotograph && variant.quality !== 'auto')) {
+  if (plan.animated) {
     if (variant.maxBytes !== null) await pipeline.render();
     return lossy(pipeline, context, plan.format, { quality: fixedQuality(variant) });
   }

@@ -1,4 +1,5 @@
-import { crc32, deflateSync } from 'node:zlib';
+import { deflateSync } from 'node:zlib';
+import { pngChunk } from '../../formats/container/png-chunk.ts';
 import type { Size } from '../../geometry.ts';
 
 /** A still image with 8 bits per channel: grey, grey and alpha, RGB, or RGBA not premultiplied. */
@@ -49,11 +50,14 @@ export function indexedPng(image: RawImage): Buffer | null {
   header.set([bits, 3], 8);
   return Buffer.concat([
     Buffer.from('\x89PNG\r\n\x1a\n', 'latin1'),
-    chunk('IHDR', header),
-    chunk('PLTE', Buffer.from(palette.flatMap(rgbOf))),
-    ...(alphas.length === 0 ? [] : [chunk('tRNS', Buffer.from(alphas))]),
-    chunk('IDAT', deflateSync(packRows(indexes, newIndexes, width, height, bits), { level: 6 })),
-    chunk('IEND', Buffer.alloc(0)),
+    ...pngChunk('IHDR', header),
+    ...pngChunk('PLTE', Buffer.from(palette.flatMap(rgbOf))),
+    ...(alphas.length === 0 ? [] : pngChunk('tRNS', Buffer.from(alphas))),
+    ...pngChunk(
+      'IDAT',
+      deflateSync(packRows(indexes, newIndexes, width, height, bits), { level: 6 }),
+    ),
+    ...pngChunk('IEND'),
   ]);
 }
 
@@ -105,14 +109,4 @@ function packRows(
     }
   }
   return rows;
-}
-
-/** Length, type, data, and the CRC of type and data (5.3). */
-function chunk(type: string, data: Uint8Array): Buffer {
-  const whole = Buffer.alloc(12 + data.byteLength);
-  whole.writeUInt32BE(data.byteLength, 0);
-  whole.write(type, 4, 'latin1');
-  whole.set(data, 8);
-  whole.writeUInt32BE(crc32(whole.subarray(4, 8 + data.byteLength)), 8 + data.byteLength);
-  return whole;
 }

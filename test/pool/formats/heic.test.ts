@@ -29,6 +29,7 @@ import {
   watermark,
   yellow,
 } from '../rendering/pictures.ts';
+import { withCodes } from './colour-codes.ts';
 
 /** Made by heic/make.py. */
 const heic = (name: string): Buffer =>
@@ -154,6 +155,8 @@ t.test('the colours are those of the profile', async (t) => {
   t.same((await kept.header()).icc, icc);
   const [r, g, b] = await sharp(kept.body).keepIccProfile().raw().toBuffer();
   t.ok(near([r ?? 0, g ?? 0, b ?? 0], [234, 51, 35], 3), 'in Display P3');
+  const coded = await drawn(withCodes(source, 12, 13));
+  t.ok(near(coded.middle, red, 3), `of the colour codes: ${coded.middle}`);
 });
 
 t.test('without a page the primary image is used', async (t) => {

@@ -11,23 +11,15 @@ import { withPngChunks } from '../../hostile/inputs/chunks.ts';
 import { type Entry, shorts, tiffOf, tiffPicture } from '../../hostile/inputs/tiff.ts';
 import { drawn, plain } from '../rendering/drawn.ts';
 import { near, noise, tiffOfPages, watermark } from '../rendering/pictures.ts';
+import { withCodes } from './colour-codes.ts';
 
 const unsupported = { code: 'source_unsupported' };
 const still = await plain(20, 10, [200, 60, 40]);
 
-/** An AVIF whose profile is replaced by colour codes (nclx). */
-async function avifWith(transfer: number): Promise<Buffer> {
-  const file = await sharp(still).withIccProfile('p3').avif().toBuffer();
-  const at = file.indexOf('colr') + 4;
-  file.write('nclx', at, 'latin1');
-  for (const [index, code] of [9, transfer, 9].entries())
-    file.writeUInt16BE(code, at + 4 + 2 * index);
-  file[at + 10] = 0x80;
-  return file;
-}
-
-const pngWith = (transfer: number, picture = still): Buffer =>
-  withPngChunks(picture, [{ type: 'cICP', data: Buffer.from([9, transfer, 0, 1]) }]);
+const withProfile = sharp(still).withIccProfile('p3');
+const avifWith = async (transfer: number): Promise<Buffer> =>
+  withCodes(await withProfile.clone().avif().toBuffer(), 9, transfer);
+const pngWith = (transfer: number): Buffer => withCodes(still, 9, transfer);
 
 t.test('HDR colours without a profile are refused, and no others', async (t) => {
   for (const source of [await avifWith(16), pngWith(16)]) {
@@ -37,8 +29,10 @@ t.test('HDR colours without a profile are refused, and no others', async (t) => 
   for (const source of [await avifWith(13), pngWith(13)]) {
     t.same((await drawn(source)).size, [20, 10]);
   }
-  const both = await sharp(still).withIccProfile('p3').png().toBuffer();
-  t.ok(near((await drawn(pngWith(16, both))).at(5, 5), [200, 60, 40]));
+  const both = withPngChunks(await withProfile.clone().png().toBuffer(), [
+    { type: 'cICP', data: Buffer.from([9, 16, 0, 1]) },
+  ]);
+  t.ok(near((await drawn(both)).at(5, 5), [200, 60, 40]));
 });
 
 t.test('the still image of an AVIF sequence is used', async (t) => {

@@ -41,7 +41,6 @@ export function sourceFacts(width: number, height: number, changes: Partial<Sour
     },
     byLibheif: false,
     svg: null,
-    isPhotograph: false,
     gainMap: null,
     ...changes,
   } satisfies SourceFacts;

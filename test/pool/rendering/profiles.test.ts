@@ -4,8 +4,9 @@ import type { Variant } from '../../../pool/variant.ts';
 import { be32 } from '../../hostile/inputs/chunks.ts';
 import { profileOf } from '../../hostile/inputs/icc.ts';
 import { deepTiff } from '../../hostile/inputs/tiff.ts';
+import { withCodes } from '../formats/colour-codes.ts';
 import { drawn, plain } from './drawn.ts';
-import { filled, modulation, near, type Rgb, watermark } from './pictures.ts';
+import { filled, modulation, near, noise, type Rgb, watermark } from './pictures.ts';
 
 /** A colour of sRGB; its values in Display P3 are about 185, 71, 50. */
 const colour: Rgb = [200, 60, 40];
@@ -52,11 +53,16 @@ function adobeRgb(): Buffer {
 const folder = t.testdir({ 'wide.icc': adobeRgb() });
 const wide = await flat().withIccProfile(`${folder}/wide.icc`).png().toBuffer();
 const p3 = await flat().withIccProfile('p3').png().toBuffer();
+const deep = await flat().toColourspace('rgb16').withIccProfile('p3').png().toBuffer();
+const p3Avif = () => flat().withIccProfile('p3').avif({ quality: 95 }).toBuffer();
 const sources: Readonly<Record<string, Uint8Array>> = {
   plain: await flat().png().toBuffer(),
   'Display P3': p3,
   'Display P3, JPEG': await flat().withIccProfile('p3').jpeg({ quality: 95 }).toBuffer(),
-  'Display P3, 16 bits': await flat().toColourspace('rgb16').withIccProfile('p3').png().toBuffer(),
+  'Display P3, 16 bits': deep,
+  'Display P3 by codes': withCodes(p3, 12, 13),
+  'Display P3 by codes, 16 bits': withCodes(deep, 12, 13),
+  'Display P3 by codes, AVIF': withCodes(await p3Avif(), 12, 13),
   'Adobe RGB': wide,
   '16 bits': await flat().toColourspace('rgb16').png().toBuffer(),
   CMYK: await flat().toColourspace('cmyk').withIccProfile('cmyk').jpeg({ quality: 95 }).toBuffer(),
@@ -96,6 +102,8 @@ for (const [name, source] of Object.entries(sources)) {
         if (format === 'gif') continue;
         const keep = { formats: [format], stripMetadata: false };
         const kept = await drawn(source, { ...options, ...keep }, mark);
+        // The source itself, with its codes.
+        if (Buffer.from(source).equals(kept.body)) continue;
         t.equal((await kept.header()).hasProfile, /P3|Adobe/.test(name), `${label}: profile`);
         t.ok(near(kept.middle, colour, tolerance), `${label}: colour with the profile`);
       }
@@ -178,7 +186,7 @@ t.test('colours added to a wide gamut are converted from sRGB', async (t) => {
   const border = { extend: { top: 9, right: 9, bottom: 9, left: 9 }, background } as const;
   const transparent = await sharp(p3).ensureAlpha(0).keepIccProfile().png().toBuffer();
   const blue = await plain(10, 10, added);
-  const wideSources = { p3, wide, deep: sources['Display P3, 16 bits'] ?? p3, transparent };
+  const wideSources = { p3, wide, deep, transparent };
   const additions: Readonly<Record<string, Partial<Variant>>> = {
     extend: border,
     contain: { width: 100, height: 50, fit: 'contain', background },
@@ -222,4 +230,39 @@ t.test('colours outside of sRGB are kept in formats with profiles', async (t) =>
   }
   const gif = await drawn(p3, { keepProfile: true, formats: ['gif'] });
   t.ok(near(gif.at(5, 5), colour, 10), 'a GIF has the colours of sRGB');
+});
+
+t.test('colour codes have the colours of the profile that they stand for', async (t) => {
+  const picture = await plain(20, 20, [230, 60, 60]);
+  for (const [primaries, transfer, ...expected] of [
+    [12, 13, 250, 31, 49],
+    [9, 13, 255, 0, 50],
+    [9, 1, 255, 0, 50],
+    [1, 8, 244, 133, 133],
+    [1, 13, 230, 60, 60],
+    [2, 2, 230, 60, 60],
+    [99, 13, 230, 60, 60],
+  ] as const) {
+    const { middle } = await drawn(withCodes(picture, primaries, transfer));
+    t.ok(near(middle, expected, 1), `${primaries}, ${transfer}: ${middle}`);
+  }
+  const grey = await sharp(picture).toColourspace('b-w').png().toBuffer();
+  t.same((await drawn(withCodes(grey, 9, 8))).middle, (await drawn(grey)).middle, 'grey');
+  const untilEnd = withCodes(await p3Avif(), 12, 13);
+  untilEnd.writeUInt32BE(0, untilEnd.indexOf('mdat') - 4);
+  t.ok(near((await drawn(untilEnd)).middle, colour, 8), 'a box that ends with the file');
+});
+
+t.test('a source with colour codes is delivered as it is if nothing changes', async (t) => {
+  const picture = noise(60, 60).withIccProfile('p3');
+  for (const [format, encoded] of [
+    ['png', picture.clone().png({ compressionLevel: 9 })],
+    ['avif', picture.clone().avif({ quality: 40 })],
+  ] as const) {
+    const source = withCodes(await encoded.toBuffer(), 12, 13);
+    const options = { formats: [format], quality: 100 };
+    const { body } = await drawn(source, { ...options, stripMetadata: false });
+    t.ok(source.equals(body), format);
+    t.notOk(source.equals((await drawn(source, options)).body), `${format}: sRGB if stripped`);
+  }
 });

@@ -1,0 +1,97 @@
+import { bufferOf, parseBytes } from '../bytes.ts';
+import { type Cicp, cicpProfile } from '../metadata/cicp.ts';
+import { boxes, type ContainerBox, findBox } from './boxes.ts';
+import { associations, cicpOf, ipmaOf, isProfile } from './heif-properties.ts';
+
+/**
+ * A HEIF or AVIF with the profiles of its images' colour codes (`nclx`), in a copy, if images have such codes
+ * and no profile. The codes are kept: they also tell how the colours are coded. Malformed files are unchanged.
+ */
+export const withHeifProfile = (source: Uint8Array): Uint8Array =>
+  parseBytes(
+    () => withProfiles(bufferOf(source)),
+    () => null,
+  ) ?? source;
+
+/** Null if there is nothing to add. @throws RangeError for an offset outside of the file */
+function withProfiles(file: Buffer): Buffer | null {
+  const top = boxes(file);
+  const meta = top.find(({ type }) => type === 'meta');
+  if (meta === undefined) return null;
+  const inside = boxes(meta.data.subarray(4));
+  const iprp = inside.find(({ type }) => type === 'iprp');
+  const properties = iprp && propertiesWithProfiles(boxes(iprp.data));
+  if (!properties) return null;
+  const changed = inside.map((box) =>
+    box === iprp ? boxOf('iprp', properties) : boxOf(box.type, box.data),
+  );
+  return withMeta(file, top, meta, boxOf('meta', meta.data.subarray(0, 4), ...changed));
+}
+
+/** The contents of the `iprp` box. */
+function propertiesWithProfiles(parts: readonly ContainerBox[]): Buffer | null {
+  const ipco = findBox(parts, 'ipco');
+  const properties = boxes(ipco);
+  const added: Buffer[] = [];
+  const known = new Map<string, number | null>();
+  /** The index of the profile for the codes; null if they need none. */
+  const indexOf = ({ primaries, transfer }: Cicp): number | null => {
+    const key = `${primaries}/${transfer}`;
+    const found = known.get(key);
+    if (found !== undefined) return found;
+    const profile = cicpProfile({ primaries, transfer });
+    if (profile !== null) added.push(boxOf('colr', Buffer.from('prof'), profile));
+    const index = profile && properties.length + added.length;
+    known.set(key, index);
+    return index;
+  };
+  const changed = parts.map(({ type, data }) => {
+    if (type !== 'ipma') return { type, data };
+    const entries = [...associations(data)].map((entry) => {
+      const own = entry.indexes.map((index) => properties[index - 1]);
+      const codes = own.map(cicpOf).find((found) => found !== null);
+      const index = !codes || own.some(isProfile) ? null : indexOf(codes);
+      return index === null ? entry : { ...entry, indexes: [...entry.indexes, index] };
+    });
+    return { type, data: ipmaOf(entries) };
+  });
+  if (added.length === 0) return null;
+  return Buffer.concat(
+    changed.map(({ type, data }) => boxOf(type, data, ...(type === 'ipco' ? added : []))),
+  );
+}
+
+/**
+ * Replaces the `meta` box. The new one is at the end, and the old one becomes free space, because the offsets of
+ * the coded images count from the start of the file.
+ */
+function withMeta(
+  file: Buffer,
+  top: readonly ContainerBox[],
+  old: ContainerBox,
+  meta: Buffer,
+): Buffer | null {
+  const copy = Buffer.concat([file, meta]);
+  const start = startOf(file, old);
+  // The last box may have the size 0, which stands for the rest of the file.
+  for (const last of top.slice(-1)) {
+    const at = startOf(file, last);
+    if (at !== null) copy.writeUInt32BE(last.data.length + 8, at);
+  }
+  if (start === null) return null;
+  copy.write('free', start + 4, 'latin1');
+  return copy;
+}
+
+/** The offset of a box; null for one with a size of 64 bits. */
+function startOf(file: Buffer, { type, data }: ContainerBox): number | null {
+  const start = data.byteOffset - file.byteOffset - 8;
+  return file.toString('latin1', start + 4, start + 8) === type ? start : null;
+}
+
+function boxOf(type: string, ...data: readonly Buffer[]): Buffer {
+  const head = Buffer.alloc(8);
+  head.writeUInt32BE(data.reduce((sum, { length }) => sum + length, 8));
+  head.write(type, 4, 'latin1');
+  return Buffer.concat([head, ...data]);
+}

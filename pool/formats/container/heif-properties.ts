@@ -1,0 +1,59 @@
+import type { Cicp } from '../metadata/cicp.ts';
+import { type ContainerBox, maxBoxes } from './boxes.ts';
+
+/** The properties of one item (ISO/IEC 23008-12, 9.3). */
+interface Association {
+  readonly item: number;
+  /** From 1; 0 is none. */
+  readonly indexes: readonly number[];
+  /** Whether a reader must know the property, by index. */
+  readonly essential: readonly boolean[];
+}
+
+/** The entries of an `ipma` box. @throws RangeError for a truncated one */
+export function* associations(ipma: Buffer): Generator<Association> {
+  const [version = 0] = ipma;
+  const wide = (ipma.readUInt8(3) & 1) === 1;
+  const entries = Math.min(ipma.readUInt32BE(4), maxBoxes);
+  let at = 8;
+  for (let entry = 0; entry < entries; entry += 1) {
+    const item = version === 0 ? ipma.readUInt16BE(at) : ipma.readUInt32BE(at);
+    at += version === 0 ? 2 : 4;
+    const indexes: number[] = [];
+    const essential: boolean[] = [];
+    const end = at + 1 + ipma.readUInt8(at) * (wide ? 2 : 1);
+    for (at += 1; at < end; at += wide ? 2 : 1) {
+      indexes.push(wide ? ipma.readUInt16BE(at) & 0x7fff : ipma.readUInt8(at) & 0x7f);
+      essential.push((ipma.readUInt8(at) & 0x80) !== 0);
+    }
+    yield { item, indexes, essential };
+  }
+}
+
+/** The entries as a box of version 1, whose numbers have the most bits. */
+export function ipmaOf(entries: readonly Association[]): Buffer {
+  const head = Buffer.from([1, 0, 0, 1, 0, 0, 0, 0]);
+  head.writeUInt32BE(entries.length, 4);
+  const parts = entries.map(({ item, indexes, essential }) => {
+    const part = Buffer.alloc(5 + 2 * indexes.length);
+    part.writeUInt32BE(item);
+    part.writeUInt8(indexes.length, 4);
+    for (const [place, index] of indexes.entries()) {
+      part.writeUInt16BE(index | (essential[place] === true ? 0x8000 : 0), 5 + 2 * place);
+    }
+    return part;
+  });
+  return Buffer.concat([head, ...parts]);
+}
+
+const colourType = (property: ContainerBox | undefined): string =>
+  property?.type === 'colr' ? property.data.toString('latin1', 0, 4) : '';
+
+/** The codes of a colour property (ISO/IEC 14496-12, 12.1.5); null for another property. */
+export const cicpOf = (property: ContainerBox | undefined): Cicp | null =>
+  property === undefined || colourType(property) !== 'nclx'
+    ? null
+    : { primaries: property.data.readUInt16BE(4), transfer: property.data.readUInt16BE(6) };
+
+export const isProfile = (property: ContainerBox | undefined): boolean =>
+  /^(?:prof|rICC)$/.test(colourType(property));

@@ -1,0 +1,191 @@
+/** Coding-independent code points of colours (ITU-T H.273). */
+export interface Cicp {
+  /** Colour primaries, table 2. */
+  readonly primaries: number;
+  /** Transfer characteristics, table 3. */
+  readonly transfer: number;
+}
+
+type Xyz = readonly [x: number, y: number, z: number];
+
+interface Primaries {
+  readonly name: string;
+  /** Red, green and blue, adapted to the D50 of profiles (Bradford) from the chromaticities of the table. */
+  readonly colours: readonly [Xyz, Xyz, Xyz];
+}
+
+const primaries601: Primaries = {
+  name: 'BT.601 525',
+  colours: [
+    [0.41629, 0.22168, 0.01365],
+    [0.3932, 0.70328, 0.09133],
+    [0.15471, 0.07504, 0.71993],
+  ],
+};
+
+const primaries709: Primaries = {
+  name: 'BT.709',
+  colours: [
+    [0.43604, 0.22248, 0.01392],
+    [0.38511, 0.71691, 0.09707],
+    [0.14305, 0.06061, 0.71391],
+  ],
+};
+
+/** 2 is unspecified, and 3 and 10 (XYZ) are none of an RGB. */
+const primariesByCode: Readonly<Record<number, Primaries>> = {
+  1: primaries709,
+  2: primaries709,
+  4: {
+    name: 'BT.470 M',
+    colours: [
+      [0.63446, 0.311, -0.00118],
+      [0.18513, 0.59149, 0.05551],
+      [0.1446, 0.09751, 0.77058],
+    ],
+  },
+  5: {
+    name: 'BT.601 625',
+    colours: [
+      [0.45525, 0.23228, 0.01453],
+      [0.3676, 0.70782, 0.10487],
+      [0.14136, 0.0599, 0.70549],
+    ],
+  },
+  6: primaries601,
+  7: primaries601,
+  8: {
+    name: 'Film',
+    colours: [
+      [0.56565, 0.26424, -0.00132],
+      [0.25388, 0.68508, 0.05498],
+      [0.14467, 0.05068, 0.77124],
+    ],
+  },
+  9: {
+    name: 'BT.2020',
+    colours: [
+      [0.67348, 0.27904, -0.00193],
+      [0.16567, 0.67534, 0.02998],
+      [0.12505, 0.04561, 0.79685],
+    ],
+  },
+  11: {
+    name: 'DCI-P3',
+    colours: [
+      [0.48616, 0.22668, -0.0008],
+      [0.32385, 0.71033, 0.04324],
+      [0.15419, 0.06298, 0.78247],
+    ],
+  },
+  12: {
+    name: 'Display P3',
+    colours: [
+      [0.51512, 0.24119, -0.00105],
+      [0.29198, 0.69224, 0.04188],
+      [0.1571, 0.06657, 0.78407],
+    ],
+  },
+  22: {
+    name: 'EBU 3213-E',
+    colours: [
+      [0.45427, 0.2419, 0.01489],
+      [0.35332, 0.67365, 0.09062],
+      [0.15662, 0.08445, 0.71939],
+    ],
+  },
+};
+
+/** The parameters of the function types 0 and 3 of a profile (ICC.1:2022, 10.18). */
+type Curve = readonly number[];
+
+const srgbCurve: Curve = [2.4, 1 / 1.055, 0.055 / 1.055, 1 / 12.92, 0.04045];
+
+/** Also the curves of cameras for video: Chromium shows such pictures with that of sRGB, like players. */
+const srgbTransfers: ReadonlySet<number> = new Set([1, 2, 6, 7, 11, 12, 13, 14, 15]);
+const gammas: Readonly<Record<number, number>> = { 4: 2.2, 5: 2.8, 8: 1 };
+
+/**
+ * A profile (ICC.1:2022) with the meaning of the codes.
+ *
+ * @returns null for colours that are those of sRGB, and for codes that no profile of primaries and curves can
+ *   express, such as those of HDR
+ */
+export function cicpProfile({ primaries: code, transfer }: Cicp): Buffer | null {
+  const isSrgbCurve = srgbTransfers.has(transfer);
+  const primaries = primariesByCode[code];
+  const gamma = gammas[transfer];
+  const curve = isSrgbCurve ? srgbCurve : gamma === undefined ? null : [gamma];
+  if (primaries === undefined || curve === null) return null;
+  if (primaries === primaries709 && isSrgbCurve) return null;
+  const [red, green, blue] = primaries.colours.map((colour) => tag('XYZ ', fixed(colour)));
+  const trc = tag('para', Buffer.from([0, curve.length === 1 ? 0 : 3, 0, 0]), fixed(curve));
+  return profileOf([
+    ['desc', text(`${primaries.name}${isSrgbCurve ? '' : ` gamma ${gamma}`}`)],
+    ['cprt', text('CC0')],
+    ['wtpt', tag('XYZ ', fixed(d50))],
+    ['rXYZ', red],
+    ['gXYZ', green],
+    ['bXYZ', blue],
+    ['rTRC', trc],
+    ['gTRC', trc],
+    ['bTRC', trc],
+  ]);
+}
+
+const d50: Xyz = [0.9642, 1, 0.8249];
+const headerBytes = 128;
+
+/** Tags with the same data share it. */
+function profileOf(tags: readonly (readonly [name: string, data: Buffer | undefined])[]): Buffer {
+  const header = Buffer.alloc(headerBytes);
+  // Version 4.4, a display's profile, from RGB to XYZ.
+  header.writeUInt32BE(0x04_40_00_00, 8);
+  header.write('mntrRGB XYZ ', 12, 'latin1');
+  header.write('acsp', 36, 'latin1');
+  fixed(d50).copy(header, 68);
+  const table = Buffer.alloc(4 + 12 * tags.length);
+  table.writeUInt32BE(tags.length);
+  const offsets = new Map<Buffer, number>();
+  const parts: Buffer[] = [header, table];
+  let end = headerBytes + table.length;
+  for (const [index, [name, data = Buffer.of()]] of tags.entries()) {
+    const at = 4 + 12 * index;
+    table.write(name, at, 'latin1');
+    table.writeUInt32BE(offsets.get(data) ?? end, at + 4);
+    table.writeUInt32BE(data.length, at + 8);
+    if (offsets.has(data)) continue;
+    offsets.set(data, end);
+    parts.push(data);
+    end += data.length;
+  }
+  header.writeUInt32BE(end);
+  return Buffer.concat(parts);
+}
+
+/** Padded to a multiple of four bytes. */
+function tag(type: string, ...data: readonly Buffer[]): Buffer {
+  const bytes = Buffer.concat([Buffer.from(`${type}\0\0\0\0`, 'latin1'), ...data]);
+  return Buffer.concat([bytes, Buffer.alloc(-bytes.length & 3)]);
+}
+
+/** Numbers of 16 bits before and after the point. */
+function fixed(values: readonly number[]): Buffer {
+  const bytes = Buffer.alloc(4 * values.length);
+  for (const [index, value] of values.entries()) {
+    bytes.writeInt32BE(Math.round(value * 65_536), 4 * index);
+  }
+  return bytes;
+}
+
+/** A text in one language (10.15). */
+function text(content: string): Buffer {
+  const utf16 = Buffer.from(content, 'utf16le').swap16();
+  const head = Buffer.alloc(20);
+  head.writeUInt32BE(1);
+  head.writeUInt32BE(12, 4);
+  head.write('enUS', 8, 'latin1');
+  head.writeUInt32BE(utf16.length, 12);
+  head.writeUInt32BE(28, 16);
+  return tag('mluc', head, utf16);
+}
