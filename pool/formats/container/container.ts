@@ -3,7 +3,7 @@ import type { SourceKind } from '../kinds.ts';
 import { sniff } from '../sniff.ts';
 import { unsupportedFormat } from '../unsupported-formats.ts';
 import { gifParts } from './gif.ts';
-import { withStillBrand } from './heif.ts';
+import { withOpenedBrand } from './heif.ts';
 import { heifParts } from './heif-parts.ts';
 import { jpegParts } from './jpeg.ts';
 import { type MetadataRole, metadataRoles, type Part, type Parts, tooManyParts } from './parts.ts';
@@ -82,7 +82,7 @@ export const containerFormats: Readonly<Record<SourceKind, ContainerFormat | nul
 export function openContainer(source: Uint8Array): Container {
   const kind = sniff(source);
   if (kind === null) throw unsupportedFormat(source);
-  const bytes = withStillBrand(source);
+  const bytes = kind === 'avif' || kind === 'heif' ? withOpenedBrand(source, kind) : source;
   const format = containerFormats[kind];
   return { bytes, kind, ...(format === null ? notExamined : examine(bufferOf(bytes), format)) };
 }

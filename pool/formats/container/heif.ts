@@ -1,5 +1,6 @@
 import { bufferOf, parseBytes } from '../bytes.ts';
 import { boxes, type ContainerBox, findBox, itemEntries, itemType, maxBoxes } from './boxes.ts';
+import { codingOf, referenceOf } from './heif-coding.ts';
 
 /** Properties of the primary image of a HEIF or AVIF file. */
 interface HeifHeader {
@@ -7,6 +8,13 @@ interface HeifHeader {
   readonly brand: string;
   /** True for a sequence without a still image. */
   readonly onlySequence: boolean;
+  /**
+   * Type of the primary image's coded items, such as `hvc1` or `j2k1`; null if absent. That of an image derived
+   * from others, such as a grid, is the type of the first one.
+   */
+  readonly coding: string | null;
+  /** True if the primary image is coded as the difference to another one (ISO/IEC 23008-12, 6.4.9). */
+  readonly predicted: boolean;
   /** CICP transfer characteristics (ITU-T H.273, table 3); null if absent. */
   readonly transfer: number | null;
   /** True if the file has only coded images: no metadata, sequence or unknown part. */
@@ -15,20 +23,28 @@ interface HeifHeader {
   readonly onlySignedImages: boolean;
 }
 
+/** The major brands that libvips 8.18 opens (libvips/foreign/heifload.c). */
+const openedBrands: ReadonlySet<string> = new Set(
+  'avif heic heix hevc heim heis hevm hevs mif1 msf1'.split(' '),
+);
+
 /**
- * The source, with the major brand `avif` in place of `avis`: libvips 8.18 opens no file with that brand,
- * although most sequences include a still image. A copy if anything changes.
+ * The source, with a major brand that libvips opens in place of others, such as `avis` of sequences, most of which
+ * include a still image, and `mif2`. It compares only that brand, and none of the compatible ones. A copy if
+ * anything changes.
  */
-export function withStillBrand(source: Uint8Array): Uint8Array {
-  if (bufferOf(source).toString('latin1', 4, 12) !== 'ftypavis') return source;
+export function withOpenedBrand(source: Uint8Array, kind: 'avif' | 'heif'): Uint8Array {
+  if (openedBrands.has(bufferOf(source).toString('latin1', 8, 12))) return source;
   const copy = Buffer.from(source);
-  copy.write('avif', 8, 'latin1');
+  copy.write(kind === 'avif' ? 'avif' : 'mif1', 8, 'latin1');
   return copy;
 }
 
 const noHeader: HeifHeader = {
   brand: '',
   onlySequence: false,
+  coding: null,
+  predicted: false,
   transfer: null,
   onlyImages: false,
   onlySignedImages: false,
@@ -55,10 +71,13 @@ function readHeader(source: Buffer): HeifHeader {
   const primary = primaryItem(findBox(inside, 'pitm'));
   const entries = itemEntries(findBox(inside, 'iinf'));
   const hasOnlyImageItems = entries.every((entry) => imageItems.has(itemType(entry)));
+  const references = findBox(inside, 'iref');
   const others = top.filter(({ type }) => !imageBoxes.has(type));
   return {
     brand,
     onlySequence: hasSequence && primary === null,
+    coding: primary === null ? null : codingOf(primary, entries, references),
+    predicted: primary !== null && referenceOf('pred', primary, references) !== null,
     transfer: primary === null ? null : transferOf(findBox(inside, 'iprp'), primary),
     onlyImages: hasOnlyImageItems && others.length === 0,
     onlySignedImages: hasOnlyImageItems && others.length > 0 && others.every(isManifest),
