@@ -9,12 +9,13 @@ import { hasAlpha } from './bitmap/pixels.ts';
 import { type Container, openContainer } from './container/container.ts';
 import { corrupt, unsupported } from './errors.ts';
 import type { SourceColour, SourceFacts } from './facts.ts';
+import { keepsDepth } from './heic/decode.ts';
 import { IsolationRequired, maxThreadWidth, requireUsableProfile } from './isolation.ts';
 import { kinds, type SourceKind } from './kinds.ts';
 import { ColourSpace } from './metadata/colour-space.ts';
 import { isSrgb, profileName } from './metadata/profile.ts';
+import { pageOption, unlimitedOption } from './open-options.ts';
 import { optionalFormats, optionalFormatsProbed } from './optional-formats.ts';
-import { pageOption } from './page-option.ts';
 import { readPdf } from './pdf/decode.ts';
 import {
   requireFrames,
@@ -84,7 +85,11 @@ async function inspectFile(
   const frames = kinds[kind].animates ? (header.pages ?? 1) : 1;
   requireFrames(frames);
   const height = header.pageHeight ?? size.height;
-  const colour = colourOf(header);
+  // libvips also takes an AVIF with the major brand mif1 for HEVC.
+  const byLibheif = kind === 'heif' && header.compression === 'hevc' && !optionalFormats().hevc;
+  const refused = byLibheif ? unsupportedEncoding(kind, bytes, null) : null;
+  if (refused !== null) throw refused;
+  const colour = colourOf(header, !byLibheif || keepsDepth(header));
   // CMYK with alpha has five channels.
   const extraSamples = header.channels > { grey: 2, rgb: 4, other: 5 }[colour.model];
   if (svg !== null) requireRasterisable(size, svg, sourceMaxPixels);
@@ -104,8 +109,7 @@ async function inspectFile(
     hasAlpha: header.hasAlpha && !extraSamples,
     extraSamples,
     colour,
-    // libvips also takes an AVIF with the major brand mif1 for HEVC.
-    byLibheif: kind === 'heif' && header.compression === 'hevc' && !optionalFormats().hevc,
+    byLibheif,
     svg,
     gainMap: await gainMapSize(header),
   };
@@ -172,7 +176,8 @@ async function readHeader(
     // The caller checks the pixels before decoding. sharp's own limit would be an error that differs from
     // those of invalid headers only by its message.
     const failOn = lenient ? 'none' : 'error';
-    const options = { limitInputPixels: false, failOn, ...pageOption(page) } as const;
+    const opening = { ...pageOption(page), ...unlimitedOption(kind) };
+    const options = { limitInputPixels: false, failOn, ...opening } as const;
     const density = kinds[kind].vector ? { density: svgDensity } : {};
     return await sharp(bytes, { ...options, ...density }).metadata();
   } catch (error) {
@@ -243,14 +248,14 @@ function inspectBitmap(
   };
 }
 
-function colourOf({ icc, space, hasProfile, depth }: Metadata): SourceColour {
+function colourOf({ icc, space, hasProfile, depth }: Metadata, keepsDepth: boolean): SourceColour {
   const hasSrgb = icc !== undefined && isSrgb(icc);
   return {
     model: /^s?rgb(?:16)?$/.test(space) ? 'rgb' : /^(?:b-w|grey16)$/.test(space) ? 'grey' : 'other',
     hasProfile,
     profileName: icc === undefined ? null : profileName(icc),
     isSrgb: hasSrgb,
-    is16Bit: depth === 'ushort',
+    is16Bit: depth === 'ushort' && keepsDepth,
     space: icc === undefined || hasSrgb ? null : ColourSpace.of(icc),
   };
 }

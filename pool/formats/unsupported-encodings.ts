@@ -5,7 +5,7 @@ import { readHeif } from './container/heif.ts';
 import { pngColours } from './container/png.ts';
 import { type TiffPixels, tiffPixels } from './container/tiff.ts';
 import { unsupported } from './errors.ts';
-import type { SourceKind } from './kinds.ts';
+import { kinds, type SourceKind } from './kinds.ts';
 
 /** CICP transfer characteristics of HDR (ITU-T H.273, table 3). */
 const hdrTransfers: ReadonlyMap<number | null, string> = new Map([
@@ -46,9 +46,7 @@ export function unsupportedEncoding(
   source: Uint8Array,
   error: unknown,
 ): ServiceError | null {
-  if (kind === 'avif' && readHeif(source).onlySequence) {
-    return unsupported('The AVIF has only a sequence, and no image.');
-  }
+  if (kind === 'avif' || kind === 'heif') return unsupportedHeif(kind, source, error);
   if (kind !== 'tiff') return null;
   for (const page of tiffPixels(bufferOf(source))) {
     const encoding = unsupportedTiffEncoding(page);
@@ -57,6 +55,41 @@ export function unsupportedEncoding(
     return unsupported(message, error);
   }
   return null;
+}
+
+/** Codings of items that libheif reads. */
+const heifCodings: ReadonlySet<string> = new Set(['av01', 'hvc1']);
+
+/** Types of coded items (the registry of MPEG-4, mp4ra.org). */
+const codingNames: Readonly<Record<string, string>> = {
+  avc1: 'AVC',
+  j2k1: 'JPEG 2000',
+  jpeg: 'JPEG',
+  lhv1: 'layered HEVC',
+  unci: 'uncompressed pixels',
+  vvc1: 'VVC',
+};
+
+function unsupportedHeif(
+  kind: 'avif' | 'heif',
+  source: Uint8Array,
+  error: unknown,
+): ServiceError | null {
+  const { onlySequence, coding, predicted } = readHeif(source);
+  const { label } = kinds[kind];
+  const remedy = 'To use it: save it as HEIC, AVIF or JPEG';
+  if (onlySequence) {
+    const message = `The ${label} has only a sequence, and no image. To use it: deliver one of its frames as an image.`;
+    return unsupported(message, error);
+  }
+  if (coding !== null && !heifCodings.has(coding)) {
+    const name = codingNames[coding] ?? coding;
+    const message = `The source is a HEIF in an unsupported encoding (${name}). ${remedy}.`;
+    return unsupported(message, error);
+  }
+  return predicted
+    ? unsupported(`The source is a HEIF that is predicted from another image. ${remedy}.`, error)
+    : null;
 }
 
 /** Values of the tag Compression that libtiff reads nowhere, or only in some installations. */

@@ -6,7 +6,7 @@ import { corrupt } from '../formats/errors.ts';
 import type { SourceFacts } from '../formats/facts.ts';
 import type { InspectionLimits } from '../formats/inspect.ts';
 import { kinds } from '../formats/kinds.ts';
-import { pageOption } from '../formats/page-option.ts';
+import { pageOption, unlimitedOption } from '../formats/open-options.ts';
 import { sizedSvg, svgDensity } from '../formats/svg/size.ts';
 import { unsupportedEncoding } from '../formats/unsupported-encodings.ts';
 import type { Size } from '../geometry.ts';
@@ -61,7 +61,7 @@ export class Pipeline {
       // Missing or corrupt pixels are errors unless `lenient`. Decoder warnings are not, because browsers
       // show such images too.
       failOn: opening.lenient === true ? 'none' : 'error',
-      unlimited: false,
+      ...unlimitedOption(facts.kind),
       // A second safeguard after `inspect`. The sides of a rasterised SVG are rounded up, by less than a
       // pixel each, so they may exceed the plan.
       limitInputPixels: limits.sourceMaxPixels + (vector ? 2 * maxSide + 1 : 0),

@@ -38,7 +38,7 @@ t.test('colours that are added to grey pixels are grey: `coloured` in plan.ts', 
 });
 
 t.test(
-  'an AVIF with the brand of sequences is not opened: `withStillBrand` in heif.ts',
+  'an AVIF with the brand of sequences is not opened: `withOpenedBrand` in heif.ts',
   async (t) => {
     const file = await sharp(await plain('srgb'))
       .avif()

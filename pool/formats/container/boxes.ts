@@ -38,6 +38,9 @@ export const findBox = (list: readonly ContainerBox[], type: string): Buffer | u
 export const itemEntries = (iinf: Buffer | undefined): ContainerBox[] =>
   boxes(iinf?.subarray(iinf[0] === 0 ? 6 : 8));
 
+export const itemId = ({ data }: ContainerBox): number =>
+  data[0] === 3 ? data.readUInt32BE(4) : data.readUInt16BE(4);
+
 export function itemType({ data }: ContainerBox): string {
   const at = data[0] === 3 ? 10 : 8;
   return data.toString('latin1', at, at + 4);

@@ -3,7 +3,7 @@ import type { SourceKind } from '../kinds.ts';
 import { sniff } from '../sniff.ts';
 import { unsupportedFormat } from '../unsupported-formats.ts';
 import { gifParts } from './gif.ts';
-import { withStillBrand } from './heif.ts';
+import { withOpenedBrand } from './heif.ts';
 import { heifParts } from './heif-parts.ts';
 import { withHeifProfile } from './heif-profile.ts';
 import { jpegParts } from './jpeg.ts';
@@ -91,7 +91,7 @@ export const containerFormats: Readonly<Record<SourceKind, ContainerFormat | nul
 export function openContainer(source: Uint8Array): Container {
   const kind = sniff(source);
   if (kind === null) throw unsupportedFormat(source);
-  const deliverable = withStillBrand(source);
+  const deliverable = kind === 'avif' || kind === 'heif' ? withOpenedBrand(source, kind) : source;
   const format = containerFormats[kind];
   const bytes = format?.withProfile?.(deliverable) ?? deliverable;
   const examined = format === null ? notExamined : examine(bufferOf(bytes), format);

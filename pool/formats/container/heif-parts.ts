@@ -1,4 +1,4 @@
-import { boxes, type ContainerBox, findBox, itemEntries, itemType } from './boxes.ts';
+import { boxes, type ContainerBox, findBox, itemEntries, itemId, itemType } from './boxes.ts';
 import type { PartRole, Parts } from './parts.ts';
 
 /**
@@ -39,9 +39,6 @@ function* boxParts(file: Buffer, list: readonly ContainerBox[]): Parts {
     yield { role: isProfile ? 'profile' : 'pixels', from: start, to, content: [start, to] };
   }
 }
-
-const itemId = ({ data }: ContainerBox): number =>
-  data[0] === 3 ? data.readUInt32BE(4) : data.readUInt16BE(4);
 
 const roleOf = (type: string): PartRole =>
   type === 'Exif' ? 'exif' : type === 'mime' ? 'xmp' : 'pixels';

@@ -1,6 +1,6 @@
 import { bufferOf, parseBytes } from '../bytes.ts';
 import type { Cicp } from '../metadata/cicp.ts';
-import { boxes, type ContainerBox, findBox, itemEntries, itemType } from './boxes.ts';
+import { codingOf, referenceOf } from './heif-coding.ts';
 import { associations, cicpOf } from './heif-properties.ts';
 
 /** Properties of the primary image of a HEIF or AVIF file. */
@@ -11,20 +11,33 @@ interface HeifHeader {
   readonly onlySequence: boolean;
   /** The colour codes (`nclx`); null if absent. */
   readonly cicp: Cicp | null;
+  /**
+   * Type of the primary image's coded items, such as `hvc1` or `j2k1`; null if absent. That of an image derived
+   * from others, such as a grid, is the type of the first one.
+   */
+  readonly coding: string | null;
+  /** True if the primary image is coded as the difference to another one (ISO/IEC 23008-12, 6.4.9). */
+  readonly predicted: boolean;
   /** True if the file has only coded images: no metadata, sequence or unknown part. */
   readonly onlyImages: boolean;
   /** True if the file has a C2PA manifest, and else only coded images. */
   readonly onlySignedImages: boolean;
 }
 
+/** The major brands that libvips 8.18 opens (libvips/foreign/heifload.c). */
+const openedBrands: ReadonlySet<string> = new Set(
+  'avif heic heix hevc heim heis hevm hevs mif1 msf1'.split(' '),
+);
+
 /**
- * The source, with the major brand `avif` in place of `avis`: libvips 8.18 opens no file with that brand,
- * although most sequences include a still image. A copy if anything changes.
+ * The source, with a major brand that libvips opens in place of others, such as `avis` of sequences, most of which
+ * include a still image, and `mif2`. It compares only that brand, and none of the compatible ones. A copy if
+ * anything changes.
  */
-export function withStillBrand(source: Uint8Array): Uint8Array {
-  if (bufferOf(source).toString('latin1', 4, 12) !== 'ftypavis') return source;
+export function withOpenedBrand(source: Uint8Array, kind: 'avif' | 'heif'): Uint8Array {
+  if (openedBrands.has(bufferOf(source).toString('latin1', 8, 12))) return source;
   const copy = Buffer.from(source);
-  copy.write('avif', 8, 'latin1');
+  copy.write(kind === 'avif' ? 'avif' : 'mif1', 8, 'latin1');
   return copy;
 }
 
@@ -32,6 +45,8 @@ const noHeader: HeifHeader = {
   brand: '',
   onlySequence: false,
   cicp: null,
+  coding: null,
+  predicted: false,
   onlyImages: false,
   onlySignedImages: false,
 };
@@ -57,11 +72,14 @@ function readHeader(source: Buffer): HeifHeader {
   const primary = primaryItem(findBox(inside, 'pitm'));
   const entries = itemEntries(findBox(inside, 'iinf'));
   const hasOnlyImageItems = entries.every((entry) => imageItems.has(itemType(entry)));
+  const references = findBox(inside, 'iref');
   const others = top.filter(({ type }) => !imageBoxes.has(type));
   return {
     brand,
     onlySequence: hasSequence && primary === null,
     cicp: primary === null ? null : primaryCicp(findBox(inside, 'iprp'), primary),
+    coding: primary === null ? null : codingOf(primary, entries, references),
+    predicted: primary !== null && referenceOf('pred', primary, references) !== null,
     onlyImages: hasOnlyImageItems && others.length === 0,
     onlySignedImages: hasOnlyImageItems && others.length > 0 && others.every(isManifest),
   };

@@ -1,13 +1,23 @@
 import { createRequire } from 'node:module';
 import { extname } from 'node:path';
 import sharp from 'sharp';
+import type { Size } from '../../geometry.ts';
 import type { SourceFacts } from '../facts.ts';
 import { withoutOrientation } from '../metadata/exif.ts';
-import { pageOption } from '../page-option.ts';
+import { pageOption, unlimitedOption } from '../open-options.ts';
 import { runDecoder } from '../wasm/run.ts';
 import type { HeicTask } from './thread.ts';
 
 const entry = new URL(`./thread${extname(import.meta.url)}`, import.meta.url);
+
+/**
+ * From this number of pixels on, samples of 10 and 12 bits are decoded to 8: up to 24 bytes for each pixel would not
+ * fit in the memory of a process.
+ */
+const maxDeepPixels = 50_000_000;
+
+/** True if samples of more than 8 bits are decoded to 16. */
+export const keepsDepth = ({ width, height }: Size): boolean => width * height <= maxDeepPixels;
 
 /**
  * Decodes an image of a HEIC with libheif and libde265, which sharp's libvips does not have, and writes it as an
@@ -23,12 +33,13 @@ export async function heicAsPng(
   { page, width, height, hasAlpha, colour }: SourceFacts,
   keepsMetadata: boolean,
 ): Promise<Uint8Array> {
-  const opening = { limitInputPixels: false, failOn: 'none', ...pageOption(page) } as const;
-  const { icc, exif, xmp } = await sharp(source, opening).metadata();
+  const options = { ...pageOption(page), ...unlimitedOption('heif') };
+  const opening = { limitInputPixels: false, failOn: 'none', ...options } as const;
+  const { icc, exif, xmp, pagePrimary = 0 } = await sharp(source, opening).metadata();
   const file = createRequire(import.meta.url).resolve('libheif-js/libheif-wasm/libheif.wasm');
   return await runDecoder<HeicTask>(entry, file, {
     source,
-    page,
+    page: page ?? pagePrimary,
     form: { width, height, channels: hasAlpha ? 4 : 3, bits: colour.is16Bit ? 16 : 8 },
     metadata: {
       icc,

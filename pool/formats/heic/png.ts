@@ -1,5 +1,4 @@
-import { deflateSync } from 'node:zlib';
-import { pngChunk } from '../container/png-chunk.ts';
+import { crc32, deflateSync } from 'node:zlib';
 
 export interface PngForm {
   readonly width: number;
@@ -19,46 +18,111 @@ const signature = Buffer.from('\x89PNG\r\n\x1a\n', 'latin1');
 const exifPrefix = Buffer.from('Exif\0\0', 'latin1');
 
 /**
- * An uncompressed PNG (W3C, PNG third edition), in an ArrayBuffer of its own.
+ * An uncompressed PNG (W3C, PNG third edition), in an ArrayBuffer of its own. It is written once and in place,
+ * because a copy of the pixels of a large picture would not fit in the memory of the process.
  *
  * @param read writes the row `y`, with samples of 16 bits in big endian
  */
 export function pngOfRows(
-  { width, height, channels, bits }: PngForm,
+  form: PngForm,
   { icc, exif, xmp }: PngMetadata,
   read: (y: number, row: Uint8Array) => void,
 ): Buffer<ArrayBuffer> {
-  const rowBytes = (width * channels * bits) / 8;
-  // The first byte of a row names its filter: 0 for none.
-  const rows = new Uint8Array((rowBytes + 1) * height);
-  for (let y = 0; y < height; y += 1) {
-    const at = y * (rowBytes + 1) + 1;
-    read(y, rows.subarray(at, at + rowBytes));
-  }
+  const { width, height, channels, bits } = form;
   const header = Buffer.alloc(13);
   header.writeUInt32BE(width, 0);
   header.writeUInt32BE(height, 4);
   header.set([bits, channels === 4 ? 6 : 2], 8);
-  const parts = [
+  const before = Buffer.concat([
     signature,
-    ...pngChunk('IHDR', header),
-    ...(icc === undefined ? [] : pngChunk('iCCP', Buffer.from('icc\0\0'), deflateSync(icc))),
-    ...(exif === undefined ? [] : pngChunk('eXIf', withoutPrefix(exif))),
-    ...(xmp === undefined ? [] : pngChunk('iTXt', Buffer.from('XML:com.adobe.xmp\0\0\0\0\0'), xmp)),
-    ...pngChunk('IDAT', deflateSync(rows, { level: 0, chunkSize: 2 ** 20 })),
-    ...pngChunk('IEND'),
-  ];
-  const length = parts.reduce((sum, part) => sum + part.byteLength, 0);
-  const png = Buffer.from(new ArrayBuffer(length));
-  let at = 0;
-  for (const part of parts) {
-    png.set(part, at);
-    at += part.byteLength;
-  }
+    chunk('IHDR', header),
+    ...(icc === undefined ? [] : [chunk('iCCP', Buffer.from('icc\0\0'), deflateSync(icc))]),
+    ...(exif === undefined ? [] : [chunk('eXIf', withoutPrefix(exif))]),
+    ...(xmp === undefined ? [] : [chunk('iTXt', Buffer.from('XML:com.adobe.xmp\0\0\0\0\0'), xmp)]),
+  ]);
+  const after = chunk('IEND');
+  const dataBytes = storedBytes(form);
+  const png = Buffer.from(new ArrayBuffer(before.length + chunkBytes + dataBytes + after.length));
+  png.set(before, 0);
+  const data = png.subarray(before.length, png.length - after.length);
+  writeStored(form, data.subarray(8, -4), read);
+  sealChunk('IDAT', data);
+  png.set(after, png.length - after.length);
   return png;
+}
+
+/** Of a chunk without its data: length, name and checksum. */
+const chunkBytes = 12;
+
+function chunk(type: string, ...parts: readonly Uint8Array[]): Buffer {
+  const whole = Buffer.concat([Buffer.alloc(8), ...parts, Buffer.alloc(4)]);
+  sealChunk(type, whole);
+  return whole;
+}
+
+/** Writes length, name and checksum around the data of a chunk. */
+function sealChunk(type: string, whole: Buffer): void {
+  whole.writeUInt32BE(whole.length - chunkBytes, 0);
+  whole.write(type, 4, 'latin1');
+  whole.writeUInt32BE(crc32(whole.subarray(4, -4)), whole.length - 4);
 }
 
 function withoutPrefix(exif: Uint8Array): Uint8Array {
   const start = exif.subarray(0, exifPrefix.length);
   return exifPrefix.equals(start) ? exif.subarray(exifPrefix.length) : exif;
+}
+
+/** Maximum of a stored block (RFC 1951, 3.2.4), whose head has 5 bytes. */
+const maxBlock = 65_535;
+const blockHead = 5;
+
+/** A row with its first byte, which names the filter: 0 for none. */
+const rowBytes = ({ width, channels, bits }: PngForm): number => 1 + (width * channels * bits) / 8;
+
+/** Length of the zlib stream of {@link writeStored}: 2 bytes before the blocks, and 4 behind them. */
+function storedBytes(form: PngForm): number {
+  const row = rowBytes(form);
+  return 2 + form.height * (row + blockHead * Math.ceil(row / maxBlock)) + 4;
+}
+
+/** Writes a zlib stream (RFC 1950) without compression. No row shares a block with another one. */
+function writeStored(
+  form: PngForm,
+  target: Buffer,
+  read: (y: number, row: Uint8Array) => void,
+): void {
+  const row = Buffer.alloc(rowBytes(form));
+  let at = target.writeUInt16BE(0x7801, 0);
+  let sum = 1;
+  for (let y = 0; y < form.height; y += 1) {
+    read(y, row.subarray(1));
+    sum = adler32(row, sum);
+    for (let from = 0; from < row.length; from += maxBlock) {
+      const block = row.subarray(from, from + maxBlock);
+      const isLast = y === form.height - 1 && from + block.length === row.length;
+      at = target.writeUInt8(isLast ? 1 : 0, at);
+      at = target.writeUInt16LE(block.length, at);
+      at = target.writeUInt16LE(maxBlock - block.length, at);
+      target.set(block, at);
+      at += block.length;
+    }
+  }
+  target.writeUInt32BE(sum, at);
+}
+
+/** Adler-32 (RFC 1950, 8.2), continued from `sum`. */
+function adler32(bytes: Uint8Array, sum: number): number {
+  // As many as keep `high` below 2^31, in which numbers are integers.
+  const atOnce = 3_000;
+  let low = sum & 0xffff;
+  let high = sum >>> 16;
+  for (let at = 0; at < bytes.length; ) {
+    for (const end = Math.min(at + atOnce, bytes.length); at < end; at += 1) {
+      low += bytes[at] ?? 0;
+      high += low;
+    }
+    low %= 65_521;
+    high %= 65_521;
+  }
+  return ((high << 16) | low) >>> 0;
 }

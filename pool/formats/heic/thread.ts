@@ -8,8 +8,8 @@ import { type PngForm, type PngMetadata, pngOfRows } from './png.ts';
 
 export interface HeicTask {
   readonly source: Uint8Array;
-  /** Null for the primary image. */
-  readonly page: number | null;
+  /** Index among the images that are no thumbnails, depth or gain maps. */
+  readonly page: number;
   /** Of the image, as read from the header. */
   readonly form: PngForm;
   readonly metadata: PngMetadata;
@@ -30,38 +30,50 @@ interface Plane {
   readonly bits_per_pixel: number;
 }
 
+/** An error of libheif, or what a call returns in place of one. */
+interface Result {
+  readonly code?: unknown;
+  readonly subcode?: unknown;
+  readonly message?: unknown;
+}
+
 const {
   heif_error_Ok: ok,
   heif_error_Memory_allocation_error: memory,
   heif_error_Unsupported_filetype: filetype,
   heif_error_Unsupported_feature: feature,
+  heif_error_Plugin_loading_error: plugin,
 } = api.heif_error_code;
+const { heif_suberror_Security_limit_exceeded: limit } = api.heif_suberror_code;
 
 /** The result of a call of libheif, unless it is an error. */
-function succeeded<T>(result: T & { readonly code?: unknown; readonly message?: unknown }): T {
-  const { code, message } = result;
+function succeeded<T>(result: T & Result): T {
+  const { code, subcode, message } = result;
   if (code === undefined || code === ok) return result;
+  if (subcode === limit) throw refused(message);
   if (code === memory) throw tooMuchMemory(message);
-  if (code === filetype || code === feature) {
-    throw unsupported(`The source is a HEIF with features that are not supported (${message}).`);
-  }
+  if (code === filetype || code === feature || code === plugin) throw refused(message);
   throw incomplete(message);
 }
+
+/** The message begins with the names of code and subcode, such as that of memory for each limit of libheif. */
+const refused = (message: unknown): Error =>
+  unsupported(
+    `The source is a HEIF with features that are not supported (${String(message).split(': ').at(-1)?.trim()}).`,
+    message,
+  );
 
 const incomplete = (cause: unknown): Error =>
   corrupt('The source has a valid HEIF header but cannot be decoded completely.', cause);
 
 function decode({ source, page, form, metadata }: HeicTask): Buffer<ArrayBuffer> {
   const context = api.heif_context_alloc();
-  succeeded(api.heif_context_read_from_memory(context, source));
-  const handle = succeeded(
-    page === null
-      ? api.heif_context_get_primary_image_handle(context)
-      : api.heif_context_get_image_handle(
-          context,
-          api.heif_context_get_list_of_top_level_image_IDs(context)[page],
-        ),
-  );
+  const opened: Result = api.heif_context_read_from_memory(context, source);
+  // The libheif of sharp has read the file, and refuses less.
+  if (opened.code !== ok) throw refused(opened.message);
+  // By its index, as libvips finds it: the item that the file calls primary may be a thumbnail.
+  const item = api.heif_context_get_list_of_top_level_image_IDs(context)[page];
+  const handle = succeeded(api.heif_context_get_image_handle(context, item));
   const { heif_chroma: chroma, heif_colorspace: space, heif_channel: channel } = api;
   const layout = {
     8: { 3: chroma.heif_chroma_interleaved_RGB, 4: chroma.heif_chroma_interleaved_RGBA },

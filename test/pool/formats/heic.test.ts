@@ -3,6 +3,7 @@ import sharp from 'sharp';
 import t from 'tap';
 import { ServiceError } from '../../../contract/errors.ts';
 import { decoderInput } from '../../../pool/formats/decoder-input.ts';
+import { pngOfRows } from '../../../pool/formats/heic/png.ts';
 import { optionalFormatsProbed } from '../../../pool/formats/optional-formats.ts';
 import { requireSupportedFormat } from '../../../pool/formats/unsupported-formats.ts';
 import { render } from '../../../pool/rendering/render.ts';
@@ -38,6 +39,13 @@ const colours = [red, green, blue, yellow];
 
 await optionalFormatsProbed;
 
+/** A file with other bytes at an offset from the first occurrence of a box's type. */
+function changed(file: Buffer, type: string, offset: number, bytes: Buffer): Buffer {
+  const copy = Buffer.from(file);
+  bytes.copy(copy, copy.indexOf(type) + offset);
+  return copy;
+}
+
 /** A file with another size in the header of its image. */
 function claiming(file: Buffer, width: number, height: number): Buffer {
   const copy = Buffer.from(file);
@@ -49,6 +57,17 @@ function claiming(file: Buffer, width: number, height: number): Buffer {
   copy.write('free', copy.indexOf('clap'), 'latin1');
   return copy;
 }
+
+/** The first item of the references of the grid. */
+const tileOf = (file: Buffer): Buffer => {
+  const at = file.indexOf('dimg') + 8;
+  return file.subarray(at, at + 2);
+};
+
+const sequence = Buffer.concat([
+  Buffer.from('\0\0\0\x18ftypmsf1\0\0\0\0msf1hevc', 'latin1'),
+  Buffer.from('\0\0\0\x08moov', 'latin1'),
+]);
 
 t.test('a HEIC is decoded, also of several tiles', async (t) => {
   for (const [name, size] of [
@@ -170,6 +189,64 @@ t.test('without a page the primary image is used', async (t) => {
     t.ok(near(image.middle, colour, 20), `page ${page}: ${image.middle}`);
   }
   await t.rejects(drawn(heic('two'), { page: 2 }), { code: 'parameter_invalid' });
+});
+
+t.test('an image whose thumbnail is called primary is used in its place', async (t) => {
+  const second = changed(heic('thumbnail'), 'pitm', 8, Buffer.from([0, 2]));
+  for (const source of [heic('thumbnail'), second]) t.same((await drawn(source)).size, [64, 48]);
+});
+
+t.test('a HEIC of more items than libvips opens is decoded', async (t) => {
+  const image = await drawn(heic('items'));
+  t.same(image.size, [1088, 1024]);
+  t.ok(allNear(corners(image), colours), `${corners(image)}`);
+});
+
+t.test('a HEIC with a brand that libvips does not open is decoded', async (t) => {
+  const other = changed(heic('quarters'), 'ftyp', 4, Buffer.from('mif2'));
+  t.same((await drawn(other)).size, [64, 48]);
+});
+
+t.test('a large HEIC is decoded to 8 bits', async (t) => {
+  const bits16 = async (width: number, height: number) =>
+    (await inspected(claiming(heic('ten-bit'), width, height), 1e8)).colour.is16Bit;
+  t.same([await bits16(10_000, 5_000), await bits16(10_000, 5_001)], [true, false]);
+});
+
+t.test('pixels are copied once, into a PNG without compression', async (t) => {
+  const [width, height] = [30_000, 200];
+  const before = process.memoryUsage().arrayBuffers;
+  const none = { icc: undefined, exif: undefined, xmp: undefined };
+  const png = pngOfRows({ width, height, channels: 3, bits: 8 }, none, (y, row) => row.fill(y));
+  const grown = process.memoryUsage().arrayBuffers - before;
+  t.ok(grown < 1.5 * png.length, `${grown} bytes for a PNG of ${png.length}`);
+  const data = await sharp(png).raw().toBuffer();
+  t.ok(data.every((sample, at) => sample === Math.floor(at / (3 * width))));
+});
+
+t.test('a HEIC that cannot be read for its encoding is unsupported, and not corrupt', async (t) => {
+  const quarters = heic('quarters');
+  const tiles = heic('tiles');
+  const coded = (type: string) => changed(quarters, 'hvc1', 0, Buffer.from(type));
+  // The references of the transparency to its picture, with the direction of a prediction.
+  const predicted = changed(heic('alpha'), 'auxl', 0, Buffer.from('pred\0\x01\0\x01\0\x02'));
+  for (const [name, source, message] of [
+    ['JPEG 2000', coded('j2k1'), /unsupported encoding \(JPEG 2000\)\. To use it/],
+    ['AVC', coded('avc1'), /\(AVC\)/],
+    ['another one', coded('abcd'), /\(abcd\)/],
+    ['tiles', changed(tiles, 'hvc1', 0, Buffer.from('unci')), /\(uncompressed pixels\)/],
+    ['prediction', predicted, /predicted from another image/],
+    // 16 of 1,024 columns.
+    [
+      'a small part',
+      changed(heic('ten-bit'), 'clap', 6, Buffer.from([0, 16])),
+      /maximum image size/,
+    ],
+    ['one tile twice', changed(tiles, 'dimg', 10, tileOf(tiles)), /double references/],
+    ['a sequence', sequence, /only a sequence.*frames/],
+  ] as const) {
+    await t.rejects(drawn(source), { code: 'source_unsupported', message }, name);
+  }
 });
 
 t.test('a HEIC may be a watermark', async (t) => {

@@ -57,3 +57,10 @@ ten_bit.save("ten-bit.heic", **{**options, "quality": -1})
 
 # Many pixels in few bytes.
 save("large.heic", Image.new("RGB", (3600, 3600), (40, 80, 120)), chroma="420")
+
+# More items than the 256 that libvips opens without "unlimited".
+save("items.heic", quarters(1088, 1024), tile_size=64)
+
+thumbnail = quarters(64, 48)
+thumbnail.info["thumbnails"] = [32]
+save("thumbnail.heic", thumbnail)
