@@ -72,7 +72,7 @@ export class JobQueue {
   constructor(db: Db, maxWaiting = Number.POSITIVE_INFINITY) {
     this.#maxWaiting = maxWaiting;
     this.#jobs = db.collection(jobsCollection);
-    this.#turns = new JobTurns(this.#jobs);
+    this.#turns = new JobTurns(this.#jobs, prewarmJobName);
   }
 
   /** Idempotent, and safe to run in several processes at once. */
@@ -80,7 +80,7 @@ export class JobQueue {
     // Sparse: only waiting jobs have the field.
     await this.#jobs.createIndex({ waitingKey: 1 }, { unique: true, sparse: true });
     await this.#jobs.createIndex({ name: 1, turn: 1, nextRunAt: 1 });
-    await this.#jobs.createIndex({ 'data.projectId': 1, turn: -1 });
+    await this.#jobs.createIndex({ name: 1, 'data.projectId': 1, turn: -1 });
     await this.#jobs.createIndex({ name: 1, lockedAt: 1 });
     await this.#jobs.createIndex({ name: 1, nextRunAt: 1, lockedAt: 1, failCount: 1 });
   }

@@ -58,6 +58,8 @@ export interface JobDocument<D = PrewarmJobData> {
   readonly lastModifiedBy: string | null;
   /** Only in waiting jobs, with a unique index: see {@link waitingKeyOf}. */
   readonly waitingKey?: string;
+  /** The host of the URL that a callback calls, with its port. */
+  readonly receiver?: string;
   /** Only in waiting jobs that are due: the order in which they are taken; see job-turns.ts. */
   readonly turn?: number | null;
 }

@@ -13,13 +13,7 @@ import { holdLock, type JobLock } from './job-lock.ts';
 import type { WorkerMetrics } from './metrics.ts';
 import { warmRequests } from './variants.ts';
 import { WarmingFailed, warm } from './warm.ts';
-import {
-  NotEnded,
-  type WebhookSettings,
-  Webhooks,
-  webhookBackOff,
-  webhookConcurrency,
-} from './webhooks.ts';
+import { type WebhookSettings, Webhooks, webhookBackOff, webhookPlaces } from './webhooks.ts';
 
 /** A job whose worker died is retried after this, ms; within 10 s including the polling. */
 const defaultLockLifetimeMs = 8_000;
@@ -58,7 +52,7 @@ export class Consumer {
   /** Unique over all processes and machines. */
   readonly #name = `worker-${process.pid}-${randomUUID()}`;
   readonly #lockLifetimeMs: number;
-  readonly #trigger = new ClaimTrigger(prewarmJobName);
+  readonly #trigger = new ClaimTrigger();
   readonly #connections: ServiceConnections;
   #secret: Promise<string> | null = null;
   #removeTimer: NodeJS.Timeout | null = null;
@@ -70,16 +64,18 @@ export class Consumer {
     this.#connections = new ServiceConnections(serviceUrl);
     this.#lockLifetimeMs = lockLifetimeMs;
     this.queue = new JobQueue(store.db);
-    this.agenda = createAgenda(store.db, {
+    const { [purgeHookJobName]: hookPlaces, [callbackJobName]: callbackPlaces } = webhookPlaces;
+    const agendaOptions = {
       name: this.#name,
       processEvery: pollEveryMs,
-      maxConcurrency: concurrency + 2 * webhookConcurrency,
+      maxConcurrency: concurrency + hookPlaces.all + callbackPlaces.all,
       defaultConcurrency: concurrency,
-    });
+    };
+    this.agenda = createAgenda(store.db, agendaOptions, webhookPlaces);
     this.agenda.notifyVia(this.#trigger);
-    this.agenda.on(`complete:${prewarmJobName}`, () => {
+    this.agenda.on('complete', ({ attrs: { name } }: Job) => {
       // Agenda counts the job as locked until its run has returned.
-      setImmediate(() => void this.#trigger.claim());
+      setImmediate(() => void this.#trigger.claim(name));
     });
     this.agenda.define<PrewarmJobData>(
       prewarmJobName,
@@ -90,12 +86,12 @@ export class Consumer {
     this.agenda.define<PurgeHookJob>(
       purgeHookJobName,
       (job) => this.#hold(job, (_, signal) => webhooks.callHook(job, signal)),
-      this.#limits(webhookConcurrency, webhookBackOff),
+      this.#limits(hookPlaces.all, webhookBackOff),
     );
     this.agenda.define<CallbackJob>(
       callbackJobName,
       (job) => this.#hold(job, (_, signal) => webhooks.callBack(job, signal)),
-      this.#limits(webhookConcurrency, webhookBackOff),
+      this.#limits(callbackPlaces.all, webhookBackOff),
     );
   }
 
@@ -145,9 +141,8 @@ export class Consumer {
     try {
       await run(lock, AbortSignal.any([this.#stopping.signal, lock.lost]));
     } catch (error) {
-      // Neither a stop nor a wait uses up an attempt.
-      if (this.#stopping.signal.aborted || error instanceof NotEnded)
-        job.attrs.failCount = (job.attrs.failCount ?? 0) - 1;
+      // A stop does not use up an attempt.
+      if (this.#stopping.signal.aborted) job.attrs.failCount = (job.attrs.failCount ?? 0) - 1;
       throw error;
     } finally {
       await lock.end();

@@ -116,6 +116,24 @@ t.test(
   },
 );
 
+t.test('projects get turns, however many calls another one has queued', async (t) => {
+  const { db, consume, ended } = await startQueue(t);
+  const receiver = await startReceiver(t);
+  const hooks = new PurgeHooks(db);
+  for (let i = 0; i < 60; i += 1) await hooks.hold({ projectId, tags: [`s-${i}`] }, projectTag);
+  await hooks.hold({ projectId: 'prj_another000000', tags: ['s-other'] }, projectTag);
+  const ago = (tags: string[]) => (tags.includes('s-other') ? 1_000 : 2_000);
+  for (const { _id, data } of await db.collection('jobs').find().toArray()) {
+    const nextRunAt = new Date(Date.now() - ago(data.tags));
+    await db.collection('jobs').updateOne({ _id }, { $set: { nextRunAt } });
+  }
+  await consume({ webhooks: { purgeHookUrl: receiver.url, hookSecret, guard: localGuard } });
+  await ended();
+  const at = receiver.received.findIndex(({ body }) => body.tags.includes('s-other'));
+  t.ok(at !== -1 && at < 30, `the other project's after ${at} calls`);
+  t.equal(receiver.received.length, 61);
+});
+
 t.test('too many waiting calls become one for all images', async (t) => {
   const { db, jobs } = await startQueue(t);
   const hooks = new PurgeHooks(db, 2);
