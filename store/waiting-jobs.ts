@@ -9,6 +9,9 @@ export const jobNames = [prewarmJobName, purgeHookJobName, callbackJobName];
 
 export const jobsCollection = 'jobs';
 
+/** A worker renews the lock of a job that it runs. One that is older is of a worker that died, ms. */
+export const lockLifetimeMs = 8_000;
+
 /** One source to warm, in every combination of widths and formats, or in the variants. */
 export interface PrewarmJob {
   readonly projectId: string;

@@ -4,7 +4,13 @@ import type { Logger } from '../contract/log.ts';
 import { createAgenda } from '../store/agenda.ts';
 import { type CallbackJob, callbackJobName } from '../store/callbacks.ts';
 import { findDeployment } from '../store/deployment.ts';
-import { type JobCounts, JobQueue, type PrewarmJobData, prewarmJobName } from '../store/jobs.ts';
+import {
+  lockLifetimeMs as defaultLockLifetimeMs,
+  type JobCounts,
+  JobQueue,
+  type PrewarmJobData,
+  prewarmJobName,
+} from '../store/jobs.ts';
 import type { Store } from '../store/open.ts';
 import { type PurgeHookJob, purgeHookJobName } from '../store/purge-hooks.ts';
 import { ClaimTrigger } from './claim-trigger.ts';
@@ -15,8 +21,6 @@ import { warmRequests } from './variants.ts';
 import { WarmingFailed, warm } from './warm.ts';
 import { type WebhookSettings, Webhooks, webhookBackOff, webhookPlaces } from './webhooks.ts';
 
-/** A job whose worker died is retried after this, ms; within 10 s including the polling. */
-const defaultLockLifetimeMs = 8_000;
 /** Polling interval of the queue; when a job ends, the next one is claimed immediately. */
 const pollEveryMs = 500;
 /** Ended jobs are kept this long for the workbench, ms. */

@@ -115,11 +115,11 @@ export class Webhooks {
       const request = await prepare();
       if (request === null) return;
       await post({ ...request, id, signal });
-      metrics.webhookEnded('done');
+      metrics.webhookEnded(attrs.name, 'done');
       log.info(logFields, 'a webhook is sent');
     } catch (error) {
       if (!signal.aborted) {
-        metrics.webhookEnded('failed');
+        metrics.webhookEnded(attrs.name, 'failed');
         log.warn({ ...logFields, err: error }, 'a webhook could not be sent');
       }
       throw error;

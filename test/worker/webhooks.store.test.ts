@@ -2,6 +2,7 @@ import { ObjectId } from 'mongodb';
 import { pino } from 'pino';
 import t from 'tap';
 import { PurgeHooks } from '../../store/purge-hooks.ts';
+import { WorkerMetrics } from '../../worker/metrics.ts';
 import { signedHeaders } from '../../worker/post.ts';
 import { webhookBackOff } from '../../worker/webhooks.ts';
 import { until } from '../until.ts';
@@ -39,7 +40,7 @@ t.test('a purge hook is called once, signed, after its time', async (t) => {
 });
 
 t.test('a failed call is repeated with the same id, and no redirect is followed', async (t) => {
-  const { db, consume, ended, jobs } = await startQueue(t);
+  const { db, consume, ended, jobs, queue } = await startQueue(t);
   const receiver = await startReceiver(t);
   receiver.answer((response, count) => {
     if (count === 1) response.writeHead(307, { location: `${receiver.url}/elsewhere` }).end();
@@ -48,8 +49,10 @@ t.test('a failed call is repeated with the same id, and no redirect is followed'
   });
   const logged: string[] = [];
   const log = pino({ level: 'debug' }, { write: (line: string) => void logged.push(line) });
+  const metrics = new WorkerMetrics(() => queue);
   await consume({
     log,
+    metrics,
     webhooks: { purgeHookUrl: `${receiver.url}/a?token=hidden`, hookSecret, guard: localGuard },
   });
   const hooks = new PurgeHooks(db);
@@ -70,6 +73,11 @@ t.test('a failed call is repeated with the same id, and no redirect is followed'
     Array(2).fill([String(id), '/a?token=hidden']),
   );
   t.match(logged.join(''), /a webhook could not be sent/);
+  const text = await metrics.registry.metrics();
+  t.match(text, /^webhook_requests_total\{kind="purge_hook",outcome="failed"\} 1$/m);
+  t.match(text, /^webhook_requests_total\{kind="purge_hook",outcome="done"\} 1$/m);
+  t.match(text, /^webhook_requests_total\{kind="callback",outcome="failed"\} 0$/m);
+  t.match(text, /^job_queue_oldest_waiting_seconds\{kind="callback"\} 0$/m);
   t.notMatch(logged.join(''), /hidden/, 'the query may have a secret');
 });
 
