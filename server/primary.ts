@@ -20,7 +20,6 @@ import { KnownProjectsFile } from './cluster/known-projects-file.ts';
 import type { SharedPurges } from './cluster/shared-purges.ts';
 import { Supervisor } from './cluster/supervisor.ts';
 import type { ChosenServer } from './http/choose-server.ts';
-import { purgedFiles } from './image/purges.ts';
 import { checkPortIsFree, startOperations } from './operations.ts';
 import { folderFailure } from './origins/check-folders.ts';
 import { PrimaryMetrics } from './primary-metrics.ts';
@@ -79,7 +78,6 @@ class Primary {
     );
     this.#diskPurges = new DiskPurges({
       index: this.#diskCacheIndex,
-      match: purgedFiles,
       log,
       onComplete: (...deletion) => this.#deletionReports?.add(...deletion),
     });

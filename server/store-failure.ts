@@ -1,9 +1,12 @@
 import { ServiceError } from '../contract/errors.ts';
-import { isOutage } from '../store/outage.ts';
+import { isFull, isOutage } from '../store/outage.ts';
 
 /** The error of a request that needs the store. The cause is only logged, because it names hosts. */
 export function storeUnavailable(cause?: unknown): ServiceError {
-  return new ServiceError('store_unavailable', 'The store is unavailable.', cause);
+  const message = isFull(cause)
+    ? 'The disk of the store is full: it accepts no change, and answers reads.'
+    : 'The store is unavailable.';
+  return new ServiceError('store_unavailable', message, cause);
 }
 
 /** The error response to a thrown value; a store outage is not an internal error. */

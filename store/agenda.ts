@@ -8,7 +8,6 @@ import {
   type JobDocument,
   type Jobs,
   jobsCollection,
-  prewarmJobName,
   releaseJob,
   requeue,
 } from './waiting-jobs.ts';
@@ -22,31 +21,52 @@ export class LockLost extends Error {
   override readonly name = 'LockLost';
 }
 
+/** How many jobs of a project, and for a receiver, a consumer runs at a time; by the name of the kind. */
+export type Shares = Readonly<
+  Record<string, { readonly project: number; readonly receiver: number }>
+>;
+
+/** The state of a kind of jobs. */
+interface Kind {
+  readonly lowest: LowestTurn;
+  readonly turns: JobTurns;
+  /** When expired locks and jobs without a turn are looked for again, by the clock of `performance`. */
+  pollAt: number;
+}
+
 type SaveJobState = Parameters<MongoJobRepository['saveJobState']>;
 
 /**
  * Agenda's repository, with three changes:
  *
- * - Prewarm jobs are taken in the order of their turns (job-turns.ts), by an index for both filter and order.
- *   Agenda's own query examines all jobs.
+ * - Jobs are taken in the order of their turns (job-turns.ts), by an index for both filter and order. Agenda's
+ *   own query examines all jobs. Those of a project or a receiver that has its share of a consumer's places are
+ *   left to others.
  * - The state is saved only while the lock is held. Agenda does not check it (agenda/agenda#589): a worker
  *   that was suspended for longer than its lock would overwrite the state of the job's next worker.
  * - A job that waits again gets its `waitingKey` again.
  */
 class JobRepository extends MongoJobRepository {
-  readonly #lowest: LowestTurn;
-  readonly #turns: JobTurns;
-  #pollAt = 0;
+  readonly #kinds = new Map<string, Kind>();
   /** Ids of jobs that were taken and have not started. */
   readonly #taken = new Set<string>();
   readonly #jobs: Jobs;
+  readonly #shares: Shares;
 
-  constructor(db: Db) {
+  constructor(db: Db, shares: Shares) {
     // The queue creates its own indexes.
     super({ mongo: db, db: { collection: jobsCollection }, ensureIndex: false });
     this.#jobs = db.collection(jobsCollection);
-    this.#lowest = new LowestTurn(this.#jobs);
-    this.#turns = new JobTurns(this.#jobs);
+    this.#shares = shares;
+  }
+
+  #kindOf(name: string): Kind {
+    const known = this.#kinds.get(name);
+    if (known !== undefined) return known;
+    const jobs = this.#jobs;
+    const kind = { lowest: new LowestTurn(jobs, name), turns: new JobTurns(jobs, name), pollAt: 0 };
+    this.#kinds.set(name, kind);
+    return kind;
   }
 
   override async getNextJobToRun(
@@ -68,28 +88,43 @@ class JobRepository extends MongoJobRepository {
         { $set: lock, $unset: { turn: true, waitingKey: true } },
         { sort, returnDocument: 'before' },
       );
-    const expired = { name, lockedAt: { $gt: epoch, $lte: lockDeadline } };
-    if (name !== prewarmJobName) {
-      const enabled = { name, disabled: { $ne: true } };
-      const due = { ...enabled, lockedAt: null, nextRunAt: { $gt: epoch, $lte: now } };
-      const next = (await take(expired, { lockedAt: 1 })) ?? (await take(due, { nextRunAt: 1 }));
-      return next === null ? undefined : this.#take(next, lock);
-    }
-    const takeNext = () => this.#lowest.find((filter) => take(filter, { turn: 1 }));
-    if (performance.now() >= this.#pollAt) {
+    const kind = this.#kindOf(name);
+    const among = await this.#withinShares(name, lockDeadline, lock.lastModifiedBy);
+    const takeNext = () => kind.lowest.find((filter) => take(filter, { turn: 1 }), among);
+    if (performance.now() >= kind.pollAt) {
+      const expired = { ...among, name, lockedAt: { $gt: epoch, $lte: lockDeadline } };
       const abandoned = await take(expired, { lockedAt: 1 });
       if (abandoned !== null) return this.#take(abandoned, lock);
-      await this.#assignDue(now);
+      await this.#assignDue(kind, now);
     }
-    const next = (await takeNext()) ?? ((await this.#assignDue(now)) ? await takeNext() : null);
+    const next =
+      (await takeNext()) ?? ((await this.#assignDue(kind, now)) ? await takeNext() : null);
     return next === null ? undefined : this.#take(next, lock);
   }
 
-  /** @returns whether a delayed job was due */
-  async #assignDue(now: Date): Promise<boolean> {
-    const assigned = await this.#turns.assignDue(now);
-    this.#pollAt = assigned > 0 ? 0 : performance.now() + pollEveryMs;
+  /** @returns whether a job without a turn was due */
+  async #assignDue(kind: Kind, now: Date): Promise<boolean> {
+    const assigned = await kind.turns.assignDue(now);
+    kind.pollAt = assigned > 0 ? 0 : performance.now() + pollEveryMs;
     return assigned > 0;
+  }
+
+  /** The jobs that a consumer may take. Claims at the same time may exceed a share by one each. */
+  async #withinShares(
+    name: string,
+    lockDeadline: Date,
+    consumer: string | null,
+  ): Promise<Filter<JobDocument>> {
+    const share = this.#shares[name];
+    if (share === undefined) return {};
+    const held = { name, lockedAt: { $gt: lockDeadline }, lastModifiedBy: consumer };
+    const running = await this.#jobs.find(held).toArray();
+    const projects = running.map(({ data }) => data?.projectId);
+    const receivers = running.flatMap(({ receiver }) => receiver ?? []);
+    return {
+      'data.projectId': { $nin: atLeast(share.project, projects) },
+      receiver: { $nin: atLeast(share.receiver, receivers) },
+    };
   }
 
   #take(job: JobDocument, lock: Partial<JobDocument>): JobParameters {
@@ -133,6 +168,10 @@ class JobRepository extends MongoJobRepository {
   }
 }
 
+/** The items that occur at least so many times. */
+const atLeast = (times: number, items: readonly string[]): string[] =>
+  [...new Set(items)].filter((item) => items.filter((one) => one === item).length >= times);
+
 /** Converts a stored job to the form that Agenda expects: without null fields. */
 function parametersOf(job: JobDocument, lock: Partial<JobDocument>): JobParameters {
   const { _id, turn: _, waitingKey: __, ...fields } = { ...job, ...lock };
@@ -146,8 +185,8 @@ class StoreBackend implements AgendaBackend {
   readonly ownsConnection = false;
   readonly repository: MongoJobRepository;
 
-  constructor(db: Db) {
-    this.repository = new JobRepository(db);
+  constructor(db: Db, shares: Shares) {
+    this.repository = new JobRepository(db, shares);
   }
 
   /** Retries, because Agenda connects in its constructor and does not handle a failure. */
@@ -170,6 +209,7 @@ class StoreBackend implements AgendaBackend {
 export function createAgenda(
   db: Db,
   options: Omit<ConstructorParameters<typeof Agenda>[0], 'backend'> = {},
+  shares: Shares = {},
 ): Agenda {
-  return new Agenda({ ...options, backend: new StoreBackend(db) });
+  return new Agenda({ ...options, backend: new StoreBackend(db, shares) });
 }

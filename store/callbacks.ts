@@ -21,7 +21,7 @@ export interface CallbackJob {
   readonly id: string;
 }
 
-/** Requests of a project that may wait: receivers that do not answer must not delay those of others. */
+/** Requests of a project that may wait. */
 const maxWaiting = 100;
 
 /** A project has too many waiting requests. */
@@ -52,7 +52,9 @@ export class Callbacks {
   async add(data: CallbackJob): Promise<void> {
     const _id = new ObjectId();
     const waitingKey = webhookKeyOf(callbackJobName, data.projectId, _id);
-    const job = { ...waitingJob(callbackJobName, data, new Date()), _id, waitingKey };
+    const { host: receiver } = new URL(data.url);
+    const waiting = waitingJob(callbackJobName, data, new Date());
+    const job = { ...waiting, _id, waitingKey, receiver };
     await withTimeout(this.#jobs.insertOne(job));
   }
 }

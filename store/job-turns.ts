@@ -1,25 +1,16 @@
 import type { Filter } from 'mongodb';
-import {
-  epoch,
-  type JobDocument,
-  type Jobs,
-  type PrewarmJob,
-  prewarmJobName,
-  requeue,
-} from './waiting-jobs.ts';
+import { epoch, type JobDocument, type Jobs, type PrewarmJob, requeue } from './waiting-jobs.ts';
 
 /**
- * Self-clocked fair queuing of the jobs that are due (Golestani, "A self-clocked fair queueing scheme for
+ * Self-clocked fair queuing of the jobs of a kind that are due (Golestani, "A self-clocked fair queueing scheme for
  * broadband applications", INFOCOM 1994): jobs are taken by their `turn`, the lowest first. The turn of a
- * project's next job is that of its last one plus the number of the job's variants; a project without
- * waiting jobs starts at the lowest turn of all. So every project gets the same number of variants,
- * however many jobs another one has queued.
+ * project's next job is that of its last one plus the number of the job's variants, or 1 for a webhook; a
+ * project without waiting jobs starts at the lowest turn of all. So every project gets the same number of
+ * variants or webhooks, however many jobs another one has queued.
  */
 
 /** Maximum of delayed jobs that get their turns at once. */
-const batchSize = 20;
-
-const enabled = { name: prewarmJobName, disabled: { $ne: true } };
+const batchSize = 100;
 
 const minWindow = 8;
 
@@ -30,17 +21,24 @@ const minWindow = 8;
  */
 export class LowestTurn {
   readonly #jobs: Jobs;
+  readonly #enabled: Filter<JobDocument>;
   #lowest = 0;
   #window = minWindow;
 
-  constructor(jobs: Jobs) {
+  constructor(jobs: Jobs, name: string) {
     this.#jobs = jobs;
+    this.#enabled = { name, disabled: { $ne: true } };
   }
 
-  /** @param first finds (and may update) the first job by turn; returns it as it was stored */
+  /**
+   * @param first finds (and may update) the first job by turn; returns it as it was stored
+   * @param among limits the jobs
+   */
   async find(
     first: (filter: Filter<JobDocument>) => Promise<JobDocument | null>,
+    among: Filter<JobDocument> = {},
   ): Promise<JobDocument | null> {
+    const enabled = { ...this.#enabled, ...among };
     for (;;) {
       const job = await first({ ...enabled, turn: { $gte: 0, $lte: this.#lowest + this.#window } });
       if (job !== null) {
@@ -55,18 +53,21 @@ export class LowestTurn {
   }
 }
 
+/** The turns of the jobs of one kind. */
 export class JobTurns {
   readonly #jobs: Jobs;
+  readonly #name: string;
   readonly #lowest: LowestTurn;
 
-  constructor(jobs: Jobs) {
+  constructor(jobs: Jobs, name: string) {
     this.#jobs = jobs;
-    this.#lowest = new LowestTurn(jobs);
+    this.#name = name;
+    this.#lowest = new LowestTurn(jobs, name);
   }
 
   /** The turn of a project's last job, or else the lowest turn of all. */
   async last(projectId: string): Promise<number> {
-    const own = { 'data.projectId': projectId, turn: { $gte: 0 } };
+    const own = { 'data.projectId': projectId, name: this.#name, turn: { $gte: 0 } };
     const [lowest, last] = await Promise.all([
       this.#lowest.find((filter) => this.#jobs.findOne(filter, { sort: { turn: 1 } })),
       this.#jobs.findOne(own, { sort: { turn: -1 } }),
@@ -75,19 +76,25 @@ export class JobTurns {
   }
 
   /**
-   * Gives turns to jobs that are due: after a failed attempt, or scheduled by an operator in the workbench.
+   * Gives turns to jobs that are due and have none: webhooks, jobs after a failed attempt, and those that an
+   * operator has scheduled in the workbench.
    * @returns their number; more may be due
    */
   async assignDue(now: Date): Promise<number> {
-    const waiting = { name: prewarmJobName, turn: null, lockedAt: null };
+    const waiting = { name: this.#name, turn: null, lockedAt: null };
     const due = await this.#jobs
       .find({ ...waiting, nextRunAt: { $gt: epoch, $lte: now } })
       .sort({ nextRunAt: 1 })
       .limit(batchSize)
       .toArray();
+    const lastOf = new Map<string, number>();
     for (const job of due) {
       const { _id, data } = job;
-      const [turn = 0] = turnsAfter(await this.last(data?.projectId), [data]);
+      // A job that an operator created in the workbench may have any data.
+      const projectId = data?.projectId;
+      const last = lastOf.get(projectId) ?? (await this.last(projectId));
+      const [turn = 0] = turnsAfter(last, [data]);
+      lastOf.set(projectId, turn);
       const unchanged = { ...waiting, _id, nextRunAt: { $gt: epoch } };
       await requeue(this.#jobs, unchanged, job, { turn });
     }

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { type Db, ObjectId } from 'mongodb';
+import { type Db, type Filter, ObjectId } from 'mongodb';
 import { withTimeout } from './deadline.ts';
 import { JobTurns, turnsAfter } from './job-turns.ts';
 import { isDuplicateKey, writePortably } from './upsert.ts';
@@ -9,6 +9,7 @@ import {
   type Jobs,
   jobNames,
   jobsCollection,
+  lockLifetimeMs,
   type PrewarmJob,
   type PrewarmJobData,
   prewarmJobName,
@@ -21,13 +22,17 @@ import {
 export {
   type JobCounts,
   type JobDocument,
+  jobNames,
+  lockLifetimeMs,
   type PrewarmJob,
   type PrewarmJobData,
   prewarmJobName,
 } from './waiting-jobs.ts';
 
 export interface QueueStats {
+  /** Jobs that a worker runs. */
   readonly active: number;
+  /** Jobs that are due, also those of workers that died. */
   readonly waiting: number;
   readonly delayed: number;
   readonly failed: number;
@@ -72,7 +77,7 @@ export class JobQueue {
   constructor(db: Db, maxWaiting = Number.POSITIVE_INFINITY) {
     this.#maxWaiting = maxWaiting;
     this.#jobs = db.collection(jobsCollection);
-    this.#turns = new JobTurns(this.#jobs);
+    this.#turns = new JobTurns(this.#jobs, prewarmJobName);
   }
 
   /** Idempotent, and safe to run in several processes at once. */
@@ -80,7 +85,7 @@ export class JobQueue {
     // Sparse: only waiting jobs have the field.
     await this.#jobs.createIndex({ waitingKey: 1 }, { unique: true, sparse: true });
     await this.#jobs.createIndex({ name: 1, turn: 1, nextRunAt: 1 });
-    await this.#jobs.createIndex({ 'data.projectId': 1, turn: -1 });
+    await this.#jobs.createIndex({ name: 1, 'data.projectId': 1, turn: -1 });
     await this.#jobs.createIndex({ name: 1, lockedAt: 1 });
     await this.#jobs.createIndex({ name: 1, nextRunAt: 1, lockedAt: 1, failCount: 1 });
   }
@@ -145,24 +150,32 @@ export class JobQueue {
     return { id: _id, fingerprint: data.fingerprint };
   }
 
-  /** Counts by indexes, which is fast enough to run every second. */
-  async stats(): Promise<QueueStats> {
+  /** Counts the jobs of a kind by indexes, which is fast enough to run every second. */
+  async stats(name = prewarmJobName): Promise<QueueStats> {
     const now = new Date();
-    const name = prewarmJobName;
+    const expiredAt = new Date(now.getTime() - lockLifetimeMs);
     const due = { name, nextRunAt: { $gt: epoch, $lte: now } };
-    const [active, waiting, delayed, failed, oldest] = await Promise.all([
-      this.#jobs.countDocuments({ name, lockedAt: { $gt: epoch } }),
-      this.#jobs.countDocuments(due),
-      this.#jobs.countDocuments({ name, nextRunAt: { $gt: now } }),
-      this.#jobs.countDocuments({ name, nextRunAt: null, lockedAt: null, failCount: { $gt: 0 } }),
+    const abandoned = { name, lockedAt: { $gt: epoch, $lte: expiredAt } };
+    const first = (filter: Filter<JobDocument>, field: 'nextRunAt' | 'lockedAt') =>
       this.#jobs
-        .find(due, { projection: { nextRunAt: 1 } })
-        .sort({ nextRunAt: 1 })
+        .find(filter, { projection: { [field]: 1 } })
+        .sort({ [field]: 1 })
         .limit(1)
-        .next(),
-    ]);
-    const since = oldest?.nextRunAt?.getTime() ?? now.getTime();
-    return { active, waiting, delayed, failed, oldestWaitingMs: now.getTime() - since };
+        .next();
+    const [active, dueCount, abandonedCount, delayed, failed, oldestDue, oldestAbandoned] =
+      await Promise.all([
+        this.#jobs.countDocuments({ name, lockedAt: { $gt: expiredAt } }),
+        this.#jobs.countDocuments(due),
+        this.#jobs.countDocuments(abandoned),
+        this.#jobs.countDocuments({ name, nextRunAt: { $gt: now } }),
+        this.#jobs.countDocuments({ name, nextRunAt: null, lockedAt: null, failCount: { $gt: 0 } }),
+        first(due, 'nextRunAt'),
+        first(abandoned, 'lockedAt'),
+      ]);
+    const dueMs = now.getTime() - (oldestDue?.nextRunAt ?? now).getTime();
+    const abandonedMs = expiredAt.getTime() - (oldestAbandoned?.lockedAt ?? expiredAt).getTime();
+    const waiting = dueCount + abandonedCount;
+    return { active, waiting, delayed, failed, oldestWaitingMs: Math.max(dueMs, abandonedMs) };
   }
 
   /** Releases the jobs that a consumer has locked, of all kinds. */

@@ -48,12 +48,25 @@ export class StoreUrlInvalid extends Error {
   }
 }
 
+const outOfDiskSpace = 14_031;
 /**
  * Codes of temporary errors: those that drivers retry according to the MongoDB driver specifications
- * ("Retryable Writes"), and 14031 of a full disk.
+ * ("Retryable Writes"), and that of a full disk.
  */
 const temporaryCodes: ReadonlySet<unknown> = new Set([
-  6, 7, 89, 91, 189, 262, 9_001, 10_107, 11_600, 11_602, 13_435, 13_436, 14_031,
+  6,
+  7,
+  89,
+  91,
+  189,
+  262,
+  9_001,
+  10_107,
+  11_600,
+  11_602,
+  13_435,
+  13_436,
+  outOfDiskSpace,
 ]);
 
 /**
@@ -89,6 +102,10 @@ const socketCodes: ReadonlySet<unknown> = new Set([
   'ENETDOWN',
   'ENETRESET',
 ]);
+
+/** Whether a write failed because the store has no space; it still answers reads. */
+export const isFull = (error: unknown): boolean =>
+  error instanceof MongoServerError && error.code === outOfDiskSpace;
 
 /** Whether an operation failed because the store is unavailable, not because of the operation. */
 export function isOutage(error: unknown): boolean {

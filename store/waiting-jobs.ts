@@ -9,6 +9,9 @@ export const jobNames = [prewarmJobName, purgeHookJobName, callbackJobName];
 
 export const jobsCollection = 'jobs';
 
+/** A worker renews the lock of a job that it runs. One that is older is of a worker that died, ms. */
+export const lockLifetimeMs = 8_000;
+
 /** One source to warm, in every combination of widths and formats, or in the variants. */
 export interface PrewarmJob {
   readonly projectId: string;
@@ -58,6 +61,8 @@ export interface JobDocument<D = PrewarmJobData> {
   readonly lastModifiedBy: string | null;
   /** Only in waiting jobs, with a unique index: see {@link waitingKeyOf}. */
   readonly waitingKey?: string;
+  /** The host of the URL that a callback calls, with its port. */
+  readonly receiver?: string;
   /** Only in waiting jobs that are due: the order in which they are taken; see job-turns.ts. */
   readonly turn?: number | null;
 }

@@ -4,21 +4,17 @@ import { toJobId } from 'agenda';
 /** Makes an Agenda claim jobs immediately instead of at its next poll, as if it were notified of a new job. */
 export class ClaimTrigger implements NotificationChannel {
   readonly state = 'connected';
-  readonly #jobName: string;
+  /** The kinds of jobs that are to be claimed. */
+  readonly #wanted = new Set<string>();
   #handler: NotificationHandler | null = null;
   #claiming: Promise<void> | null = null;
-  #again = false;
-
-  constructor(jobName: string) {
-    this.#jobName = jobName;
-  }
 
   /**
-   * Claims as many jobs as may run. Calls during a claim cause one more claim after it: concurrent claims
-   * would exceed the limit together.
+   * Claims as many jobs of a kind as may run. Calls during a claim cause one more claim after it: concurrent
+   * claims would exceed the limit together.
    */
-  async claim(): Promise<void> {
-    this.#again = true;
+  async claim(jobName: string): Promise<void> {
+    this.#wanted.add(jobName);
     this.#claiming ??= this.#claim().finally(() => {
       this.#claiming = null;
     });
@@ -26,10 +22,11 @@ export class ClaimTrigger implements NotificationChannel {
   }
 
   async #claim(): Promise<void> {
-    while (this.#again) {
-      this.#again = false;
+    // Also those that are added meanwhile.
+    for (const jobName of this.#wanted) {
+      this.#wanted.delete(jobName);
       const timestamp = new Date();
-      const job = { jobId: toJobId(''), jobName: this.#jobName, nextRunAt: null, priority: 0 };
+      const job = { jobId: toJobId(''), jobName, nextRunAt: null, priority: 0 };
       await this.publish({ ...job, timestamp });
     }
   }

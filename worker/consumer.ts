@@ -4,7 +4,13 @@ import type { Logger } from '../contract/log.ts';
 import { createAgenda } from '../store/agenda.ts';
 import { type CallbackJob, callbackJobName } from '../store/callbacks.ts';
 import { findDeployment } from '../store/deployment.ts';
-import { type JobCounts, JobQueue, type PrewarmJobData, prewarmJobName } from '../store/jobs.ts';
+import {
+  lockLifetimeMs as defaultLockLifetimeMs,
+  type JobCounts,
+  JobQueue,
+  type PrewarmJobData,
+  prewarmJobName,
+} from '../store/jobs.ts';
 import type { Store } from '../store/open.ts';
 import { type PurgeHookJob, purgeHookJobName } from '../store/purge-hooks.ts';
 import { ClaimTrigger } from './claim-trigger.ts';
@@ -13,16 +19,8 @@ import { holdLock, type JobLock } from './job-lock.ts';
 import type { WorkerMetrics } from './metrics.ts';
 import { warmRequests } from './variants.ts';
 import { WarmingFailed, warm } from './warm.ts';
-import {
-  NotEnded,
-  type WebhookSettings,
-  Webhooks,
-  webhookBackOff,
-  webhookConcurrency,
-} from './webhooks.ts';
+import { type WebhookSettings, Webhooks, webhookBackOff, webhookPlaces } from './webhooks.ts';
 
-/** A job whose worker died is retried after this, ms; within 10 s including the polling. */
-const defaultLockLifetimeMs = 8_000;
 /** Polling interval of the queue; when a job ends, the next one is claimed immediately. */
 const pollEveryMs = 500;
 /** Ended jobs are kept this long for the workbench, ms. */
@@ -58,7 +56,7 @@ export class Consumer {
   /** Unique over all processes and machines. */
   readonly #name = `worker-${process.pid}-${randomUUID()}`;
   readonly #lockLifetimeMs: number;
-  readonly #trigger = new ClaimTrigger(prewarmJobName);
+  readonly #trigger = new ClaimTrigger();
   readonly #connections: ServiceConnections;
   #secret: Promise<string> | null = null;
   #removeTimer: NodeJS.Timeout | null = null;
@@ -70,16 +68,18 @@ export class Consumer {
     this.#connections = new ServiceConnections(serviceUrl);
     this.#lockLifetimeMs = lockLifetimeMs;
     this.queue = new JobQueue(store.db);
-    this.agenda = createAgenda(store.db, {
+    const { [purgeHookJobName]: hookPlaces, [callbackJobName]: callbackPlaces } = webhookPlaces;
+    const agendaOptions = {
       name: this.#name,
       processEvery: pollEveryMs,
-      maxConcurrency: concurrency + 2 * webhookConcurrency,
+      maxConcurrency: concurrency + hookPlaces.all + callbackPlaces.all,
       defaultConcurrency: concurrency,
-    });
+    };
+    this.agenda = createAgenda(store.db, agendaOptions, webhookPlaces);
     this.agenda.notifyVia(this.#trigger);
-    this.agenda.on(`complete:${prewarmJobName}`, () => {
+    this.agenda.on('complete', ({ attrs: { name } }: Job) => {
       // Agenda counts the job as locked until its run has returned.
-      setImmediate(() => void this.#trigger.claim());
+      setImmediate(() => void this.#trigger.claim(name));
     });
     this.agenda.define<PrewarmJobData>(
       prewarmJobName,
@@ -90,12 +90,12 @@ export class Consumer {
     this.agenda.define<PurgeHookJob>(
       purgeHookJobName,
       (job) => this.#hold(job, (_, signal) => webhooks.callHook(job, signal)),
-      this.#limits(webhookConcurrency, webhookBackOff),
+      this.#limits(hookPlaces.all, webhookBackOff),
     );
     this.agenda.define<CallbackJob>(
       callbackJobName,
       (job) => this.#hold(job, (_, signal) => webhooks.callBack(job, signal)),
-      this.#limits(webhookConcurrency, webhookBackOff),
+      this.#limits(callbackPlaces.all, webhookBackOff),
     );
   }
 
@@ -145,9 +145,8 @@ export class Consumer {
     try {
       await run(lock, AbortSignal.any([this.#stopping.signal, lock.lost]));
     } catch (error) {
-      // Neither a stop nor a wait uses up an attempt.
-      if (this.#stopping.signal.aborted || error instanceof NotEnded)
-        job.attrs.failCount = (job.attrs.failCount ?? 0) - 1;
+      // A stop does not use up an attempt.
+      if (this.#stopping.signal.aborted) job.attrs.failCount = (job.attrs.failCount ?? 0) - 1;
       throw error;
     } finally {
       await lock.end();

@@ -1,5 +1,6 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
-import type { JobQueue } from '../store/jobs.ts';
+import { type JobQueue, jobNames } from '../store/jobs.ts';
+import { callbackJobName, purgeHookJobName } from '../store/waiting-jobs.ts';
 
 /** Without those of Node.js itself, which prom-client adds. */
 export const workerMetrics = {
@@ -22,13 +23,22 @@ export const workerMetrics = {
     help: 'Prewarm jobs by state (active, waiting, delayed, failed).',
     labels: ['state'],
   },
+  oldestWaiting: {
+    name: 'job_queue_oldest_waiting_seconds',
+    type: 'gauge',
+    help: 'How long the oldest job that is due has waited for a worker, by kind (prewarm, purge_hook, callback).',
+    labels: ['kind'],
+  },
   webhooks: {
     name: 'webhook_requests_total',
     type: 'counter',
-    help: 'Requests to the purge hook and to the callback URLs of clients, by outcome (done, failed).',
-    labels: ['outcome'],
+    help: 'Requests to the purge hook and to the callback URLs of clients, by kind (purge_hook, callback) and outcome (done, failed).',
+    labels: ['kind', 'outcome'],
   },
 } as const;
+
+/** The kind of a job as the value of a label. */
+const kindOf = (jobName: string): string => jobName.replace(' ', '_');
 
 /** Gauges with the suffix of counters, which `promtool check metrics` rejects. They are sums of others. */
 const misnamed = ['handles', 'requests', 'resources'].map((of) => `nodejs_active_${of}_total`);
@@ -37,7 +47,7 @@ export class WorkerMetrics {
   readonly registry = new Registry();
   readonly #durations: Histogram<'outcome'>;
   readonly #failures: Counter;
-  readonly #webhooks: Counter<'outcome'>;
+  readonly #webhooks: Counter<'kind' | 'outcome'>;
   #finished = 0;
   #totalMs = 0;
 
@@ -46,7 +56,7 @@ export class WorkerMetrics {
     const registers = [this.registry];
     collectDefaultMetrics({ register: this.registry });
     for (const name of misnamed) this.registry.removeSingleMetric(name);
-    const { jobDuration, jobFailures, queueJobs, webhooks } = workerMetrics;
+    const { jobDuration, jobFailures, queueJobs, oldestWaiting, webhooks } = workerMetrics;
     this.#durations = new Histogram({
       name: jobDuration.name,
       help: jobDuration.help,
@@ -60,6 +70,28 @@ export class WorkerMetrics {
       help: webhooks.help,
       labelNames: webhooks.labels,
       registers,
+    });
+    for (const jobName of [purgeHookJobName, callbackJobName]) {
+      // A rate begins with the first request only if the counter exists before it.
+      for (const outcome of ['done', 'failed'] as const) {
+        this.#webhooks.inc({ kind: kindOf(jobName), outcome }, 0);
+      }
+    }
+    new Gauge({
+      name: oldestWaiting.name,
+      help: oldestWaiting.help,
+      labelNames: oldestWaiting.labels,
+      registers,
+      async collect() {
+        this.reset();
+        for (const jobName of jobNames) {
+          const stats = await queue()
+            ?.stats(jobName)
+            .catch(() => undefined);
+          if (stats === undefined) return;
+          this.set({ kind: kindOf(jobName) }, stats.oldestWaitingMs / 1_000);
+        }
+      },
     });
     new Gauge({
       name: queueJobs.name,
@@ -87,8 +119,8 @@ export class WorkerMetrics {
     if (outcome === 'failed') this.#failures.inc();
   }
 
-  webhookEnded(outcome: 'done' | 'failed'): void {
-    this.#webhooks.inc({ outcome });
+  webhookEnded(jobName: string, outcome: 'done' | 'failed'): void {
+    this.#webhooks.inc({ kind: kindOf(jobName), outcome });
   }
 
   /** Mean run time of this worker's jobs, ms; null before the first. */

@@ -3,9 +3,9 @@ import type { Logger } from '../contract/log.ts';
 import type { Settings } from '../contract/settings/table.ts';
 import { projectWebhookSecret } from '../contract/webhook-secret.ts';
 import type { AddressGuard } from '../pool/source/guard.ts';
-import type { CallbackJob } from '../store/callbacks.ts';
+import { type CallbackJob, callbackJobName } from '../store/callbacks.ts';
 import type { Store } from '../store/open.ts';
-import type { PurgeHookJob } from '../store/purge-hooks.ts';
+import { type PurgeHookJob, purgeHookJobName } from '../store/purge-hooks.ts';
 import type { WorkerMetrics } from './metrics.ts';
 import { type Post, post } from './post.ts';
 
@@ -14,8 +14,14 @@ export interface WebhookSettings extends Pick<Settings, 'purgeHookUrl' | 'hookSe
   readonly guard: AddressGuard;
 }
 
-/** Maximum concurrent requests of each kind, in each worker. */
-export const webhookConcurrency = 4;
+/**
+ * Maximum concurrent requests of each kind in each worker: all, those of a project, and those to a receiver. One
+ * that does not answer holds only its share. All purge hooks have one receiver.
+ */
+export const webhookPlaces = {
+  [purgeHookJobName]: { all: 8, project: 4, receiver: 8 },
+  [callbackJobName]: { all: 32, project: 8, receiver: 4 },
+} as const;
 /** 5 s, 10 s, 20 s … up to an hour: about a day in all. */
 const retries = { firstMs: 5_000, maxMs: 3_600_000, attempts: 32 };
 /** Limits of the pause before a call is asked again whether it has ended. */
@@ -26,20 +32,10 @@ export class WebhookImpossible extends Error {
   override readonly name = 'WebhookImpossible';
 }
 
-/** The call of a callback has not ended, which is no failure. */
-export class NotEnded extends Error {
-  override readonly name = 'NotEnded';
-  readonly pauseMs: number;
-
-  /** @param ageMs of the callback: a call that has taken long may take as long again */
-  constructor(ageMs: number) {
-    super('The call has not ended yet.');
-    this.pauseMs = Math.min(asked.maxMs, Math.max(asked.minMs, ageMs / 4));
-  }
-}
+/** A call that has taken long may take as long again. */
+const pauseOf = (ageMs: number): number => Math.min(asked.maxMs, Math.max(asked.minMs, ageMs / 4));
 
 export const webhookBackOff: BackoffStrategy = ({ attempt, error }) => {
-  if (error instanceof NotEnded) return error.pauseMs;
   if (error instanceof WebhookImpossible || attempt > retries.attempts) return null;
   return Math.min(retries.firstMs * 2 ** (attempt - 1), retries.maxMs);
 };
@@ -75,7 +71,7 @@ export class Webhooks {
     });
   }
 
-  /** Tells a client that its call has ended. */
+  /** Tells a client that its call has ended; until then the job waits again. */
   callBack(job: Job<CallbackJob>, signal: AbortSignal): Promise<void> {
     const { webhooks, store } = this.#options;
     const { guard, hookSecret } = webhooks;
@@ -87,7 +83,11 @@ export class Webhooks {
       const records = subject === 'prewarm' ? store.prewarms : store.purges;
       const call = await records.find(projectId, id);
       if (call === null) throw new WebhookImpossible('The call is not remembered any more.');
-      if (call.status === 'accepted') throw new NotEnded(Date.now() - Date.parse(call.createdAt));
+      if (call.status === 'accepted') {
+        // Not by an error: the job has not failed.
+        job.schedule(new Date(Date.now() + pauseOf(Date.now() - Date.parse(call.createdAt))));
+        return null;
+      }
       const body = JSON.stringify({
         type: `${subject}.${call.status}`,
         timestamp: new Date().toISOString(),
@@ -102,22 +102,24 @@ export class Webhooks {
     });
   }
 
-  /** @param prepare returns the request, or rejects when it cannot be sent now */
+  /** @param prepare returns the request, or null when it cannot be sent yet; rejects when it cannot be sent */
   async #send(
     { attrs }: Job<PurgeHookJob | CallbackJob>,
     signal: AbortSignal,
-    prepare: () => Promise<Request>,
+    prepare: () => Promise<Request | null>,
   ): Promise<void> {
     const { log, metrics } = this.#options;
     const id = String(attrs._id);
     const logFields = { job: id, kind: attrs.name, project: attrs.data.projectId };
     try {
-      await post({ ...(await prepare()), id, signal });
-      metrics.webhookEnded('done');
+      const request = await prepare();
+      if (request === null) return;
+      await post({ ...request, id, signal });
+      metrics.webhookEnded(attrs.name, 'done');
       log.info(logFields, 'a webhook is sent');
     } catch (error) {
-      if (!(signal.aborted || error instanceof NotEnded)) {
-        metrics.webhookEnded('failed');
+      if (!signal.aborted) {
+        metrics.webhookEnded(attrs.name, 'failed');
         log.warn({ ...logFields, err: error }, 'a webhook could not be sent');
       }
       throw error;

@@ -138,22 +138,29 @@ export class DiskCacheIndex {
     void this.#deleteLater(keys);
   }
 
+  keysWhere(mayMatch: (key: string) => boolean): string[] {
+    return [...this.#files.keys()].filter(mayMatch);
+  }
+
   /**
    * Deletes images, by what their files say they were made of. Damaged files are deleted too. Never rejects.
    *
-   * @param mayMatch selects the keys whose files are read
+   * @returns the number of images that matched
    */
   async deleteWhere(
-    mayMatch: (key: string) => boolean,
+    keys: readonly string[],
     matches: (provenance: Provenance) => boolean,
-  ): Promise<void> {
-    for (const key of [...this.#files.keys()].filter(mayMatch)) {
-      if (this.#closed) return;
+  ): Promise<number> {
+    let matched = 0;
+    for (const key of keys) {
+      if (this.#closed) break;
       const provenance = await readProvenance(this.#folder, key);
       if (provenance !== null && !matches(provenance)) continue;
+      if (provenance !== null) matched += 1;
       this.#forget(key);
       await this.#deleteLater([key]);
     }
+    return matched;
   }
 
   /** Resolves after the deletions in progress. */

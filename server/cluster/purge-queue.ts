@@ -4,22 +4,29 @@ import type { Project } from '../../store/projects.ts';
 /** Projects whose completed purges are remembered; the purges of others may be worked on again. */
 const maxCompleted = 10_000;
 
-/** Works on the purges of projects in the background, on those of all waiting projects together. */
+/**
+ * Works on the purges of projects in the background. The projects take turns, however much one of them has to
+ * delete: the work on the purges of a project consists of pieces, of which one runs at a time.
+ */
 export class PurgeQueue {
-  readonly #work: (projects: readonly Project[]) => Promise<void>;
+  readonly #work: (project: Project) => Promise<void>;
   readonly #since: number;
-  /** The last known state of the projects that wait. */
+  /** The last known state of projects with purges that are not worked on yet. */
   readonly #pending = new Map<string, Project>();
+  /** The projects that are worked on. */
+  readonly #active = new Set<string>();
   /** The number of the last completed purge, by project. */
   readonly #completed = new LRUCache<string, number>({ max: maxCompleted });
   readonly #closing = new AbortController();
-  #running = false;
+  /** Settles after the piece that is next to last in turn. */
+  #lastTurn: Promise<unknown> = Promise.resolve();
 
   /**
-   * @param work calls `complete` for each project whose purges it has completed; does not reject
+   * @param work calls `complete` when it has completed the purges of a project, and `turn` for one piece after the
+   *   other; does not reject
    * @param since purges up to this number are completed already
    */
-  constructor(work: (projects: readonly Project[]) => Promise<void>, since = 0) {
+  constructor(work: (project: Project) => Promise<void>, since = 0) {
     this.#work = work;
     this.#since = since;
   }
@@ -34,7 +41,17 @@ export class PurgeQueue {
     const { _id: id, purges } = project;
     if (purges === undefined || purges.last <= this.completedOf(id)) return;
     this.#pending.set(id, project);
-    if (!this.#running) void this.#run();
+    if (!this.#active.has(id)) void this.#run(id);
+  }
+
+  /**
+   * Runs a piece of the work when it is its turn, and resolves or rejects as it does; with null once the queue is
+   * closed. A project that asks for one piece at a time waits for at most one piece of each other project.
+   */
+  turn<T>(piece: () => Promise<T>): Promise<T | null> {
+    const result = this.#lastTurn.then(() => (this.signal.aborted ? null : piece()));
+    this.#lastTurn = result.catch(() => {});
+    return result;
   }
 
   /** The number of a project's last completed purge. */
@@ -58,13 +75,14 @@ export class PurgeQueue {
     this.#closing.abort();
   }
 
-  async #run(): Promise<void> {
-    this.#running = true;
-    while (this.#pending.size > 0 && !this.signal.aborted) {
-      const projects = [...this.#pending.values()];
-      this.#pending.clear();
-      await this.#work(projects);
+  async #run(id: string): Promise<void> {
+    this.#active.add(id);
+    for (;;) {
+      const project = this.#pending.get(id);
+      if (project === undefined || this.signal.aborted) break;
+      this.#pending.delete(id);
+      await this.#work(project);
     }
-    this.#running = false;
+    this.#active.delete(id);
   }
 }

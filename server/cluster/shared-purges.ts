@@ -25,6 +25,10 @@ const timeoutMs = 10_000;
 const attempts = 6;
 const firstPauseMs = 1_000;
 
+interface DeletedObjects {
+  objects: number;
+}
+
 /**
  * Deletes purged images from the shared cache in the background, to save space. Their stamps already prevent their
  * use, so every machine deletes them without waiting for the others. Images with a purged watermark are not deleted,
@@ -38,7 +42,7 @@ export class SharedPurges {
 
   constructor(options: SharedPurgesOptions) {
     this.#options = options;
-    this.#queue = new PurgeQueue((projects) => this.#deleteAll(projects), options.since);
+    this.#queue = new PurgeQueue((project) => this.#deleteOf(project), options.since);
   }
 
   /** Begins to delete the purged images of a project. */
@@ -51,25 +55,19 @@ export class SharedPurges {
     this.#queue.close();
   }
 
-  async #deleteAll(projects: readonly Project[]): Promise<void> {
-    await this.#pause(this.#options.delayMs ?? lateWritesMs);
-    for (const project of projects) {
-      if (!this.#queue.signal.aborted) await this.#deleteOf(project);
-    }
-  }
-
   async #deleteOf(project: Project): Promise<void> {
-    const { log, pauseMs = firstPauseMs } = this.#options;
+    const { log, delayMs = lateWritesMs, pauseMs = firstPauseMs } = this.#options;
     const id = project._id;
-    const before = this.totals.objects;
+    const count = { objects: 0 };
+    await this.#pause(delayMs);
     for (let attempt = 1; ; attempt += 1) {
       try {
         for (const purged of purgedObjects(project, this.#queue.completedOf(id))) {
-          await this.#deleteListed(purged);
+          await this.#deleteListed(purged, count);
         }
+        if (this.#queue.signal.aborted) return;
         this.#queue.complete(project);
-        const objects = this.totals.objects - before;
-        if (objects > 0) log.info({ project: id, objects }, 'purged objects are deleted');
+        if (count.objects > 0) log.info({ project: id, ...count }, 'purged objects are deleted');
         return;
       } catch (error) {
         if (this.#queue.signal.aborted) return;
@@ -84,22 +82,29 @@ export class SharedPurges {
     }
   }
 
-  async #deleteListed({ prefix, before }: PurgedObjects): Promise<void> {
+  /** Deletes the objects of one page of the listing in each turn. */
+  async #deleteListed({ prefix, before }: PurgedObjects, count: DeletedObjects): Promise<void> {
     const { bucket } = this.#options;
     let token: string | null = null;
     do {
-      const { objects, next } = await bucket.list(prefix, token, AbortSignal.timeout(timeoutMs));
-      // Nearly all objects that were written later are valid; the others have old stamps.
-      const purged = objects.filter(({ modifiedAt }) => modifiedAt <= before).values();
-      await Promise.all(Array.from({ length: concurrency }, () => this.#deleteObjects(purged)));
-      token = next;
+      token = await this.#queue.turn(async () => {
+        const { objects, next } = await bucket.list(prefix, token, AbortSignal.timeout(timeoutMs));
+        // Nearly all objects that were written later are valid; the others have old stamps.
+        const purged = objects.filter(({ modifiedAt }) => modifiedAt <= before).values();
+        const deletions = Array.from({ length: concurrency }, () => {
+          return this.#deleteObjects(purged, count);
+        });
+        await Promise.all(deletions);
+        return next;
+      });
     } while (token !== null);
   }
 
-  async #deleteObjects(objects: Iterable<ListedObject>): Promise<void> {
+  async #deleteObjects(objects: Iterable<ListedObject>, count: DeletedObjects): Promise<void> {
     for (const { key } of objects) {
       await this.#options.bucket.delete(key, AbortSignal.timeout(timeoutMs));
       this.totals.objects += 1;
+      count.objects += 1;
     }
   }
 

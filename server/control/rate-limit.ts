@@ -1,5 +1,12 @@
-import type { Collection, Db, Filter, FindOneAndUpdateOptions, UpdateFilter } from 'mongodb';
-import { RateLimiterMongo, RateLimiterRes } from 'rate-limiter-flexible';
+import {
+  type Collection,
+  type Db,
+  type Filter,
+  type FindOneAndUpdateOptions,
+  MongoServerError,
+  type UpdateFilter,
+} from 'mongodb';
+import { RateLimiterMemory, RateLimiterMongo, RateLimiterRes } from 'rate-limiter-flexible';
 import { ServiceError } from '../../contract/errors.ts';
 import { writePortably } from '../../store/upsert.ts';
 import type { Headers } from '../http/request.ts';
@@ -16,26 +23,28 @@ export interface RateLimitResult {
 }
 
 /**
- * Limits the calls per minute of each key, counted in the store for all processes and machines. No local
- * fallback is needed: no call succeeds while the store is unavailable.
+ * Limits the calls per minute of each valid key, counted in the store for all processes and machines. While the
+ * store refuses the write, such as when its disk is full, each process counts for itself: reads are possible then.
+ * No call succeeds while the store does not answer.
  */
 export class RateLimit {
   readonly #db: Db;
   readonly #limit: number;
   readonly #limiter: RateLimiterMongo;
+  readonly #ofProcess: RateLimiterMemory;
 
   /** @param limit calls per minute */
   constructor(db: Db, limit: number) {
     this.#db = db;
     this.#limit = limit;
+    const options = { keyPrefix: 'key', points: limit, duration: windowSeconds };
     this.#limiter = new RateLimiterMongo({
+      ...options,
       storeClient: { collection: (name: string) => new WindowCollection(db, name) },
       tableName: collectionName,
       disableIndexesCreation: true,
-      keyPrefix: 'key',
-      points: limit,
-      duration: windowSeconds,
     });
+    this.#ofProcess = new RateLimiterMemory(options);
   }
 
   /** Idempotent; several processes may call it at once. */
@@ -45,7 +54,7 @@ export class RateLimit {
 
   async consume(keyId: string): Promise<RateLimitResult> {
     try {
-      return { headers: this.#headers(await this.#limiter.consume(keyId)), failure: null };
+      return { headers: this.#headers(await this.#count(keyId)), failure: null };
     } catch (refusal) {
       if (!(refusal instanceof RateLimiterRes)) throw refusal;
       const seconds = Math.max(1, Math.ceil(refusal.msBeforeNext / 1_000));
@@ -56,6 +65,15 @@ export class RateLimit {
           `The API key has made more than ${this.#limit} calls within a minute.`,
         ),
       };
+    }
+  }
+
+  async #count(keyId: string): Promise<RateLimiterRes> {
+    try {
+      return await this.#limiter.consume(keyId);
+    } catch (error) {
+      if (!(error instanceof MongoServerError)) throw error;
+      return this.#ofProcess.consume(keyId);
     }
   }
 

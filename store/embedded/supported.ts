@@ -28,6 +28,7 @@ export const queryOperators = [
   '$lt',
   '$lte',
   '$in',
+  '$nin',
   '$regex',
   '$options',
   '$or',

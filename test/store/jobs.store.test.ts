@@ -2,7 +2,12 @@ import type { JobParameters } from 'agenda';
 import t, { type Test } from 'tap';
 import { createAgenda } from '../../store/agenda.ts';
 import { turnsAfter } from '../../store/job-turns.ts';
-import { JobQueue, prewarmJobName as name, type PrewarmJob } from '../../store/jobs.ts';
+import {
+  JobQueue,
+  lockLifetimeMs,
+  prewarmJobName as name,
+  type PrewarmJob,
+} from '../../store/jobs.ts';
 import { testDatabase } from './connection.ts';
 
 const [shop, press] = ['prj_0123456789abcdef', 'prj_fedcba9876543210'];
@@ -95,6 +100,21 @@ t.test('a stopping worker releases its jobs, and each runs once', async (t) => {
   for (let i = 0; i < 3; i += 1) sources.add((await take())?.data.source);
   t.equal(sources.size, 3);
   t.equal(await take(), undefined);
+});
+
+t.test('jobs of a worker that died wait, and are not active', async (t) => {
+  const { queue, stored, take } = await startQueue(t);
+  await queue.add(jobsOf(shop, 3));
+  await take();
+  await take();
+  await stored.updateMany({}, { $set: { nextRunAt: null } });
+  t.match(await queue.stats(), { active: 2, waiting: 0, oldestWaitingMs: 0 });
+  const diedAt = new Date(Date.now() - lockLifetimeMs - 60_000);
+  await stored.updateOne({ lockedAt: { $ne: null } }, { $set: { lockedAt: diedAt } });
+  const { active, waiting, oldestWaitingMs } = await queue.stats();
+  t.same([active, waiting], [1, 1]);
+  t.ok(oldestWaitingMs >= 60_000 && oldestWaitingMs < 120_000, `${oldestWaitingMs} ms`);
+  t.match(await queue.stats('callback'), { active: 0, waiting: 0 }, 'of another kind');
 });
 
 t.test('projects get turns by their numbers of variants', async (t) => {

@@ -2,6 +2,7 @@ import { ObjectId } from 'mongodb';
 import { pino } from 'pino';
 import t from 'tap';
 import { PurgeHooks } from '../../store/purge-hooks.ts';
+import { WorkerMetrics } from '../../worker/metrics.ts';
 import { signedHeaders } from '../../worker/post.ts';
 import { webhookBackOff } from '../../worker/webhooks.ts';
 import { until } from '../until.ts';
@@ -39,7 +40,7 @@ t.test('a purge hook is called once, signed, after its time', async (t) => {
 });
 
 t.test('a failed call is repeated with the same id, and no redirect is followed', async (t) => {
-  const { db, consume, ended, jobs } = await startQueue(t);
+  const { db, consume, ended, jobs, queue } = await startQueue(t);
   const receiver = await startReceiver(t);
   receiver.answer((response, count) => {
     if (count === 1) response.writeHead(307, { location: `${receiver.url}/elsewhere` }).end();
@@ -48,8 +49,10 @@ t.test('a failed call is repeated with the same id, and no redirect is followed'
   });
   const logged: string[] = [];
   const log = pino({ level: 'debug' }, { write: (line: string) => void logged.push(line) });
+  const metrics = new WorkerMetrics(() => queue);
   await consume({
     log,
+    metrics,
     webhooks: { purgeHookUrl: `${receiver.url}/a?token=hidden`, hookSecret, guard: localGuard },
   });
   const hooks = new PurgeHooks(db);
@@ -70,6 +73,11 @@ t.test('a failed call is repeated with the same id, and no redirect is followed'
     Array(2).fill([String(id), '/a?token=hidden']),
   );
   t.match(logged.join(''), /a webhook could not be sent/);
+  const text = await metrics.registry.metrics();
+  t.match(text, /^webhook_requests_total\{kind="purge_hook",outcome="failed"\} 1$/m);
+  t.match(text, /^webhook_requests_total\{kind="purge_hook",outcome="done"\} 1$/m);
+  t.match(text, /^webhook_requests_total\{kind="callback",outcome="failed"\} 0$/m);
+  t.match(text, /^job_queue_oldest_waiting_seconds\{kind="callback"\} 0$/m);
   t.notMatch(logged.join(''), /hidden/, 'the query may have a secret');
 });
 
@@ -115,6 +123,24 @@ t.test(
     await until('one is left', async () => (await jobs()).length === 1);
   },
 );
+
+t.test('projects get turns, however many calls another one has queued', async (t) => {
+  const { db, consume, ended } = await startQueue(t);
+  const receiver = await startReceiver(t);
+  const hooks = new PurgeHooks(db);
+  for (let i = 0; i < 60; i += 1) await hooks.hold({ projectId, tags: [`s-${i}`] }, projectTag);
+  await hooks.hold({ projectId: 'prj_another000000', tags: ['s-other'] }, projectTag);
+  const ago = (tags: string[]) => (tags.includes('s-other') ? 1_000 : 2_000);
+  for (const { _id, data } of await db.collection('jobs').find().toArray()) {
+    const nextRunAt = new Date(Date.now() - ago(data.tags));
+    await db.collection('jobs').updateOne({ _id }, { $set: { nextRunAt } });
+  }
+  await consume({ webhooks: { purgeHookUrl: receiver.url, hookSecret, guard: localGuard } });
+  await ended();
+  const at = receiver.received.findIndex(({ body }) => body.tags.includes('s-other'));
+  t.ok(at !== -1 && at < 30, `the other project's after ${at} calls`);
+  t.equal(receiver.received.length, 61);
+});
 
 t.test('too many waiting calls become one for all images', async (t) => {
   const { db, jobs } = await startQueue(t);

@@ -58,6 +58,7 @@ const conditionParsers: Readonly<Record<Exclude<QueryOperator, '$or' | '$options
   $lt: range((order) => order < 0),
   $lte: range((order) => order <= 0),
   $in: oneOf,
+  $nin: (operator, operand) => ({ test: oneOf(operator, operand).test, negated: true }),
   $regex: contains,
 };
 

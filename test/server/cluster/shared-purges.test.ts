@@ -68,6 +68,22 @@ t.test('a purge of a project deletes all of its objects', async (t) => {
   t.equal(count('prj_2/'), 1);
 });
 
+t.test('projects take turns, and the failures of one do not delay another', async (t) => {
+  const { server, purges, count } = await start(t);
+  purges.purge(projectOf(purgedAt));
+  purges.purge({ ...projectOf(purgedAt), _id: 'prj_2' });
+  await until('the other project', () => count('prj_2/') === 0);
+  t.ok(count('prj_1/') > 20, `${count('prj_1/')} objects are left`);
+  await until('the project', () => count('prj_1/') === 1);
+
+  server.handler = refusing;
+  purges.purge(projectOf(purgedAt + 5));
+  purges.purge({ ...projectOf(purgedAt + 5), _id: 'prj_2' });
+  await until('both are given up', () => purges.totals.failed === 2);
+  const requests = server.requests.slice(-12).map((line) => /prj_\d/.exec(line)?.[0]);
+  t.ok(requests.indexOf('prj_2') < requests.lastIndexOf('prj_1'), requests.join(' '));
+});
+
 t.test('failed deletions are repeated, and again with the next purge', async (t) => {
   const { server, purges, count } = await start(t);
   server.handler = refusing;

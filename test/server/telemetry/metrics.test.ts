@@ -30,7 +30,8 @@ t.test("names and labels follow Prometheus' conventions", async (t) => {
 });
 
 /** The names of the service's metrics in a PromQL expression. */
-const namesIn = (text: string): string[] => text.match(/\b(image_delivery|prewarm)_\w+/g) ?? [];
+const namesIn = (text: string): string[] =>
+  text.match(/\b(image_delivery|prewarm|webhook|job)_\w+/g) ?? [];
 
 /** The labels that a PromQL expression groups by or selects. */
 const labelsIn = (expression: string): string[] => [
@@ -57,6 +58,7 @@ const pageQueries = [...(await read('monitoring.md')).matchAll(/^```promql\n(.*?
   ([, query = '']) => query.trim(),
 );
 const alerts = await read('alerts.yml');
+const alertsFile = fileURLToPath(new URL('alerts.yml', operating));
 
 t.test('queries and alert rules name existing metrics and labels', async (t) => {
   t.ok(panelQueries.length > 10 && pageQueries.length >= 3 && namesIn(alerts).length > 10);
@@ -104,9 +106,74 @@ t.test(
       rules: [{ record: 'a:panel', expr: query.replaceAll('$__rate_interval', '5m') }],
     }));
     const panels = join(t.testdir({ 'panels.json': JSON.stringify({ groups }) }), 'panels.json');
-    for (const file of [fileURLToPath(new URL('alerts.yml', operating)), panels]) {
+    for (const file of [alertsFile, panels]) {
       const { status, stderr } = spawnSync('promtool', ['check', 'rules', file]);
       t.equal(status, 0, String(stderr));
     }
+  },
+);
+
+/** Series of a worker, and whether an alert fires after an hour. */
+const workerCases: readonly (readonly [
+  alert: string,
+  fires: boolean,
+  series: Readonly<Record<string, string>>,
+])[] = [
+  ['WorkerDown', true, { up: '1x30 0x30', prewarm_job_failures_total: '0x30 _x30' }],
+  ['WorkerDown', false, { up: '1x60', prewarm_job_failures_total: '0x60' }],
+  ['WorkerMissing', true, { 'up{job="other"}': '1x60' }],
+  ['WorkerMissing', false, { prewarm_job_failures_total: '0x60' }],
+  ['JobsWait', true, { 'job_queue_oldest_waiting_seconds{kind="prewarm"}': '0+60x60' }],
+  ['JobsWait', false, { 'job_queue_oldest_waiting_seconds{kind="prewarm"}': '60x60' }],
+  [
+    'PurgeHookFails',
+    true,
+    { 'webhook_requests_total{kind="purge_hook",outcome="failed"}': '0+1x60' },
+  ],
+  [
+    'PurgeHookFails',
+    false,
+    {
+      'webhook_requests_total{kind="purge_hook",outcome="failed"}': '0+1x60',
+      'webhook_requests_total{kind="purge_hook",outcome="done"}': '0+1x60',
+    },
+  ],
+  [
+    'CallbacksFail',
+    true,
+    {
+      'webhook_requests_total{kind="callback",outcome="failed"}': '0+2x60',
+      'webhook_requests_total{kind="callback",outcome="done"}': '0+1x60',
+    },
+  ],
+  [
+    'CallbacksFail',
+    false,
+    {
+      'webhook_requests_total{kind="callback",outcome="failed"}': '0+1x60',
+      'webhook_requests_total{kind="callback",outcome="done"}': '0+2x60',
+    },
+  ],
+];
+
+t.test(
+  'the alerts of the worker fire when they should',
+  { skip: !promtool && 'promtool is not installed' },
+  async (t) => {
+    const tests = workerCases.map(([alert, fires, series]) => ({
+      interval: '1m',
+      input_series: Object.entries(series).map(([name, values]) => ({ series: name, values })),
+      promql_expr_test: [
+        {
+          eval_time: '1h',
+          expr: `count(ALERTS{alertname="ImageDelivery${alert}",alertstate="firing"})`,
+          exp_samples: fires ? [{ labels: '{}', value: 1 }] : [],
+        },
+      ],
+    }));
+    const content = JSON.stringify({ rule_files: [alertsFile], tests });
+    const file = join(t.testdir({ 'tests.json': content }), 'tests.json');
+    const { status, stdout, stderr } = spawnSync('promtool', ['test', 'rules', file]);
+    t.equal(status, 0, `${stdout}${stderr}`);
   },
 );

@@ -1,5 +1,8 @@
+import { MongoClient } from 'mongodb';
 import t from 'tap';
 import { storeLink } from '../../server/store-link.ts';
+import { startOwner } from '../../store/embedded/children.ts';
+import { shortFolder } from '../../store/embedded/stores.ts';
 import { until } from '../../until.ts';
 import { picture, startTestOrigin } from '../origin.ts';
 import { rootKey, startControl } from './control.ts';
@@ -85,3 +88,33 @@ t.test(
     t.equal((await call('POST', `/projects/${id}/prewarm`, { json: { src } })).status, 202);
   },
 );
+
+t.test('a store without space answers reads, and writes say why they fail', async (t) => {
+  // The shell's limit on the size of files, in blocks of 512 bytes, stands for a full disk.
+  const limited = ['sh', '-c', 'ulimit -f 2000; exec "$@"', 'sh'];
+  const url = await startOwner(t, [shortFolder(t)], limited).nextLine();
+  const control = await startControl(t, {
+    SERVICE_MONGODB_URL: url,
+    SERVICE_API_RATE_LIMIT: '20',
+  });
+  const { call } = control;
+  const key = await control.issue(null, 'write');
+  const id = await control.project();
+  const client = await MongoClient.connect(url);
+  t.teardown(() => client.close());
+  const filling = client.db().collection('filling');
+  for (const bytes of [50_000, 1_000, 10]) {
+    const text = 'x'.repeat(bytes);
+    while (await filling.insertOne({ text }).catch(() => null));
+  }
+  const json = { name: 'Two', origin: 'https://b.example' };
+  const failed = await call('POST', '/projects', { key, json });
+  t.same([failed.status, failed.body.code], [503, 'store_unavailable']);
+  t.match(failed.body.message, /The disk of the store is full/);
+  const reads = await Promise.all(
+    Array.from({ length: 25 }, () => call('GET', `/projects/${id}`, { key })),
+  );
+  const passed = reads.filter(({ status }) => status === 200).length;
+  const refused = reads.filter(({ status }) => status === 429).length;
+  t.same([passed, refused], [19, 6], 'in the limits of a process');
+});

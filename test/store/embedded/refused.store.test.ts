@@ -38,7 +38,7 @@ const names = {
   accumulators: '$avg $min $max $first $push $count',
   logicalOperators: '$and $nor $where $expr $text $comment $jsonSchema $eq',
   queryOperators:
-    '$nin $exists $type $not $all $size $elemMatch $mod $near $bitsAllSet $options $or $typo $constructor',
+    '$exists $type $not $all $size $elemMatch $mod $near $bitsAllSet $options $or $typo $constructor',
   rangeOperators: '$gt $gte $lt $lte',
   patterns: 'a.*b ^a a|b \\d [a] (a) a\\',
   updateOperators: '$min $push $pullAll $pop $rename $mul $bit $typo',
@@ -123,6 +123,7 @@ const refusedFilters: Refusal[] = [
   [{ a: { $gt: 1, b: 1 } }, 115, 'operator b'],
   [{ a: { $in: 1 } }, 2, '$in'],
   [{ a: { $in: [{ $gt: 1 }] } }, 2, '$in'],
+  [{ a: { $nin: 1 } }, 2, '$nin'],
   [{ $or: [{ a: 1 }] }, 2, '$or'],
   [{ $or: { a: 1 } }, 2, '$or'],
   [{ $or: [1, 2] }, 2, '$or'],

@@ -1,0 +1,64 @@
+import { mkdir, writeFile } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import t from 'tap';
+import { cacheFilePath } from '../../../pool/cache/disk.ts';
+import { DiskCacheIndex } from '../../../server/cluster/disk-cache-index.ts';
+import { DiskPurges } from '../../../server/cluster/disk-purges.ts';
+import { keyPrefix } from '../../../server/image/key.ts';
+import type { Project } from '../../../store/projects.ts';
+import { until } from '../../until.ts';
+
+const projectOf = (_id: string, number = 1): Project =>
+  ({ _id, purges: { last: number, all: number, sources: {} } }) as unknown as Project;
+
+t.test('a small purge does not wait for a large one of another project', async (t) => {
+  const folder = t.testdir();
+  const index = new DiskCacheIndex(folder, Number.MAX_SAFE_INTEGER, (error) => t.error(error));
+  /** Damaged files, which are deleted as purged ones are. */
+  const store = async (project: string, count: number) => {
+    for (let i = 0; i < count; i += 1) {
+      const key = keyPrefix(project, 'a'.repeat(16)) + String(i).padStart(32, '0');
+      const path = cacheFilePath(folder, key);
+      await mkdir(dirname(path), { recursive: true });
+      await writeFile(path, 'x');
+      index.stored(key, 1);
+    }
+  };
+  await store('prj_large', 1_500);
+  await store('prj_small', 40);
+  await store('prj_other', 3);
+  /** The completed purges, and how many files were left. */
+  const completed: [project: string, number: number, left: number][] = [];
+  let begun = () => {};
+  const purges = new DiskPurges({
+    index: {
+      keysWhere: (mayMatch) => index.keysWhere(mayMatch),
+      deleteWhere: (...deletion) => {
+        begun();
+        return index.deleteWhere(...deletion);
+      },
+    },
+    log: { info: () => {} },
+    onComplete: (project, number) => void completed.push([project, number, index.count]),
+    delayMs: 0,
+  });
+  t.teardown(() => purges.close());
+  begun = () => {
+    begun = () => {};
+    purges.purge(projectOf('prj_small'));
+    purges.purge(projectOf('prj_large', 2));
+  };
+  purges.purge(projectOf('prj_large'));
+  await until('all purges', () => completed.length === 3);
+  t.same(
+    completed.map(([project, number]) => [project, number]),
+    [
+      ['prj_small', 1],
+      ['prj_large', 1],
+      ['prj_large', 2],
+    ],
+  );
+  t.ok(Number(completed[0]?.[2]) > 750, `${completed[0]?.[2]} files were left`);
+  t.equal(index.count, 3, 'those of a project that has not purged');
+  t.equal(purges.totals.purges, 3);
+});
