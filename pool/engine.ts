@@ -2,7 +2,7 @@ import { ServiceError } from '../contract/errors.ts';
 import { Admission } from './admission.ts';
 import { DiskCache, type DiskCacheEvents } from './cache/disk.ts';
 import { MemoryCache, type MemoryEntry } from './cache/memory.ts';
-import { type OnSharedCacheChange, SharedCache } from './cache/shared-cache.ts';
+import { SharedCache, type SharedCacheEnvironment } from './cache/shared-cache.ts';
 import { Cancelled, type Coalescer, type Role } from './coalescer.ts';
 import { FairShare } from './fair-share.ts';
 import type { FreshnessReport } from './freshness.ts';
@@ -31,10 +31,9 @@ export interface CacheResult {
   readonly freshness?: FreshnessReport;
 }
 
-export interface EngineEnvironment {
+export interface EngineEnvironment extends SharedCacheEnvironment {
   readonly coalescer: Coalescer;
   readonly disk: DiskCacheEvents;
-  readonly onSharedCacheChange: OnSharedCacheChange;
   /** Called for memory cache hits, at most once a second for each key. */
   readonly onMemoryHit: (key: string) => void;
   /** Called when a render begins and when it succeeds. */
@@ -70,7 +69,7 @@ export class Engine {
     this.#environment = environment;
     this.#memory = new MemoryCache(memoryCacheBytes, environment.onMemoryHit);
     this.#disk = diskCacheFolder === null ? null : new DiskCache(diskCacheFolder, environment.disk);
-    this.#shared = sharedCache && new SharedCache(sharedCache, environment.onSharedCacheChange);
+    this.#shared = sharedCache && new SharedCache(sharedCache, environment);
     this.#producer = new Producer(settings, environment.now);
     const disk = this.#disk;
     this.#revalidator = new Revalidator({

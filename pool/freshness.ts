@@ -1,6 +1,7 @@
 import type { ErrorCode } from '../contract/errors.ts';
 import type { ImageInput, InputFacts } from './image.ts';
 import type { OriginFreshness } from './source/cache-control.ts';
+import type { Validators } from './source/fetch.ts';
 
 /** How a project wants an image to follow its source. */
 export interface ImageFreshness {
@@ -20,15 +21,13 @@ export interface FreshnessBounds {
 }
 
 /** What is known about the bytes of a source. Times are Unix ms. */
-export interface SourceState {
+export interface SourceState extends Validators {
   /** Images of bytes that were fetched before are outdated. */
   readonly changedAt: number;
   /** The start of the last fetch that got these bytes, or was told that they have not changed. */
   readonly checkedAt: number;
   /** SHA-256 of the bytes; null for a source that does not exist any more. */
   readonly digest: string | null;
-  readonly etag: string | null;
-  readonly lastModified: string | null;
   readonly origin: OriginFreshness;
 }
 

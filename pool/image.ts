@@ -1,9 +1,21 @@
 import { hash } from 'node:crypto';
 
+/** The media types of all that is rendered. */
+export const contentTypes = [
+  'image/avif',
+  'image/webp',
+  'image/jpeg',
+  'image/png',
+  'image/gif',
+  'text/plain; charset=utf-8',
+  'application/json',
+] as const;
+export type ContentType = (typeof contentTypes)[number];
+
 /** A rendered image, as the caches store it and the responses send it. Immutable. */
 export interface Image {
   readonly body: Uint8Array;
-  readonly contentType: string;
+  readonly contentType: ContentType;
   /** Strong entity tag with its quotes (RFC 9110, 8.8.3); see entityTag. */
   readonly etag: string;
   /** Size of one frame, in pixels. */

@@ -284,11 +284,11 @@ export class Revalidator {
     promoted: AbortSignal,
   ): Promise<SourceState> {
     const { ask, now } = this.#environment;
-    const { etag = null, lastModified = null } = before ?? {};
+    const { resource = null, etag = null, lastModified = null } = before ?? {};
     const at = now();
     try {
       const signals = { signal: this.#closing.signal, promoted };
-      const answer = await ask(request, input, { etag, lastModified }, signals);
+      const answer = await ask(request, input, { resource, etag, lastModified }, signals);
       if (answer.bytes === null) {
         if (before === null) throw new Error('an unconditional request got 304');
         this.answers.notModified += 1;
@@ -303,8 +303,8 @@ export class Revalidator {
       this.answers[isGone ? 'gone' : 'failed'] += 1;
       if (!isGone) throw error;
       const nothing = { maxAge: null, staleWhileRevalidate: null, staleIfError: null };
-      const changes = { changedAt: at, checkedAt: at, etag: null, lastModified: null };
-      return { ...changes, digest: null, origin: nothing };
+      const validators = { resource: null, etag: null, lastModified: null };
+      return { changedAt: at, checkedAt: at, digest: null, ...validators, origin: nothing };
     }
   }
 

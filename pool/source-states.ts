@@ -81,10 +81,11 @@ export class SourceStates {
 function differs(state: SourceState, before: SourceState | null): boolean {
   if (before === null) return true;
   const day = ({ checkedAt }: SourceState) => Math.floor(checkedAt / renewedAfterMs);
-  const { changedAt, digest, etag, lastModified, origin } = before;
+  const { changedAt, digest, resource, etag, lastModified, origin } = before;
   return (
     state.changedAt !== changedAt ||
     state.digest !== digest ||
+    state.resource !== resource ||
     state.etag !== etag ||
     state.lastModified !== lastModified ||
     JSON.stringify(state.origin) !== JSON.stringify(origin) ||

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { isBackgroundToken } from '../contract/background-token.ts';
 import { createLogger, type Logger } from '../contract/log.ts';
 import type { Settings } from '../contract/settings/table.ts';
 import { onlyProcess } from '../pool/coalescer.ts';
@@ -6,6 +7,7 @@ import { Engine } from '../pool/engine.ts';
 import { optionalFormatsProbed, readableFormats } from '../pool/formats/optional-formats.ts';
 import { Callbacks } from '../store/callbacks.ts';
 import { logOutages } from '../store/connection.ts';
+import { DeploymentSecret } from '../store/deployment.ts';
 import { JobQueue } from '../store/jobs.ts';
 import { Keyring } from '../store/keyring.ts';
 import { connectStore, type Store } from '../store/open.ts';
@@ -32,7 +34,6 @@ import { drainRequests } from './http/drain.ts';
 import { errorResponse } from './http/error-response.ts';
 import type { HttpRequest } from './http/request.ts';
 import { sameSiteOnly } from './http/same-site.ts';
-import { BackgroundTokens } from './image/background.ts';
 import { Delivery } from './image/deliver.ts';
 import { isPurged } from './image/purges.ts';
 import { logWatermarkFailures } from './image/watermark-failures.ts';
@@ -146,10 +147,12 @@ class FrontEnd {
     });
     this.#coalescer = new CoalescerClient(channel);
     this.#diskCacheReporter = new DiskCacheReporter(channel, log);
+    const secret = new DeploymentSecret(this.#store.db, this.#storeAvailable);
     this.#engine = new Engine(engineSettings(settings), {
       coalescer: settings.processes === 1 ? onlyProcess : this.#coalescer,
       disk: this.#diskCacheReporter,
       onSharedCacheChange: logSharedCache(log),
+      deploymentSecret: () => secret.find(),
       onMemoryHit: (key) => this.#diskCacheReporter.read(key),
       onRender: (event, key, timings) => log.debug({ key, ...timings }, `render ${event}`),
       now: Date.now,
@@ -171,12 +174,12 @@ class FrontEnd {
     });
     this.#keyring = new Keyring(settings.encryptionKeys);
     this.#origins = new Origins({ entries: settings.origins, keyring: this.#keyring, log });
-    const backgroundTokens = new BackgroundTokens(this.#store.db, this.#storeAvailable);
     this.#delivery = new Delivery({
       engine: this.#engine,
       projects: this.#projects,
       telemetry,
-      isBackground: (target, token) => backgroundTokens.verify(target, token),
+      isBackground: async (target, token) =>
+        isBackgroundToken(await secret.find(), target, token, Date.now()),
       admitRender: (project) => this.#usage.limits.admit(project),
       onWatermarkFailure: logWatermarkFailures(log),
       originsOf: (latest) => this.#origins.of(latest),

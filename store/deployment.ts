@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { Db } from 'mongodb';
+import { withTimeout } from './deadline.ts';
 import { newOrganisationId } from './identifiers.ts';
 import { findOrInsert } from './upsert.ts';
 
@@ -8,7 +9,10 @@ export interface DeploymentRecord {
   readonly _id: 'deployment';
   /** The organisation of projects and keys for which no other is given. */
   readonly defaultOrganisation: string;
-  /** Signs the tokens of background requests; see background-token.ts. */
+  /**
+   * Signs the tokens of background requests (background-token.ts), and a key derived from it the objects of the
+   * shared cache (pool/cache/shared-cache.ts).
+   */
   readonly backgroundSecret: string;
 }
 
@@ -18,4 +22,30 @@ export function findDeployment(db: Db): Promise<DeploymentRecord> {
     defaultOrganisation: newOrganisationId(),
     backgroundSecret: randomBytes(32).toString('base64url'),
   });
+}
+
+/** The secret of the deployment as a process uses it, which needs the store once. */
+export class DeploymentSecret {
+  readonly #db: Db;
+  readonly #storeAvailable: () => boolean;
+  #secret: Promise<string> | null = null;
+
+  constructor(db: Db, storeAvailable: () => boolean) {
+    this.#db = db;
+    this.#storeAvailable = storeAvailable;
+  }
+
+  /** Null while it cannot be loaded. No image waits for a store that is known to be unavailable. */
+  async find(): Promise<string | null> {
+    if (this.#secret === null && !this.#storeAvailable()) return null;
+    try {
+      this.#secret ??= withTimeout(findDeployment(this.#db)).then(
+        ({ backgroundSecret }) => backgroundSecret,
+      );
+      return await this.#secret;
+    } catch {
+      this.#secret = null;
+      return null;
+    }
+  }
 }

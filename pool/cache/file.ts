@@ -1,5 +1,7 @@
 import { createHash } from 'node:crypto';
 import {
+  type ContentType,
+  contentTypes,
   entityTag,
   type FetchTimes,
   type Image,
@@ -26,7 +28,8 @@ const magic = Buffer.from('IMGCACH2', 'latin1');
 /** Where the stamp is, in bytes. */
 export const stampOffset = magic.length + 4 + 4 + 32;
 export const stampBytes = 16;
-const fixedBytes = stampOffset + stampBytes;
+/** The bytes before the header, which determine the rest by its digests. */
+export const fixedBytes = stampOffset + stampBytes;
 /** As much of a file as its header needs, in bytes. */
 export const maxHeadBytes = 4_096;
 
@@ -80,12 +83,16 @@ export function decodeFile(key: string, file: Buffer): StoredImage | null {
   const { contentType, etag, width, height, fetchedAt, digests, ...header } = head.header;
   const body = file.subarray(head.end);
   if (header.key !== key || etag !== entityTag(body)) return null;
-  if (typeof contentType !== 'string') return null;
+  if (!isContentType(contentType)) return null;
   if (typeof width !== 'number' || typeof height !== 'number') return null;
   if (!isFetchTimes(fetchedAt)) return null;
   const image = { body, contentType, etag, width, height, fetchedAt };
   const { stamp } = head;
   return { image: isInputDigests(digests) ? { ...image, digests } : image, stamp };
+}
+
+function isContentType(value: unknown): value is ContentType {
+  return contentTypes.some((type) => type === value);
 }
 
 function isInputDigests(value: unknown): value is InputDigests {

@@ -1,9 +1,10 @@
+import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { S3Location } from '../../contract/s3-location.ts';
 import { CircuitBreaker } from '../circuit-breaker.ts';
 import type { Image } from '../image.ts';
 import { type ImagePurges, provenanceOf } from '../purges.ts';
 import { unlessAborted } from '../unless-aborted.ts';
-import { decodeFile, encodeFile, maxHeadBytes } from './file.ts';
+import { decodeFile, encodeFile, fixedBytes, maxHeadBytes } from './file.ts';
 import { objectKey } from './object-key.ts';
 import { SharedWrites } from './shared-writes.ts';
 
@@ -18,6 +19,12 @@ export interface SharedCacheSettings {
 /** Called with the last error when the cache stops trying an operation, and with null when it works again. */
 export type OnSharedCacheChange = (operation: 'read' | 'write', error: Error | null) => void;
 
+export interface SharedCacheEnvironment {
+  readonly onSharedCacheChange: OnSharedCacheChange;
+  /** The secret that all machines share; null while it cannot be loaded, and the cache is not used. */
+  readonly deploymentSecret: () => Promise<string | null>;
+}
+
 /** Remaining time for which a request may wait for the shared cache. */
 export interface SharedWait {
   remainingMs: number;
@@ -31,14 +38,24 @@ const maxObjectBytes = 16 * 2 ** 20;
 /** Limit of the bytes of all objects that are being read. */
 const maxReadBytes = 64 * 2 ** 20;
 
+const macBytes = 32;
+
+/** Of the bytes that determine the rest of a file; the key of the image is one of them. */
+const macOf = (key: Buffer, file: Uint8Array): Buffer =>
+  createHmac('sha256', key).update(file.subarray(0, fixedBytes)).digest();
+
 /**
- * The cache of all machines: a bucket whose objects are files in the format of the disk cache. It never fails a
+ * The cache of all machines: a bucket whose objects are files in the format of the disk cache, each after a message
+ * authentication code (HMAC-SHA256), because others may have write access to the bucket. It never fails a
  * request, delays none by more than its timeout, and none at all while a circuit breaker is open. The stamp in a
  * file shows whether its image is purged, and the digests whether it is damaged. Objects are deleted by purges and
  * by the bucket's lifecycle rules.
  */
 export class SharedCache {
   readonly #settings: SharedCacheSettings;
+  readonly #deploymentSecret: SharedCacheEnvironment['deploymentSecret'];
+  /** The key of the authentication codes; null before the first use. */
+  #macKey: Buffer | null = null;
   /** A promise, because its module is loaded only for a shared cache. */
   readonly #bucket;
   readonly #reads: CircuitBreaker;
@@ -48,10 +65,12 @@ export class SharedCache {
   #readBytes = 0;
   readonly #totals = { hit: 0, miss: 0, damaged: 0, timeout: 0, error: 0, skipped: 0 };
 
-  constructor(settings: SharedCacheSettings, onChange: OnSharedCacheChange) {
+  constructor(settings: SharedCacheSettings, environment: SharedCacheEnvironment) {
+    const { onSharedCacheChange: onChange, deploymentSecret } = environment;
     const { location, queueBytes } = settings;
     const now = () => performance.now();
     this.#settings = settings;
+    this.#deploymentSecret = deploymentSecret;
     this.#bucket = import('../s3/bucket.ts').then(
       ({ Bucket }) => new Bucket(location, process.env),
     );
@@ -90,17 +109,25 @@ export class SharedCache {
     const timer = setTimeout(late, wait.remainingMs);
     const hadAllTime = wait.remainingMs >= this.#settings.timeoutMs;
     const begunAt = performance.now();
+    let isAsked = false;
     try {
-      const file = await unlessAborted(this.#get(key, purges), waiting.signal);
+      const macKey = this.#macKey ?? (await unlessAborted(this.#loadKey(), waiting.signal));
+      if (macKey === null) {
+        this.#totals.skipped += 1;
+        this.#reads.abandoned();
+        return null;
+      }
+      isAsked = true;
+      const object = await unlessAborted(this.#get(key, purges), waiting.signal);
       this.#reads.succeeded();
-      return this.#use(key, purges, file);
+      return this.#use(key, purges, object, macKey);
     } catch (error) {
       const isLate = waiting.signal.aborted;
       // Node's timers may end up to a millisecond early.
       if (isLate) wait.remainingMs = 0;
       if (!signal.aborted) this.#totals[isLate ? 'timeout' : 'error'] += 1;
       // Less than the timeout says nothing about the bucket.
-      if (signal.aborted || (isLate && !hadAllTime)) this.#reads.abandoned();
+      if (signal.aborted || !isAsked || (isLate && !hadAllTime)) this.#reads.abandoned();
       else this.#reads.failed(error as Error);
       return null;
     } finally {
@@ -114,7 +141,11 @@ export class SharedCache {
   write(key: string, image: Image, purges: ImagePurges): void {
     if (image.body.byteLength > maxObjectBytes || !purges.isCurrent()) return;
     const { tags } = purges;
-    this.#writes.add(objectKey(tags.project, key), encodeFile(key, image, provenanceOf(purges)));
+    const [head, body] = encodeFile(key, image, provenanceOf(purges));
+    // Known after the first read, which comes before the first write.
+    const macKey = this.#macKey;
+    if (macKey === null) return this.#writes.drop(head.byteLength + body.byteLength);
+    this.#writes.add(objectKey(tags.project, key), [macOf(macKey, head), head, body]);
   }
 
   stats() {
@@ -141,7 +172,10 @@ export class SharedCache {
     let taken = 0;
     this.#reading += 1;
     const take = (bytes: number): boolean => {
-      if (bytes > maxObjectBytes + maxHeadBytes || this.#readBytes + bytes > maxReadBytes)
+      if (
+        bytes > macBytes + maxHeadBytes + maxObjectBytes ||
+        this.#readBytes + bytes > maxReadBytes
+      )
         return false;
       taken = bytes;
       this.#readBytes += bytes;
@@ -157,10 +191,23 @@ export class SharedCache {
     }
   }
 
-  #use(key: string, purges: ImagePurges, file: Buffer | null): Image | null {
-    const stored = file === null ? null : decodeFile(key, file);
+  /** A key of its own, so that the secret has one use for each key. */
+  async #loadKey(): Promise<Buffer | null> {
+    const secret = await this.#deploymentSecret();
+    if (secret !== null) {
+      this.#macKey ??= createHmac('sha256', secret).update('objects of the shared cache').digest();
+    }
+    return this.#macKey;
+  }
+
+  #use(key: string, purges: ImagePurges, object: Buffer | null, macKey: Buffer): Image | null {
+    const file = object?.subarray(macBytes) ?? null;
+    const mac = object?.subarray(0, macBytes);
+    const isOwn =
+      file !== null && mac?.length === macBytes && timingSafeEqual(mac, macOf(macKey, file));
+    const stored = isOwn ? decodeFile(key, file) : null;
     if (stored === null || stored.stamp < purges.validFrom) {
-      this.#totals[file !== null && stored === null ? 'damaged' : 'miss'] += 1;
+      this.#totals[object !== null && stored === null ? 'damaged' : 'miss'] += 1;
       return null;
     }
     const { image, stamp } = stored;

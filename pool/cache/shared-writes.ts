@@ -48,7 +48,7 @@ export class SharedWrites {
       this.#bytes -= replaced.bytes;
     }
     if (this.#bytes + bytes > this.#maxBytes || this.#closed) {
-      return this.#drop(bytes);
+      return this.drop(bytes);
     }
     this.#waiting.set(key, { parts, bytes });
     this.#bytes += bytes;
@@ -82,7 +82,7 @@ export class SharedWrites {
       const [key, { parts, bytes }] = next;
       this.#waiting.delete(key);
       this.#writing.add(key);
-      if (this.#closed || !this.#breaker.take()) this.#drop(bytes);
+      if (this.#closed || !this.#breaker.take()) this.drop(bytes);
       else await this.#write(key, parts);
       this.#writing.delete(key);
       this.#bytes -= bytes;
@@ -101,7 +101,8 @@ export class SharedWrites {
     }
   }
 
-  #drop(bytes: number): void {
+  /** Counts a write that is not tried. */
+  drop(bytes: number): void {
     this.totals.dropped += 1;
     this.totals.droppedBytes += bytes;
   }

@@ -1,4 +1,5 @@
 import type { Sharp } from 'sharp';
+import type { ContentType } from '../image.ts';
 import type { OutputFormat } from '../variant.ts';
 import { encoderQuality, type Mode } from './encode/quality.ts';
 
@@ -18,7 +19,7 @@ export interface EncodeOptions {
 }
 
 interface Encoding {
-  readonly contentType: string;
+  readonly contentType: ContentType;
   /** True when sharp can write more than one frame in this format. */
   readonly animates: boolean;
   /** True when the format has transparency. */

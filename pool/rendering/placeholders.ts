@@ -1,6 +1,7 @@
 import { encode as encodeBlurhash } from 'blurhash';
 import sharp, { type Sharp } from 'sharp';
 import { rgbaToThumbHash } from 'thumbhash';
+import type { ContentType } from '../image.ts';
 import type { PlaceholderKind } from '../variant.ts';
 import { type Described, imageFacts, type Output } from './image-facts/fields.ts';
 import type { SmallPixels } from './image-facts/pixels.ts';
@@ -12,7 +13,7 @@ export interface Description extends Pick<Described, 'source' | 'bytes'> {
 }
 
 interface Placeholder {
-  readonly contentType: string;
+  readonly contentType: ContentType;
   /** @param image the transformed image, of which the first frame is used; it can still be written later */
   make(image: Sharp, description: Description): Promise<Uint8Array>;
 }

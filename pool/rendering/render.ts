@@ -10,7 +10,7 @@ import { kinds } from '../formats/kinds.ts';
 import { copyrightOf } from '../formats/metadata/copyright.ts';
 import { keptMetadata } from '../formats/metadata/kept-metadata.ts';
 import type { Size } from '../geometry.ts';
-import { entityTag, type Image } from '../image.ts';
+import { type ContentType, entityTag, type Image } from '../image.ts';
 import { hasText, type Layer, type OutputFormat, plainVariant, type Variant } from '../variant.ts';
 import {
   type Cost,
@@ -181,7 +181,11 @@ async function smallestOutput(
   return { ...image, format: output.format };
 }
 
-function imageOf(data: Uint8Array, contentType: string, { width, height }: Size): RenderedImage {
+function imageOf(
+  data: Uint8Array,
+  contentType: ContentType,
+  { width, height }: Size,
+): RenderedImage {
   // A copy: buffers from sharp or Node's Buffer pool cannot be transferred to another thread.
   const body = new Uint8Array(data);
   return { body, contentType, etag: entityTag(body), width, height };

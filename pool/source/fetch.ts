@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import { type ErrorCode, ServiceError } from '../../contract/errors.ts';
 import { authorityOf, canonicalUrl, isLongAuthority } from '../../contract/hosts.ts';
 import { type BodyLimits, BodyWriter, readBody, releaseBody, sourceTooLarge } from './body.ts';
@@ -26,12 +27,14 @@ export interface FetchOptions extends Deadline, Omit<BodyLimits, 'length'> {
   readonly maxRedirects?: number;
   /** Called with the canonical host of every redirect. */
   readonly allowed: (host: string) => boolean;
-  /** The validators of known bytes, for a conditional request; absent for an unconditional one. */
+  /** The validators of known bytes, sent to the URL that they belong to; absent for an unconditional fetch. */
   readonly validators?: Validators;
 }
 
 /** The validators of a response (RFC 9110, 8.8), as received; null for absent, too long or unprintable ones. */
 export interface Validators {
+  /** The URL, after redirects, whose versions they distinguish: `resourceOf` of it; null for none. */
+  readonly resource: string | null;
   readonly etag: string | null;
   readonly lastModified: string | null;
 }
@@ -58,6 +61,9 @@ const defaultMaxRedirects = 5;
 
 /** Error codes of a connection that was closed before the response. */
 const brokenConnection = new Set(['UND_ERR_SOCKET', 'ECONNRESET', 'EPIPE']);
+
+/** A digest, because a redirect may have many kilobytes. */
+export const resourceOf = ({ href }: URL): string => hash('sha256', href, 'base64url').slice(0, 22);
 
 /** The validators that are sent in conditional requests. */
 const plainValidator = /^[\x20-\x7e]{1,512}$/;
@@ -101,7 +107,14 @@ async function follow(
   let credentials = options.credentials ?? {};
   for (let redirects = 0; ; redirects += 1) {
     report(`waiting for ${url.hostname}`);
-    const response = await request(url, credentials, options, report);
+    const validators = validatorsFor(url, options);
+    const ask = (known: Validators | null) => request(url, credentials, known, options, report);
+    let response = await ask(validators);
+    if (response.status === 304 && validators !== null) {
+      const known = originResponse(response.headers, url);
+      if (isOf(known.validators, validators)) return { ...known, bytes: null };
+      response = await ask(null);
+    }
     const location = redirectTarget(response);
     if (location === null) return fetched(response, url, options);
 
@@ -131,6 +144,7 @@ export function notAllowed(host: string): ServiceError {
 async function request(
   url: URL,
   credentials: SourceHeaders,
+  validators: Validators | null,
   options: FetchOptions,
   report: (step: string) => void,
 ): Promise<Response> {
@@ -143,7 +157,7 @@ async function request(
       ...options.traceHeaders,
       ...headers,
       ...credentials,
-      ...conditionalHeaders(options.validators),
+      ...conditionalHeaders(validators),
       'cdn-loop': options.loopId,
     },
   };
@@ -166,8 +180,23 @@ async function request(
   }
 }
 
+/** The validators for a request of a URL: those of other URLs would compare another file. */
+function validatorsFor(url: URL, { validators }: FetchOptions): Validators | null {
+  const isKnown = validators !== undefined && validators.resource === resourceOf(url);
+  return isKnown && (validators.etag ?? validators.lastModified) !== null ? validators : null;
+}
+
+/** RFC 9111, 4.3.4: a 304 with other validators is not about the known bytes. */
+function isOf(answered: Validators, known: Validators): boolean {
+  const opaque = (etag: string) => etag.replace(/^W\//, '');
+  if (answered.etag !== null && known.etag !== null) {
+    return opaque(answered.etag) === opaque(known.etag);
+  }
+  return [known.lastModified, null].includes(answered.lastModified);
+}
+
 /** RFC 9110, 13.1.3: If-Modified-Since counts only for an origin that does not know If-None-Match. */
-function conditionalHeaders(validators: Validators | undefined): Record<string, string> {
+function conditionalHeaders(validators: Validators | null): Record<string, string> {
   const { etag = null, lastModified = null } = validators ?? {};
   return {
     ...(etag !== null && { 'if-none-match': etag }),
@@ -205,9 +234,8 @@ async function fetched(
   { status, headers, bytes }: Response,
   url: URL,
   options: FetchOptions,
-): Promise<Fetched | NotModified> {
-  const response = originResponse(headers);
-  if (status === 304 && hasValidator(options.validators)) return { ...response, bytes: null };
+): Promise<Fetched> {
+  const response = originResponse(headers, url);
   if (bytes === null) throw badStatus(url, status, headers);
   const contentType = mediaType(headers['content-type']);
   const coding = codingOf(headers['content-encoding']);
@@ -221,14 +249,12 @@ async function fetched(
   }
 }
 
-const hasValidator = (validators: Validators | undefined): boolean =>
-  Object.values(validators ?? {}).some((validator) => validator !== null);
-
-function originResponse(headers: ResponseHead['headers']): OriginResponse {
+function originResponse(headers: ResponseHead['headers'], url: URL): OriginResponse {
   const validator = (header: string | string[] | undefined): string | null =>
     typeof header === 'string' && plainValidator.test(header) ? header : null;
   return {
     validators: {
+      resource: resourceOf(url),
       etag: validator(headers['etag']),
       lastModified: validator(headers['last-modified']),
     },

@@ -3,7 +3,13 @@ import { stat } from 'node:fs/promises';
 import { ServiceError } from '../../contract/errors.ts';
 import { unlessAborted } from '../unless-aborted.ts';
 import { readBody, releaseBody, sourceTooLarge } from './body.ts';
-import type { Fetched, FetchOptions, NotModified, Validators } from './fetch.ts';
+import {
+  type Fetched,
+  type FetchOptions,
+  type NotModified,
+  resourceOf,
+  type Validators,
+} from './fetch.ts';
 import { withinDeadline } from './fetch-deadline.ts';
 import { codeOf } from './fetch-errors.ts';
 import { type FolderFile, fileNames, openInFolder } from './folder.ts';
@@ -68,10 +74,11 @@ async function open(folder: string, url: URL): Promise<FolderFile> {
 
 async function read(
   { file, stats }: FolderFile,
-  { hostname }: URL,
+  url: URL,
   options: FetchOptions,
 ): Promise<Fetched | NotModified> {
-  const validators = validatorsOf(stats);
+  const { hostname } = url;
+  const validators = validatorsOf(url, stats);
   if (isUnchanged(validators, options.validators)) return { bytes: null, validators, freshness };
   const { maxBytes, budget, owner, memory, signal } = options;
   if (stats.size > maxBytes) throw sourceTooLarge(maxBytes);
@@ -79,21 +86,21 @@ async function read(
   const limits = { maxBytes, budget, owner, memory, length: Number(stats.size) };
   const bytes = await readBody(withServiceErrors(chunks, hostname), limits);
   const after = await file.stat({ bigint: true }).catch(() => null);
-  const isSame = after !== null && validatorsOf(after).etag === validators.etag;
+  const isSame = after !== null && validatorsOf(url, after).etag === validators.etag;
   if (isSame) return { bytes, contentType: null, validators, freshness };
   releaseBody(bytes, options);
   throw unreadable(hostname, 'it changed while it was read');
 }
 
 /** An entity tag of inode, size and time; two changes within the clock's resolution may have the same one. */
-function validatorsOf({ ino, size, mtimeNs, mtime }: BigIntStats) {
+function validatorsOf(url: URL, { ino, size, mtimeNs, mtime }: BigIntStats): Validators {
   const etag = `"${[ino, size, mtimeNs].map((part) => part.toString(36)).join('-')}"`;
-  return { etag, lastModified: mtime.toUTCString() };
+  return { resource: resourceOf(url), etag, lastModified: mtime.toUTCString() };
 }
 
 /** Compares entity tags, or else the times of modification (RFC 9110, 13.2.2). */
 function isUnchanged(now: Validators, known: Validators | undefined): boolean {
-  if (known === undefined) return false;
+  if (known?.resource !== now.resource) return false;
   if (known.etag !== null) return known.etag === now.etag;
   return known.lastModified !== null && known.lastModified === now.lastModified;
 }

@@ -1,3 +1,4 @@
+import { checkHeaders } from './headers.ts';
 import type { HttpRequest, HttpResponse } from './request.ts';
 import type { HttpApp } from './server.ts';
 
@@ -72,6 +73,8 @@ export abstract class BaseRequest implements HttpRequest {
 
   respond(response: HttpResponse): void {
     if (this.ended || this.responded) return;
+    // Before it counts as sent, so that the error gets a response.
+    checkHeaders(response.headers);
     this.responded = true;
     this.write(response);
   }

@@ -28,14 +28,29 @@ export function withHeaders(response: HttpResponse, more: Headers): HttpResponse
   return { ...response, headers: [...response.headers, ...more] };
 }
 
+/** Of a field value (RFC 9110, 5.5), without bytes above ASCII, which the two HTTP servers write differently. */
+const valuePattern = /^[\t\x20-\x7e]*$/;
+
+/**
+ * Every response passes this before a server writes it: a line break in a value would begin another header.
+ * @throws Error
+ */
+export function checkHeaders(headers: Headers): void {
+  // Checked before they were encoded.
+  if (encodings.has(headers)) return;
+  for (const [name, value] of headers) {
+    if (!valuePattern.test(value)) throw new Error(`the value of ${name} cannot be a header`);
+  }
+}
+
 /** The bytes of encoded headers. Changed copies of a list are other keys, and have none. */
 const encodings = new WeakMap<Headers, Uint8Array>();
 
 /** Encodes headers that many responses have, which are then sent without further conversions. */
 export function encodeHeaders(headers: Headers): Headers {
+  checkHeaders(headers);
   const [first, ...rest] = headers;
   const further = rest.map(([name, value]) => `\r\n${name}: ${value}`);
-  // UTF-8, as uWebSockets.js writes strings: Latin-1 would turn some letters into line breaks.
   encodings.set(headers, Buffer.from([first?.[1], ...further].join('')));
   return headers;
 }

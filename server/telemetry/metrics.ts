@@ -177,12 +177,12 @@ export const serviceMetrics = {
   ),
   sharedReads: counter(
     'image_delivery_shared_cache_reads_total',
-    'Reads of the shared cache, by result: hit, miss, damaged (an object that is no valid file), timeout, error, skipped (while the cache fails, or too many are read). The metrics of the shared cache are absent without one.',
+    'Reads of the shared cache, by result: hit, miss, damaged (an object that is no valid file of this deployment), timeout, error, skipped (while the cache fails, too many are read, or the store has not been reached). The metrics of the shared cache are absent without one.',
     ['result'],
   ),
   sharedWrites: counter(
     'image_delivery_shared_cache_writes_total',
-    'Writes to the shared cache, by result: stored, failed, dropped (the queue was full, or the cache fails).',
+    'Writes to the shared cache, by result: stored, failed, dropped (the queue was full, the cache fails, or the store has not been reached).',
     ['result'],
   ),
   sharedDropped: counter(

@@ -27,7 +27,7 @@ const lease = (fetchedAt: number, content = 'a'): SourceLease => ({
   bytes: Buffer.from(content),
   digest: () => content,
   contentType: null,
-  validators: { etag: '"1"', lastModified: null },
+  validators: { resource: null, etag: '"1"', lastModified: null },
   freshness: { maxAge: 10, staleWhileRevalidate: 0, staleIfError: 100 },
   fetchedAt,
   fetchMs: 1,

@@ -48,6 +48,7 @@ async function startMachines(t: Test) {
         coalescer: onlyProcess,
         disk: { stored() {}, read() {}, removed() {}, failed() {} },
         onSharedCacheChange() {},
+        deploymentSecret: async () => 'of the deployment',
         onMemoryHit() {},
         onRender() {},
         now: () => current.at + aheadMs,

@@ -46,6 +46,7 @@ async function startEngine(
       },
       disk: { stored() {}, read() {}, removed() {}, failed() {} },
       onSharedCacheChange() {},
+      deploymentSecret: async () => 'of the deployment',
       onMemoryHit() {},
       onRender() {},
       now: Date.now,

@@ -121,8 +121,9 @@ t.test('images of a running service are what the SDK says', async (t) => {
   await t.test('a project with signed URLs', async (t) => {
     const id = await createProject('127.0.0.1');
     const { signingSecret } = (await store.projects.requireSignatures(id, null)) ?? {};
-    const sign = createSigner({ secret: String(signingSecret), validFor: 60 });
-    const signed = createImageUrls({ baseUrl, project: id, sign });
+    const settings = { baseUrl, project: id };
+    const sign = createSigner({ ...settings, secret: String(signingSecret), validFor: 60 });
+    const signed = createImageUrls({ ...settings, sign });
     const { img, sources } = signed.picture(src, { fixed: 50, formats: ['webp'] });
     for (const set of [img.srcset ?? '', ...sources.map(({ srcset }) => srcset)]) {
       for (const candidate of set.split(', ')) {

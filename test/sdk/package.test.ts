@@ -81,7 +81,7 @@ t.test('programs find the types with both module resolutions', async (t) => {
     'program.ts',
     `${useUrls}
     import { createAsyncSigner, createSigner } from '${name}/sign';
-    const signer = { secret: 'a', validFor: 60 };
+    const signer = { baseUrl: 'https://a.example', project: 'b', secret: 'a', validFor: 60 };
     const sign: (url: string) => string = createSigner(signer);
     const later: Promise<string> = createAsyncSigner(signer)(urls.srcset('a', { fixed: 2 }));
     const { sources, img } = createSigner(signer)(urls.picture('a', { ratio: 2, formats: ['webp'] }));

@@ -9,12 +9,18 @@ import { project } from '../project.ts';
 import { anyOptions, anySource } from './options.ts';
 
 const secret = 'a-secret_of-43-characters';
-const signing = { secret, validFor: 600, step: 600 };
 const owner = project({
   requireSignedUrls: true,
   signingSecret: secret,
   signedUrlTtlSeconds: 1_201,
 });
+const signing = {
+  baseUrl: 'https://images.example.com/',
+  project: owner._id,
+  secret,
+  validFor: 600,
+  step: 600,
+};
 const bases = ['https://images.example.com', 'https://cdn.example.com/img', ''];
 const source = 'https://shop.example.com/a.jpg';
 
@@ -30,11 +36,16 @@ const withChange = (url: string, at: number): string =>
   url.slice(0, at) + (url[at]?.toLowerCase() === 'x' ? 'y' : 'x') + url.slice(at + 1);
 
 t.test('the service accepts each signed URL, and none with a changed character', async (t) => {
-  const sign = createSigner(signing);
-  const signLater = createAsyncSigner(signing);
+  const signers = new Map(
+    bases.map((baseUrl) => {
+      const options = { ...signing, baseUrl };
+      return [baseUrl, { sign: createSigner(options), signLater: createAsyncSigner(options) }];
+    }),
+  );
   const input = fc.tuple(fc.constantFrom(...bases), anySource, anyOptions, fc.nat());
   let refused = 0;
   for (const [base, src, options, place] of fc.sample(input, { seed: 27, numRuns: 10_000 })) {
+    const { sign = String, signLater = String } = signers.get(base) ?? {};
     const url = createImageUrls({ baseUrl: base, project: owner._id, sign }).url(src, options);
     const unsigned = createImageUrls({ baseUrl: base, project: owner._id }).url(src, options);
     const expires = check(url, base) / 1_000;
@@ -76,21 +87,46 @@ t.test('every URL of srcsets and pictures has one signature', async (t) => {
 
 t.test('other URLs stay as they are', async (t) => {
   const sign = createSigner(signing);
+  const own = `project=${owner._id}`;
   for (const url of [
     'data:image/png;base64,AA==',
     '/a.jpg',
     'https://a.example/img/a.jpg?b=1',
     '',
+    `https://images.example.com/img/${source}`,
+    `https://images.example.com/img/${source}?project=another&layer=a&text.a=b`,
+    `https://images.example.com/img/${source}?${own}&project=another`,
+    `https://images.example.com/img/${source}?w=1&PROJECT=${owner._id}`,
+    `https://images.example.com.evil.example/img/${source}?${own}`,
+    `https://images.example.com@evil.example/img/${source}?${own}`,
+    `https://evil.example/img/${source}?${own}&layer=a&text.a=b`,
+    `https://evil.example/a,https://images.example.com/img/${source}?${own}`,
+    `https://images.example.com/blog/img/${source}?${own}`,
+    `/img/${source}?${own}`,
   ]) {
     t.equal(sign(url), url);
     t.equal(await createAsyncSigner(signing)(url), url);
   }
-  t.match(sign(`/img/${source}?project=a#b`), /&sig=[\w-]{43}#b$/);
+  const url = `https://images.example.com/img/${source}?${own}`;
+  t.match(sign(`${url}#b`), /&sig=[\w-]{43}#b$/);
+  const set = sign(`/a.jpg 1x,${url} 1.5x,${url} 20w, ${url}`);
+  t.match(set, /^\/a\.jpg 1x,https:\S+&sig=\S+ 1\.5x,https:\S+&sig=\S+ 20w, https:\S+&sig=\S+$/);
+});
+
+t.test('a picture of a URL that a user has written is not signed', async (t) => {
+  const urls = createImageUrls({ baseUrl: signing.baseUrl, project: owner._id });
+  const written = `https://images.example.com/img/${source}?project=${owner._id}&text.a=b`;
+  const picture = urls.picture(written);
+  t.equal(picture.img.src, written, 'it is an image already');
+  t.same(createSigner(signing)(picture), picture);
+  t.same(await createAsyncSigner(signing)(picture), picture);
 });
 
 t.test('invalid options are refused', async (t) => {
   for (const change of [
     { secret: '' },
+    { project: '' },
+    { baseUrl: undefined as unknown as string },
     { validFor: 0 },
     { validFor: Infinity },
     { step: 0.5 },

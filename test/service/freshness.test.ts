@@ -116,6 +116,37 @@ t.test('an unchanged source is asked after its age, and renders nothing', async 
   t.equal(requests.length, 2, 'the age begins again');
 });
 
+t.test('a redirect that moves to an older file changes the image', async (t) => {
+  const { serve, get, forward } = await start(t, minute);
+  let current = '/new.png';
+  const dates = { '/new.png': 22, '/old.png': 1 };
+  const bodies = { '/new.png': await pictureOf(2), '/old.png': await pictureOf(1) };
+  serve('/latest.png', (_, response) => void response.writeHead(302, { location: current }).end());
+  for (const path of ['/new.png', '/old.png'] as const) {
+    const at = Date.UTC(2026, 10, dates[path]);
+    // As servers compare the time, and as those do whose entity tags differ only within a file.
+    serve(path, ({ headers }, response) => {
+      const since = Date.parse(headers['if-modified-since'] ?? '');
+      const isKnown = headers['if-none-match'] === '"1"' || since >= at;
+      response.writeHead(isKnown ? 304 : 200, {
+        etag: '"1"',
+        'last-modified': new Date(at).toUTCString(),
+      });
+      response.end(isKnown ? undefined : bodies[path]);
+    });
+  }
+  t.match(await get('', '/latest.png'), { version: 2, tier: 'miss' });
+  current = '/old.png';
+  forward(61);
+  await until('the older file', async () => (await get('', '/latest.png')).version === 1);
+  forward(61);
+  await until('it is fresh again', async () => {
+    const { field } = await get('', '/latest.png');
+    return !field('cache-status')?.includes('ttl=-');
+  });
+  t.match(await get('', '/latest.png'), { version: 1, tier: 'memory' });
+});
+
 t.test('the same bytes under another validator render nothing', async (t) => {
   const { publish, get, forward, asked, tiers } = await start(t, minute);
   for (const [index, etag] of ['"1"', '"2"', '"3"'].entries()) {

@@ -1,8 +1,11 @@
 import sharp from 'sharp';
 import t, { type Test } from 'tap';
+import { decodeFile, encodeFile } from '../../pool/cache/file.ts';
+import { entityTag, type Image } from '../../pool/image.ts';
 import { silent, startTestS3, variables } from '../pool/s3/server.ts';
 import { until } from '../until.ts';
 import { startFrontEnd } from './front-end.ts';
+import { eachHttpServer } from './http-servers.ts';
 import { startTestOrigin } from './origin.ts';
 
 /** A picture whose colour is its version. */
@@ -58,6 +61,40 @@ t.test('an image that one machine has rendered is read by the others', async (t)
 
   bucket.objects.set(key, { body: Buffer.from('damaged'), modifiedAt: 0 });
   t.match(await get(second, '&v=2'), { tier: 'miss' }, 'another version is another image');
+});
+
+eachHttpServer('who can write to the bucket cannot choose a response', async (t, server) => {
+  const { bucket, first, second, project, get } = await startMachines(t, server.environment);
+  const tags = { project, source: 'a', watermark: null };
+  const body = Buffer.from('<script>alert(document.domain)</script>');
+  const page = { body, etag: entityTag(body) };
+  const forgeries = [
+    { ...page, contentType: 'text/html' },
+    { contentType: 'text/html\r\nset-cookie: session=stolen' },
+    page,
+    {},
+  ];
+  for (const [v, changes] of forgeries.entries()) {
+    await get(first, `&v=${v}`);
+    await until('it is stored', () => bucket.objects.size === v + 1);
+    const [key, object] = [...bucket.objects].at(-1) ?? ['', { body: Buffer.alloc(0) }];
+    const name = key.slice(key.lastIndexOf('/') + 1);
+    const file = object.body.subarray(object.body.indexOf('IMGCACH'));
+    const forged = { ...decodeFile(name, file)?.image, ...changes } as Image;
+    const forgedFile = Buffer.concat(encodeFile(name, forged, { tags, stamp: 0 }));
+    const before = object.body.subarray(0, object.body.length - file.length);
+    // The unchanged image has no authentication code.
+    const sent = v === 3 ? [forgedFile] : [before, forgedFile];
+    const replacement = { body: Buffer.concat(sent), modifiedAt: 0 };
+    bucket.objects.set(key, replacement);
+    const { version, tier, header } = await get(second, `&v=${v}`);
+    t.match({ version, tier }, { version: 1, tier: 'miss' });
+    t.equal(header('content-type'), 'image/png');
+    t.equal(header('set-cookie'), null);
+    await until('it is replaced', () => bucket.objects.get(key) !== replacement);
+    const { status } = await fetch(`${second.url}/api/health`);
+    t.equal(status, 200);
+  }
 });
 
 t.test('a purge leaves no old image on any machine', async (t) => {

@@ -7,5 +7,5 @@ const days = 24 * 3_600;
 /** The image service of projects that require signed URLs. Build the site again before they expire. */
 export default createService({
   ...settings,
-  sign: createSigner({ secret: IMAGES_SECRET, validFor: 30 * days }),
+  sign: createSigner({ ...settings, secret: IMAGES_SECRET, validFor: 30 * days }),
 });

@@ -11,12 +11,12 @@ const {
   PORT = '4000',
 } = process.env;
 
+const settings = { baseUrl: IMAGES_URL, project: IMAGES_PROJECT };
 const urls = createImageUrls({
-  baseUrl: IMAGES_URL,
-  project: IMAGES_PROJECT,
+  ...settings,
   origin: IMAGES_ORIGIN,
   maxWidth: Number(IMAGES_MAX_WIDTH),
-  sign: IMAGES_SECRET && createSigner({ secret: IMAGES_SECRET, validFor: 3600 }),
+  sign: IMAGES_SECRET && createSigner({ ...settings, secret: IMAGES_SECRET, validFor: 3600 }),
 });
 
 const escaped = (text) => text.replace(/[&"<>]/g, (character) => `&#${character.charCodeAt(0)};`);

@@ -12,7 +12,8 @@ export type { AsyncSigner, Signable, Signer, SignerOptions } from './signed.ts';
 export { createAsyncSigner } from './web.ts';
 
 /**
- * A function that signs image URLs, srcsets and pictures, for the `sign` of `createImageUrls`. It needs Node.
+ * A function that signs image URLs, srcsets and pictures of a project, for the `sign` of `createImageUrls`. It needs
+ * Node. It signs every URL of the project that it gets: do not give it one that a user has written.
  *
  * @throws TypeError for options that cannot sign
  */
@@ -20,5 +21,5 @@ export function createSigner(options: SignerOptions): Signer {
   checkOptions(options);
   const signatureOf = (text: string): string =>
     createHmac('sha256', options.secret).update(text).digest('base64url');
-  return <T extends Signable>(value: T): T => signed(value, expiry(options), signatureOf);
+  return <T extends Signable>(value: T): T => signed(value, options, expiry(options), signatureOf);
 }

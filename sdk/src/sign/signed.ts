@@ -1,6 +1,9 @@
 import type { Picture } from '../image-urls.ts';
 
 export interface SignerOptions {
+  /** The `baseUrl` and the `project` of `createImageUrls`. URLs of others are not signed. */
+  readonly baseUrl: string;
+  readonly project: string;
   /** The secret of the project, which `projects sign` has printed. */
   readonly secret: string;
   /** Seconds for which a URL is valid at least. */
@@ -13,7 +16,10 @@ export interface SignerOptions {
   readonly step?: number | undefined;
 }
 
-/** What can be signed: an image URL, a srcset, or a picture. Other URLs in it stay as they are. */
+/**
+ * What can be signed: an image URL, a srcset, or a picture. Other URLs in it stay as they are, and so does a picture
+ * whose source did.
+ */
 export type Signable = string | Picture;
 
 export interface Signer {
@@ -27,8 +33,12 @@ export interface AsyncSigner {
 }
 
 /** @throws TypeError for options that cannot sign */
-export function checkOptions({ secret, validFor, step = validFor }: SignerOptions): void {
-  if (typeof secret !== 'string' || secret === '') throw new TypeError('The secret is missing.');
+export function checkOptions(options: SignerOptions): void {
+  const { baseUrl, project, secret, validFor, step = validFor } = options;
+  if (typeof baseUrl !== 'string') throw new TypeError('The baseUrl is missing.');
+  for (const [name, text] of Object.entries({ project, secret })) {
+    if (typeof text !== 'string' || text === '') throw new TypeError(`The ${name} is missing.`);
+  }
   for (const seconds of [validFor, step]) {
     if (!Number.isSafeInteger(seconds) || seconds < 1) {
       throw new TypeError('validFor and step must be whole seconds above 0.');
@@ -41,36 +51,52 @@ export function expiry({ validFor, step = validFor }: SignerOptions): number {
   return Math.ceil((Date.now() / 1000 + validFor) / step) * step;
 }
 
-/** An image URL, from `/img` on without a fragment. The path of a base URL is not signed. */
-const target = /\/img\/(?:https?(?::|%3a)[^?#]*)?\?[^#]*/i;
+/** An image URL from `/img` on, without a fragment. The path of a base URL is not signed. */
+const target = /^\/img\/(?:https?(?::|%3a)[^?#]*)?\?([^#]*)(?=#|$)/i;
 
-function signUrl(url: string, exp: number, signatureOf: (text: string) => string): string {
-  return url.replace(target, (found) => {
+/** A function that signs the image URLs of a base URL and a project in a text, such as a srcset. */
+function signerOf(
+  { baseUrl, project }: SignerOptions,
+  exp: number,
+  signatureOf: (text: string) => string,
+): (text: string) => string {
+  const base = baseUrl.replace(/\/+$/, '');
+  const prefix = `${base}/img/`.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
+  // At the beginning of a text, after a blank, or after the descriptor of another candidate.
+  const urls = new RegExp(`(?<=^|\\s|\\s[\\d.]+[wxh],)${prefix}\\S*[^\\s,]`, 'g');
+  const sign = (found: string, query: string): string => {
+    const projects = new URLSearchParams(query).getAll('project');
+    if (projects.length !== 1 || projects[0] !== project) return found;
     const text = `${found.replace(/&(?:exp|sig)=[^&]*/g, '')}&exp=${exp}`;
     return `${text}&sig=${signatureOf(text)}`;
-  });
+  };
+  return (text) => text.replace(urls, (url) => base + url.slice(base.length).replace(target, sign));
 }
 
 /**
  * Signs the image URLs in a value.
+ * @param exp when they expire, Unix seconds
  * @param signatureOf returns the signature of a text
  */
 export function signed<T extends Signable>(
   value: T,
+  options: SignerOptions,
   exp: number,
   signatureOf: (text: string) => string,
 ): T;
 export function signed(
   value: Signable,
+  options: SignerOptions,
   exp: number,
   signatureOf: (text: string) => string,
 ): Signable {
-  const sign = (text: string): string =>
-    text.replace(/[^\s,]\S*[^\s,]/g, (word) => signUrl(word, exp, signatureOf));
+  const sign = signerOf(options, exp, signatureOf);
   if (typeof value === 'string') return sign(value);
   const { sources, img } = value;
+  // The source has stayed as it is: a URL that may come from a user.
+  if (img.srcset === undefined) return value;
   return {
     sources: sources.map((source) => ({ ...source, srcset: sign(source.srcset) })),
-    img: { ...img, src: sign(img.src), srcset: img.srcset && sign(img.srcset) },
+    img: { ...img, src: sign(img.src), srcset: sign(img.srcset) },
   };
 }

@@ -16,7 +16,8 @@ function base64url(bytes: ArrayBuffer): string {
 }
 
 /**
- * A function that signs image URLs, srcsets and pictures by WebCrypto, for edge runtimes.
+ * A function that signs image URLs, srcsets and pictures of a project by WebCrypto, for edge runtimes; see
+ * `createSigner`.
  *
  * @throws TypeError for options that cannot sign
  */
@@ -30,14 +31,14 @@ export function createAsyncSigner(options: SignerOptions): AsyncSigner {
     const exp = expiry(options);
     const key = await imported;
     const signatures = new Map<string, string>();
-    signed(value, exp, (text) => {
+    signed(value, options, exp, (text) => {
       signatures.set(text, '');
       return '';
     });
     for (const text of signatures.keys()) {
       signatures.set(text, base64url(await crypto.subtle.sign('HMAC', key, utf8.encode(text))));
     }
-    return signed(value, exp, (text) => signatures.get(text) ?? '');
+    return signed(value, options, exp, (text) => signatures.get(text) ?? '');
   }
   return sign;
 }

@@ -19,7 +19,7 @@ function withHeader(header: string): Buffer {
 
 t.test('an encoded file is decoded, without a copy of the body', async (t) => {
   t.same(decodeFile(key, file), { image, stamp: 0 });
-  const empty = { ...picture(0), contentType: 'image/svg+xml; "ü"' };
+  const empty = { ...picture(0), contentType: 'text/plain; charset=utf-8' } as const;
   t.same(decodeFile(key, Buffer.concat(encodeFile(key, empty, provenance))), {
     image: empty,
     stamp: 0,
@@ -61,6 +61,9 @@ t.test('an invalid header with a valid digest is refused', async (t) => {
   const wrong = ['', '{', 'null', '[]', '1', '"x"', '{}', JSON.stringify(fields)];
   wrong.push(JSON.stringify({ key, etag: image.etag }));
   wrong.push(JSON.stringify({ key, ...fields, width: '40' }));
+  for (const contentType of ['text/html', 'image/svg+xml', 'image/png\r\nset-cookie: a=b', '']) {
+    wrong.push(JSON.stringify({ key, ...fields, contentType }));
+  }
   for (const header of [...wrong, '\u0000', '['.repeat(50_000)]) {
     t.equal(decodeFile(key, withHeader(header)), null, header.slice(0, 30));
   }

@@ -1,3 +1,4 @@
+import { createHmac } from 'node:crypto';
 import { createServer } from 'node:net';
 import t, { type Test } from 'tap';
 import { parseS3Location } from '../../../contract/s3-location.ts';
@@ -16,17 +17,27 @@ const object = `pre fix/${objectKey('prj_1', key)}`;
 /** A timeout that only a silent server exceeds. */
 const timeoutMs = 60_000;
 
-type Options = Partial<Omit<SharedCacheSettings, 'location'>> & { readonly url?: string };
+interface Options extends Partial<Omit<SharedCacheSettings, 'location'>> {
+  readonly url?: string;
+  readonly secret?: string | null;
+}
 
-async function start(t: Test, { url, ...settings }: Options = {}) {
+async function start(t: Test, { url, secret = 'of the deployment', ...settings }: Options = {}) {
   Object.assign(process.env, variables);
   const server = await startTestS3(t);
   const changes: string[] = [];
   const cache = new SharedCache(
     { location: parseS3Location(url ?? server.url), timeoutMs, queueBytes: 1e6, ...settings },
-    (operation, error) => changes.push(`${operation} ${error === null ? 'works' : 'fails'}`),
+    {
+      onSharedCacheChange: (operation, error) =>
+        changes.push(`${operation} ${error === null ? 'works' : 'fails'}`),
+      deploymentSecret: async () => secret,
+    },
   );
   t.teardown(() => cache.close());
+  // The first read of a process loads the key.
+  await cache.read(keyOf('another'), noPurges, signal, cache.wait);
+  server.requests.length = 0;
   const read = (purges: ImagePurges = noPurges, wait = cache.wait) =>
     cache.read(key, purges, signal, wait);
   const stored = () => until('it is stored', () => server.objects.get(object)?.body);
@@ -34,8 +45,16 @@ async function start(t: Test, { url, ...settings }: Options = {}) {
   return { server, cache, changes, read, stored, put };
 }
 
-const fileOf = (stamp: number, name = 'a') =>
-  Buffer.concat(encodeFile(key, picture(100, name), { ...provenance, stamp }));
+/** With a code that is not made by the code under test. */
+function authenticated(file: Buffer): Buffer {
+  const hmac = (secret: string | Buffer, text: string | Buffer) =>
+    createHmac('sha256', secret).update(text).digest();
+  const macKey = hmac('of the deployment', 'objects of the shared cache');
+  return Buffer.concat([hmac(macKey, file.subarray(0, 64)), file]);
+}
+
+const fileOf = (stamp: number, image = picture(100)) =>
+  authenticated(Buffer.concat(encodeFile(key, image, { ...provenance, stamp })));
 
 t.test('an image of one machine is read by another', async (t) => {
   const { cache, read, stored } = await start(t);
@@ -44,7 +63,7 @@ t.test('an image of one machine is read by another', async (t) => {
   await stored();
   t.match(await read(), picture(1_000));
   t.match(cache.stats(), {
-    reads: { hit: 1, miss: 1, error: 0 },
+    reads: { hit: 1, miss: 2, error: 0 },
     writes: { stored: 1 },
     queuedBytes: 0,
     available: { read: true, write: true },
@@ -56,13 +75,51 @@ t.test('objects that are damaged, incomplete or of another image are misses', as
   const file = fileOf(0);
   const damaged = Buffer.from(file);
   damaged[damaged.length - 1] = 0xff;
-  const other = Buffer.concat(encodeFile(keyOf('b'), picture(100), provenance));
+  const other = authenticated(Buffer.concat(encodeFile(keyOf('b'), picture(100), provenance)));
   const bodies = [damaged, file.subarray(0, -1), other, Buffer.from('x'), Buffer.alloc(0)];
   for (const body of bodies) {
     put(body);
     t.equal(await read(), null);
   }
   t.match(cache.stats().reads, { hit: 0, damaged: bodies.length });
+});
+
+t.test('objects that this deployment has not written are misses', async (t) => {
+  const { cache, read, put } = await start(t);
+  const object = fileOf(3);
+  put(object);
+  t.match(await read(), picture(100), 'its own');
+  const macBytes = 32;
+  const stolenMac = (other: Buffer) =>
+    Buffer.concat([object.subarray(0, macBytes), other.subarray(macBytes)]);
+  const bodies = {
+    'without a code': object.subarray(macBytes),
+    'with an empty code': Buffer.concat([Buffer.alloc(macBytes), object.subarray(macBytes)]),
+    'of a later purge': stolenMac(fileOf(4)),
+    'with another body': stolenMac(fileOf(3, picture(100, 'b'))),
+    'of another type': stolenMac(fileOf(3, { ...picture(100), contentType: 'image/png' })),
+    'shorter than a code': object.subarray(0, 31),
+  };
+  for (const [name, body] of Object.entries(bodies)) {
+    put(body);
+    t.equal(await read(), null, name);
+  }
+  t.match(cache.stats().reads, { hit: 1, damaged: Object.keys(bodies).length });
+  const other = await start(t, { secret: 'of another deployment' });
+  other.put(object);
+  t.equal(await other.read(), null);
+});
+
+t.test('without the secret of the deployment the bucket is not used', async (t) => {
+  const { server, cache, read } = await start(t, { secret: null });
+  t.equal(await read(), null);
+  cache.write(key, picture(100), noPurges);
+  t.match(cache.stats(), {
+    reads: { skipped: 2, error: 0 },
+    writes: { dropped: 1 },
+    available: { read: true, write: true },
+  });
+  t.same(server.requests, []);
 });
 
 t.test('purged images are not used, and the stamps of others are renewed in time', async (t) => {
@@ -147,7 +204,7 @@ t.test('the last of two writes of a key is the one that stays', async (t) => {
   waiting[1]?.();
   server.handler = null;
   waiting[0]?.();
-  const file = Buffer.concat(encodeFile(key, picture(10, 'new'), provenance));
+  const file = fileOf(0, picture(10, 'new'));
   await until('the second write', () => server.objects.get(object)?.body.equals(file));
   await until('the client has counted them', () => cache.stats().writes.stored === 3);
 });
@@ -158,7 +215,7 @@ t.test('a bucket that does not exist is an error', async (t) => {
     response.writeHead(404).end('<Error><Code>NoSuchBucket</Code></Error>');
   };
   t.equal(await read(), null);
-  t.match(cache.stats().reads, { error: 1, miss: 0 });
+  t.match(cache.stats().reads, { error: 1, miss: 1 });
 });
 
 t.test('all reads of one request have one timeout', async (t) => {
@@ -204,7 +261,7 @@ t.test('an S3 service that accepts no connection is a miss', async (t) => {
   const url = `s3://bucket?endpoint=http://127.0.0.1:${address.port}`;
   const { cache, read } = await start(t, { url });
   t.equal(await read(), null);
-  t.match(cache.stats().reads, { error: 1 });
+  t.match(cache.stats().reads, { error: 2 });
 });
 
 t.test('a cancelled read does not count as a failure of the S3 service', async (t) => {

@@ -1,3 +1,4 @@
+import type { ServerResponse } from 'node:http';
 import t from 'tap';
 import { client, failureOf, openSources, startOrigin } from './origin.ts';
 
@@ -94,4 +95,44 @@ t.test('an endless body of a redirect does not delay the fetch', async (t) => {
   t.equal((await sources.acquire(origin.url('/'), client())).bytes.byteLength, 7);
   await sources.close();
   await origin.quiet();
+});
+
+t.test('validators go only to the URL that has sent them', async (t) => {
+  let target = '/a';
+  let answer: ServerResponse['statusCode'] = 200;
+  let etag = '"1"';
+  const origin = await startOrigin(t, (request, response) => {
+    const { host = '' } = request.headers;
+    if (request.url === '/latest') {
+      const location = target.startsWith('/') ? target : `http://${target}`;
+      return void response.writeHead(302, { location, etag: '"of the redirect"' }).end();
+    }
+    const isKnown = request.headers['if-none-match'] !== undefined;
+    const headers = { etag, 'last-modified': 'Sun, 22 Nov 2026 10:00:00 GMT' };
+    if (isKnown && answer === 304) response.writeHead(304, headers).end();
+    else response.writeHead(200, headers).end(`${host.split(':')[0]}${request.url}`);
+  });
+  const sources = openSources(t);
+  const url = origin.url('/latest', 'one.example');
+  const first = await sources.acquire(url, client());
+  first.release();
+  const ask = async () => {
+    const from = origin.requests.length;
+    const { bytes } = await sources.revalidate(url, first.validators, client());
+    return [
+      bytes === null ? null : Buffer.from(bytes).toString(),
+      ...origin.requests.slice(from).map(({ headers }) => headers['if-none-match'] ?? null),
+    ];
+  };
+  answer = 304;
+  t.same(await ask(), [null, null, '"1"'], 'not to the redirect');
+  target = '/b';
+  t.same(await ask(), ['one.example/b', null, null], 'another file with the same entity tag');
+  target = `two.example:${origin.port}/a`;
+  t.same(await ask(), ['two.example/a', null, null], 'another host');
+  target = '/a';
+  etag = 'W/"1"';
+  t.same(await ask(), [null, null, '"1"'], 'a weak form of the same');
+  etag = '"2"';
+  t.same(await ask(), ['one.example/a', null, '"1"', null], 'a 304 about another version');
 });

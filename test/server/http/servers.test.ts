@@ -2,9 +2,10 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import t, { type Test } from 'tap';
 import { App } from '../../../server/http/app.ts';
+import { chooseHttpServer } from '../../../server/http/choose-server.ts';
 import { errorResponse } from '../../../server/http/error-response.ts';
 import { NodeServer, type NodeTimeouts } from '../../../server/http/node-server.ts';
-import type { HttpResponse } from '../../../server/http/request.ts';
+import type { Headers, HttpResponse } from '../../../server/http/request.ts';
 import type { StartHttpServer } from '../../../server/http/server.ts';
 import { loadUws } from '../../../server/http/uws-library.ts';
 import { freePort } from '../../service/service.ts';
@@ -18,8 +19,17 @@ async function serve(t: Test, start: StartHttpServer) {
   const body = Buffer.alloc(bodyBytes);
   const large: HttpResponse = { status: 200, headers: [], body };
   const ended: (number | null)[] = [];
+  const injected: Headers = [
+    ['x-first', 'a'],
+    ['x-name', 'a\r\nset-cookie: b=c'],
+  ];
   const app = new App(
     [
+      {
+        path: '/injected',
+        methods: () => ['GET'],
+        handler: (request) => request.respond({ status: 200, headers: injected, body: 'a' }),
+      },
       { path: '/', methods: () => ['GET'], handler: (request) => request.respond(large) },
       {
         path: '/body',
@@ -116,6 +126,19 @@ t.test('Node: a client that reads slowly is not disconnected', async (t) => {
 });
 
 const uws = loadUws();
+
+for (const name of typeof uws === 'string' ? ['node'] : ['node', 'uws']) {
+  t.test(`${name}: a header with a line break is an error of the service`, async (t) => {
+    const { start } = await chooseHttpServer(name as 'node' | 'uws');
+    const { send, ended } = await serve(t, start);
+    const close = 'Connection: close\r\nContent-Length: 1\r\n\r\na';
+    const text = await rest(await send(`GET /injected HTTP/1.1\r\nHost: x\r\n${close}`));
+    t.match(text.toString(), /^HTTP\/1\.1 500 [\s\S]*"code":"internal_error"/);
+    t.notMatch(text.toString(), /set-cookie/i);
+    t.same(ended, [500]);
+  });
+}
+
 // Its timeouts of 10 s are fixed when the library is compiled.
 t.test(
   'uWebSockets.js: clients that stop in the middle are disconnected',

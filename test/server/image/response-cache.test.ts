@@ -1,5 +1,6 @@
 import t from 'tap';
 import { MemoryCache } from '../../../pool/cache/memory.ts';
+import type { Image } from '../../../pool/image.ts';
 import { repeatedHeaders } from '../../../server/image/response.ts';
 import { ResponseCache } from '../../../server/image/response-cache.ts';
 import { RequestCounts } from '../../../server/usage/request-counts.ts';
@@ -7,7 +8,7 @@ import { provenance } from '../../pool/cache/pictures.ts';
 import { project } from '../../project.ts';
 
 const body = Buffer.alloc(10);
-const image = {
+const image: Image = {
   body,
   contentType: 'image/png',
   etag: '"x"',

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import t from 'tap';
-import { entityTag } from '../../../pool/image.ts';
+import { type ContentType, entityTag, type Image } from '../../../pool/image.ts';
 import { cachingHeaders } from '../../../server/image/caching.ts';
 import { fileName } from '../../../server/image/download.ts';
 import {
@@ -11,7 +11,7 @@ import {
 } from '../../../server/image/response.ts';
 
 const body = Buffer.from('a picture');
-const image = {
+const image: Image = {
   body,
   contentType: 'image/webp',
   etag: entityTag(body),
@@ -25,7 +25,7 @@ const timings = { fetch: 12.345, transform: 7 };
 const headers = imageHeaders(image, { tier: 'miss', timings }, forever);
 
 t.test('a download has a file name that is safe on every system', async (t) => {
-  const written = (text: string, contentType = 'image/webp') => {
+  const written = (text: string, contentType: ContentType = 'image/webp') => {
     const name = fileName.parse(text) ?? '';
     const all = imageHeaders({ ...image, contentType }, { tier: 'miss', timings }, forever, name);
     const header = Object.fromEntries(all)['content-disposition'] ?? '';

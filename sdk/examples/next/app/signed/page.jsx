@@ -3,12 +3,12 @@ import { createSigner } from '@image-delivery/sdk/sign';
 
 const { IMAGES_SECRET, IMAGES_MAX_WIDTH = '0' } = process.env;
 
+const settings = { baseUrl: process.env.IMAGES_URL, project: process.env.IMAGES_PROJECT };
 const urls = createImageUrls({
-  baseUrl: process.env.IMAGES_URL,
-  project: process.env.IMAGES_PROJECT,
+  ...settings,
   origin: process.env.IMAGES_ORIGIN,
   maxWidth: Number(IMAGES_MAX_WIDTH),
-  sign: IMAGES_SECRET && createSigner({ secret: IMAGES_SECRET, validFor: 3600 }),
+  sign: IMAGES_SECRET && createSigner({ ...settings, secret: IMAGES_SECRET, validFor: 3600 }),
 });
 
 /** Signed URLs expire: they are written for each request. */
