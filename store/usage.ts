@@ -1,6 +1,6 @@
-import { type Collection, type Db, MongoServerError } from 'mongodb';
+import type { Collection, Db } from 'mongodb';
 import { withTimeout } from './deadline.ts';
-import { writePortably } from './upsert.ts';
+import { updateTogether } from './updates.ts';
 
 /** Counts by name. A name has letters only, because it is a field of a document. */
 export type StoredCounts = Readonly<Record<string, number>>;
@@ -33,13 +33,12 @@ interface UsageDocument {
   readonly by: Readonly<Record<string, StoredCounts>>;
 }
 
+const name = 'usage';
 /** The field with the sum of the writers that have ended. */
 const ended = 'ended';
 const keepDays = 400;
 /** Documents in one query. */
 const pieceLength = 200;
-/** Timeout of a write, in ms. It is long, because no request waits for it. */
-const withinMs = 10_000;
 
 const idOf = ({ project, date }: ProjectDay): string => `${project}/${date}`;
 const dateOf = (day: Date): string => day.toISOString().slice(0, 10);
@@ -51,7 +50,7 @@ export class UsageRecords {
 
   constructor(db: Db) {
     this.#db = db;
-    this.#collection = db.collection('usage');
+    this.#collection = db.collection(name);
   }
 
   async ensureIndexes(): Promise<void> {
@@ -62,7 +61,9 @@ export class UsageRecords {
 
   /** Stores totals, or rejects. A repeated, late or reordered call has no further effect. */
   async write(totals: readonly WriterTotals[]): Promise<void> {
-    await this.#update(
+    await updateTogether(
+      this.#db,
+      name,
       totals.map(({ writer, counts, project, date }) => ({
         q: { _id: idOf({ project, date }) },
         u: {
@@ -79,7 +80,9 @@ export class UsageRecords {
    * does not change, unless an earlier `write` without a response takes effect later.
    */
   async end(totals: readonly WriterTotals[]): Promise<void> {
-    await this.#update(
+    await updateTogether(
+      this.#db,
+      name,
       totals.map(({ writer, counts, ...day }) => ({
         q: { _id: idOf(day), [`by.${writer}`]: { $ne: null } },
         u: { $inc: fieldsOf(ended, counts), $unset: { [`by.${writer}`]: '' } },
@@ -104,41 +107,6 @@ export class UsageRecords {
     }
     return found;
   }
-
-  /**
-   * Updates several documents by one command, which takes a tenth of the time of separate calls. Failed updates are
-   * repeated once, because another process may have inserted the same document.
-   *
-   * In the order of the ids: FerretDB locks the documents of a command one after the other until its end, and
-   * commands with different orders wait for each other.
-   */
-  async #update(statements: readonly Statement[]): Promise<void> {
-    const updates = statements.toSorted((a, b) => (a.q._id < b.q._id ? -1 : 1));
-    const failed = await this.#run(updates);
-    const again = updates.filter((_, index) => failed.some((error) => error.index === index));
-    const [error] = again.length === 0 ? [] : await this.#run(again);
-    if (error !== undefined) throw new MongoServerError({ message: error.errmsg, ...error });
-  }
-
-  async #run(updates: readonly Statement[]): Promise<readonly WriteError[]> {
-    const command = { update: this.#collection.collectionName, updates, ordered: false };
-    const reply = writePortably(() => this.#db.command(command));
-    const { writeErrors = [] } = await withTimeout(reply, withinMs);
-    return writeErrors;
-  }
-}
-
-/** One update of the `update` command. */
-interface Statement {
-  readonly q: { readonly _id: string };
-  readonly u: object;
-  readonly upsert?: true;
-}
-
-interface WriteError {
-  readonly index: number;
-  readonly code: number;
-  readonly errmsg: string;
 }
 
 const fieldsOf = (writer: string, counts: StoredCounts): Record<string, number> =>

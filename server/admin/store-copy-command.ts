@@ -1,6 +1,10 @@
 import type { Command } from 'commander';
 import type { Settings } from '../../contract/settings/table.ts';
-import type { CollectionCounts, CollectionPass } from '../../store/copy/copy-collection.ts';
+import type {
+  CollectionCounts,
+  CollectionPass,
+  Conflict,
+} from '../../store/copy/copy-collection.ts';
 import type { Store } from '../../store/open.ts';
 import { AdminError, print, printTable } from './terminal.ts';
 
@@ -9,6 +13,7 @@ interface Options {
   readonly to?: string;
   readonly merge?: true;
   readonly delete?: true;
+  readonly keep?: true;
   readonly dryRun?: true;
 }
 
@@ -18,6 +23,8 @@ interface Place extends Pick<Settings, 'mongodbUrl' | 'dataDir'> {
 }
 
 const progressEveryMs = 2_000;
+/** Documents that are named one by one. */
+const maxNamed = 50;
 
 export function addStoreCopyCommand(group: Command): void {
   group
@@ -28,7 +35,14 @@ export function addStoreCopyCommand(group: Command): void {
     .option('--from <store>', '`embedded` or a mongodb:// URL; default: the store of the settings')
     .option('--to <store>', '`embedded` or a mongodb:// URL; default: the store of the settings')
     .option('--merge', 'copy also to a store with the data of another deployment')
-    .option('--delete', 'delete documents that only the target store has')
+    .option(
+      '--delete',
+      'delete copied documents that the store to copy from does not have any more',
+    )
+    .option(
+      '--keep',
+      'accept documents that have changed in both stores as the target store has them',
+    )
     .option('--dry-run', 'count documents, without a change')
     .action(async (options: Options) => {
       const { settingsOrExit } = await import('../../contract/settings/load.ts');
@@ -69,6 +83,7 @@ async function copy(from: Place, to: Place, options: Options): Promise<void> {
   const { CopyRefused, copyStore } = await import('../../store/copy/copy-store.ts');
   const { describeOutage, isOutage } = await import('../../store/outage.ts');
   const { dryRun = false, merge: merges = false, delete: deletes = false } = options;
+  const { keep: keeps = false } = options;
   print(`From ${from.name} to ${to.name}${dryRun ? ', without a change' : ''}:`);
   const source = await open(from);
   try {
@@ -79,13 +94,15 @@ async function copy(from: Place, to: Place, options: Options): Promise<void> {
         await new JobQueue(target.db).ensureIndexes();
       }
       const onProgress = progress();
-      const copied = await copyStore(source.db, target.db, { dryRun, merges, deletes, onProgress });
+      const copyOptions = { dryRun, merges, deletes, keeps, onProgress };
+      const copied = await copyStore(source.db, target.db, copyOptions);
       report(copied.collections, dryRun);
+      refuseConflicts(copied.conflicts);
       if (dryRun) return;
       if (!copied.verified) {
         throw new AdminError('The store changed during the last pass. Run the command again.');
       }
-      print('Checked: both stores have the same documents, except those that were kept or left.');
+      print(verdict(copied.collections));
     } finally {
       await target.close();
     }
@@ -119,11 +136,49 @@ function progress(): (name: string, counts: CollectionCounts) => void {
   };
 }
 
+/** @throws AdminError that names documents that have changed in both stores */
+function refuseConflicts(conflicts: readonly Conflict[]): void {
+  if (conflicts.length === 0) return;
+  for (const { collection, id, fields } of conflicts.slice(0, maxNamed)) {
+    print(
+      `Changed in both stores, kept as in the target: ${collection} ${id} (${fields.join(', ')})`,
+    );
+  }
+  const more = conflicts.length - maxNamed;
+  if (more > 0) print(`and ${more} more`);
+  throw new AdminError(
+    `Not copied, because they have changed in both stores: ${conflicts.length}. Make these changes again in the target, or accept its documents with --keep.`,
+  );
+}
+
+/** What the last pass has found, which copied nothing. */
+function verdict(collections: ReadonlyMap<string, CollectionPass>): string {
+  const sum = (name: keyof CollectionCounts) =>
+    [...collections.values()].reduce((total, { counts }) => total + counts[name], 0);
+  const [kept, left, others] = [sum('kept'), sum('left'), sum('others')];
+  const exceptions = [
+    kept > 0 ? `${kept} that the target has changed` : '',
+    left > 0 ? `${left} jobs that are running` : '',
+  ].filter((text) => text !== '');
+  const except = exceptions.length === 0 ? '' : `, except ${exceptions.join(' and ')}`;
+  const more = others === 0 ? '' : ` ${others} documents are only in the target.`;
+  return `Checked: the target has all documents of the source${except}.${more}`;
+}
+
 function report(collections: ReadonlyMap<string, CollectionPass>, dryRun: boolean): void {
-  const heads = ['collection', 'documents', 'added', 'updated', 'deleted', 'kept', 'left'];
+  const heads = [
+    'collection',
+    'documents',
+    'added',
+    'updated',
+    'deleted',
+    'kept',
+    'left',
+    'others',
+  ];
   const rows = [...collections].map(([name, { counts, digest }]) => {
-    const { read, added, updated, deleted, kept, left } = counts;
-    const numbers = [read, added, updated, deleted, kept, left].map(String);
+    const { read, added, updated, deleted, kept, conflicts, left, others } = counts;
+    const numbers = [read, added, updated, deleted, kept + conflicts, left, others].map(String);
     return [name, ...numbers, ...(dryRun ? [] : [digest])];
   });
   printTable(dryRun ? heads : [...heads, 'sha256'], rows);

@@ -1,5 +1,6 @@
 import type { Document } from 'mongodb';
 import { markChange } from '../project-changes.ts';
+import { joinPurges } from '../purges.ts';
 import { jobsCollection } from '../waiting-jobs.ts';
 import type { StoreIds } from './store-ids.ts';
 import { type Share, usageShareOf } from './usage-share.ts';
@@ -9,12 +10,14 @@ export interface CopiedCollection {
   readonly name: string;
   /** False for a document that is not copied. */
   readonly isCopied?: (document: Document) => boolean;
-  /** Fields about the store itself, which are neither compared nor copied. */
+  /** Fields that each store sets by itself: they are not compared. */
   readonly ownFields?: readonly string[];
-  /** Fields that are set in the target with every change. */
-  readonly mark?: Document;
-  /** Whether the target's version of a document stays although it differs. */
-  readonly keeps?: (target: Document, source: Document) => boolean;
+  /** The own fields of a document that is written to the target, where it has the version `target`, if any. */
+  readonly ownFieldsOf?: (source: Document, target: Document | undefined) => Document;
+  /** The fields that have something of both versions, because neither store may undo what the other has done. */
+  readonly joined?: (target: Document, source: Document) => Document;
+  /** False if a document that has changed in both stores needs nobody's attention. */
+  readonly reportsConflicts?: false;
   /** Fields that must not have changed in the target since it was compared. */
   readonly guardFields?: readonly string[];
   /** Instead of all above: the documents are merged. */
@@ -22,45 +25,48 @@ export interface CopiedCollection {
 }
 
 const isRunning = ({ lockedAt }: Document): boolean => lockedAt !== null;
-const hasEnded = ({ lockedAt, nextRunAt }: Document): boolean =>
-  lockedAt === null && nextRunAt === null;
-/** It has failed in the target, and waits for its next attempt. */
-const hasRunLater = (target: Document, source: Document): boolean =>
-  (target['lastRunAt'] ?? 0) > (source['lastRunAt'] ?? 0);
 
 /**
  * Copied in this order, so that documents come after those that they refer to. A test fails for a collection that
  * is in neither table.
  */
 export const copiedCollections: readonly CopiedCollection[] = [
-  { name: 'organisations' },
+  { name: 'organisations', guardFields: ['name', 'productAccess'] },
   {
     name: 'projects',
-    // Each store numbers its own changes.
-    ownFields: ['changePending', 'changeNumber'],
-    mark: markChange,
-    keeps: (target, source) => target['revision'] >= source['revision'],
+    ownFields: ['changePending', 'changeNumber', 'revision', 'changedAt'],
+    // Revisions order the versions of one store only. A new one is higher than that which its processes know.
+    ownFieldsOf: ({ revision, changedAt }, target) => ({
+      ...markChange,
+      revision: Math.max(revision, (target?.['revision'] ?? 0) + 1),
+      changedAt,
+    }),
+    joined: (target, source) => {
+      const purges = joinPurges(target['purges'], source['purges'], Date.now());
+      return purges === undefined ? {} : { purges };
+    },
     guardFields: ['revision'],
   },
   {
     name: 'keys',
     // A revocation is final.
-    keeps: (target) => target['revokedAt'] !== null,
-    guardFields: ['revokedAt'],
+    joined: (target, source) => ({ revokedAt: target['revokedAt'] ?? source['revokedAt'] }),
+    guardFields: ['projectId', 'access', 'allOrganisations', 'fromEnvironment', 'revokedAt'],
   },
   {
     name: jobsCollection,
     // A worker of the source is running it: a copy would run a second time.
     isCopied: (job) => !isRunning(job),
-    keeps: (target, source) => isRunning(target) || hasEnded(target) || hasRunLater(target, source),
+    // The target's workers do the job, whatever has become of it in the source.
+    reportsConflicts: false,
     guardFields: ['lockedAt', 'nextRunAt', 'lastRunAt'],
   },
   { name: 'prewarms' },
   {
     name: 'purges',
-    // Machines that use the target have deleted the images.
-    keeps: (target, source) =>
-      Object.keys(target['machines']).some((machine) => !(machine in source['machines'])),
+    // Machines have deleted the images, whichever store they use.
+    joined: (target, source) => ({ machines: { ...source['machines'], ...target['machines'] } }),
+    reportsConflicts: false,
     guardFields: ['machines'],
   },
   { name: 'usage', shareOf: usageShareOf },
@@ -71,5 +77,6 @@ export const excludedCollections: Readonly<Record<string, string>> = {
   deployments: 'copied to an empty store only, because it names the deployment',
   counters: "numbers the store's own changes",
   stores: 'names the store itself',
+  copies: 'says what copies have written to the store',
   rateWindows: 'lasts for a minute',
 };

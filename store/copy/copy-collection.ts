@@ -1,9 +1,10 @@
 import type { Collection, Db, Document } from 'mongodb';
-import { isDuplicateKey, retryOnDuplicateKey, writePortably } from '../upsert.ts';
+import { CommonVersions } from './common-versions.ts';
 import type { CopiedCollection } from './copied-collections.ts';
-import { canonicalText, DocumentsDigest, numberAt, without } from './documents.ts';
+import { copyDocument, guarded, type Pair, type PassOptions } from './copy-document.ts';
+import { canonicalText, DocumentsDigest, digestOf, without } from './documents.ts';
+import { pagesOf } from './pages.ts';
 import type { StoreIds } from './store-ids.ts';
-import type { Share } from './usage-share.ts';
 
 /** Numbers of documents of a collection, by outcome. */
 export interface CollectionCounts {
@@ -13,82 +14,94 @@ export interface CollectionCounts {
   updated: number;
   /** Equal in both stores; of usage: the target has all counts of the source. */
   equal: number;
-  /** The target has a newer version, or an equal waiting job or key with another id. */
+  /** Changed or deleted in the target only, or there as an equal waiting job or key with another id. */
   kept: number;
+  /** Changed in both stores: the target's version stays. */
+  conflicts: number;
   /** Not copied, because a worker is running them. */
   left: number;
-  /** Deleted in the target, because the source does not have them. */
+  /** Deleted in the target, because the source has deleted them since they were copied. */
   deleted: number;
+  /** Only in the target. */
+  others: number;
 }
 
-export interface CopyOptions {
-  /** Only counts, without a change. */
-  readonly dryRun: boolean;
-  /** Deletes documents that only the target has. */
-  readonly deletes: boolean;
-  /** Called after each page. */
-  readonly onProgress?: (name: string, counts: CollectionCounts) => void;
-}
-
-interface PassOptions extends CopyOptions {
-  readonly stores: StoreIds;
+/** A document that has changed in both stores. */
+export interface Conflict {
+  readonly collection: string;
+  readonly id: string;
+  /** Names of the fields that differ. */
+  readonly fields: readonly string[];
 }
 
 export interface CollectionPass {
   readonly counts: CollectionCounts;
+  readonly conflicts: readonly Conflict[];
   /** Digest of the equal documents. */
   readonly digest: string;
 }
 
-const pageSize = 200;
+interface CollectionOptions extends PassOptions {
+  /** Called after each page. */
+  readonly onProgress?: (name: string, counts: CollectionCounts) => void;
+}
 
 /**
- * Copies the documents of a collection that differ or are missing in the target. Both stores may be in use: a
- * document that changes meanwhile is copied by the next pass.
+ * Copies the documents of a collection that have changed in the source since they were last equal in both stores, or
+ * are missing in the target. A change of the target is never undone. Both stores may be in use: a document that
+ * changes meanwhile is copied by the next pass.
  */
 export async function copyCollection(
   from: Db,
   to: Db,
   rules: CopiedCollection,
-  options: PassOptions,
+  options: CollectionOptions,
 ): Promise<CollectionPass> {
-  const counts = { read: 0, added: 0, updated: 0, equal: 0, kept: 0, left: 0, deleted: 0 };
+  const counts = {
+    read: 0,
+    added: 0,
+    updated: 0,
+    equal: 0,
+    kept: 0,
+    conflicts: 0,
+    left: 0,
+    deleted: 0,
+    others: 0,
+  };
+  const conflicts: Conflict[] = [];
   const digest = new DocumentsDigest();
   const [source, target] = [from.collection(rules.name), to.collection(rules.name)];
+  const common = new CommonVersions(from, to, rules.name, options.stores);
+  const pair: Pair = { source, target, common, rules, options };
   for await (const page of pagesOf(source)) {
     const copied = page.filter((document) => rules.isCopied?.(document) ?? true);
     counts.read += page.length;
     counts.left += page.length - copied.length;
-    const existing = await byId(target, copied);
+    const [existing, versions] = await Promise.all([byId(target, copied), common.of(copied)]);
     const results = await Promise.all(
-      copied.map((document) =>
-        copyDocument(target, rules, document, existing.get(String(document['_id'])), options),
-      ),
+      copied.map(async (document) => {
+        const id = String(document['_id']);
+        const result = await copyDocument(
+          pair,
+          document,
+          existing.get(id),
+          versions.get(id)?.digest,
+        );
+        return { ...result, document, id };
+      }),
     );
-    for (const [index, result] of results.entries()) {
-      counts[result] += 1;
-      if (result === 'equal') digest.add(comparable(copied[index] ?? {}, rules, options.stores));
+    for (const { outcome, document, id } of results) {
+      counts[outcome] += 1;
+      if (outcome === 'equal') digest.add(comparable(document, rules, options.stores));
+      if (outcome !== 'conflicts') continue;
+      const fields = differingFields(document, existing.get(id) ?? {}, rules);
+      conflicts.push({ collection: rules.name, id, fields });
     }
+    if (!options.dryRun) await common.set(results, versions);
     options.onProgress?.(rules.name, counts);
   }
-  if (options.deletes) counts.deleted = await deleteOthers(source, target, options.dryRun);
-  return { counts, digest: digest.text };
-}
-
-/** All documents in pages, in the order of their ids: a cursor could miss some while documents are added. */
-async function* pagesOf(collection: Collection): AsyncGenerator<Document[]> {
-  let last: unknown = null;
-  for (;;) {
-    const filter = last === null ? {} : { _id: { $gt: last } };
-    const page = await collection
-      .find(filter as Document)
-      .sort({ _id: 1 })
-      .limit(pageSize)
-      .toArray();
-    if (page.length > 0) yield page;
-    if (page.length < pageSize) return;
-    last = page.at(-1)?._id;
-  }
+  Object.assign(counts, await deleteOthers(pair));
+  return { counts, conflicts, digest: digest.text };
 }
 
 async function byId(
@@ -109,85 +122,39 @@ function comparable(
   return share === undefined ? without(document, ownFields) : { _id: document['_id'], ...share };
 }
 
-type Result = 'added' | 'updated' | 'equal' | 'kept';
-
-async function copyDocument(
-  target: Collection,
-  rules: CopiedCollection,
-  document: Document,
-  existing: Document | undefined,
-  { dryRun, stores }: PassOptions,
-): Promise<Result> {
-  const { mark = {}, ownFields = [], guardFields = [] } = rules;
-  const share = rules.shareOf?.(document, stores);
-  if (share !== undefined) return mergeShare(target, document['_id'], share, existing, dryRun);
-  const wanted = without(document, ownFields);
-  if (existing === undefined) {
-    const added = dryRun || (await inserted(target, { ...wanted, ...mark }));
-    return added ? 'added' : 'kept';
-  }
-  if (canonicalText(wanted) === canonicalText(without(existing, ownFields))) return 'equal';
-  if (rules.keeps?.(existing, document)) return 'kept';
-  if (dryRun) return 'updated';
-
-  const guard = guardFields.map((field) => [field, existing[field] ?? null] as const);
-  const obsolete = Object.keys(without(existing, ownFields)).filter((name) => !(name in wanted));
-  const unset = Object.fromEntries(obsolete.map((name) => [name, '']));
-  const update = {
-    $set: { ...without(wanted, ['_id']), ...mark },
-    ...(obsolete.length > 0 && { $unset: unset }),
-  };
-  const filter = { ...Object.fromEntries(guard), _id: document['_id'] };
-  const updated = await unlessDuplicate(() => target.updateOne(filter, update));
-  return updated ? 'updated' : 'kept';
+function differingFields(
+  one: Document,
+  other: Document,
+  { ownFields = [] }: CopiedCollection,
+): string[] {
+  const names = Object.keys({ ...without(one, ownFields), ...without(other, ownFields) });
+  return names.filter((name) => canonicalText(one[name]) !== canonicalText(other[name]));
 }
 
-async function mergeShare(
-  target: Collection,
-  _id: unknown,
-  { fields, numbers }: Share,
-  existing: Document | undefined,
-  dryRun: boolean,
-): Promise<Result> {
-  const larger = Object.entries(numbers).filter(
-    ([path, number]) => number > (numberAt(existing, path) ?? 0),
-  );
-  if (larger.length === 0) return 'equal';
-  const update = { $max: Object.fromEntries(larger), $setOnInsert: fields };
-  const filter = { _id } as Document;
-  if (!dryRun) {
-    await retryOnDuplicateKey(() => target.updateOne(filter, update, { upsert: true }));
-  }
-  return existing === undefined ? 'added' : 'updated';
-}
-
-const inserted = (target: Collection, document: Document): Promise<boolean> =>
-  unlessDuplicate(() => target.insertOne(document));
-
-/** False if another document of the target has the same unique value, such as an equal waiting job or key. */
-async function unlessDuplicate(write: () => Promise<unknown>): Promise<boolean> {
-  try {
-    await writePortably(write);
-    return true;
-  } catch (error) {
-    if (isDuplicateKey(error)) return false;
-    throw error;
-  }
-}
-
-/** @returns the number of documents that only the target has */
-async function deleteOthers(
-  source: Collection,
-  target: Collection,
-  dryRun: boolean,
-): Promise<number> {
-  let count = 0;
+/** Counts the documents that only the target has, and deletes those that were copied to it and have not changed. */
+async function deleteOthers({
+  source,
+  target,
+  common,
+  rules,
+  options,
+}: Pair): Promise<Pick<CollectionCounts, 'deleted' | 'others'>> {
+  const { ownFields = [], guardFields = [] } = rules;
+  const counts = { deleted: 0, others: 0 };
   for await (const page of pagesOf(target)) {
     const existing = await byId(source, page);
     const others = page.filter(({ _id }) => !existing.has(String(_id)));
-    count += others.length;
-    const ids = others.map(({ _id }) => _id);
-    if (ids.length > 0 && !dryRun) await target.deleteMany({ _id: { $in: ids } });
+    const versions = options.deletes ? await common.of(others) : new Map();
+    for (const document of others) {
+      const copied = versions.get(String(document['_id']));
+      if (copied?.digest !== digestOf(without(document, ownFields))) {
+        counts.others += 1;
+        continue;
+      }
+      counts.deleted += 1;
+      if (!options.dryRun) await target.deleteMany(guarded(document, guardFields));
+    }
   }
-  return count;
+  if (!options.dryRun) await common.forget(source, target);
+  return counts;
 }

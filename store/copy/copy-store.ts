@@ -5,9 +5,10 @@ import { copiedCollections } from './copied-collections.ts';
 import {
   type CollectionCounts,
   type CollectionPass,
-  type CopyOptions,
+  type Conflict,
   copyCollection,
 } from './copy-collection.ts';
+import type { CopyOptions } from './copy-document.ts';
 import { findStoreId } from './store-ids.ts';
 
 /** The source is empty, or the target belongs to another deployment or is the same store. */
@@ -18,12 +19,16 @@ export class CopyRefused extends Error {
 export interface StoreCopyOptions extends CopyOptions {
   /** Also copies to a store that another deployment uses. Its default organisation and secret stay. */
   readonly merges: boolean;
+  /** Called after each page of a collection. */
+  readonly onProgress?: (name: string, counts: CollectionCounts) => void;
 }
 
 export interface StoreCopy {
-  /** Sums of all passes, by the name of the collection; `read`, `equal`, `kept` and `left` of the last pass. */
+  /** By the name of the collection: `added`, `updated` and `deleted` of all passes, the rest of the last one. */
   readonly collections: ReadonlyMap<string, CollectionPass>;
-  /** Whether the last pass found nothing to copy, so that both stores have the same documents. */
+  /** Documents that have changed in both stores, of which the target has kept its version. */
+  readonly conflicts: readonly Conflict[];
+  /** Whether the last pass found nothing to copy. */
   readonly verified: boolean;
 }
 
@@ -32,7 +37,7 @@ const maxPasses = 5;
 
 /**
  * Copies the documents of one store to another one, in passes, until a pass finds nothing to copy: that pass is also
- * the verification. The copy can be repeated at any time.
+ * the verification. The copy can be repeated at any time, also when the target has been changed meanwhile.
  * @throws CopyRefused
  */
 export async function copyStore(from: Db, to: Db, options: StoreCopyOptions): Promise<StoreCopy> {
@@ -46,20 +51,24 @@ export async function copyStore(from: Db, to: Db, options: StoreCopyOptions): Pr
   }
   const passOptions = { ...options, stores };
   const collections = new Map<string, CollectionPass>();
+  let verified = false;
   for (let pass = 1; pass <= maxPasses; pass += 1) {
     let changes = 0;
     for (const rules of copiedCollections) {
-      const { counts, digest } = await copyCollection(from, to, rules, passOptions);
-      changes += counts.added + counts.updated + counts.deleted;
+      const pass = await copyCollection(from, to, rules, passOptions);
+      const { added, updated, deleted } = pass.counts;
+      changes += added + updated + deleted;
       const before = collections.get(rules.name)?.counts;
-      collections.set(rules.name, { counts: added(counts, before), digest });
+      collections.set(rules.name, { ...pass, counts: summed(pass.counts, before) });
     }
-    if (options.dryRun || changes === 0) return { collections, verified: !options.dryRun };
+    verified = changes === 0;
+    if (options.dryRun || verified) break;
   }
-  return { collections, verified: false };
+  const conflicts = [...collections.values()].flatMap((pass) => pass.conflicts);
+  return { collections, conflicts, verified: verified && !options.dryRun };
 }
 
-const added = (last: CollectionCounts, before?: CollectionCounts): CollectionCounts => ({
+const summed = (last: CollectionCounts, before?: CollectionCounts): CollectionCounts => ({
   ...last,
   added: last.added + (before?.added ?? 0),
   updated: last.updated + (before?.updated ?? 0),

@@ -11,6 +11,10 @@ export function canonicalText(value: unknown): string {
   return `{${fields.map(([name, own]) => `${JSON.stringify(name)}:${canonicalText(own)}`).join()}}`;
 }
 
+/** Equal for equal documents only. */
+export const digestOf = (document: Document): string =>
+  createHash('sha256').update(canonicalText(document)).digest('base64url');
+
 /** A document without some of its fields. */
 export function without(document: Document, fields: readonly string[]): Document {
   return Object.fromEntries(Object.entries(document).filter(([name]) => !fields.includes(name)));

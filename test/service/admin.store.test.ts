@@ -116,9 +116,22 @@ t.test('the admin command works beside a running service', async (t) => {
     const copy = (...options: string[]) => admin('store', 'copy', ...options);
     const copied = await copy('--to', other.url);
     t.match(copied, /^projects +[1-9]\d* +[1-9].* [0-9a-f]{16}$/m);
-    t.match(copied, /Checked: both stores have the same documents/);
+    t.match(copied, /^Checked: the target has all documents of the source\.$/m);
     t.notMatch(copied, secret);
     t.match(await copy('--to', other.url), /^projects +[1-9]\d* +0 +0 +0 +0 +0 /m);
+
+    await other.projects.removePreset(id, 'card');
+    const kept = await copy('--to', other.url);
+    t.match(kept, /^Checked: .* except 1 that the target has changed\.$/m);
+    await admin('presets', 'set', id, 'card', 'w=7');
+    await t.rejects(copy('--to', other.url), {
+      code: 1,
+      stdout: new RegExp(`^Changed in both stores, .*: projects ${id} \\(presets\\)$`, 'm'),
+      stderr: /Not copied, .*: 1\. .*--keep/,
+    });
+    t.match(await copy('--to', other.url, '--keep'), /^Checked: .* except 1 /m);
+    t.notOk((await other.projects.find(id))?.presets?.['card']);
+
     for (const [message, ...options] of [
       [/Name another store/],
       [/: The store is unavailable: .*refuses/, '--to', 'mongodb://u:secret@127.0.0.1:1/'],

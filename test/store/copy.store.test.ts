@@ -71,13 +71,14 @@ async function fill(store: Store, jobCount = 20) {
   return { id, orgId, valid, revoked, prewarm, first, second };
 }
 
-const usual: StoreCopyOptions = { dryRun: false, deletes: false, merges: false };
+const usual: StoreCopyOptions = { dryRun: false, deletes: false, merges: false, keeps: false };
 
 /** Copies; returns the counts by collection. */
 async function copied(from: Store, to: Store, options: Partial<StoreCopyOptions> = {}) {
-  const { collections, verified } = await copyStore(from.db, to.db, { ...usual, ...options });
+  const copy = await copyStore(from.db, to.db, { ...usual, ...options });
+  const { collections, verified, conflicts } = copy;
   const counts = new Map([...collections].map(([name, pass]) => [name, pass.counts]));
-  return { verified, counts, of: (name: string) => counts.get(name) };
+  return { verified, conflicts, counts, of: (name: string) => counts.get(name) };
 }
 
 const changes = ({ counts }: Awaited<ReturnType<typeof copied>>) =>
@@ -153,9 +154,9 @@ t.test('a store is not copied to itself', async (t) => {
   await t.rejects(copied(store, store), CopyRefused);
 });
 
-t.test('a repeated copy copies changes, and keeps newer documents', async (t) => {
+t.test('a repeated copy copies changes and deletions', async (t) => {
   const [from, to] = [await openTestStore(t, 'of the tests'), await openTestStore(t, 'embedded')];
-  const { id, orgId, valid, revoked, first, second } = await fill(from);
+  const { id, orgId, valid, first, second } = await fill(from);
   await copied(from, to);
   const follower = to.projects.followChanges();
   await follower.next();
@@ -172,59 +173,110 @@ t.test('a repeated copy copies changes, and keeps newer documents', async (t) =>
   t.same(await to.projects.find(id), await from.projects.find(id));
   t.match(await follower.next(), [{ _id: id }], 'processes that use the copy notice it');
 
-  await to.projects.addHost(id, 'later.test');
-  await from.keys.revoke(revoked.key._id);
-  await from.db
-    .collection('keys')
-    .updateOne({ _id: valid.key._id as never }, { $set: { revokedAt: null } });
-  await to.db.collection('jobs').updateOne({ _id: second }, { $set: { lockedAt: new Date() } });
-  const other = { _id: second };
-  await queued.updateOne(other, { $set: { priority: 5 } });
-  const third = await copied(from, to);
-  t.ok(third.verified);
-  for (const name of ['projects', 'keys', 'jobs'])
-    t.match(third.of(name), { kept: 1, updated: 0 }, name);
-  t.ok((await to.projects.find(id))?.allowedOrigins.includes('later.test'));
-
   const extra = { orgId, name: 'Extra', origin: 'https://x.test/', allowedOrigins: [] };
   const { _id: own } = await to.projects.create(extra);
-  t.match((await copied(from, to)).of('projects'), { deleted: 0 });
-  t.match((await copied(from, to, { deletes: true })).of('projects'), { deleted: 1 });
-  t.equal(await to.projects.find(own), null);
+  await queued.deleteMany({ _id: second });
+  t.match((await copied(from, to)).of('jobs'), { deleted: 0, others: 1 });
+  const last = await copied(from, to, { deletes: true });
+  t.match(last.of('jobs'), { deleted: 1, others: 0 }, 'a job that the source has deleted');
+  t.match(last.of('projects'), { deleted: 0, others: 1 });
+  t.ok(await to.projects.find(own), 'a project of the target is not deleted');
 });
 
-t.test('a job that has failed in the copy waits for its next attempt there', async (t) => {
+t.test('a repeated copy undoes nothing that has changed in the target', async (t) => {
   const [from, to] = [await openTestStore(t, 'of the tests'), await openTestStore(t, 'embedded')];
-  const { first } = await fill(from);
+  const { id, orgId, valid, revoked, first, second, prewarm } = await fill(from);
+  await from.projects.addHost(id, 'old.test');
   await copied(from, to);
-  const at = (second: number) => new Date(Date.UTC(2026, 10, 22, 12, 0, second));
-  const runIn = (store: Store, second: number, failCount: number) =>
-    store.db
-      .collection('jobs')
-      .updateOne(
-        { _id: first },
-        { $set: { failCount, lastRunAt: at(second), nextRunAt: at(second + 30) } },
-      );
-  await runIn(to, 10, 3);
-  t.match((await copied(from, to)).of('jobs'), { kept: 1, updated: 0 });
-  t.match(await to.db.collection('jobs').findOne({ _id: first }), { failCount: 3 });
-  await runIn(from, 20, 4);
-  t.match((await copied(from, to)).of('jobs'), { kept: 0, updated: 1 }, 'a later attempt');
-  t.match(await to.db.collection('jobs').findOne({ _id: first }), { failCount: 4 });
+  const follower = to.projects.followChanges();
+  await follower.next();
+  await follower.next();
+
+  // The target is in use. Meanwhile the source was changed too, and purged: its revision is the time.
+  await to.projects.removeHost(id, 'old.test');
+  await to.projects.updateSettings(id, { defaultQuality: 41 });
+  await to.projects.setPreset(id, 'hero', { w: '900' });
+  await to.organisations.setProductAccess(orgId, false);
+  await to.keys.revoke(valid.key._id);
+  const inTarget = to.db.collection('jobs');
+  await inTarget.updateOne({ _id: first }, { $set: { priority: 7 } });
+  await inTarget.deleteMany({ _id: second });
+  await from.projects.updateSettings(id, { defaultQuality: 99 });
+  await from.projects.purge(id, ['fedcba9876543210']);
+  await from.organisations.setProductAccess(orgId, true);
+  const unrevoked = { $set: { revokedAt: null } };
+  const keys = from.db.collection<{ _id: string }>('keys');
+  await keys.updateOne({ _id: revoked.key._id }, unrevoked);
+  const ended = { nextRunAt: null, lastFinishedAt: new Date() };
+  await from.db.collection('jobs').updateMany({ _id: { $in: [first, second] } }, { $set: ended });
+
+  const before = await to.projects.find(id);
+  const planned = await copied(from, to, { dryRun: true });
+  t.same(await to.projects.find(id), before, 'a dry run changes nothing');
+  t.match(planned.of('projects'), { updated: 1 });
+
+  const again = await copied(from, to);
+  t.ok(again.verified);
+  t.match(again.of('organisations'), { kept: 1, updated: 0 }, 'the source has not changed it');
+  t.match(again.of('keys'), { kept: 2, updated: 0 }, 'a revocation is final');
+  t.match(again.of('jobs'), { kept: 2, updated: 0 });
+  t.match(await inTarget.findOne({ _id: first }), { priority: 7 });
+  t.equal(await inTarget.findOne({ _id: second }), null, 'a deleted job does not run again');
+  t.ok((await to.keys.findBySecret(valid.secret))?.revokedAt);
+  t.match(again.conflicts, [{ collection: 'projects', id }], 'what both have changed is named');
+  t.equal(again.conflicts.length, 1);
+  const changed = ['allowedOrigins', 'defaultQuality', 'presets'];
+  t.same([...(again.conflicts[0]?.fields ?? [])].sort(), changed);
+  const after = await to.projects.find(id);
+  t.match(after, { defaultQuality: 41, presets: { hero: { w: '900' }, card: { w: '400' } } });
+  t.notOk(after?.allowedOrigins.includes('old.test'));
+
+  const source = await from.projects.find(id);
+  const [purged = {}, own = {}] = [source?.purges?.sources, after?.purges?.sources];
+  t.same(Object.keys(own).sort(), Object.keys(purged).sort(), 'a purge is in effect in both');
+  t.ok((after?.revision ?? 0) > (before?.revision ?? 0), 'with a version that processes load');
+  t.match(await follower.next(), [{ _id: id }]);
+
+  const kept = await copied(from, to, { keeps: true });
+  t.match(kept.of('projects'), { kept: 1, updated: 0 });
+  t.same(kept.conflicts, []);
+  t.same((await copied(from, to)).conflicts, [], 'what was accepted is not named again');
+  await from.projects.setPreset(id, 'new', { w: '1' });
+  t.match((await copied(from, to)).conflicts, [{ id }], 'unless it changes again');
+  t.same(await to.projects.find(id), after);
+  t.ok(await to.prewarms.find(id, prewarm));
 });
 
-t.test('a purge that is done in the copy stays done', async (t) => {
+t.test('a copy back takes the changes since the copy', async (t) => {
+  const [a, b] = [await openTestStore(t, 'of the tests'), await openTestStore(t, 'embedded')];
+  const { id } = await fill(a);
+  await copied(a, b);
+  await b.projects.removePreset(id, 'card');
+  const back = await copied(b, a);
+  t.same(back.conflicts, []);
+  t.match(back.of('projects'), { updated: 1 });
+  t.same((await a.projects.find(id))?.presets, {});
+
+  // What was in the target before is a change too, although an earlier copy had it.
+  await a.projects.setPreset(id, 'card', { w: '400' });
+  await b.projects.updateSettings(id, { defaultQuality: 50 });
+  t.match((await copied(b, a)).conflicts, [{ id, fields: ['defaultQuality', 'presets'] }]);
+  t.match(await a.projects.find(id), { presets: { card: { w: '400' } }, defaultQuality: 80 });
+});
+
+t.test('machines that have deleted purged images are known in both stores', async (t) => {
   const [from, to] = [await openTestStore(t, 'of the tests'), await openTestStore(t, 'embedded')];
   const { id } = await fill(from);
   await from.purges.add({ projectId: id, number: 1, sourceCount: 0, hook: null });
   await copied(from, to);
   const deleted = (store: Store, name: string) =>
     store.purges.deleted(id, 1, { name, images: 4, deletedAt: new Date() });
+  await deleted(to, 'b');
   await deleted(from, 'a');
   t.match((await copied(from, to)).of('purges'), { updated: 1 });
-  await deleted(to, 'b');
+  const { machines = [] } = (await to.purges.find(id, '1')) ?? {};
+  t.same(machines.map(({ name }) => name).sort(), ['a', 'b']);
   t.match((await copied(from, to)).of('purges'), { kept: 1, updated: 0 });
-  t.match(await to.purges.find(id, '1'), { machines: [{ name: 'a' }, { name: 'b' }] });
 });
 
 t.test('nothing is lost while the store is written to', async (t) => {
