@@ -1,6 +1,7 @@
 import { bufferOf, parseBytes } from '../bytes.ts';
 import type { Cicp } from '../metadata/cicp.ts';
 import { boxes, type ContainerBox, findBox, itemEntries, itemType } from './boxes.ts';
+import { codingOf, referenceOf } from './heif-coding.ts';
 import { associations, cicpOf } from './heif-properties.ts';
 
 /** Properties of the primary image of a HEIF or AVIF file. */
