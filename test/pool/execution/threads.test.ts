@@ -1,3 +1,4 @@
+// Own process: looks at the threads of the process, and replaces its timers.
 import { spawnSync } from 'node:child_process';
 import { setMaxListeners } from 'node:events';
 import { closeSync, existsSync, openSync, readdirSync, readFileSync, rmSync } from 'node:fs';

@@ -1,0 +1,17 @@
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import sharp from 'sharp';
+import t from 'tap';
+import { builtTests } from './files.ts';
+
+/**
+ * A process of the tests: runs the files of TEST_FILES one after the other. A file is loaded in a subtest, so
+ * that its own begin after those of the file before, and tap does not end in between.
+ */
+for (const file of process.env['TEST_FILES']?.split('\n') ?? []) {
+  await t.test(file, async () => {
+    // Transform threads of an earlier file block decoders for the whole process (pool/execution/decoders.ts).
+    sharp.unblock({ operation: ['VipsForeignLoadSvg', 'VipsForeignLoadJxl'] });
+    await import(pathToFileURL(join(builtTests, file)).href);
+  });
+}

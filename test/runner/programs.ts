@@ -1,0 +1,73 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { createInterface } from 'node:readline';
+import { rootPath } from '../root.ts';
+
+/** Interval of the reports while no program ends. */
+const reportMs = 10_000;
+
+const begun = performance.now();
+const running = new Map<ChildProcess, { readonly name: string; readonly from: number }>();
+let printedAt = begun;
+
+export interface ProgramResult {
+  /** The exit code, or the signal that ended the program. */
+  readonly end: number | NodeJS.Signals | null;
+  /** What it printed. */
+  readonly lines: readonly string[];
+  readonly ms: number;
+}
+
+/** `1:05` for 65 s. */
+export function minutes(ms: number): string {
+  const seconds = Math.round(ms / 1_000);
+  return `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, '0')}`;
+}
+
+/** Prints a line with the time since the start. */
+export function print(text: string): void {
+  printedAt = performance.now();
+  process.stdout.write(`${minutes(printedAt - begun).padStart(5)}  ${text}\n`);
+}
+
+/** Runs Node. `limitMs` only ends endless waits. */
+export async function runNode(
+  name: string,
+  args: readonly string[],
+  limitMs: number,
+  environment: Readonly<Record<string, string>> = {},
+): Promise<ProgramResult> {
+  const from = performance.now();
+  const lines: string[] = [];
+  const child = spawn(process.execPath, args, {
+    cwd: rootPath,
+    env: { ...process.env, ...environment },
+    stdio: ['ignore', 'pipe', 'pipe'],
+    timeout: limitMs,
+    killSignal: 'SIGKILL',
+  });
+  running.set(child, { name, from });
+  for (const input of [child.stdout, child.stderr]) {
+    createInterface({ input }).on('line', (line) => lines.push(line));
+  }
+  const end = await new Promise<number | NodeJS.Signals | null>((resolve) => {
+    child.once('close', (code, signal) => resolve(code ?? signal));
+  });
+  running.delete(child);
+  return { end, lines, ms: performance.now() - from };
+}
+
+/** Prints what is running, whenever nothing else was printed for a while. */
+export function reportWhatRuns(): void {
+  const timer = setInterval(() => {
+    const now = performance.now();
+    if (now - printedAt < reportMs) return;
+    const names = [...running.values()].map(({ name, from }) => `${name} (${minutes(now - from)})`);
+    print(`running: ${names.join(', ')}`);
+  }, 1_000);
+  timer.unref();
+}
+
+/** Ends what is running. */
+export function endPrograms(signal: NodeJS.Signals): void {
+  for (const child of running.keys()) child.kill(signal);
+}
