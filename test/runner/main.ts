@@ -98,10 +98,12 @@ async function runTests(): Promise<Counts> {
     const result = await runNode(
       name,
       // tap names temporary folders after the arguments.
-      ['--enable-source-maps', join(builtTests, 'runner/process.js'), first],
+      [join(builtTests, 'runner/process.js'), first],
       limitMs,
       {
         TEST_FILES: next.join('\n'),
+        // For the threads too.
+        NODE_OPTIONS: '--enable-source-maps',
         TAP_TIMEOUT: String(limitMs / 1_000),
         ...(more ? { TEST_MORE: '1' } : {}),
       },

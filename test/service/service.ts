@@ -16,10 +16,7 @@ import { startTestOrigin, type TestOrigin } from './origin.ts';
 const run = promisify(execFile);
 const dist = join(rootPath, 'dist');
 
-/**
- * Node without tap's hooks, which NODE_OPTIONS passes to every child: production does not have them, and
- * they slow processes down and can block the start of one whose parent dies.
- */
+/** Node without the options of the tests, which production does not have. */
 export const plainNode = ['env', '-u', 'NODE_OPTIONS', process.execPath] as const;
 const [program, ...programArgs] = plainNode;
 
