@@ -1,5 +1,5 @@
-import { LRUCache } from 'lru-cache';
 import type { Image, Provenance } from '../image.ts';
+import { FairLru } from './fair-lru.ts';
 
 /**
  * An entry of the memory cache. The cache sets `image` to null on eviction, so that references to the entry
@@ -16,12 +16,16 @@ export interface MemoryEntry {
 /** Estimated overhead per entry (Map node, headers, strings), which matters for tiny images. */
 const overheadBytes = 1_024;
 
+const bytesOf = ({ image }: MemoryEntry): number => (image?.body.byteLength ?? 0) + overheadBytes;
+
 /** Minimum time between updates of an entry's recency, so that frequent hits stay cheap. */
 const touchEveryMs = 1_000;
 
-/** The memory cache of this process: an LRU cache bounded by bytes. */
+/** The memory cache of this process, bounded by bytes. */
 export class MemoryCache {
-  readonly #entries: LRUCache<string, MemoryEntry> | null;
+  readonly #entries = new FairLru<MemoryEntry>(bytesOf, (entry) => {
+    entry.image = null;
+  });
   readonly #onHit: (key: string) => void;
   readonly maxBytes: number;
   /** Total entries evicted since the start. */
@@ -31,21 +35,10 @@ export class MemoryCache {
   constructor(maxBytes: number, onHit: (key: string) => void) {
     this.maxBytes = maxBytes;
     this.#onHit = onHit;
-    this.#entries =
-      maxBytes === 0
-        ? null
-        : new LRUCache({
-            maxSize: maxBytes,
-            sizeCalculation: (entry) => (entry.image?.body.byteLength ?? 0) + overheadBytes,
-            dispose: (entry, _, reason) => {
-              if (reason === 'evict') this.evictions += 1;
-              entry.image = null;
-            },
-          });
   }
 
   get(key: string, now: number): (MemoryEntry & { readonly image: Image }) | null {
-    const entry = this.#entries?.peek(key);
+    const entry = this.#entries.peek(key);
     if (entry?.image == null) return null;
     this.touch(entry, now);
     return entry as MemoryEntry & { image: Image };
@@ -55,29 +48,35 @@ export class MemoryCache {
   touch(entry: MemoryEntry, now: number): void {
     if (now - entry.touchedAt < touchEveryMs) return;
     entry.touchedAt = now;
-    this.#entries?.get(entry.key);
+    this.#entries.use(entry.key);
     this.#onHit(entry.key);
   }
 
   /** Null when the image is too large for the cache, or the cache is disabled. */
   set(key: string, image: Image, provenance: Provenance, now: number): MemoryEntry | null {
     const entry: MemoryEntry = { key, image, provenance, touchedAt: now };
-    this.#entries?.set(key, entry);
-    return this.#entries?.has(key) ? entry : null;
+    if (bytesOf(entry) > this.maxBytes) {
+      this.#entries.delete(key);
+      return null;
+    }
+    this.#entries.set(key, entry);
+    this.evictions += this.#entries.evictTo(this.maxBytes).length;
+    return entry.image === null ? null : entry;
   }
 
   /** Deletes some images. */
   purge(isPurged: (provenance: Provenance) => boolean): void {
-    for (const [key, { provenance }] of this.#entries?.entries() ?? []) {
-      if (isPurged(provenance)) this.#entries?.delete(key);
+    for (const key of this.#entries.keys()) {
+      const entry = this.#entries.peek(key);
+      if (entry !== undefined && isPurged(entry.provenance)) this.#entries.delete(key);
     }
   }
 
   get bytes(): number {
-    return this.#entries?.calculatedSize ?? 0;
+    return this.#entries.bytes;
   }
 
   get count(): number {
-    return this.#entries?.size ?? 0;
+    return this.#entries.count;
   }
 }

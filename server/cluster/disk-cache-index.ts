@@ -1,6 +1,5 @@
 import { chmod, lstat, mkdir, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { LRUCache } from 'lru-cache';
 import { makeFolder } from '../../contract/make-folder.ts';
 import {
   cacheFilePath,
@@ -8,6 +7,7 @@ import {
   readProvenance,
   temporaryPrefix,
 } from '../../pool/cache/disk.ts';
+import { FairLru } from '../../pool/cache/fair-lru.ts';
 import type { Provenance } from '../../pool/image.ts';
 
 /** Files occupy whole blocks; ext4, XFS and APFS default to this size. */
@@ -36,11 +36,7 @@ export class DiskCacheIndex {
   readonly #folder: string;
   readonly #onError: (error: Error) => void;
   /** Sizes by key. This class enforces the limit itself, with a low-water mark. */
-  readonly #files = new LRUCache<string, number>({
-    maxSize: Number.MAX_SAFE_INTEGER,
-    maxEntrySize: Number.MAX_SAFE_INTEGER,
-    sizeCalculation: (bytes) => Math.max(1, bytes),
-  });
+  readonly #files = new FairLru<number>((bytes) => Math.max(1, bytes));
   #scanning: Promise<void> = Promise.resolve();
   /** A scan that has not begun. */
   #nextScan: Promise<void> | null = null;
@@ -58,11 +54,11 @@ export class DiskCacheIndex {
   }
 
   get bytes(): number {
-    return this.#files.calculatedSize;
+    return this.#files.bytes;
   }
 
   get count(): number {
-    return this.#files.size;
+    return this.#files.count;
   }
 
   /** Creates the folders and removes temporary files. Call it before any write. */
@@ -98,7 +94,7 @@ export class DiskCacheIndex {
   }
 
   used(key: string): void {
-    this.#files.get(key);
+    this.#files.use(key);
     this.#duringScan?.used.add(key);
   }
 
@@ -124,15 +120,10 @@ export class DiskCacheIndex {
     await this.scan();
   }
 
-  /** Deletes the least recently used images until the others have this size. */
+  /** Deletes images that were not used for long, as `FairLru` chooses them, until the others have this size. */
   shrinkTo(bytes: number): void {
-    const keys: string[] = [];
-    while (this.bytes > bytes) {
-      const oldest = this.#files.rkeys().next();
-      if (oldest.done) break;
-      this.#forget(oldest.value);
-      keys.push(oldest.value);
-    }
+    const keys = this.#files.evictTo(Math.max(0, bytes));
+    for (const key of keys) this.#duringScan?.removed.add(key);
     if (keys.length === 0) return;
     this.evictions += keys.length;
     void this.#deleteLater(keys);
@@ -185,7 +176,7 @@ export class DiskCacheIndex {
       if (duringScan.removed.has(key) || this.#files.has(key)) continue;
       this.#files.set(key, occupied(bytes));
     }
-    for (const key of duringScan.used) this.#files.get(key);
+    for (const key of duringScan.used) this.#files.use(key);
     this.#duringScan = null;
     this.#keepLimit();
   }

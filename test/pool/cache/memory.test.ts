@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import t from 'tap';
 import { MemoryCache } from '../../../pool/cache/memory.ts';
-import { picture, provenance } from './pictures.ts';
+import { keyOf, picture, provenance } from './pictures.ts';
 
 /** A cache and its reported hits. */
 function recorded(maxBytes: number) {
@@ -21,6 +21,20 @@ t.test('the least recently used entries are evicted at the byte limit', async (t
   );
   const found = ['a', 'b', 'c', 'd', 'e', 'large'].filter((key) => cache.get(key, 30_000));
   t.same(found, ['a', 'c', 'd', 'e']);
+});
+
+t.test('images of one project do not evict all images of another one', async (t) => {
+  const { cache } = recorded(64 * 16_384);
+  const keys = (project: string, count: number) =>
+    Array.from({ length: count }, (_, i) => keyOf(project).slice(0, 16) + keyOf(`${i}`).slice(16));
+  const own = keys('own', 6);
+  for (const key of own) cache.set(key, picture(15_000), provenance, 0);
+  for (const key of keys('other', 500)) cache.set(key, picture(15_000), provenance, 0);
+  t.same(
+    own.filter((key) => cache.get(key, 0)),
+    own,
+  );
+  t.ok(cache.count >= 64);
 });
 
 t.test('the overhead of small images counts', async (t) => {

@@ -1,5 +1,6 @@
-import { chmod, mkdir, readdir, stat } from 'node:fs/promises';
-import { join } from 'node:path';
+import { existsSync } from 'node:fs';
+import { chmod, mkdir, readdir, stat, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import t from 'tap';
 import { cacheFilePath, cacheTemporaryFolder } from '../../../pool/cache/disk.ts';
 import { keyOf } from '../../pool/cache/pictures.ts';
@@ -15,6 +16,27 @@ t.test('above the limit the least recently used files are deleted', async (t) =>
   t.equal(index.bytes, 18 * block, 'down to a low-water mark');
   t.same(remaining(numbered(1, 21)), ['1', '3', ...numbered(6, 21)]);
   t.same(errors, []);
+});
+
+t.test('files of one project do not evict all files of another one', async (t) => {
+  const folder = t.testdir();
+  const { index } = createIndex(folder, 40);
+  const store = async (project: string, count: number) => {
+    const keys = numbered(1, count).map(
+      (name) => keyOf(project).slice(0, 16) + keyOf(name).slice(16),
+    );
+    for (const key of keys) {
+      await mkdir(dirname(cacheFilePath(folder, key)), { recursive: true });
+      await writeFile(cacheFilePath(folder, key), '');
+      index.stored(key, block);
+    }
+    return keys.map((key) => cacheFilePath(folder, key));
+  };
+  const own = await store('own', 4);
+  await store('other', 200);
+  await index.close();
+  t.same(own.filter(existsSync), own);
+  t.ok(index.bytes > 30 * block);
 });
 
 t.test('the size of a file is that of its blocks', async (t) => {
