@@ -6,6 +6,7 @@ import type { EngineSettings } from '../settings.ts';
 import { noObserver, type Stage, type StageObserver } from '../stages.ts';
 import type { Variant } from '../variant.ts';
 import { Executor } from './executor.ts';
+import { RunningTime } from './running-time.ts';
 import { Schedule, type Scheduled } from './schedule.ts';
 import type { TransformResult, TransformTask } from './task.ts';
 
@@ -97,6 +98,8 @@ export class TransformQueue {
   readonly #ending = new Map<QueuedTransform, number>();
   #rejected = 0;
   #completed = 0;
+  readonly #time = new RunningTime();
+  /** By `#time`. */
   #lastProgress = 0;
   #closed = false;
 
@@ -190,7 +193,7 @@ export class TransformQueue {
         promote = () => this.#promote(task);
         signal.addEventListener('abort', abandon, { once: true });
         if (!promoted?.aborted) promoted?.addEventListener('abort', promote, { once: true });
-        if (this.#schedule.idle) this.#lastProgress = queuedAt;
+        if (this.#schedule.idle) this.#lastProgress = this.#time.ms;
         this.#schedule.add(task);
         this.#setDeadline(task);
         this.#startNext();
@@ -219,10 +222,11 @@ export class TransformQueue {
       /** Threads, including the additional one, still in native code a second after their termination. */
       stuck: this.#stuck,
       /**
-       * While transforms are queued or running, ms since one last ended; else 0. While as many threads are
-       * stuck as `concurrency`, transforms of the additional one do not count.
+       * While transforms are queued or running, ms since one last ended, without those in which this process did
+       * not run; else 0. While as many threads are stuck as `concurrency`, transforms of the additional one do
+       * not count.
        */
-      stalledMs: this.#schedule.idle ? 0 : Math.round(performance.now() - this.#lastProgress),
+      stalledMs: this.#schedule.idle ? 0 : Math.round(this.#time.ms - this.#lastProgress),
       threadsReplaced: this.#executor.replaced,
     };
   }
@@ -335,7 +339,7 @@ export class TransformQueue {
     this.#schedule.ended(task);
     if (exceeds === null) this.#completed += 1;
     else this.#requeue(task, exceeds);
-    if (this.#stuck < this.#settings.threads) this.#lastProgress = performance.now();
+    if (this.#stuck < this.#settings.threads) this.#lastProgress = this.#time.ms;
     this.#startNext();
   }
 }

@@ -1,9 +1,8 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { extname, join } from 'node:path';
+import { extname } from 'node:path';
 import { unlessAborted } from '../../unless-aborted.ts';
 import { hasProjectFont } from '../../variant.ts';
 import type { TransformResult, TransformTask } from '../task.ts';
+import { createFontFolder, removeFontFolder, removeLeftFontFolders } from './font-folder-owner.ts';
 import { launchTransformProcess, type ProcessLimits } from './launch.ts';
 import { TransformProcess } from './transform-process.ts';
 
@@ -46,6 +45,7 @@ export class ProcessPool {
     this.#limits = limits;
     this.#fonts = fonts;
     this.#entry = entry;
+    if (fonts !== null) void removeLeftFontFolders();
   }
 
   /**
@@ -101,7 +101,7 @@ export class ProcessPool {
   }
 
   #start(limited: boolean): TransformProcess {
-    const own = this.#fonts && mkdtempSync(join(tmpdir(), 'image-delivery-fonts-'));
+    const own = this.#fonts && createFontFolder();
     const child = launchTransformProcess(
       this.#entry,
       this.#limits,
@@ -113,7 +113,7 @@ export class ProcessPool {
     const timer = setTimeout(() => void started.kill(), startWithinMs).unref();
     started.ready.finally(() => clearTimeout(timer)).catch(() => {});
     void started.ended.then(() => {
-      if (own !== null) rmSync(own, { recursive: true, force: true });
+      if (own !== null) void removeFontFolder(own);
       this.#all.delete(started);
       this.#removeIdle(started);
     });
@@ -123,7 +123,12 @@ export class ProcessPool {
   /** Starts the successor now, so that the next task need not wait for it. */
   #replace(used: TransformProcess): void {
     void used.kill();
-    if (!this.#closing && this.#idle.size === 0) this.#addIdle(this.#start(true));
+    if (this.#closing || this.#idle.size > 0) return;
+    try {
+      this.#addIdle(this.#start(true));
+    } catch {
+      // Without a descriptor or a process. The next task starts one, or tells the cause.
+    }
   }
 
   #addIdle(idle: TransformProcess): void {

@@ -71,6 +71,8 @@ t.test('stalledMs is the time without progress', async (t) => {
   t.equal(pool.stats().stalledMs, 0, 'idle time does not count');
   await clock.forward(30);
   t.equal(pool.stats().stalledMs, 30);
+  await clock.forward(30_000);
+  t.equal(pool.stats().stalledMs, 2_030, 'a pause of the process does not count');
   await finish(running);
   await until('the pool is idle', () => pool.stats().active === 0);
   t.equal(pool.stats().stalledMs, 0);

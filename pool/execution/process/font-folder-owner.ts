@@ -1,0 +1,50 @@
+import { mkdtempSync, readdirSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
+import { hostname, tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+/** Containers that share a temporary folder have other host names, and their process ids mean nothing here. */
+const prefix = `image-delivery-fonts-${hostname()}-`;
+
+/** Creates an empty folder in the temporary folder, whose name tells that it belongs to this process. */
+export const createFontFolder = (): string =>
+  mkdtempSync(join(tmpdir(), `${prefix}${process.pid}-`));
+
+/** Never rejects: what cannot be removed now is removed at a later start. */
+export const removeFontFolder = (path: string): Promise<void> =>
+  rm(path, { recursive: true, force: true }).catch(() => {});
+
+let searched = false;
+
+/**
+ * Removes the folders of processes that were killed, once in the life of this process: before it creates one,
+ * because an earlier process may have had the same id. Never rejects.
+ */
+export async function removeLeftFontFolders(): Promise<void> {
+  if (searched) return;
+  searched = true;
+  for (const name of leftFolders()) await removeFontFolder(join(tmpdir(), name));
+}
+
+function leftFolders(): string[] {
+  try {
+    return readdirSync(tmpdir()).filter((name) => {
+      if (!name.startsWith(prefix)) return false;
+      const [, owner] = /^(\d+)-/.exec(name.slice(prefix.length)) ?? [];
+      return owner !== undefined && !isOther(Number(owner));
+    });
+  } catch {
+    return [];
+  }
+}
+
+/** Whether another process has this id. */
+function isOther(processId: number): boolean {
+  if (processId === process.pid) return false;
+  try {
+    return process.kill(processId, 0);
+  } catch (error) {
+    // It belongs to another user.
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
+  }
+}
