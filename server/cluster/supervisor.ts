@@ -181,7 +181,7 @@ export class Supervisor {
   }
 
   /** Starts a new process for a slot, and drains the old one as soon as the new one listens. */
-  #fill(slot: FrontEndSlot): Promise<void> {
+  async #fill(slot: FrontEndSlot): Promise<void> {
     const { log, environment } = this.#options;
     const worker = cluster.fork(environment);
     const { id } = worker;
@@ -214,7 +214,14 @@ export class Supervisor {
           this.#listener?.onMessage(id, message);
         }
       });
-      worker.on('error', (error) => log.error({ frontEnd: id, err: error }, 'a front end failed'));
+      worker.on('error', (error) => {
+        log.error({ frontEnd: id, err: error }, 'a front end failed');
+        if (worker.process.pid !== undefined) return;
+        // Without a process there is no `exit`: the machine had no descriptor or no process left.
+        clearTimeout(startTimer);
+        this.#workers.delete(id);
+        reject(new KilledEarly(`a front end could not be started (${error.message})`));
+      });
       worker.once('exit', (code, signal) => {
         clearTimeout(startTimer);
         this.#workers.delete(id);

@@ -1,4 +1,5 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { residentMemory } from '../../contract/resident-memory.ts';
 import type { MetricsRegistry } from './registry.ts';
 
 /** Sampling interval of the event loop's delay. */
@@ -22,7 +23,7 @@ export class ProcessMetrics {
     const kind = this.#kind;
     const { user, system } = process.cpuUsage();
     registry.counter('cpu', kind).value = (user + system) / 1e6;
-    registry.gauge('residentMemory', kind).value = process.memoryUsage.rss();
+    registry.gauge('residentMemory', kind).value = residentMemory();
     // The values include the sampling interval.
     const delayMs = Math.max(0, this.#delay.max / 1e6 - resolutionMs);
     if (this.#delay.count > 0) registry.histogram('eventLoopDelay', kind).observe(delayMs / 1_000);

@@ -1,5 +1,6 @@
 import { rmSync } from 'node:fs';
 import sharp from 'sharp';
+import { residentMemory } from '../../../contract/resident-memory.ts';
 import { prepareFonts } from '../../rendering/text/font-folder.ts';
 import { plainVariant } from '../../variant.ts';
 import { allowGainMaps, blockDecoders } from '../decoders.ts';
@@ -42,7 +43,7 @@ const send = (message: FromProcess) => void process.send?.(message);
 
 process.on('message', async (task: TransformTask) => {
   // SIGABRT is also the signal after a failed allocation in native code.
-  const check = () => void (process.memoryUsage.rss() > maxMemoryBytes && end('SIGABRT'));
+  const check = () => void (residentMemory() > maxMemoryBytes && end('SIGABRT'));
   const timer = setInterval(check, checkEveryMs);
   allowGainMaps(task.variant.gainMap);
   const result = await runTask(task, true);
@@ -55,7 +56,7 @@ process.on('message', async (task: TransformTask) => {
 function isExhausted(): boolean {
   const { user, system } = process.cpuUsage();
   const halfCpu = (user + system) / 1e6 > maxCpuSeconds / 2;
-  return halfCpu || process.memoryUsage.rss() > maxMemoryBytes / 3;
+  return halfCpu || residentMemory() > maxMemoryBytes / 3;
 }
 
 /** Exits if this Node and libvips do not work within the limits; loads what the first SVG needs. */
