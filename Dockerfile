@@ -25,7 +25,7 @@ RUN node build.js && npm ci --omit=dev
 RUN if [ -n "$UWEBSOCKETS_RELEASE" ]; then \
       npm install --no-save --omit=dev "uWebSockets.js@https://codeload.github.com/uNetworking/uWebSockets.js/tar.gz/refs/tags/$UWEBSOCKETS_RELEASE"; \
     fi \
-    # 240 MB of binaries for other platforms and versions of Node.
+    # 120 MB of binaries for other platforms and versions of Node.
     && find node_modules -name 'uws_*.node' \
       ! -name "uws_$(node -p '[process.platform, process.arch, process.versions.modules].join("_")').node" -delete
 

@@ -1,5 +1,6 @@
 import type { OnCommand } from '../store/client.ts';
 import type { FrontEndStats } from './cluster/channel.ts';
+import type { Connections } from './http/connection-limit.ts';
 import type { HttpRequest } from './http/request.ts';
 import { ProcessMetrics } from './telemetry/process-metrics.ts';
 import { MetricsRegistry, type MetricsSnapshot } from './telemetry/registry.ts';
@@ -11,6 +12,8 @@ export interface FrontEndFigures {
   readonly responses: { readonly bytes: number; readonly count: number };
   readonly knownProjects: number;
   readonly openRequests: number;
+  /** Null before the server listens. */
+  readonly connections: Connections | null;
   readonly storeAvailable: boolean;
 }
 
@@ -85,6 +88,15 @@ export class FrontEndMetrics {
     registry.gauge('cacheBytes', 'response').value = responses.bytes;
     registry.gauge('cacheEntries', 'response').value = responses.count;
     if (engine.shared !== null) this.#collectShared(engine.shared);
+    if (figures.connections !== null) this.#collectConnections(figures.connections);
+  }
+
+  #collectConnections({ open, limit, closedWaiting, refused }: Connections): void {
+    const { registry } = this;
+    registry.gauge('connections').value = open;
+    registry.gauge('connectionLimit').value = limit;
+    registry.counter('connectionsClosed', 'waiting').value = closedWaiting;
+    registry.counter('connectionsClosed', 'refused').value = refused;
   }
 
   #collectShared(shared: NonNullable<FrontEndStats['shared']>): void {

@@ -30,6 +30,8 @@ import { FrontEndMetrics } from './front-end-metrics.ts';
 import { Health } from './health.ts';
 import { App } from './http/app.ts';
 import { chooseHttpServer, HttpServerUnavailable } from './http/choose-server.ts';
+import { type Connections, descriptorLimit, maxConnections } from './http/connection-limit.ts';
+import { logClosedConnections } from './http/connection-log.ts';
 import { drainRequests } from './http/drain.ts';
 import { errorResponse } from './http/error-response.ts';
 import type { HttpRequest } from './http/request.ts';
@@ -91,6 +93,7 @@ class FrontEnd {
   readonly #delivery: Delivery;
   readonly #webConsole: WebConsole | null;
   readonly #app: App;
+  readonly #onConnections: (connections: Connections) => void;
   #machine: MachineStats;
   /** Whether the store has answered. */
   #connected = false;
@@ -188,6 +191,7 @@ class FrontEnd {
     });
     this.#webConsole = settings.console ? new WebConsole(settings.consolePictures) : null;
     this.#app = this.#createApp();
+    this.#onConnections = logClosedConnections(log);
   }
 
   /** Listens after the store has answered or counts as unavailable, and reports it to the primary. */
@@ -196,7 +200,9 @@ class FrontEnd {
     this.#channel.receive((message) => this.#receive(message));
     const cannotStart = (reason: string) => this.#channel.send({ type: 'cannot-start', reason });
     try {
-      const { chosen, start } = await chooseHttpServer(httpEngine);
+      const descriptors = await descriptorLimit();
+      const limit = maxConnections(descriptors, engineSettings(this.#settings));
+      const { chosen, start } = await chooseHttpServer(httpEngine, limit);
       await this.#awaitStore();
       if (!(await this.#app.listen(start, host, port))) {
         return cannotStart(`cannot listen on ${host} port ${port}`);
@@ -206,7 +212,7 @@ class FrontEnd {
       setInterval(() => this.#report(), reportEveryMs).unref();
       this.#usage.start();
       this.#channel.send({ type: 'ready', httpServer: chosen });
-      setTimeout(() => this.#webConsole?.load(), consoleAfterMs).unref();
+      setTimeout(() => this.#webConsole?.preload(), consoleAfterMs).unref();
     } catch (error) {
       if (!(error instanceof HttpServerUnavailable)) throw error;
       cannotStart(error.message);
@@ -352,8 +358,10 @@ class FrontEnd {
       responses: this.#delivery.responses,
       knownProjects: this.#projects.knowledge.count,
       openRequests: this.#app.open,
+      connections: this.#app.connections,
       storeAvailable: this.#storeAvailable(),
     });
+    if (this.#app.connections !== null) this.#onConnections(this.#app.connections);
     const projects = this.#usage.totals.takeReport();
     if (this.#usage.totals.isFull) void this.#usage.store();
     this.#channel.send({ type: 'stats', stats, metrics, projects });

@@ -5,10 +5,13 @@ import { defaultOpsPort, type Settings } from '../contract/settings/table.ts';
 import { App } from './http/app.ts';
 import { errorResponse } from './http/error-response.ts';
 import { defaultTimeouts, NodeServer } from './http/node-server.ts';
+import type { HttpApp } from './http/server.ts';
 import { expositionType } from './telemetry/exposition.ts';
 
 /** Longer than the interval of scrapers, which keep their connections. */
 const timeouts = { ...defaultTimeouts, keepAliveTimeout: 60_000 };
+/** More than scrapers have. The process needs descriptors for the store and the front ends. */
+const maxConnections = 100;
 
 /** The operations listener of the service, which serves `/metrics`. */
 function operationsApp(listensOn: string, metrics: () => string): App {
@@ -63,7 +66,8 @@ export async function startOperations(
     // This service's other listeners may not listen yet.
     if (port === settings.port || port === settings.workerPort) throw portInUse;
     await checkPortIsFree({ host, port });
-    await operationsApp(host, metrics).listen((app) => new NodeServer(app, timeouts), host, port);
+    const start = (app: HttpApp) => new NodeServer(app, maxConnections, timeouts);
+    await operationsApp(host, metrics).listen(start, host, port);
     log.info({ host, port }, 'the operations listener listens');
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;

@@ -296,13 +296,24 @@ class Primary {
         for (const key of message.removed) void this.#diskCacheIndex.removed(key);
         return;
       case 'ready':
-        this.#httpServer = message.httpServer;
+        this.#noteServer(message.httpServer);
         return;
       case 'cannot-start':
         return;
       default:
         return this.#coalescer.receive(frontEnd, message);
     }
+  }
+
+  /** Warns once: an incomplete installation, or one for another Node, works at half the speed. A terminal shows it. */
+  #noteServer(chosen: ChosenServer): void {
+    if (this.#httpServer === null && chosen.because !== undefined && !this.#onTerminal) {
+      this.#log.warn(
+        { because: chosen.because, node: process.version },
+        "uWebSockets.js does not work here, and Node's own server serves fewer hits: see docs/http-engines.md, or set SERVICE_HTTP_ENGINE=node",
+      );
+    }
+    this.#httpServer = chosen;
   }
 
   async #scanDiskCache(): Promise<void> {

@@ -14,6 +14,8 @@ import type { WorkerMetrics } from './metrics.ts';
 import { addWorkbench, notFound } from './workbench.ts';
 
 const storeTimeoutMs = 2_000;
+/** Probes, scrapers and a few people. The worker needs descriptors for its requests and the store. */
+const maxConnections = 100;
 
 export interface OperationsEnvironment {
   readonly settings: Settings;
@@ -39,6 +41,8 @@ export function operationsServer(environment: OperationsEnvironment): FastifyIns
     // A request with an invalid URL reaches neither routes nor hooks.
     frameworkErrors: (error, _, reply) => void sendError(toServiceError(error), reply),
   });
+
+  server.server.maxConnections = maxConnections;
 
   async function readiness() {
     const latency = await pingStore(storeTimeoutMs).catch(() => null);

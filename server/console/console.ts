@@ -86,6 +86,13 @@ export class WebConsole {
     return this.#contents;
   }
 
+  /** As `load`, for a timer: a request reads again what could not be read, and tells the cause. */
+  preload(): void {
+    try {
+      this.load();
+    } catch {}
+  }
+
   #read(): Contents {
     const responses = new Map<string, HttpResponse & { readonly etag: string }>();
     const add = (path: string, body: Uint8Array, headers: Headers): void => {

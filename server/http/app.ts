@@ -1,5 +1,6 @@
 import { ServiceError } from '../../contract/errors.ts';
-import { MethodNotAllowed } from './error-response.ts';
+import type { Connections } from './connection-limit.ts';
+import { errorResponse, MethodNotAllowed } from './error-response.ts';
 import { withHeaders } from './headers.ts';
 import type { Handler, Headers, HttpRequest, HttpResponse } from './request.ts';
 import type { HttpApp, HttpServer, StartHttpServer } from './server.ts';
@@ -62,9 +63,13 @@ export class App implements HttpApp {
 
   /** Stops listening; each further response closes its connection. */
   stopListening(): void {
+    if (!this.closing) this.#server?.stopListening();
     this.closing = true;
-    this.#server?.stopListening();
-    this.#server = null;
+  }
+
+  /** Null before it listens. */
+  get connections(): Connections | null {
+    return this.#server?.connections ?? null;
   }
 
   begin(): string {
@@ -125,7 +130,12 @@ export class App implements HttpApp {
   }
 
   #errorResponse(error: ServiceError, path: string, request: HttpRequest | null): HttpResponse {
-    const response = this.#environment.errorResponse(error, request);
-    return withHeaders(response, this.#route(path)?.errorHeaders ?? []);
+    const headers = this.#route(path)?.errorHeaders ?? [];
+    try {
+      return withHeaders(this.#environment.errorResponse(error, request), headers);
+    } catch {
+      // A page could not be read.
+      return withHeaders(errorResponse(error), headers);
+    }
   }
 }

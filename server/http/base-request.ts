@@ -91,8 +91,12 @@ export abstract class BaseRequest implements HttpRequest {
     this.#controller?.abort();
   }
 
+  /** Called once, at the end. */
+  protected onEnded(): void {}
+
   #end(status: number | null): void {
     this.ended = true;
+    this.onEnded();
     this.app.onEnd(this, status, performance.now() - this.#startedAt);
   }
 }

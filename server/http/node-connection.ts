@@ -1,8 +1,10 @@
 import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import type { ServiceError } from '../../contract/errors.ts';
+import { type Connections, networkOf } from './connection-limit.ts';
 import type { HttpResponse } from './request.ts';
 import type { HttpApp } from './server.ts';
+import type { WaitingConnection, WaitingConnections } from './waiting-connections.ts';
 
 /** Time for a client that is still sending to receive the response before its connection is closed. */
 const lingerMs = 1_000;
@@ -16,38 +18,75 @@ export interface PendingRequest {
   disconnected(): void;
 }
 
+/** The connections of a server. */
+export interface ConnectionSets {
+  readonly connections: Connections;
+  readonly waiting: WaitingConnections;
+}
+
 /** A connection of Node's HTTP server and its requests in progress. */
-export class NodeConnection {
+export class NodeConnection implements WaitingConnection {
   readonly socket: Socket;
+  readonly network: string;
   readonly open = new Set<PendingRequest>();
   readonly #app: HttpApp;
+  readonly #sets: ConnectionSets;
   readonly #stalledTimeout: number;
+  #closed = false;
   /** No further request is read. */
   refused = false;
   /** Written before the connection is closed. */
   #finalResponse: string | null = null;
 
   /** @param stalledTimeout ms until a client that does not read a response is disconnected */
-  constructor(socket: Socket, app: HttpApp, stalledTimeout: number) {
+  constructor(socket: Socket, app: HttpApp, sets: ConnectionSets, stalledTimeout: number) {
     this.socket = socket;
+    this.network = networkOf(socket.remoteAddress ?? '');
     this.#app = app;
+    this.#sets = sets;
     this.#stalledTimeout = stalledTimeout;
     socket.on('error', () => {});
+    sets.connections.open += 1;
+    sets.waiting.add(this);
     socket.once('close', () => {
+      this.#leaveSets();
       for (const request of this.open) request.disconnected();
       this.open.clear();
     });
   }
 
+  /** Ends the connection at once. */
+  close(): void {
+    this.#leaveSets();
+    this.socket.destroy();
+  }
+
+  #leaveSets(): void {
+    if (this.#closed) return;
+    this.#closed = true;
+    this.#sets.connections.open -= 1;
+    this.#sets.waiting.delete(this);
+  }
+
+  /** Call it when a request was read. */
+  begin(request: PendingRequest): void {
+    this.open.add(request);
+    this.#sets.waiting.delete(this);
+  }
+
   /** Call it when a response was written. */
   onWrite(): void {
-    if (this.socket.writableLength > 0) this.socket.setTimeout(this.#stalledTimeout);
+    if (this.socket.writableLength === 0 || this.#closed) return;
+    this.socket.setTimeout(this.#stalledTimeout);
+    this.#sets.waiting.add(this);
   }
 
   onEnd(request: PendingRequest): void {
     this.open.delete(request);
-    if (this.open.size > 0) this.socket.setTimeout(0);
-    else if (this.refused) this.#close();
+    this.#sets.waiting.delete(this);
+    if (this.open.size > 0) return void this.socket.setTimeout(0);
+    if (!this.#closed) this.#sets.waiting.add(this);
+    if (this.refused) this.#end();
   }
 
   /**
@@ -61,10 +100,10 @@ export class NodeConnection {
     const unfinished = [...this.open].find((request) => request.incomplete);
     if (unfinished === undefined) this.#finalResponse = asText(response);
     else unfinished.respond(response);
-    if (this.open.size === 0) this.#close();
+    if (this.open.size === 0) this.#end();
   }
 
-  #close(): void {
+  #end(): void {
     const { socket } = this;
     if (!socket.writable) return;
     if (this.#finalResponse === null) socket.end();

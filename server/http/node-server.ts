@@ -1,9 +1,11 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { Server as NetServer, type Socket } from 'node:net';
 import { ServiceError } from '../../contract/errors.ts';
+import { Connections } from './connection-limit.ts';
 import { NodeConnection } from './node-connection.ts';
 import { NodeHttpRequest, splitTarget } from './node-request.ts';
 import type { HttpApp, HttpServer } from './server.ts';
+import { WaitingConnections } from './waiting-connections.ts';
 
 const maxHeaderSize = 16_384;
 
@@ -40,10 +42,13 @@ interface ParserError extends Error {
 export class NodeServer implements HttpServer {
   readonly #app: HttpApp;
   readonly #server: Server;
-  readonly #connections = new WeakMap<Socket, NodeConnection>();
+  readonly #bySocket = new WeakMap<Socket, NodeConnection>();
+  readonly connections: Connections;
+  readonly #waiting = new WaitingConnections();
 
-  constructor(app: HttpApp, timeouts = defaultTimeouts) {
+  constructor(app: HttpApp, maxConnections: number, timeouts = defaultTimeouts) {
     this.#app = app;
+    this.connections = new Connections(maxConnections);
     const { stalledTimeout, ...serverTimeouts } = timeouts;
     const accept = (req: IncomingMessage, res: ServerResponse): void => this.#accept(req, res);
     this.#server = createServer({
@@ -57,9 +62,7 @@ export class NodeServer implements HttpServer {
       .on('request', accept)
       // RFC 9110, 10.1.1: expectations other than 100-continue may be ignored.
       .on('checkExpectation', accept)
-      .on('connection', (socket: Socket) =>
-        this.#connections.set(socket, new NodeConnection(socket, app, stalledTimeout)),
-      )
+      .on('connection', (socket: Socket) => this.#open(socket, stalledTimeout))
       .on('connect', (req, socket) =>
         this.#refuse(socket as Socket, app.refusal('CONNECT', req.url ?? '')),
       )
@@ -78,12 +81,27 @@ export class NodeServer implements HttpServer {
     NetServer.prototype.close.call(this.#server);
   }
 
+  #open(socket: Socket, stalledTimeout: number): void {
+    const { connections } = this;
+    const { open, limit } = connections;
+    if (open >= limit) {
+      const closed = this.#waiting.closeSome(limit);
+      connections.closedWaiting += closed;
+      if (closed === 0) {
+        connections.refused += 1;
+        return void socket.destroy();
+      }
+    }
+    const sets = { connections, waiting: this.#waiting };
+    this.#bySocket.set(socket, new NodeConnection(socket, this.#app, sets, stalledTimeout));
+  }
+
   #accept(req: IncomingMessage, res: ServerResponse): void {
-    const connection = this.#connections.get(req.socket);
+    const connection = this.#bySocket.get(req.socket);
     // Bytes after a malformed request may not be a request.
     if (connection === undefined || connection.refused) return;
     const request = new NodeHttpRequest(req, res, this.#app, connection);
-    connection.open.add(request);
+    connection.begin(request);
     const malformed = syntaxError(req);
     if (malformed !== null) {
       return connection.refuse(new ServiceError('invalid_request', malformed));
@@ -93,7 +111,7 @@ export class NodeServer implements HttpServer {
   }
 
   #refuse(socket: Socket, error: ServiceError): void {
-    this.#connections.get(socket)?.refuse(error);
+    this.#bySocket.get(socket)?.refuse(error);
   }
 
   #clientError(error: ParserError, socket: Socket): void {

@@ -1,8 +1,10 @@
 import type { ServiceError } from '../../contract/errors.ts';
+import type { Connections } from './connection-limit.ts';
 import type { HttpRequest, HttpResponse } from './request.ts';
 
 /** An HTTP server: it handles the sockets and the protocol for the app. */
 export interface HttpServer {
+  readonly connections: Connections;
   /** Shares the port with the other processes that listen on it. False when it cannot listen. */
   listen(host: string, port: number): Promise<boolean>;
   /** Accepts no more connections. Open connections stay until a response closes them. */

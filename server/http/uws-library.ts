@@ -1,7 +1,7 @@
-import type { App, us_listen_socket_close } from 'uWebSockets.js';
 import { existsSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
+import type { App, us_listen_socket_close } from 'uws-pack';
 
 /** The binary of uWebSockets.js. */
 export interface UwsLibrary {
@@ -11,10 +11,10 @@ export interface UwsLibrary {
   readonly release: string;
 }
 
-/** The first can be replaced by an upstream release; npm installs the second from Node 22 on. */
+/** An upstream release, if one was installed, is preferred to the package of npm. */
 const packages = ['uWebSockets.js', 'uws-pack'];
-/** In upstream's release, uws-pack and @trufflesuite/uws-js-unofficial. */
-const binaryFolders = ['.', 'dist/bin', 'binaries'];
+/** In upstream's release and in uws-pack. */
+const binaryFolders = ['.', 'dist/bin'];
 const ownRequire = createRequire(import.meta.url);
 
 /** The folders of the packages that are installed. Their main files are not resolved: uws-pack has none for CommonJS. */
@@ -31,27 +31,28 @@ function releaseOf(folder: string): string {
 }
 
 /**
- * Loads the first package with a binary for this Node and platform; returns the reason when none works. The
- * module of the package is not used: without a working binary, that of @trufflesuite/uws-js-unofficial
- * prints warnings and falls back to an incomplete implementation in JavaScript that fails on every request.
+ * Loads the first package with a binary for this Node and platform; returns the reason when none works.
  * @param folders of the packages, in order of preference
  */
 export function loadUws(folders: readonly string[] = installed()): UwsLibrary | string {
   const failure = (reason: string): string =>
     `uWebSockets.js has no native binary for Node ${process.versions.node} on ${process.platform}-${process.arch} that loads: ${reason}`;
   if (process.env['UWS_USE_FALLBACK'] !== undefined) return failure('UWS_USE_FALLBACK is set');
-  // Releases after 20.30 read their limit for a request's head when they are loaded; the default is 4 KB.
+  // Releases read their limit for a request's head when they are loaded; the default is 4 KB.
   process.env['UWS_HTTP_MAX_HEADERS_SIZE'] ??= '16384';
   const file = `uws_${process.platform}_${process.arch}_${process.versions.modules}.node`;
-  let reason = `${file} does not exist`;
+  let reason =
+    folders.length === 0 ? 'no package with binaries is installed' : `${file} does not exist`;
   for (const folder of folders) {
     const paths = binaryFolders.map((binaries) => join(folder, binaries, file));
     for (const path of paths.filter((one) => existsSync(one))) {
       try {
         // A binary for another C library exists but does not load.
         const binary = ownRequire(path);
-        if (typeof binary.SSLApp === 'function') return { ...binary, release: releaseOf(folder) };
-        reason = 'it is incomplete';
+        // Releases before 20.40 do not show connections, which could then take all descriptors.
+        const complete = typeof binary.SSLApp === 'function' && 'filter' in binary.App();
+        if (complete) return { ...binary, release: releaseOf(folder) };
+        reason = `${releaseOf(folder)} is too old or incomplete`;
       } catch (error) {
         reason = error instanceof Error ? (error.message.split('\n')[0] ?? '') : String(error);
       }

@@ -1,16 +1,19 @@
+import { STATUS_CODES } from 'node:http';
 import type {
   TemplatedApp,
   HttpRequest as UwsRequest,
   HttpResponse as UwsResponse,
   us_listen_socket,
-} from 'uWebSockets.js';
-import { STATUS_CODES } from 'node:http';
+} from 'uws-pack';
 import { ServiceError } from '../../contract/errors.ts';
+import { Admission } from './admission.ts';
 import { BaseRequest, hasMeaninglessBody } from './base-request.ts';
+import { Connections, networkOf } from './connection-limit.ts';
 import { encodingOf } from './headers.ts';
 import type { HttpResponse } from './request.ts';
 import type { HttpApp, HttpServer } from './server.ts';
 import type { UwsLibrary } from './uws-library.ts';
+import { type WaitingConnection, WaitingConnections } from './waiting-connections.ts';
 
 /** Status lines by status code. */
 const statusLines = new Map(
@@ -28,16 +31,37 @@ const chunkedAboveBytes = 64 * 1024;
 export class UwsServer implements HttpServer {
   readonly #uws: UwsLibrary;
   readonly #templatedApp: TemplatedApp;
+  readonly #admission: Admission;
+  /** Requests whose clients have not read the whole response. */
+  readonly #unread = new WaitingConnections();
+  readonly connections: Connections;
   #listenSocket: us_listen_socket | null = null;
 
-  constructor(app: HttpApp, uws: UwsLibrary) {
+  constructor(app: HttpApp, uws: UwsLibrary, maxConnections: number) {
+    this.connections = new Connections(maxConnections);
+    const admission = new Admission(this.connections);
+    this.#admission = admission;
     this.#uws = uws;
     this.#templatedApp = uws.App();
+    this.#templatedApp.filter((res, change) => this.#count(res, change));
     this.#templatedApp.any('/*', (res, req) => {
-      const request = new UwsHttpRequest(res, req, app);
+      const request = new UwsHttpRequest(res, req, app, admission, this.#unread);
+      if (admission.crowded) admission.requested(request.peerAddress);
       if (!hasBody(req) || request.checkBody()) app.handle(request);
       request.seal();
     });
+  }
+
+  /** Called when a connection was accepted (1) and when one has closed (-1). */
+  #count(res: UwsResponse, change: number): void {
+    const { connections } = this;
+    connections.open += change;
+    if (change < 0) return;
+    if (connections.open > connections.limit)
+      connections.closedWaiting += this.#unread.closeSome(connections.limit);
+    if (this.#admission.admits(addressOf(res))) return;
+    connections.refused += 1;
+    res.close();
   }
 
   listen(host: string, port: number): Promise<boolean> {
@@ -75,12 +99,15 @@ function afterShortTurn(callback: () => void): void {
   setImmediate(turn, -Infinity);
 }
 
+const addressOf = (res: UwsResponse): string =>
+  Buffer.from(res.getRemoteAddressAsText()).toString('latin1');
+
 /** Whether a request has the header of a body; `syntaxError` finds one with an empty value. */
 const hasBody = (req: UwsRequest): boolean =>
   req.getHeader('transfer-encoding') !== '' || req.getHeader('content-length') !== '';
 
 /**
- * Syntax that uWebSockets.js 20.30 accepts although RFC 9112 (3.2 and 6.3) does not; null when correct. A
+ * Syntax that uWebSockets.js accepts although RFC 9112 (3.2 and 6.3) does not; null when correct. A
  * proxy that parses it differently would read the rest of it as another request.
  */
 function syntaxError(req: UwsRequest): string | null {
@@ -101,17 +128,29 @@ function syntaxError(req: UwsRequest): string | null {
     : 'The only transfer coding that is supported is chunked.';
 }
 
-class UwsHttpRequest extends BaseRequest {
+class UwsHttpRequest extends BaseRequest implements WaitingConnection {
   readonly method: string;
   readonly path: string;
   readonly query: string;
   readonly #res: UwsResponse;
+  readonly #admission: Admission;
+  readonly #unread: WaitingConnections;
   #req: UwsRequest | null;
   #accept = '';
   #isLast = false;
+  /** Set while the client reads the response. */
+  network = '';
 
-  constructor(res: UwsResponse, req: UwsRequest, app: HttpApp) {
+  constructor(
+    res: UwsResponse,
+    req: UwsRequest,
+    app: HttpApp,
+    admission: Admission,
+    unread: WaitingConnections,
+  ) {
     super(app);
+    this.#admission = admission;
+    this.#unread = unread;
     this.#res = res;
     this.#req = req;
     this.method = req.getCaseSensitiveMethod();
@@ -125,7 +164,7 @@ class UwsHttpRequest extends BaseRequest {
 
   get peerAddress(): string {
     if (this.#req === null) throw new Error('the address was read after an await');
-    return Buffer.from(this.#res.getRemoteAddressAsText()).toString('latin1');
+    return addressOf(this.#res);
   }
 
   header(name: string): string {
@@ -213,16 +252,19 @@ class UwsHttpRequest extends BaseRequest {
     const res = this.#res;
     // An unread body does not close the connection: the library discards it, and a client whose connection
     // is closed before it has sent its body may not receive the response.
-    const end = this.app.closing || this.#isLast;
-    if (this.#isLast && (body === null || this.method === 'HEAD'))
+    const isLarge =
+      body !== null && typeof body !== 'string' && body.byteLength > chunkedAboveBytes;
+    const { crowded } = this.#admission;
+    const end = this.app.closing || this.#isLast || (crowded && !isLarge);
+    if ((this.#isLast || crowded) && (body === null || this.method === 'HEAD'))
       return this.#sendLast(status, body);
     if (body === null || this.method === 'HEAD') {
       // RFC 9110, 8.6: a HEAD's length is the body's; a 304 needs none. Any argument to
-      // endWithoutBody makes uWebSockets.js 20.30 write a wrong length, or never finish.
+      // endWithoutBody makes uWebSockets.js write a wrong length, or never finish.
       if (body !== null) res.writeHeader('content-length', String(Buffer.byteLength(body)));
       if (end) res.writeHeader('connection', 'close');
       res.endWithoutBody();
-    } else if (typeof body === 'string' || body.byteLength <= chunkedAboveBytes || end) {
+    } else if (typeof body === 'string' || !isLarge || end) {
       res.end(body, end);
     } else {
       return this.#sendInChunks(status, body);
@@ -250,11 +292,24 @@ class UwsHttpRequest extends BaseRequest {
     });
   }
 
+  /** Ends the connection of a client that does not read its response. */
+  close(): void {
+    if (!this.ended) this.#res.close();
+  }
+
+  protected override onEnded(): void {
+    if (this.network !== '') this.#unread.delete(this);
+  }
+
   /** Writes as the client reads: a slow client holds a reference to the body and no copy. */
   #sendInChunks(status: number, body: Uint8Array): void {
     const total = body.byteLength;
+    // The address of a closed connection is unknown.
+    const address = addressOf(this.#res);
     const [, done] = this.#res.tryEnd(body, total);
     if (done) return this.finish(status);
+    this.network = networkOf(address);
+    this.#unread.add(this);
     this.#res.onWritable((offset) => {
       const [ok, finished] = this.#res.tryEnd(body.subarray(offset), total);
       if (finished) this.finish(status);

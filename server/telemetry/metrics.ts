@@ -61,6 +61,17 @@ export const serviceMetrics = {
     ['route', 'tier'],
     requestBuckets,
   ),
+  connections: gauge('image_delivery_connections', 'Open connections of clients.', []),
+  connectionLimit: gauge(
+    'image_delivery_connection_limit',
+    'Connections of clients that may be open: the limit of descriptors, less those for sources, files and the store.',
+    [],
+  ),
+  connectionsClosed: counter(
+    'image_delivery_connections_closed_total',
+    'Connections that were closed because too many are open, by state: waiting (for a request or for the client to read, longest, of the clients with the most), refused (new).',
+    ['state'],
+  ),
   requestsOpen: gauge('image_delivery_requests_open', 'Requests in progress.', []),
   stageDuration: histogram(
     'image_delivery_stage_duration_seconds',

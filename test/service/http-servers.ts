@@ -9,14 +9,10 @@ export const httpServers: readonly ('uws' | 'node')[] =
 
 export type HttpServerName = (typeof httpServers)[number];
 
-/** uWebSockets.js 20.30 does not answer many valid requests; newer releases do. */
-const isOldUws = typeof uws !== 'string' && uws.release.includes(' 20.30.');
-
 type Body = (
   t: Test,
   server: {
     readonly name: HttpServerName;
-    readonly isOldUws: boolean;
     readonly environment: Readonly<Record<string, string>>;
   },
 ) => Promise<unknown>;
@@ -25,7 +21,6 @@ type Body = (
 export function eachHttpServer(name: string, body: Body): void {
   for (const server of httpServers) {
     const environment = { SERVICE_HTTP_ENGINE: server };
-    const old = server === 'uws' && isOldUws;
-    t.test(`${name} (${server})`, (t) => body(t, { name: server, isOldUws: old, environment }));
+    t.test(`${name} (${server})`, (t) => body(t, { name: server, environment }));
   }
 }

@@ -7,6 +7,7 @@ import t from 'tap';
 import { until } from '../../until.ts';
 import { openPool } from './pools.ts';
 
+// Own process: a process searches once, and TMPDIR is that of the whole process.
 t.test('a start removes the font folders of processes that were killed', async (t) => {
   const temporary = t.testdir();
   process.env['TMPDIR'] = temporary;

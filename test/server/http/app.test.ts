@@ -1,5 +1,6 @@
 import t from 'tap';
 import { App, type Route } from '../../../server/http/app.ts';
+import { Connections } from '../../../server/http/connection-limit.ts';
 import { errorResponse } from '../../../server/http/error-response.ts';
 import { splitTarget } from '../../../server/http/node-request.ts';
 import type { HttpRequest, HttpResponse } from '../../../server/http/request.ts';
@@ -60,6 +61,7 @@ t.test('the app counts requests and stops its server once', async (t) => {
   const engine: HttpServer = {
     listen: async (host, port) => calls.push(`${host}:${port}`) > 0,
     stopListening: () => void calls.push('stop'),
+    connections: new Connections(1),
   };
   t.equal(await app.listen(() => engine, 'h', 1), true);
   t.not(app.begin(), app.begin());

@@ -3,16 +3,20 @@ import { connect, type Socket } from 'node:net';
 import t, { type Test } from 'tap';
 import { App } from '../../../server/http/app.ts';
 import { chooseHttpServer } from '../../../server/http/choose-server.ts';
+import { descriptorLimit, maxConnections } from '../../../server/http/connection-limit.ts';
 import { errorResponse } from '../../../server/http/error-response.ts';
 import { NodeServer, type NodeTimeouts } from '../../../server/http/node-server.ts';
 import type { Headers, HttpResponse } from '../../../server/http/request.ts';
-import type { StartHttpServer } from '../../../server/http/server.ts';
+import type { HttpApp, StartHttpServer } from '../../../server/http/server.ts';
 import { loadUws } from '../../../server/http/uws-library.ts';
 import { freePort } from '../../service/service.ts';
 import { until } from '../../until.ts';
 
+const many = 1_000;
 /** More bytes than the sockets buffer. */
 const bodyBytes = 32 * 1024 * 1024;
+
+type Sender = (bytes: string, localAddress?: string) => Promise<Socket>;
 
 /** An app with one large response, its address, and the statuses of ended requests. */
 async function serve(t: Test, start: StartHttpServer) {
@@ -32,6 +36,11 @@ async function serve(t: Test, start: StartHttpServer) {
       },
       { path: '/', methods: () => ['GET'], handler: (request) => request.respond(large) },
       {
+        path: '/small',
+        methods: () => ['GET'],
+        handler: (request) => request.respond({ status: 200, headers: [], body: 'x' }),
+      },
+      {
         path: '/body',
         methods: () => ['POST'],
         handler: async (request) => {
@@ -46,15 +55,15 @@ async function serve(t: Test, start: StartHttpServer) {
   const port = await freePort();
   t.equal(await app.listen(start, '127.0.0.1', port), true);
   t.teardown(() => app.stopListening());
-  const send = async (bytes: string): Promise<Socket> => {
-    const socket = connect(port, '127.0.0.1');
+  const send = async (bytes: string, localAddress = '127.0.0.1'): Promise<Socket> => {
+    const socket = connect({ port, host: '127.0.0.1', localAddress });
     socket.on('error', () => {});
     t.teardown(() => socket.destroy());
     await once(socket, 'connect');
     socket.write(bytes);
     return socket;
   };
-  return { send, ended };
+  return { app, send, ended };
 }
 
 /** Reads until the server closes the connection. */
@@ -64,6 +73,15 @@ async function rest(socket: Socket): Promise<Buffer> {
   await once(socket, 'close');
   return Buffer.concat(chunks);
 }
+
+/** Sends the same from a client again and again, and reads no response. */
+const flood = (send: Sender, count: number, bytes: string, from: string): Promise<Socket[]> =>
+  Promise.all(
+    Array.from({ length: count }, async () => {
+      const socket = await send(bytes, from);
+      return socket.pause();
+    }),
+  );
 
 const partOfHead = 'GET / HTTP/1.1\r\nHost: x\r\n';
 const partOfBody = 'POST /body HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\nab';
@@ -77,7 +95,7 @@ const patient: NodeTimeouts = {
 };
 
 t.test('Node: requests after a malformed one are not handled', async (t) => {
-  const { send, ended } = await serve(t, (host) => new NodeServer(host, patient));
+  const { send, ended } = await serve(t, (host) => new NodeServer(host, many, patient));
   const twoHosts = `${partOfHead}Host: y\r\n\r\n`;
   const text = (await rest(await send(`${twoHosts}${partOfHead}\r\n`))).toString();
   t.match(text, /^HTTP\/1\.1 400 /);
@@ -88,7 +106,7 @@ t.test('Node: clients that stop in the middle are disconnected', async (t) => {
   const { send, ended } = await serve(
     t,
     (host) =>
-      new NodeServer(host, {
+      new NodeServer(host, many, {
         ...patient,
         headersTimeout: 200,
         requestTimeout: 400,
@@ -112,7 +130,7 @@ t.test('Node: clients that stop in the middle are disconnected', async (t) => {
 t.test('Node: a client that reads slowly is not disconnected', async (t) => {
   const { send, ended } = await serve(
     t,
-    (host) => new NodeServer(host, { ...patient, stalledTimeout: 300 }),
+    (host) => new NodeServer(host, many, { ...patient, stalledTimeout: 300 }),
   );
   const socket = await send(`${partOfHead}\r\n`);
   let received = 0;
@@ -129,7 +147,7 @@ const uws = loadUws();
 
 for (const name of typeof uws === 'string' ? ['node'] : ['node', 'uws']) {
   t.test(`${name}: a header with a line break is an error of the service`, async (t) => {
-    const { start } = await chooseHttpServer(name as 'node' | 'uws');
+    const { start } = await chooseHttpServer(name as 'node' | 'uws', many);
     const { send, ended } = await serve(t, start);
     const close = 'Connection: close\r\nContent-Length: 1\r\n\r\na';
     const text = await rest(await send(`GET /injected HTTP/1.1\r\nHost: x\r\n${close}`));
@@ -146,13 +164,98 @@ t.test(
   async (t) => {
     if (typeof uws === 'string') return;
     const { UwsServer } = await import('../../../server/http/uws-server.ts');
-    const { send, ended } = await serve(t, (host) => new UwsServer(host, uws));
+    const { send, ended } = await serve(t, (host) => new UwsServer(host, uws, many));
     const stalled = await send(`${partOfHead}\r\n`);
     stalled.pause();
-    const [head, body] = await Promise.all([partOfHead, partOfBody].map(send));
+    const [head, body] = await Promise.all([partOfHead, partOfBody].map((part) => send(part)));
     if (head === undefined || body === undefined) throw new Error('no connection');
     t.same(await Promise.all([rest(head), rest(body)]), [Buffer.alloc(0), Buffer.alloc(0)]);
     await until('the one that reads nothing is disconnected', () => ended.length === 2);
     t.same(ended, [null, null]);
   },
 );
+
+const limit = 40;
+/** The TLS handshake of a client that takes the port for that of HTTPS. */
+const hello = '\x16\x03\x01\x00\xa5\x01\x00\x00\xa1\x03\x03';
+const small = 'GET /small HTTP/1.1\r\nHost: x\r\n\r\n';
+const skip = process.platform !== 'linux' && 'other systems have one loopback address';
+
+/** The servers with a limit of connections. */
+async function limited(): Promise<readonly (readonly [name: string, StartHttpServer])[]> {
+  const node = ['node', (host: HttpApp) => new NodeServer(host, limit, patient)] as const;
+  if (typeof uws === 'string') return [node];
+  const { UwsServer } = await import('../../../server/http/uws-server.ts');
+  return [node, ['uws', (host) => new UwsServer(host, uws, limit)]];
+}
+
+for (const [name, start] of await limited()) {
+  for (const [kind, bytes] of [
+    ['are idle', ''],
+    ['send heads that do not end', partOfHead],
+    ['send a TLS handshake', hello],
+    ['read no response', `${partOfHead}\r\n`],
+  ] as const) {
+    t.test(`${name}: another client is served while connections ${kind}`, { skip }, async (t) => {
+      const { app, send } = await serve(t, start);
+      const kept = await send(small);
+      await once(kept, 'data');
+      await flood(send, 3 * limit, bytes, '127.0.0.2');
+      const { connections } = app;
+      if (connections === null) throw new Error('the server does not listen');
+      for (let request = 0; request < 5; request += 1) {
+        const other = await send(small, '127.0.0.3');
+        const [answer] = await once(other, 'data');
+        t.match(String(answer), /^HTTP\/1\.1 200 /);
+        other.destroy();
+      }
+      kept.write(small);
+      t.match(String((await once(kept, 'data'))[0]), /^HTTP\/1\.1 200 /, 'its connection stays');
+      t.ok(connections.open <= limit, `${connections.open} are open`);
+      if (bytes !== hello)
+        t.ok(connections.closedWaiting + connections.refused > 0, 'some are closed');
+    });
+  }
+}
+
+/** Sends requests one after the other, each on a new connection; resolves when each is being answered. */
+async function oneByOne(send: Sender, count: number, bytes: string): Promise<Socket[]> {
+  const sockets: Socket[] = [];
+  for (let sent = 0; sent < count; sent += 1) {
+    const socket = await send(bytes, '127.0.0.2');
+    await Promise.race([once(socket, 'readable'), once(socket, 'close')]);
+    sockets.push(socket);
+  }
+  return sockets;
+}
+
+t.test('uws: what a client gets that sends all its requests', { skip }, async (t) => {
+  const start = (await limited()).find(([name]) => name === 'uws')?.[1];
+  if (start === undefined) return;
+  const { app, send } = await serve(t, start);
+  const { connections } = app;
+  await oneByOne(send, limit / 2, `${partOfHead}\r\n`);
+  t.equal(connections?.open, limit / 2, 'half of the connections');
+  await rest(await send(small, '127.0.0.3'));
+  t.pass('then a connection ends with its response');
+  await oneByOne(send, limit, `${partOfHead}\r\n`);
+  t.ok(Number(connections?.closedWaiting) > 0, 'those that do not read end');
+  t.equal(connections?.refused, 0);
+});
+
+t.test('uws: many clients with one idle connection each', { skip }, async (t) => {
+  const start = (await limited()).find(([name]) => name === 'uws')?.[1];
+  if (start === undefined) return;
+  const { app, send } = await serve(t, start);
+  for (let client = 1; client <= limit + 5; client += 1) await send('', `127.0.1.${client}`);
+  await until('the last ones are refused', () => app.connections?.refused === 5);
+  t.equal(app.connections?.open, limit);
+});
+
+t.test('the reserve of descriptors', async (t) => {
+  const settings = { threads: 2, fetchConcurrency: 64, sharedCache: null };
+  t.equal(maxConnections(1_024, settings), 1_024 - 274);
+  t.equal(maxConnections(65_536, settings), 65_536 - 274);
+  t.equal(maxConnections(256, settings), 64, 'a part at least');
+  t.ok((await descriptorLimit()) >= 256);
+});

@@ -7,7 +7,7 @@ import { rootPath } from '../../root.ts';
 
 const { platform, arch, versions } = process;
 const file = `uws_${platform}_${arch}_${versions.modules}.node`;
-const installed = ['uWebSockets.js', 'uWebSockets.js/binaries', 'uws-pack/dist/bin']
+const installed = ['uWebSockets.js', 'uws-pack/dist/bin']
   .map((folder) => join(rootPath, 'node_modules', folder, file))
   .find((path) => existsSync(path));
 
@@ -29,11 +29,10 @@ async function layOut(
   return root;
 }
 
-const unofficial = { name: 'unofficial', folder: 'binaries' };
 const upstream = { name: 'upstream', folder: '.' };
 const pack = { name: 'pack', folder: 'dist/bin' };
 
-for (const layout of [unofficial, upstream, pack]) {
+for (const layout of [upstream, pack]) {
   t.test(
     `a binary is found as in ${layout.name}`,
     { skip: installed === undefined && `${file} is not installed` },
@@ -52,15 +51,17 @@ t.test(
   { skip: installed === undefined && `${file} is not installed` },
   async (t) => {
     const folder = t.testdir();
-    const packages = [await layOut(folder, unofficial, broken)];
+    const packages = [await layOut(folder, upstream, broken)];
     t.match(loadUws(packages), / that loads: (?!there is no)./);
     packages.push(await layOut(folder, pack, working));
     t.match(loadUws(packages), { release: 'pack 1.2.3' });
   },
 );
 
-t.test('the reason names the missing binary', async (t) => {
-  t.match(loadUws([]), new RegExp(`for Node ${versions.node} .* ${file} does not exist$`));
+t.test('the reason names the missing binary or package', async (t) => {
+  const reason = (text: string) => new RegExp(`for Node ${versions.node} .*: ${text}$`);
+  t.match(loadUws([t.testdir()]), reason(`${file} does not exist`));
+  t.match(loadUws([]), reason('no package with binaries is installed'));
 });
 
 const dockerfile = await readFile(join(rootPath, 'Dockerfile'), 'utf8');
@@ -72,3 +73,12 @@ t.test(
     t.type(loadUws(), 'object');
   },
 );
+
+t.test('an installation with any supported Node has the binaries of all', async (t) => {
+  const read = async (name: string) => JSON.parse(await readFile(join(rootPath, name), 'utf8'));
+  const { packages } = await read('package-lock.json');
+  const { engines } = packages['node_modules/uws-pack'];
+  // npm refuses to install what does not allow its Node. The package itself says 22, but has binaries for 20.
+  t.same(engines, { node: '>=20' }, 'edited by hand: see docs/http-engines.md');
+  t.match((await read('package.json')).dependencies, { 'uws-pack': String });
+});

@@ -1,0 +1,67 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import { parseAddress } from '../../contract/networks.ts';
+import type { EngineSettings } from '../../pool/settings.ts';
+import { clientNetwork } from './client-address.ts';
+
+/** The connections of clients of one process. The totals are since its start. */
+export class Connections {
+  /** Above it, connections are closed. */
+  readonly limit: number;
+  open = 0;
+  /** Of clients that sent no request or did not read, for the sake of others. */
+  closedWaiting = 0;
+  /** Closed when they were accepted. */
+  refused = 0;
+
+  constructor(limit: number) {
+    this.limit = limit;
+  }
+}
+
+/** The client of a peer's address: see `clientNetwork`. */
+export const networkOf = (peerAddress: string): string => clientNetwork(parseAddress(peerAddress));
+
+/** Used when the limit of descriptors cannot be read. */
+const unknownDescriptors = 1_024;
+/** Without a limit, a bound of the figures. */
+const mostDescriptors = 2 ** 20;
+/** Files of the disk cache and the store's connections, with what the process has open at its start (some 40). */
+const baseReserve = 128;
+/** A transform thread has four, and a transform process two. */
+const ofThread = 6;
+/** A source that is fetched has one, and as many connections may be kept. */
+const ofFetch = 2;
+/** For reads and writes of the shared cache together. */
+const ofSharedCache = 64;
+/** Of the descriptors, for connections, however large the reserve is. */
+const leastPart = 1 / 4;
+
+/**
+ * The connections that a front end may have, so that sources, files and the store always get a descriptor.
+ *
+ * @param descriptors the limit of the process
+ */
+export function maxConnections(
+  descriptors: number,
+  {
+    threads,
+    fetchConcurrency,
+    sharedCache,
+  }: Pick<EngineSettings, 'threads' | 'fetchConcurrency' | 'sharedCache'>,
+): number {
+  const reserve =
+    baseReserve +
+    ofThread * (threads + 1) +
+    ofFetch * fetchConcurrency +
+    (sharedCache === null ? 0 : ofSharedCache);
+  return Math.max(descriptors - reserve, Math.floor(descriptors * leastPart));
+}
+
+/** The limit of this process, which Node raises to the hard limit when it starts. A child inherits it. */
+export async function descriptorLimit(): Promise<number> {
+  const run = promisify(execFile);
+  const { stdout } = await run('/bin/sh', ['-c', 'ulimit -n']).catch(() => ({ stdout: '' }));
+  if (stdout.trim() === 'unlimited') return mostDescriptors;
+  return Math.min(Number.parseInt(stdout, 10) || unknownDescriptors, mostDescriptors);
+}

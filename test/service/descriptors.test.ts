@@ -1,0 +1,51 @@
+import { spawnSync } from 'node:child_process';
+import t from 'tap';
+import { until } from '../until.ts';
+import { picture } from './origin.ts';
+import { StrictConnection } from './raw-http.ts';
+import { parseMetrics } from './scrape.ts';
+import { freePort, isAlive, startDelivery } from './service.ts';
+
+/** The program that changes the limits of a running process. */
+const prlimitFailure =
+  spawnSync('prlimit', ['--version']).status !== 0 && "there is no util-linux' prlimit";
+
+t.test(
+  'processes without a free descriptor do not end, and a front end that dies then is replaced later',
+  { skip: prlimitFailure },
+  async (t) => {
+    const opsPort = await freePort();
+    const { service, origin, image } = await startDelivery(t, {
+      environment: { SERVICE_OPS_PORT: String(opsPort) },
+    });
+    origin.serve('/a.jpg', await picture(20, 20));
+    const { pid = 0 } = service.primary;
+    const [first = 0] = service.frontEnds();
+    const limit = (descriptors: number, ...pids: number[]) =>
+      pids.map((one) => spawnSync('prlimit', ['--pid', `${one}`, `--nofile=${descriptors}:`]));
+    const [connection, operations] = await Promise.all(
+      [service.port, opsPort].map((port) => StrictConnection.open(port)),
+    );
+    t.teardown(async () => [connection, operations].map((one) => one?.close()));
+    // Both are accepted.
+    t.equal((await connection?.request('GET', '/api/ready'))?.status, 200);
+    t.equal((await operations?.request('GET', '/metrics', { host: 'localhost' }))?.status, 200);
+    limit(8, pid, first);
+    const page = await connection?.request('GET', '/missing', { accept: 'text/html' });
+    t.equal(page?.status, 404, 'also when the page of the error cannot be read');
+    const failed = await connection?.request('GET', image('/a.jpg'));
+    t.equal(failed?.status, 502);
+    const samples = await until('the timers have run', async () => {
+      const metrics = await operations?.request('GET', '/metrics', { host: 'localhost' });
+      return metrics?.body.includes('status="502"') && parseMetrics(String(metrics.body));
+    });
+    t.ok(Number(samples?.get('image_delivery_connections')) > 0);
+    t.ok(Number(samples?.get('image_delivery_connection_limit')) >= 64);
+    t.ok(isAlive(pid) && isAlive(first));
+    process.kill(first, 'SIGKILL');
+    await service.waitForLog(({ why }) => /could not be started .*EMFILE/.test(String(why)));
+    limit(1_024, pid);
+    await until('a replacement', () => service.frontEnds().length === 1);
+    t.equal((await fetch(service.url + image('/a.jpg'))).status, 200);
+  },
+);
