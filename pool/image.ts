@@ -24,7 +24,15 @@ export interface Image {
   readonly fetchedAt: FetchTimes;
   /** Absent for a project whose images do not follow their sources. */
   readonly digests?: InputDigests;
+  /** Absent for an image that is as requested. */
+  readonly warnings?: readonly ImageWarning[];
 }
+
+/**
+ * How an image differs from what was requested: a text has characters that no font has, which are boxes; or the
+ * smallest output has more bytes than `maxbytes`.
+ */
+export type ImageWarning = 'text_missing_glyphs' | 'maxbytes_exceeded';
 
 /** SHA-256 of the bytes of an image's source and watermark, base64url; null for no watermark. */
 export type InputDigests = Readonly<Record<ImageInput, string | null>>;

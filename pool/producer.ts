@@ -303,15 +303,18 @@ export class Producer {
     try {
       const options = { ...work, layers: layers.map((lease) => lease?.bytes ?? null), hold };
       const transformed = await this.transforms.transform(source.bytes, work.variant, options);
-      const { body, contentType, etag, width, height, queueMs, transformMs } = transformed;
+      const { body, contentType, etag, width, height, warnings, queueMs, transformMs } =
+        transformed;
       const fetched = source.fetchMs === null ? {} : { fetch: source.fetchMs };
       const watermark = watermarkOf(work.variant, layers);
       const fetchedAt = { source: source.fetchedAt, watermark: watermark?.fetchedAt ?? 0 };
       // With Node 20 an object that is spread and extended has a hidden class of its own, 230 bytes.
       const image = { body, contentType, etag, width, height, fetchedAt };
       const digests = digestsOf(work, source, watermark);
+      const more = { ...(digests && { digests }), ...(warnings && { warnings }) };
+      const isPlain = digests === null && warnings === undefined;
       return {
-        image: digests === null ? image : { ...image, digests },
+        image: isPlain ? image : { ...image, ...more },
         timings: { ...fetched, queue: queueMs, transform: transformMs },
       };
     } finally {

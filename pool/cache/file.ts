@@ -6,6 +6,7 @@ import {
   type FetchTimes,
   type Image,
   type ImageTags,
+  type ImageWarning,
   type InputDigests,
   type Provenance,
 } from '../image.ts';
@@ -18,7 +19,8 @@ import {
  *     4 bytes   length of the body (big-endian)
  *     32 bytes  SHA-256 of the header
  *     16 bytes  stamp: a number (big-endian double), and its bits inverted
- *     header    JSON: key, tags, content type, entity tag, width, height, times of fetches, digests
+ *     header    JSON: key, tags, content type, entity tag, width, height, times of fetches, digests,
+ *               warnings
  *     body      the image
  *
  * The digest verifies the header, and the entity tag in the header, which is a digest of the body, verifies
@@ -80,7 +82,7 @@ export function encodeFile(
 export function decodeFile(key: string, file: Buffer): StoredImage | null {
   const head = decodeHead(file);
   if (head === null || file.length !== head.end + file.readUInt32BE(12)) return null;
-  const { contentType, etag, width, height, fetchedAt, digests, ...header } = head.header;
+  const { contentType, etag, width, height, fetchedAt, digests, warnings, ...header } = head.header;
   const body = file.subarray(head.end);
   if (header.key !== key || etag !== entityTag(body)) return null;
   if (!isContentType(contentType)) return null;
@@ -88,12 +90,19 @@ export function decodeFile(key: string, file: Buffer): StoredImage | null {
   if (!isFetchTimes(fetchedAt)) return null;
   const image = { body, contentType, etag, width, height, fetchedAt };
   const { stamp } = head;
-  return { image: isInputDigests(digests) ? { ...image, digests } : image, stamp };
+  const more = {
+    ...(isInputDigests(digests) && { digests }),
+    ...(isWarnings(warnings) && { warnings }),
+  };
+  return { image: Object.keys(more).length === 0 ? image : { ...image, ...more }, stamp };
 }
 
 function isContentType(value: unknown): value is ContentType {
   return contentTypes.some((type) => type === value);
 }
+
+const isWarnings = (value: unknown): value is readonly ImageWarning[] =>
+  Array.isArray(value) && value.every((warning) => typeof warning === 'string');
 
 function isInputDigests(value: unknown): value is InputDigests {
   const { source, watermark } = (value ?? {}) as Partial<Record<keyof InputDigests, unknown>>;

@@ -10,7 +10,7 @@ import { kinds } from '../formats/kinds.ts';
 import { copyrightOf } from '../formats/metadata/copyright.ts';
 import { keptMetadata } from '../formats/metadata/kept-metadata.ts';
 import type { Size } from '../geometry.ts';
-import { type ContentType, entityTag, type Image } from '../image.ts';
+import { type ContentType, entityTag, entityTag, type Image, type Image, type ImageWarning } from '../image.ts';
 import { hasText, type Layer, type OutputFormat, plainVariant, type Variant } from '../variant.ts';
 import {
   type Cost,
@@ -32,7 +32,7 @@ import { Pipeline, type RenderLimits } from './pipeline.ts';
 import { placeholders } from './placeholders.ts';
 import { makePlan, type Plan } from './plan.ts';
 import { applySteps, imagePasses, passes, type Step, type StepContext } from './steps.ts';
-import { addFont } from './text/font-folder.ts';
+import { addFont, hasMissingGlyphs } from './text/font-folder.ts';
 import { textImage } from './text/text-image.ts';
 import { croppedArea, findUsedArea } from './used-area.ts';
 
@@ -94,7 +94,8 @@ export async function render(
   const original = await originalOf(sourceBytes, source, facts, context);
   if (variant.placeholder === null) {
     const { format, ...image } = await smallestOutput(pipeline, context, original);
-    return image;
+    const warnings = warningsOf(image, variant);
+    return warnings.length === 0 ? image : { ...image, warnings };
   }
 
   const { contentType, make } = placeholders[variant.placeholder];
@@ -105,6 +106,15 @@ export async function render(
     output: () => smallestOutput(pipeline, context, original),
   });
   return imageOf(text, contentType, plan);
+}
+
+function warningsOf({ body }: RenderedImage, variant: Variant): readonly ImageWarning[] {
+  const { maxBytes } = variant;
+  const texts = layersOf(variant).filter((layer) => layer.kind === 'text');
+  return [
+    ...(texts.some(({ words }) => hasMissingGlyphs(words)) ? ['text_missing_glyphs' as const] : []),
+    ...(maxBytes !== null && body.byteLength > maxBytes ? ['maxbytes_exceeded' as const] : []),
+  ];
 }
 
 /** Adds the fonts of texts to this process. @returns their families by index in `layersOf` */

@@ -257,8 +257,10 @@ export class Delivery {
     const { image, entry } = result;
     const now = this.#environment.now();
     const { freshness } = state.project;
+    // Another font may have the characters soon.
+    const isStored = complete && image.warnings?.includes('text_missing_glyphs') !== true;
     const lifetime = { expires, freshness, report: result.freshness };
-    const caching = complete ? cachingHeaders(lifetime, result.tier, now) : notStored;
+    const caching = isStored ? cachingHeaders(lifetime, result.tier, now) : notStored;
     const headers = imageHeaders(image, result, caching, download, tags);
     if (sourceError !== null) {
       return send(request, {
@@ -269,7 +271,7 @@ export class Delivery {
     }
     if (expires === null) return send(request, backgroundResponse(headers));
     const bytes = send(request, imageResponse(image, headers, conditions));
-    if (entry === null || !complete) return bytes;
+    if (entry === null || !isStored) return bytes;
     // Not spread and extended, which with Node 20 gives an object a hidden class of its own, 230 bytes.
     const cached = { download, tags, lifetime: { expires, freshness, report: result.freshness } };
     const repeated = isConstant(lifetime)

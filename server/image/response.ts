@@ -46,7 +46,7 @@ function serverTiming({ tier, timings }: Pick<CacheResult, 'tier' | 'timings'>):
  * @param tags the headers with the tags by which a CDN purges the image
  */
 export function imageHeaders(
-  image: Pick<Image, 'contentType' | 'etag'>,
+  image: Pick<Image, 'contentType' | 'etag' | 'warnings'>,
   origin: Pick<CacheResult, 'tier' | 'timings'>,
   caching: Headers,
   download: string | null = null,
@@ -61,6 +61,9 @@ export function imageHeaders(
       : [['content-disposition', attachment(download, image.contentType)] as const]),
     ...constantHeaders,
     ...tags,
+    ...(image.warnings === undefined
+      ? []
+      : [['x-image-warning', image.warnings.join(', ')] as const]),
     ['x-cache', origin.tier],
     ['server-timing', serverTiming(origin)],
   ];

@@ -141,6 +141,17 @@ t.test('the layers of a project are drawn on images that name them', async (t) =
     t.equal((await load(`layer=free&text.free=${marks}`)).status, 200, 'many marks');
   });
 
+  t.test('an image with boxes for characters that no font has says so', async (t) => {
+    for (const attempt of ['rendered', 'from memory']) {
+      const { headers } = await load('layer=free&text.free=Sale%20%F0%9F%98%80');
+      t.equal(headers.get('x-image-warning'), 'text_missing_glyphs', attempt);
+      t.equal(headers.get('cache-control'), 'no-store', attempt);
+    }
+    const { headers } = await load('layer=free&text.free=Sale');
+    t.equal(headers.get('x-image-warning'), null);
+    t.match(headers.get('cache-control'), /immutable/);
+  });
+
   t.test('a layer whose source is away is missing, and nothing stores the picture', async (t) => {
     await put('away', { image: { url: `${origin.url}/away.png` } });
     await put('gone', { image: { url: `${origin.url}/gone.png` } });

@@ -23,7 +23,9 @@ t.test('headers of the client decide what the query leaves open', async (t) => {
     const response = await fetch(url + image(path, query), { headers: { accept } });
     const body = Buffer.from(await response.arrayBuffer());
     const { status, headers } = response;
-    return { status, type: headers.get('content-type'), cache: headers.get('x-cache'), body };
+    const warning = headers.get('x-image-warning');
+    const cache = headers.get('x-cache');
+    return { status, type: headers.get('content-type'), cache, warning, body };
   }
 
   async function get(query: string, headers: Record<string, string>, path = '/a.jpg') {
@@ -107,6 +109,11 @@ t.test('headers of the client decide what the query leaves open', async (t) => {
     const free = (await load('/busy.png', 'fmt=webp&q=auto')).body.length;
     const { body } = await load('/busy.png', `fmt=webp&q=auto&maxbytes=${Math.round(free / 2)}`);
     t.ok(body.length <= free / 2 && body.length > free / 4, 'the highest quality for maxbytes');
+    for (const format of ['jpeg', 'png', 'jpeg']) {
+      const { warning } = await load('/busy.png', `fmt=${format}&maxbytes=100`);
+      t.equal(warning, 'maxbytes_exceeded', `${format}: no output has so few bytes`);
+    }
+    t.equal((await load('/busy.png', 'fmt=jpeg&maxbytes=100000')).warning, null);
     const moving = await load('/a.gif', 'fmt=webp&q=auto');
     t.match([moving.status, moving.type], [200, 'image/webp']);
     for (const q of ['', 'automatic', 'auto80']) {

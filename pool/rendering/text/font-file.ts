@@ -1,6 +1,7 @@
 import { promisify } from 'node:util';
 import { brotliDecompress } from 'node:zlib';
 import { bufferOf, parseBytes } from '../../formats/bytes.ts';
+import { type CharacterMap, characterMap } from './character-map.ts';
 
 /** What a font file says about itself. */
 export interface FontFacts {
@@ -9,6 +10,7 @@ export interface FontFacts {
   readonly weights: readonly number[];
   /** True for WOFF2, which FreeType of sharp's binaries does not read. */
   readonly compressed: boolean;
+  readonly hasCharacter: CharacterMap;
 }
 
 /** The file is not a font that can be used; the message says why. */
@@ -148,17 +150,19 @@ function directoryOfWoff2(file: Buffer): { entries: readonly Woff2Table[]; data:
   return { entries, data: slice(file, offset, file.readUInt32BE(20)) };
 }
 
-function factsOf(tables: Tables): Pick<FontFacts, 'family' | 'weights'> {
+function factsOf(tables: Tables): Omit<FontFacts, 'compressed'> {
   const required = (tag: string): Buffer => {
     const table = tables.get(tag);
     if (table === undefined) throw new FontError(`it has no table ${tag}`);
     return table;
   };
-  for (const tag of ['cmap', 'head', 'hhea', 'hmtx']) required(tag);
+  for (const tag of ['head', 'hhea', 'hmtx']) required(tag);
+  const hasCharacter = characterMap(required('cmap'));
   if (required('maxp').readUInt16BE(4) === 0) throw new FontError('it has no glyphs');
   const family = familyOf(required('name'));
   if (!familyPattern.test(family)) throw new FontError('its family has no usable name');
-  return { family, weights: weightsOf(tables.get('fvar'), tables.get('OS/2')) };
+  const weights = weightsOf(tables.get('fvar'), tables.get('OS/2'));
+  return { family, weights, hasCharacter };
 }
 
 /** The typographic family, else the family, as Windows reads it; '' for none. */

@@ -2,9 +2,10 @@ import { symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { unsupported } from '../../formats/errors.ts';
 import { IsolationRequired } from '../../formats/isolation.ts';
-import { FontError, readFont } from './font-file.ts';
+import type { CharacterMap } from './character-map.ts';
+import { FontError, type FontFacts, readFont } from './font-file.ts';
 import { fontFiles, loadFont } from './fonts.ts';
-import { escapeMarkup } from './words.ts';
+import { charactersOf, escapeMarkup } from './words.ts';
 
 /** Where the fonts of a process are. */
 export interface FontFolders {
@@ -20,6 +21,8 @@ interface PreparedFonts {
   readonly families: Set<string>;
   /** The files of `addFont`, by family. */
   readonly added: Map<string, string>;
+  /** Of all fonts. */
+  readonly characters: CharacterMap[];
 }
 
 let prepared: PreparedFonts | null = null;
@@ -41,11 +44,14 @@ export function preparedFonts(): PreparedFonts {
  */
 export async function prepareFonts({ own, added }: FontFolders): Promise<void> {
   const families = new Set<string>();
+  const characters: CharacterMap[] = [];
   for (const [index, path] of (await fontFiles(added)).entries()) {
-    const family = await prepare(path, join(own, `${String(index).padStart(3, '0')}.ttf`)).catch(
+    const font = await prepare(path, join(own, `${String(index).padStart(3, '0')}.ttf`)).catch(
       () => null,
     );
-    if (family !== null) families.add(family);
+    if (font === null) continue;
+    families.add(font.family);
+    characters.push(font.hasCharacter);
   }
   Object.assign(process.env, {
     FONTCONFIG_FILE: await writeConfiguration(own, new Map()),
@@ -54,7 +60,7 @@ export async function prepareFonts({ own, added }: FontFolders): Promise<void> {
     LC_ALL: 'C.UTF-8',
     PANGO_LANGUAGE: 'en',
   });
-  prepared = { folder: own, families, added: new Map() };
+  prepared = { folder: own, families, added: new Map(), characters };
 }
 
 /**
@@ -65,12 +71,13 @@ export async function prepareFonts({ own, added }: FontFolders): Promise<void> {
  * @throws ServiceError source_unsupported
  */
 export async function addFont(bytes: Uint8Array): Promise<string> {
-  const { folder, families, added } = preparedFonts();
+  const { folder, families, added, characters } = preparedFonts();
   const family = `project ${added.size}`;
   const target = join(folder, `${family}.ttf`);
   try {
-    const { compressed } = await readFont(bytes);
+    const { compressed, hasCharacter } = await readFont(bytes);
     await writeFile(target, compressed ? await unpacked(bytes) : bytes);
+    characters.push(hasCharacter);
   } catch (error) {
     if (!(error instanceof FontError)) throw error;
     throw unsupported(`The font cannot be used: ${error.message}.`);
@@ -81,12 +88,28 @@ export async function addFont(bytes: Uint8Array): Promise<string> {
   return family;
 }
 
-/** Puts a font into the folder. @returns its family */
-async function prepare(path: string, target: string): Promise<string> {
-  const { bytes, family, compressed } = await loadFont(path);
+/** Characters that leave no ink, or none of their own. */
+const inkless = /^[\p{White_Space}\p{Default_Ignorable_Code_Point}]$/u;
+
+/**
+ * Whether words have characters that no font of this process has, which are drawn as boxes. An accented letter
+ * may be composed of the glyphs of its parts.
+ */
+export function hasMissingGlyphs(words: string): boolean {
+  const { characters } = preparedFonts();
+  const isDrawable = (character: string) =>
+    inkless.test(character) || characters.some((has) => has(character.codePointAt(0) ?? 0));
+  return [...new Set(charactersOf(words).join('').normalize('NFC'))].some(
+    (character) => !isDrawable(character) && ![...character.normalize('NFD')].every(isDrawable),
+  );
+}
+
+/** Puts a font into the folder. */
+async function prepare(path: string, target: string): Promise<FontFacts> {
+  const { bytes, compressed, ...font } = await loadFont(path);
   if (compressed) await writeFile(target, await unpacked(bytes));
   else await symlink(path, target);
-  return family;
+  return { compressed, ...font };
 }
 
 /** @throws FontError */

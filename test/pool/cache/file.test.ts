@@ -24,6 +24,8 @@ t.test('an encoded file is decoded, without a copy of the body', async (t) => {
     image: empty,
     stamp: 0,
   });
+  const warned = { ...image, warnings: ['maxbytes_exceeded' as const] };
+  t.same(decodeFile(key, Buffer.concat(encodeFile(key, warned, provenance)))?.image, warned);
   t.equal(encodeFile(key, image, provenance)[1], image.body);
   t.equal(decodeFile(key, file)?.image.body.buffer, file.buffer);
 });

@@ -1,4 +1,5 @@
 import t from 'tap';
+import { hasMissingGlyphs } from '../../../../pool/rendering/text/font-folder.ts';
 import { maxCharacters } from '../../../../pool/rendering/text/words.ts';
 import { text, useFonts } from './drawn-text.ts';
 import { arabic } from './font-files.ts';
@@ -188,6 +189,23 @@ t.test('characters that no font has are boxes with their codes', async (t) => {
   t.notOk(smile.equals(heart));
   t.ok((await text('a😀b')).width > smile.width);
   t.ok((await text('👩‍👩‍👧‍👦🏳️‍🌈')).darkness > 100);
+});
+
+t.test('words with characters that no font has are found', (t) => {
+  const drawable = [
+    'Größe – 19,90 €',
+    'Ǖǵ',
+    'a\u0301e\u0323',
+    'שלום',
+    'مرحبا',
+    'two\nlines\u00a0\u3000\t\u200d\ufe0f\u0007',
+    '',
+  ];
+  for (const words of drawable) t.notOk(hasMissingGlyphs(words), words);
+  for (const words of ['Sale 😀', '你', 'नमस्ते', '\u{10ffff}', '\ue000', 'x\ufffe']) {
+    t.ok(hasMissingGlyphs(words), words);
+  }
+  t.end();
 });
 
 t.test('control characters are removed, and line separators break lines', async (t) => {

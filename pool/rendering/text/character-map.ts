@@ -1,0 +1,77 @@
+import { parseBytes } from '../../formats/bytes.ts';
+
+/** Whether a font has a glyph for a code point. */
+export type CharacterMap = (codePoint: number) => boolean;
+
+/** Formats of subtables, and the glyph (0 for none) of a code point in one of them. */
+const readers: Readonly<Record<number, (table: Buffer, code: number) => number>> = {
+  4: glyphOfSegments,
+  6: glyphOfArray,
+  12: glyphOfGroups,
+};
+
+/**
+ * The characters of a font, from its table `cmap` (OpenType 1.9). A font whose subtables have other formats
+ * counts as having every character.
+ *
+ * @throws RangeError for a truncated table
+ */
+export function characterMap(cmap: Buffer): CharacterMap {
+  const subtables: Buffer[] = [];
+  for (let index = 0; index < cmap.readUInt16BE(2); index += 1) {
+    const record = 4 + 8 * index;
+    const [platform, encoding] = [cmap.readUInt16BE(record), cmap.readUInt16BE(record + 2)];
+    const isUnicode = platform === 0 || (platform === 3 && (encoding === 1 || encoding === 10));
+    const table = cmap.subarray(cmap.readUInt32BE(record + 4));
+    if (isUnicode && readers[table.readUInt16BE(0)] !== undefined) subtables.push(table);
+  }
+  // Those of all planes have the most characters. A copy, so that the rest of the file is not kept.
+  const [best] = subtables.sort((a, b) => b.readUInt16BE(0) - a.readUInt16BE(0));
+  if (best === undefined) return () => true;
+  const format = best.readUInt16BE(0);
+  const table = Buffer.from(
+    best.subarray(0, format === 12 ? best.readUInt32BE(4) : best.readUInt16BE(2)),
+  );
+  const glyphOf = readers[format] ?? (() => 1);
+  return (codePoint) =>
+    parseBytes(
+      () => glyphOf(table, codePoint),
+      () => 0,
+    ) !== 0;
+}
+
+/** Format 4: segments of the basic plane, by their last characters. */
+function glyphOfSegments(table: Buffer, code: number): number {
+  const bytes = table.readUInt16BE(6);
+  const [ends, starts] = [14, 16 + bytes];
+  for (let at = 0; at < bytes; at += 2) {
+    if (table.readUInt16BE(ends + at) < code) continue;
+    const start = table.readUInt16BE(starts + at);
+    if (start > code) return 0;
+    const delta = table.readUInt16BE(starts + bytes + at);
+    const offsetAt = starts + 2 * bytes + at;
+    const offset = table.readUInt16BE(offsetAt);
+    // Offsets count from where they are.
+    const glyph = offset === 0 ? code : table.readUInt16BE(offsetAt + offset + 2 * (code - start));
+    return offset !== 0 && glyph === 0 ? 0 : (glyph + delta) & 0xffff;
+  }
+  return 0;
+}
+
+/** Format 6: one range. */
+function glyphOfArray(table: Buffer, code: number): number {
+  const index = code - table.readUInt16BE(6);
+  return index >= 0 && index < table.readUInt16BE(8) ? table.readUInt16BE(10 + 2 * index) : 0;
+}
+
+/** Format 12: groups of characters of all planes. */
+function glyphOfGroups(table: Buffer, code: number): number {
+  const groups = table.readUInt32BE(12);
+  for (let group = 0; group < groups; group += 1) {
+    const at = 16 + 12 * group;
+    if (table.readUInt32BE(at + 4) < code) continue;
+    const start = table.readUInt32BE(at);
+    return start <= code ? table.readUInt32BE(at + 8) + code - start : 0;
+  }
+  return 0;
+}
