@@ -174,7 +174,7 @@ export class Delivery {
       state,
       expires,
       download: options.download ?? null,
-      tags: cacheTagHeaders(tagNames, imageTags(project._id, source, checked.variant)),
+      tags: cacheTagHeaders(tagNames, project._id, source, checked.variant),
     });
     observed.sent(bytes);
   }

@@ -275,7 +275,7 @@ t.test('a hook learns of every purge when no old image can be sent any more', as
   });
   const { service } = control;
   await startWorker(t, service);
-  const tagOf = (path: string) => cdnSourceTag(sourceTag(new URL(url(path))));
+  const tagOf = (path: string) => cdnSourceTag(project, new URL(url(path)));
   const secret = projectWebhookSecret(hookSecret, project);
   t.equal(await service.admin('projects', 'webhook-secret', project), secret);
   const client = await startReceiver(t, secret);
