@@ -138,7 +138,7 @@ class FrontEnd {
         logOutage(cause);
         if (cause !== null) this.#projects.assumeStoreDown(true);
       },
-      this.#metrics.onCommand,
+      { onCommand: this.#metrics.onCommand, keepsConnections: true },
     );
     this.#projects = new ProjectCache(this.#store.projects, {
       pollEveryMs: projectsEveryMs,

@@ -31,7 +31,7 @@ export interface HealthEnvironment {
   readonly store: Pick<Store, 'ping'>;
   /** Whether the store is available; health does not wait for an unavailable one. */
   readonly storeAvailable: () => boolean;
-  readonly projects: Pick<ProjectCache, 'knowledge'>;
+  readonly projects: Pick<ProjectCache, 'knowledge' | 'status'>;
   readonly queue: Pick<JobQueue, 'stats'>;
   /** The current stats of this process. */
   readonly stats: () => FrontEndStats;
@@ -144,9 +144,10 @@ export class Health {
   }
 
   #projects(): object {
-    const { count, confirmedAgoMs } = this.#environment.projects.knowledge;
+    const { knowledge, status } = this.#environment.projects;
+    const { count, confirmedAgoMs } = knowledge;
     const ageSeconds = confirmedAgoMs === null ? null : Math.floor(confirmedAgoMs / 1_000);
-    return { known: count, ageSeconds };
+    return { known: count, ageSeconds, status };
   }
 
   async #countJobs(): Promise<object> {

@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
 import { ServiceError } from '../contract/errors.ts';
 import { SingleFlight } from '../pool/single-flight.ts';
@@ -7,6 +6,7 @@ import { isOutage, StoreUnavailable } from '../store/outage.ts';
 import type { ProjectChanges } from '../store/project-changes.ts';
 import type { Project, Projects } from '../store/projects.ts';
 import type { ProjectUpdate } from './cluster/channel.ts';
+import { JoinedReads } from './joined-reads.ts';
 import { bytesOfProject, knownBytes } from './project-bytes.ts';
 import { storeUnavailable } from './store-failure.ts';
 import { RequestCounts } from './usage/request-counts.ts';
@@ -27,6 +27,8 @@ export function requireProject(id: string, project: Project | null): Project {
 export interface ProjectState {
   readonly project: Project;
   stale: boolean;
+  /** When the last read of this project began, as `performance.now`; its answer had no later revision. */
+  readAt: number;
   /** Of this process. */
   readonly counts: RequestCounts;
 }
@@ -39,14 +41,14 @@ const unknownEntryBytes = 256;
 const maxLookups = 256;
 /** Projects that each poll compares with the store in addition to changed ones. */
 const comparedPerPoll = 100;
-const comparedAtOnce = 1_000;
-/** Less than the two seconds after which a purge must be in effect. */
+const loadedAtOnce = 100;
+/**
+ * What a process knows is as old as the beginning of the read that told it. Less than the two seconds after which a
+ * purge must be in effect.
+ */
 const confirmedForMs = 1_900;
-/** Time for which a request waits for the confirmation. */
-const confirmWithinMs = 1_000;
-/** A poll has up to five calls, and a purge's two seconds are for a store that answers within 200 ms. */
-const slowPollMs = 1_000;
-const maxSlowPolls = 2;
+/** A project in use is compared before that. Polls of a store that answers soon confirm all projects earlier. */
+const renewAfterMs = 1_200;
 
 export interface ProjectCacheEnvironment {
   readonly pollEveryMs: number;
@@ -60,13 +62,21 @@ export interface ProjectCacheEnvironment {
   readonly onUpdate: (update: ProjectUpdate) => void;
 }
 
+interface Comparison {
+  readonly changed: ReadonlySet<string>;
+  readonly loaded: Promise<void>;
+}
+
 /**
  * The known projects of one process. A project is loaded for its first request, and updated by polling the
  * store for changes, or at once when this or another process reports a change. While the store is
  * unavailable, known projects are still served.
  *
- * Projects of other processes are *unverified*: they are served while the store is unavailable, and otherwise
- * only after a comparison with the store.
+ * Otherwise a project is served only if it was current less than two seconds ago. A poll confirms all projects. While
+ * polls take too long, because the store is slow or this process was suspended, requests wait until the revision of
+ * their own project is read.
+ *
+ * Projects of other processes are *unverified*: polls do not confirm them before a comparison with the store.
  */
 export class ProjectCache {
   readonly #projects: Projects;
@@ -86,14 +96,15 @@ export class ProjectCache {
   #round: string[] = [];
   /** The time at which the known projects were last known to be current, Unix ms. */
   #confirmedAt = 0;
-  /** The time at which the last successful poll began, as `performance.now`; null while the store is slow. */
-  #polledAt: number | null = null;
-  /** Number of successive polls that took long. A single one may be due to a suspension of this process. */
-  #slowPolls = 0;
+  /** The time at which the last successful poll began, as `performance.now`. */
+  #polledAt = Number.NEGATIVE_INFINITY;
   #polling: Promise<void> | null = null;
-  #confirming: Promise<void> | null = null;
-  #store: 'available' | 'unknown' | 'unavailable' = 'available';
-  #failedPolls = 0;
+  /** The comparisons of single projects, by id. */
+  readonly #confirming = new SingleFlight<string, void>();
+  readonly #comparisons = new JoinedReads((ids) => this.#compare(ids));
+  #isStoreDown = false;
+  /** When the first failure since the last answered read was noticed, as `performance.now`; null for none. */
+  #failedAt: number | null = null;
   #reported = false;
   #timer: NodeJS.Timeout | null = null;
   #stopped = false;
@@ -117,7 +128,16 @@ export class ProjectCache {
 
   /** The store is known to be unavailable. */
   get isStoreDown(): boolean {
-    return this.#store === 'unavailable';
+    return this.#isStoreDown;
+  }
+
+  /**
+   * `slow`: polls take too long, so that requests wait for the comparison of their project. `unavailable`: projects
+   * are served as they were last confirmed.
+   */
+  get status(): 'ok' | 'slow' | 'unavailable' {
+    if (this.#isStoreDown) return 'unavailable';
+    return performance.now() - this.#polledAt < confirmedForMs ? 'ok' : 'slow';
   }
 
   /** Number of known projects, and time since their last confirmation, or null. */
@@ -130,19 +150,13 @@ export class ProjectCache {
   }
 
   /**
-   * The project of an id, or null.
+   * The project of an id, or null. A known project is confirmed.
    * @throws ServiceError overloaded, store_unavailable
    */
   find(id: string): ProjectState | null | Promise<ProjectState | null> {
     if (!isProjectId(id)) return null;
-    return this.areConfirmed() ? this.#find(id) : this.confirmed().then(() => this.#find(id));
-  }
-
-  #find(id: string): ProjectState | null | Promise<ProjectState | null> {
     const known = this.#known.get(id);
-    if (known !== undefined && (this.#store !== 'available' || !this.#unverified.has(id))) {
-      return known;
-    }
+    if (known !== undefined) return this.isConfirmed(known) ? known : this.#findConfirmed(id);
     if (this.#unknown.has(id)) return null;
     if (this.isStoreDown) throw storeUnavailable();
     if (this.#lookups.size >= maxLookups) {
@@ -157,48 +171,67 @@ export class ProjectCache {
   }
 
   /**
-   * Whether the known projects were current within the last two seconds. If not, this process was suspended, and
-   * may have missed a purge, or the store is slow or does not answer: then there is nothing to wait for.
+   * Whether a known project was current less than two seconds ago, or the store is unavailable. Begins to confirm it
+   * again when that is soon over.
    */
-  areConfirmed(): boolean {
-    const polledAt = this.#polledAt;
-    if (this.#store !== 'available' || polledAt === null) return true;
-    return performance.now() - polledAt < confirmedForMs;
+  isConfirmed(state: ProjectState): boolean {
+    if (this.#isStoreDown) return true;
+    const id = state.project._id;
+    const isFollowed = this.#unverified.size === 0 || !this.#unverified.has(id);
+    const confirmedAt = isFollowed ? Math.max(state.readAt, this.#polledAt) : state.readAt;
+    const ageMs = performance.now() - confirmedAt;
+    if (ageMs > renewAfterMs && !this.#confirming.has(id)) void this.#confirm(id);
+    return ageMs < confirmedForMs;
   }
 
-  /** Resolves when the known projects are confirmed, or after a second. Requests share the wait. */
-  async confirmed(): Promise<void> {
-    if (this.areConfirmed()) return;
-    this.#confirming ??= Promise.race([
-      this.#confirm(performance.now()),
-      sleep(confirmWithinMs, undefined, { ref: false }),
-    ]).finally(() => {
-      this.#confirming = null;
-    });
-    await this.#confirming;
-  }
-
-  /** Polls, after the poll in progress if there is one. */
-  async #confirm(since: number): Promise<void> {
-    while (this.#store === 'available' && this.#polledAt !== null && this.#polledAt < since) {
-      await this.#pollNow();
-      if (this.#stopped) return;
+  async #findConfirmed(id: string): Promise<ProjectState | null> {
+    let known = this.#known.get(id);
+    while (known !== undefined && !this.isConfirmed(known)) {
+      await this.#confirm(id);
+      known = this.#known.get(id);
     }
+    // It was deleted, or evicted.
+    return known ?? this.find(id);
   }
 
-  /** Caches a project that was changed by this process, or loaded. */
-  apply(project: Project): ProjectState {
+  /** Compares a project with the store, together with others. Resolves after the attempt. */
+  #confirm(id: string): Promise<void> {
+    return this.#confirming.run(id, async () => {
+      const startedAt = performance.now();
+      try {
+        const { changed, loaded } = await this.#comparisons.join(id);
+        if (changed.has(id)) await loaded;
+        this.#failedAt = null;
+      } catch (error) {
+        this.#failed(error, startedAt);
+      }
+    });
+  }
+
+  /**
+   * Caches a project that was changed by this process, or loaded.
+   * @param readAt when its read began; absent for a change
+   */
+  apply(project: Project, readAt = Number.NEGATIVE_INFINITY): ProjectState {
     const id = project._id;
     this.#unknown.delete(id);
     const known = this.#known.peek(id);
     if (known !== undefined && known.project.revision >= project.revision) {
-      if (known.project.revision === project.revision) this.#unverified.delete(id);
+      if (known.project.revision === project.revision) this.#verify(known, readAt);
       return known;
     }
-    this.#unverified.delete(id);
     const state = this.#set(project);
+    if (known !== undefined || readAt > Number.NEGATIVE_INFINITY) this.#verify(state, readAt);
+    // A poll may have ignored a later change of another process, because the project was not known.
+    else this.#unverified.add(id);
     this.#environment.onUpdate({ type: 'project-known', project });
     return state;
+  }
+
+  /** Notes that a state was current when a read began. */
+  #verify(state: ProjectState, readAt: number): void {
+    this.#unverified.delete(state.project._id);
+    state.readAt = Math.max(state.readAt, readAt);
   }
 
   /** Caches projects of other processes. `confirmedAt` is the time of their confirmation. */
@@ -216,10 +249,12 @@ export class ProjectCache {
   }
 
   #set(project: Project): ProjectState {
-    const state = { project, stale: false, counts: new RequestCounts(project._id) };
-    const before = this.#known.peek(project._id)?.project.purges?.last;
+    const before = this.#known.peek(project._id);
+    // A later revision is at least as current as the one that was read.
+    const readAt = before?.readAt ?? Number.NEGATIVE_INFINITY;
+    const state = { project, stale: false, readAt, counts: new RequestCounts(project._id) };
     this.#known.set(project._id, state);
-    if (project.purges?.last !== before) this.#environment.onPurge?.(project);
+    if (project.purges?.last !== before?.project.purges?.last) this.#environment.onPurge?.(project);
     return state;
   }
 
@@ -234,11 +269,12 @@ export class ProjectCache {
   }
 
   /**
-   * Serves unverified projects too, until a poll succeeds.
-   * @param certain whether the store is known to be unavailable, not only slow
+   * Serves known projects without the store, until a poll succeeds.
+   * @param certain whether the store is known to be unavailable; otherwise the next read that fails decides
    */
   assumeStoreDown(certain: boolean): void {
-    this.#store = certain ? 'unavailable' : 'unknown';
+    this.#failedAt ??= performance.now();
+    if (certain) this.#isStoreDown = true;
     this.#expire();
   }
 
@@ -248,34 +284,53 @@ export class ProjectCache {
   }
 
   async #lookUp(id: string): Promise<ProjectState | null> {
+    const readAt = performance.now();
     try {
-      return await this.#load(id);
+      const project = await this.#whileLoading([id], () => this.#projects.find(id));
+      if (project === null) this.#forget(id);
+      else this.apply(project, readAt);
+      return project && this.#findConfirmed(id);
     } catch (error) {
       if (!isOutage(error)) throw error;
+      // Another process may have reported it.
       const remembered = this.#known.get(id);
-      if (remembered !== undefined) return remembered;
+      if (remembered !== undefined) return this.find(id);
       throw storeUnavailable(error);
     }
   }
 
-  async #load(id: string): Promise<ProjectState | null> {
-    this.#loading.set(id, (this.#loading.get(id) ?? 0) + 1);
-    try {
-      return await this.#read(id);
-    } finally {
-      const others = (this.#loading.get(id) ?? 1) - 1;
-      if (others > 0) this.#loading.set(id, others);
-      else this.#loading.delete(id);
+  /** Loads projects, and forgets those that do not exist. */
+  async #load(ids: readonly string[]): Promise<void> {
+    for (let from = 0; from < ids.length; from += loadedAtOnce) {
+      const some = ids.slice(from, from + loadedAtOnce);
+      const readAt = performance.now();
+      const found = await this.#whileLoading(some, () => this.#projects.findAll(some));
+      const missing = new Set(some);
+      for (const project of found) {
+        missing.delete(project._id);
+        this.apply(project, readAt);
+      }
+      for (const id of missing) this.#forget(id);
     }
   }
 
-  async #read(id: string): Promise<ProjectState | null> {
-    const project = await this.#projects.find(id);
-    if (project !== null) return this.apply(project);
-    // The project is removed before the id counts as unknown, so that no request finds it.
+  async #whileLoading<T>(ids: readonly string[], load: () => Promise<T>): Promise<T> {
+    for (const id of ids) this.#loading.set(id, (this.#loading.get(id) ?? 0) + 1);
+    try {
+      return await load();
+    } finally {
+      for (const id of ids) {
+        const others = (this.#loading.get(id) ?? 1) - 1;
+        if (others > 0) this.#loading.set(id, others);
+        else this.#loading.delete(id);
+      }
+    }
+  }
+
+  /** The project is removed before the id counts as unknown, so that no request finds it. */
+  #forget(id: string): void {
     this.#known.delete(id);
     this.#unknown.set(id, true);
-    return null;
   }
 
   /** Polls now, unless a poll is in progress. */
@@ -293,50 +348,54 @@ export class ProjectCache {
     try {
       await this.#synchronise();
       this.#confirmedAt = startedAt;
-      this.#slowPolls = performance.now() - polledAt < slowPollMs ? 0 : this.#slowPolls + 1;
-      this.#polledAt = this.#slowPolls < maxSlowPolls ? polledAt : null;
-      this.#store = 'available';
-      this.#failedPolls = 0;
+      this.#polledAt = polledAt;
+      this.#isStoreDown = false;
+      this.#failedAt = null;
       this.#environment.onUpdate({ type: 'projects-confirmed', at: startedAt });
       if (this.#reported) this.#environment.onOutage(null);
       this.#reported = false;
     } catch (error) {
-      this.#pollFailed(error);
+      this.#failed(error, polledAt);
+      this.#report(error);
     }
     if (this.#stopped) return;
+    // The knowledge is as old as the beginning of the poll, and the next poll takes as long again.
     const elapsedMs = performance.now() - polledAt;
-    const delayMs = Math.max(0, this.#environment.pollEveryMs - elapsedMs);
+    const delayMs = Math.max(0, this.#environment.pollEveryMs - 2 * elapsedMs);
     this.#timer = setTimeout(() => void this.#pollNow(), delayMs);
   }
 
-  #pollFailed(error: unknown): void {
-    // One late answer may be due to a busy machine; look-ups have a deadline of their own.
-    const mayBeBusy = error instanceof StoreUnavailable && this.#failedPolls === 0;
-    this.#failedPolls += 1;
+  #failed(error: unknown, startedAt: number): void {
+    // Late answers of the same time may be due to a busy machine; look-ups have a deadline of their own.
+    const isFirst = this.#failedAt === null || startedAt < this.#failedAt;
+    const mayBeBusy = error instanceof StoreUnavailable && isFirst;
     this.assumeStoreDown(this.isStoreDown || !mayBeBusy);
+  }
+
+  #report(error: unknown): void {
     if (!this.isStoreDown || this.#reported || this.#stopped) return;
     this.#reported = true;
     this.#environment.onOutage(error);
   }
 
   async #synchronise(): Promise<void> {
-    const changes = await this.#changes.next();
-    for (const { _id, revision } of changes ?? []) {
+    const [changes] = await Promise.all([
+      this.#changes.next(),
+      this.#compare(this.#nextToCompare()).then(({ loaded }) => loaded),
+    ]);
+    if (changes === null) {
+      // After a restored backup the known projects are not those of the store.
+      for (const id of this.#known.keys()) this.#unverified.add(id);
+      const all = new Set([...this.#known.keys(), ...this.#loading.keys()]);
+      const { loaded } = await this.#compare([...all]);
+      return loaded;
+    }
+    const outdated = changes.filter(({ _id, revision }) => {
       const known = this.#known.peek(_id);
-      const outdated = known !== undefined && known.project.revision < revision;
       // A load in progress may have read the project before the change.
-      if (outdated || this.#loading.has(_id)) await this.#load(_id);
-    }
-    const ids = changes === null ? this.#all() : this.#nextToCompare();
-    // After a restored backup the known projects are not those of the store.
-    if (changes === null) for (const id of this.#known.keys()) this.#unverified.add(id);
-    for (let from = 0; from < ids.length; from += comparedAtOnce) {
-      await this.#compare(ids.slice(from, from + comparedAtOnce));
-    }
-  }
-
-  #all(): string[] {
-    return [...new Set([...this.#known.keys(), ...this.#loading.keys()])];
+      return (known && known.project.revision < revision) || this.#loading.has(_id);
+    });
+    await this.#load([...new Set(outdated.map(({ _id }) => _id))]);
   }
 
   /**
@@ -348,22 +407,32 @@ export class ProjectCache {
     return [...new Set([...this.#unverified, ...this.#round.splice(0, comparedPerPoll)])];
   }
 
-  async #compare(ids: readonly string[]): Promise<void> {
+  /**
+   * Compares the revisions of projects with the store. Resolves when the unchanged ones are confirmed, with the ids
+   * of the others and a promise of their loads.
+   */
+  async #compare(ids: readonly string[]): Promise<Comparison> {
+    const readAt = performance.now();
     const revisions = await this.#projects.revisionsOf(ids);
-    for (const id of ids) {
-      const known = this.#known.peek(id)?.project.revision ?? 0;
-      const revision = revisions.get(id) ?? 0;
-      if (revision === known) {
-        this.#unverified.delete(id);
-      } else if (revision < known && this.#unverified.has(id)) {
-        // The known revision is from before a restored backup.
-        this.#known.delete(id);
-        await this.#load(id);
-      } else if (revision > known || revision === 0) {
-        // A missing project may have been created in the meantime.
-        await this.#load(id);
-      }
+    const changed = ids.filter((id) => !this.#isUnchanged(id, revisions.get(id) ?? 0, readAt));
+    const loaded = this.#load(changed);
+    // It may be that nobody waits.
+    loaded.catch(() => {});
+    return { changed: new Set(changed), loaded };
+  }
+
+  #isUnchanged(id: string, revision: number, readAt: number): boolean {
+    const state = this.#known.peek(id);
+    const known = state?.project.revision ?? 0;
+    // A missing project may have been created in the meantime.
+    if (revision > known || revision === 0) return state === undefined && revision === known;
+    if (revision < known && this.#unverified.has(id)) {
+      // The known revision is from before a restored backup.
+      this.#known.delete(id);
+      return false;
     }
+    if (state !== undefined) this.#verify(state, readAt);
+    return true;
   }
 
   /** Removes the known projects when they are too old to be served. */

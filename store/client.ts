@@ -21,14 +21,26 @@ export function addressOf(url: string): string {
 /** Called after the reply or failure of each command, with its duration in whole ms. */
 export type OnCommand = (command: string, ms: number, ok: boolean) => void;
 
+export interface ClientOptions {
+  readonly onCommand?: OnCommand;
+  /**
+   * Whether all connections stay open. To open one takes a slow store longer than an operation may take.
+   */
+  readonly keepsConnections?: boolean;
+}
+
 /** Long enough for an election after a failover, short enough for a pending HTTP request. */
 const timeoutMs = 5_000;
+const maxConnections = 10;
 
 /**
  * A client that is not connected yet, and its database.
  * @throws StoreUrlInvalid
  */
-export function clientOf(url: string, onCommand?: OnCommand): { client: MongoClient; db: Db } {
+export function clientOf(
+  url: string,
+  { onCommand, keepsConnections = false }: ClientOptions = {},
+): { client: MongoClient; db: Db } {
   // The driver would parse a part of the credentials as a host, and show it in errors.
   if (/^[^?]*@[^?]*@/.test(url)) {
     throw new StoreUrlInvalid('an @ within the user name or the password must be written as %40');
@@ -41,7 +53,8 @@ export function clientOf(url: string, onCommand?: OnCommand): { client: MongoCli
       // A server may accept connections but not respond.
       socketTimeoutMS: timeoutMs,
       waitQueueTimeoutMS: timeoutMs,
-      maxPoolSize: 10,
+      maxPoolSize: maxConnections,
+      minPoolSize: keepsConnections ? maxConnections : 0,
       ignoreUndefined: true,
       monitorCommands: onCommand !== undefined,
     });

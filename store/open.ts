@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Db } from 'mongodb';
 import type { Settings } from '../contract/settings/table.ts';
-import { clientOf, type OnCommand } from './client.ts';
+import { type ClientOptions, clientOf } from './client.ts';
 import { MongoConnection, type OnOutage } from './connection.ts';
 import { withTimeout } from './deadline.ts';
 import { FolderHeld, runningStoreUrl } from './embedded/lock.ts';
@@ -44,8 +44,8 @@ export interface Store {
  * fail within seconds.
  * @throws StoreUrlInvalid
  */
-export function connectStore(url: string, onOutage: OnOutage, onCommand?: OnCommand): Store {
-  return createStore(url, null, onOutage, onCommand);
+export function connectStore(url: string, onOutage: OnOutage, options?: ClientOptions): Store {
+  return createStore(url, null, onOutage, options);
 }
 
 type StoreSettings = Pick<Settings, 'mongodbUrl' | 'dataDir'>;
@@ -144,9 +144,9 @@ function createStore(
   url: string,
   embedded: EmbeddedStore | null,
   onOutage: OnOutage,
-  onCommand?: OnCommand,
+  options?: ClientOptions,
 ): Store {
-  const { client, db } = clientOf(url, onCommand);
+  const { client, db } = clientOf(url, options);
   const connection = new MongoConnection(client, onOutage);
   return {
     url,

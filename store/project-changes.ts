@@ -12,6 +12,12 @@ interface Counter {
 
 const counterId = 'projectChanges';
 
+/** More documents than a follower reads at once: by default a second round trip begins after 101. */
+export const oneBatch = 100_000;
+
+/** Half of the connections of a process. */
+const numberedAtOnce = 5;
+
 /** A stored project with the state of its latest change, which only this module reads. */
 export interface StoredProject extends Project {
   /** Set by every change until the change has a number. */
@@ -46,6 +52,7 @@ export class ProjectChanges {
   #position: number | null = null;
   /** Revisions of the projects that were pending at the previous poll. */
   #pending = new Map<string, number>();
+  #numbering = false;
 
   constructor(db: Db) {
     this.#projects = db.collection('projects');
@@ -61,46 +68,57 @@ export class ProjectChanges {
     const value = counter?.value ?? 0;
     const pending = await this.#find({ changePending: true });
     const since = this.#position;
-    const numbered =
-      since !== null && value > since
-        ? await this.#find({ changeNumber: { $gte: since + 1 } })
-        : [];
+    // Also when the counter is the same: another follower may have replaced a mark after it was read.
+    const numbered = since === null ? [] : await this.#find({ changeNumber: { $gte: since + 1 } });
     this.#position = value;
-    await this.#number(pending);
+    // In the background: the changes are known without it, and a slow store takes long.
+    void this.#number(pending);
     return since === null || value < since ? null : [...pending, ...numbered];
   }
 
   #find(filter: Filter<StoredProject>): Promise<ProjectChange[]> {
-    const found = this.#projects.find(filter).project<ProjectChange>({ revision: 1 });
-    return withTimeout(found.toArray());
+    const found = this.#projects.find(filter, { batchSize: oneBatch });
+    return withTimeout(found.project<ProjectChange>({ revision: 1 }).toArray());
   }
 
+  /** Replaces the marks that this follower has seen in two polls. */
   async #number(pending: readonly ProjectChange[]): Promise<void> {
     const before = this.#pending;
     this.#pending = new Map(pending.map(({ _id, revision }) => [_id, revision]));
-    for (const { _id, revision } of pending) {
-      if (before.get(_id) !== revision) continue;
-      try {
-        await withTimeout(this.#replaceMark(_id, revision));
-      } catch {
-        // The store may be readable but not writable, for example on a full disk.
-        return;
-      }
+    const seenTwice = pending.filter(({ _id, revision }) => before.get(_id) === revision);
+    if (seenTwice.length === 0 || this.#numbering) return;
+    this.#numbering = true;
+    try {
+      await this.#replaceMarks(seenTwice);
+    } catch {
+      // The store may be readable but not writable, for example on a full disk.
+    } finally {
+      this.#numbering = false;
     }
   }
 
-  async #replaceMark(_id: string, revision: number): Promise<void> {
-    const counter = await retryOnDuplicateKey(() =>
+  /** With one number for all of them. */
+  async #replaceMarks(changes: readonly ProjectChange[]): Promise<void> {
+    const counting = retryOnDuplicateKey(() =>
       this.#counters.findOneAndUpdate(
         { _id: counterId },
         { $inc: { value: 1 } },
         { upsert: true, returnDocument: 'after' },
       ),
     );
+    const counter = await withTimeout(counting);
     if (counter === null) return;
-    await this.#projects.updateOne(
-      { _id, revision, changePending: true },
-      { $set: { changeNumber: counter.value }, $unset: { changePending: '' } },
-    );
+    const update = {
+      $set: { changeNumber: counter.value },
+      $unset: { changePending: '' },
+    } as const;
+    for (let from = 0; from < changes.length; from += numberedAtOnce) {
+      const replaced = changes.slice(from, from + numberedAtOnce).map(({ _id, revision }) => {
+        return withTimeout(
+          this.#projects.updateOne({ _id, revision, changePending: true }, update),
+        );
+      });
+      await Promise.all(replaced);
+    }
   }
 }

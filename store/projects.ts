@@ -7,6 +7,7 @@ import { isPresetName, type PresetParameters } from './preset.ts';
 import type { Project, ProjectFreshness, ProjectLimits, ProjectSettings } from './project.ts';
 import {
   markChange,
+  oneBatch,
   ProjectChanges,
   type StoredProject,
   withoutChange,
@@ -99,6 +100,12 @@ export class Projects {
     return found && withoutChange(found);
   }
 
+  /** Those that exist. */
+  async findAll(ids: readonly string[]): Promise<Project[]> {
+    const found = this.#collection.find({ _id: { $in: [...ids] } });
+    return (await withTimeout(found.toArray())).map(withoutChange);
+  }
+
   /** The organisation of a project, which never changes; null for an unknown id. */
   async organisationOf(id: string): Promise<string | null> {
     const projection = { orgId: 1 };
@@ -119,8 +126,9 @@ export class Projects {
 
   /** By id, of the projects that exist. */
   async revisionsOf(ids: readonly string[]): Promise<Map<string, number>> {
+    if (ids.length === 0) return new Map();
     const found = this.#collection
-      .find({ _id: { $in: [...ids] } })
+      .find({ _id: { $in: [...ids] } }, { batchSize: oneBatch })
       .project<Pick<Project, '_id' | 'revision'>>({ revision: 1 });
     const entries = await withTimeout(found.toArray());
     return new Map(entries.map(({ _id, revision }) => [_id, revision]));

@@ -31,6 +31,11 @@ export const healthSchema = {
       projects: object({
         known: { ...count, description: 'Projects that are served without the store.' },
         ageSeconds: { ...countOrNull, description: 'Since the store last confirmed them.' },
+        status: {
+          ...words('ok', 'slow', 'unavailable'),
+          description:
+            'With `slow`, the store takes so long that images wait until their project is confirmed; with `unavailable`, projects are served as they were last confirmed.',
+        },
       }),
       prewarmQueue: {
         description: 'The numbers are null while the store is unavailable.',

@@ -145,7 +145,8 @@ export class ProjectResource {
     if (input.all && input.sources) rejectInvalid(['either sources or all is allowed, not both']);
     const watermarkTag = project.watermarkUrl && sourceTag(new URL(project.watermarkUrl));
     const errors: string[] = [];
-    const tags = new Set<string>();
+    /** By their tags. */
+    const sources = new Map<string, URL>();
     for (const [index, text] of (input.sources ?? []).entries()) {
       const source = readUrl(text);
       // The watermark's host need not be on the allowlist.
@@ -153,19 +154,21 @@ export class ProjectResource {
         source !== null && (allows(project, source.hostname) || sourceTag(source) === watermarkTag);
       const rule = source === null ? urlRule : 'must be on an allowed host, or the watermark';
       if (source === null || !isUsed) errors.push(`sources[${index}] (${excerpt(text)}) ${rule}`);
-      else tags.add(sourceTag(source));
+      else sources.set(sourceTag(source), source);
     }
     rejectInvalid(errors);
     const all = input.sources === undefined;
     const { projects, purges, purgeHooks, callbacks, guard } = this.#environment;
     const callbackUrl = await readCallback(input.callbackUrl, id, guard, callbacks);
     const projectTag = cdnProjectTag(id);
-    const cdnTags = all ? [projectTag] : [...tags].map(cdnSourceTag);
+    const cdnTags = all
+      ? [projectTag]
+      : [...sources.values()].map((source) => cdnSourceTag(id, source));
     const hook = await purgeHooks?.hold({ projectId: id, tags: cdnTags }, projectTag);
-    const purged = this.#changed(id, await projects.purge(id, all ? null : [...tags]));
+    const purged = this.#changed(id, await projects.purge(id, all ? null : [...sources.keys()]));
     // The purge is in effect: from here on it must not fail. Without this, its hook is called later.
     if (hook !== undefined) await purgeHooks?.confirm(hook).catch(() => {});
-    const sourceCount = tags.size;
+    const sourceCount = sources.size;
     const number = purged.purges?.last ?? 0;
     const remember = async (): Promise<string> => {
       const purgeId = String(number);

@@ -38,7 +38,7 @@ export const headerComponents = {
   ),
   'Cache-Tag': text(
     'The tags by which a CDN purges the image: its project, its source and its watermark. SERVICE_CACHE_TAG_HEADERS can name other headers.',
-    'p-542629e4e115fdc4,s-fe62cadb382d9660b1346db4b47970',
+    'p-542629e4e115fdc4,s-195484b46cd3007d9d977d2e3cb4dc',
   ),
   'Content-Disposition': text(
     'The file name of the image, if the request has `download`.',
@@ -66,7 +66,7 @@ export const headerComponents = {
   'Surrogate-Control': text('As CDN-Cache-Control, for CDNs that do not know it.', 'max-age=240'),
   'Surrogate-Key': text(
     'As Cache-Tag, separated by spaces.',
-    'p-542629e4e115fdc4 s-fe62cadb382d9660b1346db4b47970',
+    'p-542629e4e115fdc4 s-195484b46cd3007d9d977d2e3cb4dc',
   ),
   Vary: text(
     'The request headers that the image depends on.',

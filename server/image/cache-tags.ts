@@ -1,4 +1,4 @@
-import type { ImageTags } from '../../pool/image.ts';
+import { layerUrl, type Variant } from '../../pool/variant.ts';
 import type { Headers } from '../http/request.ts';
 import { cdnProjectTag, cdnSourceTag } from './purges.ts';
 
@@ -10,10 +10,13 @@ import { cdnProjectTag, cdnSourceTag } from './purges.ts';
  */
 export function cacheTagHeaders(
   names: readonly string[],
-  { project, source, watermark, layers = [] }: ImageTags,
+  project: string,
+  source: URL,
+  { watermark, layers }: Pick<Variant, 'watermark' | 'layers'>,
 ): Headers {
-  const tags = [cdnProjectTag(project), cdnSourceTag(source)];
-  if (watermark !== null) tags.push(cdnSourceTag(watermark));
-  tags.push(...layers.map(cdnSourceTag));
+  if (names.length === 0) return [];
+  const files = [watermark?.url, ...(layers ?? []).map(layerUrl)].flatMap((url) => url ?? []);
+  const urls = [source, ...files.map((url) => new URL(url))];
+  const tags = [cdnProjectTag(project), ...urls.map((url) => cdnSourceTag(project, url))];
   return names.map((name) => [name, tags.join(name.endsWith('key') ? ' ' : ',')]);
 }

@@ -97,10 +97,9 @@ export class Delivery {
     const cacheKey = `${request.path}?${request.query}\n${negotiated.normalized}`;
     const at = now();
     // A background request gets other headers than a cached response has.
-    const mayRepeat = backgroundToken === '' && projects.areConfirmed();
-    const cached = mayRepeat ? this.responses.get(cacheKey, at) : undefined;
+    const cached = backgroundToken === '' ? this.responses.get(cacheKey, at) : undefined;
     const image = cached?.entry.image ?? null;
-    if (cached !== undefined && image !== null) {
+    if (cached !== undefined && image !== null && projects.isConfirmed(cached.project)) {
       engine.touch(cached.entry, at);
       const { headers } = cached;
       const response =
@@ -175,7 +174,7 @@ export class Delivery {
       state,
       expires,
       download: options.download ?? null,
-      tags: cacheTagHeaders(tagNames, imageTags(project._id, source, checked.variant)),
+      tags: cacheTagHeaders(tagNames, project._id, source, checked.variant),
     });
     observed.sent(bytes);
   }
@@ -235,7 +234,8 @@ export class Delivery {
       const purges = imagePurges(tags, latest);
       const freshness = imageFreshness(latest(), tags, version);
       const result = await engine.get(key, { ...request, purges, freshness }, signal);
-      await projects.confirmed();
+      // Whether it was purged meanwhile is known when the project is confirmed.
+      await projects.find(project);
       if (purges.isCurrent()) return result;
     }
     throw new ServiceError(

@@ -24,8 +24,12 @@ export function imageTags(project: string, source: URL, { watermark, layers }: V
   };
 }
 
-/** A source or a watermark as CDNs know it, by its `sourceTag`. */
-export const cdnSourceTag = (tag: string): string => `s-${tag}`;
+/**
+ * A source, a watermark or a file of a layer as CDNs know it, equal for all notations of the URL. With the project,
+ * so that a purge of one project leaves the images of others.
+ */
+export const cdnSourceTag = (project: string, url: URL): string =>
+  `s-${hash('sha256', `${project} ${canonicalUrl(url).href}`, 'hex').slice(0, 30)}`;
 
 /** All images of a project as CDNs know them: lower-case letters, digits and a hyphen, which every CDN accepts. */
 export const cdnProjectTag = (project: string): string => `p-${keyPrefix(project)}`;

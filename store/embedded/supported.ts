@@ -110,6 +110,7 @@ export const commandShapes = {
     projection: 'document?',
     skip: 'nonNegativeInteger?',
     limit: 'nonNegativeInteger?',
+    batchSize: 'nonNegativeInteger?',
     singleBatch: 'boolean?',
   },
   aggregate: { aggregate: 'collection', pipeline: 'documents', cursor: 'document' },

@@ -27,7 +27,7 @@ function openHealth(given: Partial<HealthEnvironment> = {}) {
       },
     },
     storeAvailable: () => true,
-    projects: { knowledge: { count: 0, confirmedAgoMs: null } },
+    projects: { knowledge: { count: 0, confirmedAgoMs: null }, status: 'ok' },
     queue: {
       stats: async () => {
         calls.queue += 1;
@@ -91,11 +91,14 @@ t.test('figures are sums of the front ends; those of this one are current', asyn
 });
 
 t.test('health does not wait for an unavailable store; it shows the age of projects', async (t) => {
-  const projects = { knowledge: { count: 3, confirmedAgoMs: 61_900 } };
+  const projects = {
+    knowledge: { count: 3, confirmedAgoMs: 61_900 },
+    status: 'unavailable',
+  } as const;
   const { read, calls } = openHealth({ storeAvailable: () => false, projects });
   const body = await read();
   t.match(body, { httpStatus: 503, status: 'unavailable', store: 'unavailable' });
-  t.same(body.checks.projects, { known: 3, ageSeconds: 61 });
+  t.same(body.checks.projects, { known: 3, ageSeconds: 61, status: 'unavailable' });
   t.same(calls, { database: 0, queue: 0 });
   const numbers = { active: null, waiting: null, delayed: null, queued: null, failed: null };
   t.same(body.checks.prewarmQueue, { ...numbers, status: 'unknown' });
@@ -104,7 +107,7 @@ t.test('health does not wait for an unavailable store; it shows the age of proje
   }).read();
   t.match(available, { httpStatus: 200, store: 'available' });
   t.same(available.checks.prewarmQueue, body.checks.prewarmQueue);
-  t.same(available.checks.projects, { known: 0, ageSeconds: null });
+  t.same(available.checks.projects, { known: 0, ageSeconds: null, status: 'ok' });
 });
 
 t.test('an old job is a backlog, which does not degrade health', async (t) => {

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import t, { type Test } from 'tap';
 import { ProjectCache } from '../../server/project-cache.ts';
 import type { ProjectChanges } from '../../store/project-changes.ts';
@@ -7,9 +8,16 @@ import { newProject } from '../store/projects.ts';
 import { until } from '../until.ts';
 import { storeLink } from './store-link.ts';
 
-/** Projects that count the polls of a cache. */
+/** Projects that count the reads of a cache. */
 class PolledProjects extends Projects {
   polls = 0;
+  /** Reads of revisions. */
+  comparisons = 0;
+
+  override revisionsOf(ids: readonly string[]): Promise<Map<string, number>> {
+    if (ids.length > 0) this.comparisons += 1;
+    return super.revisionsOf(ids);
+  }
 
   override followChanges(): ProjectChanges {
     const changes = super.followChanges();
@@ -189,12 +197,52 @@ t.test('a process that was suspended for two seconds asks the store first', asyn
   const { _id: id } = await others.create(newProject);
   const before = await cache.find(id);
   await others.purge(id, null);
-  await clock.forward(1_899);
+  await clock.forward(1_200);
   t.equal(cache.find(id), before, 'it polls in time otherwise');
-  await clock.forward(1);
-  const { polls } = projects;
+  t.equal(projects.comparisons, 0, 'without reading the store');
+  await clock.forward(700);
   const [found] = await Promise.all([cache.find(id), cache.find(id)]);
   t.ok(found?.project.purges !== undefined, 'the purge is known');
-  t.equal(projects.polls, polls + 1, 'requests share a poll');
+  t.equal(projects.comparisons, 1, 'requests share a read');
   t.equal(before?.stale, true);
+});
+
+t.test('a project in use is compared before requests have to wait', async (t) => {
+  const clock = stopClock(t);
+  const { cache, others } = await polling(t, 600_000, 600_000);
+  const { _id: id } = await others.create(newProject);
+  const before = await cache.find(id);
+  await others.purge(id, null);
+  await clock.forward(1_201);
+  t.equal(cache.find(id), before);
+  await until('the purge is known', () => before?.stale === true);
+});
+
+t.test('a purge is known after two seconds, however slowly the store answers', async (t) => {
+  /** How often an old state was found too late. */
+  const purgeWith = async (answerMs: number) => {
+    const { cache, others, slow, projects } = await polling(t, 600_000, 1_000);
+    const { _id: id } = await others.create(newProject);
+    await cache.find(id);
+    // The connections of a front end stay open.
+    await Promise.all(Array.from({ length: 10 }, () => projects.find(id)));
+    slow(answerMs / 2);
+    let late = 0;
+    for (let round = 0; round < 3; round += 1) {
+      const purged = await others.purge(id, null);
+      const purgedAt = performance.now();
+      while (performance.now() - purgedAt < 2_500) {
+        const found = await cache.find(id);
+        const isOld = found?.project.purges?.last !== purged?.purges?.last;
+        if (isOld && performance.now() - purgedAt > 2_000) late += 1;
+        await sleep(10);
+      }
+    }
+    return { answerMs, late, status: cache.status };
+  };
+  t.same(await Promise.all([100, 500, 1_000].map(purgeWith)), [
+    { answerMs: 100, late: 0, status: 'ok' },
+    { answerMs: 500, late: 0, status: 'slow' },
+    { answerMs: 1_000, late: 0, status: 'slow' },
+  ]);
 });

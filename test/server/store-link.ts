@@ -41,8 +41,9 @@ export async function storeLink(t: Test): Promise<StoreLink> {
     let sent: Promise<unknown> = Promise.resolve();
     from.on('data', (bytes) => {
       if (resetting) return void from.resetAndDestroy();
+      const dueAt = Date.now() + delayMs;
       sent = sent
-        .then(() => (delayMs > 0 ? sleep(delayMs) : undefined))
+        .then(() => (dueAt > Date.now() ? sleep(dueAt - Date.now()) : undefined))
         .then(() => open)
         .then(() => to.writable && to.write(bytes));
     });

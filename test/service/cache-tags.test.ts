@@ -4,11 +4,11 @@ import { signature, signedText } from '../../server/image/access.ts';
 import { startFrontEnd } from './front-end.ts';
 import { picture } from './origin.ts';
 
-/** As docs/purge.md tells users to compute them. */
+/** As docs/cdn.md tells users to compute them. */
 const digest = (text: string, digits: number): string =>
   createHash('sha256').update(text).digest('hex').slice(0, digits);
 const projectTag = (id: string): string => `p-${digest(id, 16)}`;
-const sourceTag = (url: string): string => `s-${digest(url, 30)}`;
+const sourceTag = (id: string, url: string): string => `s-${digest(`${id} ${url}`, 30)}`;
 
 async function start(t: Test, headers = '') {
   const service = await startFrontEnd(t, { SERVICE_CACHE_TAG_HEADERS: headers });
@@ -16,7 +16,7 @@ async function start(t: Test, headers = '') {
   origin.serve('/a.png', await picture(40, 30));
   const load = (target = image('/a.png'), headers: Record<string, string> = {}) =>
     fetch(service.url + target, { headers });
-  const expected = [projectTag(project), sourceTag(`${origin.url}/a.png`)];
+  const expected = [projectTag(project), sourceTag(project, `${origin.url}/a.png`)];
   return { ...service, load, expected };
 }
 
@@ -51,7 +51,7 @@ t.test('every image response names its project, source and watermark', async (t)
   t.match(tagsOf(none), { status: 404, commas: null, spaces: null });
 
   const replaced = image('/none.png', `fallback=${encodeURIComponent(`${origin.url}/a.png`)}`);
-  const ofSource = [projectTag(project), sourceTag(`${origin.url}/none.png`)];
+  const ofSource = [projectTag(project), sourceTag(project, `${origin.url}/none.png`)];
   isTagged(await load(replaced), 200, ofSource);
 
   const marked = await store.projects.create({
@@ -65,8 +65,8 @@ t.test('every image response names its project, source and watermark', async (t)
   await store.projects.updateSettings(marked._id, { watermarkUrl, watermarkEnabled: true });
   isTagged(await load(`/img/${origin.url}/a.png?project=${marked._id}`), 200, [
     projectTag(marked._id),
-    sourceTag(`${origin.url}/a.png`),
-    sourceTag(watermarkUrl),
+    sourceTag(marked._id, `${origin.url}/a.png`),
+    sourceTag(marked._id, watermarkUrl),
   ]);
 });
 

@@ -7,7 +7,7 @@ import sharp from 'sharp';
 import t from 'tap';
 import { hasNginx, startNginx } from '../../bench/servers/nginx.ts';
 import { signature, signedText } from '../../server/image/access.ts';
-import { sourceTag } from '../../server/image/purges.ts';
+import { cdnSourceTag } from '../../server/image/purges.ts';
 import { rootPath } from '../root.ts';
 import { until } from '../until.ts';
 import { startFrontEnd } from './front-end.ts';
@@ -182,7 +182,7 @@ t.test('the command of docs/cdn.md purges one source in the nginx example', { sk
   t.same(await all(), Array(3).fill({ width: 600, edge: 'HIT' }));
   const page = await readFile(join(rootPath, 'docs/cdn.md'), 'utf8');
   const [command = ''] = /^grep .*\/var\/cache\/nginx.*$/m.exec(page) ?? [];
-  const tag = `s-${sourceTag(new URL(`${origin.url}/a.jpg`))}`;
+  const tag = cdnSourceTag(project, new URL(`${origin.url}/a.jpg`));
   execFileSync('sh', ['-c', command.replace(/\/var\S+/, cache).replace(/s-[0-9a-f]{30}/, tag)]);
   const renewed = { width: 300, edge: 'MISS' };
   t.same(await all(), [renewed, renewed, { width: 600, edge: 'HIT' }]);

@@ -7,13 +7,15 @@ import { projectWebhookSecret } from '../../contract/webhook-secret.ts';
 import { decodeProvenance } from '../../pool/cache/file.ts';
 import type { Provenance } from '../../pool/image.ts';
 import { cdnProjectTag, cdnSourceTag, sourceTag } from '../../server/image/purges.ts';
+import { Projects } from '../../store/projects.ts';
 import { startTestS3, variables } from '../pool/s3/server.ts';
+import { storeLink } from '../server/store-link.ts';
 import { until } from '../until.ts';
 import { hookSecret, startReceiver } from '../worker/receiver.ts';
 import { type Control, rootKey, startControl } from './control/control.ts';
 import { answeredBy, earlierRequestsReceived, held } from './held.ts';
 import { startTestOrigin } from './origin.ts';
-import { isAlive } from './service.ts';
+import { isAlive, json } from './service.ts';
 import { startWorker } from './worker/worker.ts';
 
 /** A picture whose colour is its version. */
@@ -243,6 +245,27 @@ t.test('processes that are killed during purges do not bring old images back', a
   await becomes('/a.png', 12);
 });
 
+t.test('a slow store delays images, and no purge', async (t) => {
+  const link = await storeLink(t);
+  const { control, project, url, publish, warm, becomes } = await startPurging(t, {
+    SERVICE_MONGODB_URL: link.url,
+  });
+  const elsewhere = new Projects(link.other);
+  await publish('/a.png', 1);
+  await warm('/a.png');
+  link.slow(400);
+  const health = async () => json(await fetch(`${control.service.url}/api/health`));
+  await until('a slow poll', async () => (await health()).checks.projects.status === 'slow');
+  for (let version = 2; version <= 4; version += 1) {
+    await publish('/a.png', version);
+    await elsewhere.purge(project, [sourceTag(new URL(url('/a.png')))]);
+    await becomes('/a.png', version);
+  }
+  t.match(await health(), { status: 'ok', checks: { projects: { status: 'slow' } } });
+  link.slow(0);
+  await until('the polls', async () => (await health()).checks.projects.status === 'ok');
+});
+
 t.test('a hook learns of every purge when no old image can be sent any more', async (t) => {
   const receiver = await startReceiver(t);
   const { control, project, url, purge, progress } = await startPurging(t, {
@@ -252,7 +275,7 @@ t.test('a hook learns of every purge when no old image can be sent any more', as
   });
   const { service } = control;
   await startWorker(t, service);
-  const tagOf = (path: string) => cdnSourceTag(sourceTag(new URL(url(path))));
+  const tagOf = (path: string) => cdnSourceTag(project, new URL(url(path)));
   const secret = projectWebhookSecret(hookSecret, project);
   t.equal(await service.admin('projects', 'webhook-secret', project), secret);
   const client = await startReceiver(t, secret);

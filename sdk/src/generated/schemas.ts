@@ -697,6 +697,11 @@ export interface HealthStatus {
               known?: number | undefined;
               /** Since the store last confirmed them. */
               ageSeconds?: number | null | undefined;
+              /**
+               * With `slow`, the store takes so long that images wait until their project is confirmed; with
+               * `unavailable`, projects are served as they were last confirmed.
+               */
+              status?: 'ok' | 'slow' | 'unavailable' | undefined;
             }
           | undefined;
         /** The numbers are null while the store is unavailable. */

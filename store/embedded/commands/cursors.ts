@@ -6,7 +6,7 @@ import { maxDocumentBytes } from '../limits.ts';
 import type { Projection } from '../query/projection.ts';
 import type { CommandReply } from '../wire/message.ts';
 
-/** As in MongoDB. */
+/** As in MongoDB, of a command without another number. */
 const firstBatchDocuments = 101;
 const maxOpen = 1000;
 const idleMs = 10 * 60 * 1000;
@@ -26,6 +26,8 @@ export interface CursorResult {
   readonly namespace: string;
   readonly documents: readonly Document[];
   readonly project?: Projection | undefined;
+  /** Documents of the first batch; 0 for none. */
+  readonly batchSize?: number | undefined;
   readonly singleBatch?: boolean;
 }
 
@@ -42,7 +44,7 @@ export class Cursors {
       position: 0,
       usedAt: Date.now(),
     };
-    const firstBatch = nextBatch(cursor, firstBatchDocuments);
+    const firstBatch = nextBatch(cursor, result.batchSize ?? firstBatchDocuments);
     const done = cursor.position === cursor.documents.length || result.singleBatch === true;
     const id = done ? Long.ZERO : this.#keep(cursor);
     return { cursor: { firstBatch, id, ns: result.namespace } };

@@ -9,7 +9,7 @@ import type { CommandReply } from '../wire/message.ts';
 import type { Call } from './call.ts';
 
 export function find(call: Call, args: CommandArguments<'find'>): CommandReply {
-  const { find: name, skip = 0, limit = 0, singleBatch = false } = args;
+  const { find: name, skip = 0, limit = 0, batchSize, singleBatch = false } = args;
   const filter = parseFilter(args.filter);
   const order = parseSort(args.sort ?? {});
   const project = args.projection && parseProjection(args.projection);
@@ -17,7 +17,7 @@ export function find(call: Call, args: CommandArguments<'find'>): CommandReply {
   const sorted = call.collection(name)?.findSorted(filter, order, end) ?? [];
   const documents = sorted.slice(skip).map(({ document }) => document);
   const namespace = call.namespace(name);
-  return call.state.cursors.start({ namespace, documents, project, singleBatch });
+  return call.state.cursors.start({ namespace, documents, project, batchSize, singleBatch });
 }
 
 export function aggregate(call: Call, args: CommandArguments<'aggregate'>): CommandReply {

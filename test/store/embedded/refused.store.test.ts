@@ -32,7 +32,7 @@ const names = {
   commands:
     'distinct count drop dropDatabase dropIndexes listCollections listIndexes listDatabases create collMod explain mapReduce serverStatus saslStart saslContinue authenticate replSetGetStatus endSessions startSession commitTransaction bulkWrite isMaster constructor',
   findOptions:
-    'batchSize hint collation let tailable awaitData noCursorTimeout min max returnKey showRecordId allowDiskUse allowPartialResults comment maxTimeMS readConcern lsid txnNumber startTransaction autocommit apiVersion apiStrict $readPreference $clusterTime colour',
+    'hint collation let tailable awaitData noCursorTimeout min max returnKey showRecordId allowDiskUse allowPartialResults comment maxTimeMS readConcern lsid txnNumber startTransaction autocommit apiVersion apiStrict $readPreference $clusterTime colour',
   stages:
     '$sort $skip $limit $lookup $project $unwind $count $changeStream $out $merge $facet $constructor',
   accumulators: '$avg $min $max $first $push $count',
