@@ -10,7 +10,7 @@ import { kinds } from '../formats/kinds.ts';
 import { copyrightOf } from '../formats/metadata/copyright.ts';
 import { keptMetadata } from '../formats/metadata/kept-metadata.ts';
 import type { Size } from '../geometry.ts';
-import { type ContentType, entityTag, entityTag, type Image, type Image, type ImageWarning } from '../image.ts';
+import { type ContentType, entityTag, type Image, type ImageWarning } from '../image.ts';
 import { hasText, type Layer, type OutputFormat, plainVariant, type Variant } from '../variant.ts';
 import {
   type Cost,
