@@ -20,6 +20,7 @@ const hintsByStatus = {
   },
   403: {
     project_forbidden: 'Use a key of this project, or one for all projects.',
+    root_key_required: 'Ask the operator of the service, who has a root key.',
     write_access_required: 'Use a key with write access to what this operation changes.',
     source_not_allowed: "Add the host to the project's allowlist, or use a source on it.",
     source_blocked:

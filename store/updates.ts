@@ -30,6 +30,7 @@ export async function updateTogether(
   collection: string,
   statements: readonly UpdateStatement[],
 ): Promise<void> {
+  if (statements.length === 0) return;
   const updates = statements.toSorted((a, b) => (a.q._id < b.q._id ? -1 : 1));
   const failed = await run(db, collection, updates);
   const again = updates.filter((_, index) => failed.some((error) => error.index === index));

@@ -1,6 +1,7 @@
 import type { Collection, Db } from 'mongodb';
 import { withTimeout } from './deadline.ts';
-import { updateTogether } from './updates.ts';
+import { type UpdateStatement, updateTogether } from './updates.ts';
+import { retryOnDuplicateKey } from './upsert.ts';
 
 /** Counts by name. A name has letters only, because it is a field of a document. */
 export type StoredCounts = Readonly<Record<string, number>>;
@@ -17,11 +18,15 @@ export interface WriterTotals extends ProjectDay {
   /** Letters and digits, the first one a letter. */
   readonly writer: string;
   readonly counts: StoredCounts;
+  /** As in `claim`; 0 for none. */
+  readonly claimed?: number;
 }
 
 /** The counts of a project and a day, by writer. */
 export interface DayUsage extends ProjectDay {
   readonly by: ReadonlyMap<string, StoredCounts>;
+  /** Renders of writers that have ended or are in progress, as they have claimed them. */
+  readonly claims: ReadonlyMap<string, number>;
 }
 
 /** Each writer has its own field, so that no write depends on another one. */
@@ -31,6 +36,7 @@ interface UsageDocument {
   /** The beginning of the day. The document expires `keepDays` after it. */
   readonly day: Date;
   readonly by: Readonly<Record<string, StoredCounts>>;
+  readonly claims?: Readonly<Record<string, number>>;
 }
 
 const name = 'usage';
@@ -76,6 +82,28 @@ export class UsageRecords {
   }
 
   /**
+   * Stores how many renders of a writer have ended or are in progress, and returns the usage of all writers, in one
+   * operation: of two writers, at least the later one knows what the other one has claimed.
+   */
+  async claim(
+    { writer, ...day }: Omit<WriterTotals, 'counts'>,
+    renders: number,
+  ): Promise<DayUsage> {
+    const update = {
+      $set: { [`claims.${writer}`]: renders },
+      $setOnInsert: { project: day.project, day: new Date(day.date), by: {} },
+    };
+    const options = { upsert: true, returnDocument: 'after' } as const;
+    const stored = await withTimeout(
+      retryOnDuplicateKey(() =>
+        this.#collection.findOneAndUpdate({ _id: idOf(day) }, update, options),
+      ),
+    );
+    if (stored === null) throw new Error(`usage has no ${idOf(day)}`);
+    return usageOf(stored);
+  }
+
+  /**
    * Moves the totals of writers, which must be stored, to the sum of the ended writers. The sum over all writers
    * does not change, unless an earlier `write` without a response takes effect later.
    */
@@ -83,10 +111,19 @@ export class UsageRecords {
     await updateTogether(
       this.#db,
       name,
-      totals.map(({ writer, counts, ...day }) => ({
-        q: { _id: idOf(day), [`by.${writer}`]: { $ne: null } },
-        u: { $inc: fieldsOf(ended, counts), $unset: { [`by.${writer}`]: '' } },
-      })),
+      totals.flatMap(({ writer, counts, claimed = 0, ...day }): UpdateStatement[] => {
+        const _id = idOf(day);
+        const sums = fieldsOf(ended, counts);
+        const moved = {
+          q: { _id, [`by.${writer}`]: { $ne: null } },
+          u: { $inc: sums, $unset: { [`by.${writer}`]: '' } },
+        };
+        const forgotten = { q: { _id }, u: { $unset: { [`claims.${writer}`]: '' } } };
+        return [
+          ...(Object.keys(sums).length > 0 ? [moved] : []),
+          ...(claimed > 0 ? [forgotten] : []),
+        ];
+      }),
     );
   }
 
@@ -116,8 +153,9 @@ const fieldsOf = (writer: string, counts: StoredCounts): Record<string, number> 
     ),
   );
 
-const usageOf = ({ project, day, by }: UsageDocument): DayUsage => ({
+const usageOf = ({ project, day, by, claims = {} }: UsageDocument): DayUsage => ({
   project,
   date: dateOf(day),
   by: new Map(Object.entries(by)),
+  claims: new Map(Object.entries(claims)),
 });

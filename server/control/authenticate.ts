@@ -123,7 +123,7 @@ export function requireProductAccess({ productAccess }: Credential): void {
 
 /**
  * Checks that a key may use an operation on a project, which need not exist.
- * @throws ServiceError project_forbidden, write_access_required
+ * @throws ServiceError project_forbidden, write_access_required, root_key_required
  */
 export async function authorise(
   key: ApiKey,
@@ -140,6 +140,9 @@ export async function authorise(
   }
   if (endpoint.method !== 'GET' && key.access !== 'write') {
     throw new ServiceError('write_access_required', 'The API key may only read.');
+  }
+  if (endpoint.root && !key.allOrganisations) {
+    throw new ServiceError('root_key_required', 'Only a root key may change this.');
   }
   if (key.projectId !== null || key.allOrganisations || projectId === null) return;
   const orgId = await projects.organisationOf(projectId);

@@ -9,6 +9,8 @@ export interface Endpoint {
   readonly description: string;
   /** Requires a key for all projects. */
   readonly allProjects?: true;
+  /** Requires a root key: what it changes is the operator's. */
+  readonly root?: true;
   readonly input?: InputName;
   /** The body may be omitted. */
   readonly inputOptional?: true;
@@ -169,7 +171,8 @@ export const endpoints = {
     path: '/projects/{projectId}/limits',
     summary: 'Set the limits of a day',
     description:
-      'Beyond a limit, requests that need a render get 429 `usage_limit_reached` until the next day (UTC), and cached images are delivered. A limit can be exceeded by what other processes use in a minute.',
+      'Requires a root key. Beyond a limit, requests that need a render get 429 `usage_limit_reached` until the next day (UTC), and cached images are delivered. Each further process may exceed the limit of renders by one render, or by a hundredth of the limit if that is more.',
+    root: true,
     input: 'LimitsInput',
     success: limits,
     errors: [400, 404],

@@ -1,7 +1,7 @@
 import { ServiceError } from '../../contract/errors.ts';
 import type { Project } from '../../store/projects.ts';
-import type { ProjectDay, UsageRecords } from '../../store/usage.ts';
-import { noUsage, sumOfDay, type UsageTotals } from './usage-totals.ts';
+import type { DayUsage, ProjectDay, UsageRecords } from '../../store/usage.ts';
+import { noUsage, type UsageTotals } from './usage-totals.ts';
 
 /** The usage that limits apply to. */
 interface LimitedUsage {
@@ -9,15 +9,20 @@ interface LimitedUsage {
   readonly bytes: number;
 }
 
-/** The usage of a project and a day in all other processes. */
-interface OtherUsage extends ProjectDay {
-  used: Promise<LimitedUsage>;
+/** What this process knows of a project and a day. */
+interface KnownUsage extends ProjectDay {
+  /** The usage of all other processes. */
+  others: LimitedUsage;
+  /** Renders that may begin before this process claims its renders and reads those of the others again. */
+  left: number;
+  /** The claim in progress. */
+  claiming: Promise<void> | null;
   /** Whether a render has needed it since the last refresh. */
   isNeeded: boolean;
 }
 
 export interface UsageLimitsEnvironment {
-  readonly records: Pick<UsageRecords, 'findDays'>;
+  readonly records: Pick<UsageRecords, 'claim' | 'findDays'>;
   readonly available: () => boolean;
   readonly now: () => number;
 }
@@ -25,15 +30,20 @@ export interface UsageLimitsEnvironment {
 const nothing: LimitedUsage = { renders: 0, bytes: 0 };
 const dayMs = 24 * 60 * 60 * 1_000;
 
+/** Renders that a process may begin without a claim. Each process can exceed a limit by so many. */
+const shareOf = (limit: number | null): number =>
+  limit === null ? Number.POSITIVE_INFINITY : Math.max(1, Math.floor(limit / 100));
+
 /**
  * Enforces the limits of renders and bytes of a project and a day. They stop renders only: cached images are
- * delivered beyond them. The usage of other processes is at most a minute old; while the store is unavailable, the
- * last known one is used.
+ * delivered beyond them. Before its share of renders is used up, a process claims them in the store, and learns what
+ * the others have claimed. The bytes of other processes are at most a minute old. While the store is unavailable, the
+ * last known usage applies.
  */
 export class UsageLimits {
   readonly #totals: UsageTotals;
   readonly #environment: UsageLimitsEnvironment;
-  readonly #others = new Map<string, OtherUsage>();
+  readonly #known = new Map<string, KnownUsage>();
   /** Renders in progress by project. */
   readonly #running = new Map<string, number>();
 
@@ -49,18 +59,32 @@ export class UsageLimits {
   async admit({ _id: project, limits }: Pick<Project, '_id' | 'limits'>): Promise<() => void> {
     const { rendersPerDay = null, bytesPerDay = null } = limits ?? {};
     if (rendersPerDay === null && bytesPerDay === null) return () => {};
-    const day = { project, date: this.#totals.today };
-    const others = await this.#usedByOthers(day);
-    const own = this.#totals.of(day)?.counts ?? noUsage();
-    const running = this.#running.get(project) ?? 0;
-    const renders = others.renders + own.renders + own.backgroundRenders + running;
-    if (rendersPerDay !== null && renders >= rendersPerDay) {
-      throw this.#reached(`${rendersPerDay} renders`);
+    const share = shareOf(rendersPerDay);
+    const known = this.#knownOf({ project, date: this.#totals.today });
+    known.isNeeded = true;
+    for (;;) {
+      // Counts never decrease, except by renders that fail: beyond a limit no claim is needed.
+      const { bytes } = this.#totals.of(known)?.counts ?? noUsage();
+      if (
+        rendersPerDay !== null &&
+        known.others.renders + this.#ownRenders(known) >= rendersPerDay
+      ) {
+        throw this.#reached(`${rendersPerDay} renders`);
+      }
+      if (bytesPerDay !== null && known.others.bytes + bytes >= bytesPerDay) {
+        throw this.#reached(`${bytesPerDay} bytes`);
+      }
+      // The limit may have changed since the last claim.
+      known.left = Math.min(known.left, share);
+      if (known.left > 0) break;
+      known.claiming ??= this.#claim(known).finally(() => {
+        known.left = share;
+        known.claiming = null;
+      });
+      await known.claiming;
     }
-    if (bytesPerDay !== null && others.bytes + own.bytes >= bytesPerDay) {
-      throw this.#reached(`${bytesPerDay} bytes`);
-    }
-    this.#running.set(project, running + 1);
+    known.left -= 1;
+    this.#running.set(project, (this.#running.get(project) ?? 0) + 1);
     return () => {
       const left = (this.#running.get(project) ?? 1) - 1;
       if (left > 0) this.#running.set(project, left);
@@ -71,49 +95,70 @@ export class UsageLimits {
   /** Reads the usage of other processes again, for the projects that have rendered since the last call. */
   async refresh(): Promise<void> {
     const { today } = this.#totals;
-    const kept = [...this.#others].filter(([, one]) => one.isNeeded && one.date === today);
-    this.#others.clear();
-    for (const [project, one] of kept) this.#others.set(project, one);
-    const found = await this.#read(kept.map(([, one]) => one));
-    for (const [project, one] of kept) {
-      one.used = Promise.resolve(found.get(project) ?? nothing);
-      one.isNeeded = false;
+    const kept: KnownUsage[] = [];
+    for (const [project, known] of this.#known) {
+      const claimed = this.#totals.of(known)?.claimed ?? 0;
+      // Renders without a result, such as those whose source failed, are claimed no more.
+      const isStale = claimed > this.#ownRenders(known);
+      if (known.date !== today || !(known.isNeeded || isStale)) this.#known.delete(project);
+      else if (isStale && known.claiming === null) await this.#claim(known);
+      else kept.push(known);
+    }
+    const found = await this.#environment.records.findDays(kept);
+    const days = new Map(found.map((day) => [day.project, day]));
+    for (const known of kept) {
+      const day = days.get(known.project);
+      known.others = day === undefined ? nothing : this.#othersOf(day);
+      known.isNeeded = false;
     }
   }
 
   /** Discards the known usage of others: it lacks the totals of this process that `UsageTotals` has just removed. */
   forget(days: readonly ProjectDay[]): void {
-    for (const { project } of days) this.#others.delete(project);
+    for (const { project } of days) this.#known.delete(project);
   }
 
-  #usedByOthers(day: ProjectDay): Promise<LimitedUsage> {
-    const known = this.#others.get(day.project);
-    if (known?.date === day.date) {
-      known.isNeeded = true;
-      return known.used;
+  #knownOf(day: ProjectDay): KnownUsage {
+    const known = this.#known.get(day.project);
+    if (known?.date === day.date) return known;
+    const fresh = { ...day, others: nothing, left: 0, claiming: null, isNeeded: true };
+    this.#known.set(day.project, fresh);
+    return fresh;
+  }
+
+  /** The renders of this process that have ended or are in progress. */
+  #ownRenders(day: ProjectDay): number {
+    const { renders, backgroundRenders } = this.#totals.of(day)?.counts ?? noUsage();
+    return renders + backgroundRenders + (this.#running.get(day.project) ?? 0);
+  }
+
+  /** Never rejects: without a response of the store, the last known usage of the others applies. */
+  async #claim(known: KnownUsage): Promise<void> {
+    if (!this.#environment.available()) return;
+    const { project, date } = known;
+    const own = this.#totals.ofWriter({ project, date });
+    own.claimed = this.#ownRenders(known);
+    try {
+      const { writer, claimed } = own;
+      known.others = this.#othersOf(
+        await this.#environment.records.claim({ project, date, writer }, claimed),
+      );
+    } catch {
+      // It may still take effect, after the end of the writer.
+      own.isUncertain = true;
     }
-    const used = this.#readOne(day);
-    this.#others.set(day.project, { ...day, used, isNeeded: true });
-    return used;
   }
 
-  /** Without a response of the store, the limit applies to the renders of this process alone. */
-  async #readOne(day: ProjectDay): Promise<LimitedUsage> {
-    if (!this.#environment.available()) return nothing;
-    const found = await this.#read([day]).catch(() => null);
-    return found?.get(day.project) ?? nothing;
-  }
-
-  async #read(days: readonly ProjectDay[]): Promise<ReadonlyMap<string, LimitedUsage>> {
-    const found = await this.#environment.records.findDays(days);
-    return new Map(
-      found.map((day) => {
-        const own = this.#totals.of(day);
-        const others = sumOfDay(day, own && { ...own, counts: noUsage() });
-        const renders = others.renders + others.backgroundRenders;
-        return [day.project, { renders, bytes: others.bytes }];
-      }),
-    );
+  #othersOf(day: DayUsage): LimitedUsage {
+    const own = this.#totals.of(day);
+    const sum = { ...nothing };
+    for (const writer of new Set([...day.by.keys(), ...day.claims.keys()])) {
+      if (writer === own?.writer) continue;
+      const { renders = 0, backgroundRenders = 0, bytes = 0 } = day.by.get(writer) ?? {};
+      sum.renders += Math.max(renders + backgroundRenders, day.claims.get(writer) ?? 0);
+      sum.bytes += bytes;
+    }
+    return sum;
   }
 
   #reached(limit: string): ServiceError {

@@ -34,6 +34,8 @@ export function sumOfDay({ by }: Pick<DayUsage, 'by'>, own: OwnTotals | undefine
 export interface OwnTotals extends ProjectDay {
   readonly writer: string;
   readonly counts: UsageCounts;
+  /** The renders that the store has as claimed. */
+  claimed: number;
   /** Incremented by every change. */
   version: number;
   /** The version that the store has. */
@@ -99,6 +101,12 @@ export class UsageTotals {
     return this.#totals.get(keyOf(day));
   }
 
+  /** As `of`; begins them if there are none. */
+  ofWriter(day: ProjectDay): OwnTotals {
+    this.collect();
+    return this.#totalsOf(day);
+  }
+
   /** The latest totals of all projects. */
   all(): readonly OwnTotals[] {
     this.collect();
@@ -153,7 +161,7 @@ export class UsageTotals {
     if (this.#totals.size >= maxTotals) this.#dropOldest();
     this.#writers += 1;
     const writer = `${this.#prefix}${this.#writers.toString(36)}`;
-    const state = { version: 0, stored: 0, isUncertain: false };
+    const state = { claimed: 0, version: 0, stored: 0, isUncertain: false };
     const totals: OwnTotals = { ...day, writer, counts: noUsage(), ...state };
     this.#totals.set(key, totals);
     return totals;

@@ -9,7 +9,7 @@ const batchLength = 100;
 const dayMs = 24 * 60 * 60 * 1_000;
 
 export interface UsageEnvironment {
-  readonly records: Pick<UsageRecords, 'write' | 'end' | 'find' | 'findDays'>;
+  readonly records: Pick<UsageRecords, 'write' | 'claim' | 'end' | 'find' | 'findDays'>;
   /** False while the store is known to be unavailable. */
   readonly available: () => boolean;
   /** Called when the counts cannot be stored, with the number of projects and days that were dropped. */

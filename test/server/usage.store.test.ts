@@ -36,6 +36,7 @@ async function start(t: Test) {
           await records.end(totals);
           if (faults.loseAnswers) throw noAnswer;
         },
+        claim: (...claim) => records.claim(...claim),
         find: (...range) => records.find(...range),
         findDays: (days) => records.findDays(days),
       },
@@ -313,6 +314,55 @@ t.test('renders in progress count towards a limit', async (t) => {
   // All ended without a render, because their sources failed.
   for (const end of ends) end();
   await t.resolves(admit());
+});
+
+t.test('processes exceed a limit of renders by at most one render each', async (t) => {
+  const { startProcess, faults } = await start(t);
+  const processes = Array.from({ length: 4 }, startProcess);
+  const limited = (rendersPerDay: number) => ({
+    _id: project,
+    limits: { rendersPerDay, bytesPerDay: null },
+  });
+  /** Asks for many renders at once in each process; resolves with the functions for their ends. */
+  const admitMany = async (limit: number) => {
+    const calls = processes.flatMap(({ usage }) =>
+      Array.from({ length: 20 }, () => usage.limits.admit(limited(limit))),
+    );
+    const results = await Promise.allSettled(calls);
+    return results.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
+  };
+  const ends = await admitMany(5);
+  t.ok(ends.length >= 5 && ends.length <= 8, `${ends.length} renders`);
+  t.same(await admitMany(5), [], 'and no more later');
+
+  // They end without a render, because their sources failed.
+  for (const end of ends) end();
+  for (const { usage } of processes) await usage.store();
+  for (const { usage } of processes) await usage.store();
+  const again = await admitMany(5);
+  t.ok(again.length >= 5 && again.length <= 8, `${again.length} renders`);
+
+  for (const end of again) end();
+  for (const { usage } of processes) await usage.close();
+  t.same(await startProcess().usage.days(project, '2026-11-22', '2026-11-22'), [
+    { date: '2026-11-22', counts: noUsage() },
+  ]);
+  faults.storeAway = true;
+  await t.resolves(startProcess().usage.limits.admit(limited(5)), 'while the store is away');
+});
+
+t.test('large limits are exceeded by at most a hundredth by each process', async (t) => {
+  const { startProcess } = await start(t);
+  const processes = [startProcess(), startProcess(), startProcess()];
+  const limited = { _id: project, limits: { rendersPerDay: 300, bytesPerDay: null } };
+  let admitted = 0;
+  for (let round = 0; round < 200; round += 1) {
+    for (const { usage } of processes) {
+      const result = await usage.limits.admit(limited).catch(() => null);
+      if (result !== null) admitted += 1;
+    }
+  }
+  t.ok(admitted >= 300 && admitted <= 306, `${admitted} renders`);
 });
 
 t.test('usage expires after 400 days', async (t) => {

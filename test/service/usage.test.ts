@@ -214,6 +214,22 @@ t.test('beyond a limit of renders, cached images are delivered', async (t) => {
   t.equal((await get(`${small}&w=10`)).status, 200, 'the next day');
 });
 
+t.test('only a root key may change limits', async (t) => {
+  const { call, limit, project, store } = await start(t);
+  await limit({ rendersPerDay: 2 });
+  const { _id: orgId } = await store.organisations.default();
+  const body = JSON.stringify({ rendersPerDay: null, bytesPerDay: null });
+  for (const projectId of [project, null]) {
+    const key = { name: 'test', orgId, projectId, access: 'write' } as const;
+    const { secret } = await store.keys.issue(key);
+    const headers = { authorization: `Bearer ${secret}` };
+    const refused = await call('limits', project, { method: 'PUT', body, headers });
+    t.match([refused.status, await json(refused)], [403, { code: 'root_key_required' }]);
+    const read = await json(await call('limits', project, { headers }));
+    t.same(read, { limits: { rendersPerDay: 2, bytesPerDay: null } });
+  }
+});
+
 t.test('beyond a limit of bytes, cached images are delivered', async (t) => {
   const { get, image, limit } = await start(t);
   const small = image('/a.png', 'fmt=png');

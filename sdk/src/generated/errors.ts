@@ -33,6 +33,7 @@ export const errors = {
     hint: "Restore the organisation's product access, then try again.",
   },
   project_forbidden: { status: 403, hint: 'Use a key of this project, or one for all projects.' },
+  root_key_required: { status: 403, hint: 'Ask the operator of the service, who has a root key.' },
   write_access_required: {
     status: 403,
     hint: 'Use a key with write access to what this operation changes.',

@@ -974,6 +974,7 @@ export interface ApiError {
     | 'workbench_unauthorized'
     | 'product_access_required'
     | 'project_forbidden'
+    | 'root_key_required'
     | 'write_access_required'
     | 'source_not_allowed'
     | 'source_blocked'
@@ -1185,9 +1186,10 @@ export interface Operations {
     result: Limits;
   };
   /**
-   * Set the limits of a day. Beyond a limit, requests that need a render get 429
-   * `usage_limit_reached` until the next day (UTC), and cached images are delivered. A limit can be
-   * exceeded by what other processes use in a minute.
+   * Set the limits of a day. Requires a root key. Beyond a limit, requests that need a render get
+   * 429 `usage_limit_reached` until the next day (UTC), and cached images are delivered. Each
+   * further process may exceed the limit of renders by one render, or by a hundredth of the limit
+   * if that is more.
    */
   putProjectLimits: {
     path: {

@@ -125,15 +125,17 @@ t.test('the scope and access of keys', async (t) => {
         (error) => error.code,
       );
     const reading = endpoint.method === 'GET' ? 'allowed' : 'write_access_required';
-    const scoped = endpoint.allProjects ? 'project_forbidden' : 'allowed';
-    t.equal(await result({}), 'allowed', id);
+    const writing = endpoint.root ? 'root_key_required' : 'allowed';
+    const scoped = endpoint.allProjects ? 'project_forbidden' : writing;
+    t.equal(await result({}), writing, id);
     t.equal(await result({ access: 'read' }), reading, id);
     t.equal(await result({ projectId: 'prj_1' }), scoped, id);
     if (!onProject) continue;
     t.equal(await result({ projectId: 'prj_2' }), 'project_forbidden', id);
     t.equal(await result({ projectId: 'prj_2', access: 'read' }), 'project_forbidden', id);
-    t.equal(await result(stranger), 'project_forbidden', id);
-    t.equal(await result(stranger, 'none'), 'allowed', `${id}: a missing project gets 404 later`);
+    const strange = endpoint.root ? 'root_key_required' : 'project_forbidden';
+    t.equal(await result(stranger), strange, id);
+    t.equal(await result(stranger, 'none'), writing, `${id}: a missing project gets 404 later`);
     t.equal(await result({ ...stranger, allOrganisations: true }), 'allowed', id);
   }
 });
