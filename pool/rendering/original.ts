@@ -39,7 +39,7 @@ export async function originalOf(
   }
   // `withoutMetadata` would remove what must be kept.
   if (copyright !== null || (variant.keepProfile && facts.colour.hasProfile)) return null;
-  const bytes = isNeeded(facts) ? null : withoutMetadata(source, facts.kind);
+  const bytes = isNeeded(facts) ? null : withoutMetadata(deliverable, facts.kind);
   return bytes === null ? null : { bytes, format };
 }
 

@@ -48,16 +48,13 @@ t.test(
   },
 );
 
-t.test(
-  'CICP is ignored: unsupported-encodings.ts, and `withProfile` in container.ts',
-  async (t) => {
-    const file = await plain('srgb');
-    const pq = Buffer.from('\0\0\0\x04cICP\x09\x10\0\x01\0\0\0\0', 'latin1');
-    pq.writeUInt32BE(crc32(pq.subarray(4, 12)), 12);
-    const hdr = Buffer.concat([file.subarray(0, 33), pq, file.subarray(33)]);
-    t.same(await firstPixel(sharp(hdr)), [128, 128, 128], 'the code values of PQ, as if of sRGB');
-  },
-);
+t.test('CICP is ignored: unsupported-encodings.ts, and `withPngProfile` in png.ts', async (t) => {
+  const file = await plain('srgb');
+  const pq = Buffer.from('\0\0\0\x04cICP\x09\x10\0\x01\0\0\0\0', 'latin1');
+  pq.writeUInt32BE(crc32(pq.subarray(4, 12)), 12);
+  const hdr = Buffer.concat([file.subarray(0, 33), pq, file.subarray(33)]);
+  t.same(await firstPixel(sharp(hdr)), [128, 128, 128], 'the code values of PQ, as if of sRGB');
+});
 
 t.test('twice the density makes an inch four times as long: svg/size.ts', async (t) => {
   const drawing = Buffer.from('<svg xmlns="http://www.w3.org/2000/svg" width="1in" height="1in"/>');

@@ -2,7 +2,7 @@ import { bufferOf } from '../bytes.ts';
 import type { SourceKind } from '../kinds.ts';
 import { sniff } from '../sniff.ts';
 import { unsupportedFormat } from '../unsupported-formats.ts';
-import { gifParts } from './gif.ts';
+import { gifParts, withGifTransparency } from './gif.ts';
 import { withOpenedBrand } from './heif.ts';
 import { heifParts } from './heif-parts.ts';
 import { withHeifProfile } from './heif-profile.ts';
@@ -16,7 +16,7 @@ import { webpParts } from './webp.ts';
 export interface Container {
   /** As decoders read it. */
   readonly bytes: Uint8Array;
-  /** As it may be delivered: without the profile that `bytes` may have for colour codes. */
+  /** As it may be delivered: without what `bytes` may have for the decoders. */
   readonly deliverable: Uint8Array;
   readonly kind: SourceKind;
   /** Scans of a JPEG (ITU-T T.81, B.1): baseline ones have one to four, progressive ones about ten. */
@@ -60,22 +60,19 @@ interface ContainerFormat {
   readonly parts: (file: Buffer) => Parts;
   /** True if parts follow each other and no offset refers to them, which allows to cut out parts. */
   readonly sequential: boolean;
-  /**
-   * The source with the profile of its colour codes (CICP), if it has codes of other colours than sRGB and no
-   * profile: libvips 8.18 ignores them.
-   */
-  readonly withProfile?: (source: Uint8Array) => Uint8Array;
+  /** The source as libvips 8.18 reads it right: with what it does not infer. The same bytes if nothing is missing. */
+  readonly completed?: (source: Uint8Array) => Uint8Array;
 }
 
 /** Null for kinds that are only opened in a process, which has its own limits. */
 export const containerFormats: Readonly<Record<SourceKind, ContainerFormat | null>> = {
   jpeg: { parts: jpegParts, sequential: true },
-  png: { parts: pngParts, sequential: true, withProfile: withPngProfile },
-  gif: { parts: gifParts, sequential: true },
+  png: { parts: pngParts, sequential: true, completed: withPngProfile },
+  gif: { parts: gifParts, sequential: true, completed: withGifTransparency },
   webp: { parts: webpParts, sequential: true },
   tiff: { parts: tiffParts, sequential: false },
-  avif: { parts: heifParts, sequential: false, withProfile: withHeifProfile },
-  heif: { parts: heifParts, sequential: false, withProfile: withHeifProfile },
+  avif: { parts: heifParts, sequential: false, completed: withHeifProfile },
+  heif: { parts: heifParts, sequential: false, completed: withHeifProfile },
   svg: null,
   bmp: null,
   ico: null,
@@ -93,9 +90,12 @@ export function openContainer(source: Uint8Array): Container {
   if (kind === null) throw unsupportedFormat(source);
   const deliverable = kind === 'avif' || kind === 'heif' ? withOpenedBrand(source, kind) : source;
   const format = containerFormats[kind];
-  const bytes = format?.withProfile?.(deliverable) ?? deliverable;
-  const examined = format === null ? notExamined : examine(bufferOf(bytes), format);
-  return { bytes, deliverable, kind, ...examined };
+  if (format === null) return { bytes: deliverable, deliverable, kind, ...notExamined };
+  const examined = examine(bufferOf(deliverable), format);
+  // After the limits of parts were checked.
+  const bytes = format.completed?.(deliverable) ?? deliverable;
+  const all = bytes === deliverable ? examined : examine(bufferOf(bytes), format);
+  return { bytes, deliverable, kind, ...all };
 }
 
 type Examination = Omit<Container, 'bytes' | 'deliverable' | 'kind'>;

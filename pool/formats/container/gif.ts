@@ -1,3 +1,4 @@
+import { bufferOf } from '../bytes.ts';
 import { type PartRole, type Parts, StepLimit } from './parts.ts';
 
 const block = { extension: 0x21, image: 0x2c, trailer: 0x3b } as const;
@@ -46,4 +47,56 @@ function endOfBlocks(file: Buffer, from: number, steps: StepLimit): number | nul
     at += 1 + length;
   }
   return null;
+}
+
+/** In the packed field of a graphic control extension (23). */
+const control = { transparent: 1, disposal: 0b11100, toBackground: 0b01000 } as const;
+/** No pixel has it where colours have fewer than 8 bits. */
+const unusedColour = 255;
+
+/**
+ * A GIF with a transparent colour that no pixel has, in a copy, if areas without a frame are visible and it has no
+ * transparent colour: browsers show such areas transparent, libvips black. Unchanged if every frame has 256
+ * colours.
+ */
+export function withGifTransparency(source: Uint8Array): Uint8Array {
+  const file = bufferOf(source);
+  /** Whether the image is transparent where the frame to come is not. */
+  let isClear = true;
+  let isVisible = false;
+  /** The graphic control extension of the frame to come. */
+  let extension: number | null = null;
+  let place: { readonly frame: number; readonly extension: number | null } | null = null;
+  for (const { role, from } of gifParts(file)) {
+    if (role === 'frame') {
+      const codeSize = file[from + 10 + tableBytes(file[from + 9])] ?? 8;
+      if (codeSize < 8) place ??= { frame: from, extension };
+      isVisible ||= isClear && !covers(file, from);
+      const packed = extension === null ? 0 : (file[extension + 3] ?? 0);
+      isClear = (packed & control.disposal) === control.toBackground;
+      extension = null;
+    } else if (file[from] === block.extension && file[from + 1] === label.graphicControl) {
+      if (file[from + 2] !== 4 || ((file[from + 3] ?? 0) & control.transparent) !== 0)
+        return source;
+      extension = from;
+    }
+  }
+  if (!isVisible || place === null) return source;
+  const { transparent } = control;
+  if (place.extension === null) {
+    const { frame } = place;
+    const added = [block.extension, label.graphicControl, 4, transparent, 0, 0, unusedColour, 0];
+    return Buffer.concat([file.subarray(0, frame), Buffer.from(added), file.subarray(frame)]);
+  }
+  const copy = Buffer.from(file);
+  copy.writeUInt8((file[place.extension + 3] ?? 0) | transparent, place.extension + 3);
+  copy.writeUInt8(unusedColour, place.extension + 6);
+  return copy;
+}
+
+/** Whether a frame has the area of the whole image. */
+function covers(file: Buffer, frame: number): boolean {
+  const [left, top, width, height] = [1, 3, 5, 7].map((at) => file.readUInt16LE(frame + at));
+  const isWhole = width === file.readUInt16LE(6) && height === file.readUInt16LE(8);
+  return left === 0 && top === 0 && isWhole;
 }

@@ -42,6 +42,15 @@ export class ColourSpace {
     return found && new ColourSpace(found.matrix, found.light);
   }
 
+  /** Whether colours are the same without the profile, by its primaries, white and middle tones. */
+  get isSrgb(): boolean {
+    return srgbSamples.every((sample) =>
+      this.fromSrgb(sample).every(
+        (value, channel) => Math.abs(value - (sample[channel] ?? 0)) <= 2,
+      ),
+    );
+  }
+
   /** Converts a colour, to the nearest one if the space does not contain it. */
   fromSrgb([r, g, b]: Rgb): Rgb {
     const linear = [srgbLight[r] ?? 0, srgbLight[g] ?? 0, srgbLight[b] ?? 0] as const;
@@ -76,6 +85,16 @@ export class ColourSpace {
     return light - (curve[low] ?? 0) < (curve[high] ?? 0) - light ? low : high;
   }
 }
+
+const srgbSamples: readonly Rgb[] = [
+  [255, 0, 0],
+  [0, 255, 0],
+  [0, 0, 255],
+  [255, 255, 255],
+  [128, 128, 128],
+  [200, 100, 40],
+  [40, 100, 200],
+];
 
 /** Converted colours that are cached. */
 const maxKnown = 10_000;

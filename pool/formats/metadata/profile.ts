@@ -5,10 +5,10 @@ const tagTable = 128;
 const maxTags = 100;
 
 /**
- * True for an ICC profile named sRGB, as cameras, scanners and editors write it: the colours are the same
- * without it. Some linear profiles have names that begin alike.
+ * True for an ICC profile named sRGB, as cameras, scanners and editors write it. Some linear profiles have names
+ * that begin alike.
  */
-export function isSrgb(profile: Uint8Array): boolean {
+export function isNamedSrgb(profile: Uint8Array): boolean {
   return /^sRGB(?: IEC61966| built-in|2014|\0|$)/.test(description(profile));
 }
 

@@ -116,6 +116,18 @@ t.test('a source with relevant metadata is encoded again', async (t) => {
     withoutMetadata(ordinary, 'jpeg'),
     'an sRGB profile is not relevant',
   );
+  const swapped = Buffer.from(ordinary);
+  for (const [from, to] of [
+    ['rXYZ', 'bXYZ'],
+    ['bXYZ', 'rXYZ'],
+  ] as const) {
+    swapped.write(to, ordinary.indexOf(from), 'latin1');
+  }
+  t.notSame(
+    await pixelsOf((await drawn(swapped, options)).body),
+    await sharp(swapped, { ignoreIcc: true }).raw().toBuffer(),
+    'a profile that has only the name of sRGB is',
+  );
   const cmyk = await small().toColourspace('cmyk').toBuffer();
   t.equal((await (await drawn(cmyk, options)).header()).space, 'srgb');
 });
