@@ -1,6 +1,7 @@
 import type { Collection, Db } from 'mongodb';
 import { withTimeout } from './deadline.ts';
 import { hashApiKey, newApiKey, newKeyId } from './identifiers.ts';
+import { byCreation, pagesOf } from './pages.ts';
 import { retryOnDuplicateKey } from './upsert.ts';
 
 export type KeyAccess = 'read' | 'write';
@@ -94,8 +95,9 @@ export class Keys {
     return withTimeout(this.#collection.findOne({ hash: hashApiKey(secret) }));
   }
 
+  /** By date of creation. */
   list(): Promise<ApiKey[]> {
-    return this.#collection.find().sort({ createdAt: 1, _id: 1 }).toArray();
+    return byCreation(pagesOf(this.#collection));
   }
 
   async isEmpty(): Promise<boolean> {

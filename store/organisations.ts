@@ -2,6 +2,7 @@ import type { Collection, Db } from 'mongodb';
 import { withTimeout } from './deadline.ts';
 import { findDeployment } from './deployment.ts';
 import { newOrganisationId } from './identifiers.ts';
+import { byCreation, pagesOf } from './pages.ts';
 import { findOrInsert } from './upsert.ts';
 
 export interface Organisation {
@@ -46,8 +47,9 @@ export class Organisations {
     return withTimeout(this.#collection.findOne({ _id: id }));
   }
 
+  /** By date of creation. */
   list(): Promise<Organisation[]> {
-    return this.#collection.find().sort({ createdAt: 1, _id: 1 }).toArray();
+    return byCreation(pagesOf(this.#collection));
   }
 
   /** Null for an unknown id. */

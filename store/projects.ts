@@ -3,6 +3,7 @@ import { withTimeout } from './deadline.ts';
 import { newProjectId, newSigningSecret } from './identifiers.ts';
 import type { StoredLayer } from './layer.ts';
 import { StoreUnavailable } from './outage.ts';
+import { byCreation, findPage, pagesOf } from './pages.ts';
 import { isPresetName, type PresetParameters } from './preset.ts';
 import type { Project, ProjectFreshness, ProjectLimits, ProjectSettings } from './project.ts';
 import {
@@ -47,6 +48,26 @@ export const newProjectSettings: ProjectSettings = {
   watermarkMargin: 16,
 };
 
+/** The fields of a project in lists: without its presets, layers, origins and purges, which may be large. */
+const listedFields = [
+  '_id',
+  'orgId',
+  'name',
+  'origin',
+  'allowedOrigins',
+  'color1',
+  'color2',
+  ...(Object.keys(newProjectSettings) as (keyof ProjectSettings)[]),
+  'requireSignedUrls',
+  'signedUrlTtlSeconds',
+  'previousSigningSecret',
+  'createdAt',
+] as const satisfies readonly (keyof Project)[];
+
+export type ListedProject = Pick<Project, (typeof listedFields)[number]>;
+
+const listed = Object.fromEntries(listedFields.map((name) => [name, 1 as const]));
+
 /** @throws Error for an invalid name, which the store could parse as a path */
 function namedField<P extends 'presets' | 'layers'>(parent: P, name: string): `${P}.${string}` {
   if (!isPresetName(name)) throw new Error('not a name of a preset or a layer');
@@ -69,7 +90,7 @@ export class Projects {
   async ensureIndexes(): Promise<void> {
     await this.#collection.createIndex({ changePending: 1 });
     await this.#collection.createIndex({ changeNumber: 1 });
-    await this.#collection.createIndex({ orgId: 1 });
+    await this.#collection.createIndex({ orgId: 1, _id: 1 });
   }
 
   async create({ id: _id = newProjectId(), ...input }: NewProject): Promise<Project> {
@@ -113,11 +134,25 @@ export class Projects {
     return project?.orgId ?? null;
   }
 
-  /** @param orgId null for the projects of every organisation */
-  async list(orgId: string | null = null): Promise<Project[]> {
+  /**
+   * Projects in the order of their ids.
+   * @param orgId null for the projects of every organisation
+   * @param after the last id of the page before; null for the first page
+   */
+  page(orgId: string | null, after: string | null, limit: number): Promise<ListedProject[]> {
     const filter = orgId === null ? {} : { orgId };
-    const found = this.#collection.find(filter).sort({ createdAt: 1, _id: 1 });
-    return (await withTimeout(found.toArray())).map(withoutChange);
+    return findPage(this.#collection, { filter, after, limit, projection: listed });
+  }
+
+  /** All projects in pages. */
+  pages(orgId: string | null = null): AsyncGenerator<ListedProject[]> {
+    const filter = orgId === null ? {} : { orgId };
+    return pagesOf(this.#collection, { filter, projection: listed });
+  }
+
+  /** The projects of every organisation, by date of creation. */
+  list(): Promise<ListedProject[]> {
+    return byCreation(this.pages());
   }
 
   followChanges(): ProjectChanges {

@@ -12,7 +12,7 @@ const printable = (text: string): string => text.replaceAll(/\p{Cc}/gu, '\u{fffd
 /** Prints a table with aligned columns. */
 export function printTable(heads: readonly string[], rows: ReadonlyArray<readonly string[]>): void {
   const widths = heads.map((head, column) =>
-    Math.max(head.length, ...rows.map((row) => row[column]?.length ?? 0)),
+    rows.reduce((width, row) => Math.max(width, row[column]?.length ?? 0), head.length),
   );
   for (const row of [heads, ...rows]) {
     print(

@@ -18,6 +18,7 @@ import { type Endpoint, type EndpointId, findEndpoint } from './endpoints.ts';
 import { bareHostRule } from './hosts-and-urls.ts';
 import { InvalidJson, parseJson } from './json.ts';
 import type { LayerResource } from './layer-resource.ts';
+import { List, readPageQuery } from './list.ts';
 import type { OriginResource } from './origin-resource.ts';
 import type { PresetResource } from './preset-resource.ts';
 import { type PrewarmStore, queuePrewarm } from './prewarm.ts';
@@ -128,11 +129,16 @@ export class ControlPlane {
         },
       };
       const result = await this.#handlers[match.id](call);
+      const { status, name } = endpoint.success;
       const isCsv = result instanceof Csv;
+      const isList = result instanceof List;
+      const links = isList ? result.headers : [];
+      const json = () =>
+        isList ? `{"${name}":[${result.json}]}` : JSON.stringify({ [name]: result });
       request.respond({
-        status: endpoint.success.status,
-        headers: [...(isCsv ? csvHeaders : jsonHeaders), ...location, ...limitHeaders],
-        body: isCsv ? result.text : JSON.stringify({ [endpoint.success.name]: result }),
+        status,
+        headers: [...(isCsv ? csvHeaders : jsonHeaders), ...links, ...location, ...limitHeaders],
+        body: isCsv ? result.text : json(),
       });
     } catch (error) {
       const failure = storeFailureOf(error);
@@ -152,7 +158,8 @@ function handlersOf(environment: ControlPlaneEnvironment): Handlers {
   const { projects, presets, layers, origins, guard, prewarms, purges, usage, baseUrl } =
     environment;
   return {
-    listProjects: async ({ key }) => (await projects.list(key)).map(projectBody),
+    listProjects: async ({ key, query, signal }) =>
+      projects.list(key, readPageQuery(query), signal),
     createProject: async ({ key, input }) =>
       projectBody(await projects.create(typed('CreateProjectInput', input), key.orgId)),
     getProject: async ({ projectId }) => projectBody(await projects.find(projectId)),
@@ -198,21 +205,37 @@ function handlersOf(environment: ControlPlaneEnvironment): Handlers {
       projectBody(await projects.addHost(projectId, typed('DomainInput', input))),
     removeProjectDomain: async ({ projectId, input }) =>
       projectBody(await projects.removeHost(projectId, typed('DomainInput', input))),
-    listProjectOrigins: ({ projectId }) => origins.list(projectId),
+    listProjectOrigins: ({ projectId, query }) =>
+      listed(query, () => origins.list(projectId), hostOf),
     putProjectOrigin: ({ projectId, host, input }) =>
       origins.put(projectId, host, typed('ProjectOriginInput', input)),
     deleteProjectOrigin: ({ projectId, host }) => origins.remove(projectId, host),
-    listProjectPresets: ({ projectId }) => presets.list(projectId),
+    listProjectPresets: ({ projectId, query }) =>
+      listed(query, () => presets.list(projectId), nameOf),
     getProjectPreset: ({ projectId, presetName }) => presets.find(projectId, presetName),
     putProjectPreset: ({ projectId, presetName, input }) =>
       presets.put(projectId, presetName, typed('PresetInput', input)),
     deleteProjectPreset: ({ projectId, presetName }) => presets.remove(projectId, presetName),
-    listProjectLayers: ({ projectId }) => layers.list(projectId),
+    listProjectLayers: ({ projectId, query }) =>
+      listed(query, () => layers.list(projectId), nameOf),
     getProjectLayer: ({ projectId, layerName }) => layers.find(projectId, layerName),
     putProjectLayer: ({ projectId, layerName, input }) =>
       layers.put(projectId, layerName, typed('LayerInput', input)),
     deleteProjectLayer: ({ projectId, layerName }) => layers.remove(projectId, layerName),
   };
+}
+
+const nameOf = ({ name }: { readonly name: string }): string => name;
+const hostOf = ({ host }: { readonly host: string }): string => host;
+
+/** A list that is in memory with its project. */
+async function listed<T>(
+  query: string,
+  find: () => Promise<readonly T[]>,
+  keyOf: (item: T) => string,
+): Promise<List> {
+  const page = readPageQuery(query);
+  return List.of(await find(), keyOf, page);
 }
 
 /** The input of a call, with the type of the schema that validated it. */

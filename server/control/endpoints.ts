@@ -17,7 +17,7 @@ export interface Endpoint {
   /** Default: 64 KiB. */
   readonly maxBodyBytes?: number;
   /** The parameters of the query that the OpenAPI document has. */
-  readonly query?: readonly ('from' | 'to' | 'format')[];
+  readonly query?: readonly ('from' | 'to' | 'format' | 'limit' | 'cursor')[];
   readonly success: {
     readonly status: 200 | 201 | 202;
     readonly name: string;
@@ -35,6 +35,9 @@ export interface Endpoint {
 
 export const controlPrefix = '/api/sdk/v1';
 
+/** Of every list that is read. */
+const pages = { query: ['limit', 'cursor'], errors: [400, 404] } as const;
+
 const preset = { status: 200, name: 'preset', schema: 'Preset' } as const;
 const presets = { status: 200, name: 'presets', schema: 'Preset', isList: true } as const;
 const layer = { status: 200, name: 'layer', schema: 'Layer' } as const;
@@ -51,9 +54,10 @@ export const endpoints = {
     path: '/projects',
     summary: 'List projects',
     description:
-      'The projects that the key can access: its project, or for an all-project key all projects of its organisation.',
+      'The projects that the key can access: its project, or for an all-project key all projects of its organisation. Without `limit` and `cursor` all of them, by date of creation, in at most 16 MB, which are some 25,000 projects; with one of them a page, in the order of the ids.',
+    query: pages.query,
     success: { status: 200, name: 'projects', schema: 'Project', isList: true },
-    errors: [],
+    errors: [400],
   },
   createProject: {
     method: 'POST',
@@ -204,7 +208,7 @@ export const endpoints = {
     summary: 'List private origins',
     description: 'The hosts whose sources need headers or are in a bucket, without any secret.',
     success: origins,
-    errors: [404],
+    ...pages,
   },
   putProjectOrigin: {
     method: 'PUT',
@@ -231,7 +235,7 @@ export const endpoints = {
     summary: 'List presets',
     description: 'The presets of the project, by name.',
     success: presets,
-    errors: [404],
+    ...pages,
   },
   getProjectPreset: {
     method: 'GET',
@@ -266,7 +270,7 @@ export const endpoints = {
     summary: 'List layers',
     description: 'The layers of the project, by name.',
     success: layers,
-    errors: [404],
+    ...pages,
   },
   getProjectLayer: {
     method: 'GET',

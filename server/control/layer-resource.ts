@@ -5,10 +5,10 @@ import type { Project, Projects } from '../../store/projects.ts';
 import { allows } from '../image/access.ts';
 import { findLayer } from '../image/layers.ts';
 import { privateHostError } from './hosts-and-urls.ts';
+import { rejectInvalid } from './invalid.ts';
 import { layerErrors } from './layer-input.ts';
 import { NamedResource, type NamedResourceEnvironment } from './named-resource.ts';
 import { requirePartName } from './preset-resource.ts';
-import { rejectInvalid } from './project-resource.ts';
 import type { Layer, LayerInput } from './schemas.ts';
 
 export type LayerResource = NamedResource<LayerInput, Layer>;

@@ -1,6 +1,6 @@
 import type { Project, Projects } from '../../store/projects.ts';
 import { requireProject } from '../project-cache.ts';
-import { rejectInvalid } from './project-resource.ts';
+import { rejectInvalid } from './invalid.ts';
 
 /** What a kind of named resource, such as presets, has of its own. */
 export interface NamedResourceKind<Input, Body> {

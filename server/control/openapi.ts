@@ -5,10 +5,12 @@ import { examples } from './examples.ts';
 import { healthSchema, readinessSchema } from './health-schema.ts';
 import { imagePaths, imageSchemas, layerFieldSchema, parameterSchema } from './image-paths.ts';
 import { layerFieldsSchema } from './layer-input.ts';
+import { defaultPageItems, maxPageItems } from './list.ts';
 import { presetParametersSchema } from './preset-input.ts';
 import { prewarmVariantSchema } from './prewarm-variants.ts';
 import {
   headerComponents,
+  linkHeader,
   locationHeader,
   plainHeaders,
   rateLimitHeaders,
@@ -123,6 +125,16 @@ const queryParameters = {
     schema: { type: 'string', enum: usageFormats },
     example: 'json',
   },
+  limit: {
+    description: `Asks for a page with at most so many items; ${defaultPageItems} with \`cursor\` alone.`,
+    schema: { type: 'integer', minimum: 1, maximum: maxPageItems },
+    example: defaultPageItems,
+  },
+  cursor: {
+    description: 'The page after that one: of its `Link` header.',
+    schema: { type: 'string' },
+    example: examples.Project.id,
+  },
 };
 const inQuery = (name: keyof typeof queryParameters) => ({
   name,
@@ -159,6 +171,7 @@ function operationObject(id: string, endpoint: Endpoint): object {
           ...plainHeaders,
           ...rateLimitHeaders,
           ...(success.hasLocation && locationHeader),
+          ...(query.some((name) => name === 'cursor') && linkHeader),
         },
         content: successBody(endpoint),
       },

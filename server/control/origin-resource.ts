@@ -9,8 +9,8 @@ import type { Project, Projects } from '../../store/projects.ts';
 import type { Origins } from '../origins/origins.ts';
 import { type ProjectTarget, sealOrigin } from '../origins/sealed-origin.ts';
 import { privateHostError } from './hosts-and-urls.ts';
+import { rejectInvalid } from './invalid.ts';
 import { NamedResource, type NamedResourceEnvironment } from './named-resource.ts';
-import { rejectInvalid } from './project-resource.ts';
 import type { Body } from './schemas.ts';
 
 const hostRule = 'must be a host name without wildcard, with an optional port';

@@ -2,9 +2,9 @@ import { isPresetName } from '../../store/preset.ts';
 import type { Project, Projects } from '../../store/projects.ts';
 import { allows } from '../image/access.ts';
 import { findPreset, presetOptions } from '../image/preset.ts';
+import { rejectInvalid } from './invalid.ts';
 import { NamedResource, type NamedResourceEnvironment } from './named-resource.ts';
 import { presetErrors } from './preset-input.ts';
-import { rejectInvalid } from './project-resource.ts';
 import type { Preset, PresetInput } from './schemas.ts';
 
 export type PresetResource = NamedResource<PresetInput, Preset>;

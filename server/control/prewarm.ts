@@ -7,8 +7,8 @@ import type { Project } from '../../store/projects.ts';
 import { allows } from '../image/access.ts';
 import { readCallback } from './callback.ts';
 import { privateHostError, readUrl, urlRule } from './hosts-and-urls.ts';
+import { rejectInvalid } from './invalid.ts';
 import { optionErrors, variantErrors, variantQuery } from './prewarm-variants.ts';
-import { rejectInvalid } from './project-resource.ts';
 import type { Body } from './schemas.ts';
 import { excerpt } from './validation-messages.ts';
 

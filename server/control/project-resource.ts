@@ -1,7 +1,9 @@
 import { ServiceError } from '../../contract/errors.ts';
 import { canonicalHostPattern } from '../../contract/hosts.ts';
 import type { AddressGuard } from '../../pool/source/guard.ts';
+import { Semaphore } from '../../pool/source/semaphore.ts';
 import type { Callbacks } from '../../store/callbacks.ts';
+import { isProjectId } from '../../store/identifiers.ts';
 import type { ApiKey } from '../../store/keys.ts';
 import type { Project, ProjectSettings, Projects } from '../../store/projects.ts';
 import type { PurgeHooks } from '../../store/purge-hooks.ts';
@@ -17,12 +19,20 @@ import {
   readUrl,
   urlRule,
 } from './hosts-and-urls.ts';
+import { rejectInvalid } from './invalid.ts';
+import { List, type PageQuery } from './list.ts';
+import { projectBody } from './representation.ts';
 import type { Body } from './schemas.ts';
-import { excerpt, maxErrors } from './validation-messages.ts';
+import { excerpt } from './validation-messages.ts';
 
 /** Bounded, because every image request searches the list. */
 const maxHosts = 1_000;
 const tooManyHosts = `allowedOrigins must not have more than ${maxHosts} hosts`;
+
+/** Bounded, because a whole list is in memory. */
+const maxListBytes = 16_000_000;
+const tooManyProjects =
+  'the projects are too many for one response: request pages, such as ?limit=100, and follow the Link header';
 
 export interface ProjectsEnvironment {
   readonly projects: Projects;
@@ -43,28 +53,59 @@ export interface Purged {
   readonly receipt: Body<'PurgeReceipt'>;
 }
 
-/** @throws ServiceError invalid_request with the first `maxErrors` errors, unless there are none */
-export function rejectInvalid(errors: readonly [string]): never;
-export function rejectInvalid(errors: readonly string[]): void;
-export function rejectInvalid(errors: readonly string[]): void {
-  if (errors.length === 0) return;
-  throw new ServiceError('invalid_request', `${errors.slice(0, maxErrors).join('; ')}.`);
-}
-
 /** The projects of the control plane and of the admin command. */
 export class ProjectResource {
   readonly #environment: ProjectsEnvironment;
+  /** One after the other, so that few are in memory. */
+  readonly #wholeLists = new Semaphore(1);
 
   constructor(environment: ProjectsEnvironment) {
     this.#environment = environment;
   }
 
-  /** The projects that a key can access. */
-  async list({ projectId, allOrganisations, orgId }: ApiKey): Promise<Project[]> {
+  /**
+   * The projects that a key can access.
+   * @param page in the order of the ids; null for all of them
+   * @param signal aborts when the client disconnects
+   * @throws ServiceError invalid_request for too many projects
+   */
+  async list(key: ApiKey, page: PageQuery | null, signal: AbortSignal): Promise<List> {
+    const { projectId, allOrganisations, orgId } = key;
     const { projects } = this.#environment;
-    if (projectId === null) return projects.list(allOrganisations ? null : orgId);
-    const project = await projects.find(projectId);
-    return project === null ? [] : [project];
+    if (page !== null && page.cursor !== null && !isProjectId(page.cursor)) {
+      rejectInvalid(['cursor must be that of a Link header']);
+    }
+    const idOf = ({ id }: Body<'Project'>) => id;
+    if (projectId !== null) {
+      const project = await projects.find(projectId);
+      return List.of(project === null ? [] : [projectBody(project)], idOf, page);
+    }
+    const organisation = allOrganisations ? null : orgId;
+    if (page === null) return this.#listAll(organisation, signal);
+    const found = await projects.page(organisation, page.cursor, page.limit + 1);
+    return List.firstOf(found.map(projectBody), idOf, page.limit);
+  }
+
+  /** By date of creation. */
+  async #listAll(organisation: string | null, signal: AbortSignal): Promise<List> {
+    const leave = await this.#wholeLists.enter(signal);
+    try {
+      const texts: { readonly createdAt: number; readonly json: string }[] = [];
+      let bytes = 0;
+      for await (const page of this.#environment.projects.pages(organisation)) {
+        signal.throwIfAborted();
+        for (const project of page) {
+          const json = JSON.stringify(projectBody(project));
+          bytes += Buffer.byteLength(json) + 1;
+          texts.push({ createdAt: project.createdAt.getTime(), json });
+        }
+        if (bytes > maxListBytes) rejectInvalid([tooManyProjects]);
+      }
+      texts.sort((a, b) => a.createdAt - b.createdAt);
+      return new List(texts.map(({ json }) => json).join());
+    } finally {
+      leave();
+    }
   }
 
   async find(id: string): Promise<Project> {

@@ -1,4 +1,4 @@
-import type { Project } from '../../store/projects.ts';
+import type { ListedProject, Project } from '../../store/projects.ts';
 import { parameterNames } from '../image/parameters.ts';
 import { type Body, bodySchemas } from './schemas.ts';
 
@@ -9,7 +9,7 @@ function pick<T, K extends keyof T>(object: T, names: readonly K[]): Pick<T, K> 
 }
 
 /** A project in responses: only the fields of the schema, no secrets. */
-export function projectBody(project: Project): Body<'Project'> {
+export function projectBody(project: ListedProject): Body<'Project'> {
   const fields = {
     ...project,
     id: project._id,

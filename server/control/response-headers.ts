@@ -51,6 +51,10 @@ export const headerComponents = {
   ),
   'Cross-Origin-Resource-Policy': text('Any page may embed the image.', 'cross-origin'),
   ETag: text('A strong entity tag of the bytes, for If-None-Match.', '"pYb2wTQBUvjGWPyXc3nMGQ"'),
+  Link: text(
+    'If a page was asked for and there is a next one: its address, relative to the URL of the request (RFC 8288).',
+    '<?limit=100&cursor=prj_32gx1acb9wtykf3m>; rel="next"',
+  ),
   Location: text(
     'Where to ask what has become of the request, relative to its URL (RFC 9110, 10.2.2).',
     'prewarms/pre_9gx41acb9wtykf3m',
@@ -124,6 +128,7 @@ export const imageErrorHeaders = {
 };
 export const challengeHeader = references('WWW-Authenticate');
 export const allowHeader = references('Allow');
+export const linkHeader = references('Link');
 export const locationHeader = references('Location');
 export const retryAfterHeader = references('Retry-After');
 

@@ -2,7 +2,8 @@ import { ServiceError } from '../../contract/errors.ts';
 import { prefersCsv } from '../http/accept.ts';
 import { hasTooManyParameters, tooManyParameters } from '../image/address.ts';
 import { dateOf } from '../usage/usage-totals.ts';
-import { rejectInvalid } from './project-resource.ts';
+import { rejectInvalid } from './invalid.ts';
+import { singleParameter } from './single-parameter.ts';
 
 export const usageFormats = ['json', 'csv'] as const;
 type UsageFormat = (typeof usageFormats)[number];
@@ -31,11 +32,7 @@ export function readUsageQuery(query: string, accept: string, now: number): Usag
   if (hasTooManyParameters(query)) throw new ServiceError('invalid_request', tooManyParameters);
   const parameters = new URLSearchParams(query);
   const errors: string[] = [];
-  const read = (name: string): string | null => {
-    const [value = null, ...more] = parameters.getAll(name);
-    if (more.length > 0) errors.push(`${name} is given more than once`);
-    return value;
-  };
+  const read = (name: string) => singleParameter(parameters, name, errors);
   const readDate = (name: string): number | null => {
     const text = read(name);
     if (text === null) return null;

@@ -1,6 +1,6 @@
 import type { Collection, Db, Document } from 'mongodb';
+import { pagesOf } from '../pages.ts';
 import { updateTogether } from '../updates.ts';
-import { pagesOf } from './pages.ts';
 import type { StoreIds } from './store-ids.ts';
 
 /** The version of a document that two stores had in common, as one of them remembers it. */
@@ -69,12 +69,12 @@ export class CommonVersions {
   async forget(source: Collection, target: Collection): Promise<void> {
     const [prefix] = this.#prefixes;
     // In ASCII 0 follows the slash.
-    const range = { $gte: prefix, $lt: `${prefix.slice(0, -1)}0` };
-    for await (const page of pagesOf(this.#inTarget as unknown as Collection, range)) {
-      const filter = { _id: { $in: page.map(({ of }) => of) } };
+    const filter = { _id: { $gte: prefix, $lt: `${prefix.slice(0, -1)}0` } };
+    for await (const page of pagesOf(this.#inTarget, { filter })) {
+      const among = { _id: { $in: page.map(({ of }) => of) } } as Document;
       const projection = { _id: 1 };
       const kept = await Promise.all(
-        [source, target].map((one) => one.find(filter, { projection }).toArray()),
+        [source, target].map((one) => one.find(among, { projection }).toArray()),
       );
       const ids = new Set(kept.flat().map(({ _id }) => String(_id)));
       const gone = page.filter(({ of }) => !ids.has(String(of))).map(({ _id }) => String(_id));

@@ -1,9 +1,9 @@
 import type { Collection, Db, Document } from 'mongodb';
+import { pagesOf } from '../pages.ts';
 import { CommonVersions } from './common-versions.ts';
 import type { CopiedCollection } from './copied-collections.ts';
 import { copyDocument, guarded, type Pair, type PassOptions } from './copy-document.ts';
 import { canonicalText, DocumentsDigest, digestOf, without } from './documents.ts';
-import { pagesOf } from './pages.ts';
 import type { StoreIds } from './store-ids.ts';
 
 /** Numbers of documents of a collection, by outcome. */

@@ -11,6 +11,7 @@ const optional = new Set([
   'cache-status',
   'cdn-cache-control',
   'content-disposition',
+  'link',
   'surrogate-control',
   'x-fallback',
 ]);
@@ -38,6 +39,7 @@ t.test('the generated client calls every operation', async (t) => {
       ['/api/ready', '/api/ready'],
       [projects, projects],
       [projects, projects, authorized],
+      [projects, `${projects}?limit=1`, authorized],
       [`${projects}/{projectId}`, `${projects}/prj_0000000000000000`, authorized],
     ];
     const { paths, components } = JSON.parse(document);

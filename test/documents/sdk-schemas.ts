@@ -103,13 +103,16 @@ function declaration([name, schema]: readonly [string, Schema]): string {
   return `${comment(schema)}export ${declared}`;
 }
 
+/** What `iterate` of the client sets by itself. */
+const pageParameters: readonly string[] = ['limit', 'cursor'];
+
 /** The parameters, the body and the result of an operation, as the fields of a type. */
 function operationType([id, endpoint]: readonly [string, Endpoint]): string {
   const { method, path, input, inputOptional = false, success, summary, description } = endpoint;
   const { parameters = [] } = paths[`${controlPrefix}${path}`]?.[method.toLowerCase()] ?? {};
   const of = (place: Parameter['in']) =>
     parameters
-      .filter((one) => one.in === place)
+      .filter((one) => one.in === place && !pageParameters.includes(one.name))
       .map(({ name, description: text, schema }) => {
         const described = text === undefined ? schema : { ...schema, description: text };
         return `${comment(described)}${name}${field(schema, place === 'path')}`;

@@ -15,12 +15,14 @@ export const errorsModule = (): string =>
 export function operationsModule(): string {
   const rows = Object.entries<Endpoint>(endpoints).map(([id, endpoint]) => {
     const { method, path, input, inputOptional, query, success } = endpoint;
+    const isPaged = query?.includes('cursor') ?? false;
     const row = {
       method,
       path,
       body: input && (inputOptional === true ? 'optional' : 'required'),
-      query: inputOptional === true ? ['host'] : query,
+      query: inputOptional === true ? ['host'] : isPaged ? undefined : query,
       result: success.name,
+      isPaged: isPaged || undefined,
       hasLocation: success.hasLocation,
     };
     return `${id}: ${literal(row)},`;
@@ -29,7 +31,8 @@ export function operationsModule(): string {
 
   /**
    * The operations of the control plane. \`path\` is below the prefix; \`result\` is the field of the response's
-   * body that has the value; with \`hasLocation\` the response's Location is the URL of the request's progress.
+   * body that has the value; with \`isPaged\` a list can be asked for in pages; with \`hasLocation\` the response's
+   * Location is the URL of the request's progress.
    */
   export const operations = { ${rows.join('\n')} } as const;`;
 }

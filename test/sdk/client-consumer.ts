@@ -19,6 +19,11 @@ export async function consume(options: ClientOptions, images: ImageUrls): Promis
 
   const projects: readonly Project[] = await client.listProjects({ signal });
   const [{ id: projectId } = { id: '' }] = projects;
+  for await (const { name } of client.iterate('listProjects', {}, { signal })) {
+    name satisfies string;
+  }
+  // @ts-expect-error An operation that has no list.
+  client.iterate('getProject', { projectId });
   const maxWidth: number | null = (await client.getProject({ projectId }, { signal })).maxWidth;
   const usage: Usage = await client.getProjectUsage({ projectId, from: '2026-11-01' });
   const csv: string = await client.getProjectUsage({ projectId, format: 'csv' });

@@ -109,6 +109,9 @@ t.test('every operation succeeds, also through a failing proxy', async (t) => {
   t.same(await client.listProjectLayers({ projectId }), [layer]);
   t.same(await client.deleteProjectLayer({ projectId, layerName: 'badge' }), []);
 
+  t.same(await collected(client.iterate('listProjects')), await client.listProjects());
+  t.same(await collected(client.iterate('listProjectPresets', { projectId })), []);
+
   t.match(await client.getHealth(), { ok: true, checks: { database: { ok: true } } });
   t.same(await client.getReadiness(), { ready: true, status: 'ready' });
 
@@ -130,6 +133,45 @@ t.test('every operation succeeds, also through a failing proxy', async (t) => {
     const expected = operationId === 'removeProjectDomain' ? ['host'] : [];
     t.same(both, expected, `${operationId}: fields of the path, the query and the body differ`);
   }
+});
+
+async function collected<T>(items: AsyncIterable<T>): Promise<T[]> {
+  const all: T[] = [];
+  for await (const item of items) all.push(item);
+  return all;
+}
+
+t.test('a list is read in pages, each when it is needed', async (t) => {
+  const asked: string[] = [];
+  const next = new Map([
+    ['?limit=100', '<?limit=100&cursor=b%26c>; rel="next"'],
+    ['?limit=100&cursor=b%26c', '</x/api?limit=100&cursor=d>; rel="next"'],
+  ]);
+  const fetch = async (url: string) => {
+    const { pathname, search } = new URL(url);
+    asked.push(search);
+    if (asked.length > 9) throw new Error('the pages do not end');
+    const link = next.get(search);
+    const headers = { 'content-type': 'application/json', ...(link && { link }) };
+    return new Response(JSON.stringify({ presets: [pathname, search] }), { headers });
+  };
+  const options = {
+    baseUrl: 'https://img.example/x',
+    apiKey,
+    fetch: fetch as typeof globalThis.fetch,
+  };
+  const client = createClientWith(options, stoppedClock());
+  const presets = client.iterate('listProjectPresets', { projectId: 'prj_1' });
+  await presets.next();
+  await presets.next();
+  t.equal(asked.length, 1);
+  t.same((await collected(presets)).length, 4);
+  t.same(asked, ['?limit=100', '?limit=100&cursor=b%26c', '?limit=100&cursor=d']);
+  t.match(await client.iterate('listProjectPresets', { projectId: 'prj_1' }).next(), {
+    value: '/x/api/sdk/v1/projects/prj_1/presets',
+  });
+  await t.rejects(client.iterate('getProject' as never).next(), TypeError);
+  await t.rejects(client.iterate('listProjectLayers').next(), /needs projectId/);
 });
 
 interface Operation {

@@ -494,6 +494,41 @@ t.test('the console in a browser', { skip: noChromium }, async (t) => {
     t.match(problems, [/status of 404/, /status of 403/]);
   });
 
+  t.test('a key with many projects', async (t) => {
+    const { _id: orgId } = await api.store.organisations.create('Many');
+    const ids: string[] = [];
+    for (let n = 0; n < 120; n += 1) {
+      const input = { orgId, name: `Shop ${n}`, origin: 'https://e.test/', allowedOrigins: [] };
+      ids.push((await api.store.projects.create(input))._id);
+    }
+    const last = ids.sort().at(-1) ?? '';
+    const issued = { name: 'many', orgId, projectId: null, access: 'read' } as const;
+    const { secret } = await api.store.keys.issue(issued);
+    const { page, problems } = await opened();
+    const asked: string[] = [];
+    page.on('request', (request) => {
+      const { pathname, search } = new URL(request.url());
+      if (pathname.endsWith('/projects')) asked.push(search);
+    });
+    await page.goto(`${url}/#/projects/${last}`);
+    await signIn(page, secret);
+    await page.getByText(last, { exact: true }).first().waitFor();
+    await page.getByRole('link', { name: 'All projects' }).click();
+    const cards = page.locator('.projects .card');
+    await until('the first page and the opened project', async () => (await cards.count()) === 101);
+    t.same(await violationsOf(page), []);
+    await page.getByRole('button', { name: 'Show more projects' }).click();
+    await until('all of them', async () => (await cards.count()) === 120);
+    t.equal(await page.getByRole('button', { name: 'Show more projects' }).count(), 0);
+    t.same(asked, ['?limit=100', `?limit=100&cursor=${ids[99]}`]);
+
+    await page.reload();
+    await page.goto(`${url}/#/?project=${last}`);
+    await page.getByRole('heading', { name: 'Playground' }).waitFor();
+    t.equal(await page.getByLabel('Project', { exact: true }).inputValue(), last, 'an id is typed');
+    t.same(problems, []);
+  });
+
   t.test('screenshots for the documents', { skip: screenshotFolder === undefined }, async () => {
     const input = {
       name: 'My shop',

@@ -173,6 +173,17 @@ t.test('a repeated copy copies changes and deletions', async (t) => {
   t.same(await to.projects.find(id), await from.projects.find(id));
   t.match(await follower.next(), [{ _id: id }], 'processes that use the copy notice it');
 
+  for (const host of ['a.test', 'b.test']) {
+    await to.projects.addHost(id, host);
+    await to.projects.removeHost(id, host);
+  }
+  const { revision = 0 } = (await to.projects.find(id)) ?? {};
+  await from.projects.updateSettings(id, { defaultQuality: 42 });
+  t.match((await copied(from, to)).of('projects'), { updated: 1, conflicts: 0 });
+  const next = await to.projects.find(id);
+  t.equal(next?.defaultQuality, 42);
+  t.ok((next?.revision ?? 0) > revision, 'a higher revision than that which processes know');
+
   const extra = { orgId, name: 'Extra', origin: 'https://x.test/', allowedOrigins: [] };
   const { _id: own } = await to.projects.create(extra);
   await queued.deleteMany({ _id: second });

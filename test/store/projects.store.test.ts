@@ -23,15 +23,38 @@ t.test('a new project has the default settings', async (t) => {
   t.same(await projects.find(project._id), project);
 });
 
-t.test('projects are listed by date of creation', async (t) => {
+t.test('projects are listed by date of creation, or in pages by id', async (t) => {
   const { projects } = await testProjects(t);
   t.same(await projects.list(), []);
+  t.same(await projects.page(null, null, 2), []);
   const created = [];
   for (const name of ['c', 'a', 'b']) {
-    created.push(await projects.create({ ...newProject, name }));
+    created.push((await projects.create({ ...newProject, name }))._id);
     await sleep(2);
   }
-  t.same(await projects.list(), created);
+  const { _id: other } = await projects.create({ ...newProject, orgId: 'org_2' });
+  const idsOf = (page: readonly { readonly _id: string }[]) => page.map(({ _id }) => _id);
+  t.same(idsOf(await projects.list()), [...created, other]);
+
+  for (const [orgId, ids] of [
+    [null, [...created, other].sort()],
+    [newProject.orgId, [...created].sort()],
+    ['org_2', [other]],
+    ['org_3', []],
+  ] as const) {
+    const first = idsOf(await projects.page(orgId, null, 2));
+    t.same(first, ids.slice(0, 2));
+    const last = first.at(-1);
+    if (last !== undefined) t.same(idsOf(await projects.page(orgId, last, 2)), ids.slice(2, 4));
+  }
+  const id = created[0] ?? '';
+  await projects.setPreset(id, 'card', { w: 1 });
+  await projects.purge(id, ['0123456789abcdef']);
+  await projects.requireSignatures(id, null);
+  const listed = (await projects.list()).find(({ _id }) => _id === id);
+  t.match(listed, { name: 'c', requireSignedUrls: true, defaultQuality: 80 });
+  const names = Object.keys(listed ?? {});
+  for (const name of ['presets', 'purges', 'signingSecret']) t.notOk(names.includes(name), name);
 });
 
 t.test('an update changes only its fields, the revision and the date', async (t) => {

@@ -1,3 +1,4 @@
+import type { operations } from '../generated/operations.ts';
 import type {
   HealthStatus,
   Operations,
@@ -11,7 +12,7 @@ import { type Clock, systemClock } from './clock.ts';
 import { type ClientOptions, readOptions } from './connection.ts';
 import { hasInput, type Input, operationList } from './operation.ts';
 import { type PictureUrls, prewarmsOf } from './prewarms-of.ts';
-import { healthRequest, requestOf } from './request.ts';
+import { healthRequest, type Page, pageRequestOf, requestOf } from './request.ts';
 import { type CallOptions, type Request, send } from './send.ts';
 
 type Fields<T> = [NonNullable<T>] extends [never] ? unknown : NonNullable<T>;
@@ -58,11 +59,32 @@ type Method<Id extends keyof Operations> = Id extends 'getProjectUsage'
 /** Every operation of the control plane, by its name in the OpenAPI document. */
 type ControlPlane = { readonly [Id in keyof Operations]: Method<Id> };
 
+type Table = typeof operations;
+
+/** The operations whose result is a list that the service sends in pages. */
+export type ListId = {
+  [Id in keyof Operations]: Table[Id] extends { readonly isPaged: true } ? Id : never;
+}[keyof Operations];
+
+/** An item of the list that an operation resolves with. */
+export type ListItem<Id extends ListId> = Operations[Id]['result'] extends readonly (infer Item)[]
+  ? Item
+  : never;
+
 /**
  * The methods reject with an `ApiError`, a `ConnectionError`, a `TimeoutError`, or the reason of the call's
  * signal; and with a TypeError for a field that cannot be sent.
  */
 export interface Client extends ControlPlane {
+  /**
+   * The items of a list, however long it is: the service is asked for pages, each when its items are needed.
+   * `iterate('listProjects')` yields the projects in the order of their ids.
+   */
+  iterate<Id extends ListId>(
+    operation: Id,
+    input?: OperationInput<Id>,
+    options?: CallOptions,
+  ): AsyncGenerator<ListItem<Id>, void, undefined>;
   /** The health of the service and of what it depends on; also that of a service that is not healthy. */
   getHealth(options?: CallOptions): Promise<HealthStatus>;
   /** Whether to send requests to this machine. */
@@ -116,6 +138,17 @@ export function createClientWith(options: ClientOptions, clock: Clock): Client {
           call(requestOf(operation, input, connection), callOptions)
       : (callOptions?: CallOptions) => call(requestOf(operation, {}, connection), callOptions);
   }
+  const iterate: Client['iterate'] = async function* (id, input, callOptions) {
+    const operation = operationList().find((one) => one.id === id && one.isPaged);
+    if (operation === undefined) throw new TypeError(`${id} is not an operation that lists`);
+    let cursor: string | null = null;
+    do {
+      const request = pageRequestOf(operation, (input ?? {}) as Input, cursor, connection);
+      const page = (await call(request, callOptions)) as Page;
+      yield* page.items as readonly ListItem<typeof id>[];
+      ({ cursor } = page);
+    } while (cursor !== null);
+  };
   // Each entry of the table has its method; the tests call all of them.
   const operations = client as unknown as ControlPlane;
   const warm: Client['warm'] = async (picture, callOptions) => {
@@ -133,5 +166,5 @@ export function createClientWith(options: ClientOptions, clock: Clock): Client {
       await clock.sleep(progressEveryMs, callOptions?.signal);
     }
   };
-  return Object.assign(client, { warm, waitForPrewarm }) as unknown as Client;
+  return Object.assign(client, { iterate, warm, waitForPrewarm }) as unknown as Client;
 }

@@ -2,6 +2,8 @@ export type * from '../generated/schemas.ts';
 export {
   type Client,
   createClient,
+  type ListId,
+  type ListItem,
   type OperationInput,
   type OperationResult,
   type PrewarmReference,

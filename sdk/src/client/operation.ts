@@ -13,6 +13,8 @@ export interface Operation {
   readonly hasBody: boolean;
   /** The field of the response's body that has the result. */
   readonly result: string;
+  /** The result is a list, which can be asked for in pages. */
+  readonly isPaged: boolean;
   readonly hasLocation: boolean;
 }
 
@@ -23,6 +25,7 @@ interface Entry {
   readonly query?: readonly string[];
   readonly body?: 'required' | 'optional';
   readonly result: string;
+  readonly isPaged?: true;
   readonly hasLocation?: true;
 }
 
@@ -40,13 +43,14 @@ const repeatablePosts: Readonly<Record<PostId, boolean>> = {
 
 export const operationList = (): readonly Operation[] =>
   Object.entries<Entry>(operations).map(
-    ([id, { method, path, query, body, result, hasLocation }]) => ({
+    ([id, { method, path, query, body, result, isPaged, hasLocation }]) => ({
       id: id as OperationId,
       method,
       path,
       query: query ?? [],
       hasBody: body !== undefined,
       result,
+      isPaged: isPaged ?? false,
       hasLocation: hasLocation ?? false,
     }),
   );

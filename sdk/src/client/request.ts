@@ -42,6 +42,39 @@ export function requestOf(
   };
 }
 
+/** A page of a list, and the cursor of the next one; null for the last page. */
+export interface Page {
+  readonly items: readonly unknown[];
+  readonly cursor: string | null;
+}
+
+/** The request of a page. @param cursor null for the first one */
+export function pageRequestOf(
+  operation: Operation,
+  input: Input,
+  cursor: string | null,
+  connection: Connection,
+): Request<Page> {
+  const request = requestOf(operation, input, connection);
+  const query = new URLSearchParams({ limit: String(pageItems), ...(cursor && { cursor }) });
+  return {
+    ...request,
+    target: `${request.target}?${query}`,
+    read: (answer) => ({
+      items: request.read(answer) as readonly unknown[],
+      cursor: nextCursor(answer.headers.get('link')),
+    }),
+  };
+}
+
+const pageItems = 100;
+
+/** The cursor in the reference to the next page (RFC 8288), or null. */
+function nextCursor(link: string | null): string | null {
+  const [, query = ''] = /<[^<>?]*\?([^<>]*)>; rel="next"/.exec(link ?? '') ?? [];
+  return new URLSearchParams(query).get('cursor');
+}
+
 /** A segment of dots, also of encoded ones, would be resolved, so that the path would be another one. */
 function segment(operation: string, name: string, value: unknown): string {
   if (typeof value !== 'string' || /^\.{0,2}$/.test(value)) {

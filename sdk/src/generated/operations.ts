@@ -4,10 +4,11 @@ export const controlPrefix = '/api/sdk/v1';
 
 /**
  * The operations of the control plane. `path` is below the prefix; `result` is the field of the response's
- * body that has the value; with `hasLocation` the response's Location is the URL of the request's progress.
+ * body that has the value; with `isPaged` a list can be asked for in pages; with `hasLocation` the response's
+ * Location is the URL of the request's progress.
  */
 export const operations = {
-  listProjects: { method: 'GET', path: '/projects', result: 'projects' },
+  listProjects: { method: 'GET', path: '/projects', result: 'projects', isPaged: true },
   createProject: { method: 'POST', path: '/projects', body: 'required', result: 'project' },
   getProject: { method: 'GET', path: '/projects/{projectId}', result: 'project' },
   getProjectConfiguration: {
@@ -82,7 +83,12 @@ export const operations = {
     query: ['host'],
     result: 'project',
   },
-  listProjectOrigins: { method: 'GET', path: '/projects/{projectId}/origins', result: 'origins' },
+  listProjectOrigins: {
+    method: 'GET',
+    path: '/projects/{projectId}/origins',
+    result: 'origins',
+    isPaged: true,
+  },
   putProjectOrigin: {
     method: 'PUT',
     path: '/projects/{projectId}/origins/{host}',
@@ -94,7 +100,12 @@ export const operations = {
     path: '/projects/{projectId}/origins/{host}',
     result: 'origins',
   },
-  listProjectPresets: { method: 'GET', path: '/projects/{projectId}/presets', result: 'presets' },
+  listProjectPresets: {
+    method: 'GET',
+    path: '/projects/{projectId}/presets',
+    result: 'presets',
+    isPaged: true,
+  },
   getProjectPreset: {
     method: 'GET',
     path: '/projects/{projectId}/presets/{presetName}',
@@ -111,7 +122,12 @@ export const operations = {
     path: '/projects/{projectId}/presets/{presetName}',
     result: 'presets',
   },
-  listProjectLayers: { method: 'GET', path: '/projects/{projectId}/layers', result: 'layers' },
+  listProjectLayers: {
+    method: 'GET',
+    path: '/projects/{projectId}/layers',
+    result: 'layers',
+    isPaged: true,
+  },
   getProjectLayer: {
     method: 'GET',
     path: '/projects/{projectId}/layers/{layerName}',

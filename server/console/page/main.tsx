@@ -11,6 +11,7 @@ import { Failure, fetchJson } from './service.ts';
 import { ServicePage } from './service-page.tsx';
 import { type Session, useSession } from './session.ts';
 import { SignIn } from './sign-in.tsx';
+import { useProject } from './use-project.ts';
 
 /** The page at `/`. */
 function App() {
@@ -100,6 +101,7 @@ interface PageProps {
 
 function Page({ route, session, history, description }: PageProps) {
   const [, page = '', id] = route.path.split('/');
+  const project = useProject(session, page === 'projects' ? (id ?? '') : '');
   if (page === 'service') return <ServicePage history={history} />;
   if (page === '') {
     // A link to another project or picture resets the state.
@@ -118,8 +120,8 @@ function Page({ route, session, history, description }: PageProps) {
   if (api === null || projects === null) return <SignIn session={session} />;
   if (id === undefined)
     return <ProjectsPage api={api} session={session} description={description} />;
-  const project = projects.find((one) => one.id === id);
-  if (project === undefined) return <p>The key has no project {id}.</p>;
+  if (project === undefined) return <p>Loading…</p>;
+  if (project === null) return <p>The key has no project {id}.</p>;
   const onChange = session.setProject;
   return (
     <ProjectPage

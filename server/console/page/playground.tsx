@@ -12,6 +12,7 @@ import { type PageRoute, replaceRoute } from './route.ts';
 import { initial, Samples } from './samples.tsx';
 import type { Session } from './session.ts';
 import { snippets } from './snippets.ts';
+import { useProject } from './use-project.ts';
 import { Welcome } from './welcome.tsx';
 
 interface PlaygroundProps {
@@ -35,7 +36,8 @@ export function Playground({ description, route, session }: PlaygroundProps) {
   );
   const [accept, setAccept] = useState<string>(browsers[0][0]);
   const [loads, setLoads] = useState(0);
-  const onlyProject = session.projects?.length === 1 ? session.projects[0] : undefined;
+  const onlyProject =
+    session.next === null && session.projects?.length === 1 ? session.projects[0] : undefined;
   useEffect(() => {
     if (project === '' && onlyProject !== undefined) setProject(onlyProject.id);
   }, [project, onlyProject]);
@@ -51,7 +53,7 @@ export function Playground({ description, route, session }: PlaygroundProps) {
   const original = useImage(path(originalOptions), plainAccept);
   const text = useImage(path({ fmt: 'json' }), plainAccept).loaded?.text ?? null;
   const information = useMemo(() => (text === null ? null : readInformation(text)), [text]);
-  const known = session.projects?.find(({ id }) => id === project) ?? null;
+  const known = useProject(session, /^prj_\w{16}$/.test(project) ? project : '') ?? null;
   const defaults = defaultsOf(known);
   const origin = known?.origin ?? source;
   const { baseUrl, parameters } = description;

@@ -7,10 +7,10 @@ interface ProjectFieldProps {
   readonly onChange: (id: string) => void;
 }
 
-/** Selects a project of the key, or takes an id, which needs no key. */
+/** Selects a project of the key, or takes an id, which needs no key, or if the key has many projects. */
 export function ProjectField({ session, value, onChange }: ProjectFieldProps) {
   const projects = session.projects ?? [];
-  if (projects.length === 0) {
+  if (projects.length === 0 || session.next !== null) {
     const set = (text: string) => onChange(text.trim());
     return <TextField label="Project" placeholder="prj_…" value={value} onChange={set} />;
   }

@@ -44,8 +44,26 @@ export function ProjectsPage({ api, session, description }: ProjectsPageProps) {
           ))}
         </ul>
       )}
+      {session.next !== null && <MoreProjects session={session} />}
       <NewProject api={api} session={session} description={description} />
     </section>
+  );
+}
+
+function MoreProjects({ session }: Pick<ProjectsPageProps, 'session'>) {
+  const { run, busy, failure } = useAction();
+  const load = () =>
+    run(async () => {
+      await session.loadMore();
+      return '';
+    });
+  return (
+    <>
+      <FailureNotice failure={failure} />
+      <button type="button" disabled={busy} onClick={load}>
+        Show more projects
+      </button>
+    </>
   );
 }
 

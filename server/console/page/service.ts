@@ -109,8 +109,10 @@ export interface UsageBody {
   readonly total: UsageFigures;
 }
 
-/** The fields of responses; each response has one of them, and its `Location`. */
+/** The fields of responses; each response has one of them, and what its headers refer to. */
 export interface ResponseBody {
+  /** The query of the next page of a list; null for the last page. */
+  readonly next: string | null;
   /** Relative to the URL of the request. */
   readonly location: string | null;
   readonly project: Project;
@@ -142,6 +144,8 @@ export function apiWithKey(key: string): Api {
       cache: 'no-store',
     });
     if (!response.ok) throw await failureOf(response);
-    return { ...(await response.json()), location: response.headers.get('location') };
+    const [, next = null] =
+      /<(\?[^>]*)>; rel="next"/.exec(response.headers.get('link') ?? '') ?? [];
+    return { ...(await response.json()), next, location: response.headers.get('location') };
   };
 }

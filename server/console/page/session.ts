@@ -5,12 +5,16 @@ import { type Api, apiWithKey, Failure, type Project } from './service.ts';
 export interface Session {
   /** Null before a user signs in. */
   readonly api: Api | null;
-  /** The projects that the key can access; null until they are loaded. */
+  /** The projects that the key can access, as far as they are loaded; null until some are. */
   readonly projects: readonly Project[] | null;
+  /** The query of the next page of the projects; null when all are loaded. */
+  readonly next: string | null;
   readonly failure: Failure | null;
   /** Checks a key by listing its projects. Resolves with whether it is valid. */
   readonly signIn: (key: string) => Promise<boolean>;
   readonly signOut: () => void;
+  /** Loads the next page of the projects. @throws Failure */
+  readonly loadMore: () => Promise<void>;
   /** Adds or replaces a project in the list. */
   readonly setProject: (project: Project) => void;
 }
@@ -18,8 +22,11 @@ export interface Session {
 /** The key in the session storage: it survives a reload and ends with the tab. */
 const storageKey = 'image-delivery-api-key';
 
-type State = Pick<Session, 'api' | 'projects' | 'failure'>;
-const signedOut: State = { api: null, projects: null, failure: null };
+type State = Pick<Session, 'api' | 'projects' | 'next' | 'failure'>;
+const signedOut: State = { api: null, projects: null, next: null, failure: null };
+
+/** The first page of the projects. */
+const firstPage = '?limit=100';
 
 export function useSession(): Session {
   const [state, setState] = useState(signedOut);
@@ -27,9 +34,9 @@ export function useSession(): Session {
   const signIn = useCallback(async (key: string) => {
     const api = apiWithKey(key);
     try {
-      const { projects } = await api('GET', '/projects');
+      const { projects, next } = await api('GET', `/projects${firstPage}`);
       sessionStorage.setItem(storageKey, key);
-      setState({ api, projects, failure: null });
+      setState({ api, projects, next, failure: null });
       return true;
     } catch (error) {
       const failure = Failure.of(error);
@@ -45,9 +52,21 @@ export function useSession(): Session {
     if (key !== null) void signIn(key);
   }, [signIn]);
 
+  const { api, next } = state;
+  const loadMore = useCallback(async () => {
+    if (api === null || next === null) return;
+    const page = await api('GET', `/projects${next}`);
+    setState(({ projects, ...others }) => {
+      const ids = new Set(projects?.map(({ id }) => id));
+      const added = page.projects.filter(({ id }) => !ids.has(id));
+      return { ...others, projects: [...(projects ?? []), ...added], next: page.next };
+    });
+  }, [api, next]);
+
   return {
     ...state,
     signIn,
+    loadMore,
     signOut: useCallback(() => {
       sessionStorage.removeItem(storageKey);
       setState(signedOut);

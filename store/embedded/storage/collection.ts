@@ -5,7 +5,7 @@ import { ReplyError } from '../errors.ts';
 import type { Filter } from '../query/filter.ts';
 import { type SortOrder, sortDocuments } from '../query/sort.ts';
 import { type Entry, Index, type Scan } from './index.ts';
-import type { IndexSpecification } from './index-specification.ts';
+import { type IndexSpecification, idSpecification } from './index-specification.ts';
 import type { Journal } from './journal.ts';
 import { toStorable } from './storable.ts';
 
@@ -22,6 +22,8 @@ export class Collection {
   readonly #journal: Journal;
   readonly #indexes = new Map<string, Index>();
   readonly #byId = new Map<string, Entry>();
+  /** Null until a query first asks for this order: few collections need it. */
+  #idOrder: Index | null = null;
   #nextRecord = 1;
   #changed = 0;
 
@@ -115,6 +117,7 @@ export class Collection {
     this.#journal.remove([this.number, entry.record]);
     this.#changed = this.#journal.batch;
     for (const index of this.#indexes.values()) index.remove(entry);
+    this.#idOrder?.remove(entry);
     this.#byId.delete(idKey(entry.document));
   }
 
@@ -138,7 +141,8 @@ export class Collection {
   /** A scan in the order of the result, unless another index selects fewer entries. */
   #orderedScan(filter: Filter, order: SortOrder): Scan | null {
     if (order.paths.length === 0) return null;
-    const scans = this.#scans(filter);
+    const byId = isIdOrder(order) ? this.#orderById().scan(filter, true) : null;
+    const scans = [...this.#scans(filter), ...(byId === null ? [] : [byId])];
     const least = Math.min(...scans.map(({ size }) => size));
     return scans.find((scan) => scan.size <= least && scan.index.sorts(scan, order)) ?? null;
   }
@@ -155,6 +159,14 @@ export class Collection {
     return [...this.#indexes.values()].flatMap((index) => index.scan(filter) ?? []);
   }
 
+  #orderById(): Index {
+    if (this.#idOrder === null) {
+      this.#idOrder = new Index(idSpecification);
+      this.#idOrder.fill(this.#byId.values());
+    }
+    return this.#idOrder;
+  }
+
   #findById({ requirements }: Filter): Entry[] | null {
     const required = requirements.find(({ path }) => path.length === 1 && path[0] === '_id');
     if (required === undefined) return null;
@@ -164,6 +176,7 @@ export class Collection {
   #add(entry: Entry): void {
     this.#byId.set(idKey(entry.document), entry);
     for (const index of this.#indexes.values()) index.add(entry);
+    this.#idOrder?.add(entry);
   }
 
   #put(record: number, bytes: Uint8Array): void {
@@ -194,6 +207,9 @@ export class Collection {
     );
   }
 }
+
+const isIdOrder = ({ paths: [path], directions: [direction] }: SortOrder): boolean =>
+  path?.length === 1 && path[0] === '_id' && direction === 1;
 
 function idKey(document: Document): string {
   return equalityKey(fieldOf(document, '_id') ?? null);

@@ -1,3 +1,4 @@
+import { Int32 } from 'bson';
 import { readArguments } from '../arguments.ts';
 import type { Document } from '../bson/value.ts';
 import { notSupported, ReplyError } from '../errors.ts';
@@ -21,6 +22,20 @@ export interface IndexSpecification {
   /** The specification as received and stored. */
   readonly document: Document;
 }
+
+/** Every collection has it, so it is neither created nor stored. */
+export const idSpecification: IndexSpecification = {
+  name: '_id_',
+  key: { _id: new Int32(1) },
+  paths: [['_id']],
+  directions: [1],
+  path: ['_id'],
+  // The collection checks that ids are unique.
+  unique: false,
+  sparse: false,
+  expireAfterSeconds: null,
+  document: {},
+};
 
 const argument = 'createIndexes.indexes';
 

@@ -110,8 +110,11 @@ export class Index {
     this.#put(entry, to);
   }
 
-  /** Null for a filter without a condition on the first field. */
-  scan({ requirements, bounds, exhaustive }: Filter): Scan | null {
+  /**
+   * For a filter without a condition on the first field null, or a scan of all entries.
+   * @param orAll whether the order of the entries is worth it
+   */
+  scan({ requirements, bounds, exhaustive }: Filter, orAll = false): Scan | null {
     const { paths, sparse } = this.specification;
     let prefixes: Scalar[][] = [[]];
     let fixed = 0;
@@ -124,7 +127,7 @@ export class Index {
     }
     const next = paths[fixed];
     const limits = next === undefined ? [] : bounds.filter(({ path }) => samePath(path, next));
-    if (fixed === 0 && limits.length === 0) return null;
+    if (fixed === 0 && limits.length === 0 && !orAll) return null;
     const ranges = prefixes.map((prefix) => this.#range(prefix, limits));
     const size = ranges.reduce((sum, [from, to]) => sum + to - from, this.#unkeyed.size);
     return {

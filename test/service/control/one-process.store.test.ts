@@ -4,6 +4,7 @@ import { bodies } from './bodies.ts';
 import { brokenUploads, unwantedBodies } from './connections.ts';
 import { type Control, startControl } from './control.ts';
 import { keys } from './keys.ts';
+import { lists } from './lists.ts';
 import { operations } from './operations.ts';
 import { paths } from './paths.ts';
 import { properties } from './properties.ts';
@@ -14,6 +15,7 @@ const behaviours = {
   'the life of a project': operations,
   'every error has its status and code, in the order of the checks': statuses,
   'the scope and access of keys': keys,
+  'lists as a whole and in pages': lists,
   'unknown paths get 404 and unsupported methods 405': paths,
   'invalid bodies get 400, and nothing is stored': bodies,
   'unread bodies do not affect later requests': unwantedBodies,

@@ -62,6 +62,8 @@ function openJournal(t: Test): Journal {
   return journal;
 }
 
+const byId = parseSort(bson({ _id: 1 }));
+
 t.test('results are those of the simple implementation, with and without indexes', (t) => {
   const journal = openJournal(t);
   const check = fc.property(contents, query, ({ stored, sort }, asked) => {
@@ -74,6 +76,7 @@ t.test('results are those of the simple implementation, with and without indexes
     }
     addIndex(indexed, { c: 1 }, { sparse: true });
     addIndex(indexed, { 'a.b': 1 });
+    indexed.findSorted(parseFilter(bson({})), byId, 1);
     for (const [i, at] of asked.changed.entries()) {
       const _id = [...expected.keys()][at];
       const fields = stored[(at + 1) % stored.length];
@@ -121,6 +124,8 @@ t.test('results are those of the simple implementation, with and without indexes
       assert.deepEqual(found.map(keysOf), sorted);
       assert.equal(new Set(found).size, found.length);
       assert.ok(found.every((id) => ids.includes(id)));
+      const first = collection.findSorted(filter, byId, asked.limit).map(idOf);
+      assert.deepEqual(first, ids.slice(0, asked.limit));
     }
   });
   fc.assert(check, { numRuns: 3000 });
@@ -154,5 +159,13 @@ t.test('an index sorts and counts without reading the documents', (t) => {
   t.equal(read, 0, 'a count');
   t.equal(jobs.count(counted({ name: 'job', turn: { $gt: 10, $lte: 15 } })), 5);
   t.equal(read, 0, 'a count within bounds');
+
+  const page = jobs.findSorted(counted({}), byId, 3);
+  t.match(page, [{ document: { _id: { value: 0 } } }, {}, { document: { _id: { value: 2 } } }]);
+  t.equal(read, 3, 'the first page in the order of ids');
+  t.match(jobs.findSorted(counted({ _id: { $gt: 2_500 } }), byId, 1), [
+    { document: { _id: { value: 2_501 } } },
+  ]);
+  t.equal(read, 1, 'a later page');
   t.end();
 });

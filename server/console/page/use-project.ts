@@ -1,0 +1,20 @@
+import { useEffect, useState } from 'preact/hooks';
+import type { Project } from './service.ts';
+import type { Session } from './session.ts';
+
+/** A project of the key, which is loaded if the list does not have it yet; undefined meanwhile, null for none. */
+export function useProject(session: Session, id: string): Project | null | undefined {
+  const { api, projects, next, setProject } = session;
+  const [missing, setMissing] = useState('');
+  const listed = projects?.find((one) => one.id === id);
+  const mayExist = api !== null && listed === undefined && next !== null && id !== '';
+  useEffect(() => {
+    if (api === null || !mayExist || missing === id) return;
+    api('GET', `/projects/${encodeURIComponent(id)}`).then(
+      ({ project }) => setProject(project),
+      () => setMissing(id),
+    );
+  }, [api, id, mayExist, missing, setProject]);
+  if (listed !== undefined) return listed;
+  return mayExist && missing !== id ? undefined : null;
+}

@@ -1,0 +1,70 @@
+import { ServiceError } from '../../contract/errors.ts';
+import type { Headers } from '../http/request.ts';
+import { hasTooManyParameters, tooManyParameters } from '../image/address.ts';
+import { rejectInvalid } from './invalid.ts';
+import { singleParameter } from './single-parameter.ts';
+
+export const maxPageItems = 200;
+export const defaultPageItems = 100;
+
+export interface PageQuery {
+  readonly limit: number;
+  /** The id or the name before the first item; null for the first page. */
+  readonly cursor: string | null;
+}
+
+/**
+ * The page that a client asks for; null for the whole list.
+ * @throws ServiceError invalid_request
+ */
+export function readPageQuery(query: string): PageQuery | null {
+  if (hasTooManyParameters(query)) throw new ServiceError('invalid_request', tooManyParameters);
+  const parameters = new URLSearchParams(query);
+  const errors: string[] = [];
+  const limit = singleParameter(parameters, 'limit', errors);
+  const cursor = singleParameter(parameters, 'cursor', errors);
+  const number = limit === null ? defaultPageItems : Number(limit);
+  if (limit !== null && !(/^\d{1,3}$/.test(limit) && number >= 1 && number <= maxPageItems)) {
+    errors.push(`limit must be a whole number from 1 to ${maxPageItems}`);
+  }
+  rejectInvalid(errors);
+  return limit === null && cursor === null ? null : { limit: number, cursor };
+}
+
+/** A list in a response: whole, or a page. */
+export class List {
+  /** The items in JSON, without the brackets. */
+  readonly json: string;
+  /** The page after this one; null for the last one, and for a whole list. */
+  readonly next: PageQuery | null;
+
+  constructor(json: string, next: PageQuery | null = null) {
+    this.json = json;
+    this.next = next;
+  }
+
+  /** @param all sorted by key */
+  static of<T>(all: readonly T[], keyOf: (item: T) => string, page: PageQuery | null): List {
+    if (page === null) return new List(itemsJson(all));
+    const { cursor, limit } = page;
+    const rest = cursor === null ? all : all.filter((item) => keyOf(item) > cursor);
+    return List.firstOf(rest, keyOf, limit);
+  }
+
+  /** The page with the first items; with more than those, there is a next page. */
+  static firstOf<T>(items: readonly T[], keyOf: (item: T) => string, limit: number): List {
+    const shown = items.slice(0, limit);
+    const last = items.length > limit ? shown.at(-1) : undefined;
+    return new List(itemsJson(shown), last === undefined ? null : { limit, cursor: keyOf(last) });
+  }
+
+  /** The reference to the next page (RFC 8288), relative to the URL of the request. */
+  get headers(): Headers {
+    if (this.next === null) return [];
+    const { limit, cursor } = this.next;
+    return [['link', `<?limit=${limit}&cursor=${encodeURIComponent(cursor ?? '')}>; rel="next"`]];
+  }
+}
+
+const itemsJson = (items: readonly unknown[]): string =>
+  items.map((item) => JSON.stringify(item)).join();

@@ -1,0 +1,55 @@
+import type { Collection, Document, Filter } from 'mongodb';
+import { withTimeout } from './deadline.ts';
+
+interface Page {
+  /** Besides the bounds of the ids. */
+  readonly filter?: Document;
+  /** The id before the first one; null for the first page. */
+  readonly after: unknown;
+  readonly limit: number;
+  /** The fields of the result; all of them by default. */
+  readonly projection?: Readonly<Record<string, 1>> | undefined;
+}
+
+/**
+ * Documents in the order of their ids, which every collection has as an index. Documents that are added or removed
+ * between two pages do not change which of the others are in them.
+ * @throws StoreUnavailable
+ */
+export async function findPage<T extends Document>(
+  collection: Collection<T>,
+  { filter = {}, after, limit, projection }: Page,
+): Promise<T[]> {
+  const bounds = after === null ? {} : { _id: { ...filter['_id'], $gt: after } };
+  const found = collection
+    .find({ ...filter, ...bounds } as unknown as Filter<T>, projection && { projection })
+    .sort({ _id: 1 })
+    .limit(limit);
+  return (await withTimeout(found.toArray())) as T[];
+}
+
+const pageSize = 200;
+
+/** All documents that match a filter, in pages. */
+export async function* pagesOf<T extends Document>(
+  collection: Collection<T>,
+  options: Pick<Page, 'filter' | 'projection'> = {},
+): AsyncGenerator<T[]> {
+  let after: unknown = null;
+  for (;;) {
+    const page = await findPage(collection, { ...options, after, limit: pageSize });
+    if (page.length > 0) yield page;
+    if (page.length < pageSize) return;
+    after = page.at(-1)?.['_id'];
+  }
+}
+
+/** All documents by date of creation. */
+export async function byCreation<T extends Document & { readonly createdAt: Date }>(
+  pages: AsyncIterable<readonly T[]>,
+): Promise<T[]> {
+  const all: T[] = [];
+  for await (const page of pages) all.push(...page);
+  // The sort is stable, and the pages are in the order of the ids.
+  return all.sort((a, b) => a.createdAt.getTime() - b.createdAt.getTime());
+}

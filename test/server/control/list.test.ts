@@ -1,0 +1,64 @@
+import t from 'tap';
+import { List } from '../../../server/control/list.ts';
+import { ProjectResource } from '../../../server/control/project-resource.ts';
+import type { ApiKey } from '../../../store/keys.ts';
+import type { ListedProject } from '../../../store/projects.ts';
+import { project } from '../../project.ts';
+
+const key = { projectId: null, allOrganisations: true, orgId: 'org_1' } as ApiKey;
+const { signal } = new AbortController();
+
+/** The resource of a store with pages of projects. */
+const resourceOf = (pages: () => AsyncGenerator<ListedProject[]>): ProjectResource =>
+  new ProjectResource({ projects: { pages } } as never);
+
+t.test('too many projects for one response are refused with the way to get them', async (t) => {
+  const hosts = Array.from({ length: 1_000 }, (_, n) => `a-host-with-a-long-name-${n}.example`);
+  let read = 0;
+  async function* pages() {
+    for (; read < 1_000; read += 1) yield [project({ allowedOrigins: hosts })];
+  }
+  await t.rejects(resourceOf(pages).list(key, null, signal), {
+    code: 'invalid_request',
+    message: /too many for one response: request pages, such as \?limit=100, and follow the Link/,
+  });
+  t.ok(read < 500, `${read} projects were read`);
+});
+
+t.test(
+  'whole lists are read one after the other, and not for a client that has left',
+  async (t) => {
+    let [reading, most, lists] = [0, 0, 0];
+    async function* pages() {
+      lists += 1;
+      reading += 1;
+      most = Math.max(most, reading);
+      await new Promise(setImmediate);
+      yield [project()];
+      reading -= 1;
+    }
+    const resource = resourceOf(pages);
+    const leaving = new AbortController();
+    const calls = [signal, leaving.signal, signal].map((one) => resource.list(key, null, one));
+    leaving.abort(new Error('gone'));
+    const results = await Promise.allSettled(calls);
+    t.same(
+      results.map(({ status }) => status),
+      ['fulfilled', 'rejected', 'fulfilled'],
+    );
+    t.same([most, lists], [1, 2]);
+    t.match((await resource.list(key, null, signal)).json, /^{"id":/);
+  },
+);
+
+t.test('a page of a list in memory', async (t) => {
+  const all = ['a', 'b', 'c'];
+  const of = (page: { limit: number; cursor: string | null } | null) =>
+    List.of(all, (name) => name, page);
+  t.same([of(null).json, of(null).headers], ['"a","b","c"', []]);
+  const first = of({ limit: 2, cursor: null });
+  t.same([first.json, first.headers], ['"a","b"', [['link', '<?limit=2&cursor=b>; rel="next"']]]);
+  t.same(of({ limit: 2, cursor: 'b' }).headers, []);
+  t.equal(of({ limit: 9, cursor: 'aa' }).json, '"b","c"', 'also after one that is gone');
+  t.equal(of({ limit: 1, cursor: 'x' }).json, '');
+});
