@@ -32,6 +32,8 @@ interface Kind {
   readonly turns: JobTurns;
   /** When expired locks and jobs without a turn are looked for again, by the clock of `performance`. */
   pollAt: number;
+  /** The last claim. */
+  claim: Promise<unknown>;
 }
 
 type SaveJobState = Parameters<MongoJobRepository['saveJobState']>;
@@ -64,16 +66,36 @@ class JobRepository extends MongoJobRepository {
     const known = this.#kinds.get(name);
     if (known !== undefined) return known;
     const jobs = this.#jobs;
-    const kind = { lowest: new LowestTurn(jobs, name), turns: new JobTurns(jobs, name), pollAt: 0 };
+    const kind: Kind = {
+      lowest: new LowestTurn(jobs, name),
+      turns: new JobTurns(jobs, name),
+      pollAt: 0,
+      claim: Promise.resolve(),
+    };
     this.#kinds.set(name, kind);
     return kind;
   }
 
-  override async getNextJobToRun(
+  override getNextJobToRun(
     name: string,
     _nextScanAt: Date,
     lockDeadline: Date,
-    now = new Date(),
+    now?: Date,
+    options?: SaveJobState[1],
+  ): Promise<JobParameters | undefined> {
+    const kind = this.#kindOf(name);
+    // One after the other: concurrent claims would exceed a share together.
+    const claim = kind.claim.then(() =>
+      this.#claim(name, lockDeadline, now ?? new Date(), options),
+    );
+    kind.claim = claim.catch(() => {});
+    return claim;
+  }
+
+  async #claim(
+    name: string,
+    lockDeadline: Date,
+    now: Date,
     options?: SaveJobState[1],
   ): Promise<JobParameters | undefined> {
     const lock = {
@@ -109,7 +131,7 @@ class JobRepository extends MongoJobRepository {
     return assigned > 0;
   }
 
-  /** The jobs that a consumer may take. Claims at the same time may exceed a share by one each. */
+  /** The jobs that a consumer may take. */
   async #withinShares(
     name: string,
     lockDeadline: Date,
