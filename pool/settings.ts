@@ -40,6 +40,8 @@ export interface EngineSettings {
   /** Bounds of the time for which images are used without asking for their sources. */
   readonly freshness: FreshnessBounds;
   readonly transformTimeoutMs: number;
+  /** Of these, for drawing an SVG. */
+  readonly svgTimeoutMs: number;
   /** Maximum memory of each process for transforms that must be killable. */
   readonly processMemoryBytes: number;
   /** Folder with fonts for texts, besides the packaged family; null for none. */

@@ -33,6 +33,7 @@ export function engineSettings(settings: Settings): EngineSettings {
       staleIfError: settings.staleIfErrorSeconds,
     },
     transformTimeoutMs: settings.transformTimeoutMs,
+    svgTimeoutMs: settings.svgTimeoutMs,
     processMemoryBytes: settings.transformProcessMemoryBytes,
     fonts: settings.fonts,
     own: { urls: [baseUrl, internalUrl], ports: [port, workerPort, opsPort ?? defaultOpsPort] },

@@ -427,6 +427,11 @@ export const settingsTable = {
     default: 20_000,
     meaning: 'Timeout of one transform, in ms.',
   }),
+  svgTimeoutMs: integer('SERVICE_SVG_TIMEOUT_MS', 1, 600_000, {
+    default: 5_000,
+    meaning:
+      'Timeout of drawing one SVG, in ms, of those of the transform: a small file can ask for hours of drawing.',
+  }),
   transformProcessMemoryBytes: integer('SERVICE_TRANSFORM_PROCESS_MEMORY_BYTES', 2 ** 28, 2 ** 40, {
     default: 1_610_612_736,
     meaning:

@@ -44,6 +44,7 @@ type TransformQueueSettings = Pick<
   | 'costlyBytes'
   | 'sourceMaxPixels'
   | 'transformTimeoutMs'
+  | 'svgTimeoutMs'
   | 'processMemoryBytes'
   | 'fonts'
 >;
@@ -116,6 +117,7 @@ export class TransformQueue {
       // In whole seconds. Where possible before the hard timeout, because it keeps the thread; otherwise it
       // still ends the native call of a thread that is being terminated.
       softTimeoutSeconds: Math.max(1, Math.ceil(settings.transformTimeoutMs / 1000) - 1),
+      svgTimeoutMs: settings.svgTimeoutMs,
     };
     const processLimits = {
       memoryBytes: settings.processMemoryBytes,

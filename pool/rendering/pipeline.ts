@@ -14,6 +14,8 @@ import type { Size } from '../geometry.ts';
 export interface RenderLimits extends InspectionLimits {
   /** Timeout of libvips, which checks it between tiles, in whole seconds; at least 1. */
   readonly softTimeoutSeconds: number;
+  /** Time for drawing an SVG, in ms. */
+  readonly svgTimeoutMs: number;
 }
 
 export interface Opening {

@@ -11,6 +11,7 @@ import { copyrightOf } from '../formats/metadata/copyright.ts';
 import { keptMetadata } from '../formats/metadata/kept-metadata.ts';
 import type { Size } from '../geometry.ts';
 import { type ContentType, entityTag, type Image, type ImageWarning } from '../image.ts';
+import { unlessAborted } from '../unless-aborted.ts';
 import { hasText, type Layer, type OutputFormat, plainVariant, type Variant } from '../variant.ts';
 import {
   type Cost,
@@ -211,12 +212,35 @@ async function prepare(
   return { facts, plan: makePlan(facts, area, variant, limits.sourceMaxPixels) };
 }
 
-/** Transforms a source, without its watermark and layers. */
+/**
+ * Transforms a source, without its watermark and layers.
+ *
+ * @throws ServiceError transform_timeout for an SVG that takes too long, and is still being drawn: librsvg cannot be
+ *   interrupted
+ */
 async function transform(
   container: Container,
   variant: Variant,
   limits: RenderLimits,
   given: Prepared | null = null,
+) {
+  if (container.kind !== 'svg') return applied(container, variant, limits, given);
+  const drawn = applied(container, variant, limits, given).then(async (transformed) => {
+    // Before it is encoded, which may take longer.
+    await transformed.pipeline.render();
+    return transformed;
+  });
+  const ending = new AbortController();
+  const late = new ServiceError('transform_timeout', 'The SVG takes too long to draw.');
+  const timer = setTimeout(() => ending.abort(late), limits.svgTimeoutMs);
+  return await unlessAborted(drawn, ending.signal).finally(() => clearTimeout(timer));
+}
+
+async function applied(
+  container: Container,
+  variant: Variant,
+  limits: RenderLimits,
+  given: Prepared | null,
 ) {
   const { bytes } = container;
   const isolates = kinds[container.kind].isolated || (variant.gainMap && mayHaveGainMap(bytes));

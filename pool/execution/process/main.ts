@@ -49,7 +49,9 @@ process.on('message', async (task: TransformTask) => {
   const result = await runTask(task, true);
   clearInterval(timer);
   if (result === null) throw new Error('A transform process cannot isolate its work further.');
-  send({ type: 'done', result, exhausted: isExhausted() });
+  // Native code that took too long still runs.
+  const isRunning = 'error' in result && result.error.code === 'transform_timeout';
+  send({ type: 'done', result, exhausted: isRunning || isExhausted() });
 });
 
 /** Native memory is not always returned to the system, and the CPU limit is for the whole life. */
@@ -62,7 +64,7 @@ function isExhausted(): boolean {
 /** Exits if this Node and libvips do not work within the limits; loads what the first SVG needs. */
 async function requireWorking(): Promise<void> {
   const source = Buffer.from('<svg xmlns="http://www.w3.org/2000/svg" width="1" height="1"/>');
-  const limits = { sourceMaxPixels: 1, softTimeoutSeconds: 60 };
+  const limits = { sourceMaxPixels: 1, softTimeoutSeconds: 60, svgTimeoutMs: 60_000 };
   const result = await runTask({ source, layers: [], variant: plainVariant, limits }, true);
   if (result?.ok !== true) process.exit(1);
 }

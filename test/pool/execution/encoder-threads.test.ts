@@ -4,7 +4,12 @@ import { render } from '../../../pool/rendering/render.ts';
 import { noise, shared, variant } from '../rendering/pictures.ts';
 import { openPool, patient } from './pools.ts';
 
-const limits = { sourceMaxPixels: 100_000_000, softTimeoutSeconds: 60, isolated: false };
+const limits = {
+  sourceMaxPixels: 100_000_000,
+  softTimeoutSeconds: 60,
+  svgTimeoutMs: 60_000,
+  isolated: false,
+};
 const source = shared(await noise(640, 400).jpeg().toBuffer());
 const avif = variant({ formats: ['avif'] });
 

@@ -14,6 +14,7 @@ export const settings = {
   costlyBytes: 536_870_912,
   sourceMaxPixels: 100_000_000,
   transformTimeoutMs: 60_000,
+  svgTimeoutMs: 60_000,
   processMemoryBytes: 1_536 * 2 ** 20,
   fonts: null,
 };

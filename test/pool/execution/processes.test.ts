@@ -64,6 +64,22 @@ t.test('the timeout ends an SVG and frees its thread', async (t) => {
   await until('another SVG is rendered', () => succeeds(pool.transform(small, variant(), patient)));
 });
 
+t.test('an SVG has a shorter time to be drawn than a transform', async (t) => {
+  const svgTimeoutMs = 500;
+  const pool = openPool(t, { threads: 1, svgTimeoutMs });
+  await until('a process has started', () => succeeds(pool.transform(small, variant(), patient)));
+  const pid = await child();
+  const slow = pool.transform(endless, variant({ width: 1990 }), patient);
+  await t.rejects(slow, { code: 'transform_timeout', message: /SVG/ });
+  await until('its process has ended', () => !children().includes(pid));
+  const drawing = svg('<rect width="900" height="900" fill="red"/>', 1000);
+  const begun = performance.now();
+  const large = variant({ formats: ['avif'], quality: 100, lossless: true });
+  const isEncoded = () => succeeds(pool.transform(drawing, large, patient));
+  await until('the time does not limit the encoder', isEncoded);
+  t.ok(performance.now() - begun > svgTimeoutMs);
+});
+
 t.test('the timeout ends a large AVIF, which libvips does not interrupt', async (t) => {
   const pool = openPool(t, { threads: 1, transformTimeoutMs: 2000 });
   const source = shared(await noise(3500, 3500).jpeg({ quality: 30 }).toBuffer());

@@ -100,7 +100,12 @@ const blinking = (frames: number, width: number, height: number) =>
 
 t.test('many small frames are costly, and encoded as GIF in a process', async (t) => {
   const source = shared(await blinking(400, 8, 8));
-  const onThread = { sourceMaxPixels: 1e6, softTimeoutSeconds: 60, isolated: false };
+  const onThread = {
+    sourceMaxPixels: 1e6,
+    softTimeoutSeconds: 60,
+    svgTimeoutMs: 60_000,
+    isolated: false,
+  };
   const rendered = (format: 'gif' | 'webp', onlyLight: boolean) =>
     render(source, [], variant({ formats: [format] }), onThread, onlyLight);
   await t.rejects(rendered('gif', true), CostExceeded);

@@ -16,7 +16,12 @@ import {
 import { inspected } from './drawn.ts';
 import { animation, blue, noise, red, shared } from './pictures.ts';
 
-const limits = { sourceMaxPixels: 400_000, softTimeoutSeconds: 60, isolated: true };
+const limits = {
+  sourceMaxPixels: 400_000,
+  softTimeoutSeconds: 60,
+  svgTimeoutMs: 60_000,
+  isolated: true,
+};
 
 const drawing = (width: number, height: number) =>
   `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}"><circle r="9"/></svg>`;

@@ -16,7 +16,12 @@ import {
   yellow,
 } from './pictures.ts';
 
-export const limits = { sourceMaxPixels: 100_000_000, softTimeoutSeconds: 60, isolated: true };
+export const limits = {
+  sourceMaxPixels: 100_000_000,
+  softTimeoutSeconds: 60,
+  svgTimeoutMs: 60_000,
+  isolated: true,
+};
 
 /** The facts of a source's header. */
 export const inspected = (source: Uint8Array, sourceMaxPixels: number, options?: Variant) =>

@@ -80,7 +80,12 @@ t.test('an indexed PNG has fewer bytes than truecolour', async (t) => {
 });
 
 t.test('a transform only uses a palette without loss', async (t) => {
-  const limits = { sourceMaxPixels: 1e6, softTimeoutSeconds: 10, isolated: true };
+  const limits = {
+    sourceMaxPixels: 1e6,
+    softTimeoutSeconds: 10,
+    svgTimeoutMs: 60_000,
+    isolated: true,
+  };
   const kind = async (source: Uint8Array, options: Partial<Variant> = {}) => {
     const { body } = await render(source, [], variant(options), limits);
     // IHDR: bits, then the colour type, of which 3 is indexed.

@@ -38,7 +38,12 @@ t.test('the body has an ArrayBuffer of its own', async (t) => {
 });
 
 t.test('a thread transfers the body', async (t) => {
-  const limits = { sourceMaxPixels: 1e6, softTimeoutSeconds: 10, isolated: true };
+  const limits = {
+    sourceMaxPixels: 1e6,
+    softTimeoutSeconds: 10,
+    svgTimeoutMs: 60_000,
+    isolated: true,
+  };
   const sent = await transform({
     source,
     layers: [],
