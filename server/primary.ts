@@ -17,6 +17,7 @@ import { DiskSpace } from './cluster/disk-space.ts';
 import { frontEndArguments, frontEndEnvironment } from './cluster/environment.ts';
 import { KnownProjects } from './cluster/known-projects.ts';
 import { KnownProjectsFile } from './cluster/known-projects-file.ts';
+import { OpenPurges } from './cluster/open-purges.ts';
 import type { SharedPurges } from './cluster/shared-purges.ts';
 import { Supervisor } from './cluster/supervisor.ts';
 import type { ChosenServer } from './http/choose-server.ts';
@@ -53,6 +54,8 @@ class Primary {
   #deletionReports: DeletionReports | null = null;
   readonly #diskSpace: DiskSpace;
   readonly #metrics: PrimaryMetrics;
+  /** Purges of earlier processes that are worked on again, as far as their objects may exist; Unix ms. */
+  readonly #recentPurges = Date.now() - recentPurgesMs;
   readonly #known = new KnownProjects(knownBytes, bytesOfProject);
   #knownFile: KnownProjectsFile | null = null;
   /** The HTTP server of the front end that listened last. */
@@ -130,7 +133,7 @@ class Primary {
     this.#opening = this.#open();
     const store = await this.#opening;
     setInterval(() => this.#broadcastStats(), statsEveryMs);
-    void listening.then(() => this.#scanDiskCache());
+    void listening.then(() => this.#scanDiskCache()).then(() => this.#continuePurges(store));
     // The front ends listen before the store is available: for health, and for known projects.
     const { prepareStore } = await import('./own-store.ts');
     const firstKey = await prepareStore(store, settings, log, shutdown);
@@ -224,8 +227,8 @@ class Primary {
       import('./cluster/shared-purges.ts'),
     ]);
     const bucket = new Bucket(location, process.env);
-    // Purges that an earlier process has not completed, or that another machine began, are recent.
-    const since = Date.now() - recentPurgesMs;
+    // Purges that another machine began are recent.
+    const since = this.#recentPurges;
     const purges = new SharedPurges({ bucket, log: this.#log, since });
     this.#sharedPurges = purges;
     this.#shutdown.add(async () => {
@@ -322,6 +325,24 @@ class Primary {
     await index.scan();
     this.#log.info({ files: index.count, bytes: index.bytes }, 'the disk cache is scanned');
     this.#diskPurges.restart(this.#known.snapshot.projects);
+  }
+
+  /** When the index has all files: otherwise their deletion would be reported too early. */
+  #continuePurges({ projects, purges: records }: Store): void {
+    void new OpenPurges({
+      records,
+      projects,
+      recent: this.#recentPurges,
+      onOpen: (project, from) => {
+        const number = project.purges?.last ?? 0;
+        // Its report may have failed.
+        if (this.#diskPurges.isCompleted(project))
+          this.#deletionReports?.add(project._id, number, 0);
+        else this.#diskPurges.purge(project);
+        this.#sharedPurges?.purge(project, from);
+      },
+      signal: this.#shutdown.signal,
+    }).start();
   }
 
   #broadcastStats(): void {

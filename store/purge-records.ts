@@ -75,6 +75,25 @@ export class PurgeRecords {
     return withTimeout(this.#jobs.findOne(filter));
   }
 
+  /**
+   * The projects whose purges since a time a machine has not noted; all of that time if it is null. Each with the
+   * number of the first purge that no machine has noted, or null.
+   */
+  async unfinished(machine: string | null, since: Date): Promise<Map<string, number | null>> {
+    const open = machine === null ? {} : { [`machines.${fieldOf(machine)}`]: null };
+    const found = this.#collection.find({ ...open, createdAt: { $gte: since } });
+    const fields = { projectId: 1, number: 1, machines: 1 };
+    const first = new Map<string, number | null>();
+    // Without a deadline: there may be many.
+    for await (const record of found.project<PurgeRecord>(fields)) {
+      const { projectId, number, machines } = record;
+      const before = first.get(projectId) ?? null;
+      const isNoted = Object.keys(machines).length > 0;
+      first.set(projectId, isNoted ? before : Math.min(before ?? number, number));
+    }
+    return first;
+  }
+
   /** Notes that a machine has deleted the images of a purge and of earlier ones. */
   async deleted(projectId: string, number: number, machine: MachineDeletion): Promise<void> {
     const field = `machines.${fieldOf(machine.name)}` as const;

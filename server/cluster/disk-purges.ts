@@ -45,6 +45,11 @@ export class DiskPurges {
     this.#queue.add(project);
   }
 
+  /** Whether the images of all known purges of a project are deleted. */
+  isCompleted(project: Project): boolean {
+    return this.#queue.isCompleted(project);
+  }
+
   /** Deletes again: the index has found more files. */
   restart(projects: readonly Project[]): void {
     this.#queue.forget();

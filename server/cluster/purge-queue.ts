@@ -36,12 +36,23 @@ export class PurgeQueue {
     return this.#closing.signal;
   }
 
-  /** Adds a project, unless its purges are completed. */
-  add(project: Project): void {
-    const { _id: id, purges } = project;
-    if (purges === undefined || purges.last <= this.completedOf(id)) return;
+  /**
+   * Adds a project, unless its purges are completed.
+   * @param from the number of a purge that is known not to be completed
+   */
+  add(project: Project, from: number | null = null): void {
+    const { _id: id } = project;
+    if (from !== null && !this.#completed.has(id)) {
+      this.#completed.set(id, Math.min(from - 1, this.#since));
+    }
+    if (this.isCompleted(project)) return;
     this.#pending.set(id, project);
     if (!this.#active.has(id)) void this.#run(id);
+  }
+
+  /** Whether all known purges of a project are completed. */
+  isCompleted({ _id: id, purges }: Project): boolean {
+    return purges === undefined || purges.last <= this.completedOf(id);
   }
 
   /**
@@ -81,7 +92,8 @@ export class PurgeQueue {
       const project = this.#pending.get(id);
       if (project === undefined || this.signal.aborted) break;
       this.#pending.delete(id);
-      await this.#work(project);
+      // It may have been added again with the purges that were worked on.
+      if (!this.isCompleted(project)) await this.#work(project);
     }
     this.#active.delete(id);
   }

@@ -45,9 +45,12 @@ export class SharedPurges {
     this.#queue = new PurgeQueue((project) => this.#deleteOf(project), options.since);
   }
 
-  /** Begins to delete the purged images of a project. */
-  purge(project: Project): void {
-    this.#queue.add(project);
+  /**
+   * Begins to delete the purged images of a project.
+   * @param from the number of a purge whose images are known not to be deleted
+   */
+  purge(project: Project, from: number | null = null): void {
+    this.#queue.add(project, from);
   }
 
   /** Must be called before the bucket is destroyed, which cancels the requests in progress. */

@@ -15,7 +15,7 @@ import { hookSecret, startReceiver } from '../worker/receiver.ts';
 import { type Control, rootKey, startControl } from './control/control.ts';
 import { answeredBy, earlierRequestsReceived, held } from './held.ts';
 import { startTestOrigin } from './origin.ts';
-import { isAlive, json } from './service.ts';
+import { isAlive, json, startService } from './service.ts';
 import { startWorker } from './worker/worker.ts';
 
 /** A picture whose colour is its version. */
@@ -243,6 +243,41 @@ t.test('processes that are killed during purges do not bring old images back', a
   // If it had a request meanwhile, it was killed and replaced.
   if (isAlive(victim)) process.kill(victim, 'SIGCONT');
   await becomes('/a.png', 12);
+});
+
+t.test('a purge ends without a request for its project, also after a kill', async (t) => {
+  const bucket = await startTestS3(t);
+  const link = await storeLink(t);
+  const { control, project, url, publish, warm, purge, progress } = await startPurging(t, {
+    SERVICE_MONGODB_URL: link.url,
+    SERVICE_SHARED_CACHE_URL: bucket.url,
+    ...variables,
+  });
+  const { dataDir, port, environment } = control.service;
+  await publish('/a.png', 1);
+  await warm('/a.png');
+  await until('it is in the bucket', () => bucket.objects.size === 1);
+  await until('it is on the disk', () => cachedFiles(control).length === 1);
+  // The primary does not learn of the purge.
+  control.service.primary.kill('SIGSTOP');
+  await purge({ sources: [url('/a.png')] });
+  await control.service.end('SIGKILL');
+  await until('all have ended', () => control.service.frontEnds().length === 0);
+  t.equal(cachedFiles(control).length, 1);
+
+  const again = await startService(t, { dataDir, port, environment });
+  await until('it is done', async () => (await progress()).status === 'done');
+  t.same(cachedFiles(control), []);
+  await until('it is gone from the bucket', () => bucket.objects.size === 0);
+
+  await again.admin('purge', project, '--all');
+  const records = control.store.db.collection('purges');
+  await until('a machine has noted it', async () => {
+    const all = await records.find({ projectId: project }).toArray();
+    return all.length === 2 && all.every(({ machines }) => Object.keys(machines).length === 1);
+  });
+  const deletions = again.log.filter(({ msg }) => msg === 'purged images are deleted');
+  t.equal(deletions.length, 2, 'each is worked on once');
 });
 
 t.test('a slow store delays images, and no purge', async (t) => {

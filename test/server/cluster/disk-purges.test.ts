@@ -45,7 +45,8 @@ t.test('a small purge does not wait for a large one of another project', async (
   t.teardown(() => purges.close());
   begun = () => {
     begun = () => {};
-    purges.purge(projectOf('prj_small'));
+    // It may be found in the store again while it is worked on.
+    for (let found = 0; found < 2; found += 1) purges.purge(projectOf('prj_small'));
     purges.purge(projectOf('prj_large', 2));
   };
   purges.purge(projectOf('prj_large'));
@@ -60,5 +61,5 @@ t.test('a small purge does not wait for a large one of another project', async (
   );
   t.ok(Number(completed[0]?.[2]) > 750, `${completed[0]?.[2]} files were left`);
   t.equal(index.count, 3, 'those of a project that has not purged');
-  t.equal(purges.totals.purges, 3);
+  t.equal(purges.totals.purges, 3, 'each is worked on once');
 });

@@ -84,6 +84,22 @@ t.test('projects take turns, and the failures of one do not delay another', asyn
   t.ok(requests.indexOf('prj_2') < requests.lastIndexOf('prj_1'), requests.join(' '));
 });
 
+t.test('an earlier purge is worked on when it is known to be open', async (t) => {
+  const { purges, count, server } = await start(t);
+  const purgedBefore = purgedAt - 5_000;
+  const body = Buffer.from('c');
+  server.objects.set(`pre fix/prj_1/${'c'.repeat(16)}/0`, { body, modifiedAt: purgedBefore - 1 });
+  const project = projectOf(0, { [tag('c')]: purgedBefore, [tag('a')]: purgedBefore - 1 });
+  purges.purge(project);
+  t.equal(server.requests.length, 0);
+  purges.purge(project, purgedBefore);
+  await until('they are deleted', () => count('prj_1/c') === 0);
+  t.notOk(
+    server.requests.some((line) => line.includes('aaaa')),
+    'an earlier one is completed',
+  );
+});
+
 t.test('failed deletions are repeated, and again with the next purge', async (t) => {
   const { server, purges, count } = await start(t);
   server.handler = refusing;

@@ -37,6 +37,15 @@ t.test('a purge is done when a machine has deleted and the hook was called', asy
   t.match(await find('1000'), { ...opened, machines }, 'its hook waits');
   t.match(await find('1001'), { status: 'done', hook: { status: 'none' }, machines });
   t.match(await find('1002'), { status: 'accepted', machines: [] }, 'a later purge');
+  const unfinished = async (machine: string | null, at = new Date(Date.now() - 60_000)) => [
+    ...(await purges.unfinished(machine, at)),
+  ];
+  t.same(await unfinished('b'), [[projectId, 1_002]]);
+  t.same(await unfinished(null), [[projectId, 1_002]]);
+  await purges.deleted(projectId, 1_002, { name: 'b', images: 0, deletedAt });
+  t.same(await unfinished('b'), []);
+  t.same(await unfinished('d'), [[projectId, null]], 'another machine has deleted its images');
+  t.same(await unfinished('d', new Date(Date.now() + 60_000)), []);
 
   receiver.answer((response, count) => response.writeHead(count === 1 ? 500 : 200).end());
   await consume({ webhooks: { purgeHookUrl: receiver.url, hookSecret, guard: localGuard } });
