@@ -201,7 +201,6 @@ export class ProjectCache {
       try {
         const { changed, loaded } = await this.#comparisons.join(id);
         if (changed.has(id)) await loaded;
-        this.#failedAt = null;
       } catch (error) {
         this.#failed(error, startedAt);
       }
@@ -269,7 +268,7 @@ export class ProjectCache {
   }
 
   /**
-   * Serves known projects without the store, until a poll succeeds.
+   * Serves known projects without the store, until it answers.
    * @param certain whether the store is known to be unavailable; otherwise the next read that fails decides
    */
   assumeStoreDown(certain: boolean): void {
@@ -349,8 +348,7 @@ export class ProjectCache {
       await this.#synchronise();
       this.#confirmedAt = startedAt;
       this.#polledAt = polledAt;
-      this.#isStoreDown = false;
-      this.#failedAt = null;
+      this.#answered();
       this.#environment.onUpdate({ type: 'projects-confirmed', at: startedAt });
       if (this.#reported) this.#environment.onOutage(null);
       this.#reported = false;
@@ -363,6 +361,12 @@ export class ProjectCache {
     const elapsedMs = performance.now() - polledAt;
     const delayMs = Math.max(0, this.#environment.pollEveryMs - 2 * elapsedMs);
     this.#timer = setTimeout(() => void this.#pollNow(), delayMs);
+  }
+
+  /** Projects are confirmed one by one until a poll succeeds. */
+  #answered(): void {
+    this.#isStoreDown = false;
+    this.#failedAt = null;
   }
 
   #failed(error: unknown, startedAt: number): void {
@@ -414,6 +418,7 @@ export class ProjectCache {
   async #compare(ids: readonly string[]): Promise<Comparison> {
     const readAt = performance.now();
     const revisions = await this.#projects.revisionsOf(ids);
+    if (ids.length > 0) this.#answered();
     const changed = ids.filter((id) => !this.#isUnchanged(id, revisions.get(id) ?? 0, readAt));
     const loaded = this.#load(changed);
     // It may be that nobody waits.

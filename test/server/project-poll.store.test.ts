@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import t, { type Test } from 'tap';
 import { ProjectCache } from '../../server/project-cache.ts';
+import { StoreUnavailable } from '../../store/outage.ts';
 import type { ProjectChanges } from '../../store/project-changes.ts';
 import { type Project, Projects } from '../../store/projects.ts';
 import { stopClock } from '../clock.ts';
@@ -13,6 +14,9 @@ class PolledProjects extends Projects {
   polls = 0;
   /** Reads of revisions. */
   comparisons = 0;
+  /** Whether polls find no changes in time. */
+  failing = false;
+  failed = 0;
 
   override revisionsOf(ids: readonly string[]): Promise<Map<string, number>> {
     if (ids.length > 0) this.comparisons += 1;
@@ -22,9 +26,13 @@ class PolledProjects extends Projects {
   override followChanges(): ProjectChanges {
     const changes = super.followChanges();
     const next = changes.next.bind(changes);
-    changes.next = () => {
+    changes.next = async () => {
       this.polls += 1;
-      return next();
+      if (!this.failing) return next();
+      this.failed += 1;
+      // Later than the comparison.
+      await sleep(50);
+      throw new StoreUnavailable('late');
     };
     return changes;
   }
@@ -216,6 +224,21 @@ t.test('a project in use is compared before requests have to wait', async (t) =>
   await clock.forward(1_201);
   t.equal(cache.find(id), before);
   await until('the purge is known', () => before?.stale === true);
+});
+
+t.test('a store that answers some reads in time is not unavailable', async (t) => {
+  const { cache, projects, others, outages } = await polling(t);
+  const { _id: id } = await others.create(newProject);
+  const before = await cache.find(id);
+  projects.failing = true;
+  await until('two failed polls', () => projects.failed >= 2);
+  await until('it is too old', () => cache.status === 'slow');
+  await others.purge(id, null);
+  const purgedAt = performance.now();
+  await until('the purge is in effect', () => performance.now() - purgedAt > 2_000);
+  t.ok((await cache.find(id))?.project.purges !== undefined);
+  t.equal(before?.stale, true);
+  t.same([cache.isStoreDown, outages], [false, []]);
 });
 
 t.test('a purge is known after two seconds, however slowly the store answers', async (t) => {
