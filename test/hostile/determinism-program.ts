@@ -14,7 +14,7 @@ import { type Render, renders } from './inputs/renders.ts';
  */
 
 const [seed = 0, from = 0, count = 0] = process.argv.slice(2).map(Number);
-const limits = { sourceMaxPixels: 100_000_000, softTimeoutSeconds: 600 };
+const limits = { sourceMaxPixels: 100_000_000, softTimeoutSeconds: 600, svgTimeoutMs: 60_000 };
 
 sharp.cache(false);
 sharp.concurrency(avifThreads);
