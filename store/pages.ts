@@ -7,6 +7,8 @@ interface Page {
   /** The id before the first one; null for the first page. */
   readonly after: unknown;
   readonly limit: number;
+  /** Timeout in ms; by default that of a request. */
+  readonly withinMs?: number;
   /** The fields of the result; all of them by default. */
   readonly projection?: Readonly<Record<string, 1>> | undefined;
 }
@@ -18,14 +20,14 @@ interface Page {
  */
 export async function findPage<T extends Document>(
   collection: Collection<T>,
-  { filter = {}, after, limit, projection }: Page,
+  { filter = {}, after, limit, withinMs, projection }: Page,
 ): Promise<T[]> {
   const bounds = after === null ? {} : { _id: { ...filter['_id'], $gt: after } };
   const found = collection
     .find({ ...filter, ...bounds } as unknown as Filter<T>, projection && { projection })
     .sort({ _id: 1 })
     .limit(limit);
-  return (await withTimeout(found.toArray())) as T[];
+  return (await withTimeout(found.toArray(), withinMs)) as T[];
 }
 
 const pageSize = 200;
@@ -33,7 +35,7 @@ const pageSize = 200;
 /** All documents that match a filter, in pages. */
 export async function* pagesOf<T extends Document>(
   collection: Collection<T>,
-  options: Pick<Page, 'filter' | 'projection'> = {},
+  options: Pick<Page, 'filter' | 'withinMs' | 'projection'> = {},
 ): AsyncGenerator<T[]> {
   let after: unknown = null;
   for (;;) {

@@ -15,6 +15,8 @@ export interface CommonVersion {
 }
 
 const name = 'copies';
+/** Timeout of a page, in ms. It is long, because no request waits for a copy. */
+export const pageWithinMs = 60_000;
 
 /**
  * The last versions of the documents of a collection that two stores had in common. A document that has another
@@ -70,7 +72,7 @@ export class CommonVersions {
     const [prefix] = this.#prefixes;
     // In ASCII 0 follows the slash.
     const filter = { _id: { $gte: prefix, $lt: `${prefix.slice(0, -1)}0` } };
-    for await (const page of pagesOf(this.#inTarget, { filter })) {
+    for await (const page of pagesOf(this.#inTarget, { filter, withinMs: pageWithinMs })) {
       const among = { _id: { $in: page.map(({ of }) => of) } } as Document;
       const projection = { _id: 1 };
       const kept = await Promise.all(

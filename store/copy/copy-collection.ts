@@ -1,6 +1,6 @@
 import type { Collection, Db, Document } from 'mongodb';
 import { pagesOf } from '../pages.ts';
-import { CommonVersions } from './common-versions.ts';
+import { CommonVersions, pageWithinMs } from './common-versions.ts';
 import type { CopiedCollection } from './copied-collections.ts';
 import { copyDocument, guarded, type Pair, type PassOptions } from './copy-document.ts';
 import { canonicalText, DocumentsDigest, digestOf, without } from './documents.ts';
@@ -73,7 +73,7 @@ export async function copyCollection(
   const [source, target] = [from.collection(rules.name), to.collection(rules.name)];
   const common = new CommonVersions(from, to, rules.name, options.stores);
   const pair: Pair = { source, target, common, rules, options };
-  for await (const page of pagesOf(source)) {
+  for await (const page of pagesOf(source, { withinMs: pageWithinMs })) {
     const copied = page.filter((document) => rules.isCopied?.(document) ?? true);
     counts.read += page.length;
     counts.left += page.length - copied.length;
@@ -141,7 +141,7 @@ async function deleteOthers({
 }: Pair): Promise<Pick<CollectionCounts, 'deleted' | 'others'>> {
   const { ownFields = [], guardFields = [] } = rules;
   const counts = { deleted: 0, others: 0 };
-  for await (const page of pagesOf(target)) {
+  for await (const page of pagesOf(target, { withinMs: pageWithinMs })) {
     const existing = await byId(source, page);
     const others = page.filter(({ _id }) => !existing.has(String(_id)));
     const versions = options.deletes ? await common.of(others) : new Map();
