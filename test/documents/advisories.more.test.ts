@@ -1,0 +1,37 @@
+import { spawnSync } from 'node:child_process';
+import { readFile } from 'node:fs/promises';
+import t from 'tap';
+import { root, rootPath } from '../root.ts';
+
+/** The advisories that SECURITY.md answers: rows of package, version and advisory. */
+const page = await readFile(new URL('SECURITY.md', root), 'utf8');
+const answered = [...page.matchAll(/^\| `([^`]+)` (\S+) \| (?:CVE|GHSA)-/gm)];
+
+interface Audit {
+  readonly vulnerabilities?: Readonly<
+    Record<string, { readonly via: readonly (string | { readonly url: string })[] }>
+  >;
+}
+
+t.test('an answer to an advisory names the version that is installed', async (t) => {
+  const { packages } = JSON.parse(await readFile(new URL('package-lock.json', root), 'utf8'));
+  t.not(answered.length, 0);
+  for (const [, name = '', version] of answered) {
+    t.equal(packages[`node_modules/${name}`]?.version, version, `${name}: read its advisory again`);
+  }
+});
+
+t.test('every known advisory of a package for production is answered', async (t) => {
+  const options = { cwd: rootPath, encoding: 'utf8', timeout: 60_000 } as const;
+  const { stdout } = spawnSync('npm', ['audit', '--json', '--omit=dev'], options);
+  const { vulnerabilities }: Audit = stdout.startsWith('{') ? JSON.parse(stdout) : {};
+  if (vulnerabilities === undefined) return t.skip('the npm registry does not answer');
+  for (const [name, { via }] of Object.entries(vulnerabilities)) {
+    for (const advisory of via) {
+      // A name stands for the advisories of that package, which are listed too.
+      if (typeof advisory === 'string') continue;
+      const id = advisory.url.split('/').at(-1) ?? '';
+      t.ok(page.includes(id), `${name}: ${advisory.url}`);
+    }
+  }
+});
