@@ -1,3 +1,4 @@
+// Own process: transform threads of other files block the decoder of gain maps for the whole process.
 import sharp from 'sharp';
 import t from 'tap';
 import { mayHaveGainMap } from '../../../pool/rendering/gain-map.ts';
