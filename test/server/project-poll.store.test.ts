@@ -1,3 +1,4 @@
+// Own process: compares moments that are tenths of a second apart.
 import { setTimeout as sleep } from 'node:timers/promises';
 import t, { type Test } from 'tap';
 import { ProjectCache } from '../../server/project-cache.ts';

@@ -1,3 +1,4 @@
+// Own process: looks at the modules that the process has loaded.
 import { readdir, readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import t from 'tap';
