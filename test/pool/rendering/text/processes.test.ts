@@ -17,6 +17,7 @@ import { resolveLayers } from '../../../../server/image/layers.ts';
 import { project } from '../../../project.ts';
 import { scriptArguments, scriptUrl } from '../../../scripts.ts';
 import { temporaryFolder } from '../../../temporary-root.ts';
+import { until } from '../../../until.ts';
 import { plainStyle } from './drawn-text.ts';
 import { arabic, impostor, italic, woff2 } from './font-files.ts';
 
@@ -181,7 +182,7 @@ t.test('the folder of the fonts is removed with its process', async (t) => {
   const [folder = ''] = await folders();
   t.ok(existsSync(join(temporary, folder, 'fonts.conf')));
   await pool.close();
-  t.same(await folders(), []);
+  await until('the folder is removed', async () => (await folders()).length === 0);
 });
 
 t.test('a process whose front end was killed removes the folder', async (t) => {
