@@ -1,8 +1,7 @@
 import { LRUCache } from 'lru-cache';
-import type { Connections } from './connection-limit.ts';
-import { networkOf } from './connection-limit.ts';
+import { type Connections, networkOf } from './connection-limit.ts';
 
-/** uWebSockets.js closes a connection without a request after this time. */
+/** uWebSockets.js closes a connection that waits for a request after this time. */
 const idleMs = 12_000;
 /** Clients whose connections are counted. */
 const maxClients = 10_000;
@@ -11,13 +10,13 @@ const maxClients = 10_000;
  * Admits connections of uWebSockets.js, which shows a connection when it is accepted and counts it when it closes,
  * without saying which: so new ones are refused, instead of idle ones closed.
  *
- * A client gets no further connection when as many of its connections have not sent a request as are left for all
+ * A client gets no further connection when as many of its connections wait for a request as are left for all
  * (the dynamic threshold of Choudhury and Hahne, 1998). So one client can take half of the connections,
  * and k clients leave the part 1 / (k + 1). A client that sends its requests is not limited.
  */
 export class Admission {
   readonly #connections: Connections;
-  /** Connections without a request, by client, while many are open. */
+  /** Connections that wait for a request, by client, while many are open. */
   readonly #silent = new LRUCache<string, number>({ max: maxClients, ttl: idleMs });
 
   constructor(connections: Connections) {
@@ -39,14 +38,23 @@ export class Admission {
     const network = networkOf(peerAddress);
     const silent = this.#silent.get(network) ?? 0;
     if (silent > left) return false;
-    this.#silent.set(network, silent + 1);
+    this.#add(network, 1);
     return true;
+  }
+
+  /** A connection that has ended a request waits for the next one. */
+  waits(peerAddress: string): void {
+    this.#add(networkOf(peerAddress), 1);
   }
 
   /** A client has sent a request. */
   requested(peerAddress: string): void {
-    const network = networkOf(peerAddress);
-    const silent = this.#silent.get(network) ?? 0;
-    if (silent > 0) this.#silent.set(network, silent - 1, { noUpdateTTL: true });
+    this.#add(networkOf(peerAddress), -1);
+  }
+
+  /** The time of a count begins with its first connection, because connections also close without being shown. */
+  #add(network: string, change: 1 | -1): void {
+    const silent = Math.max(0, (this.#silent.get(network) ?? 0) + change);
+    this.#silent.set(network, silent, { noUpdateTTL: true });
   }
 }

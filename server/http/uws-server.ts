@@ -46,7 +46,7 @@ export class UwsServer implements HttpServer {
     this.#templatedApp.filter((res, change) => this.#count(res, change));
     this.#templatedApp.any('/*', (res, req) => {
       const request = new UwsHttpRequest(res, req, app, admission, this.#unread);
-      if (admission.crowded) admission.requested(request.peerAddress);
+      if (admission.crowded) request.countRequest();
       if (!hasBody(req) || request.checkBody()) app.handle(request);
       request.seal();
     });
@@ -138,6 +138,8 @@ class UwsHttpRequest extends BaseRequest implements WaitingConnection {
   #req: UwsRequest | null;
   #accept = '';
   #isLast = false;
+  /** The address of a connection that is counted; null unless it may continue after the response. */
+  #countedAddress: string | null = null;
   /** Set while the client reads the response. */
   network = '';
 
@@ -177,6 +179,13 @@ class UwsHttpRequest extends BaseRequest implements WaitingConnection {
       if (key === name) values.push(value);
     });
     return values.join();
+  }
+
+  /** Counts the request for its client. Call it while many connections are open, before the request is handled. */
+  countRequest(): void {
+    const address = this.peerAddress;
+    this.#admission.requested(address);
+    if (!/close/i.test(this.header('connection'))) this.#countedAddress = address;
   }
 
   /** Checks a request that has a body; false when it was refused. */
@@ -307,13 +316,18 @@ class UwsHttpRequest extends BaseRequest implements WaitingConnection {
     // The address of a closed connection is unknown.
     const address = addressOf(this.#res);
     const [, done] = this.#res.tryEnd(body, total);
-    if (done) return this.finish(status);
+    if (done) return this.#finishAndWait(status);
     this.network = networkOf(address);
     this.#unread.add(this);
     this.#res.onWritable((offset) => {
       const [ok, finished] = this.#res.tryEnd(body.subarray(offset), total);
-      if (finished) this.finish(status);
+      if (finished) this.#finishAndWait(status);
       return ok;
     });
+  }
+
+  #finishAndWait(status: number): void {
+    this.finish(status);
+    if (this.#countedAddress !== null) this.#admission.waits(this.#countedAddress);
   }
 }

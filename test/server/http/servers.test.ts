@@ -15,6 +15,8 @@ import { until } from '../../until.ts';
 const many = 1_000;
 /** More bytes than the sockets buffer. */
 const bodyBytes = 32 * 1024 * 1024;
+/** A response after which uWebSockets.js keeps the connection, however many are open. */
+const mediumBytes = 100 * 1024;
 
 type Sender = (bytes: string, localAddress?: string) => Promise<Socket>;
 
@@ -22,6 +24,7 @@ type Sender = (bytes: string, localAddress?: string) => Promise<Socket>;
 async function serve(t: Test, start: StartHttpServer) {
   const body = Buffer.alloc(bodyBytes);
   const large: HttpResponse = { status: 200, headers: [], body };
+  const medium = Buffer.alloc(mediumBytes);
   const ended: (number | null)[] = [];
   const injected: Headers = [
     ['x-first', 'a'],
@@ -39,6 +42,11 @@ async function serve(t: Test, start: StartHttpServer) {
         path: '/small',
         methods: () => ['GET'],
         handler: (request) => request.respond({ status: 200, headers: [], body: 'x' }),
+      },
+      {
+        path: '/medium',
+        methods: () => ['GET'],
+        handler: (request) => request.respond({ status: 200, headers: [], body: medium }),
       },
       {
         path: '/body',
@@ -241,6 +249,24 @@ t.test('uws: what a client gets that sends all its requests', { skip }, async (t
   await oneByOne(send, limit, `${partOfHead}\r\n`);
   t.ok(Number(connections?.closedWaiting) > 0, 'those that do not read end');
   t.equal(connections?.refused, 0);
+});
+
+t.test('uws: requests on one connection do not make room for idle ones', { skip }, async (t) => {
+  const start = (await limited()).find(([name]) => name === 'uws')?.[1];
+  if (start === undefined) return;
+  const { app, send } = await serve(t, start);
+  const reader = await send('', '127.0.0.2');
+  for (let idle = 1; idle <= 2 * limit; idle += 1) {
+    await send('', '127.0.0.2');
+    reader.write('GET /medium HTTP/1.1\r\nHost: x\r\n\r\n');
+    for (let received = 0; received < mediumBytes; ) {
+      const [chunk] = await once(reader, 'data');
+      received += chunk.length;
+    }
+  }
+  t.ok(Number(app.connections?.refused) > limit, 'most are refused');
+  const other = await send(small, '127.0.0.3');
+  t.match(String((await once(other, 'data'))[0]), /^HTTP\/1\.1 200 /);
 });
 
 t.test('uws: many clients with one idle connection each', { skip }, async (t) => {
