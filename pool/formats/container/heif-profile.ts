@@ -1,7 +1,13 @@
 import { bufferOf, parseBytes } from '../bytes.ts';
 import { type Cicp, cicpProfile } from '../metadata/cicp.ts';
 import { boxes, type ContainerBox, findBox } from './boxes.ts';
-import { associations, cicpOf, ipmaOf, isProfile } from './heif-properties.ts';
+import {
+  associations,
+  cicpOf,
+  ipmaOf,
+  isProfile,
+  requireFewAssociations,
+} from './heif-properties.ts';
 
 /**
  * A HEIF or AVIF with the profiles of its images' colour codes (`nclx`), in a copy, if images have such codes
@@ -28,10 +34,12 @@ function withProfiles(file: Buffer): Buffer | null {
   return withMeta(file, top, meta, boxOf('meta', meta.data.subarray(0, 4), ...changed));
 }
 
-/** The contents of the `iprp` box. */
+/** The contents of the `iprp` box; null if no profile is missing. @throws RangeError */
 function propertiesWithProfiles(parts: readonly ContainerBox[]): Buffer | null {
-  const ipco = findBox(parts, 'ipco');
-  const properties = boxes(ipco);
+  requireFewAssociations(parts);
+  const properties = boxes(findBox(parts, 'ipco'));
+  const codesOf = properties.map(cicpOf);
+  const profiles = properties.map(isProfile);
   const added: Buffer[] = [];
   const known = new Map<string, number | null>();
   /** The index of the profile for the codes; null if they need none. */
@@ -48,9 +56,9 @@ function propertiesWithProfiles(parts: readonly ContainerBox[]): Buffer | null {
   const changed = parts.map(({ type, data }) => {
     if (type !== 'ipma') return { type, data };
     const entries = [...associations(data)].map((entry) => {
-      const own = entry.indexes.map((index) => properties[index - 1]);
-      const codes = own.map(cicpOf).find((found) => found !== null);
-      const index = !codes || own.some(isProfile) ? null : indexOf(codes);
+      const codes = entry.indexes.map((own) => codesOf[own - 1]).find((found) => found);
+      const hasProfile = entry.indexes.some((own) => profiles[own - 1]);
+      const index = !codes || hasProfile ? null : indexOf(codes);
       return index === null ? entry : { ...entry, indexes: [...entry.indexes, index] };
     });
     return { type, data: ipmaOf(entries) };

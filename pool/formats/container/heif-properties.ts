@@ -10,6 +10,16 @@ interface Association {
   readonly essential: readonly boolean[];
 }
 
+/** Of all `ipma` boxes of a file: those of 10,000 tiles have some 200 KB. */
+const maxAssociationBytes = 2 ** 18;
+
+/** @throws RangeError for associations that no real file has: reading 30 MB of them takes seconds */
+export function requireFewAssociations(iprp: readonly ContainerBox[]): void {
+  let bytes = 0;
+  for (const { type, data } of iprp) if (type === 'ipma') bytes += data.length;
+  if (bytes > maxAssociationBytes) throw new RangeError(`${bytes} bytes of associations`);
+}
+
 /** The entries of an `ipma` box. @throws RangeError for a truncated one */
 export function* associations(ipma: Buffer): Generator<Association> {
   const [version = 0] = ipma;

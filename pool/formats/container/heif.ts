@@ -2,7 +2,7 @@ import { bufferOf, parseBytes } from '../bytes.ts';
 import type { Cicp } from '../metadata/cicp.ts';
 import { boxes, type ContainerBox, findBox, itemEntries, itemType } from './boxes.ts';
 import { codingOf, referenceOf } from './heif-coding.ts';
-import { associations, cicpOf } from './heif-properties.ts';
+import { associations, cicpOf, requireFewAssociations } from './heif-properties.ts';
 
 /** Properties of the primary image of a HEIF or AVIF file. */
 interface HeifHeader {
@@ -101,6 +101,7 @@ function primaryItem(pitm: Buffer | undefined): number | null {
 
 function primaryCicp(iprp: Buffer | undefined, primary: number): Cicp | null {
   const parts = boxes(iprp);
+  requireFewAssociations(parts);
   const properties = boxes(findBox(parts, 'ipco'));
   for (const { type, data } of parts) {
     if (type !== 'ipma') continue;

@@ -10,6 +10,7 @@ import {
 import type { MetadataRole } from '../../../pool/formats/container/parts.ts';
 import { IsolationRequired } from '../../../pool/formats/isolation.ts';
 import { render } from '../../../pool/rendering/render.ts';
+import { type Box, boxFile, boxFileBytes, inMeta } from '../../hostile/inputs/boxes.ts';
 import { inserted, latin1, none, repeated } from '../../hostile/inputs/bytes.ts';
 import {
   jpegSegment,
@@ -26,6 +27,7 @@ import { text, tiffOf, tiffPicture } from '../../hostile/inputs/tiff.ts';
 import { openPool, patient } from '../execution/pools.ts';
 import { drawn, limits } from '../rendering/drawn.ts';
 import { filled, noise, shared, variant } from '../rendering/pictures.ts';
+import { withCodes } from './colour-codes.ts';
 
 const picture = noise(20, 10);
 const jpeg = await picture.clone().jpeg().toBuffer();
@@ -215,6 +217,24 @@ t.test('bytes within and between parts are read in a bounded number of steps', a
     latin1('\0'),
   ]);
   t.throws(() => openContainer(inserted(gif, afterHeader.gif, blocks)), refused);
+});
+
+t.test('profiles are added to a bounded number of images in a file', async (t) => {
+  const coded = await picture.clone().withIccProfile('p3').avif({ effort: 0 }).toBuffer();
+  const withAssociations = (bytes: number): Buffer => {
+    const file = boxFile(withCodes(coded, 12, 13));
+    const padded = (one: Box): Box =>
+      one.type === 'ipma' ? { ...one, data: Buffer.concat([one.data, Buffer.alloc(bytes)]) } : one;
+    const properties = inMeta(file, 'iprp');
+    Object.assign(properties, { children: properties.children?.map(padded) });
+    return boxFileBytes(file);
+  };
+  const isCompleted = (source: Buffer): boolean => {
+    const { bytes, deliverable } = openContainer(source);
+    return bytes !== deliverable;
+  };
+  t.ok(isCompleted(withAssociations(1_000)));
+  t.notOk(isCompleted(withAssociations(2 ** 18)));
 });
 
 t.test('a JPEG segment of an invalid length hides no metadata', async (t) => {
