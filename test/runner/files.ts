@@ -4,6 +4,9 @@ import { rootPath } from '../root.ts';
 
 export const builtTests = join(rootPath, 'dist-test/test');
 
+/** Begins a line of a process of the tests, before the milliseconds that a file took and its name. */
+export const durationMark = '# duration';
+
 /** `store`: those that run on any server of the store; `more`: those of `npm run test:more`. */
 export type Selection = 'test' | 'more' | 'store';
 

@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { Command, InvalidArgumentError } from 'commander';
-import { builtTests, processesFor, type Selection, testFiles } from './files.ts';
+import { builtTests, durationMark, processesFor, type Selection, testFiles } from './files.ts';
 import {
   endPrograms,
   minutes,
@@ -17,6 +17,7 @@ const buildLimitMs = 300_000;
 const testLimitMs = { test: 300_000, store: 300_000, more: 900_000 };
 /** Lines of a failure that are printed. */
 const shownLines = 30;
+const shownDurations = 20;
 
 interface Counts {
   pass: number;
@@ -83,11 +84,26 @@ function failuresIn({ lines, end }: ProgramResult): string[] {
   });
 }
 
+/** The milliseconds that each file took. */
+function durationsIn({ lines }: ProgramResult): [ms: number, file: string][] {
+  return lines
+    .filter((line) => line.startsWith(durationMark))
+    .map((line) => line.slice(durationMark.length + 1).split(' '))
+    .map(([ms, file = '']) => [Number(ms), file]);
+}
+
+function printLongest(durations: readonly [ms: number, file: string][]): void {
+  const longest = durations.toSorted(([a], [b]) => b - a).slice(0, shownDurations);
+  const lines = longest.map(([ms, file]) => `${(ms / 1_000).toFixed(1).padStart(7)} s  ${file}\n`);
+  process.stdout.write(`\nThe longest files:\n${lines.join('')}\n`);
+}
+
 async function runTests(): Promise<Counts> {
   const files = testFiles(selection, command.args);
   const processes = processesFor(files);
   const total: Counts = { pass: 0, fail: 0, skip: 0 };
   const failures: string[] = [];
+  const durations: [ms: number, file: string][] = [];
   let done = 0;
   print(`${files.length} test files in ${processes.length} processes, ${jobs} at a time`);
   const runNext = async (): Promise<void> => {
@@ -109,6 +125,7 @@ async function runTests(): Promise<Counts> {
         ...(more ? { TEST_MORE: '1' } : {}),
       },
     );
+    durations.push(...durationsIn(result));
     const counts = countsOf(result);
     total.pass += counts.pass;
     total.fail += counts.fail;
@@ -124,6 +141,7 @@ async function runTests(): Promise<Counts> {
     await runNext();
   };
   await Promise.all(Array.from({ length: jobs }, runNext));
+  printLongest(durations);
   if (failures.length > 0) process.stdout.write(`\nWhat failed:\n${failures.join('\n\n')}\n`);
   return total;
 }

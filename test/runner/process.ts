@@ -2,16 +2,25 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import sharp from 'sharp';
 import t from 'tap';
-import { builtTests } from './files.ts';
+import { builtTests, durationMark } from './files.ts';
 
 /**
  * A process of the tests: runs the files of TEST_FILES one after the other. A file is loaded in a subtest, so
  * that its own begin after those of the file before, and tap does not end in between.
  */
-for (const file of process.env['TEST_FILES']?.split('\n') ?? []) {
+const files = process.env['TEST_FILES']?.split('\n') ?? [];
+const begun: number[] = [];
+for (const file of files) {
   await t.test(file, async () => {
+    begun.push(performance.now());
     // Transform threads of an earlier file block decoders for the whole process (pool/execution/decoders.ts).
     sharp.unblock({ operation: ['VipsForeignLoadSvg', 'VipsForeignLoadJxl'] });
     await import(pathToFileURL(join(builtTests, file)).href);
   });
 }
+process.once('exit', () => {
+  for (const [at, from] of begun.entries()) {
+    const ms = Math.round((begun[at + 1] ?? performance.now()) - from);
+    process.stdout.write(`${durationMark} ${ms} ${files[at]}\n`);
+  }
+});
