@@ -10,8 +10,6 @@ export const durationMark = '# duration';
 /** `store`: those that run on any server of the store; `more`: those of `npm run test:more`. */
 export type Selection = 'test' | 'more' | 'store';
 
-const suffixes = { test: '.test.js', more: '.more.test.js', store: '.store.test.js' };
-
 /**
  * Files of these folders share processes: starting Node and loading modules takes longer than most of them
  * (twelve files of server/image: 3 s of CPU time instead of 10).
@@ -29,14 +27,15 @@ const sharingFolders = [
 ];
 /** A comment, followed by the reason. */
 const ownProcess = '// Own process: ';
+/** In files that try properties more often in `npm run test:more`. */
+const propertyRuns = 'propertyRuns(';
 /** So few that all processors have work until the end. */
 const filesPerProcess = 12;
 
 /** The test files below `builtTests` that a selection has, and whose path contains one of the texts. */
 export function testFiles(selection: Selection, texts: readonly string[]): string[] {
   return readdirSync(builtTests, { recursive: true, encoding: 'utf8' })
-    .filter((file) => file.endsWith(suffixes[selection]))
-    .filter((file) => selection === 'more' || !file.endsWith(suffixes.more))
+    .filter((file) => file.endsWith('.test.js') && isSelected(file, selection))
     .filter((file) => texts.length === 0 || texts.some((text) => file.includes(text)))
     .sort();
 }
@@ -60,5 +59,11 @@ export function processesFor(files: readonly string[]): string[][] {
   return [...alone, ...shared];
 }
 
-const hasOwnProcess = (file: string): boolean =>
-  readFileSync(join(builtTests, file), 'utf8').includes(ownProcess);
+const sourceOf = (file: string): string => readFileSync(join(builtTests, file), 'utf8');
+const hasOwnProcess = (file: string): boolean => sourceOf(file).includes(ownProcess);
+
+function isSelected(file: string, selection: Selection): boolean {
+  if (selection === 'store') return file.endsWith('.store.test.js');
+  const isLong = file.endsWith('.more.test.js');
+  return selection === 'test' ? !isLong : isLong || sourceOf(file).includes(propertyRuns);
+}

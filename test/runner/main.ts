@@ -45,7 +45,7 @@ const selection: Selection = more ? 'more' : store ? 'store' : 'test';
 async function step(name: string, ...args: string[]): Promise<void> {
   const { end, lines, ms } = await runNode(name, args, buildLimitMs);
   if (end !== 0) {
-    endPrograms('SIGTERM');
+    endPrograms();
     process.stdout.write(`${lines.join('\n')}\n${name}: failed\n0 passed, 1 failed\n`);
     process.exit(1);
   }
@@ -148,7 +148,7 @@ async function runTests(): Promise<Counts> {
 
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {
   process.once(signal, () => {
-    endPrograms(signal);
+    endPrograms();
     process.exit(1);
   });
 }

@@ -29,7 +29,17 @@ export function print(text: string): void {
   process.stdout.write(`${minutes(printedAt - begun).padStart(5)}  ${text}\n`);
 }
 
-/** Runs Node. `limitMs` only ends endless waits. */
+/** Signals a program and what it has started, such as a service. */
+function signal(child: ChildProcess, name: NodeJS.Signals): void {
+  try {
+    process.kill(-(child.pid ?? 0), name);
+  } catch (error) {
+    // It has ended.
+    if (!(error instanceof Error && 'code' in error && error.code === 'ESRCH')) throw error;
+  }
+}
+
+/** Runs Node in a process group of its own. `limitMs` only ends endless waits. */
 export async function runNode(
   name: string,
   args: readonly string[],
@@ -42,9 +52,9 @@ export async function runNode(
     cwd: rootPath,
     env: { ...process.env, ...environment },
     stdio: ['ignore', 'pipe', 'pipe'],
-    timeout: limitMs,
-    killSignal: 'SIGKILL',
+    detached: true,
   });
+  const limit = setTimeout(() => signal(child, 'SIGKILL'), limitMs);
   running.set(child, { name, from });
   for (const input of [child.stdout, child.stderr]) {
     createInterface({ input }).on('line', (line) => lines.push(line));
@@ -52,6 +62,7 @@ export async function runNode(
   const end = await new Promise<number | NodeJS.Signals | null>((resolve) => {
     child.once('close', (code, signal) => resolve(code ?? signal));
   });
+  clearTimeout(limit);
   running.delete(child);
   return { end, lines, ms: performance.now() - from };
 }
@@ -68,6 +79,6 @@ export function reportWhatRuns(): void {
 }
 
 /** Ends what is running. */
-export function endPrograms(signal: NodeJS.Signals): void {
-  for (const child of running.keys()) child.kill(signal);
+export function endPrograms(): void {
+  for (const child of running.keys()) signal(child, 'SIGKILL');
 }

@@ -8,6 +8,7 @@ import { readOptions } from '../../server/image/options.ts';
 import { resolveVariant } from '../../server/image/resolve-variant.ts';
 import { sourceFacts } from '../pool/rendering/pictures.ts';
 import { project } from '../project.ts';
+import { propertyRuns } from '../property-runs.ts';
 
 const baseUrl = 'https://images.example.com';
 const src = 'https://shop.example.com/a.jpg';
@@ -79,7 +80,7 @@ t.test(
       const { width, height } = planned(urls.url(src, { ...wider, h }), one);
       if (width === more && height === (h ?? height)) throw new Error(`${w} is not the last one`);
     });
-    t.doesNotThrow(() => fc.assert(property, { seed: 27, numRuns: 10_000 }));
+    t.doesNotThrow(() => fc.assert(property, { seed: 27, numRuns: propertyRuns(10_000) }));
   },
 );
 

@@ -7,6 +7,7 @@ import { textsOf } from '../../sdk/src/write.ts';
 import { readAddress } from '../../server/image/address.ts';
 import { readOptions } from '../../server/image/options.ts';
 import { parameterNames, parameters } from '../../server/image/parameters.ts';
+import { propertyRuns } from '../property-runs.ts';
 import { anyOptions, anySource } from './options.ts';
 
 const baseUrl = 'https://images.example.com/base/';
@@ -42,7 +43,7 @@ t.test('parse is the inverse of url, and the service accepts what the types acce
       Object.keys(read.options).length === Object.keys(options).length
     );
   });
-  t.doesNotThrow(() => fc.assert(property, { seed: 27, numRuns: 10_000 }));
+  t.doesNotThrow(() => fc.assert(property, { seed: 27, numRuns: propertyRuns(10_000) }));
 });
 
 /** Values for a JavaScript program, which has no types. */
@@ -87,7 +88,7 @@ t.test('the checks refuse what the service refuses, with the same messages', asy
     refusals.add(refused ?? 'none');
     return messageOf(() => checkImage(src, project, texts)) === refused;
   });
-  fc.assert(property, { seed: 27, numRuns: 20_000 });
+  fc.assert(property, { seed: 27, numRuns: propertyRuns(20_000) });
   t.ok(refusals.size > names.length, `${refusals.size} kinds of refusals`);
 });
 

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import t from 'tap';
 import { decodeFile, encodeFile } from '../../../pool/cache/file.ts';
+import { propertyRuns } from '../../property-runs.ts';
 import { keyOf, picture, provenance } from './pictures.ts';
 
 const key = keyOf('a');
@@ -53,7 +54,7 @@ t.test('a flipped bit is detected', async () => {
       flipped.writeUInt8(flipped.readUInt8(at) ^ (1 << bit), at);
       return decodeFile(key, flipped) === null;
     }),
-    { numRuns: 2_000 },
+    { numRuns: propertyRuns(2_000) },
   );
 });
 
@@ -77,6 +78,6 @@ t.test('arbitrary bytes are refused', async () => {
       const start = hasMagic ? file.subarray(0, 8) : Buffer.alloc(0);
       return decodeFile(key, Buffer.concat([start, bytes])) === null;
     }),
-    { numRuns: 2_000 },
+    { numRuns: propertyRuns(2_000) },
   );
 });

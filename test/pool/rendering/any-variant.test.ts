@@ -13,6 +13,7 @@ import {
   strategies,
   type Variant,
 } from '../../../pool/variant.ts';
+import { propertyRuns } from '../../property-runs.ts';
 import { inspected } from './drawn.ts';
 import { animation, blue, noise, red, shared } from './pictures.ts';
 
@@ -173,7 +174,7 @@ t.test('outputs have the planned size, within the limits, and profile', async (t
         width * height * frames <= limits.sourceMaxPixels
       );
     }),
-    { numRuns: 80 },
+    { numRuns: propertyRuns(80) },
   );
   t.pass();
 });

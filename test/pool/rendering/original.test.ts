@@ -4,6 +4,7 @@ import t from 'tap';
 import { withoutMetadata } from '../../../pool/formats/container/strip.ts';
 import { render } from '../../../pool/rendering/render.ts';
 import type { Variant } from '../../../pool/variant.ts';
+import { propertyRuns } from '../../property-runs.ts';
 import { drawn, limits } from './drawn.ts';
 import { animation, blue, noise, red, shared, variant } from './pictures.ts';
 
@@ -162,6 +163,6 @@ t.test('damaged files are refused or shortened', async () => {
       const result = withoutMetadata(bytes, formatOf(name));
       return result === null || result.byteLength <= bytes.byteLength;
     }),
-    { numRuns: 1_000 },
+    { numRuns: propertyRuns(1_000) },
   );
 });

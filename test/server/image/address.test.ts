@@ -3,6 +3,7 @@ import t from 'tap';
 import { ServiceError } from '../../../contract/errors.ts';
 import { readAddress } from '../../../server/image/address.ts';
 import { readOptions } from '../../../server/image/options.ts';
+import { propertyRuns } from '../../property-runs.ts';
 
 /** The code of the ServiceError for a URL; fails for other errors. */
 function refusal(path: string, query: string): string {
@@ -134,7 +135,7 @@ t.test('any path and query yield a valid address or a ServiceError', async () =>
         return error instanceof ServiceError;
       }
     }),
-    { numRuns: 2_000 },
+    { numRuns: propertyRuns(2_000) },
   );
 });
 

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import t from 'tap';
 import { negotiate, readAccept, roundUpWidth } from '../../../server/image/negotiate.ts';
+import { propertyRuns } from '../../property-runs.ts';
 
 type RequestHeaders = Readonly<Record<string, string>>;
 
@@ -127,7 +128,7 @@ t.test('any headers yield known formats once each, and hints in their ranges', a
         within(hints.viewport, Number.MIN_VALUE, 999_999.999_999)
       );
     }),
-    { numRuns: 2_000 },
+    { numRuns: propertyRuns(2_000) },
   );
 });
 

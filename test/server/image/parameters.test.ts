@@ -4,6 +4,7 @@ import t from 'tap';
 import { ServiceError } from '../../../contract/errors.ts';
 import { readOptions } from '../../../server/image/options.ts';
 import { parameterNames, parameters } from '../../../server/image/parameters.ts';
+import { propertyRuns } from '../../property-runs.ts';
 
 const read = (query: string) => readOptions(new Map(new URLSearchParams(query)));
 
@@ -126,7 +127,7 @@ t.test('any query yields valid options or a ServiceError', async () => {
         return error instanceof ServiceError && error.code === 'parameter_invalid';
       }
     }),
-    { numRuns: 2_000 },
+    { numRuns: propertyRuns(2_000) },
   );
 });
 
@@ -163,7 +164,7 @@ t.test('the schema of a parameter accepts the same texts as its parser', async (
         const valid = validate({ value: text });
         return parsed ? valid : !valid || looser.has(name) || !plain.test(text);
       }),
-      { numRuns: 500 },
+      { numRuns: propertyRuns(500) },
     );
     t.ok(accepted > 5, `${name}: ${accepted} texts were accepted`);
   }

@@ -1,4 +1,5 @@
 import t, { type Test } from 'tap';
+import { propertyRuns } from '../../property-runs.ts';
 import { httpServers } from '../http-servers.ts';
 import { bodies } from './bodies.ts';
 import { brokenUploads, unwantedBodies } from './connections.ts';
@@ -20,7 +21,10 @@ const behaviours = {
   'invalid bodies get 400, and nothing is stored': bodies,
   'unread bodies do not affect later requests': unwantedBodies,
   'aborted uploads have no effect': brokenUploads,
-  'any input gets a documented response, and accepted input is stored': properties,
+  'any input gets a documented response, and accepted input is stored': (
+    t: Test,
+    control: Control,
+  ) => properties(t, control, propertyRuns(400)),
 };
 
 /** Behaviour that depends on the HTTP engine. */

@@ -5,9 +5,6 @@ import { type InputName, validationErrors } from '../../../server/control/valida
 import type { Answer, Control } from './control.ts';
 import { bodiesWith, textOf } from './generated.ts';
 
-/** Runs for each kind of body. */
-const within = { numRuns: 400 };
-
 const isValid = (input: InputName, text: string): boolean => {
   try {
     return validationErrors(input, JSON.parse(text)).length === 0;
@@ -31,7 +28,7 @@ interface Kind {
   readonly method: string;
   readonly path: string;
   readonly success: number;
-  /** The fewest accepted bodies. */
+  /** The fewest accepted bodies of 400. */
   readonly least: number;
   /** Reads the state that the operation changes, with `GET`. */
   readonly read: (get: (path: string) => Promise<Body>) => Promise<Body>;
@@ -162,8 +159,8 @@ async function kindsOf(control: Control): Promise<Kind[]> {
   ];
 }
 
-/** Any input gets a documented response, and accepted input is stored. */
-export async function properties(t: Test, control: Control): Promise<void> {
+/** Any input gets a documented response, and accepted input is stored. `numRuns` is for each kind of body. */
+export async function properties(t: Test, control: Control, numRuns: number): Promise<void> {
   const bodies = bodiesWith(control.watermarks);
   const test = async ({ input, method, path, success, least, read, isRight }: Kind) => {
     const name = `${method} ${input}`;
@@ -187,9 +184,11 @@ export async function properties(t: Test, control: Control): Promise<void> {
       ensure(isRight(after, body, JSON.parse(text), before), 'as sent', text, before, after, body);
       before = after;
     });
-    await t.resolves(fc.assert(property, within), name);
+    await t.resolves(fc.assert(property, { numRuns }), name);
     t.same(await read(get), before, `${name}: rejected bodies change nothing`);
-    t.ok(count.accepted >= least && count.rejected >= 20, `${name}: ${JSON.stringify(count)}`);
+    const isVaried = count.accepted >= least && count.rejected >= 20;
+    // In fewer runs all may be rejected.
+    t.ok(isVaried || numRuns < 400, `${name}: ${JSON.stringify(count)}`);
   };
   await Promise.all((await kindsOf(control)).map(test));
 }

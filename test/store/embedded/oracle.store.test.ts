@@ -8,6 +8,7 @@ import { parseSort } from '../../../store/embedded/query/sort.ts';
 import { Collection } from '../../../store/embedded/storage/collection.ts';
 import { parseIndexSpecification } from '../../../store/embedded/storage/index-specification.ts';
 import { Journal } from '../../../store/embedded/storage/journal.ts';
+import { propertyRuns } from '../../property-runs.ts';
 import { type Condition, type Json, matches, order } from './oracle.ts';
 import { shortFolder } from './stores.ts';
 
@@ -128,7 +129,7 @@ t.test('results are those of the simple implementation, with and without indexes
       assert.deepEqual(first, ids.slice(0, asked.limit));
     }
   });
-  fc.assert(check, { numRuns: 3000 });
+  fc.assert(check, { numRuns: propertyRuns(3000) });
   t.end();
 });
 
