@@ -20,6 +20,7 @@ const programs = [
   'pool/execution/process/main',
   'pool/formats/heic/thread',
   'pool/formats/pdf/thread',
+  'server/admin/main',
 ];
 /** Number of `programs` that `npm start` runs, the first ones. */
 const startedPrograms = 7;

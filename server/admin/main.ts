@@ -18,10 +18,9 @@ addPresetCommands(program);
 addPurgeCommand(program);
 addStoreCommands(program);
 
-try {
-  await program.parseAsync();
-} catch (error) {
+// Bundles have no await of a module.
+program.parseAsync().catch((error: unknown) => {
   if (!(error instanceof AdminError || error instanceof ServiceError)) throw error;
   process.stderr.write(`${error.message}\n`);
   process.exitCode = 1;
-}
+});
