@@ -3,6 +3,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 /** Longer than any operation takes on a busy machine: it only ends endless waits. */
 export const patienceMs = 90_000;
 
+/** Between two looks: looking often takes the processor from what is waited for. */
+const leastSleepMs = 5;
+const mostSleepMs = 50;
+
 /** Polls until a value is neither undefined nor false. Rejects with `what` after the time limit. */
 export async function until<Value>(
   what: string,
@@ -11,11 +15,12 @@ export async function until<Value>(
 ): Promise<Value> {
   // `stopClock` does not affect this clock.
   const now = () => Number(process.hrtime.bigint() / 1_000_000n);
-  const deadline = now() + withinMs;
+  const begun = now();
   for (;;) {
     const value = await look();
     if (value !== undefined && value !== false) return value;
-    if (now() > deadline) throw new Error(`not within ${withinMs} ms: ${what}`);
-    await sleep(5);
+    const waitedMs = now() - begun;
+    if (waitedMs > withinMs) throw new Error(`not within ${withinMs} ms: ${what}`);
+    await sleep(Math.min(mostSleepMs, Math.max(leastSleepMs, waitedMs / 20)));
   }
 }

@@ -9,7 +9,7 @@ import {
   hostTextSource,
   isLongAuthority,
 } from '../../contract/hosts.ts';
-import { propertyRuns } from '../property-runs.ts';
+import { propertyRuns } from '../more.ts';
 
 /** Chinese letters, which are the slowest to convert. */
 const letters = (count: number): string =>

@@ -2,13 +2,14 @@ import { existsSync, readFileSync } from 'node:fs';
 import t from 'tap';
 import { concurrently } from '../../bench/concurrently.ts';
 import { childrenOf } from '../children.ts';
+import { more } from '../more.ts';
 import { get } from '../service/held.ts';
 import { picture, startTestOrigin } from '../service/origin.ts';
 import { isAlive, startService } from '../service/service.ts';
 import { until } from '../until.ts';
 import { endless, hostileSvgs } from './inputs/svgs.ts';
 
-const timeoutMs = 4_000;
+const timeoutMs = more ? 4_000 : 2_000;
 /** The service alone needs far less; rasterising an SVG of 1,990 px a side in it would need more. */
 const maxMebibytes = 350;
 

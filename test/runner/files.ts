@@ -11,26 +11,26 @@ export const durationMark = '# duration';
 export type Selection = 'test' | 'more' | 'store';
 
 /**
- * Files of these folders share processes: starting Node and loading modules takes longer than most of them
- * (twelve files of server/image: 3 s of CPU time instead of 10).
+ * How many files of a folder share a process: starting Node and loading modules takes longer than most of them
+ * (twelve files of server/image: 3 s of CPU time instead of 10). So few that all processors have work until the end.
  */
-const sharingFolders = [
-  'bench',
-  'contract',
-  'documents',
-  'pictures',
-  'pool',
-  'sdk',
-  'server',
-  'soak',
-  'store',
-];
+const filesPerProcess: Readonly<Record<string, number>> = {
+  bench: 12,
+  contract: 12,
+  documents: 12,
+  pictures: 12,
+  pool: 12,
+  sdk: 6,
+  server: 12,
+  service: 3,
+  soak: 12,
+  store: 12,
+  worker: 3,
+};
 /** A comment, followed by the reason. */
 const ownProcess = '// Own process: ';
-/** In files that try properties more often in `npm run test:more`. */
-const propertyRuns = 'propertyRuns(';
-/** So few that all processors have work until the end. */
-const filesPerProcess = 12;
+/** In files that do more in `npm run test:more`. */
+const importOfMore = "/more.js'";
 
 /** The test files below `builtTests` that a selection has, and whose path contains one of the texts. */
 export function testFiles(selection: Selection, texts: readonly string[]): string[] {
@@ -40,23 +40,26 @@ export function testFiles(selection: Selection, texts: readonly string[]): strin
     .sort();
 }
 
-/** Divides files among processes; those with a process of their own come first, because most take longest. */
+/** Divides files among processes. Those of services wait most of the time, so others run beside them. */
 export function processesFor(files: readonly string[]): string[][] {
-  const alone: string[][] = [];
-  const shared: string[][] = [];
+  const processes: string[][] = [];
   for (const file of files) {
-    const folder = file.split('/', 1)[0] ?? '';
-    const previous = shared.at(-1);
-    if (!sharingFolders.includes(folder) || hasOwnProcess(file)) alone.push([file]);
-    else if (
-      previous !== undefined &&
-      previous.length < filesPerProcess &&
-      previous[0]?.startsWith(`${folder}/`)
-    ) {
-      previous.push(file);
-    } else shared.push([file]);
+    const [folder = ''] = file.split('/', 1);
+    const previous = processes.at(-1) ?? [];
+    const isFull =
+      [file, ...previous].some(hasOwnProcess) ||
+      !previous[0]?.startsWith(`${folder}/`) ||
+      previous.length >= (filesPerProcess[folder] ?? 1);
+    if (isFull) processes.push([file]);
+    else previous.push(file);
   }
-  return [...alone, ...shared];
+  const isOfServices = ([first = '']: readonly string[]) => /^(?:service|worker)\//.test(first);
+  const services = processes.filter(isOfServices);
+  const others = processes.filter((one) => !isOfServices(one));
+  const pairs = Math.max(services.length, others.length);
+  return Array.from({ length: pairs }, (_, at) => [services[at] ?? [], others[at] ?? []])
+    .flat()
+    .filter(({ length }) => length > 0);
 }
 
 const sourceOf = (file: string): string => readFileSync(join(builtTests, file), 'utf8');
@@ -65,5 +68,5 @@ const hasOwnProcess = (file: string): boolean => sourceOf(file).includes(ownProc
 function isSelected(file: string, selection: Selection): boolean {
   if (selection === 'store') return file.endsWith('.store.test.js');
   const isLong = file.endsWith('.more.test.js');
-  return selection === 'test' ? !isLong : isLong || sourceOf(file).includes(propertyRuns);
+  return selection === 'test' ? !isLong : isLong || sourceOf(file).includes(importOfMore);
 }

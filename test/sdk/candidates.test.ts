@@ -6,9 +6,9 @@ import { readAddress } from '../../server/image/address.ts';
 import { negotiate } from '../../server/image/negotiate.ts';
 import { readOptions } from '../../server/image/options.ts';
 import { resolveVariant } from '../../server/image/resolve-variant.ts';
+import { propertyRuns } from '../more.ts';
 import { sourceFacts } from '../pool/rendering/pictures.ts';
 import { project } from '../project.ts';
-import { propertyRuns } from '../property-runs.ts';
 
 const baseUrl = 'https://images.example.com';
 const src = 'https://shop.example.com/a.jpg';

@@ -5,8 +5,8 @@ import { createAsyncSigner, createSigner } from '../../sdk/src/sign/node.ts';
 import { createSigner as createSignerOnEdge } from '../../sdk/src/sign/web.ts';
 import { checkSignature } from '../../server/image/access.ts';
 import { readAddress } from '../../server/image/address.ts';
+import { propertyRuns } from '../more.ts';
 import { project } from '../project.ts';
-import { propertyRuns } from '../property-runs.ts';
 import { anyOptions, anySource } from './options.ts';
 
 const secret = 'a-secret_of-43-characters';

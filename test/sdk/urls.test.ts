@@ -7,7 +7,7 @@ import { textsOf } from '../../sdk/src/write.ts';
 import { readAddress } from '../../server/image/address.ts';
 import { readOptions } from '../../server/image/options.ts';
 import { parameterNames, parameters } from '../../server/image/parameters.ts';
-import { propertyRuns } from '../property-runs.ts';
+import { propertyRuns } from '../more.ts';
 import { anyOptions, anySource } from './options.ts';
 
 const baseUrl = 'https://images.example.com/base/';

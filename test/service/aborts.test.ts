@@ -1,10 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import { connect } from 'node:net';
 import sharp from 'sharp';
+import { more } from '../more.ts';
 import { until } from '../until.ts';
 import { startFrontEnd } from './front-end.ts';
 import { earlierRequestsReceived, get, held } from './held.ts';
-import { eachHttpServer } from './http-servers.ts';
+import { defaultHttpServer, eachHttpServer, httpServers } from './http-servers.ts';
 import { picture } from './origin.ts';
 import { json } from './service.ts';
 
@@ -22,59 +23,63 @@ function disconnect(port: number, target: string, afterMs: number) {
   return { sent, closed };
 }
 
-eachHttpServer('1,000 disconnects leave no work and no errors', async (t, { environment }) => {
-  const { url, port, origin, project, log, ...service } = await startFrontEnd(t, environment);
-  let open = 0;
-  let cancelled = 0;
-  // Never answered: these fetches end only by cancellation.
-  origin.serve('/slow.jpg', (_, response) => {
-    open += 1;
-    response.once('close', () => {
-      open -= 1;
-      cancelled += 1;
+eachHttpServer(
+  '1,000 disconnects leave no work and no errors',
+  async (t, { environment }) => {
+    const { url, port, origin, project, log, ...service } = await startFrontEnd(t, environment);
+    let open = 0;
+    let cancelled = 0;
+    // Never answered: these fetches end only by cancellation.
+    origin.serve('/slow.jpg', (_, response) => {
+      open += 1;
+      response.once('close', () => {
+        open -= 1;
+        cancelled += 1;
+      });
     });
-  });
-  origin.serve('/fast.jpg', await picture(800, 600));
-  const image = (path: string, query: string) =>
-    `/img/${encodeURIComponent(origin.url + path)}?project=${project}&${query}`;
+    origin.serve('/fast.jpg', await picture(800, 600));
+    const image = (path: string, query: string) =>
+      `/img/${encodeURIComponent(origin.url + path)}?project=${project}&${query}`;
 
-  // The first client certainly disconnects during its fetch; the progress of the others is random.
-  const early = get(url + image('/slow.jpg?early', 'w=90'));
-  const broken = t.rejects(early.response);
-  await until('the first fetch is under way', () => open === 1);
-  early.leave();
-  await broken;
-  await until('it is cancelled', () => cancelled === 1);
+    // The first client certainly disconnects during its fetch; the progress of the others is random.
+    const early = get(url + image('/slow.jpg?early', 'w=90'));
+    const broken = t.rejects(early.response);
+    await until('the first fetch is under way', () => open === 1);
+    early.leave();
+    await broken;
+    await until('it is cancelled', () => cancelled === 1);
 
-  const clients: Promise<void>[] = [];
-  for (let i = 0; i < 1_000; i++) {
-    // Some clients wait for the same fetch; the others have a transform each, of which most wait for a thread.
-    const target =
-      i % 2 === 0
-        ? image(`/slow.jpg?${i % 40}`, `w=${100 + (i % 3)}`)
-        : image('/fast.jpg', `w=${200 + i}&fmt=avif`);
-    const client = disconnect(port, target, 5 + (i % 150));
-    clients.push(client.closed);
-    if (i % 50 === 49) await client.sent;
-  }
-  await Promise.all(clients);
+    const clients: Promise<void>[] = [];
+    for (let i = 0; i < 1_000; i++) {
+      // Some clients wait for the same fetch; the others have a transform each, of which most wait for a thread.
+      const target =
+        i % 2 === 0
+          ? image(`/slow.jpg?${i % 40}`, `w=${100 + (i % 3)}`)
+          : image('/fast.jpg', `w=${200 + i}&fmt=avif`);
+      const client = disconnect(port, target, 5 + (i % 150));
+      clients.push(client.closed);
+      if (i % 50 === 49) await client.sent;
+    }
+    await Promise.all(clients);
 
-  await earlierRequestsReceived({ url, ...service });
-  const queue = await until('no transform runs or waits, and no fetch runs', async () => {
-    const { transformQueue } = (await json(await fetch(`${url}/api/health`))).checks;
-    const { active, queued } = transformQueue;
-    return active === 0 && queued === 0 && open === 0 && transformQueue;
-  });
-  t.equal(queue.misses, 0, 'no miss is left');
-  t.equal(queue.fetching, 0, 'no fetch slot is used');
+    await earlierRequestsReceived({ url, ...service });
+    const queue = await until('no transform runs or waits, and no fetch runs', async () => {
+      const { transformQueue } = (await json(await fetch(`${url}/api/health`))).checks;
+      const { active, queued } = transformQueue;
+      return active === 0 && queued === 0 && open === 0 && transformQueue;
+    });
+    t.equal(queue.misses, 0, 'no miss is left');
+    t.equal(queue.fetching, 0, 'no fetch slot is used');
 
-  t.equal((await fetch(url + image('/fast.jpg', 'w=333'))).status, 200, 'the service works');
-  t.same(
-    log.filter((line) => Number(line['level']) >= 50),
-    [],
-    'no error was logged',
-  );
-});
+    t.equal((await fetch(url + image('/fast.jpg', 'w=333'))).status, 200, 'the service works');
+    t.same(
+      log.filter((line) => Number(line['level']) >= 50),
+      [],
+      'no error was logged',
+    );
+  },
+  more ? httpServers : defaultHttpServer,
+);
 
 eachHttpServer(
   'a disconnect or a slow client does not affect other clients',

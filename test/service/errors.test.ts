@@ -2,10 +2,11 @@ import { join } from 'node:path';
 import sharp from 'sharp';
 import t from 'tap';
 import { signature, signedText } from '../../server/image/access.ts';
+import { more } from '../more.ts';
 import { pixels } from '../pool/rendering/pictures.ts';
 import { until } from '../until.ts';
 import { startFrontEnd } from './front-end.ts';
-import { eachHttpServer } from './http-servers.ts';
+import { defaultHttpServer, eachHttpServer, httpServers } from './http-servers.ts';
 import { picture } from './origin.ts';
 import { json, startService } from './service.ts';
 import { startTlsOrigins, type TlsOrigins } from './tls.ts';
@@ -40,307 +41,329 @@ t.test('the error of an untrusted TLS source names its cause', async (t) => {
   }
 });
 
-eachHttpServer('every error of the image endpoint names its cause', async (t, { environment }) => {
-  const service = await startFrontEnd(t, {
-    ...environment,
-    SERVICE_SOURCE_MAX_BYTES: '1000000',
-    SERVICE_SOURCE_MAX_PIXELS: '1000000',
-    SERVICE_SOURCE_TIMEOUT_MS: '3000',
-  });
-  const { origin, project, store } = service;
-  const image = await picture(400, 300);
-  origin.serve('/ok.jpg', image);
-  origin.serve('/cut.jpg', image.subarray(0, image.length / 2));
-  const serve = (path: string, contentType: string | null, body: string) =>
-    origin.serve(path, (_, response) => {
-      if (contentType !== null) response.setHeader('content-type', contentType);
-      response.end(body);
+eachHttpServer(
+  'every error of the image endpoint names its cause',
+  async (t, { environment }) => {
+    const service = await startFrontEnd(t, {
+      ...environment,
+      SERVICE_SOURCE_MAX_BYTES: '1000000',
+      SERVICE_SOURCE_MAX_PIXELS: '1000000',
+      SERVICE_SOURCE_TIMEOUT_MS: '3000',
     });
-  serve('/page.jpg', 'text/html; charset=utf-8', '<p>not found, says 200');
-  serve('/mislabelled.jpg', 'image/jpeg', '\ufeff\n<!DOCTYPE html><p>not found, says 200');
-  serve('/data.jpg', 'application/json', '{}');
-  serve('/untyped.jpg', null, 'not found, says 200');
-  const svg = '<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"><text>&';
-  const entity = '<!ENTITY ns_svg "http://www.w3.org/2000/svg">';
-  serve('/entity.svg', 'image/svg+xml', `<!DOCTYPE svg[${entity}]>${svg}ns_svg;</text></svg>`);
-  serve('/nbsp.svg', 'image/svg+xml', `${svg}nbsp;</text></svg>`);
-  for (const status of [401, 403, 429]) {
-    origin.serve(`/${status}`, (_, response) => {
-      const headers = { 'www-authenticate': 'Basic', 'retry-after': '70' };
-      response.writeHead(status, headers).end();
-    });
-  }
-  origin.serve('/big.jpg', Buffer.alloc(1_200_000, 1));
-  origin.serve('/wide.webp', await picture(1500, 1000, 'webp'));
-  origin.serve('/broken', (_, response) => void response.writeHead(500).end());
-  origin.serve('/slow', () => {});
-  origin.serve(
-    '/away',
-    (_, response) =>
-      void response.writeHead(302, { location: 'http://elsewhere.example/x.jpg' }).end(),
-  );
-  origin.serve(
-    '/inside',
-    (_, response) => void response.writeHead(302, { location: 'http://10.0.0.1/x.jpg' }).end(),
-  );
-  const green = { r: 0, g: 255, b: 0 };
-  const spare = sharp({ create: { width: 60, height: 40, channels: 3, background: green } });
-  origin.serve('/spare.png', await spare.png().toBuffer());
-  const fallback = (path: string) => `&fallback=${encodeURIComponent(`${origin.url}${path}`)}`;
-  const signed = await service.createProject('127.0.0.1');
-  const { signingSecret } = (await store.projects.requireSignatures(signed, null)) ?? {};
-  const of = (path: string, more = '') => `/img/${origin.url}${path}?project=${project}${more}`;
-
-  const cases: ReadonlyArray<
-    readonly [target: string, status: number, code: string, names: RegExp]
-  > = [
-    [`/img/?project=${project}`, 400, 'source_missing', /source/],
-    [`/img/${origin.url}/ok.jpg`, 400, 'project_missing', /project/],
-    [`/img/ftp://x.example/a.jpg?project=${project}`, 400, 'source_invalid', /http/],
-    [`/img/%zz?project=${project}`, 400, 'source_invalid', /encoded/],
-    [`/img/picture.jpg?project=${project}`, 400, 'source_invalid', /absolute/],
-    [`/img/http://a:b@127.0.0.1/x?project=${project}`, 400, 'source_invalid', /password/],
-    [of('/ok.jpg', '&w=0'), 400, 'parameter_invalid', /^w must be .* 1 to 10000/],
-    [of('/ok.jpg', '&width=9.5'), 400, 'parameter_invalid', /^width must be/],
-    [of('/ok.jpg', '&fit=squeeze'), 400, 'parameter_invalid', /contain, cover/],
-    [of('/ok.jpg', '&w=1&w=2'), 400, 'parameter_invalid', /more than once/],
-    [of('/ok.jpg', '&w=1&width=1'), 400, 'parameter_invalid', /more than once/],
-    [of('/ok.jpg', '&dpr=1e0'), 400, 'parameter_invalid', /^dpr/],
-    [of('/ok.jpg').replace(project, 'prj_0000000000000000'), 404, 'project_not_found', /prj_0/],
-    [of('/ok.jpg').replace(project, signed), 403, 'signature_invalid', /signed/],
-    [`/img/http://other.example/a.jpg?project=${project}`, 403, 'source_not_allowed', /other/],
-    [of('/away'), 403, 'source_not_allowed', /elsewhere/],
-    [of('/inside'), 403, 'source_blocked', /./],
-    [of('/missing.jpg'), 404, 'source_not_found', /./],
-    [of('/big.jpg'), 413, 'source_too_large', /1000000 bytes/],
-    [of('/wide.webp'), 413, 'source_too_large', /pixels/],
-    [of('/page.jpg'), 415, 'source_unsupported', /its content type is text\/html\.$/],
-    [
-      of('/mislabelled.jpg'),
-      415,
-      'source_unsupported',
-      /an HTML page; its content type is image\/jpeg\.$/,
-    ],
-    [
-      of('/data.jpg'),
-      415,
-      'source_unsupported',
-      /a JSON document.* content type is application\/json\. To use it/,
-    ],
-    [of('/untyped.jpg'), 415, 'source_unsupported', /not a JPEG.*; it has no content type\.$/],
-    [of('/entity.svg'), 415, 'source_unsupported', /XML entity ns_svg/],
-    [of('/nbsp.svg'), 422, 'source_corrupt', /XML entity that is not declared/],
-    [of('/401'), 403, 'source_unauthorized', /127\.0\.0\.1 answered 401/],
-    [of('/403'), 403, 'source_forbidden', /127\.0\.0\.1 answered 403/],
-    [of('/429'), 429, 'source_rate_limited', /127\.0\.0\.1 answered 429/],
-    [of('/cut.jpg'), 422, 'source_corrupt', /./],
-    [of('/broken'), 502, 'source_unreachable', /500/],
-    [of('/slow'), 504, 'source_timeout', /3000/],
-    [
-      `/img/http://localhost:1/x?project=${project}`,
-      502,
-      'source_unreachable',
-      /refuses connections/,
-    ],
-    ['/nothing', 404, 'endpoint_not_found', /GET \/nothing/],
-  ];
-  for (const [target, status, code, names] of cases) {
-    const response = await fetch(service.url + target);
-    const body = await json(response);
-    t.equal(response.status, status, target);
-    t.same(Object.keys(body).sort(), ['code', 'error', 'message', 'resolution_hint'], target);
-    t.equal(body.code, code, target);
-    t.match(body.message, names, target);
-    t.equal(response.headers.get('cache-control'), 'no-store', target);
-    t.equal(response.headers.get('content-type'), 'application/json', target);
-    t.match(response.headers.get('x-request-id'), /./, target);
-    const wait = response.headers.get('retry-after');
-    t.equal(wait, status === 429 ? '70' : null, 'Retry-After of the source');
-    t.equal(
-      response.headers.get('www-authenticate'),
-      null,
-      'the challenge of the source is not forwarded',
+    const { origin, project, store } = service;
+    const image = await picture(400, 300);
+    origin.serve('/ok.jpg', image);
+    origin.serve('/cut.jpg', image.subarray(0, image.length / 2));
+    const serve = (path: string, contentType: string | null, body: string) =>
+      origin.serve(path, (_, response) => {
+        if (contentType !== null) response.setHeader('content-type', contentType);
+        response.end(body);
+      });
+    serve('/page.jpg', 'text/html; charset=utf-8', '<p>not found, says 200');
+    serve('/mislabelled.jpg', 'image/jpeg', '\ufeff\n<!DOCTYPE html><p>not found, says 200');
+    serve('/data.jpg', 'application/json', '{}');
+    serve('/untyped.jpg', null, 'not found, says 200');
+    const svg = '<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"><text>&';
+    const entity = '<!ENTITY ns_svg "http://www.w3.org/2000/svg">';
+    serve('/entity.svg', 'image/svg+xml', `<!DOCTYPE svg[${entity}]>${svg}ns_svg;</text></svg>`);
+    serve('/nbsp.svg', 'image/svg+xml', `${svg}nbsp;</text></svg>`);
+    for (const status of [401, 403, 429]) {
+      origin.serve(`/${status}`, (_, response) => {
+        const headers = { 'www-authenticate': 'Basic', 'retry-after': '70' };
+        response.writeHead(status, headers).end();
+      });
+    }
+    origin.serve('/big.jpg', Buffer.alloc(1_200_000, 1));
+    origin.serve('/wide.webp', await picture(1500, 1000, 'webp'));
+    origin.serve('/broken', (_, response) => void response.writeHead(500).end());
+    origin.serve('/slow', () => {});
+    origin.serve(
+      '/away',
+      (_, response) =>
+        void response.writeHead(302, { location: 'http://elsewhere.example/x.jpg' }).end(),
     );
-  }
+    origin.serve(
+      '/inside',
+      (_, response) => void response.writeHead(302, { location: 'http://10.0.0.1/x.jpg' }).end(),
+    );
+    const green = { r: 0, g: 255, b: 0 };
+    const spare = sharp({ create: { width: 60, height: 40, channels: 3, background: green } });
+    origin.serve('/spare.png', await spare.png().toBuffer());
+    const fallback = (path: string) => `&fallback=${encodeURIComponent(`${origin.url}${path}`)}`;
+    const signed = await service.createProject('127.0.0.1');
+    const { signingSecret } = (await store.projects.requireSignatures(signed, null)) ?? {};
+    const of = (path: string, more = '') => `/img/${origin.url}${path}?project=${project}${more}`;
 
-  t.test('the service is not a source, even at an allowed address', async (t) => {
-    const loop = `/img/${service.url}/api/health?project=${project}`;
-    const response = await fetch(service.url + loop);
-    t.equal(response.status, 403);
-    t.match(await response.json(), { code: 'source_blocked' });
+    const cases: ReadonlyArray<
+      readonly [target: string, status: number, code: string, names: RegExp]
+    > = [
+      [`/img/?project=${project}`, 400, 'source_missing', /source/],
+      [`/img/${origin.url}/ok.jpg`, 400, 'project_missing', /project/],
+      [`/img/ftp://x.example/a.jpg?project=${project}`, 400, 'source_invalid', /http/],
+      [`/img/%zz?project=${project}`, 400, 'source_invalid', /encoded/],
+      [`/img/picture.jpg?project=${project}`, 400, 'source_invalid', /absolute/],
+      [`/img/http://a:b@127.0.0.1/x?project=${project}`, 400, 'source_invalid', /password/],
+      [of('/ok.jpg', '&w=0'), 400, 'parameter_invalid', /^w must be .* 1 to 10000/],
+      [of('/ok.jpg', '&width=9.5'), 400, 'parameter_invalid', /^width must be/],
+      [of('/ok.jpg', '&fit=squeeze'), 400, 'parameter_invalid', /contain, cover/],
+      [of('/ok.jpg', '&w=1&w=2'), 400, 'parameter_invalid', /more than once/],
+      [of('/ok.jpg', '&w=1&width=1'), 400, 'parameter_invalid', /more than once/],
+      [of('/ok.jpg', '&dpr=1e0'), 400, 'parameter_invalid', /^dpr/],
+      [of('/ok.jpg').replace(project, 'prj_0000000000000000'), 404, 'project_not_found', /prj_0/],
+      [of('/ok.jpg').replace(project, signed), 403, 'signature_invalid', /signed/],
+      [`/img/http://other.example/a.jpg?project=${project}`, 403, 'source_not_allowed', /other/],
+      [of('/away'), 403, 'source_not_allowed', /elsewhere/],
+      [of('/inside'), 403, 'source_blocked', /./],
+      [of('/missing.jpg'), 404, 'source_not_found', /./],
+      [of('/big.jpg'), 413, 'source_too_large', /1000000 bytes/],
+      [of('/wide.webp'), 413, 'source_too_large', /pixels/],
+      [of('/page.jpg'), 415, 'source_unsupported', /its content type is text\/html\.$/],
+      [
+        of('/mislabelled.jpg'),
+        415,
+        'source_unsupported',
+        /an HTML page; its content type is image\/jpeg\.$/,
+      ],
+      [
+        of('/data.jpg'),
+        415,
+        'source_unsupported',
+        /a JSON document.* content type is application\/json\. To use it/,
+      ],
+      [of('/untyped.jpg'), 415, 'source_unsupported', /not a JPEG.*; it has no content type\.$/],
+      [of('/entity.svg'), 415, 'source_unsupported', /XML entity ns_svg/],
+      [of('/nbsp.svg'), 422, 'source_corrupt', /XML entity that is not declared/],
+      [of('/401'), 403, 'source_unauthorized', /127\.0\.0\.1 answered 401/],
+      [of('/403'), 403, 'source_forbidden', /127\.0\.0\.1 answered 403/],
+      [of('/429'), 429, 'source_rate_limited', /127\.0\.0\.1 answered 429/],
+      [of('/cut.jpg'), 422, 'source_corrupt', /./],
+      [of('/broken'), 502, 'source_unreachable', /500/],
+      [of('/slow'), 504, 'source_timeout', /3000/],
+      [
+        `/img/http://localhost:1/x?project=${project}`,
+        502,
+        'source_unreachable',
+        /refuses connections/,
+      ],
+      ['/nothing', 404, 'endpoint_not_found', /GET \/nothing/],
+    ];
+    for (const [target, status, code, names] of cases) {
+      const response = await fetch(service.url + target);
+      const body = await json(response);
+      t.equal(response.status, status, target);
+      t.same(Object.keys(body).sort(), ['code', 'error', 'message', 'resolution_hint'], target);
+      t.equal(body.code, code, target);
+      t.match(body.message, names, target);
+      t.equal(response.headers.get('cache-control'), 'no-store', target);
+      t.equal(response.headers.get('content-type'), 'application/json', target);
+      t.match(response.headers.get('x-request-id'), /./, target);
+      const wait = response.headers.get('retry-after');
+      t.equal(wait, status === 429 ? '70' : null, 'Retry-After of the source');
+      t.equal(
+        response.headers.get('www-authenticate'),
+        null,
+        'the challenge of the source is not forwarded',
+      );
+    }
 
-    // Through a proxy.
-    origin.serve('/proxy', async (request, response) => {
-      const headers = { 'cdn-loop': String(request.headers['cdn-loop']) };
-      const onward = await fetch(service.url + of('/proxy'), { headers });
-      t.match(await onward.json(), { code: 'source_blocked' });
-      response.writeHead(onward.status).end();
+    t.test('the service is not a source, even at an allowed address', async (t) => {
+      const loop = `/img/${service.url}/api/health?project=${project}`;
+      const response = await fetch(service.url + loop);
+      t.equal(response.status, 403);
+      t.match(await response.json(), { code: 'source_blocked' });
+
+      // Through a proxy.
+      origin.serve('/proxy', async (request, response) => {
+        const headers = { 'cdn-loop': String(request.headers['cdn-loop']) };
+        const onward = await fetch(service.url + of('/proxy'), { headers });
+        t.match(await onward.json(), { code: 'source_blocked' });
+        response.writeHead(onward.status).end();
+      });
+      t.equal((await fetch(service.url + of('/proxy'))).status, 403);
+      t.equal(origin.requests.get('/proxy'), 1);
     });
-    t.equal((await fetch(service.url + of('/proxy'))).status, 403);
-    t.equal(origin.requests.get('/proxy'), 1);
-  });
 
-  t.test('a broken origin is fetched again only after some seconds', async (t) => {
-    origin.serve('/unstable.jpg', (_, response) => void response.writeHead(503).end());
-    for (const w of [10, 20, 30])
-      t.equal((await fetch(service.url + of('/unstable.jpg', `&w=${w}`))).status, 502);
-    const slow = fetch(service.url + of('/slow', fallback('/spare.png')));
-    const replaced = () =>
-      fetch(service.url + of('/unstable.jpg', `&w=10${fallback('/spare.png')}`));
-    t.equal((await replaced()).headers.get('x-fallback'), 'source_unreachable');
-    t.equal(origin.requests.get('/unstable.jpg'), 1);
-    origin.serve('/unstable.jpg', image);
-    await until('it is fetched again', async () => {
-      const response = await fetch(service.url + of('/unstable.jpg', '&w=10'));
-      await response.arrayBuffer();
-      return response.status === 200;
+    t.test('a broken origin is fetched again only after some seconds', async (t) => {
+      origin.serve('/unstable.jpg', (_, response) => void response.writeHead(503).end());
+      for (const w of [10, 20, 30])
+        t.equal((await fetch(service.url + of('/unstable.jpg', `&w=${w}`))).status, 502);
+      const slow = fetch(service.url + of('/slow', fallback('/spare.png')));
+      const replaced = () =>
+        fetch(service.url + of('/unstable.jpg', `&w=10${fallback('/spare.png')}`));
+      t.equal((await replaced()).headers.get('x-fallback'), 'source_unreachable');
+      t.equal(origin.requests.get('/unstable.jpg'), 1);
+      origin.serve('/unstable.jpg', image);
+      await until('it is fetched again', async () => {
+        const response = await fetch(service.url + of('/unstable.jpg', '&w=10'));
+        await response.arrayBuffer();
+        return response.status === 200;
+      });
+      t.equal(origin.requests.get('/unstable.jpg'), 2);
+      const { headers } = await replaced();
+      t.same([headers.get('x-fallback'), headers.get('x-cache')], [null, 'memory']);
+      t.match(
+        headers.get('cache-control'),
+        /immutable/,
+        'the fallback was not cached for this URL',
+      );
+      t.equal((await slow).headers.get('x-fallback'), 'source_timeout');
     });
-    t.equal(origin.requests.get('/unstable.jpg'), 2);
-    const { headers } = await replaced();
-    t.same([headers.get('x-fallback'), headers.get('x-cache')], [null, 'memory']);
-    t.match(headers.get('cache-control'), /immutable/, 'the fallback was not cached for this URL');
-    t.equal((await slow).headers.get('x-fallback'), 'source_timeout');
-  });
 
-  t.test('a fallback replaces a source that fails', async (t) => {
-    const load = (path: string, more = fallback('/spare.png'), init: RequestInit = {}) =>
-      fetch(service.url + of(path, `&w=30&fmt=png${more}`), init);
-    const replaced = [
-      ['/missing.jpg', 'source_not_found'],
-      ['/401', 'source_unauthorized'],
-      ['/403', 'source_forbidden'],
-      ['/wide.webp', 'source_too_large'],
-      ['/page.jpg', 'source_unsupported'],
-      ['/cut.jpg', 'source_corrupt'],
-      ['/broken', 'source_unreachable'],
-    ] as const;
-    for (const [path, code] of replaced) {
-      // No validators: the client may have a part of the URL's own image.
-      for (const headers of [{}, { 'if-none-match': '*' }, { range: 'bytes=0-9' }]) {
-        const response = await load(path, undefined, { headers });
-        t.equal(response.status, 200, path);
-        const { width, at } = await pixels(new Uint8Array(await response.arrayBuffer()));
-        t.same([width, at(5, 5)], [30, [0, 255, 0, 255]]);
-        const sent = (name: string) => response.headers.get(name);
-        t.same([sent('x-fallback'), sent('cache-control')], [code, 'no-store'], path);
-        t.same([sent('etag'), sent('accept-ranges')], [null, null]);
-        t.equal(sent('access-control-allow-origin'), '*');
+    t.test('a fallback replaces a source that fails', async (t) => {
+      const load = (path: string, more = fallback('/spare.png'), init: RequestInit = {}) =>
+        fetch(service.url + of(path, `&w=30&fmt=png${more}`), init);
+      const replaced = [
+        ['/missing.jpg', 'source_not_found'],
+        ['/401', 'source_unauthorized'],
+        ['/403', 'source_forbidden'],
+        ['/wide.webp', 'source_too_large'],
+        ['/page.jpg', 'source_unsupported'],
+        ['/cut.jpg', 'source_corrupt'],
+        ['/broken', 'source_unreachable'],
+      ] as const;
+      for (const [path, code] of replaced) {
+        // No validators: the client may have a part of the URL's own image.
+        for (const headers of [{}, { 'if-none-match': '*' }, { range: 'bytes=0-9' }]) {
+          const response = await load(path, undefined, { headers });
+          t.equal(response.status, 200, path);
+          const { width, at } = await pixels(new Uint8Array(await response.arrayBuffer()));
+          t.same([width, at(5, 5)], [30, [0, 255, 0, 255]]);
+          const sent = (name: string) => response.headers.get(name);
+          t.same([sent('x-fallback'), sent('cache-control')], [code, 'no-store'], path);
+          t.same([sent('etag'), sent('accept-ranges')], [null, null]);
+          t.equal(sent('access-control-allow-origin'), '*');
+        }
       }
-    }
-    t.equal(origin.requests.get('/spare.png'), 1, 'the fallback is cached as an image of its own');
-    const itself = await load('/spare.png', '');
-    t.same([itself.headers.get('x-cache'), itself.headers.get('x-fallback')], ['memory', null]);
-    const head = await load('/missing.jpg', undefined, { method: 'HEAD' });
-    t.same([head.status, head.headers.get('x-fallback')], [200, 'source_not_found']);
-    const placed = await load(
-      '/missing.jpg',
-      `${fallback('/spare.png')}&crop=900,0,9,9&page=3&download=a`,
-    );
-    t.equal(
-      placed.headers.get('x-fallback'),
-      'source_not_found',
-      'the crop and page of the source do not apply',
-    );
-    t.match(placed.headers.get('content-disposition'), /a\.png/);
+      t.equal(
+        origin.requests.get('/spare.png'),
+        1,
+        'the fallback is cached as an image of its own',
+      );
+      const itself = await load('/spare.png', '');
+      t.same([itself.headers.get('x-cache'), itself.headers.get('x-fallback')], ['memory', null]);
+      const head = await load('/missing.jpg', undefined, { method: 'HEAD' });
+      t.same([head.status, head.headers.get('x-fallback')], [200, 'source_not_found']);
+      const placed = await load(
+        '/missing.jpg',
+        `${fallback('/spare.png')}&crop=900,0,9,9&page=3&download=a`,
+      );
+      t.equal(
+        placed.headers.get('x-fallback'),
+        'source_not_found',
+        'the crop and page of the source do not apply',
+      );
+      t.match(placed.headers.get('content-disposition'), /a\.png/);
 
-    const failed = async (response: Response, code: string, words = /./) => {
-      t.match(await response.json(), { code, message: words }, code);
-      t.equal(response.headers.get('x-fallback'), null);
-    };
-    await failed(await load('/429'), 'source_rate_limited');
-    await failed(await load('/away'), 'source_not_allowed');
-    await failed(await load('/inside'), 'source_blocked');
-    await failed(
-      await load('/ok.jpg', `&crop=900,0,9,9${fallback('/spare.png')}`),
-      'parameter_invalid',
-    );
-    await failed(
-      await load('/missing.jpg', '&fallback=/spare.png'),
-      'parameter_invalid',
-      /^fallback/,
-    );
-    const elsewhere = '&fallback=http://elsewhere.example/a.png';
-    await failed(await load('/ok.jpg', elsewhere), 'source_not_allowed', /elsewhere/);
-    const both = /127\.0\.0\.1 answered 404\. The fallback cannot be used either\. .*login/;
-    await failed(await load('/missing.jpg', fallback('/401')), 'source_not_found', both);
-    await failed(
-      await load('/missing.jpg', fallback('/inside')),
-      'source_not_found',
-      /10\.0\.0\.1/,
-    );
+      const failed = async (response: Response, code: string, words = /./) => {
+        t.match(await response.json(), { code, message: words }, code);
+        t.equal(response.headers.get('x-fallback'), null);
+      };
+      await failed(await load('/429'), 'source_rate_limited');
+      await failed(await load('/away'), 'source_not_allowed');
+      await failed(await load('/inside'), 'source_blocked');
+      await failed(
+        await load('/ok.jpg', `&crop=900,0,9,9${fallback('/spare.png')}`),
+        'parameter_invalid',
+      );
+      await failed(
+        await load('/missing.jpg', '&fallback=/spare.png'),
+        'parameter_invalid',
+        /^fallback/,
+      );
+      const elsewhere = '&fallback=http://elsewhere.example/a.png';
+      await failed(await load('/ok.jpg', elsewhere), 'source_not_allowed', /elsewhere/);
+      const both = /127\.0\.0\.1 answered 404\. The fallback cannot be used either\. .*login/;
+      await failed(await load('/missing.jpg', fallback('/401')), 'source_not_found', both);
+      await failed(
+        await load('/missing.jpg', fallback('/inside')),
+        'source_not_found',
+        /10\.0\.0\.1/,
+      );
 
-    const path = `/img/${origin.url}/late.jpg`;
-    const exp = Math.floor(Date.now() / 1_000) + 100;
-    const query = `project=${signed}&fmt=png${fallback('/spare.png')}&exp=${exp}`;
-    const sig = signature(String(signingSecret), signedText(path, query));
-    const url = `${service.url}${path}?${query}&sig=${sig}`;
-    t.equal((await fetch(url)).headers.get('x-fallback'), 'source_not_found', 'signed');
-    await failed(await fetch(url.replace('spare', 'spore')), 'signature_invalid');
-  });
+      const path = `/img/${origin.url}/late.jpg`;
+      const exp = Math.floor(Date.now() / 1_000) + 100;
+      const query = `project=${signed}&fmt=png${fallback('/spare.png')}&exp=${exp}`;
+      const sig = signature(String(signingSecret), signedText(path, query));
+      const url = `${service.url}${path}?${query}&sig=${sig}`;
+      t.equal((await fetch(url)).headers.get('x-fallback'), 'source_not_found', 'signed');
+      await failed(await fetch(url.replace('spare', 'spore')), 'signature_invalid');
+    });
 
-  t.test('HEAD gets the status without a body', async (t) => {
-    const head = await fetch(service.url + of('/missing.jpg'), { method: 'HEAD' });
-    t.equal(head.status, 404);
-    t.equal(head.headers.get('cache-control'), 'no-store');
-  });
+    t.test('HEAD gets the status without a body', async (t) => {
+      const head = await fetch(service.url + of('/missing.jpg'), { method: 'HEAD' });
+      t.equal(head.status, 404);
+      t.equal(head.headers.get('cache-control'), 'no-store');
+    });
 
-  t.test('navigations of browsers get error pages, other requests JSON', async (t) => {
-    const navigation = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8';
-    const load = (path: string, accept: string) =>
-      fetch(service.url + path, { headers: { accept } });
-    const hostile = `/img/http://other.example/<b>"&'?project=${project}`;
-    // Some fail synchronously.
-    for (const path of ['/nothing', `/img/${'/'.repeat(200)}`, hostile, of('/missing.jpg')]) {
-      const page = await load(path, navigation);
-      const program = await json(await load(path, '*/*'));
-      const text = await page.text();
-      t.equal(page.headers.get('content-type'), 'text/html; charset=utf-8', path);
-      t.equal(page.headers.get('cache-control'), 'no-store', path);
-      t.equal(page.headers.get('vary'), 'Accept', path);
-      t.match(page.headers.get('content-security-policy'), /^default-src 'none'; style-src 'self'/);
-      t.match(text, `<h1>${program.error}</h1>`);
-      t.match(text, `<code>${program.code}</code>`);
-      t.match(text, `<code>${page.headers.get('x-request-id')}</code>`);
-      t.ok(text.length < 3_000, path);
-      t.notMatch(text, '<b>');
-    }
-    const image = await load(of('/missing.jpg'), 'image/avif,image/webp,image/*,*/*;q=0.8');
-    t.match(await json(image), { code: 'source_not_found' });
-    const api = await load('/api/sdk/v1/projects', navigation);
-    t.match(await json(api), { code: 'api_key_missing' }, 'errors below /api are JSON');
-    t.match(await json(await load('/api/nothing', navigation)), { code: 'endpoint_not_found' });
-  });
-
-  t.test('the files of the console', async (t) => {
-    const index = await fetch(`${service.url}/`);
-    t.equal(index.headers.get('cache-control'), 'no-cache');
-    const files = [...(await index.text()).matchAll(/(?:href|src)="(console\/[^"]+)"/g)].map(
-      ([, file]) => `/${file}`,
-    );
-    const names = ['icon.svg', 'base.css', 'controls.css', 'playground.css', 'app.css', 'main.js'];
-    t.same(
-      files.map((file) => file.split('/').at(-1)),
-      names,
-    );
-    for (const file of ['/', '/docs', ...files]) {
-      const whole = await fetch(service.url + file);
-      const { length } = Buffer.from(await whole.arrayBuffer());
-      const etag = whole.headers.get('etag') ?? '';
-      t.equal(whole.status, 200, file);
-      t.equal(whole.headers.get('x-content-type-options'), 'nosniff', file);
-      if (file.startsWith('/console/')) {
-        t.equal(whole.headers.get('cache-control'), 'public, max-age=31536000, immutable', file);
+    t.test('navigations of browsers get error pages, other requests JSON', async (t) => {
+      const navigation = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8';
+      const load = (path: string, accept: string) =>
+        fetch(service.url + path, { headers: { accept } });
+      const hostile = `/img/http://other.example/<b>"&'?project=${project}`;
+      // Some fail synchronously.
+      for (const path of ['/nothing', `/img/${'/'.repeat(200)}`, hostile, of('/missing.jpg')]) {
+        const page = await load(path, navigation);
+        const program = await json(await load(path, '*/*'));
+        const text = await page.text();
+        t.equal(page.headers.get('content-type'), 'text/html; charset=utf-8', path);
+        t.equal(page.headers.get('cache-control'), 'no-store', path);
+        t.equal(page.headers.get('vary'), 'Accept', path);
+        t.match(
+          page.headers.get('content-security-policy'),
+          /^default-src 'none'; style-src 'self'/,
+        );
+        t.match(text, `<h1>${program.error}</h1>`);
+        t.match(text, `<code>${program.code}</code>`);
+        t.match(text, `<code>${page.headers.get('x-request-id')}</code>`);
+        t.ok(text.length < 3_000, path);
+        t.notMatch(text, '<b>');
       }
-      const head = await fetch(service.url + file, { method: 'HEAD' });
-      t.equal(head.headers.get('content-length'), String(length), file);
-      const known = await fetch(service.url + file, { headers: { 'if-none-match': etag } });
-      t.equal(known.status, 304, file);
-      t.equal(known.headers.get('etag'), etag, file);
-    }
-    const [some = ''] = files;
-    for (const other of [some.replace(/[0-9a-f]{16}/, '0'), `${some}/../../x`, '/console/']) {
-      t.equal((await fetch(service.url + other)).status, 404, other);
-    }
-    t.equal((await fetch(`${service.url}/`, { method: 'POST' })).status, 405);
-  });
-});
+      const image = await load(of('/missing.jpg'), 'image/avif,image/webp,image/*,*/*;q=0.8');
+      t.match(await json(image), { code: 'source_not_found' });
+      const api = await load('/api/sdk/v1/projects', navigation);
+      t.match(await json(api), { code: 'api_key_missing' }, 'errors below /api are JSON');
+      t.match(await json(await load('/api/nothing', navigation)), { code: 'endpoint_not_found' });
+    });
+
+    t.test('the files of the console', async (t) => {
+      const index = await fetch(`${service.url}/`);
+      t.equal(index.headers.get('cache-control'), 'no-cache');
+      const files = [...(await index.text()).matchAll(/(?:href|src)="(console\/[^"]+)"/g)].map(
+        ([, file]) => `/${file}`,
+      );
+      const names = [
+        'icon.svg',
+        'base.css',
+        'controls.css',
+        'playground.css',
+        'app.css',
+        'main.js',
+      ];
+      t.same(
+        files.map((file) => file.split('/').at(-1)),
+        names,
+      );
+      for (const file of ['/', '/docs', ...files]) {
+        const whole = await fetch(service.url + file);
+        const { length } = Buffer.from(await whole.arrayBuffer());
+        const etag = whole.headers.get('etag') ?? '';
+        t.equal(whole.status, 200, file);
+        t.equal(whole.headers.get('x-content-type-options'), 'nosniff', file);
+        if (file.startsWith('/console/')) {
+          t.equal(whole.headers.get('cache-control'), 'public, max-age=31536000, immutable', file);
+        }
+        const head = await fetch(service.url + file, { method: 'HEAD' });
+        t.equal(head.headers.get('content-length'), String(length), file);
+        const known = await fetch(service.url + file, { headers: { 'if-none-match': etag } });
+        t.equal(known.status, 304, file);
+        t.equal(known.headers.get('etag'), etag, file);
+      }
+      const [some = ''] = files;
+      for (const other of [some.replace(/[0-9a-f]{16}/, '0'), `${some}/../../x`, '/console/']) {
+        t.equal((await fetch(service.url + other)).status, 404, other);
+      }
+      t.equal((await fetch(`${service.url}/`, { method: 'POST' })).status, 405);
+    });
+  },
+  more ? httpServers : defaultHttpServer,
+);

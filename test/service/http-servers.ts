@@ -7,6 +7,9 @@ const uws = loadUws();
 export const httpServers: readonly ('uws' | 'node')[] =
   typeof uws === 'string' ? ['node'] : ['uws', 'node'];
 
+/** The one that a service uses on this machine. */
+export const defaultHttpServer = httpServers.slice(0, 1);
+
 export type HttpServerName = (typeof httpServers)[number];
 
 type Body = (
@@ -17,9 +20,9 @@ type Body = (
   },
 ) => Promise<unknown>;
 
-/** Runs a test with each HTTP server. */
-export function eachHttpServer(name: string, body: Body): void {
-  for (const server of httpServers) {
+/** Runs a test with each HTTP server, or with those given. */
+export function eachHttpServer(name: string, body: Body, servers = httpServers): void {
+  for (const server of servers) {
     const environment = { SERVICE_HTTP_ENGINE: server };
     t.test(`${name} (${server})`, (t) => body(t, { name: server, environment }));
   }

@@ -8,6 +8,7 @@ import { decodeProvenance } from '../../pool/cache/file.ts';
 import type { Provenance } from '../../pool/image.ts';
 import { cdnProjectTag, cdnSourceTag, sourceTag } from '../../server/image/purges.ts';
 import { Projects } from '../../store/projects.ts';
+import { more } from '../more.ts';
 import { startTestS3, variables } from '../pool/s3/server.ts';
 import { storeLink } from '../server/store-link.ts';
 import { until } from '../until.ts';
@@ -225,7 +226,8 @@ t.test('processes that are killed during purges do not bring old images back', a
     );
   await publish('/a.png', 1);
   await warm('/a.png');
-  for (let version = 2; version <= 11; version += 1) {
+  const last = more ? 11 : 4;
+  for (let version = 2; version <= last; version += 1) {
     await publish('/a.png', version);
     await until('all processes run', () => running().length === 4);
     const victims = running().slice(0, 2);
@@ -238,11 +240,11 @@ t.test('processes that are killed during purges do not bring old images back', a
   await until('all processes run', () => running().length === 4);
   const [victim = 0] = running();
   process.kill(victim, 'SIGSTOP');
-  await publish('/a.png', 12);
+  await publish('/a.png', last + 1);
   await repeatedPurge({ sources: [url('/a.png')] });
   // If it had a request meanwhile, it was killed and replaced.
   if (isAlive(victim)) process.kill(victim, 'SIGCONT');
-  await becomes('/a.png', 12);
+  await becomes('/a.png', last + 1);
 });
 
 t.test('a purge ends without a request for its project, also after a kill', async (t) => {

@@ -1,9 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Test } from 'tap';
 import { Agent, request } from 'undici';
+import { more } from '../more.ts';
 import { until } from '../until.ts';
 import { held } from './held.ts';
-import { eachHttpServer } from './http-servers.ts';
+import { defaultHttpServer, eachHttpServer, httpServers } from './http-servers.ts';
 import { picture } from './origin.ts';
 import { type Delivery, isAlive, startDelivery } from './service.ts';
 
@@ -37,7 +38,7 @@ function load(url: string, { repeatsResets }: { repeatsResets: boolean }) {
         failures.push(String(error));
       }
       count += 1;
-      await sleep(10);
+      await sleep(20);
     }
     await agent.close();
   }
@@ -120,15 +121,19 @@ async function drain(t: Test, { service, origin, image }: Delivery): Promise<voi
   t.notOk(frontEnds.some(isAlive));
 }
 
-eachHttpServer('signals to a service of two processes', async (t, engine) => {
-  const environment = {
-    ...engine.environment,
-    SERVICE_PROCESSES: '2',
-    SERVICE_DRAIN_DELAY_MS: '2000',
-  };
-  const delivery = await startDelivery(t, { environment });
-  await t.test('SIGHUP replaces both without a failed request', (t) =>
-    replaceProcesses(t, delivery, { repeatsResets: engine.name === 'uws' }),
-  );
-  await t.test('SIGTERM completes open requests, and exits with 0', (t) => drain(t, delivery));
-});
+eachHttpServer(
+  'signals to a service of two processes',
+  async (t, engine) => {
+    const environment = {
+      ...engine.environment,
+      SERVICE_PROCESSES: '2',
+      SERVICE_DRAIN_DELAY_MS: '2000',
+    };
+    const delivery = await startDelivery(t, { environment });
+    await t.test('SIGHUP replaces both without a failed request', (t) =>
+      replaceProcesses(t, delivery, { repeatsResets: engine.name === 'uws' }),
+    );
+    await t.test('SIGTERM completes open requests, and exits with 0', (t) => drain(t, delivery));
+  },
+  more ? httpServers : defaultHttpServer,
+);

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import t from 'tap';
 import { decodeFile, encodeFile } from '../../../pool/cache/file.ts';
-import { propertyRuns } from '../../property-runs.ts';
+import { propertyRuns } from '../../more.ts';
 import { keyOf, picture, provenance } from './pictures.ts';
 
 const key = keyOf('a');

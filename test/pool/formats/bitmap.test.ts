@@ -5,7 +5,7 @@ import { ServiceError } from '../../../contract/errors.ts';
 import { decoderInput } from '../../../pool/formats/decoder-input.ts';
 import { sniff } from '../../../pool/formats/sniff.ts';
 import { le16, le32 } from '../../hostile/inputs/chunks.ts';
-import { propertyRuns } from '../../property-runs.ts';
+import { propertyRuns } from '../../more.ts';
 import { openPool, patient } from '../execution/pools.ts';
 import { allNear, corners, drawn, inspected } from '../rendering/drawn.ts';
 import {

@@ -13,7 +13,7 @@ import {
   strategies,
   type Variant,
 } from '../../../pool/variant.ts';
-import { propertyRuns } from '../../property-runs.ts';
+import { propertyRuns } from '../../more.ts';
 import { inspected } from './drawn.ts';
 import { animation, blue, noise, red, shared } from './pictures.ts';
 

@@ -4,7 +4,7 @@ import t from 'tap';
 import { withoutMetadata } from '../../../pool/formats/container/strip.ts';
 import { render } from '../../../pool/rendering/render.ts';
 import type { Variant } from '../../../pool/variant.ts';
-import { propertyRuns } from '../../property-runs.ts';
+import { propertyRuns } from '../../more.ts';
 import { drawn, limits } from './drawn.ts';
 import { animation, blue, noise, red, shared, variant } from './pictures.ts';
 

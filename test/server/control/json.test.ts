@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import t from 'tap';
 import { InvalidJson, parseJson } from '../../../server/control/json.ts';
-import { propertyRuns } from '../../property-runs.ts';
+import { propertyRuns } from '../../more.ts';
 
 t.test('invalid JSON, and JSON that parsers may read differently, is rejected', async (t) => {
   const rejected: ReadonlyArray<readonly [message: RegExp, ...texts: (string | Buffer)[]]> = [

@@ -3,7 +3,7 @@ import t from 'tap';
 import { ServiceError } from '../../../contract/errors.ts';
 import { readAddress } from '../../../server/image/address.ts';
 import { readOptions } from '../../../server/image/options.ts';
-import { propertyRuns } from '../../property-runs.ts';
+import { propertyRuns } from '../../more.ts';
 
 /** The code of the ServiceError for a URL; fails for other errors. */
 function refusal(path: string, query: string): string {

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import t from 'tap';
 import { negotiate, readAccept, roundUpWidth } from '../../../server/image/negotiate.ts';
-import { propertyRuns } from '../../property-runs.ts';
+import { propertyRuns } from '../../more.ts';
 
 type RequestHeaders = Readonly<Record<string, string>>;
 

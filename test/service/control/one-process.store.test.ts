@@ -1,5 +1,5 @@
 import t, { type Test } from 'tap';
-import { propertyRuns } from '../../property-runs.ts';
+import { more, propertyRuns } from '../../more.ts';
 import { httpServers } from '../http-servers.ts';
 import { bodies } from './bodies.ts';
 import { brokenUploads, unwantedBodies } from './connections.ts';
@@ -28,7 +28,7 @@ const behaviours = {
 };
 
 /** Behaviour that depends on the HTTP engine. */
-const behavioursOfEngine = { paths, bodies, unwantedBodies, brokenUploads };
+const behavioursOfEngine = { unwantedBodies, brokenUploads, ...(more ? { paths, bodies } : {}) };
 
 async function run(
   t: Test,

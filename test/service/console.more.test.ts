@@ -4,7 +4,6 @@ import type { BrowserContext, BrowserContextOptions, Locator, Page } from 'playw
 import sharp from 'sharp';
 import t from 'tap';
 import { pictures, picture as samplePicture } from '../../bench/origin/pictures.ts';
-import { formatChange } from '../../server/console/page/format.ts';
 import { endpoints } from '../../server/control/endpoints.ts';
 import { parameterNames } from '../../server/image/parameters.ts';
 import { sourceTag } from '../../server/image/purges.ts';
@@ -63,19 +62,6 @@ async function signIn(page: Page, key = rootKey): Promise<void> {
 /** The control with exactly this label. */
 const control = (parent: Page | Locator, label: string) =>
   parent.getByLabel(label, { exact: true });
-
-t.test('texts of size changes', async (t) => {
-  for (const [from, to, text] of [
-    [1_000, 60, '−94 %'],
-    [1_000_000, 800, '−99.9 %'],
-    [1_000_000, 4_990, '−99.5 %'],
-    [100, 0, '−100 %'],
-    [100, 103, '+3 %'],
-    [9, 9, '0 %'],
-  ] as const) {
-    t.equal(formatChange(from, to), text);
-  }
-});
 
 t.test('the console in a browser', { skip: noChromium }, async (t) => {
   const origin = await startTestOrigin(t);
