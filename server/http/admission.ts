@@ -6,18 +6,24 @@ const idleMs = 12_000;
 /** Clients whose connections are counted. */
 const maxClients = 10_000;
 
+const noCounts = () => new LRUCache<string, number>({ max: maxClients });
+
 /**
  * Admits connections of uWebSockets.js, which shows a connection when it is accepted and counts it when it closes,
  * without saying which: so new ones are refused, instead of idle ones closed.
  *
  * A client gets no further connection when as many of its connections wait for a request as are left for all
- * (the dynamic threshold of Choudhury and Hahne, 1998). So one client can take half of the connections,
- * and k clients leave the part 1 / (k + 1). A client that sends its requests is not limited.
+ * (the dynamic threshold of Choudhury and Hahne, 1998). Connections are counted while more than half are open: so one
+ * client can take three quarters of the connections, and leaves a quarter. A client that sends its requests is not
+ * limited.
  */
 export class Admission {
   readonly #connections: Connections;
-  /** Connections that wait for a request, by client, while many are open. */
-  readonly #silent = new LRUCache<string, number>({ max: maxClients, ttl: idleMs });
+  /** Connections that wait for a request, by client, since the last change of periods. */
+  #recent = noCounts();
+  /** Those of the period before. Older ones are closed. */
+  #earlier = noCounts();
+  #periodFrom = performance.now();
 
   constructor(connections: Connections) {
     this.#connections = connections;
@@ -32,29 +38,41 @@ export class Admission {
   /** Whether a new connection may stay. It counts as open already. */
   admits(peerAddress: string): boolean {
     if (!this.crowded) return true;
+    this.#changePeriods();
     const { open, limit } = this.#connections;
     // Negative above the limit.
     const left = limit - open;
     const network = networkOf(peerAddress);
-    const silent = this.#silent.get(network) ?? 0;
+    const silent = (this.#recent.get(network) ?? 0) + (this.#earlier.get(network) ?? 0);
     if (silent > left) return false;
-    this.#add(network, 1);
+    this.#add(network);
     return true;
   }
 
   /** A connection that has ended a request waits for the next one. */
   waits(peerAddress: string): void {
-    this.#add(networkOf(peerAddress), 1);
+    this.#add(networkOf(peerAddress));
   }
 
-  /** A client has sent a request. */
+  /** A client has sent a request, on a connection that was waiting. */
   requested(peerAddress: string): void {
-    this.#add(networkOf(peerAddress), -1);
+    const network = networkOf(peerAddress);
+    for (const counts of [this.#recent, this.#earlier]) {
+      const silent = counts.get(network) ?? 0;
+      if (silent > 0) return void counts.set(network, silent - 1);
+    }
   }
 
-  /** The time of a count begins with its first connection, because connections also close without being shown. */
-  #add(network: string, change: 1 | -1): void {
-    const silent = Math.max(0, (this.#silent.get(network) ?? 0) + change);
-    this.#silent.set(network, silent, { noUpdateTTL: true });
+  #add(network: string): void {
+    this.#recent.set(network, (this.#recent.get(network) ?? 0) + 1);
+  }
+
+  /** Forgets old counts, because connections also close without being shown. */
+  #changePeriods(): void {
+    const age = performance.now() - this.#periodFrom;
+    if (age < idleMs) return;
+    this.#earlier = age < 2 * idleMs ? this.#recent : noCounts();
+    this.#recent = noCounts();
+    this.#periodFrom = performance.now();
   }
 }

@@ -185,7 +185,8 @@ class UwsHttpRequest extends BaseRequest implements WaitingConnection {
   countRequest(): void {
     const address = this.peerAddress;
     this.#admission.requested(address);
-    if (!/close/i.test(this.header('connection'))) this.#countedAddress = address;
+    // The library closes the connection of no other value.
+    if (this.header('connection').toLowerCase() !== 'close') this.#countedAddress = address;
   }
 
   /** Checks a request that has a body; false when it was refused. */
@@ -232,8 +233,8 @@ class UwsHttpRequest extends BaseRequest implements WaitingConnection {
   protected write(response: HttpResponse): void {
     const corked = () => this.#res.cork(() => this.#write(response));
     // Not at once: uWebSockets.js would parse the bytes after this request. It ends a connection that sends
-    // more before the response.
-    if (this.#isLast) setImmediate(() => this.ended || corked());
+    // more before the response. A connection that is counted has one request at a time.
+    if (this.#isLast || this.#admission.crowded) setImmediate(() => this.ended || corked());
     // Within the handler the response is already corked.
     else if (this.#req !== null) this.#write(response);
     else corked();
@@ -257,17 +258,20 @@ class UwsHttpRequest extends BaseRequest implements WaitingConnection {
     this.#send(status, body);
   }
 
-  #send(status: number, body: Uint8Array | string | null): void {
+  #send(status: number, content: Uint8Array | string | null): void {
     const res = this.#res;
+    const isLongText = typeof content === 'string' && content.length > chunkedAboveBytes;
+    const body = isLongText ? Buffer.from(content) : content;
     // An unread body does not close the connection: the library discards it, and a client whose connection
     // is closed before it has sent its body may not receive the response.
     const isLarge =
       body !== null && typeof body !== 'string' && body.byteLength > chunkedAboveBytes;
     const { crowded } = this.#admission;
     const end = this.app.closing || this.#isLast || (crowded && !isLarge);
-    if ((this.#isLast || crowded) && (body === null || this.method === 'HEAD'))
+    const isHead = body !== null && this.method === 'HEAD';
+    if (this.#isLast ? body === null || isHead : crowded && isHead)
       return this.#sendLast(status, body);
-    if (body === null || this.method === 'HEAD') {
+    if (body === null || isHead) {
       // RFC 9110, 8.6: a HEAD's length is the body's; a 304 needs none. Any argument to
       // endWithoutBody makes uWebSockets.js write a wrong length, or never finish.
       if (body !== null) res.writeHeader('content-length', String(Buffer.byteLength(body)));
@@ -275,10 +279,11 @@ class UwsHttpRequest extends BaseRequest implements WaitingConnection {
       res.endWithoutBody();
     } else if (typeof body === 'string' || !isLarge || end) {
       res.end(body, end);
+      if (end) return this.finish(status);
     } else {
       return this.#sendInChunks(status, body);
     }
-    this.finish(status);
+    this.#finishAndWait(status);
   }
 
   /**

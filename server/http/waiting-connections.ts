@@ -1,7 +1,7 @@
 /** Part of the limit that is closed at once, so that a flood of connections costs one search in many. */
 const batchPart = 1 / 64;
 
-/** A connection that waits for its client, which sends no whole request or does not read the response. */
+/** A connection that waits for its client, which sends no whole head of a request or does not read the response. */
 export interface WaitingConnection {
   /** The client: see `networkOf`. */
   readonly network: string;
