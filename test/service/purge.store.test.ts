@@ -29,7 +29,13 @@ const pictureOf = (version: number): Promise<Buffer> =>
 const effectiveWithinMs = 2_000;
 
 async function startPurging(t: Test, environment: Readonly<Record<string, string>> = {}) {
-  const control = await startControl(t, { SERVICE_PROCESSES: '2', ...environment });
+  return purging(t, await startControl(t, { ...twoProcesses, ...environment }));
+}
+
+const twoProcesses = { SERVICE_PROCESSES: '2', SERVICE_POOL_THREADS: '1' };
+
+/** A project with an origin, and what a test asks for. */
+async function purging(t: Test, control: Control) {
   const origin = await startTestOrigin(t);
   const project = await control.project();
   const url = (path: string) => origin.url + path;
@@ -142,49 +148,85 @@ t.test('a purge replaces what every process, memory and disk have', async (t) =>
   await becomes('/a.png', 4);
 });
 
-t.test('a purge during a fetch does not deliver its bytes', async (t) => {
-  const { control, origin, url, publish, ask, purge } = await startPurging(t);
-  const source = held(await pictureOf(1));
-  origin.serve('/slow.png', source.reply);
-  // Leaders and followers, in both processes.
-  const asked = Array.from({ length: 12 }, () => ask('/slow.png'));
-  await until('the fetch has begun', () => source.waiting > 0);
-  await earlierRequestsReceived(control.service);
-  await publish('/slow.png', 2);
-  await purge({ sources: [url('/slow.png')] });
-  const [first] = await Promise.all([ask('/slow.png'), earlierRequestsReceived(control.service)]);
-  t.equal(first.version, 2, 'a new request does not join it');
-  source.release();
-  const versions = (await Promise.all(asked)).map(({ version }) => version);
-  t.same(versions, Array(12).fill(2));
-});
-
-t.test('the URL of the watermark purges all images with it', async (t) => {
-  const { control, project, origin, url, ask, purge, warm, becomes } = await startPurging(t);
-  const red = (r: number) =>
-    sharp({ create: { width: 10, height: 10, channels: 3, background: { r, g: 0, b: 0 } } })
-      .png()
-      .toBuffer();
-  origin.serve('/black.png', await red(0));
-  origin.serve('/mark.png', await red(100));
-  const settings = {
-    watermarkEnabled: true,
-    watermarkUrl: url('/mark.png'),
-    watermarkOpacity: 100,
-    watermarkScale: 100,
-    watermarkMargin: 0,
-    watermarkPosition: 'northwest',
-  };
-  const { status } = await control.call('PATCH', `/projects/${project}/settings`, {
-    json: settings,
+t.test('purges in two processes', async (t) => {
+  const control = await startControl(t, twoProcesses);
+  await t.test('a purge during a fetch does not deliver its bytes', async (t) => {
+    const { origin, url, publish, ask, purge } = await purging(t, control);
+    const source = held(await pictureOf(1));
+    origin.serve('/slow.png', source.reply);
+    // Leaders and followers, in both processes.
+    const asked = Array.from({ length: 12 }, () => ask('/slow.png'));
+    await until('the fetch has begun', () => source.waiting > 0);
+    await earlierRequestsReceived(control.service);
+    await publish('/slow.png', 2);
+    await purge({ sources: [url('/slow.png')] });
+    const [first] = await Promise.all([ask('/slow.png'), earlierRequestsReceived(control.service)]);
+    t.equal(first.version, 2, 'a new request does not join it');
+    source.release();
+    const versions = (await Promise.all(asked)).map(({ version }) => version);
+    t.same(versions, Array(12).fill(2));
   });
-  t.equal(status, 200);
-  await warm('/black.png', '&fit=fill&h=10&w=10');
-  t.equal((await ask('/black.png', '&fit=fill&h=10&w=10')).version, 100);
-  origin.serve('/mark.png', await red(200));
-  t.equal(await purge({ sources: [url('/mark.png')] }), 1);
-  await becomes('/black.png', 200, '&fit=fill&h=10&w=10');
-  t.equal(origin.requests.get('/black.png'), 2);
+
+  await t.test('the URL of the watermark purges all images with it', async (t) => {
+    const { project, origin, url, ask, purge, warm, becomes } = await purging(t, control);
+    const red = (r: number) =>
+      sharp({ create: { width: 10, height: 10, channels: 3, background: { r, g: 0, b: 0 } } })
+        .png()
+        .toBuffer();
+    origin.serve('/black.png', await red(0));
+    origin.serve('/mark.png', await red(100));
+    const settings = {
+      watermarkEnabled: true,
+      watermarkUrl: url('/mark.png'),
+      watermarkOpacity: 100,
+      watermarkScale: 100,
+      watermarkMargin: 0,
+      watermarkPosition: 'northwest',
+    };
+    const { status } = await control.call('PATCH', `/projects/${project}/settings`, {
+      json: settings,
+    });
+    t.equal(status, 200);
+    await warm('/black.png', '&fit=fill&h=10&w=10');
+    t.equal((await ask('/black.png', '&fit=fill&h=10&w=10')).version, 100);
+    origin.serve('/mark.png', await red(200));
+    t.equal(await purge({ sources: [url('/mark.png')] }), 1);
+    await becomes('/black.png', 200, '&fit=fill&h=10&w=10');
+    t.equal(origin.requests.get('/black.png'), 2);
+  });
+
+  await t.test('invalid purges change nothing', async (t) => {
+    const { project, url } = await purging(t, control);
+    const long = (index: number) => `${url('/')}${index}-`.padEnd(8_192, 'x');
+    const post = (json: object, key = rootKey, id = project) =>
+      control.call('POST', `/projects/${id}/purge`, { json, key });
+    for (const [input, message] of [
+      [{}, /must have sources or all/],
+      [{ all: false }, /all must be true/],
+      [{ all: true, sources: [url('/a')] }, /either sources or all/],
+      [{ all: true, callbackUrl: 'https://a.example/' }, /callbackUrl needs SERVICE_HOOK_SECRET/],
+      [{ sources: [] }, /at least 1 item/],
+      [{ sources: Array(101).fill(url('/a')) }, /at most 100 items/],
+      [{ sources: ['https://other.example/a'] }, /sources\[0\] .*allowed host/],
+      [{ sources: [url('/a'), 'ftp://127.0.0.1/a'] }, /sources\[1\] .*absolute http or https URL/],
+      [{ sources: [`${long(0)}x`] }, /8192/],
+    ] as const) {
+      t.match(await post(input), { status: 400, body: { code: 'invalid_request', message } });
+    }
+    t.match(await post({ all: true }, rootKey, 'prj_0000000000000000'), { status: 404 });
+    const reader = await control.issue(project, 'read');
+    t.match(await post({ all: true }, reader), { status: 403 });
+    t.equal((await control.store.projects.find(project))?.purges, undefined);
+    const sources = Array.from({ length: 100 }, (_, index) => long(index));
+    t.match(await post({ sources }), { status: 202, body: { purge: { sourceCount: 100 } } });
+    const before = (await control.store.projects.find(project))?.purges?.last ?? 0;
+    const answers = await Promise.all(
+      Array.from({ length: 10 }, () => post({ sources: [url('/a')] })),
+    );
+    for (const { status } of answers) t.equal(status, 202, 'concurrent purges all succeed');
+    const after = (await control.store.projects.find(project))?.purges?.last ?? 0;
+    t.ok(after >= before + 10, 'each with a number of its own');
+  });
 });
 
 t.test('images in use survive thousands of purges of other sources', async (t) => {
@@ -213,7 +255,6 @@ t.test('images in use survive thousands of purges of other sources', async (t) =
 t.test('processes that are killed during purges do not bring old images back', async (t) => {
   const { control, url, publish, purge, warm, becomes } = await startPurging(t, {
     SERVICE_PROCESSES: '4',
-    SERVICE_POOL_THREADS: '1',
   });
   const running = () => control.service.frontEnds().filter(isAlive);
   /** A process that is killed resets its connections. */
@@ -345,37 +386,4 @@ t.test('a hook learns of every purge when no old image can be sent any more', as
   t.equal(await db.collection('jobs').countDocuments({}), 4, 'and of no other');
   const log = service.log.map((line) => JSON.stringify(line)).join('');
   t.notMatch(log, hookSecret);
-});
-
-t.test('invalid purges change nothing', async (t) => {
-  const { control, project, url } = await startPurging(t, { SERVICE_PROCESSES: '1' });
-  const long = (index: number) => `${url('/')}${index}-`.padEnd(8_192, 'x');
-  const post = (json: object, key = rootKey, id = project) =>
-    control.call('POST', `/projects/${id}/purge`, { json, key });
-  for (const [input, message] of [
-    [{}, /must have sources or all/],
-    [{ all: false }, /all must be true/],
-    [{ all: true, sources: [url('/a')] }, /either sources or all/],
-    [{ all: true, callbackUrl: 'https://a.example/' }, /callbackUrl needs SERVICE_HOOK_SECRET/],
-    [{ sources: [] }, /at least 1 item/],
-    [{ sources: Array(101).fill(url('/a')) }, /at most 100 items/],
-    [{ sources: ['https://other.example/a'] }, /sources\[0\] .*allowed host/],
-    [{ sources: [url('/a'), 'ftp://127.0.0.1/a'] }, /sources\[1\] .*absolute http or https URL/],
-    [{ sources: [`${long(0)}x`] }, /8192/],
-  ] as const) {
-    t.match(await post(input), { status: 400, body: { code: 'invalid_request', message } });
-  }
-  t.match(await post({ all: true }, rootKey, 'prj_0000000000000000'), { status: 404 });
-  const reader = await control.issue(project, 'read');
-  t.match(await post({ all: true }, reader), { status: 403 });
-  t.equal((await control.store.projects.find(project))?.purges, undefined);
-  const sources = Array.from({ length: 100 }, (_, index) => long(index));
-  t.match(await post({ sources }), { status: 202, body: { purge: { sourceCount: 100 } } });
-  const before = (await control.store.projects.find(project))?.purges?.last ?? 0;
-  const answers = await Promise.all(
-    Array.from({ length: 10 }, () => post({ sources: [url('/a')] })),
-  );
-  for (const { status } of answers) t.equal(status, 202, 'concurrent purges all succeed');
-  const after = (await control.store.projects.find(project))?.purges?.last ?? 0;
-  t.ok(after >= before + 10, 'each with a number of its own');
 });
