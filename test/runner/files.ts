@@ -40,7 +40,10 @@ export function testFiles(selection: Selection, texts: readonly string[]): strin
     .sort();
 }
 
-/** Divides files among processes. Those of services wait most of the time, so others run beside them. */
+/**
+ * Divides files among processes. Those of services wait most of the time, so others run beside them. At the end
+ * are those that share processes, which take equally long.
+ */
 export function processesFor(files: readonly string[]): string[][] {
   const processes: string[][] = [];
   for (const file of files) {
@@ -55,7 +58,10 @@ export function processesFor(files: readonly string[]): string[][] {
   }
   const isOfServices = ([first = '']: readonly string[]) => /^(?:service|worker)\//.test(first);
   const services = processes.filter(isOfServices);
-  const others = processes.filter((one) => !isOfServices(one));
+  const isShared = ([first = '']: readonly string[]) => Number(!hasOwnProcess(first));
+  const others = processes
+    .filter((one) => !isOfServices(one))
+    .sort((a, b) => isShared(a) - isShared(b));
   const pairs = Math.max(services.length, others.length);
   return Array.from({ length: pairs }, (_, at) => [services[at] ?? [], others[at] ?? []])
     .flat()

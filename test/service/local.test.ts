@@ -8,12 +8,15 @@ import sharp from 'sharp';
 import t from 'tap';
 import { Client } from 'undici';
 import { icoOf } from '../hostile/inputs/pictures.ts';
+import { more } from '../more.ts';
 import { temporaryFolder } from '../temporary-root.ts';
 import { patienceMs, until } from '../until.ts';
 import { noChromium, startChromium } from './chromium.ts';
 import { picture } from './origin.ts';
 import { freePort } from './service.ts';
 import { startProgram } from './worker/worker.ts';
+
+const noBrowser = more ? noChromium : 'npm run test:more opens a browser';
 
 /** The folder of README.md. */
 t.test('npm run serve delivers only the pictures of a folder', async (t) => {
@@ -95,7 +98,7 @@ t.test('npm run serve delivers only the pictures of a folder', async (t) => {
     t.equal(await statusOf(path), 404, path);
   }
 
-  await t.test('its page lists pictures and opens with one', { skip: noChromium }, async (t) => {
+  await t.test('its page lists pictures and opens with one', { skip: noBrowser }, async (t) => {
     const page = await (await startChromium(t)).newPage();
     await page.goto(`http://localhost:${port}/`);
     const result = page.getByRole('region', { name: 'Result' });
@@ -175,7 +178,7 @@ t.test('npm run serve delivers only the pictures of a folder', async (t) => {
     }
   });
 
-  await t.test('in a browser', { skip: noChromium }, async (t) => {
+  await t.test('in a browser', { skip: noBrowser }, async (t) => {
     const site = createServer((_, response) => {
       response.setHeader('content-type', 'text/html').end('<img>');
     });
