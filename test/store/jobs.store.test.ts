@@ -1,6 +1,6 @@
 import type { JobParameters } from 'agenda';
 import t, { type Test } from 'tap';
-import { createAgenda } from '../../store/agenda.ts';
+import { createAgenda, LockLost } from '../../store/agenda.ts';
 import { turnsAfter } from '../../store/job-turns.ts';
 import {
   JobQueue,
@@ -8,6 +8,7 @@ import {
   prewarmJobName as name,
   type PrewarmJob,
 } from '../../store/jobs.ts';
+import { until } from '../until.ts';
 import { testDatabase } from './connection.ts';
 
 const [shop, press] = ['prj_0123456789abcdef', 'prj_fedcba9876543210'];
@@ -35,19 +36,26 @@ async function startQueue(t: Test, maxWaiting?: number, documents: readonly obje
   await agenda.ready;
   const repository = agenda.db;
   const by = { lastModifiedBy: 'worker' };
+  const claim = async () => {
+    const job = await repository.getNextJobToRun(name, new Date(), new Date(0), undefined, by);
+    return job as JobParameters<PrewarmJob> | undefined;
+  };
+  const start = (job: JobParameters) => repository.saveJobState(job, by);
   return {
     queue,
     stored: db.collection('jobs'),
     other: new JobQueue(db, maxWaiting),
-    /** Takes the next job as a worker. */
+    claim,
+    start,
+    /** Takes and starts the next job as a worker. */
     take: async () => {
-      const job = await repository.getNextJobToRun(name, new Date(), new Date(0), undefined, by);
-      return job as JobParameters<PrewarmJob> | undefined;
+      const job = await claim();
+      if (job !== undefined) await start(job);
+      return job;
     },
     /** Saves the end of a taken job. */
     end: async (job: JobParameters<PrewarmJob> | undefined, retryAt?: Date) => {
       if (job === undefined) throw new Error('no job was taken');
-      await repository.saveJobState(job, by);
       const { lockedAt: _, ...ended } = job;
       const nextRunAt = retryAt ?? null;
       const state = { ...ended, nextRunAt, failCount: 1, lastFinishedAt: new Date() };
@@ -100,6 +108,38 @@ t.test('a stopping worker releases its jobs, and each runs once', async (t) => {
   for (let i = 0; i < 3; i += 1) sources.add((await take())?.data.source);
   t.equal(sources.size, 3);
   t.equal(await take(), undefined);
+});
+
+t.test('while a taken job does not start, no further one is taken', async (t) => {
+  const { queue, stored, claim, start } = await startQueue(t);
+  await queue.add(jobsOf(shop, 300));
+  const taken: JobParameters[] = [];
+  /** Resolves when the oldest job has waited too long. */
+  const claimAll = () =>
+    until('no further job', async () => {
+      const job = await claim();
+      if (job !== undefined) taken.push(job);
+      return job === undefined;
+    });
+  const oldest = () => {
+    const job = taken.shift();
+    if (job === undefined) throw new Error('no job was taken');
+    return job;
+  };
+  await claimAll();
+  t.ok((await queue.stats()).waiting > 0);
+  const first = oldest();
+  const lockOf = async ({ data }: JobParameters) => (await stored.findOne({ data }))?.['lockedAt'];
+  const lockedAt = await lockOf(first);
+  await start(first);
+  t.ok((await lockOf(first)) > lockedAt, 'a job that starts late renews its lock');
+
+  await claimAll();
+  const second = oldest();
+  await stored.updateOne({ data: second.data }, { $set: { lastModifiedBy: 'another' } });
+  await t.rejects(start(second), LockLost, 'unless another worker has it');
+  for (const job of taken) await start(job);
+  t.ok(await claim());
 });
 
 t.test('jobs of a worker that died wait, and are not active', async (t) => {
