@@ -15,6 +15,8 @@ import {
 const reconnectEveryMs = 1_000;
 /** Interval at which a consumer polls for expired locks and for delayed jobs that are due, ms. */
 const pollEveryMs = 500;
+/** One that runs, and one that takes what the first one does not. Agenda claims at each poll, however long it takes. */
+const maxClaims = 2;
 /**
  * Agenda starts taken jobs only when it has found no further one of any kind. While a job has waited for this long,
  * ms, it finds none: the lock must not expire before the job starts.
@@ -39,6 +41,8 @@ interface Kind {
   pollAt: number;
   /** The last claim. */
   claim: Promise<unknown>;
+  /** The number of claims that run or wait. */
+  claims: number;
 }
 
 type SaveJobState = Parameters<MongoJobRepository['saveJobState']>;
@@ -78,12 +82,13 @@ class JobRepository extends MongoJobRepository {
       turns: new JobTurns(jobs, name),
       pollAt: 0,
       claim: Promise.resolve(),
+      claims: 0,
     };
     this.#kinds.set(name, kind);
     return kind;
   }
 
-  override getNextJobToRun(
+  override async getNextJobToRun(
     name: string,
     _nextScanAt: Date,
     lockDeadline: Date,
@@ -91,10 +96,16 @@ class JobRepository extends MongoJobRepository {
     options?: SaveJobState[1],
   ): Promise<JobParameters | undefined> {
     const kind = this.#kindOf(name);
+    if (kind.claims === maxClaims) return undefined;
+    kind.claims += 1;
     // One after the other: concurrent claims would exceed a share together.
     const claim = kind.claim.then(() => this.#claim(name, lockDeadline, options));
     kind.claim = claim.catch(() => {});
-    return claim;
+    try {
+      return await claim;
+    } finally {
+      kind.claims -= 1;
+    }
   }
 
   async #claim(

@@ -1,4 +1,5 @@
 import type { JobParameters } from 'agenda';
+import type { Db } from 'mongodb';
 import t, { type Test } from 'tap';
 import { createAgenda, LockLost } from '../../store/agenda.ts';
 import { turnsAfter } from '../../store/job-turns.ts';
@@ -8,6 +9,7 @@ import {
   prewarmJobName as name,
   type PrewarmJob,
 } from '../../store/jobs.ts';
+import { storeLink } from '../server/store-link.ts';
 import { until } from '../until.ts';
 import { testDatabase } from './connection.ts';
 
@@ -26,9 +28,15 @@ const jobOf = (source: string, more: Partial<PrewarmJob> = {}): PrewarmJob => ({
 const jobsOf = (projectId: string, count: number, more: Partial<PrewarmJob> = {}) =>
   Array.from({ length: count }, (_, i) => jobOf(`https://a.example/${i}`, { projectId, ...more }));
 
-/** @param documents stored before the queue is opened */
-async function startQueue(t: Test, maxWaiting?: number, documents: readonly object[] = []) {
-  const { db } = await testDatabase(t);
+interface Options {
+  readonly maxWaiting?: number;
+  /** Stored before the queue is opened. */
+  readonly documents?: readonly object[];
+  readonly db?: Db;
+}
+
+async function startQueue(t: Test, { maxWaiting, documents = [], db: given }: Options = {}) {
+  const db = given ?? (await testDatabase(t)).db;
   for (const document of documents) await db.collection('jobs').insertOne(document);
   const queue = new JobQueue(db, maxWaiting);
   await queue.ensureIndexes();
@@ -142,6 +150,21 @@ t.test('while a taken job does not start, no further one is taken', async (t) =>
   t.ok(await claim());
 });
 
+t.test('claims do not pile up while the store does not answer', async (t) => {
+  const link = await storeLink(t);
+  const { queue, take } = await startQueue(t, { db: link.db });
+  await queue.add(jobsOf(shop, 3));
+  link.hold();
+  const answers: unknown[] = [];
+  const claims = Array.from({ length: 10 }, async () => answers.push(await take()));
+  await until('eight answers', () => answers.length === 8);
+  t.ok(answers.every((job) => job === undefined));
+  link.release();
+  await Promise.all(claims);
+  t.equal(answers.filter((job) => job !== undefined).length, 2);
+  t.ok(await take());
+});
+
 t.test('jobs of a worker that died wait, and are not active', async (t) => {
   const { queue, stored, take } = await startQueue(t);
   await queue.add(jobsOf(shop, 3));
@@ -200,7 +223,7 @@ t.test('a retry gets its turn when it is due', async (t) => {
 });
 
 t.test('a call with more jobs than the maximum adds none of them', async (t) => {
-  const { queue, other, stored, take, end } = await startQueue(t, 25);
+  const { queue, other, stored, take, end } = await startQueue(t, { maxWaiting: 25 });
   const call = (from: number, count: number) => jobsOf(shop, from + count).slice(from);
   await queue.add(call(0, 20));
   const full = { name: 'QueueFull', waiting: 20, added: 6, maxWaiting: 25 };
@@ -226,7 +249,7 @@ t.test('jobs of an earlier version run, and duplicates run once', async (t) => {
     ...old,
     nextRunAt: new Date(Date.now() - ago),
   }));
-  const { queue, stored, take } = await startQueue(t, undefined, documents);
+  const { queue, stored, take } = await startQueue(t, { documents });
   t.match(await queue.stats(), { waiting: 2 });
   t.match(await take(), { data: { source: 'https://a.example/old' } });
   t.equal(await take(), undefined);
