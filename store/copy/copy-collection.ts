@@ -2,7 +2,7 @@ import type { Collection, Db, Document } from 'mongodb';
 import { pagesOf } from '../pages.ts';
 import { CommonVersions, pageWithinMs } from './common-versions.ts';
 import type { CopiedCollection } from './copied-collections.ts';
-import { copyDocument, guarded, type Pair, type PassOptions } from './copy-document.ts';
+import { copyDocument, guarded, type Pair, type PassOptions, versionOf } from './copy-document.ts';
 import { canonicalText, DocumentsDigest, digestOf, without } from './documents.ts';
 import type { StoreIds } from './store-ids.ts';
 
@@ -122,12 +122,8 @@ function comparable(
   return share === undefined ? without(document, ownFields) : { _id: document['_id'], ...share };
 }
 
-function differingFields(
-  one: Document,
-  other: Document,
-  { ownFields = [] }: CopiedCollection,
-): string[] {
-  const names = Object.keys({ ...without(one, ownFields), ...without(other, ownFields) });
+function differingFields(one: Document, other: Document, rules: CopiedCollection): string[] {
+  const names = Object.keys({ ...versionOf(one, rules), ...versionOf(other, rules) });
   return names.filter((name) => canonicalText(one[name]) !== canonicalText(other[name]));
 }
 
@@ -139,7 +135,7 @@ async function deleteOthers({
   rules,
   options,
 }: Pair): Promise<Pick<CollectionCounts, 'deleted' | 'others'>> {
-  const { ownFields = [], guardFields = [] } = rules;
+  const { guardFields = [] } = rules;
   const counts = { deleted: 0, others: 0 };
   for await (const page of pagesOf(target, { withinMs: pageWithinMs })) {
     const existing = await byId(source, page);
@@ -147,7 +143,7 @@ async function deleteOthers({
     const versions = options.deletes ? await common.of(others) : new Map();
     for (const document of others) {
       const copied = versions.get(String(document['_id']));
-      if (copied?.digest !== digestOf(without(document, ownFields))) {
+      if (copied?.digest !== digestOf(versionOf(document, rules))) {
         counts.others += 1;
         continue;
       }

@@ -258,6 +258,37 @@ t.test('a repeated copy undoes nothing that has changed in the target', async (t
   t.ok(await to.prewarms.find(id, prewarm));
 });
 
+t.test('purges and revocations are joined without a conflict', async (t) => {
+  const [from, to] = [await openTestStore(t, 'of the tests'), await openTestStore(t, 'embedded')];
+  const { id, valid } = await fill(from);
+  await copied(from, to);
+  await to.projects.purge(id, ['aaaaaaaaaaaaaaaa']);
+  await from.projects.updateSettings(id, { defaultQuality: 42 });
+  const first = await copied(from, to);
+  t.same(first.conflicts, [], 'a purge of the target only');
+  t.ok(first.verified);
+  t.equal((await to.projects.find(id))?.defaultQuality, 42, 'does not keep changes of the source');
+
+  for (const store of [from, to]) await store.keys.revoke(valid.key._id);
+  const revoked = (await to.keys.findBySecret(valid.secret))?.revokedAt;
+  await from.projects.purge(id, ['bbbbbbbbbbbbbbbb']);
+  await to.projects.purge(id, ['cccccccccccccccc']);
+  const second = await copied(from, to);
+  t.same(second.conflicts, [], 'purges and revocations of both');
+  t.match(second.of('projects'), { updated: 1, kept: 1 });
+  const purgesOf = async ({ projects }: Store) => (await projects.find(id))?.purges;
+  const { sources = {} } = (await purgesOf(to)) ?? {};
+  for (const letter of 'abc') t.ok(sources[letter.repeat(16)], letter);
+  t.same((await to.keys.findBySecret(valid.secret))?.revokedAt, revoked);
+  t.equal(changes(await copied(from, to)), 0);
+
+  const back = await copied(to, from);
+  t.same(back.conflicts, []);
+  await copied(from, to);
+  t.same(await purgesOf(from), await purgesOf(to));
+  t.equal(changes(await copied(to, from)), 0);
+});
+
 t.test('a copy back takes the changes since the copy', async (t) => {
   const [a, b] = [await openTestStore(t, 'of the tests'), await openTestStore(t, 'embedded')];
   const { id } = await fill(a);
