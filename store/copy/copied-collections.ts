@@ -59,9 +59,12 @@ export const copiedCollections: readonly CopiedCollection[] = [
     name: jobsCollection,
     // A worker of the source is running it: a copy would run a second time.
     isCopied: (job) => !isRunning(job),
+    // Turns order the jobs of one store only. The target gives its own to jobs that are due.
+    ownFields: ['turn'],
+    ownFieldsOf: () => ({ turn: null }),
     // The target's workers do the job, whatever has become of it in the source.
     reportsConflicts: false,
-    guardFields: ['lockedAt', 'nextRunAt', 'lastRunAt'],
+    guardFields: ['lockedAt', 'nextRunAt', 'lastRunAt', 'turn'],
   },
   { name: 'prewarms' },
   {
