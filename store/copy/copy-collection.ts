@@ -1,6 +1,6 @@
 import type { Collection, Db, Document } from 'mongodb';
 import { pagesOf } from '../pages.ts';
-import { CommonVersions, pageWithinMs } from './common-versions.ts';
+import { type CommonVersion, CommonVersions, pageWithinMs } from './common-versions.ts';
 import type { CopiedCollection } from './copied-collections.ts';
 import { copyDocument, guarded, type Pair, type PassOptions, versionOf } from './copy-document.ts';
 import { canonicalText, DocumentsDigest, digestOf, without } from './documents.ts';
@@ -71,13 +71,17 @@ export async function copyCollection(
   const conflicts: Conflict[] = [];
   const digest = new DocumentsDigest();
   const [source, target] = [from.collection(rules.name), to.collection(rules.name)];
-  const common = new CommonVersions(from, to, rules.name, options.stores);
+  const isMerged = rules.shareOf !== undefined;
+  const common = isMerged ? null : new CommonVersions(from, to, rules.name, options.stores);
   const pair: Pair = { source, target, common, rules, options };
   for await (const page of pagesOf(source, { withinMs: pageWithinMs })) {
     const copied = page.filter((document) => rules.isCopied?.(document) ?? true);
     counts.read += page.length;
     counts.left += page.length - copied.length;
-    const [existing, versions] = await Promise.all([byId(target, copied), common.of(copied)]);
+    const [existing, versions = new Map<string, CommonVersion>()] = await Promise.all([
+      byId(target, copied),
+      common?.of(copied),
+    ]);
     const results = await Promise.all(
       copied.map(async (document) => {
         const id = String(document['_id']);
@@ -97,7 +101,7 @@ export async function copyCollection(
       const fields = differingFields(document, existing.get(id) ?? {}, rules);
       conflicts.push({ collection: rules.name, id, fields });
     }
-    if (!options.dryRun) await common.set(results, versions);
+    if (!options.dryRun) await common?.set(results, versions);
     options.onProgress?.(rules.name, counts);
   }
   Object.assign(counts, await deleteOthers(pair));
@@ -140,9 +144,9 @@ async function deleteOthers({
   for await (const page of pagesOf(target, { withinMs: pageWithinMs })) {
     const existing = await byId(source, page);
     const others = page.filter(({ _id }) => !existing.has(String(_id)));
-    const versions = options.deletes ? await common.of(others) : new Map();
+    const versions = options.deletes ? await common?.of(others) : undefined;
     for (const document of others) {
-      const copied = versions.get(String(document['_id']));
+      const copied = versions?.get(String(document['_id']));
       if (copied?.digest !== digestOf(versionOf(document, rules))) {
         counts.others += 1;
         continue;
@@ -151,6 +155,6 @@ async function deleteOthers({
       if (!options.dryRun) await target.deleteMany(guarded(document, guardFields));
     }
   }
-  if (!options.dryRun) await common.forget(source, target);
+  if (!options.dryRun) await common?.forget(source, target);
   return counts;
 }

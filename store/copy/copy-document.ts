@@ -23,7 +23,8 @@ export interface PassOptions extends CopyOptions {
 export interface Pair {
   readonly source: Collection;
   readonly target: Collection;
-  readonly common: CommonVersions;
+  /** Null for documents that are merged: what they have in common does not matter. */
+  readonly common: CommonVersions | null;
   readonly rules: CopiedCollection;
   readonly options: PassOptions;
 }
