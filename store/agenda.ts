@@ -15,8 +15,15 @@ import {
 const reconnectEveryMs = 1_000;
 /** Interval at which a consumer polls for expired locks and for delayed jobs that are due, ms. */
 const pollEveryMs = 500;
+/** One that runs, and one that takes what the first one does not. Agenda claims at each poll, however long it takes. */
+const maxClaims = 2;
+/**
+ * Agenda starts taken jobs only when it has found no further one of any kind. While a job has waited for this long,
+ * ms, it finds none: the lock must not expire before the job starts.
+ */
+const startWithinMs = 1_000;
 
-/** Thrown when a worker saves the state of a job that another worker has locked in the meantime. */
+/** Thrown when a worker starts, or saves the state of, a job that another worker has locked in the meantime. */
 export class LockLost extends Error {
   override readonly name = 'LockLost';
 }
@@ -34,24 +41,28 @@ interface Kind {
   pollAt: number;
   /** The last claim. */
   claim: Promise<unknown>;
+  /** The number of claims that run or wait. */
+  claims: number;
 }
 
 type SaveJobState = Parameters<MongoJobRepository['saveJobState']>;
 
 /**
- * Agenda's repository, with three changes:
+ * Agenda's repository, with four changes:
  *
  * - Jobs are taken in the order of their turns (job-turns.ts), by an index for both filter and order. Agenda's
  *   own query examines all jobs. Those of a project or a receiver that has its share of a consumer's places are
  *   left to others.
  * - The state is saved only while the lock is held. Agenda does not check it (agenda/agenda#589): a worker
  *   that was suspended for longer than its lock would overwrite the state of the job's next worker.
+ * - A taken job has no `lockedAt` until it starts. Agenda drops a job whose lock has expired before, and never
+ *   frees its place.
  * - A job that waits again gets its `waitingKey` again.
  */
 class JobRepository extends MongoJobRepository {
   readonly #kinds = new Map<string, Kind>();
-  /** Ids of jobs that were taken and have not started. */
-  readonly #taken = new Set<string>();
+  /** When the jobs that have not started were taken, by id, in this order. */
+  readonly #taken = new Map<string, Date>();
   readonly #jobs: Jobs;
   readonly #shares: Shares;
 
@@ -71,62 +82,68 @@ class JobRepository extends MongoJobRepository {
       turns: new JobTurns(jobs, name),
       pollAt: 0,
       claim: Promise.resolve(),
+      claims: 0,
     };
     this.#kinds.set(name, kind);
     return kind;
   }
 
-  override getNextJobToRun(
+  override async getNextJobToRun(
     name: string,
     _nextScanAt: Date,
     lockDeadline: Date,
-    now?: Date,
+    _now?: Date,
     options?: SaveJobState[1],
   ): Promise<JobParameters | undefined> {
     const kind = this.#kindOf(name);
+    if (kind.claims === maxClaims) return undefined;
+    kind.claims += 1;
     // One after the other: concurrent claims would exceed a share together.
-    const claim = kind.claim.then(() =>
-      this.#claim(name, lockDeadline, now ?? new Date(), options),
-    );
+    const claim = kind.claim.then(() => this.#claim(name, lockDeadline, options));
     kind.claim = claim.catch(() => {});
-    return claim;
+    try {
+      return await claim;
+    } finally {
+      kind.claims -= 1;
+    }
   }
 
   async #claim(
     name: string,
     lockDeadline: Date,
-    now: Date,
     options?: SaveJobState[1],
   ): Promise<JobParameters | undefined> {
-    const lock = {
-      lockedAt: now,
-      lastModifiedBy: options?.lastModifiedBy ?? null,
-      nextRunAt: null,
-      lastRunAt: now,
-    };
-    const take = (filter: Filter<JobDocument>, sort: Sort) =>
-      this.#jobs.findOneAndUpdate(
+    const [oldest] = this.#taken.values();
+    if (oldest !== undefined && !startsInTime(oldest)) return undefined;
+    const lastModifiedBy = options?.lastModifiedBy ?? null;
+    const take = async (filter: Filter<JobDocument>, sort: Sort) => {
+      const lockedAt = new Date();
+      const lock = { lockedAt, lastModifiedBy, nextRunAt: null, lastRunAt: lockedAt };
+      const job = await this.#jobs.findOneAndUpdate(
         filter,
         { $set: lock, $unset: { turn: true, waitingKey: true } },
         { sort, returnDocument: 'before' },
       );
+      if (job !== null) this.#taken.set(job._id.toHexString(), lockedAt);
+      return job && { ...job, ...lock };
+    };
     const kind = this.#kindOf(name);
-    const among = await this.#withinShares(name, lockDeadline, lock.lastModifiedBy);
+    const among = await this.#withinShares(name, lockDeadline, lastModifiedBy);
     const takeNext = () => kind.lowest.find((filter) => take(filter, { turn: 1 }), among);
+    const assignDue = () => this.#assignDue(kind);
     if (performance.now() >= kind.pollAt) {
       const expired = { ...among, name, lockedAt: { $gt: epoch, $lte: lockDeadline } };
       const abandoned = await take(expired, { lockedAt: 1 });
-      if (abandoned !== null) return this.#take(abandoned, lock);
-      await this.#assignDue(kind, now);
+      if (abandoned !== null) return parametersOf(abandoned);
+      await assignDue();
     }
-    const next =
-      (await takeNext()) ?? ((await this.#assignDue(kind, now)) ? await takeNext() : null);
-    return next === null ? undefined : this.#take(next, lock);
+    const next = (await takeNext()) ?? ((await assignDue()) ? await takeNext() : null);
+    return next === null ? undefined : parametersOf(next);
   }
 
   /** @returns whether a job without a turn was due */
-  async #assignDue(kind: Kind, now: Date): Promise<boolean> {
-    const assigned = await kind.turns.assignDue(now);
+  async #assignDue(kind: Kind): Promise<boolean> {
+    const assigned = await kind.turns.assignDue(new Date());
     kind.pollAt = assigned > 0 ? 0 : performance.now() + pollEveryMs;
     return assigned > 0;
   }
@@ -149,15 +166,15 @@ class JobRepository extends MongoJobRepository {
     };
   }
 
-  #take(job: JobDocument, lock: Partial<JobDocument>): JobParameters {
-    const parameters = parametersOf(job, lock);
-    this.#taken.add(String(parameters._id));
-    return parameters;
-  }
-
   override async saveJobState(...[job, options]: SaveJobState): Promise<void> {
-    // At its start a job has the state that was stored when it was taken.
-    if (this.#taken.delete(String(job._id))) return;
+    const takenAt = this.#taken.get(String(job._id));
+    if (takenAt !== undefined) {
+      this.#taken.delete(String(job._id));
+      const isInTime = startsInTime(takenAt);
+      job.lockedAt = isInTime ? takenAt : new Date();
+      // The state of the job's start was stored when it was taken.
+      if (isInTime) return;
+    }
     const date = (value: Date | null | undefined) => (value ? new Date(value) : null);
     const _id = new ObjectId(String(job._id));
     const lastModifiedBy = options?.lastModifiedBy ?? null;
@@ -194,9 +211,12 @@ class JobRepository extends MongoJobRepository {
 const atLeast = (times: number, items: readonly string[]): string[] =>
   [...new Set(items)].filter((item) => items.filter((one) => one === item).length >= times);
 
-/** Converts a stored job to the form that Agenda expects: without null fields. */
-function parametersOf(job: JobDocument, lock: Partial<JobDocument>): JobParameters {
-  const { _id, turn: _, waitingKey: __, ...fields } = { ...job, ...lock };
+/** Whether the lock of a job that starts now is as good as new. */
+const startsInTime = (takenAt: Date): boolean => Date.now() - takenAt.getTime() < startWithinMs;
+
+/** Converts a taken job to the form that Agenda expects: without null fields. */
+function parametersOf(job: JobDocument): JobParameters {
+  const { _id, turn: _, waitingKey: __, lockedAt: ___, ...fields } = job;
   const present = Object.entries(fields).filter(([, value]) => value !== null);
   const parameters = { ...Object.fromEntries(present), nextRunAt: null };
   return { ...parameters, _id: toJobId(job._id.toHexString()) } as unknown as JobParameters;

@@ -10,7 +10,7 @@ import { epoch, type JobDocument, type Jobs, type PrewarmJob, requeue } from './
  */
 
 /** Maximum of delayed jobs that get their turns at once. */
-const batchSize = 100;
+const batchSize = 50;
 
 const minWindow = 8;
 
@@ -66,18 +66,22 @@ export class JobTurns {
   }
 
   /** The turn of a project's last job, or else the lowest turn of all. */
-  async last(projectId: string): Promise<number> {
+  async last(projectId: string, lowest = this.#lowestTurn()): Promise<number> {
     const own = { 'data.projectId': projectId, name: this.#name, turn: { $gte: 0 } };
-    const [lowest, last] = await Promise.all([
-      this.#lowest.find((filter) => this.#jobs.findOne(filter, { sort: { turn: 1 } })),
-      this.#jobs.findOne(own, { sort: { turn: -1 } }),
-    ]);
-    return Math.max(lowest?.turn ?? 0, last?.turn ?? 0);
+    const last = this.#jobs.findOne(own, { sort: { turn: -1 } });
+    return Math.max(...(await Promise.all([lowest, last.then((job) => job?.turn ?? 0)])));
+  }
+
+  async #lowestTurn(): Promise<number> {
+    const first = (filter: Filter<JobDocument>) =>
+      this.#jobs.findOne(filter, { sort: { turn: 1 } });
+    return (await this.#lowest.find(first))?.turn ?? 0;
   }
 
   /**
    * Gives turns to jobs that are due and have none: webhooks, jobs after a failed attempt, and those that an
-   * operator has scheduled in the workbench.
+   * operator has scheduled in the workbench. All at once, because locks of jobs that have not started grow old
+   * meanwhile.
    * @returns their number; more may be due
    */
   async assignDue(now: Date): Promise<number> {
@@ -87,17 +91,21 @@ export class JobTurns {
       .sort({ nextRunAt: 1 })
       .limit(batchSize)
       .toArray();
-    const lastOf = new Map<string, number>();
-    for (const job of due) {
-      const { _id, data } = job;
-      // A job that an operator created in the workbench may have any data.
-      const projectId = data?.projectId;
-      const last = lastOf.get(projectId) ?? (await this.last(projectId));
-      const [turn = 0] = turnsAfter(last, [data]);
-      lastOf.set(projectId, turn);
-      const unchanged = { ...waiting, _id, nextRunAt: { $gt: epoch } };
-      await requeue(this.#jobs, unchanged, job, { turn });
-    }
+    if (due.length === 0) return 0;
+    const lowest = this.#lowestTurn();
+    // A job that an operator created in the workbench may have any data.
+    const projectIds = new Set(due.map(({ data }) => data?.projectId));
+    const assigned = [...projectIds].map(async (projectId) => {
+      const own = due.filter(({ data }) => data?.projectId === projectId);
+      const data = own.map((job) => job.data);
+      const turns = turnsAfter(await this.last(projectId, lowest), data);
+      const queued = own.map((job, i) => {
+        const unchanged = { ...waiting, _id: job._id, nextRunAt: { $gt: epoch } };
+        return requeue(this.#jobs, unchanged, job, { turn: turns[i] ?? 0 });
+      });
+      await Promise.all(queued);
+    });
+    await Promise.all(assigned);
     return due.length;
   }
 }

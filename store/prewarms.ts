@@ -3,7 +3,7 @@ import { withTimeout } from './deadline.ts';
 import { newPrewarmId } from './identifiers.ts';
 import type { QueuedJob } from './jobs.ts';
 import { type ProjectRecord, Records } from './records.ts';
-import { type JobDocument, jobsCollection } from './waiting-jobs.ts';
+import { type JobDocument, jobsCollection, prewarmJobName } from './waiting-jobs.ts';
 
 interface PrewarmRecord extends ProjectRecord {
   readonly variantCount: number;
@@ -55,7 +55,9 @@ export class Prewarms {
     const isMissing = ({ id }: QueuedJob) => !byId.has(id.toHexString());
     const missing = jobs.filter(isMissing).map(({ fingerprint }) => fingerprint);
     // A job that has to wait again gives way to an equal one that waits.
-    const equal = { 'data.projectId': projectId, 'data.fingerprint': { $in: missing } };
+    // With the name, the jobs of the project are found by an index.
+    const ofProject = { name: prewarmJobName, 'data.projectId': projectId };
+    const equal = { ...ofProject, 'data.fingerprint': { $in: missing } };
     const successors = missing.length === 0 ? [] : await this.#jobsWith(equal);
     const byFingerprint = new Map(successors.map((job) => [job.data.fingerprint, job]));
     return jobs.map(
@@ -64,7 +66,7 @@ export class Prewarms {
   }
 
   /** By age. */
-  #jobsWith(filter: { _id: { $in: ObjectId[] } } | { 'data.projectId': string }) {
+  #jobsWith(filter: { _id: { $in: ObjectId[] } } | { name: string; 'data.projectId': string }) {
     return withTimeout(this.#jobs.find(filter).sort({ _id: 1 }).toArray());
   }
 }

@@ -114,15 +114,13 @@ export class UsageRecords {
       totals.flatMap(({ writer, counts, claimed = 0, ...day }): UpdateStatement[] => {
         const _id = idOf(day);
         const sums = fieldsOf(ended, counts);
-        const moved = {
-          q: { _id, [`by.${writer}`]: { $ne: null } },
-          u: { $inc: sums, $unset: { [`by.${writer}`]: '' } },
-        };
-        const forgotten = { q: { _id }, u: { $unset: { [`claims.${writer}`]: '' } } };
-        return [
-          ...(Object.keys(sums).length > 0 ? [moved] : []),
-          ...(claimed > 0 ? [forgotten] : []),
-        ];
+        const claim = { [`claims.${writer}`]: '' };
+        if (Object.keys(sums).length === 0) {
+          return claimed > 0 ? [{ q: { _id }, u: { $unset: claim } }] : [];
+        }
+        // By one update: a claim that stayed would count the renders in the sum again.
+        const moved = { $inc: sums, $unset: { [`by.${writer}`]: '', ...claim } };
+        return [{ q: { _id, [`by.${writer}`]: { $ne: null } }, u: moved }];
       }),
     );
   }

@@ -15,7 +15,10 @@ export interface CommonVersion {
 }
 
 const name = 'copies';
-/** Timeout of a page, in ms. It is long, because no request waits for a copy. */
+/**
+ * Timeout of a page, in ms. It is long, because no request waits for a copy. It bounds a slow transfer: the client
+ * itself fails earlier when no bytes arrive (client.ts).
+ */
 export const pageWithinMs = 60_000;
 
 /**

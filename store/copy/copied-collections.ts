@@ -14,8 +14,11 @@ export interface CopiedCollection {
   readonly ownFields?: readonly string[];
   /** The own fields of a document that is written to the target, where it has the version `target`, if any. */
   readonly ownFieldsOf?: (source: Document, target: Document | undefined) => Document;
-  /** The fields that have something of both versions, because neither store may undo what the other has done. */
-  readonly joined?: (target: Document, source: Document) => Document;
+  /**
+   * Fields that get something of both versions, because neither store may undo what the other has done. They do not
+   * make a document changed: what both stores have done to them is no conflict.
+   */
+  readonly joined?: Readonly<Record<string, (target: Document, source: Document) => unknown>>;
   /** False if a document that has changed in both stores needs nobody's attention. */
   readonly reportsConflicts?: false;
   /** Fields that must not have changed in the target since it was compared. */
@@ -41,31 +44,33 @@ export const copiedCollections: readonly CopiedCollection[] = [
       revision: Math.max(revision, (target?.['revision'] ?? 0) + 1),
       changedAt,
     }),
-    joined: (target, source) => {
-      const purges = joinPurges(target['purges'], source['purges'], Date.now());
-      return purges === undefined ? {} : { purges };
+    joined: {
+      purges: (target, source) => joinPurges(target['purges'], source['purges'], Date.now()),
     },
     guardFields: ['revision'],
   },
   {
     name: 'keys',
     // A revocation is final.
-    joined: (target, source) => ({ revokedAt: target['revokedAt'] ?? source['revokedAt'] }),
+    joined: { revokedAt: (target, source) => target['revokedAt'] ?? source['revokedAt'] },
     guardFields: ['projectId', 'access', 'allOrganisations', 'fromEnvironment', 'revokedAt'],
   },
   {
     name: jobsCollection,
     // A worker of the source is running it: a copy would run a second time.
     isCopied: (job) => !isRunning(job),
+    // Turns order the jobs of one store only. The target gives its own to jobs that are due.
+    ownFields: ['turn'],
+    ownFieldsOf: () => ({ turn: null }),
     // The target's workers do the job, whatever has become of it in the source.
     reportsConflicts: false,
-    guardFields: ['lockedAt', 'nextRunAt', 'lastRunAt'],
+    guardFields: ['lockedAt', 'nextRunAt', 'lastRunAt', 'turn'],
   },
   { name: 'prewarms' },
   {
     name: 'purges',
     // Machines have deleted the images, whichever store they use.
-    joined: (target, source) => ({ machines: { ...source['machines'], ...target['machines'] } }),
+    joined: { machines: (target, source) => ({ ...source['machines'], ...target['machines'] }) },
     reportsConflicts: false,
     guardFields: ['machines'],
   },

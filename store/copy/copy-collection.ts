@@ -1,8 +1,8 @@
 import type { Collection, Db, Document } from 'mongodb';
 import { pagesOf } from '../pages.ts';
-import { CommonVersions, pageWithinMs } from './common-versions.ts';
+import { type CommonVersion, CommonVersions, pageWithinMs } from './common-versions.ts';
 import type { CopiedCollection } from './copied-collections.ts';
-import { copyDocument, guarded, type Pair, type PassOptions } from './copy-document.ts';
+import { copyDocument, guarded, type Pair, type PassOptions, versionOf } from './copy-document.ts';
 import { canonicalText, DocumentsDigest, digestOf, without } from './documents.ts';
 import type { StoreIds } from './store-ids.ts';
 
@@ -71,13 +71,17 @@ export async function copyCollection(
   const conflicts: Conflict[] = [];
   const digest = new DocumentsDigest();
   const [source, target] = [from.collection(rules.name), to.collection(rules.name)];
-  const common = new CommonVersions(from, to, rules.name, options.stores);
+  const isMerged = rules.shareOf !== undefined;
+  const common = isMerged ? null : new CommonVersions(from, to, rules.name, options.stores);
   const pair: Pair = { source, target, common, rules, options };
   for await (const page of pagesOf(source, { withinMs: pageWithinMs })) {
     const copied = page.filter((document) => rules.isCopied?.(document) ?? true);
     counts.read += page.length;
     counts.left += page.length - copied.length;
-    const [existing, versions] = await Promise.all([byId(target, copied), common.of(copied)]);
+    const [existing, versions = new Map<string, CommonVersion>()] = await Promise.all([
+      byId(target, copied),
+      common?.of(copied),
+    ]);
     const results = await Promise.all(
       copied.map(async (document) => {
         const id = String(document['_id']);
@@ -97,7 +101,7 @@ export async function copyCollection(
       const fields = differingFields(document, existing.get(id) ?? {}, rules);
       conflicts.push({ collection: rules.name, id, fields });
     }
-    if (!options.dryRun) await common.set(results, versions);
+    if (!options.dryRun) await common?.set(results, versions);
     options.onProgress?.(rules.name, counts);
   }
   Object.assign(counts, await deleteOthers(pair));
@@ -122,12 +126,8 @@ function comparable(
   return share === undefined ? without(document, ownFields) : { _id: document['_id'], ...share };
 }
 
-function differingFields(
-  one: Document,
-  other: Document,
-  { ownFields = [] }: CopiedCollection,
-): string[] {
-  const names = Object.keys({ ...without(one, ownFields), ...without(other, ownFields) });
+function differingFields(one: Document, other: Document, rules: CopiedCollection): string[] {
+  const names = Object.keys({ ...versionOf(one, rules), ...versionOf(other, rules) });
   return names.filter((name) => canonicalText(one[name]) !== canonicalText(other[name]));
 }
 
@@ -139,15 +139,15 @@ async function deleteOthers({
   rules,
   options,
 }: Pair): Promise<Pick<CollectionCounts, 'deleted' | 'others'>> {
-  const { ownFields = [], guardFields = [] } = rules;
+  const { guardFields = [] } = rules;
   const counts = { deleted: 0, others: 0 };
   for await (const page of pagesOf(target, { withinMs: pageWithinMs })) {
     const existing = await byId(source, page);
     const others = page.filter(({ _id }) => !existing.has(String(_id)));
-    const versions = options.deletes ? await common.of(others) : new Map();
+    const versions = options.deletes ? await common?.of(others) : undefined;
     for (const document of others) {
-      const copied = versions.get(String(document['_id']));
-      if (copied?.digest !== digestOf(without(document, ownFields))) {
+      const copied = versions?.get(String(document['_id']));
+      if (copied?.digest !== digestOf(versionOf(document, rules))) {
         counts.others += 1;
         continue;
       }
@@ -155,6 +155,6 @@ async function deleteOthers({
       if (!options.dryRun) await target.deleteMany(guarded(document, guardFields));
     }
   }
-  if (!options.dryRun) await common.forget(source, target);
+  if (!options.dryRun) await common?.forget(source, target);
   return counts;
 }

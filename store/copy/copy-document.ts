@@ -2,7 +2,7 @@ import type { Collection, Document } from 'mongodb';
 import { isDuplicateKey, retryOnDuplicateKey, writePortably } from '../upsert.ts';
 import type { CommonVersions } from './common-versions.ts';
 import type { CopiedCollection } from './copied-collections.ts';
-import { digestOf, numberAt, without } from './documents.ts';
+import { canonicalText, digestOf, numberAt, without } from './documents.ts';
 import type { StoreIds } from './store-ids.ts';
 import type { Share } from './usage-share.ts';
 
@@ -23,7 +23,8 @@ export interface PassOptions extends CopyOptions {
 export interface Pair {
   readonly source: Collection;
   readonly target: Collection;
-  readonly common: CommonVersions;
+  /** Null for documents that are merged: what they have in common does not matter. */
+  readonly common: CommonVersions | null;
   readonly rules: CopiedCollection;
   readonly options: PassOptions;
 }
@@ -34,6 +35,18 @@ interface Result {
   /** The digest of the version that both stores have in common now; undefined if that has not changed. */
   readonly common?: string;
 }
+
+/** What is compared of a document. */
+export const versionOf = (
+  document: Document,
+  { ownFields = [], joined = {} }: CopiedCollection,
+): Document => without(document, [...ownFields, ...Object.keys(joined)]);
+
+const mapped = <From, To>(
+  fields: Readonly<Record<string, From>>,
+  map: (name: string, value: From) => To,
+): Record<string, To> =>
+  Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, map(name, value)]));
 
 /**
  * Copies a document, unless the target has changed it.
@@ -49,29 +62,34 @@ export async function copyDocument(
   const { dryRun, stores, keeps } = options;
   const share = rules.shareOf?.(document, stores);
   if (share !== undefined) return mergeShare(target, document['_id'], share, existing, dryRun);
-  const { ownFields = [], ownFieldsOf = () => ({}) } = rules;
-  const wanted = without(document, ownFields);
+  const { ownFields = [], ownFieldsOf = () => ({}), joined = {} } = rules;
+  const wanted = versionOf(document, rules);
   const digest = digestOf(wanted);
   if (existing === undefined) {
     // The target has deleted it.
     if (before !== undefined) return { outcome: 'kept' };
-    const copy = { ...wanted, ...ownFieldsOf(document, undefined) };
+    const copy = { ...without(document, ownFields), ...ownFieldsOf(document, undefined) };
     const added = dryRun || (await inserted(target, copy));
     return added ? { outcome: 'added', common: digest } : { outcome: 'kept' };
   }
-  const present = without(existing, ownFields);
+  const present = versionOf(existing, rules);
   const found = digestOf(present);
-  if (found === digest) return { outcome: 'equal', common: digest };
   const isUnchanged = before === found;
-  const result = { ...(isUnchanged ? wanted : present), ...rules.joined?.(existing, document) };
-  const resultDigest = digestOf(result);
-  if (resultDigest !== found) {
-    const copy = { ...result, ...ownFieldsOf(document, existing) };
+  const result = isUnchanged ? wanted : present;
+  const resultDigest = isUnchanged ? digest : found;
+  const joins = mapped(joined, (_, join) => join(existing, document));
+  const joinsOf = (one: Document) => canonicalText(mapped(joined, (field) => one[field]));
+  if (resultDigest !== found || canonicalText(joins) !== joinsOf(existing)) {
+    const copy = { ...result, ...joins, ...ownFieldsOf(document, existing) };
     const updated = dryRun || (await replaced(target, rules, existing, copy));
     if (updated === 'duplicate') return { outcome: 'kept' };
     // A document that has changed since it was read is compared again by the next pass.
     const isCopied = updated && resultDigest === digest;
     return isCopied ? { outcome: 'updated', common: digest } : { outcome: 'updated' };
+  }
+  if (found === digest) {
+    const isEqual = joinsOf(existing) === joinsOf(document);
+    return { outcome: isEqual ? 'equal' : 'kept', common: digest };
   }
   const isConflict = !isUnchanged && before !== digest && rules.reportsConflicts !== false;
   if (!isConflict) return { outcome: 'kept' };

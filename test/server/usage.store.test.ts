@@ -4,6 +4,7 @@ import { UsageRecorder } from '../../server/usage/usage.ts';
 import { noUsage, UsageTotals } from '../../server/usage/usage-totals.ts';
 import { UsageRecords, type WriterTotals } from '../../store/usage.ts';
 import { testDatabase } from '../store/connection.ts';
+import { storeLink } from './store-link.ts';
 
 const project = 'prj_0123456789abcdef';
 const noon = Date.parse('2026-11-22T12:00:00Z');
@@ -155,6 +156,29 @@ t.test('a late write, or one of fewer counts, changes nothing', async (t) => {
   await records.end(totals(7));
   await records.end(totals(7));
   t.same(await stored(), [['2026-11-22', 7, 1]], 'an end takes effect once');
+});
+
+t.test('the end of a writer is one update of a day', async (t) => {
+  const { db } = await storeLink(t);
+  const records = new UsageRecords(db);
+  const day = { project, date: '2026-11-22' };
+  const [rendered, failed] = [
+    { ...day, writer: 'p1', claimed: 3 },
+    { ...day, writer: 'p2', claimed: 3 },
+  ];
+  const totals = { ...rendered, counts: { renders: 2 } };
+  for (const writer of [rendered, failed]) await records.claim(writer, 3);
+  await records.write([totals]);
+  const updated: number[] = [];
+  db.client.on('commandStarted', ({ command }) => {
+    if (command['update'] === 'usage') updated.push(command['updates'].length);
+  });
+  await records.end([totals]);
+  await records.end([{ ...failed, counts: {} }]);
+  t.same(updated, [1, 1]);
+  const [found] = await records.findDays([day]);
+  t.same([...(found?.by ?? [])], [['ended', { renders: 2 }]]);
+  t.equal(found?.claims.size, 0);
 });
 
 t.test('the counts of ended processes and days are one sum', async (t) => {

@@ -1,11 +1,12 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
+import { createAgenda } from '../../store/agenda.ts';
 import { Callbacks } from '../../store/callbacks.ts';
 import { addressOf } from '../../store/client.ts';
 import { copiedCollections, excludedCollections } from '../../store/copy/copied-collections.ts';
 import { CopyRefused, copyStore, type StoreCopyOptions } from '../../store/copy/copy-store.ts';
-import { JobQueue, type QueuedJob } from '../../store/jobs.ts';
+import { JobQueue, type PrewarmJob, prewarmJobName, type QueuedJob } from '../../store/jobs.ts';
 import { connectStore, ensureIndexes, openStore, type Store } from '../../store/open.ts';
 import { rootPath } from '../root.ts';
 import { until } from '../until.ts';
@@ -256,6 +257,70 @@ t.test('a repeated copy undoes nothing that has changed in the target', async (t
   t.match((await copied(from, to)).conflicts, [{ id }], 'unless it changes again');
   t.same(await to.projects.find(id), after);
   t.ok(await to.prewarms.find(id, prewarm));
+});
+
+t.test('copied jobs get their turns among those of the target', async (t) => {
+  const [from, to] = [await openTestStore(t, 'of the tests'), await openTestStore(t, 'embedded')];
+  const { id } = await fill(from);
+  const [source, target] = [from.db.collection('jobs'), to.db.collection('jobs')];
+  // As after many earlier jobs.
+  await source.updateMany({ turn: { $gte: 0 } }, { $set: { turn: 1_000_000 } });
+  await copied(from, to);
+  const own = Array.from({ length: 10 }, (_, n) => job('prj_0123456789abcdef', n));
+  await new JobQueue(to.db).add(own);
+  const agenda = createAgenda(to.db);
+  await agenda.ready;
+  const { db: repository } = agenda;
+  const [name, by] = [prewarmJobName, { lastModifiedBy: 'worker' }];
+  const projects = new Set<string>();
+  for (let n = 0; n < own.length; n += 1) {
+    const deadline = new Date(0);
+    const next = await repository.getNextJobToRun(name, new Date(), deadline, undefined, by);
+    if (next === undefined) throw new Error('no job was taken');
+    await repository.saveJobState(next, by);
+    projects.add((next.data as PrewarmJob).projectId);
+  }
+  t.equal(projects.size, 2);
+
+  t.match((await copied(from, to)).of('jobs'), { updated: 0 }, 'a turn is no change');
+  const waiting = { name, 'data.projectId': id, lockedAt: null };
+  const { _id } = (await target.findOne(waiting)) ?? {};
+  if (_id === undefined) throw new Error('no job waits');
+  const ended = { $set: { nextRunAt: null }, $unset: { waitingKey: '', turn: '' } };
+  await source.updateOne({ _id }, ended);
+  t.match((await copied(from, to)).of('jobs'), { updated: 1 });
+  t.match(await target.findOne({ _id }), { nextRunAt: null, turn: null }, 'it does not run again');
+});
+
+t.test('purges and revocations are joined without a conflict', async (t) => {
+  const [from, to] = [await openTestStore(t, 'of the tests'), await openTestStore(t, 'embedded')];
+  const { id, valid } = await fill(from);
+  await copied(from, to);
+  await to.projects.purge(id, ['aaaaaaaaaaaaaaaa']);
+  await from.projects.updateSettings(id, { defaultQuality: 42 });
+  const first = await copied(from, to);
+  t.same(first.conflicts, [], 'a purge of the target only');
+  t.ok(first.verified);
+  t.equal((await to.projects.find(id))?.defaultQuality, 42, 'does not keep changes of the source');
+
+  for (const store of [from, to]) await store.keys.revoke(valid.key._id);
+  const revoked = (await to.keys.findBySecret(valid.secret))?.revokedAt;
+  await from.projects.purge(id, ['bbbbbbbbbbbbbbbb']);
+  await to.projects.purge(id, ['cccccccccccccccc']);
+  const second = await copied(from, to);
+  t.same(second.conflicts, [], 'purges and revocations of both');
+  t.match(second.of('projects'), { updated: 1, kept: 1 });
+  const purgesOf = async ({ projects }: Store) => (await projects.find(id))?.purges;
+  const { sources = {} } = (await purgesOf(to)) ?? {};
+  for (const letter of 'abc') t.ok(sources[letter.repeat(16)], letter);
+  t.same((await to.keys.findBySecret(valid.secret))?.revokedAt, revoked);
+  t.equal(changes(await copied(from, to)), 0);
+
+  const back = await copied(to, from);
+  t.same(back.conflicts, []);
+  await copied(from, to);
+  t.same(await purgesOf(from), await purgesOf(to));
+  t.equal(changes(await copied(to, from)), 0);
 });
 
 t.test('a copy back takes the changes since the copy', async (t) => {

@@ -1,6 +1,7 @@
 import type { JobParameters } from 'agenda';
+import type { Db } from 'mongodb';
 import t, { type Test } from 'tap';
-import { createAgenda } from '../../store/agenda.ts';
+import { createAgenda, LockLost } from '../../store/agenda.ts';
 import { turnsAfter } from '../../store/job-turns.ts';
 import {
   JobQueue,
@@ -8,6 +9,8 @@ import {
   prewarmJobName as name,
   type PrewarmJob,
 } from '../../store/jobs.ts';
+import { storeLink } from '../server/store-link.ts';
+import { until } from '../until.ts';
 import { testDatabase } from './connection.ts';
 
 const [shop, press] = ['prj_0123456789abcdef', 'prj_fedcba9876543210'];
@@ -25,9 +28,15 @@ const jobOf = (source: string, more: Partial<PrewarmJob> = {}): PrewarmJob => ({
 const jobsOf = (projectId: string, count: number, more: Partial<PrewarmJob> = {}) =>
   Array.from({ length: count }, (_, i) => jobOf(`https://a.example/${i}`, { projectId, ...more }));
 
-/** @param documents stored before the queue is opened */
-async function startQueue(t: Test, maxWaiting?: number, documents: readonly object[] = []) {
-  const { db } = await testDatabase(t);
+interface Options {
+  readonly maxWaiting?: number;
+  /** Stored before the queue is opened. */
+  readonly documents?: readonly object[];
+  readonly db?: Db;
+}
+
+async function startQueue(t: Test, { maxWaiting, documents = [], db: given }: Options = {}) {
+  const db = given ?? (await testDatabase(t)).db;
   for (const document of documents) await db.collection('jobs').insertOne(document);
   const queue = new JobQueue(db, maxWaiting);
   await queue.ensureIndexes();
@@ -35,19 +44,26 @@ async function startQueue(t: Test, maxWaiting?: number, documents: readonly obje
   await agenda.ready;
   const repository = agenda.db;
   const by = { lastModifiedBy: 'worker' };
+  const claim = async () => {
+    const job = await repository.getNextJobToRun(name, new Date(), new Date(0), undefined, by);
+    return job as JobParameters<PrewarmJob> | undefined;
+  };
+  const start = (job: JobParameters) => repository.saveJobState(job, by);
   return {
     queue,
     stored: db.collection('jobs'),
     other: new JobQueue(db, maxWaiting),
-    /** Takes the next job as a worker. */
+    claim,
+    start,
+    /** Takes and starts the next job as a worker. */
     take: async () => {
-      const job = await repository.getNextJobToRun(name, new Date(), new Date(0), undefined, by);
-      return job as JobParameters<PrewarmJob> | undefined;
+      const job = await claim();
+      if (job !== undefined) await start(job);
+      return job;
     },
     /** Saves the end of a taken job. */
     end: async (job: JobParameters<PrewarmJob> | undefined, retryAt?: Date) => {
       if (job === undefined) throw new Error('no job was taken');
-      await repository.saveJobState(job, by);
       const { lockedAt: _, ...ended } = job;
       const nextRunAt = retryAt ?? null;
       const state = { ...ended, nextRunAt, failCount: 1, lastFinishedAt: new Date() };
@@ -100,6 +116,53 @@ t.test('a stopping worker releases its jobs, and each runs once', async (t) => {
   for (let i = 0; i < 3; i += 1) sources.add((await take())?.data.source);
   t.equal(sources.size, 3);
   t.equal(await take(), undefined);
+});
+
+t.test('while a taken job does not start, no further one is taken', async (t) => {
+  const { queue, stored, claim, start } = await startQueue(t);
+  await queue.add(jobsOf(shop, 300));
+  const taken: JobParameters[] = [];
+  /** Resolves when the oldest job has waited too long. */
+  const claimAll = () =>
+    until('no further job', async () => {
+      const job = await claim();
+      if (job !== undefined) taken.push(job);
+      return job === undefined;
+    });
+  const oldest = () => {
+    const job = taken.shift();
+    if (job === undefined) throw new Error('no job was taken');
+    return job;
+  };
+  await claimAll();
+  t.ok((await queue.stats()).waiting > 0);
+  const first = oldest();
+  const lockOf = async ({ data }: JobParameters) => (await stored.findOne({ data }))?.['lockedAt'];
+  const lockedAt = await lockOf(first);
+  await start(first);
+  t.ok((await lockOf(first)) > lockedAt, 'a job that starts late renews its lock');
+
+  await claimAll();
+  const second = oldest();
+  await stored.updateOne({ data: second.data }, { $set: { lastModifiedBy: 'another' } });
+  await t.rejects(start(second), LockLost, 'unless another worker has it');
+  for (const job of taken) await start(job);
+  t.ok(await claim());
+});
+
+t.test('claims do not pile up while the store does not answer', async (t) => {
+  const link = await storeLink(t);
+  const { queue, take } = await startQueue(t, { db: link.db });
+  await queue.add(jobsOf(shop, 3));
+  link.hold();
+  const answers: unknown[] = [];
+  const claims = Array.from({ length: 10 }, async () => answers.push(await take()));
+  await until('eight answers', () => answers.length === 8);
+  t.ok(answers.every((job) => job === undefined));
+  link.release();
+  await Promise.all(claims);
+  t.equal(answers.filter((job) => job !== undefined).length, 2);
+  t.ok(await take());
 });
 
 t.test('jobs of a worker that died wait, and are not active', async (t) => {
@@ -160,7 +223,7 @@ t.test('a retry gets its turn when it is due', async (t) => {
 });
 
 t.test('a call with more jobs than the maximum adds none of them', async (t) => {
-  const { queue, other, stored, take, end } = await startQueue(t, 25);
+  const { queue, other, stored, take, end } = await startQueue(t, { maxWaiting: 25 });
   const call = (from: number, count: number) => jobsOf(shop, from + count).slice(from);
   await queue.add(call(0, 20));
   const full = { name: 'QueueFull', waiting: 20, added: 6, maxWaiting: 25 };
@@ -186,7 +249,7 @@ t.test('jobs of an earlier version run, and duplicates run once', async (t) => {
     ...old,
     nextRunAt: new Date(Date.now() - ago),
   }));
-  const { queue, stored, take } = await startQueue(t, undefined, documents);
+  const { queue, stored, take } = await startQueue(t, { documents });
   t.match(await queue.stats(), { waiting: 2 });
   t.match(await take(), { data: { source: 'https://a.example/old' } });
   t.equal(await take(), undefined);

@@ -5,6 +5,7 @@ import { type CallbackJob, Callbacks } from '../../store/callbacks.ts';
 import { Prewarms } from '../../store/prewarms.ts';
 import { PurgeRecords } from '../../store/purge-records.ts';
 import { webhookPlaces } from '../../worker/webhooks.ts';
+import { storeLink } from '../server/store-link.ts';
 import { until } from '../until.ts';
 import { localGuard, startQueue } from './queue.ts';
 import { hookSecret, startReceiver } from './receiver.ts';
@@ -151,4 +152,20 @@ t.test('a receiver that hangs delays neither other projects nor other receivers'
   });
   const { receiver } = webhookPlaces.callback;
   t.ok(running.length <= receiver, `${running.length} requests to one receiver`);
+});
+
+t.test('over a slow store, many callbacks that are due do not hold up prewarming', async (t) => {
+  const link = await storeLink(t);
+  const { add, consume, listener } = await startQueue(t, link.other);
+  const callbacks = new Callbacks(link.other);
+  const url = 'https://a.example/';
+  for (let n = 1_000; n < 1_100; n += 1) {
+    await callbacks.add({ projectId: `prj_00000000000000${n}`, url, subject: 'purge', id: '1' });
+  }
+  const sources = Array.from({ length: 8 }, (_, n) => `https://a.example/${n}`);
+  await add(sources);
+  link.slow(15);
+  const store = { db: link.db, prewarms: new Prewarms(link.db), purges: new PurgeRecords(link.db) };
+  await consume({ store });
+  await until('the prewarming', () => listener.received.length === sources.length);
 });

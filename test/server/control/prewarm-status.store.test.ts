@@ -7,6 +7,7 @@ import { testDatabase } from '../../store/connection.ts';
 import { until } from '../../until.ts';
 import { apiErrorText } from '../../worker/listener.ts';
 import { startQueue } from '../../worker/queue.ts';
+import { storeLink } from '../store-link.ts';
 
 const projectId = 'prj_0123456789abcdef';
 const jobOf = (path: string): PrewarmJob => ({
@@ -81,6 +82,23 @@ t.test('a prewarming is accepted, then done or failed with the reasons', async (
   t.equal(await db.collection('jobs').countDocuments({ nextRunAt: { $gt: new Date(0) } }), 2);
   await db.collection('jobs').deleteMany({});
   t.match(await find(stuck), { status: 'failed', sources: { failed: 1 }, failures: [] });
+});
+
+t.test('the jobs of a prewarming are found by an index', async (t) => {
+  const { db } = await storeLink(t);
+  const { queue } = await startQueue(t, db);
+  const prewarms = new Prewarms(db);
+  await prewarms.ensureIndexes();
+  const queued = await queue.add([jobOf('a'), jobOf('b')]);
+  const id = await prewarms.add(projectId, queued, 4);
+  await db.collection('jobs').deleteMany({ 'data.source': jobOf('a').source });
+  const fields: string[] = [];
+  db.client.on('commandStarted', ({ command }) => {
+    if (command['find'] === 'jobs') fields.push(Object.keys(command['filter']).join());
+  });
+  t.match(await findPrewarm(prewarms, projectId, id), { sources: { waiting: 1, failed: 1 } });
+  // The index with the project begins with the name.
+  t.same(fields, ['_id', 'name,data.projectId,data.fingerprint']);
 });
 
 t.test('a project remembers a number of calls, the newest ones', async (t) => {
