@@ -60,7 +60,11 @@ export interface Purged {
 /** The projects of the control plane and of the admin command. */
 export class ProjectResource {
   readonly #environment: ProjectsEnvironment;
-  /** One after the other, so that few are in memory. */
+  /**
+   * One after the other, so that the projects of few are in memory. A slow client does not keep the others waiting:
+   * responses that are being sent are not counted, and only the rate limit of the keys and the limit of connections
+   * bound them.
+   */
   readonly #wholeLists = new Semaphore(1);
   /** Few at a time for the same reason. They do not wait for whole lists, which take longer. */
   readonly #pages = new Semaphore(2);
