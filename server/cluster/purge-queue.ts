@@ -4,6 +4,9 @@ import type { Project } from '../../store/projects.ts';
 /** Projects whose completed purges are remembered; the purges of others may be worked on again. */
 const maxCompleted = 10_000;
 
+/** The number of a project's last purge. */
+const lastOf = (project?: Project): number => project?.purges?.last ?? 0;
+
 /**
  * Works on the purges of projects in the background. The projects take turns, however much one of them has to
  * delete: the work on the purges of a project consists of pieces, of which one runs at a time.
@@ -46,13 +49,14 @@ export class PurgeQueue {
       this.#completed.set(id, Math.min(from - 1, this.#since));
     }
     if (this.isCompleted(project)) return;
-    this.#pending.set(id, project);
+    // Front ends and the store tell of a project's states in any order.
+    if (lastOf(project) >= lastOf(this.#pending.get(id))) this.#pending.set(id, project);
     if (!this.#active.has(id)) void this.#run(id);
   }
 
   /** Whether all known purges of a project are completed. */
-  isCompleted({ _id: id, purges }: Project): boolean {
-    return purges === undefined || purges.last <= this.completedOf(id);
+  isCompleted(project: Project): boolean {
+    return lastOf(project) <= this.completedOf(project._id);
   }
 
   /**
@@ -71,9 +75,9 @@ export class PurgeQueue {
   }
 
   /** @returns the number of the completed purge */
-  complete({ _id: id, purges }: Project): number {
-    const number = purges?.last ?? 0;
-    this.#completed.set(id, number);
+  complete(project: Project): number {
+    const number = lastOf(project);
+    this.#completed.set(project._id, number);
     return number;
   }
 

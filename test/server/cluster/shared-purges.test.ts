@@ -84,6 +84,14 @@ t.test('projects take turns, and the failures of one do not delay another', asyn
   t.ok(requests.indexOf('prj_2') < requests.lastIndexOf('prj_1'), requests.join(' '));
 });
 
+t.test('an older state of a project does not replace a newer one that waits', async (t) => {
+  const { purges, count } = await start(t);
+  purges.purge(projectOf(0, { [tag('a')]: purgedAt }));
+  purges.purge(projectOf(0, { [tag('a')]: purgedAt, [tag('b')]: purgedAt + 2 }));
+  purges.purge(projectOf(0, { [tag('a')]: purgedAt + 1 }));
+  await until('the last purge', () => count('prj_1/b') === 0);
+});
+
 t.test('an earlier purge is worked on when it is known to be open', async (t) => {
   const { purges, count, server } = await start(t);
   const purgedBefore = purgedAt - 5_000;
