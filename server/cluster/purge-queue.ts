@@ -16,8 +16,8 @@ export class PurgeQueue {
   readonly #since: number;
   /** The last known state of projects with purges that are not worked on yet. */
   readonly #pending = new Map<string, Project>();
-  /** The projects that are worked on. */
-  readonly #active = new Set<string>();
+  /** The projects that are worked on; true if more is to be deleted for their purges than this work knows. */
+  readonly #active = new Map<string, boolean>();
   /** The number of the last completed purge, by project. */
   readonly #completed = new LRUCache<string, number>({ max: maxCompleted });
   readonly #closing = new AbortController();
@@ -74,16 +74,21 @@ export class PurgeQueue {
     return this.#completed.get(id) ?? this.#since;
   }
 
-  /** @returns the number of the completed purge */
+  /**
+   * Notes that the purges of a project are completed, unless they were forgotten meanwhile.
+   * @returns the number of the last of them
+   */
   complete(project: Project): number {
     const number = lastOf(project);
-    this.#completed.set(project._id, number);
+    if (this.#active.get(project._id)) this.add(project);
+    else this.#completed.set(project._id, number);
     return number;
   }
 
   /** Forgets which purges are completed. */
   forget(): void {
     this.#completed.clear();
+    for (const id of this.#active.keys()) this.#active.set(id, true);
   }
 
   close(): void {
@@ -91,11 +96,11 @@ export class PurgeQueue {
   }
 
   async #run(id: string): Promise<void> {
-    this.#active.add(id);
     for (;;) {
       const project = this.#pending.get(id);
       if (project === undefined || this.signal.aborted) break;
       this.#pending.delete(id);
+      this.#active.set(id, false);
       // It may have been added again with the purges that were worked on.
       if (!this.isCompleted(project)) await this.#work(project);
     }
