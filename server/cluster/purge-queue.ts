@@ -45,8 +45,10 @@ export class PurgeQueue {
    */
   add(project: Project, from: number | null = null): void {
     const { _id: id } = project;
-    if (from !== null && !this.#completed.has(id)) {
-      this.#completed.set(id, Math.min(from - 1, this.#since));
+    // Purges after `since` are worked on anyway, and may be completed though the store does not know it yet.
+    if (from !== null && from <= this.#since) {
+      this.#completed.set(id, Math.min(from - 1, this.completedOf(id)));
+      if (this.#active.has(id)) this.#active.set(id, true);
     }
     if (this.isCompleted(project)) return;
     // Front ends and the store tell of a project's states in any order.
@@ -75,7 +77,7 @@ export class PurgeQueue {
   }
 
   /**
-   * Notes that the purges of a project are completed, unless they were forgotten meanwhile.
+   * Notes that the purges of a project are completed, unless more of them became known to be open meanwhile.
    * @returns the number of the last of them
    */
   complete(project: Project): number {
