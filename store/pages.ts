@@ -18,7 +18,7 @@ interface Page {
  * between two pages do not change which of the others are in them.
  * @throws StoreUnavailable
  */
-export async function findPage<T extends Document>(
+async function findPage<T extends Document>(
   collection: Collection<T>,
   { filter = {}, after, limit, withinMs, projection }: Page,
 ): Promise<T[]> {
@@ -32,16 +32,17 @@ export async function findPage<T extends Document>(
 
 const pageSize = 200;
 
-/** All documents that match a filter, in pages. */
+/** All documents that match a filter, in pages; those after an id, if there is one. */
 export async function* pagesOf<T extends Document>(
   collection: Collection<T>,
-  options: Pick<Page, 'filter' | 'withinMs' | 'projection'> = {},
+  options: Partial<Page> = {},
 ): AsyncGenerator<T[]> {
-  let after: unknown = null;
+  let { after = null } = options;
+  const { limit = pageSize } = options;
   for (;;) {
-    const page = await findPage(collection, { ...options, after, limit: pageSize });
+    const page = await findPage(collection, { ...options, after, limit });
     if (page.length > 0) yield page;
-    if (page.length < pageSize) return;
+    if (page.length < limit) return;
     after = page.at(-1)?.['_id'];
   }
 }

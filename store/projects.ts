@@ -3,7 +3,7 @@ import { withTimeout } from './deadline.ts';
 import { newProjectId, newSigningSecret } from './identifiers.ts';
 import type { StoredLayer } from './layer.ts';
 import { StoreUnavailable } from './outage.ts';
-import { byCreation, findPage, pagesOf } from './pages.ts';
+import { byCreation, pagesOf } from './pages.ts';
 import { isPresetName, type PresetParameters } from './preset.ts';
 import type { Project, ProjectFreshness, ProjectLimits, ProjectSettings } from './project.ts';
 import {
@@ -135,19 +135,16 @@ export class Projects {
   }
 
   /**
-   * Projects in the order of their ids.
+   * Projects in the order of their ids, in pages.
    * @param orgId null for the projects of every organisation
-   * @param after the last id of the page before; null for the first page
+   * @param bounds the id before the first project, and the projects of a page
    */
-  page(orgId: string | null, after: string | null, limit: number): Promise<ListedProject[]> {
+  pages(
+    orgId: string | null = null,
+    bounds: { readonly after?: string | null; readonly limit?: number } = {},
+  ): AsyncGenerator<ListedProject[]> {
     const filter = orgId === null ? {} : { orgId };
-    return findPage(this.#collection, { filter, after, limit, projection: listed });
-  }
-
-  /** All projects in pages. */
-  pages(orgId: string | null = null): AsyncGenerator<ListedProject[]> {
-    const filter = orgId === null ? {} : { orgId };
-    return pagesOf(this.#collection, { filter, projection: listed });
+    return pagesOf(this.#collection, { ...bounds, filter, projection: listed });
   }
 
   /** The projects of every organisation, by date of creation. */

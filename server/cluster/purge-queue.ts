@@ -4,6 +4,9 @@ import type { Project } from '../../store/projects.ts';
 /** Projects whose completed purges are remembered; the purges of others may be worked on again. */
 const maxCompleted = 10_000;
 
+/** The number of a project's last purge. */
+const lastOf = (project?: Project): number => project?.purges?.last ?? 0;
+
 /**
  * Works on the purges of projects in the background. The projects take turns, however much one of them has to
  * delete: the work on the purges of a project consists of pieces, of which one runs at a time.
@@ -13,8 +16,8 @@ export class PurgeQueue {
   readonly #since: number;
   /** The last known state of projects with purges that are not worked on yet. */
   readonly #pending = new Map<string, Project>();
-  /** The projects that are worked on. */
-  readonly #active = new Set<string>();
+  /** The projects that are worked on; true if more is to be deleted for their purges than this work knows. */
+  readonly #active = new Map<string, boolean>();
   /** The number of the last completed purge, by project. */
   readonly #completed = new LRUCache<string, number>({ max: maxCompleted });
   readonly #closing = new AbortController();
@@ -42,17 +45,20 @@ export class PurgeQueue {
    */
   add(project: Project, from: number | null = null): void {
     const { _id: id } = project;
-    if (from !== null && !this.#completed.has(id)) {
-      this.#completed.set(id, Math.min(from - 1, this.#since));
+    // Purges after `since` are worked on anyway, and may be completed though the store does not know it yet.
+    if (from !== null && from <= this.#since) {
+      this.#completed.set(id, Math.min(from - 1, this.completedOf(id)));
+      if (this.#active.has(id)) this.#active.set(id, true);
     }
     if (this.isCompleted(project)) return;
-    this.#pending.set(id, project);
+    // Front ends and the store tell of a project's states in any order.
+    if (lastOf(project) >= lastOf(this.#pending.get(id))) this.#pending.set(id, project);
     if (!this.#active.has(id)) void this.#run(id);
   }
 
   /** Whether all known purges of a project are completed. */
-  isCompleted({ _id: id, purges }: Project): boolean {
-    return purges === undefined || purges.last <= this.completedOf(id);
+  isCompleted(project: Project): boolean {
+    return lastOf(project) <= this.completedOf(project._id);
   }
 
   /**
@@ -70,16 +76,21 @@ export class PurgeQueue {
     return this.#completed.get(id) ?? this.#since;
   }
 
-  /** @returns the number of the completed purge */
-  complete({ _id: id, purges }: Project): number {
-    const number = purges?.last ?? 0;
-    this.#completed.set(id, number);
+  /**
+   * Notes that the purges of a project are completed, unless more of them became known to be open meanwhile.
+   * @returns the number of the last of them
+   */
+  complete(project: Project): number {
+    const number = lastOf(project);
+    if (this.#active.get(project._id)) this.add(project);
+    else this.#completed.set(project._id, number);
     return number;
   }
 
   /** Forgets which purges are completed. */
   forget(): void {
     this.#completed.clear();
+    for (const id of this.#active.keys()) this.#active.set(id, true);
   }
 
   close(): void {
@@ -87,11 +98,11 @@ export class PurgeQueue {
   }
 
   async #run(id: string): Promise<void> {
-    this.#active.add(id);
     for (;;) {
       const project = this.#pending.get(id);
       if (project === undefined || this.signal.aborted) break;
       this.#pending.delete(id);
+      this.#active.set(id, false);
       // It may have been added again with the purges that were worked on.
       if (!this.isCompleted(project)) await this.#work(project);
     }

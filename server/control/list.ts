@@ -48,13 +48,8 @@ export class List {
     if (page === null) return new List(itemsJson(all));
     const { cursor, limit } = page;
     const rest = cursor === null ? all : all.filter((item) => keyOf(item) > cursor);
-    return List.firstOf(rest, keyOf, limit);
-  }
-
-  /** The page with the first items; with more than those, there is a next page. */
-  static firstOf<T>(items: readonly T[], keyOf: (item: T) => string, limit: number): List {
-    const shown = items.slice(0, limit);
-    const last = items.length > limit ? shown.at(-1) : undefined;
+    const shown = rest.slice(0, limit);
+    const last = rest.length > limit ? shown.at(-1) : undefined;
     return new List(itemsJson(shown), last === undefined ? null : { limit, cursor: keyOf(last) });
   }
 

@@ -31,6 +31,10 @@ const tooManyHosts = `allowedOrigins must not have more than ${maxHosts} hosts`;
 
 /** Bounded, because a whole list is in memory. */
 const maxListBytes = 16_000_000;
+/** A page ends early with the project that exceeds it: the hosts of a project may take 250 KB. */
+const maxPageBytes = 2_000_000;
+/** Read at once for a page, of which they may be the most. */
+const maxReadProjects = 50;
 const tooManyProjects =
   'the projects are too many for one response: request pages, such as ?limit=100, and follow the Link header';
 
@@ -56,8 +60,14 @@ export interface Purged {
 /** The projects of the control plane and of the admin command. */
 export class ProjectResource {
   readonly #environment: ProjectsEnvironment;
-  /** One after the other, so that few are in memory. */
+  /**
+   * One after the other, so that the projects of few are in memory. A slow client does not keep the others waiting:
+   * responses that are being sent are not counted, and only the rate limit of the keys and the limit of connections
+   * bound them.
+   */
   readonly #wholeLists = new Semaphore(1);
+  /** Few at a time for the same reason. They do not wait for whole lists, which take longer. */
+  readonly #pages = new Semaphore(2);
 
   constructor(environment: ProjectsEnvironment) {
     this.#environment = environment;
@@ -81,9 +91,40 @@ export class ProjectResource {
       return List.of(project === null ? [] : [projectBody(project)], idOf, page);
     }
     const organisation = allOrganisations ? null : orgId;
-    if (page === null) return this.#listAll(organisation, signal);
-    const found = await projects.page(organisation, page.cursor, page.limit + 1);
-    return List.firstOf(found.map(projectBody), idOf, page.limit);
+    return page === null
+      ? this.#listAll(organisation, signal)
+      : this.#listPage(organisation, page, signal);
+  }
+
+  /** By id. */
+  async #listPage(
+    organisation: string | null,
+    { limit, cursor }: PageQuery,
+    signal: AbortSignal,
+  ): Promise<List> {
+    const leave = await this.#pages.enter(signal);
+    try {
+      const texts: string[] = [];
+      let bytes = 0;
+      let last = cursor;
+      // One more, which tells that there is a next page.
+      const bounds = { after: cursor, limit: Math.min(limit + 1, maxReadProjects) };
+      for await (const read of this.#environment.projects.pages(organisation, bounds)) {
+        signal.throwIfAborted();
+        for (const project of read) {
+          if (texts.length === limit || bytes > maxPageBytes) {
+            return new List(texts.join(), { limit, cursor: last });
+          }
+          const json = JSON.stringify(projectBody(project));
+          bytes += Buffer.byteLength(json) + 1;
+          texts.push(json);
+          last = project._id;
+        }
+      }
+      return new List(texts.join());
+    } finally {
+      leave();
+    }
   }
 
   /** By date of creation. */

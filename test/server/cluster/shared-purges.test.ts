@@ -84,6 +84,14 @@ t.test('projects take turns, and the failures of one do not delay another', asyn
   t.ok(requests.indexOf('prj_2') < requests.lastIndexOf('prj_1'), requests.join(' '));
 });
 
+t.test('an older state of a project does not replace a newer one that waits', async (t) => {
+  const { purges, count } = await start(t);
+  purges.purge(projectOf(0, { [tag('a')]: purgedAt }));
+  purges.purge(projectOf(0, { [tag('a')]: purgedAt, [tag('b')]: purgedAt + 2 }));
+  purges.purge(projectOf(0, { [tag('a')]: purgedAt + 1 }));
+  await until('the last purge', () => count('prj_1/b') === 0);
+});
+
 t.test('an earlier purge is worked on when it is known to be open', async (t) => {
   const { purges, count, server } = await start(t);
   const purgedBefore = purgedAt - 5_000;
@@ -98,6 +106,48 @@ t.test('an earlier purge is worked on when it is known to be open', async (t) =>
     server.requests.some((line) => line.includes('aaaa')),
     'an earlier one is completed',
   );
+});
+
+t.test('an earlier purge that is known to be open later is worked on once', async (t) => {
+  const { purges, count, server, log } = await start(t);
+  const purgedBefore = purgedAt - 5_000;
+  const body = Buffer.from('c');
+  const key = `pre fix/prj_1/${'c'.repeat(16)}/0`;
+  server.objects.set(key, { body, modifiedAt: purgedBefore - 1 });
+  const later = projectOf(0, { [tag('c')]: purgedBefore, [tag('a')]: purgedAt });
+  purges.purge(later);
+  await until('the later purge', () => log.length === 1);
+  t.ok(server.objects.has(key));
+  purges.purge(later, purgedBefore);
+  await until('the earlier one', () => log.length === 2);
+  t.notOk(server.objects.has(key));
+
+  const last = projectOf(0, { ...later.purges?.sources, [tag('b')]: purgedAt + 5 });
+  purges.purge(last);
+  server.requests.length = 0;
+  // Until a machine has noted that the last purge is completed, it is found in the store.
+  for (let found = 0; found < 2; found += 1) purges.purge(last, purgedAt + 5);
+  await until('the last purge', () => count('prj_1/b') === 0 && log.length === 3);
+  const { length } = server.requests;
+  purges.purge(last, purgedAt + 5);
+  t.equal(server.requests.length, length);
+  t.notOk(server.requests.some((line) => /cccc|aaaa/.test(line)));
+});
+
+t.test('a purge that is known to be open while a later one is worked on', async (t) => {
+  const { purges, server } = await start(t);
+  const purgedBefore = purgedAt - 5_000;
+  const key = `pre fix/prj_1/${'c'.repeat(16)}/0`;
+  server.objects.set(key, { body: Buffer.from('c'), modifiedAt: purgedBefore - 1 });
+  const project = projectOf(0, { [tag('c')]: purgedBefore, [tag('a')]: purgedAt });
+  // The only request of the later one: a list without objects.
+  server.handler = (_, response) => {
+    server.handler = null;
+    purges.purge(project, purgedBefore);
+    response.end('<ListBucketResult xmlns="http://s3.amazonaws.com/doc/2006-03-01/"/>');
+  };
+  purges.purge(project);
+  await until('the earlier one', () => !server.objects.has(key));
 });
 
 t.test('failed deletions are repeated, and again with the next purge', async (t) => {

@@ -25,9 +25,11 @@ t.test('too many projects for one response are refused with the way to get them'
   t.ok(read < 500, `${read} projects were read`);
 });
 
-t.test(
-  'whole lists are read one after the other, and not for a client that has left',
-  async (t) => {
+for (const [name, page, atOnce] of [
+  ['whole lists are read one after the other', null, 1],
+  ['two pages are read at a time', { limit: 9, cursor: null }, 2],
+] as const) {
+  t.test(`${name}, and none for a client that has left`, async (t) => {
     let [reading, most, lists] = [0, 0, 0];
     async function* pages() {
       lists += 1;
@@ -39,17 +41,18 @@ t.test(
     }
     const resource = resourceOf(pages);
     const leaving = new AbortController();
-    const calls = [signal, leaving.signal, signal].map((one) => resource.list(key, null, one));
+    const staying = Array.from({ length: atOnce }, () => signal);
+    const calls = [...staying, leaving.signal, signal].map((one) => resource.list(key, page, one));
     leaving.abort(new Error('gone'));
     const results = await Promise.allSettled(calls);
     t.same(
       results.map(({ status }) => status),
-      ['fulfilled', 'rejected', 'fulfilled'],
+      [...staying.map(() => 'fulfilled'), 'rejected', 'fulfilled'],
     );
-    t.same([most, lists], [1, 2]);
-    t.match((await resource.list(key, null, signal)).json, /^{"id":/);
-  },
-);
+    t.same([most, lists], [atOnce, atOnce + 1]);
+    t.match((await resource.list(key, page, signal)).json, /^{"id":/);
+  });
+}
 
 t.test('a page of a list in memory', async (t) => {
   const all = ['a', 'b', 'c'];

@@ -13,6 +13,7 @@ import {
   maxAddedFonts,
   packagedFamily,
 } from '../../../../pool/rendering/text/fonts.ts';
+import { usedCpuMs } from '../../../clock.ts';
 import { temporaryFolder } from '../../../temporary-root.ts';
 import { arabic, openSans, woff2 } from './font-files.ts';
 
@@ -85,6 +86,54 @@ t.test('a damaged font is refused with the reason', async (t) => {
       t.match(await refusalOf(font.subarray(0, length)), /damaged/, `${length} bytes`);
     }
   }
+});
+
+/** A font that says in format 12 which characters it has. */
+function withGroups(groups: readonly (readonly [first: number, last: number])[]): Buffer {
+  const table = Buffer.alloc(12 + 16 + 12 * groups.length);
+  for (const [value, offset] of [
+    [1, 2],
+    [3, 4],
+    [10, 6],
+    [12, 12],
+  ] as const) {
+    table.writeUInt16BE(value, offset);
+  }
+  table.writeUInt32BE(12, 8);
+  table.writeUInt32BE(table.length - 12, 16);
+  table.writeUInt32BE(groups.length, 24);
+  for (const [index, [first, last]] of groups.entries()) {
+    const at = 28 + 12 * index;
+    table.writeUInt32BE(first, at);
+    table.writeUInt32BE(last, at + 4);
+    table.writeUInt32BE(1, at + 8);
+  }
+  const place = Buffer.concat([integer(plain.length), integer(table.length)]);
+  const entry = plain.indexOf('cmap', 12, 'latin1');
+  return Buffer.concat([changed(plain, entry + 8, place), table]);
+}
+
+t.test('the characters of a font are found in groups', async (t) => {
+  const few = withGroups([
+    [65, 66],
+    [68, 68],
+    [0x1f600, 0x1f601],
+  ]);
+  const { hasCharacter } = await readFont(few);
+  const codes = [64, 65, 66, 67, 68, 69, 0x1f5ff, 0x1f600, 0x1f601, 0x1f602];
+  t.same(codes.filter(hasCharacter), [65, 66, 68, 0x1f600, 0x1f601]);
+  t.notOk((await readFont(withGroups([]))).hasCharacter(65));
+});
+
+t.test('the characters of a font with a million groups are found at once', async (t) => {
+  const groups = Array.from({ length: 1_500_000 }, () => [0, 0] as const);
+  const { hasCharacter } = await readFont(withGroups([...groups, [65, 0xffff]]));
+  const before = usedCpuMs();
+  for (let code = 65; code < 565; code += 1) {
+    if (!hasCharacter(code)) t.fail(`${code} is missing`);
+  }
+  const ms = usedCpuMs() - before;
+  t.ok(ms < 1_000, `${ms} ms for 500 characters`);
 });
 
 t.test('a folder is refused with the name of its file, or with too many', async (t) => {
