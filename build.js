@@ -97,10 +97,11 @@ async function build(builtFrom) {
       fs.mkdirSync(dirname(copy), { recursive: true });
       fs.copyFileSync(file, copy);
     }
-    if (isService) {
+    if (target !== 'sdk') {
       // A production installation has build.js without it.
-      const { bundlePrograms } = await import('./bundle.js');
-      await bundlePrograms(fresh);
+      const { bundlePrograms, linkPrograms } = await import('./bundle.js');
+      if (isService) await bundlePrograms(fresh);
+      else linkPrograms(fresh, distName);
     }
     const built = outputs(fresh).map((file) => relative(fresh, file));
     const stamp = `${builtFrom} ${hashOf(fresh, outputs(fresh))}`;

@@ -136,7 +136,7 @@ t.test("the log has the stack of a thread's error", async (t) => {
   t.equal(error.code, 'internal_error');
   const { stack } = pino.stdSerializers.err(error);
   t.match(stack, /Expected valid kernel name for kernel but received none/);
-  t.match(stack, /steps\.ts/, 'the place');
+  t.match(stack, /Sharp\.resize/, 'the place');
 });
 
 t.test(
