@@ -13,15 +13,18 @@ import { storeLink } from './store-link.ts';
 /** Projects that count the reads of a cache. */
 class PolledProjects extends Projects {
   polls = 0;
-  /** Reads of revisions. */
+  /** Reads of revisions, begun and ended. */
   comparisons = 0;
+  compared = 0;
   /** Whether polls find no changes in time. */
   failing = false;
   failed = 0;
 
-  override revisionsOf(ids: readonly string[]): Promise<Map<string, number>> {
+  override async revisionsOf(ids: readonly string[]): Promise<Map<string, number>> {
     if (ids.length > 0) this.comparisons += 1;
-    return super.revisionsOf(ids);
+    const revisions = await super.revisionsOf(ids);
+    this.compared += 1;
+    return revisions;
   }
 
   override followChanges(): ProjectChanges {
@@ -31,8 +34,8 @@ class PolledProjects extends Projects {
       this.polls += 1;
       if (!this.failing) return next();
       this.failed += 1;
-      // Later than the comparison.
-      await sleep(50);
+      const { compared } = this;
+      await until('the comparison of this poll', () => this.compared > compared);
       throw new StoreUnavailable('late');
     };
     return changes;
