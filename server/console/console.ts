@@ -130,7 +130,7 @@ export class WebConsole {
     if (!isNotModified(request.header('if-none-match'), etag)) return request.respond(whole);
     // RFC 9110, 15.4.5: without the headers of the body.
     const headers = whole.headers.filter(([name]) => name !== 'content-type');
-    request.respond({ status: 304, headers, body: null });
+    request.respond({ status: 304, headers, body: whole.body });
   }
 
   /**

@@ -45,26 +45,17 @@ export class Admission {
     const network = networkOf(peerAddress);
     const silent = (this.#recent.get(network) ?? 0) + (this.#earlier.get(network) ?? 0);
     if (silent > left) return false;
-    this.#add(network);
+    this.#recent.set(network, (this.#recent.get(network) ?? 0) + 1);
     return true;
   }
 
-  /** A connection that has ended a request waits for the next one. */
-  waits(peerAddress: string): void {
-    this.#add(networkOf(peerAddress));
-  }
-
-  /** A client has sent a request, on a connection that was waiting. */
+  /** A client has sent a request, the last one of its connection. */
   requested(peerAddress: string): void {
     const network = networkOf(peerAddress);
     for (const counts of [this.#recent, this.#earlier]) {
       const silent = counts.get(network) ?? 0;
       if (silent > 0) return void counts.set(network, silent - 1);
     }
-  }
-
-  #add(network: string): void {
-    this.#recent.set(network, (this.#recent.get(network) ?? 0) + 1);
   }
 
   /** Forgets old counts, because connections also close without being shown. */

@@ -79,8 +79,9 @@ export class NodeHttpRequest extends BaseRequest {
     for (const [name, value] of headers) fields.push(name, value);
     fields.push('x-request-id', this.id);
     // RFC 9110, 8.6: a HEAD's length is the body's; a 204 must not have one, and a 304 needs none.
-    if (body !== null) fields.push('content-length', String(Buffer.byteLength(body)));
-    else if (status !== 204 && status !== 304) fields.push('content-length', '0');
+    const length = body === null ? 0 : Buffer.byteLength(body);
+    if (status !== 304 && (status !== 204 || length > 0))
+      fields.push('content-length', String(length));
     const lastOne = this.isLast || (this.#connection.refused && this.incomplete);
     if (this.app.closing || lastOne) fields.push('connection', 'close');
     // A write can fail after the client has disconnected and before the connection's 'close' event.
@@ -92,7 +93,7 @@ export class NodeHttpRequest extends BaseRequest {
       this.#connection.onEnd(this);
     });
     res.writeHead(status, fields);
-    if (body === null || this.method === 'HEAD') res.end();
+    if (body === null || this.method === 'HEAD' || status === 304) res.end();
     else res.end(body);
     this.#connection.onWrite();
   }

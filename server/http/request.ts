@@ -6,6 +6,7 @@ export type Headers = ReadonlyArray<readonly [name: string, value: string]>;
 export interface HttpResponse {
   readonly status: number;
   readonly headers: Headers;
+  /** That of a 304, and of a HEAD, is not sent; its length may be. */
   readonly body: Uint8Array | string | null;
 }
 

@@ -46,7 +46,7 @@ export class UwsServer implements HttpServer {
     this.#templatedApp.filter((res, change) => this.#count(res, change));
     this.#templatedApp.any('/*', (res, req) => {
       const request = new UwsHttpRequest(res, req, app, admission, this.#unread);
-      if (admission.crowded) request.countRequest();
+      if (admission.crowded) admission.requested(request.peerAddress);
       if (!hasBody(req) || request.checkBody()) app.handle(request);
       request.seal();
     });
@@ -138,8 +138,6 @@ class UwsHttpRequest extends BaseRequest implements WaitingConnection {
   #req: UwsRequest | null;
   #accept = '';
   #isLast = false;
-  /** The address of a connection that is counted; null unless it may continue after the response. */
-  #countedAddress: string | null = null;
   /** Set while the client reads the response. */
   network = '';
 
@@ -179,14 +177,6 @@ class UwsHttpRequest extends BaseRequest implements WaitingConnection {
       if (key === name) values.push(value);
     });
     return values.join();
-  }
-
-  /** Counts the request for its client. Call it while many connections are open, before the request is handled. */
-  countRequest(): void {
-    const address = this.peerAddress;
-    this.#admission.requested(address);
-    // The library closes the connection of no other value.
-    if (this.header('connection').toLowerCase() !== 'close') this.#countedAddress = address;
   }
 
   /** Checks a request that has a body; false when it was refused. */
@@ -264,45 +254,45 @@ class UwsHttpRequest extends BaseRequest implements WaitingConnection {
     const body = isLongText ? Buffer.from(content) : content;
     // An unread body does not close the connection: the library discards it, and a client whose connection
     // is closed before it has sent its body may not receive the response.
-    const isLarge =
-      body !== null && typeof body !== 'string' && body.byteLength > chunkedAboveBytes;
-    const { crowded } = this.#admission;
-    const end = this.app.closing || this.#isLast || (crowded && !isLarge);
-    const isHead = body !== null && this.method === 'HEAD';
-    if (this.#isLast ? body === null || isHead : crowded && isHead)
-      return this.#sendLast(status, body);
-    if (body === null || isHead) {
+    const end = this.app.closing || this.#isLast || this.#admission.crowded;
+    if (body === null || this.method === 'HEAD' || status === 304) {
+      if (this.#isLast || this.#admission.crowded) return this.#sendLast(status, body);
       // RFC 9110, 8.6: a HEAD's length is the body's; a 304 needs none. Any argument to
       // endWithoutBody makes uWebSockets.js write a wrong length, or never finish.
-      if (body !== null) res.writeHeader('content-length', String(Buffer.byteLength(body)));
+      if (body !== null && status !== 304)
+        res.writeHeader('content-length', String(Buffer.byteLength(body)));
       if (end) res.writeHeader('connection', 'close');
       res.endWithoutBody();
-    } else if (typeof body === 'string' || !isLarge || end) {
+    } else if (typeof body === 'string' || body.byteLength <= chunkedAboveBytes) {
       res.end(body, end);
-      if (end) return this.finish(status);
     } else {
-      return this.#sendInChunks(status, body);
+      return this.#sendInChunks(status, body, end);
     }
-    this.#finishAndWait(status);
+    this.finish(status);
   }
 
   /**
-   * Ends a response without a body and its connection, which `endWithoutBody` does not. A response with the
-   * length of a HEAD's body never finishes, so its connection is closed after it is written.
+   * Ends a response without a body and its connection, which `endWithoutBody` does not. A response with the length
+   * of the body that is not sent never finishes, so its connection is closed after it is written.
    */
   #sendLast(status: number, body: Uint8Array | string | null): void {
     const res = this.#res;
     const length = body === null ? 0 : Buffer.byteLength(body);
     if (length === 0) {
+      // Also of a 204, which should have no length (RFC 9110, 8.6): the library closes only so.
       res.end('', true);
       return this.finish(status);
     }
     res.writeHeader('connection', 'close');
     res.tryEnd('', length);
+    this.#closeAfter(status);
+  }
+
+  #closeAfter(status: number): void {
     setImmediate(() => {
       if (this.ended) return;
       this.finish(status);
-      res.close();
+      this.#res.close();
     });
   }
 
@@ -315,24 +305,29 @@ class UwsHttpRequest extends BaseRequest implements WaitingConnection {
     if (this.network !== '') this.#unread.delete(this);
   }
 
-  /** Writes as the client reads: a slow client holds a reference to the body and no copy. */
-  #sendInChunks(status: number, body: Uint8Array): void {
+  /**
+   * Writes as the client reads: a slow client holds a reference to the body and no copy. The library closes no
+   * connection after such a response: to `end` it, it gets a total that is not reached, after the head.
+   */
+  #sendInChunks(status: number, body: Uint8Array, end: boolean): void {
+    const res = this.#res;
     const total = body.byteLength;
     // The address of a closed connection is unknown.
-    const address = addressOf(this.#res);
-    const [, done] = this.#res.tryEnd(body, total);
-    if (done) return this.#finishAndWait(status);
+    const address = addressOf(res);
+    const write = (offset: number): boolean => {
+      const [ok, done] = res.tryEnd(body.subarray(offset), end ? total + 1 : total);
+      if (done) this.finish(status);
+      else if (end && res.getWriteOffset() === total) this.#closeAfter(status);
+      return ok;
+    };
+    if (end) {
+      res.writeHeader('connection', 'close');
+      res.tryEnd(body.subarray(0, 1), total);
+    }
+    write(end ? res.getWriteOffset() : 0);
+    if (this.ended) return;
     this.network = networkOf(address);
     this.#unread.add(this);
-    this.#res.onWritable((offset) => {
-      const [ok, finished] = this.#res.tryEnd(body.subarray(offset), total);
-      if (finished) this.#finishAndWait(status);
-      return ok;
-    });
-  }
-
-  #finishAndWait(status: number): void {
-    this.finish(status);
-    if (this.#countedAddress !== null) this.#admission.waits(this.#countedAddress);
+    res.onWritable(write);
   }
 }

@@ -111,7 +111,7 @@ export function repeatedResponse(
   conditions: Conditions,
 ): HttpResponse {
   if (isNotModified(conditions.ifNoneMatch, image.etag)) {
-    return { status: 304, headers: notModified, body: null };
+    return { status: 304, headers: notModified, body: image.body };
   }
   if (conditions.range !== '') return imageResponse(image, whole, conditions);
   return { status: 200, headers: whole, body: image.body };
@@ -128,7 +128,7 @@ export function imageResponse(
 ): HttpResponse {
   const { body, etag } = image;
   if (isNotModified(ifNoneMatch, etag)) {
-    return { status: 304, headers: withoutBody(headers), body: null };
+    return { status: 304, headers: withoutBody(headers), body };
   }
   const part =
     range !== '' && ifRangeMatches(ifRange, etag) ? readRange(range, body.byteLength) : null;
@@ -145,7 +145,7 @@ export function imageResponse(
 }
 
 /** The bytes of an image that a response sends; 0 for a HEAD, a 304 and an error. */
-export function imageBytes(method: string, { body }: HttpResponse): number {
-  const isSent = body !== null && typeof body !== 'string' && method !== 'HEAD';
+export function imageBytes(method: string, { status, body }: HttpResponse): number {
+  const isSent = body !== null && typeof body !== 'string' && method !== 'HEAD' && status !== 304;
   return isSent ? body.byteLength : 0;
 }
