@@ -265,6 +265,9 @@ class UwsHttpRequest extends BaseRequest implements WaitingConnection {
       res.endWithoutBody();
     } else if (typeof body === 'string' || body.byteLength <= chunkedAboveBytes) {
       res.end(body, end);
+    } else if (this.#isLast || this.app.closing) {
+      // Copied, because `close` would reset a connection with an unread body.
+      res.end(body, true);
     } else {
       return this.#sendInChunks(status, body, end);
     }
