@@ -31,8 +31,10 @@ export function print(text: string): void {
 
 /** Signals a program and what it has started, such as a service. */
 function signal(child: ChildProcess, name: NodeJS.Signals): void {
+  // Of a program that could not be started; 0 would be the group of this process.
+  if (child.pid === undefined) return;
   try {
-    process.kill(-(child.pid ?? 0), name);
+    process.kill(-child.pid, name);
   } catch (error) {
     // It has ended.
     if (!(error instanceof Error && 'code' in error && error.code === 'ESRCH')) throw error;
