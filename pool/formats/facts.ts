@@ -46,7 +46,7 @@ export interface SourceColour {
   readonly hasProfile: boolean;
   /** Null without a profile, or if it has no name. */
   readonly profileName: string | null;
-  /** True if the profile is that of sRGB, by its name and its colours. */
+  /** True if colours are the same without the profile, whatever its name. */
   readonly isSrgb: boolean;
   /** True for 16 bits per channel. */
   readonly is16Bit: boolean;

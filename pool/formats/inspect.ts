@@ -13,7 +13,7 @@ import { keepsDepth } from './heic/decode.ts';
 import { IsolationRequired, maxThreadWidth, requireUsableProfile } from './isolation.ts';
 import { kinds, type SourceKind } from './kinds.ts';
 import { ColourSpace } from './metadata/colour-space.ts';
-import { isNamedSrgb, profileName } from './metadata/profile.ts';
+import { profileName } from './metadata/profile.ts';
 import { pageOption, unlimitedOption } from './open-options.ts';
 import { optionalFormats, optionalFormatsProbed } from './optional-formats.ts';
 import { readPdf } from './pdf/decode.ts';
@@ -250,13 +250,13 @@ function inspectBitmap(
 
 function colourOf({ icc, space, hasProfile, depth }: Metadata, keepsDepth: boolean): SourceColour {
   const found = icc === undefined ? null : ColourSpace.of(icc);
-  const hasSrgb = icc !== undefined && isNamedSrgb(icc) && found?.isSrgb === true;
+  const isSrgb = found?.isSrgb === true;
   return {
     model: /^s?rgb(?:16)?$/.test(space) ? 'rgb' : /^(?:b-w|grey16)$/.test(space) ? 'grey' : 'other',
     hasProfile,
     profileName: icc === undefined ? null : profileName(icc),
-    isSrgb: hasSrgb,
+    isSrgb,
     is16Bit: depth === 'ushort' && keepsDepth,
-    space: hasSrgb ? null : found,
+    space: isSrgb ? null : found,
   };
 }

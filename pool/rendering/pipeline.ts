@@ -29,6 +29,8 @@ export interface Opening {
   readonly lenient?: boolean;
   /** True for a source whose EXIF is kept, which libvips' TIFF does not do. */
   readonly keepsExif?: boolean;
+  /** True to leave colours as they are although the source has a profile; always done for that of sRGB. */
+  readonly ignoresProfile?: boolean;
 }
 
 export type Pixels = { readonly data: Uint8Array; readonly info: OutputInfo };
@@ -46,8 +48,8 @@ export class Pipeline {
    * Opens the rendered pixels without the copy that `clone()` makes; null while operations have not run yet.
    */
   #reopen: (() => Sharp) | null = null;
-  /** The frames from `eachFrame`, until another operation is added. */
-  #frames: Pixels | null = null;
+  /** The rendered pixels of `eachFrame` or `plainPixels`, until another operation is added. */
+  #raw: Pixels | null = null;
 
   constructor(source: Uint8Array, facts: SourceFacts, opening: Opening, limits: RenderLimits) {
     const { vector, label } = kinds[facts.kind];
@@ -69,6 +71,7 @@ export class Pipeline {
       limitInputPixels: limits.sourceMaxPixels + (vector ? 2 * maxSide + 1 : 0),
       ...(opening.animated ? { pages: -1 } : opening.raw ? {} : pageOption(facts.page)),
       ...(isSvg ? { density: svgDensity } : {}),
+      ignoreIcc: facts.colour.isSrgb || opening.ignoresProfile === true,
       ...(opening.raw ? { raw: opening.raw } : {}),
     });
   }
@@ -76,7 +79,7 @@ export class Pipeline {
   apply(operations: (image: Sharp) => Sharp): this {
     this.#image = operations(this.#image);
     this.#reopen = null;
-    this.#frames = null;
+    this.#raw = null;
     return this;
   }
 
@@ -102,7 +105,7 @@ export class Pipeline {
 
   /** Renders an animation frame by frame. */
   async eachFrame(operations: (frame: Sharp) => Sharp): Promise<void> {
-    const { data, info } = this.#frames ?? (await this.#toBuffer(this.#image.ensureAlpha().raw()));
+    const { data, info } = this.#raw ?? (await this.#toBuffer(this.#image.ensureAlpha().raw()));
     const height = info.pageHeight ?? info.height;
     const frames = info.height / height;
     const size = data.byteLength / frames;
@@ -123,7 +126,7 @@ export class Pipeline {
     all = all.subarray(0, output.width * pageHeight * output.channels * frames);
     const stacked = { ...output, height: pageHeight * frames, pageHeight };
     this.#continueFrom(() => fromRaw(all, stacked, pageHeight));
-    this.#frames = { data: all, info: stacked };
+    this.#raw = { data: all, info: stacked };
   }
 
   /** The raw rendered pixels with 8 bits per channel, whatever the depth of the source. */
@@ -133,14 +136,16 @@ export class Pipeline {
   }
 
   /**
-   * As `pixels`, with less work: lossless only if `Plan.plainPixels`.
+   * As `pixels`, with less work: lossless only if `Plan.plainPixels`. Changes of these pixels change the image.
    *
    * @param size of the image; sharp reports one that is too small for a border around a window
    */
   async plainPixels({ width, height }: Size): Promise<Pixels> {
+    if (this.#raw !== null) return this.#raw;
     const { data, info } = await this.#toBuffer(this.#image.raw({ depth: 'uchar' }));
     const pixels = { data, info: { ...info, width, height } };
     this.#continueFrom(() => fromRaw(data, pixels.info));
+    this.#raw = pixels;
     return pixels;
   }
 

@@ -66,6 +66,11 @@ export interface Plan {
   readonly flatten: boolean;
   readonly profile: ProfileHandling;
   /**
+   * The space from which the service converts to sRGB after all passes, at the size of the output, while sharp would
+   * do it before it scales; null if sharp converts, or nothing has to be converted.
+   */
+  readonly convertedFrom: ColourSpace | null;
+  /**
    * True when raw pixels with 8 bits per channel contain the whole result: no profile, no metadata, and not
    * grey, whose transparency they lose.
    */
@@ -160,14 +165,19 @@ export function makePlan(
   const mayBeTransparent =
     alpha && !variant.flatten && (facts.hasAlpha || (requested.alpha < 1 && (padded || freeAngle)));
   const separateFilters = needsSeparateFilters(variant, facts, mayBeTransparent);
+  const addsBackground = !isNeutral(requested) && (padded || flatten || freeAngle);
   const addsColour =
-    (!isNeutral(requested) && (padded || flatten || freeAngle || variant.opacity !== null)) ||
+    addsBackground ||
+    (!isNeutral(requested) && variant.opacity !== null) ||
     variant.tint !== null ||
     variant.watermark !== null ||
     variant.layers !== null;
   const profile = profileHandling(facts.colour, variant, !byFrame && hasProfile, addsColour);
   const space = profile === 'keep' ? facts.colour.space : null;
   const gainMap = keepsGainMap(variant, facts);
+  const plainPixels = profile === 'convert' && hasPlainPixels(facts.colour, variant);
+  const convertsLate =
+    plainPixels && !gainMap && !animated && !addsBackground && !changesColours(variant);
   const sameSize = box.width === rotated.width && box.height === rotated.height;
   return {
     format,
@@ -191,7 +201,8 @@ export function makePlan(
     background: inSpace(requested, space),
     flatten,
     profile,
-    plainPixels: profile === 'convert' && hasPlainPixels(facts.colour, variant),
+    convertedFrom: convertsLate ? facts.colour.space : null,
+    plainPixels,
     space,
     tint: variant.tint === null ? null : inSpace(rgba(variant.tint), space),
     gainMap,
@@ -253,6 +264,11 @@ function resizeOf(natural: Size, box: Box, variant: Variant, stacked: boolean): 
 /** True for a conversion to grey in one of the passes. */
 const becomesGrey = ({ grayscale, threshold }: Variant): boolean => grayscale || threshold !== null;
 
+/** True for operations on single colours: those on neighbours, such as `blur`, may come before a conversion. */
+function changesColours({ gamma, modulate, normalize, negate, tint }: Variant): boolean {
+  return [gamma, modulate, tint].some((value) => value !== null) || normalize || negate;
+}
+
 function hasPlainPixels({ model, is16Bit }: SourceColour, variant: Variant): boolean {
   return variant.stripMetadata && model === 'rgb' && !is16Bit && !becomesGrey(variant);
 }
@@ -275,7 +291,7 @@ function profileHandling(
   const keeps = (variant.keepProfile || !variant.stripMetadata) && !becomesGrey(variant);
   const isConvertible = colour.isSrgb || colour.space !== null;
   if (keeps && possible && (isConvertible || !addsColour)) return 'keep';
-  return colour.is16Bit ? 'convert-16-bit' : 'convert';
+  return colour.is16Bit && !colour.isSrgb ? 'convert-16-bit' : 'convert';
 }
 
 /** Black and white are the same in every space. */

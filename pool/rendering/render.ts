@@ -274,7 +274,9 @@ async function applied(
   const context: StepContext = { plan, variant, overlays: [], metadata, copyright };
   const keepsExif = metadata?.exif === 'kept' && !facts.colour.is16Bit;
   const { bytes: source, raw } = await inputAt(plan.scale);
-  const pipeline = new Pipeline(source, facts, { ...plan, lenient, raw, keepsExif }, limits);
+  const ignoresProfile = plan.convertedFrom !== null;
+  const opening = { ...plan, lenient, raw, keepsExif, ignoresProfile };
+  const pipeline = new Pipeline(source, facts, opening, limits);
   const apply = (steps: readonly Step[]) =>
     pipeline.apply((image) => applySteps(image, steps, context));
   if (facts.extraSamples) await apply(passes.dropSamples).render();
@@ -289,6 +291,10 @@ async function applied(
       if (index > 0) await pipeline.render();
       apply(steps);
     }
+  }
+  if (plan.convertedFrom !== null) {
+    const { data, info } = await pipeline.plainPixels(plan);
+    plan.convertedFrom.toSrgb(data, info.channels);
   }
   if (variant.opacity !== null) {
     await pipeline.render();
@@ -311,7 +317,7 @@ async function overlayFrom(
   const { pipeline } = await transform(source, variant, limits);
   const { data, info } = await pipeline.write((image) => image.ensureAlpha().raw());
   const pixels = Buffer.from(data.buffer, data.byteOffset, data.byteLength);
-  plan.space?.convert(pixels);
+  plan.space?.fromSrgbPixels(pixels);
   const rendered = { pixels, width: info.width, height: info.height };
   return overlayOf(rendered, layer, plan, plan.animated);
 }

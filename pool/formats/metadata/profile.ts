@@ -4,14 +4,6 @@ const tagTable = 128;
 /** lcms refuses profiles with more. */
 const maxTags = 100;
 
-/**
- * True for an ICC profile named sRGB, as cameras, scanners and editors write it. Some linear profiles have names
- * that begin alike.
- */
-export function isNamedSrgb(profile: Uint8Array): boolean {
-  return /^sRGB(?: IEC61966| built-in|2014|\0|$)/.test(description(profile));
-}
-
 interface Tag {
   readonly name: string;
   readonly data: Buffer;

@@ -1,10 +1,16 @@
+import { basename } from 'node:path';
 import sharp from 'sharp';
 import t from 'tap';
 import type { Variant } from '../../../pool/variant.ts';
-import { be32 } from '../../hostile/inputs/chunks.ts';
-import { profileOf } from '../../hostile/inputs/icc.ts';
 import { deepTiff } from '../../hostile/inputs/tiff.ts';
 import { withCodes } from '../formats/colour-codes.ts';
+import {
+  adobeRgb,
+  matrixProfile,
+  proPhoto,
+  srgbPrimaries,
+  srgbTable,
+} from '../formats/matrix-profile.ts';
 import { drawn, plain } from './drawn.ts';
 import { filled, modulation, near, noise, type Rgb, watermark } from './pictures.ts';
 
@@ -21,36 +27,12 @@ async function stored(encoded: Uint8Array): Promise<number[]> {
   return [...data.subarray(at, at + 3)];
 }
 
-/** Adobe RGB (1998), whose gamma is 563/256. Primaries and white are PCS XYZ. */
-function adobeRgb(): Buffer {
-  const fixed = (value: number) => be32(Math.round(value * 65_536));
-  const xyz = (x: number, y: number, z: number) =>
-    Buffer.concat([Buffer.from('XYZ \0\0\0\0'), fixed(x), fixed(y), fixed(z)]);
-  const curve = Buffer.from('curv\0\0\0\0\0\0\0\x01\x02\x33\0\0', 'latin1');
-  const name = Buffer.from('desc\0\0\0\0\0\0\0\x05wide\0'.padEnd(104, '\0'), 'latin1');
-  const tags = {
-    desc: name,
-    cprt: Buffer.from('text\0\0\0\0none\0\0\0\0'),
-    wtpt: xyz(0.9642, 1, 0.8249),
-    rXYZ: xyz(0.60974, 0.31111, 0.01947),
-    gXYZ: xyz(0.20528, 0.62567, 0.06087),
-    bXYZ: xyz(0.14919, 0.06322, 0.74457),
-    rTRC: curve,
-    gTRC: curve,
-    bTRC: curve,
-  };
-  const header = Buffer.alloc(128);
-  header.writeUInt32BE(0x02_10_00_00, 8);
-  header.write('mntrRGB XYZ ', 12, 'latin1');
-  header.write('acsp', 36, 'latin1');
-  xyz(0.9642, 1, 0.8249).copy(header, 68, 8);
-  return profileOf(
-    header,
-    Object.entries(tags).map(([signature, data]) => ({ signature, data })),
-  );
-}
-
-const folder = t.testdir({ 'wide.icc': adobeRgb() });
+const srgb = { name: 'camera', primaries: srgbPrimaries, curve: srgbTable };
+const folder = t.testdir({
+  'wide.icc': matrixProfile(adobeRgb),
+  'widest.icc': matrixProfile(proPhoto),
+  'srgb.icc': matrixProfile(srgb),
+});
 const wide = await flat().withIccProfile(`${folder}/wide.icc`).png().toBuffer();
 const p3 = await flat().withIccProfile('p3').png().toBuffer();
 const deep = await flat().toColourspace('rgb16').withIccProfile('p3').png().toBuffer();
@@ -64,6 +46,7 @@ const sources: Readonly<Record<string, Uint8Array>> = {
   'Display P3 by codes, 16 bits': withCodes(deep, 12, 13),
   'Display P3 by codes, AVIF': withCodes(await p3Avif(), 12, 13),
   'Adobe RGB': wide,
+  'ProPhoto RGB': await flat().withIccProfile(`${folder}/widest.icc`).png().toBuffer(),
   '16 bits': await flat().toColourspace('rgb16').png().toBuffer(),
   CMYK: await flat().toColourspace('cmyk').withIccProfile('cmyk').jpeg({ quality: 95 }).toBuffer(),
 };
@@ -104,12 +87,40 @@ for (const [name, source] of Object.entries(sources)) {
         const kept = await drawn(source, { ...options, ...keep }, mark);
         // The source itself, with its codes.
         if (Buffer.from(source).equals(kept.body)) continue;
-        t.equal((await kept.header()).hasProfile, /P3|Adobe/.test(name), `${label}: profile`);
+        t.equal((await kept.header()).hasProfile, /P3|RGB/.test(name), `${label}: profile`);
         t.ok(near(kept.middle, colour, tolerance), `${label}: colour with the profile`);
       }
     }
   });
 }
+
+t.test('a profile with the colours of sRGB changes nothing', async (t) => {
+  const tagged = await noise(120, 90).withIccProfile(`${folder}/srgb.icc`).png().toBuffer();
+  const bare = await sharp(tagged, { ignoreIcc: true }).png().toBuffer();
+  for (const options of [{ width: 60 }, { rotate: 30 }, { trim: 10 }, { modulate: modulation }]) {
+    const [one, other] = [await drawn(tagged, options), await drawn(bare, options)];
+    t.ok(Buffer.from(one.body).equals(other.body), JSON.stringify(options));
+  }
+});
+
+t.test('colours are converted after scaling, close to those converted before', async (t) => {
+  for (const profile of ['p3', `${folder}/wide.icc`, `${folder}/widest.icc`]) {
+    const source = await noise(600, 450).blur(1).withIccProfile(profile).png().toBuffer();
+    for (const options of [{ width: 200 }, { width: 200, rotate: 90 }, { width: 150, blur: 1 }]) {
+      const { body } = await drawn(source, options);
+      const converted = await sharp(source).png().toBuffer();
+      const expected = await drawn(converted, options);
+      const one = await sharp(body).raw().toBuffer();
+      const other = await sharp(expected.body).raw().toBuffer();
+      const differences = one.map((value, at) => Math.abs(value - (other[at] ?? 0)));
+      const mean = differences.reduce((sum, value) => sum + value, 0) / differences.length;
+      t.ok(
+        mean < 0.8,
+        `${basename(profile)}, ${JSON.stringify(options)}: ${mean.toFixed(2)} levels`,
+      );
+    }
+  }
+});
 
 t.test('an animation keeps its profile unless its frames are processed one by one', async (t) => {
   const other = await flat('blue').withIccProfile('p3').png().toBuffer();
