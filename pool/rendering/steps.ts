@@ -35,7 +35,12 @@ const dropSamples: Step = (image) => image.removeAlpha();
 const shrink: Step = (image, { plan, variant }) =>
   plan.prepared === null
     ? image
-    : image.resize({ ...plan.prepared, fit: 'fill', kernel: variant.kernel });
+    : image.resize({
+        ...plan.prepared,
+        fit: 'fill',
+        kernel: variant.kernel,
+        fastShrinkOnLoad: plan.fastShrinkOnLoad,
+      });
 
 const flip: Step = (image, { variant }) => (variant.flip ? image.flip() : image);
 const flop: Step = (image, { variant }) => (variant.flop ? image.flop() : image);
@@ -63,8 +68,9 @@ const gamma: Step = (image, { variant }) =>
 
 const resize: Step = (image, { plan }) => {
   if (plan.resize === null) return image;
+  const { background, fastShrinkOnLoad } = plan;
   const { window, ...options } = plan.resize;
-  const resized = image.resize({ ...options, background: plan.background });
+  const resized = image.resize({ ...options, background, fastShrinkOnLoad });
   return window === null ? resized : resized.extract(window);
 };
 
@@ -73,7 +79,8 @@ const scale: Step = (image, context) => {
   const { plan } = context;
   if (plan.resize?.fit !== 'contain') return resize(image, context);
   const { width, height, kernel } = plan.resize;
-  return image.resize({ width, height, fit: 'inside', kernel });
+  const { fastShrinkOnLoad } = plan;
+  return image.resize({ width, height, fit: 'inside', kernel, fastShrinkOnLoad });
 };
 
 /** The rest of the resize after `scale`. */

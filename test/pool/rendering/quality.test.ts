@@ -4,6 +4,7 @@ import { ssim, toReference } from '../../../bench/encoders/ssim.ts';
 import { picture } from '../../../bench/origin/pictures.ts';
 import { type EncodeOptions, encodings } from '../../../pool/rendering/encode.ts';
 import type { OutputFormat } from '../../../pool/variant.ts';
+import { drawn } from './drawn.ts';
 import { animation, noise, quarters } from './pictures.ts';
 
 const photo = await sharp(await picture('portrait-rotated.jpg'), { autoOrient: true })
@@ -106,5 +107,25 @@ t.test('bytes grow with quality', async (t) => {
       t.ok(length >= last * 0.97, `${format} ${quality}: ${length}`);
       last = length;
     }
+  }
+});
+
+t.test('words of a scaled JPEG or WebP are as sharp as the scale allows', async (t) => {
+  const words = Array.from({ length: 14 }, (_, line) => {
+    const size = 60 + 6 * line;
+    return `<text x="30" y="${90 + 100 * line}" font-size="${size}">Sharp words in line ${line}</text>`;
+  });
+  const svg = `<svg xmlns="http://www.w3.org/2000/svg" width="1520" height="1520">${words.join('')}</svg>`;
+  const drawing = await sharp(Buffer.from(svg)).flatten({ background: '#fff' }).png().toBuffer();
+  for (const [format, width, least] of [
+    ['jpeg', 160, 0.998],
+    ['webp', 1000, 0.9995],
+  ] as const) {
+    const source = await sharp(drawing).toFormat(format, { quality: 95 }).toBuffer();
+    const { data, info } = await sharp(source).raw().toBuffer({ resolveWithObject: true });
+    const reference = await toReference(sharp(data, { raw: info }).resize(width));
+    const { body } = await drawn(source, { width });
+    const score = await ssim(reference, Buffer.from(body));
+    t.ok(score >= least, `${format}: ${score.toFixed(4)}`);
   }
 });
