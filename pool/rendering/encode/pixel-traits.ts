@@ -50,6 +50,7 @@ export function classifyPixels(image: RawImage): PixelTraits {
   const step = Math.ceil(total / maxBlocks);
   const colours = new Set<number>();
   const greys = new Set<number>();
+  const offsets = channelOffsets(image);
   let blocks = 0;
   let flat = 0;
   let sharp = 0;
@@ -57,7 +58,7 @@ export function classifyPixels(image: RawImage): PixelTraits {
     // At even and odd positions in turn, because a pattern may have edges only at even ones.
     const x = (index % columns) * 2 + (blocks & 1);
     const y = Math.floor(index / columns) * 2 + ((blocks >> 1) & 1);
-    const { range, chroma } = ranges(image, x, y);
+    const { range, chroma } = ranges(image, offsets, x, y);
     blocks += 1;
     if (range <= flatRange) flat += 1;
     if (chroma > sharpRange) sharp += 1;
@@ -84,34 +85,55 @@ function areFew(colours: ReadonlySet<number>): boolean {
   return colours.size <= (hasColour ? limits.anyColours : limits.anyGreys);
 }
 
-/** The largest differences within one block, of visible pixels, in any channel and in chroma. */
-function ranges(image: RawImage, x: number, y: number) {
+/**
+ * The largest differences within one block, of visible pixels, in any channel and in chroma. Chroma differs by
+ * at most twice as much as a channel, so smaller differences than half of `sharpRange` are not looked at: 0.
+ */
+function ranges(
+  image: RawImage,
+  { green, blue, alpha }: ReturnType<typeof channelOffsets>,
+  x: number,
+  y: number,
+) {
   const { data, width, height, channels } = image;
-  const { green, blue, alpha } = channelOffsets(image);
-  let [lowRed, lowGreen, lowBlue, lowU, lowV] = [255, 255, 255, 255, 255];
-  let [highRed, highGreen, highBlue, highU, highV] = [0, 0, 0, -255, -255];
+  const right = x + 1 < width ? channels : 0;
+  const below = y + 1 < height ? width * channels : 0;
+  const first = (Math.min(y, height - 1) * width + Math.min(x, width - 1)) * channels;
+  let lowRed = 255;
+  let lowGreen = 255;
+  let lowBlue = 255;
+  let highRed = 0;
+  let highGreen = 0;
+  let highBlue = 0;
   for (let corner = 0; corner < 4; corner += 1) {
-    const column = Math.min(width - 1, x + (corner & 1));
-    const row = Math.min(height - 1, y + (corner >> 1));
-    const at = (row * width + column) * channels;
+    const at = first + (corner & 1 ? right : 0) + (corner & 2 ? below : 0);
     if (alpha !== null && data[at + alpha] === 0) continue;
     const r = data[at] ?? 0;
     const g = data[at + green] ?? 0;
     const b = data[at + blue] ?? 0;
-    const luma = (2 * r + 5 * g + b) >> 3;
     if (r < lowRed) lowRed = r;
     if (r > highRed) highRed = r;
     if (g < lowGreen) lowGreen = g;
     if (g > highGreen) highGreen = g;
     if (b < lowBlue) lowBlue = b;
     if (b > highBlue) highBlue = b;
+  }
+  const range = Math.max(highRed - lowRed, highGreen - lowGreen, highBlue - lowBlue);
+  if (range <= sharpRange / 2) return { range, chroma: 0 };
+  let lowU = 255;
+  let lowV = 255;
+  let highU = -255;
+  let highV = -255;
+  for (let corner = 0; corner < 4; corner += 1) {
+    const at = first + (corner & 1 ? right : 0) + (corner & 2 ? below : 0);
+    if (alpha !== null && data[at + alpha] === 0) continue;
+    const r = data[at] ?? 0;
+    const b = data[at + blue] ?? 0;
+    const luma = (2 * r + 5 * (data[at + green] ?? 0) + b) >> 3;
     if (b - luma < lowU) lowU = b - luma;
     if (b - luma > highU) highU = b - luma;
     if (r - luma < lowV) lowV = r - luma;
     if (r - luma > highV) highV = r - luma;
   }
-  return {
-    range: Math.max(highRed - lowRed, highGreen - lowGreen, highBlue - lowBlue),
-    chroma: Math.max(highU - lowU, highV - lowV),
-  };
+  return { range, chroma: Math.max(highU - lowU, highV - lowV) };
 }
