@@ -23,8 +23,8 @@ export async function calibrate(sources: readonly Photograph[], meter: Meter): P
   const wanted = await measureCurve(scale, requested);
   const lines: string[] = [];
   for (const [mode, encode] of Object.entries(ownScale) as [Mode, Encode][]) {
-    // It has the curve of AVIF, for images that are not photographs.
-    if (mode === 'avifGraphic') continue;
+    // They have the curve of AVIF, for images that are not photographs.
+    if (mode === 'avifFlat' || mode === 'avifGraphic') continue;
     const found = await measureCurve(encode, own);
     const points = wanted.map(({ quality, score }) => {
       const place = around(found, score);

@@ -21,7 +21,7 @@ export const encodeAsService = (
     quality,
     lossless: false,
     sharpChroma: false,
-    graphic: false,
+    flat: false,
     animated: false,
     pixels,
   });

@@ -16,7 +16,7 @@ export interface Output {
 /**
  * Quality added for flat images with saturated edges, which look worse than photographs with the same `q`:
  * small red text on blue has a SSIMULACRA2 of 69 in JPEG at 80, photographs 78, and the text at 90 has 79.
- * AVIF has an encoder setting for them, with 81 to 85.
+ * AVIF has an encoder setting and a curve for them, with 81 to 86.
  */
 const graphicQualityBonus = { jpeg: 10, webp: 10, avif: 0 } as const;
 
@@ -54,7 +54,7 @@ export async function bestOutput(pipeline: Pipeline, context: StepContext): Prom
   const base = isAuto ? autoQuality(image) : fixedQuality(variant);
   const graphic = sharpChroma && flat;
   const quality = Math.min(100, base + (graphic ? graphicQualityBonus[plan.format] : 0));
-  const output = await lossy(pipeline, context, plan.format, { quality, sharpChroma, graphic });
+  const output = await lossy(pipeline, context, plan.format, { quality, sharpChroma, flat });
   return lossless !== null && lossless.data.byteLength < output.data.byteLength ? lossless : output;
 }
 
@@ -112,7 +112,7 @@ async function encoded(
       quality: fixedQuality(variant),
       lossless: variant.lossless === true,
       sharpChroma: false,
-      graphic: false,
+      flat: false,
       animated,
       pixels: width * height,
       ...options,

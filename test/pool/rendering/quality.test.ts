@@ -4,7 +4,7 @@ import { ssim, toReference } from '../../../bench/encoders/ssim.ts';
 import { picture } from '../../../bench/origin/pictures.ts';
 import { type EncodeOptions, encodings } from '../../../pool/rendering/encode.ts';
 import type { OutputFormat } from '../../../pool/variant.ts';
-import { drawn } from './drawn.ts';
+import { drawn, rendered } from './drawn.ts';
 import { animation, noise, quarters } from './pictures.ts';
 
 const photo = await sharp(await picture('portrait-rotated.jpg'), { autoOrient: true })
@@ -18,7 +18,7 @@ function encoded(image: Sharp, format: OutputFormat, options: Partial<EncodeOpti
       quality: 80,
       lossless: false,
       sharpChroma: false,
-      graphic: false,
+      flat: false,
       animated: false,
       pixels: 1000,
       ...options,
@@ -98,6 +98,34 @@ t.test('WebP and AVIF have fewer bytes than JPEG at the same quality', async (t)
     }
   }
 });
+
+t.test(
+  'a drawing as AVIF is smaller than with the encoder of photographs, and as good as JPEG',
+  async (t) => {
+    for (const [name, paper, ink] of [
+      ['grey on white', 'white', '#333'],
+      ['red on blue', '#03c', '#f22'],
+    ] as const) {
+      const lines = Array.from(
+        { length: 9 },
+        (_, line) =>
+          `<path d="M9 ${line * 20 + 12}h${90 + line * 21}m9 -9l${60 - line} 14m5 0v-14" stroke="${ink}" stroke-width="3"/>`,
+      ).join('');
+      const svg = `<svg xmlns="http://www.w3.org/2000/svg" width="400" height="240"><rect width="400" height="240" fill="${paper}"/>${lines}</svg>`;
+      const png = await sharp(Buffer.from(svg)).removeAlpha().png().toBuffer();
+      const reference = await toReference(sharp(png));
+      for (const quality of [40, 80]) {
+        const label = `${name} at ${quality}`;
+        const { body } = await rendered(png, { formats: ['avif'], lossless: false, quality });
+        const other = await encoded(sharp(png), 'avif', { quality, pixels: 400 * 240 });
+        t.ok(body.byteLength < other.length, `${label}: ${body.byteLength}, ${other.length}`);
+        const jpeg = await rendered(png, { formats: ['jpeg'], quality });
+        const [score, least] = [await ssim(reference, body), await ssim(reference, jpeg.body)];
+        t.ok(score > least - 0.01, `${label}: ${score.toFixed(4)}, JPEG ${least.toFixed(4)}`);
+      }
+    }
+  },
+);
 
 t.test('bytes grow with quality', async (t) => {
   for (const format of ['jpeg', 'webp', 'avif'] as const) {

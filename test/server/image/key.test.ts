@@ -141,7 +141,7 @@ t.test(
     );
     for (const one of keys) t.match(one, /^[0-9a-f]{64}$/);
     const { dependencies } = JSON.parse(await readFile('package.json', 'utf8'));
-    const sharpVersions: Record<typeof rendererVersion, string> = { 13: '0.35.5' };
+    const sharpVersions: Record<typeof rendererVersion, string> = { 14: '0.35.5' };
     t.equal(
       sharpVersions[rendererVersion],
       dependencies.sharp,
