@@ -4,6 +4,7 @@ import sharp from 'sharp';
 import t from 'tap';
 import transform from '../../../pool/execution/thread.ts';
 import { classifyPixels } from '../../../pool/rendering/encode/pixel-traits.ts';
+import { encodings } from '../../../pool/rendering/encode.ts';
 import { outputFormats } from '../../../pool/variant.ts';
 import { openPool, patient } from '../execution/pools.ts';
 import { blue, green, noise, type Rgb, red, shared, variant, yellow } from './pictures.ts';
@@ -171,3 +172,39 @@ t.test('a photograph is not classified as a drawing', async (t) => {
     t.equal(classifyPixels({ data, ...info }).drawn, false);
   }
 });
+
+t.test('only flat images with saturated edges get a higher quality', async (t) => {
+  const letters = await redOnBlue();
+  const raw = { width: 200, height: 200, channels: 3 } as const;
+  const dots = Buffer.from(
+    Array.from({ length: 200 * 200 }, (_, at) => ((at * 7919) % 13 < 6 ? red : blue)).flat(),
+  );
+  for (const [name, png, quality, sharpChroma] of [
+    ['flat with saturated edges', letters, 90, true],
+    [
+      'flat and grey',
+      await sharp(letters).grayscale().toColourspace('srgb').png().toBuffer(),
+      80,
+      false,
+    ],
+    ['saturated edges everywhere', await sharp(dots, { raw }).png().toBuffer(), 80, true],
+  ] as const) {
+    const { body } = await pool.transform(shared(png), variant({ formats: ['jpeg'] }), patient);
+    const { width = 0, height = 0 } = await sharp(png).metadata();
+    const flat = !name.includes('everywhere');
+    const options = { quality, sharpChroma, flat, lossless: false, animated: false };
+    const image = encodings.jpeg.encode(sharp(png), { ...options, pixels: width * height });
+    t.strictSame(tablesOf(body), tablesOf(await image.toBuffer()), name);
+  }
+});
+
+/** The quantisation tables of a JPEG, which depend on its quality (ITU-T T.81, B.2.4.1). */
+function tablesOf(jpeg: Uint8Array): string[] {
+  const bytes = Buffer.from(jpeg);
+  const tables: string[] = [];
+  for (let at = 2; bytes[at + 1] !== 0xda; at += 2 + bytes.readUInt16BE(at + 2)) {
+    const isTable = bytes[at + 1] === 0xdb;
+    if (isTable) tables.push(bytes.toString('hex', at + 4, at + 2 + bytes.readUInt16BE(at + 2)));
+  }
+  return tables;
+}
