@@ -78,6 +78,9 @@ interface Inputs {
 /** Watermarks are decoded at this size, in px, when they are checked. */
 const checkedSize = { width: 64, height: 64 };
 
+/** One for all, because an error's stack is a twelfth of the CPU time of a refusal. */
+const refusal = new ServiceError('overloaded', 'Too many transforms are waiting.');
+
 /** The project configured the watermark's URL, so its host need not be on the allowlist. */
 const anyHost = () => true;
 
@@ -208,7 +211,7 @@ export class Producer {
   /** Counts a refused request and returns its error. */
   refuse(reason: 'misses' | 'queue'): ServiceError {
     this.#refused[reason] += 1;
-    return new ServiceError('overloaded', 'Too many transforms are waiting.');
+    return refusal;
   }
 
   /** Total requests refused as `overloaded`, by the exhausted limit. */
