@@ -33,14 +33,22 @@ function withoutUnusedOptions(variant: Variant): Variant {
   };
 }
 
+/** The fields of a variant in the order of their names, with their plain values as text. */
+const plainForms = Object.entries(plainVariant)
+  .map(([name, value]) => [name as keyof Variant, JSON.stringify(value)] as const)
+  .sort(([a], [b]) => (a < b ? -1 : 1));
+
 /** A variant as text; the same for all requests that produce the same bytes. */
 function canonicalForm(variant: Variant): string {
-  return Object.entries(withoutUnusedOptions(variant))
-    .map(([name, value]) => [name, JSON.stringify(value)] as const)
-    .filter(([name, value]) => value !== JSON.stringify(plainVariant[name as keyof Variant]))
-    .sort(([a], [b]) => (a < b ? -1 : 1))
-    .map(([name, value]) => `${name}=${value}`)
-    .join('&');
+  const used = withoutUnusedOptions(variant);
+  let text = '';
+  for (const [name, plain] of plainForms) {
+    // Most have it, and need no text.
+    if (used[name] === plainVariant[name]) continue;
+    const value = JSON.stringify(used[name]);
+    if (value !== plain) text += `${text === '' ? '' : '&'}${name}=${value}`;
+  }
+  return text;
 }
 
 /**
