@@ -193,8 +193,8 @@ export class Engine {
   }
 
   /**
-   * Whether a live request would be refused because no cache has its image: the look for the file, which does not wait
-   * for a thread of libuv, makes a refusal cost half of the CPU time. The shared cache is read in any case.
+   * Whether a live request would be refused because no cache has its image. The look for the file does not wait for a
+   * thread of libuv: a refusal takes 0.75 of the CPU time. The shared cache is read in any case.
    */
   #isRefused(key: string, project: string): boolean {
     const isFull = this.#shared === null && this.#producer.transforms.isFull(project);
