@@ -39,9 +39,14 @@ const limits = {
 };
 
 /**
+ * A photograph without doubt, after a quarter of the blocks: shares so far from the limits that the rest cannot reach
+ * them, by more than four standard deviations.
+ */
+const clear = { blocks: 512, flat: 0.3, sharp: 0.005 } as const;
+
+/**
  * Classifies an image by a sample of its blocks. Reading the pixels and encoding from them in a second pass take
- * 2.0 ms of CPU time at 800 px from a JPEG of
- * 6 megapixels: 8 % of a JPEG, 5 % of WebP (five alternating runs of 3 s).
+ * 1.3 ms of CPU time at 800 px from a JPEG of 6 megapixels, and the look 0.1 to 0.3: 6 % of a JPEG.
  */
 export function classifyPixels(image: RawImage): PixelTraits {
   const { data, width, height, channels } = image;
@@ -54,7 +59,19 @@ export function classifyPixels(image: RawImage): PixelTraits {
   let blocks = 0;
   let flat = 0;
   let sharp = 0;
-  for (let index = 0; index < total; index += step) {
+  const areMany = () =>
+    channels < 3 ? greys.size > limits.anyGreys : colours.size > limits.anyColours;
+  const isClear = () =>
+    blocks >= clear.blocks &&
+    flat < clear.flat * blocks &&
+    sharp < clear.sharp * blocks &&
+    areMany();
+  const quarter = Math.ceil(total / step / 4);
+  for (let turn = 0; turn < 4 * quarter; turn += 1) {
+    // Each quarter of the turns is spread over the whole image.
+    const index = ((turn % quarter) * 4 + Math.floor(turn / quarter)) * step;
+    if (index >= total) continue;
+    if (turn === quarter && isClear()) return { sharpChroma: false, flat: false, drawn: false };
     // At even and odd positions in turn, because a pattern may have edges only at even ones.
     const x = (index % columns) * 2 + (blocks & 1);
     const y = Math.floor(index / columns) * 2 + ((blocks >> 1) & 1);

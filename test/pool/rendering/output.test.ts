@@ -173,6 +173,16 @@ t.test('a photograph is not classified as a drawing', async (t) => {
   }
 });
 
+t.test('a page with a photograph on its third is a drawing of many colours', async (t) => {
+  const page = patterned((x, y) => {
+    const grey = (x * 37 + y * 91 + x * y) % 251;
+    if (x < 130) return [grey, grey, grey];
+    return [(x >> 5) * 16, (y >> 5) * 16, 200];
+  }, 400);
+  const { data, info } = await page.raw().toBuffer({ resolveWithObject: true });
+  t.equal(classifyPixels({ data, ...info }).flat, true);
+});
+
 t.test('only flat images with saturated edges get a higher quality', async (t) => {
   const letters = await redOnBlue();
   const raw = { width: 200, height: 200, channels: 3 } as const;
