@@ -8,12 +8,20 @@ import {
   fastest,
   runBareSharp,
 } from '../servers/bare-sharp.ts';
-import { type EncodedFormat, encodedFormats, encoderOptions } from '../servers/encoder-settings.ts';
+import { type EncodedFormat, encodedFormats } from '../servers/encoder-settings.ts';
 import { startIpx } from '../servers/ipx.ts';
 import { hasMinimal, minimalName, startMinimal } from '../servers/minimal.ts';
 import type { ImageServer } from '../servers/server.ts';
 import { deployService } from '../servers/service.ts';
-import { fastestOf, measureMisses, minImages, type Rendering, warmupOf } from './rendering.ts';
+import { comparePhotographs, makePhotographs, photographMeasures } from './photographs.ts';
+import {
+  bareName,
+  fastestOf,
+  jobOf,
+  measureCase,
+  type RenderedCase,
+  type Rendering,
+} from './rendering.ts';
 import { alternate, differences, figure, median, ratios, spread } from './rounds.ts';
 import { type Bench, type Measures, type Scenario, unusedNumber } from './scenario.ts';
 import { imageUrlOf, requestedQuality, type SourcePicture } from './sources.ts';
@@ -33,6 +41,7 @@ const measures = {
     unit: '×',
     goal: { atLeast: 1 },
   },
+  ...photographMeasures,
   'processor time, of minimal': {
     what: 'processor time of a miss, divided by that of the minimal server',
     unit: '×',
@@ -54,18 +63,10 @@ const measures = {
 
 type MissesBench = Bench<keyof typeof measures>;
 
-const bareName = 'bare sharp';
-
-interface Case {
-  readonly name: string;
-  readonly source: SourcePicture;
-  readonly format: EncodedFormat;
-}
-
 export const misses: Scenario = {
   title: 'Misses at equal settings',
   method:
-    'Images rendered per second, each from a source URL of its own, by closed loops, beside a server of the same packages in fifty lines, without checks, limits, caches in memory and metrics, and beside a loop of sharp without HTTP in the fastest arrangement of processes. All encode with the same options. Peers of the command line are measured as they are configured.',
+    'Images rendered per second, each from a source URL of its own, by closed loops, beside a server of the same packages in fifty lines, without checks, limits, caches in memory and metrics, and beside a loop of sharp without HTTP in the fastest arrangement of processes. All encode with the same options. Peers of the command line are measured as they are configured. Then photographs as cameras and phones write them, in short rounds: made of one sample, each with another profile, chroma, orientation, metadata, size, scale or format; a server whose image has another size is left out. HEIC is not among them, because sharp neither writes nor reads it.',
   measures,
   async run(bench) {
     const { photo, thumbnail, alpha } = bench.sources;
@@ -73,7 +74,7 @@ export const misses: Scenario = {
       source: SourcePicture,
       what: string,
       formats: readonly EncodedFormat[],
-    ): Case[] =>
+    ): RenderedCase[] =>
       formats.map((format) => ({ name: `${what} as ${format.toUpperCase()}`, source, format }));
     const groups = [
       casesOf(photo, 'photograph to 800 px', encodedFormats),
@@ -82,64 +83,47 @@ export const misses: Scenario = {
     ];
     const service = await bench.open(deployService());
     let arrangement: Arrangement | null = null;
+    const arrangementFor = async (one: RenderedCase): Promise<Arrangement> => {
+      // A quick run does it once.
+      if (bench.quick && arrangement !== null) return arrangement;
+      const candidates = arrangements(bench.cores).slice(0, bench.quick ? 2 : undefined);
+      arrangement = await fastest(shortJob(bench, one), candidates);
+      bench.note(`${one.name}: bare sharp runs as ${description(arrangement)}.`);
+      return arrangement;
+    };
     for (const cases of groups) {
-      const pixels = cases[0]?.source.pixels ?? 0;
-      const ipx = bench.hasIpx ? [await bench.open(startIpx(pixels, requestedQuality))] : [];
-      const others = [...(await minimalOf(bench, pixels)), ...ipx, ...bench.peers(pixels)];
+      const others = await othersOf(bench, cases[0]?.source.pixels ?? 0);
       for (const one of cases) {
-        // A quick run does it once.
-        if (!bench.quick || arrangement === null) {
-          const candidates = arrangements(bench.cores).slice(0, bench.quick ? 2 : undefined);
-          arrangement = await fastest(shortJob(bench, one), candidates);
-          bench.note(`${one.name}: bare sharp runs as ${description(arrangement)}.`);
-        }
-        await compare(bench, one, arrangement, service, others);
+        const rounds = bench.quick && one.format !== 'jpeg' ? 1 : bench.rounds;
+        const servers = [service, ...others] as const;
+        const bare = await arrangementFor(one);
+        report(bench, one.name, await measureCase({ ...bench, rounds }, one, bare, servers));
       }
       for (const other of others) await other.close();
     }
+    const photographs = await makePhotographs(bench);
+    // Only the settings for WebP depend on the size.
+    const others = await othersOf(bench, alpha.pixels);
+    const bare = await arrangementFor({ name: 'photographs', source: photo, format: 'jpeg' });
+    await comparePhotographs(bench, photographs, bare, [service, ...others]);
+    for (const other of others) await other.close();
     const idle = (groups[0] ?? []).filter(({ format }) => !bench.quick || format === 'jpeg');
     const minimal = await minimalOf(bench, photo.pixels);
     for (const one of idle) await compareIdle(bench, one, [service, ...minimal]);
   },
 };
 
+async function othersOf(bench: MissesBench, pixels: number): Promise<ImageServer[]> {
+  const ipx = bench.hasIpx ? [await bench.open(startIpx(pixels, requestedQuality))] : [];
+  return [...(await minimalOf(bench, pixels)), ...ipx, ...bench.peers(pixels)];
+}
+
 const minimalOf = async (bench: MissesBench, pixels: number): Promise<ImageServer[]> =>
   hasMinimal ? [await bench.open(startMinimal(pixels, requestedQuality, bench.cores))] : [];
 
-function jobOf(
-  { source: { file, width, pixels }, format }: Case,
-  seconds: number,
-  warmupS: number,
-  atLeast = 0,
-): BareJob {
-  const options = encoderOptions(format, requestedQuality, pixels);
-  return { file, width, format, seconds, warmupS, atLeast, options };
-}
-
 /** A short job, to find the fastest of several arrangements. */
-const shortJob = ({ quick }: MissesBench, one: Case): BareJob => jobOf(one, quick ? 0.3 : 2, 0.1);
-
-async function compare(
-  bench: MissesBench,
-  one: Case,
-  arrangement: Arrangement,
-  service: ImageServer,
-  others: readonly ImageServer[],
-): Promise<void> {
-  const at = (server: ImageServer) => () =>
-    measureMisses(bench, server, {
-      url: imageUrlOf(server, one.source, one.format),
-      first: unusedNumber(),
-    });
-  const job = jobOf(one, bench.seconds, warmupOf(bench), minImages);
-  const rounds = bench.quick && one.format !== 'jpeg' ? 1 : bench.rounds;
-  const contenders: Record<string, () => Promise<Rendering>> = {
-    service: at(service),
-    [bareName]: () => runBareSharp(job, arrangement),
-    ...Object.fromEntries(others.map((other) => [other.name, at(other)])),
-  };
-  report(bench, one.name, await alternate(rounds, contenders));
-}
+const shortJob = ({ quick }: MissesBench, one: RenderedCase): BareJob =>
+  jobOf(one, quick ? 0.3 : 2, 0.1);
 
 /**
  * Reports one case.
@@ -197,7 +181,7 @@ export function report(
 /** One request at a time. */
 async function compareIdle(
   bench: MissesBench,
-  one: Case,
+  one: RenderedCase,
   servers: readonly ImageServer[],
 ): Promise<void> {
   const seconds = bench.quick ? 0.5 : 3;

@@ -1,9 +1,12 @@
 import { loadOne } from '../load/load.ts';
+import { type Arrangement, type BareJob, runBareSharp } from '../servers/bare-sharp.ts';
+import { type EncodedFormat, encoderOptions } from '../servers/encoder-settings.ts';
 import { processorMs } from '../servers/processes.ts';
-import type { Server } from '../servers/server.ts';
+import type { ImageServer, Server } from '../servers/server.ts';
 import type { SharpResult } from '../servers/sharp-loop.ts';
-import { known, median } from './rounds.ts';
-import type { Bench } from './scenario.ts';
+import { alternate, known, median } from './rounds.ts';
+import { type Bench, unusedNumber } from './scenario.ts';
+import { imageUrlOf, requestedQuality, type SourcePicture } from './sources.ts';
 
 /** With fewer, a rate depends on where its window ends. */
 export const minImages = 10;
@@ -36,6 +39,47 @@ export async function measureMisses(
   }
   const perSecond = goodput === 0 ? Number.NaN : goodput;
   return { perSecond, bytes: meanBytes, processorMs: ((await usedMs()) - before) / all };
+}
+
+export const bareName = 'bare sharp';
+
+/** The images of a picture in a format. */
+export interface RenderedCase {
+  readonly name: string;
+  readonly source: SourcePicture;
+  readonly format: EncodedFormat;
+}
+
+/** The same images as a job of bare sharp. */
+export function jobOf(
+  { source: { file, width, pixels }, format }: RenderedCase,
+  seconds: number,
+  warmupS: number,
+  atLeast = 0,
+): BareJob {
+  const options = encoderOptions(format, requestedQuality, pixels);
+  return { file, width, format, seconds, warmupS, atLeast, options };
+}
+
+/** The figures of each round of the servers and of bare sharp, by their names. */
+export function measureCase(
+  bench: Pick<Bench, 'seconds' | 'cores' | 'rounds'>,
+  one: RenderedCase,
+  arrangement: Arrangement,
+  [first, ...others]: readonly [ImageServer, ...ImageServer[]],
+): Promise<Record<string, Rendering[]>> {
+  const at = (server: ImageServer) => () =>
+    measureMisses(bench, server, {
+      url: imageUrlOf(server, one.source, one.format),
+      first: unusedNumber(),
+    });
+  const job = jobOf(one, bench.seconds, warmupOf(bench), minImages);
+  const contenders: Record<string, () => Promise<Rendering>> = {
+    [first.name]: at(first),
+    [bareName]: () => runBareSharp(job, arrangement),
+    ...Object.fromEntries(others.map((other) => [other.name, at(other)])),
+  };
+  return alternate(bench.rounds, contenders);
 }
 
 /** The name with the highest median that is known; undefined when there is none. */

@@ -39,6 +39,8 @@ export interface SourcePictures {
   readonly small: SourcePicture;
   /** A JPEG whose image, as a JPEG of the same width, has about this number of bytes. */
   sized(bytes: number): Promise<SourcePicture>;
+  /** Another picture, and the width of its images. */
+  add(name: string, body: Buffer, width: number): Promise<SourcePicture>;
   /** The bytes of a source's image, encoded as the service does. */
   imageBytes(source: SourcePicture, format: EncodedFormat): Promise<number>;
   close(): Promise<void>;
@@ -53,8 +55,8 @@ export async function startSources(): Promise<SourcePictures> {
     bodies.set(`/${name}`, body);
     const file = join(folder.path, name);
     await writeFile(file, body);
-    const facts = await sharp(body).metadata();
-    const height = Math.round((facts.height * width) / facts.width);
+    const { autoOrient: upright } = await sharp(body).metadata();
+    const height = Math.round((upright.height * width) / upright.width);
     return { url: `${server.url}/${name}?n={n}`, file, width, pixels: width * height };
   };
   const landscape = await picture('landscape.jpg');
@@ -71,6 +73,7 @@ export async function startSources(): Promise<SourcePictures> {
     thumbnail: { ...photo, width: 200, pixels: Math.round(photo.pixels / 16) },
     alpha: await add('alpha.png', await picture('lantern.png'), 600),
     small: await add('small.jpg', await resized(400), 160),
+    add,
     async sized(bytes) {
       let [low, high] = [100, 2_700];
       while (high - low > 10) {

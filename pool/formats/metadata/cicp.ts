@@ -8,7 +8,7 @@ export interface Cicp {
 
 type Xyz = readonly [x: number, y: number, z: number];
 
-interface Primaries {
+export interface Primaries {
   readonly name: string;
   /** Red, green and blue, adapted to the D50 of profiles (Bradford) from the chromaticities of the table. */
   readonly colours: readonly [Xyz, Xyz, Xyz];
@@ -118,10 +118,16 @@ export function cicpProfile({ primaries: code, transfer }: Cicp): Buffer | null 
   const curve = isSrgbCurve ? srgbCurve : gamma === undefined ? null : [gamma];
   if (primaries === undefined || curve === null) return null;
   if (primaries === primaries709 && isSrgbCurve) return null;
-  const [red, green, blue] = primaries.colours.map((colour) => tag('XYZ ', fixed(colour)));
+  const name = `${primaries.name}${isSrgbCurve ? '' : ` gamma ${gamma}`}`;
+  return matrixProfile({ ...primaries, name }, curve);
+}
+
+/** A profile of primaries and one curve for all of them. */
+export function matrixProfile({ name, colours }: Primaries, curve: Curve): Buffer {
+  const [red, green, blue] = colours.map((colour) => tag('XYZ ', fixed(colour)));
   const trc = tag('para', Buffer.from([0, curve.length === 1 ? 0 : 3, 0, 0]), fixed(curve));
   return profileOf([
-    ['desc', text(`${primaries.name}${isSrgbCurve ? '' : ` gamma ${gamma}`}`)],
+    ['desc', text(name)],
     ['cprt', text('CC0')],
     ['wtpt', tag('XYZ ', fixed(d50))],
     ['rXYZ', red],

@@ -1,9 +1,13 @@
-import t from 'tap';
+import { readFile } from 'node:fs/promises';
+import sharp from 'sharp';
+import t, { type Test } from 'tap';
 import { misses, report } from '../../../bench/scenarios/misses.ts';
+import { makePhotographs, reportPhotographs } from '../../../bench/scenarios/photographs.ts';
 import type { Rendering } from '../../../bench/scenarios/rendering.ts';
 import { Runner } from '../../../bench/scenarios/run.ts';
 import { startSources } from '../../../bench/scenarios/sources.ts';
 import { hasMinimal } from '../../../bench/servers/minimal.ts';
+import { profileName } from '../../../pool/formats/metadata/profile.ts';
 
 const rounds = (...figures: ReadonlyArray<readonly [perSecond: number, processorMs: number]>) =>
   figures.map(([perSecond, processorMs]): Rendering => ({ perSecond, processorMs, bytes: 1 }));
@@ -17,7 +21,10 @@ const found = {
 
 const skip = hasMinimal ? false : 'uWebSockets.js does not load';
 
-t.test('misses are compared with the minimal server in each round', { skip }, async (t) => {
+type MissesBench = Parameters<typeof misses.run>[0];
+
+/** The result of the scenario with other figures than those of servers. */
+async function resultOf(t: Test, run: (bench: MissesBench) => void) {
   const sources = await startSources();
   t.teardown(() => sources.close());
   const runner = new Runner({
@@ -33,9 +40,13 @@ t.test('misses are compared with the minimal server in each round', { skip }, as
     peers: [],
     defaultPeers: [],
   });
-  const reporting = async (bench: Parameters<typeof misses.run>[0]) => report(bench, 'JPEG', found);
-  const result = await runner.run('misses', { ...misses, run: reporting });
+  const result = await runner.run('misses', { ...misses, run: async (bench) => run(bench) });
   t.equal(result.failure, null);
+  return result;
+}
+
+t.test('misses are compared with the minimal server in each round', { skip }, async (t) => {
+  const result = await resultOf(t, (bench) => report(bench, 'JPEG', found));
   const values = Object.fromEntries(
     result.verdicts.map(({ finding }) => [finding.measure, finding.values]),
   );
@@ -60,4 +71,88 @@ t.test('misses are compared with the minimal server in each round', { skip }, as
   const rowOf = (name: string) => rows.find(([first]) => first === name)?.slice(1);
   t.same(rowOf('minimal')?.[1], '1.00 (1.00..1.00)');
   t.same(rowOf('peer')?.slice(3, 5), ['-', '-'], 'without a process id');
+});
+
+t.test('photographs are compared with the fastest other server of each', { skip }, async (t) => {
+  const others = { service: found.service, 'bare sharp': found['bare sharp'] };
+  const photographs = new Map<string, Record<string, Rendering[]>>([
+    ['sRGB', { ...found, slower: rounds([20, 30], [20, 30]) }],
+    ['WebP', { ...others, minimal: rounds([20, 30], [10, 30]), peer: rounds([640, 1], [180, 1]) }],
+    ['AVIF', { ...others, minimal: found.minimal }],
+  ]);
+  const result = await resultOf(t, (bench) => reportPhotographs(bench, photographs));
+  const rounded = (values: readonly number[]) => values.map((value) => Number(value.toFixed(3)));
+  t.same(
+    result.verdicts.map(({ finding, met }) => [
+      finding.measure,
+      finding.caseName,
+      rounded(finding.values),
+      met,
+    ]),
+    [
+      ['photograph, of the fastest other', 'sRGB', [2, 2], true],
+      ['photograph, of the fastest other', 'WebP', [0.125, 0.5], false],
+      [
+        'photographs, of minimal',
+        'geometric mean of 3',
+        rounded([Math.cbrt(0.8 * 4 * 0.8), Math.cbrt(0.9 * 9 * 0.9)]),
+        null,
+      ],
+      ['photographs, of the fastest other', 'geometric mean of 2', [0.5, 1], false],
+    ],
+    'a photograph that no other server reads is not part of their mean',
+  );
+  const [heads, ...rows] = result.findings.tables[0]?.rows ?? [];
+  t.same(heads?.slice(1, 6), ['service', 'bare sharp', 'minimal', 'peer', 'slower']);
+  t.same(
+    rows.map((row) => [row[0], row[4], row[8]]),
+    [
+      ['sRGB', '42.5', '2.00 (2.00..2.00)'],
+      ['WebP', '410', '0.31 (0.13..0.50)'],
+      ['AVIF', '-', '-'],
+    ],
+  );
+});
+
+t.test('photographs are what their names say', async (t) => {
+  const sources = await startSources();
+  t.teardown(() => sources.close());
+  const facts = new Map<string, object>();
+  for (const { name, source, format } of await makePhotographs({ sources, quick: false })) {
+    const file = await readFile(source.file);
+    const served = await fetch(source.url.replace('{n}', '1'));
+    t.ok(file.equals(Buffer.from(await served.arrayBuffer())), `${name} is served`);
+    const { icc, exif, autoOrient: upright, ...metadata } = await sharp(file).metadata();
+    facts.set(name, {
+      ...metadata,
+      width: upright.width,
+      profile: icc === undefined ? null : profileName(icc),
+      exif: exif?.length ?? 0,
+      scale: Number((upright.width / source.width).toFixed(1)),
+      to: format,
+    });
+    const height = (upright.height * source.width) / upright.width;
+    t.ok(Math.abs(source.pixels / source.width - height) < 1, `${name} has its pixels`);
+  }
+  const plain = { format: 'jpeg', width: 2720, profile: null, exif: 0, scale: 3.4, to: 'jpeg' };
+  const jpeg = { ...plain, chromaSubsampling: '4:2:0', isProgressive: false };
+  t.match(Object.fromEntries(facts), {
+    'no profile, 4:2:0, scale 3.4': jpeg,
+    sRGB: { ...jpeg, profile: 'sRGB' },
+    'Display P3': { ...jpeg, profile: 'sP3C' },
+    'Adobe RGB': { ...jpeg, profile: 'Compatible with Adobe RGB (1998)' },
+    '4:4:4': { ...jpeg, chromaSubsampling: '4:4:4' },
+    progressive: { ...jpeg, isProgressive: true },
+    'turned by EXIF': { ...jpeg, exif: Number, orientation: 6 },
+    'thumbnail, 64 KB of metadata': { ...jpeg, exif: Number },
+    '2 megapixels': { ...jpeg, width: 1632, scale: 2 },
+    '12 megapixels': { ...jpeg, width: 4000, scale: 5 },
+    '48 megapixels': { ...jpeg, width: 8000, scale: 10 },
+    'scale 1.3': { ...jpeg, scale: 1.3 },
+    'scale 10.0': { ...jpeg, scale: 10 },
+    'PNG with alpha, as WebP': { format: 'png', hasAlpha: true, to: 'webp' },
+    WebP: { ...plain, format: 'webp' },
+    AVIF: { ...plain, format: 'heif', compression: 'av1' },
+  });
+  t.match(await makePhotographs({ sources, quick: true }), { length: 2 });
 });
