@@ -1,30 +1,24 @@
 import sharp from 'sharp';
 import t from 'tap';
+import { matrixProfile } from '../../../pool/formats/metadata/cicp.ts';
 import { ColourSpace } from '../../../pool/formats/metadata/colour-space.ts';
+import { embedded } from '../../hostile/inputs/embed.ts';
 import {
   adobeRgb,
-  gammaCurve,
-  matrixProfile,
   proPhoto,
-  srgbParameters,
+  srgbCurve,
   srgbPrimaries,
   srgbTable,
+  withTable,
 } from './matrix-profile.ts';
 
+const red = sharp({ create: { width: 1, height: 1, channels: 3, background: 'red' } });
+const displayP3 = await sharp(await red.withIccProfile('p3').png().toBuffer()).metadata();
 const profiles = {
-  'Adobe RGB': matrixProfile(adobeRgb),
-  'ProPhoto RGB': matrixProfile(proPhoto),
-  'gamma 2.2': matrixProfile({
-    name: 'sRGB of a camera',
-    primaries: srgbPrimaries,
-    curve: gammaCurve(2.2),
-  }),
-  'Display P3': (await sharp({ create: { width: 1, height: 1, channels: 3, background: 'red' } })
-    .withIccProfile('p3')
-    .png()
-    .toBuffer()
-    .then((png) => sharp(png).metadata())
-    .then(({ icc }) => icc)) as Buffer,
+  'Adobe RGB': adobeRgb,
+  'ProPhoto RGB': proPhoto,
+  'gamma 2.2': matrixProfile(srgbPrimaries, [2.2]),
+  'Display P3': displayP3.icc as Buffer,
 };
 
 /** Every channel in 17 steps, which contains colours outside of sRGB. */
@@ -41,14 +35,10 @@ const colours = Buffer.from(
 
 for (const [name, profile] of Object.entries(profiles)) {
   t.test(`${name} is converted to sRGB as colour management does it`, async (t) => {
-    const folder = t.testdir({ 'a.icc': profile });
     const raw = { width: side, height: side ** 2, channels: 3 } as const;
-    // Attached without a conversion: the profile's own values are those of the file.
-    const tagged = await sharp(colours, { raw }).png().withIccProfile(`${folder}/a.icc`).toBuffer();
-    t.ok((await sharp(tagged).metadata()).icc, 'the profile is attached');
-    const source = await sharp(tagged, { ignoreIcc: true }).raw().toBuffer();
+    const tagged = embedded.png(await sharp(colours, { raw }).png().toBuffer(), { icc: profile });
     const expected = await sharp(tagged).raw().toBuffer();
-    const converted = Buffer.from(source);
+    const converted = Buffer.from(colours);
     ColourSpace.of(profile)?.toSrgb(converted, 3);
     const differences = converted.map((value, at) => Math.abs(value - (expected[at] ?? 0)));
     t.ok(Math.max(...differences) <= 2, `at most ${Math.max(...differences)} levels`);
@@ -65,16 +55,16 @@ t.test('alpha is kept', async (t) => {
 });
 
 t.test('a space is sRGB by its colours, not by its name', async (t) => {
-  const is = (name: string, primaries: typeof srgbPrimaries, curve: Buffer) =>
-    ColourSpace.of(matrixProfile({ name, primaries, curve }))?.isSrgb;
-  const [red, green, blue] = srgbPrimaries;
-  t.equal(is('camera', srgbPrimaries, srgbTable), true, 'a table');
-  t.equal(is('editor', srgbPrimaries, srgbParameters), true, 'parameters');
-  t.equal(is('sRGB IEC61966-2.1', srgbPrimaries, gammaCurve(1)), false, 'linear');
-  t.equal(is('sRGB IEC61966-2.1', srgbPrimaries, gammaCurve(2.2)), false, 'gamma 2.2');
-  const shifted = [[red[0] + 0.02, red[1], red[2]], green, blue] as unknown as typeof srgbPrimaries;
-  t.equal(is('sRGB IEC61966-2.1', shifted, srgbTable), false, 'another red');
-  t.equal(ColourSpace.of(profiles['Display P3'])?.isSrgb, false, 'Display P3');
+  const is = (profile: Buffer) => ColourSpace.of(profile)?.isSrgb;
+  const named = { ...srgbPrimaries, name: 'sRGB IEC61966-2.1' };
+  t.equal(is(matrixProfile(srgbPrimaries, srgbCurve)), true, 'parameters');
+  t.equal(is(withTable(matrixProfile(srgbPrimaries, [1]), srgbTable)), true, 'a table');
+  t.equal(is(matrixProfile(named, [1])), false, 'linear');
+  t.equal(is(matrixProfile(named, [2.2])), false, 'gamma 2.2');
+  const [[x, y, z], green, blue] = named.colours;
+  const shifted = { ...named, colours: [[x + 0.02, y, z], green, blue] as const };
+  t.equal(is(matrixProfile(shifted, srgbCurve)), false, 'another red');
+  t.equal(is(profiles['Display P3']), false, 'Display P3');
 });
 
 t.test('damaged profiles have no space', async (t) => {

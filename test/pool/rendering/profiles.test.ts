@@ -1,15 +1,16 @@
 import { basename } from 'node:path';
 import sharp from 'sharp';
 import t from 'tap';
+import { matrixProfile } from '../../../pool/formats/metadata/cicp.ts';
 import type { Variant } from '../../../pool/variant.ts';
 import { deepTiff } from '../../hostile/inputs/tiff.ts';
 import { withCodes } from '../formats/colour-codes.ts';
 import {
   adobeRgb,
-  matrixProfile,
   proPhoto,
   srgbPrimaries,
   srgbTable,
+  withTable,
 } from '../formats/matrix-profile.ts';
 import { drawn, plain } from './drawn.ts';
 import { filled, modulation, near, noise, type Rgb, watermark } from './pictures.ts';
@@ -27,11 +28,10 @@ async function stored(encoded: Uint8Array): Promise<number[]> {
   return [...data.subarray(at, at + 3)];
 }
 
-const srgb = { name: 'camera', primaries: srgbPrimaries, curve: srgbTable };
 const folder = t.testdir({
-  'wide.icc': matrixProfile(adobeRgb),
-  'widest.icc': matrixProfile(proPhoto),
-  'srgb.icc': matrixProfile(srgb),
+  'wide.icc': adobeRgb,
+  'widest.icc': proPhoto,
+  'srgb.icc': withTable(matrixProfile(srgbPrimaries, [1]), srgbTable),
 });
 const wide = await flat().withIccProfile(`${folder}/wide.icc`).png().toBuffer();
 const p3 = await flat().withIccProfile('p3').png().toBuffer();
