@@ -5,7 +5,7 @@ import { mayHaveGainMap } from '../../../pool/rendering/gain-map.ts';
 import type { Variant } from '../../../pool/variant.ts';
 import { openPool, patient } from '../execution/pools.ts';
 import { drawn, rendered } from '../rendering/drawn.ts';
-import { noise, quarters, shared, variant } from '../rendering/pictures.ts';
+import { blue, green, near, noise, quarters, red, shared, variant } from '../rendering/pictures.ts';
 import { ultraHdr } from '../rendering/ultra-hdr.ts';
 
 const keep = { gainMap: true, formats: ['jpeg'] } as const satisfies Partial<Variant>;
@@ -50,6 +50,19 @@ t.test('the gain map is transformed like the image', async (t) => {
       const plain = await drawn(stored, { ...change, formats: ['jpeg'] });
       t.same(output.size, plain.size, name);
     }
+  }
+});
+
+t.test('the colours of Display P3 are converted beside a gain map', async (t) => {
+  const wide = await ultraHdr(base, 1, 4, 'p3');
+  const { body, at } = await drawn(wide, { ...keep, width: 160 });
+  t.ok((await misalignment(body)) < 12);
+  for (const [x, y, colour] of [
+    [20, 20, red],
+    [140, 20, green],
+    [20, 100, blue],
+  ] as const) {
+    t.ok(near(at(x, y), colour, 12), `${at(x, y)}`);
   }
 });
 

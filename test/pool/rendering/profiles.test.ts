@@ -12,8 +12,8 @@ import {
   srgbTable,
   withTable,
 } from '../formats/matrix-profile.ts';
-import { drawn, plain } from './drawn.ts';
-import { filled, modulation, near, noise, type Rgb, watermark } from './pictures.ts';
+import { corners, drawn, plain } from './drawn.ts';
+import { filled, modulation, near, noise, quarters, type Rgb, watermark } from './pictures.ts';
 
 /** A colour of sRGB; its values in Display P3 are about 185, 71, 50. */
 const colour: Rgb = [200, 60, 40];
@@ -142,6 +142,46 @@ t.test('an animation keeps its profile unless its frames are processed one by on
     const hasProfile = !['rotated', 'blurred'].includes(name);
     t.match(await output.header(), { pages: 2, hasProfile }, name);
     t.ok(near(output.middle, colour, 10), name);
+    const converted = await drawn(source, { ...options, formats: ['webp'] }, mark);
+    t.match(await converted.header(), { pages: 2, hasProfile: false }, `${name}, converted`);
+    t.ok(near(converted.middle, colour, 10), `${name}, converted`);
+  }
+});
+
+t.test('changes of colours have the same result in every profile', async (t) => {
+  const side = 64;
+  const four = quarters(side, side).linear(0.6, 40);
+  const pixels = sharp(await four.raw().toBuffer(), {
+    raw: { width: side, height: side, channels: 3 },
+  });
+  const wideSource = await pixels.clone().withIccProfile('p3').png().toBuffer();
+  const srgbSource = await sharp(wideSource).png().toBuffer();
+  const changing: readonly Partial<Variant>[] = [
+    { negate: true },
+    { normalize: true },
+    { gamma: 2.2, width: 40 },
+    { tint: '#336699ff' },
+    { modulate: { ...modulation, hue: 90 } },
+    { modulate: { ...modulation, brightness: 1.5 } },
+  ];
+  for (const options of changing) {
+    const [one, other] = [await drawn(wideSource, options), await drawn(srgbSource, options)];
+    const found = [corners(one).flat(), corners(other).flat()] as const;
+    t.ok(near(...found, 3), `${JSON.stringify(options)}: ${found.join(' and ')}`);
+  }
+});
+
+t.test('an added background has its colour in sRGB', async (t) => {
+  for (const [name, options, at] of [
+    ['contain', { width: 60, height: 30, fit: 'contain' }, [2, 15]],
+    ['a border', { extend: { top: 5, left: 5, right: 5, bottom: 5 } }, [2, 2]],
+    ['a turn', { rotate: 45 }, [2, 2]],
+  ] as const) {
+    for (const background of ['#c86428ff', '#ffffffff'] as const) {
+      const { at: pixel } = await drawn(p3, { ...options, background });
+      const expected = background === '#c86428ff' ? [200, 100, 40] : [255, 255, 255];
+      t.strictSame(pixel(at[0], at[1]).slice(0, 3), expected, `${name}, ${background}`);
+    }
   }
 });
 

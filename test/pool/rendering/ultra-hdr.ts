@@ -39,7 +39,12 @@ function multiPicture(sizes: readonly [number, number], from: number): Buffer {
 }
 
 /** An Ultra HDR image whose gain map, `factor` times smaller, has its lightness. */
-export async function ultraHdr(image: Buffer, orientation = 1, factor = 4): Promise<Buffer> {
+export async function ultraHdr(
+  image: Buffer,
+  orientation = 1,
+  factor = 4,
+  icc: 'srgb' | 'p3' = 'srgb',
+): Promise<Buffer> {
   const { width = 4, height = 4 } = await sharp(image).metadata();
   const gains = await sharp(image)
     .grayscale()
@@ -54,7 +59,7 @@ export async function ultraHdr(image: Buffer, orientation = 1, factor = 4): Prom
   );
   const jpeg = await sharp(image)
     .withExif({ IFD0: { Copyright: 'me' }, IFD3: { GPSLatitude: '51/1 30/1 0/1' } })
-    .withMetadata({ orientation })
+    .withMetadata({ orientation, icc })
     .jpeg({ quality: 95 })
     .toBuffer();
   const directory = `<Container:Directory><rdf:Seq><rdf:li rdf:parseType="Resource"><Container:Item Item:Semantic="Primary" Item:Mime="image/jpeg"/></rdf:li><rdf:li rdf:parseType="Resource"><Container:Item Item:Semantic="GainMap" Item:Mime="image/jpeg" Item:Length="${map.length}"/></rdf:li></rdf:Seq></Container:Directory>`;
