@@ -40,12 +40,24 @@ export async function reference(file: Buffer, { width }: Request): Promise<Buffe
   );
   // A vector graphic is rasterised at the requested size.
   const drawn = isVector ? { density: Math.min(100_000, Math.max(1, 72 * scale)) } : {};
-  const image = sharp(source, { ...options, ...drawn })
+  let image = sharp(source, { ...options, ...drawn })
     .timeout({ seconds: timeoutSeconds })
     .autoOrient();
   if (scale !== 1) {
     const side = (length: number) => Math.max(1, Math.round(length * scale));
-    image.resize({ width: side(size.width), height: side(size.height), fit: 'fill' });
+    const fastShrinkOnLoad = mayShrinkOnLoad(header.format, scale);
+    const [width, height] = [side(size.width), side(size.height)];
+    image.resize({ width, height, fit: 'fill', fastShrinkOnLoad });
+    // The service converts colours after scaling.
+    if (header.icc !== undefined && header.space === 'srgb') {
+      image = sharp(await image.keepIccProfile().png({ compressionLevel: 0 }).toBuffer());
+    }
   }
   return image.png({ compressionLevel: 4, adaptiveFiltering: true }).toBuffer();
+}
+
+/** As the service: some scales need more pixels than sharp decodes for them by default. */
+function mayShrinkOnLoad(format: string, scale: number): boolean {
+  if (format === 'jpeg') return scale > 1 / 9;
+  return format !== 'webp' || scale <= 1 / 2;
 }
