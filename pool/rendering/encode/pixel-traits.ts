@@ -22,8 +22,7 @@ const sharpRange = 80;
 
 /**
  * Shares of all blocks, and numbers of colours, counted from one pixel of each block. Of 96 photographs at 200,
- * 400, 800 and 1600 px
- * none is drawn: flat ones have more than 1,300 colours. Logos and texts are flat in 0.51 to 0.98 and
+ * 400, 800 and 1600 px none is drawn: flat ones have more than 1,300 colours. Logos and texts are flat in 0.51 to 0.98 and
  * have 4 to 910 colours. Of 56 other photographs 40 to 800 px wide none that is not flat has 64 colours, or
  * 16 levels as grey; dithered pictures of 4 colours and patterns are smaller without loss, photographs
  * dithered to 16 about as large. Sharp chroma is found in four of the photographs at 200 px, in two at 400 and
@@ -39,8 +38,8 @@ const limits = {
 };
 
 /**
- * A photograph without doubt, after a quarter of the blocks: shares so far from the limits that the rest cannot reach
- * them, by more than four standard deviations.
+ * Limits for a quarter of the blocks, below which the image is certainly a photograph: those of `limits` are four
+ * standard deviations away.
  */
 const clear = { blocks: 512, flat: 0.3, sharp: 0.005 } as const;
 
