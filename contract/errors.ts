@@ -126,9 +126,7 @@ export interface ApiError {
 interface ErrorDetails {
   /** From the source server's Retry-After: whole seconds, at least 1. */
   readonly retryAfter?: number;
-  /** Whether the source of the project's watermark failed instead of the request's own. */
-  readonly watermark?: boolean;
-  /** The index of the variant's layer whose source failed. */
+  /** The index of the variant's layer that failed. */
   readonly layer?: number;
 }
 
@@ -179,21 +177,13 @@ export class ServiceError extends Error {
     return new ServiceError('internal_error', 'The request could not be completed.', error);
   }
 
-  /** The same error, reported for the watermark's source. */
-  ofWatermark(): ServiceError {
-    return this.#of('The watermark', { watermark: true });
-  }
-
-  /** The same error, reported for a layer of the variant. */
-  ofLayer(layer: number): ServiceError {
-    return this.#of('A layer', { layer });
-  }
-
-  /** An error of a shared source may have been reported for another use of it before. */
-  #of(subject: string, use: ErrorDetails): ServiceError {
-    const { watermark, layer, ...details } = this.details;
+  /**
+   * The same error, reported for a layer. An error of a shared source may have been reported for another use of it
+   * before.
+   */
+  ofLayer(layer: number, isWatermark: boolean): ServiceError {
     const reason = this.message.replace(/^(?:The watermark|A layer) cannot be used\. /, '');
-    const message = `${subject} cannot be used. ${reason}`;
-    return new ServiceError(this.code, message, this.cause, { ...details, ...use });
+    const message = `${isWatermark ? 'The watermark' : 'A layer'} cannot be used. ${reason}`;
+    return new ServiceError(this.code, message, this.cause, { ...this.details, layer });
   }
 }

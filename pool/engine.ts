@@ -7,6 +7,7 @@ import { Cancelled, type Coalescer, type Role } from './coalescer.ts';
 import { FairShare } from './fair-share.ts';
 import type { FreshnessReport } from './freshness.ts';
 import type { Image, Provenance } from './image.ts';
+import type { LayerInput } from './layer-failures.ts';
 import { type ImageRequest, isLive, Producer, type Timings, type Work } from './producer.ts';
 import { flightKey, provenanceOf } from './purges.ts';
 import { type FollowingRequest, Revalidator } from './revalidator.ts';
@@ -15,7 +16,6 @@ import { SingleFlight } from './single-flight.ts';
 import type { AddressGuard } from './source/guard.ts';
 import { noObserver, runStage } from './stages.ts';
 import type { ImageTier } from './tiers.ts';
-import type { WatermarkSource } from './watermark-failures.ts';
 
 export type { ImageRequest, Timings } from './producer.ts';
 
@@ -98,13 +98,13 @@ export class Engine {
   }
 
   /**
-   * Fetches and decodes a watermark, with the priority of background work.
+   * Fetches and decodes a layer, with the priority of background work.
    *
    * @throws ServiceError as for a source, `overloaded` when live requests left no time for the check, or
    *   the signal's reason
    */
-  checkWatermark(watermark: WatermarkSource, signal: AbortSignal): Promise<void> {
-    return this.#producer.checkWatermark(watermark, signal);
+  checkLayer(layer: LayerInput, signal: AbortSignal): Promise<void> {
+    return this.#producer.checkLayer(layer, signal);
   }
 
   /** Counts a memory cache hit for an entry that the caller has kept. `now` is Unix ms. */
@@ -139,8 +139,7 @@ export class Engine {
 
   /**
    * The image of a cache key. The caller must have checked that the project may use the source.
-   * @throws ServiceError, with the detail `watermark` or `layer` when one of them cannot be used; or the signal's
-   *   reason
+   * @throws ServiceError, with the detail `layer` when one of the layers cannot be used; or the signal's reason
    */
   async get(key: string, request: ImageRequest, signal: AbortSignal): Promise<CacheResult> {
     signal.throwIfAborted();
@@ -155,8 +154,7 @@ export class Engine {
     signal: AbortSignal,
   ): Promise<CacheResult> {
     const validFrom = await this.#revalidator.validFrom(request, signal);
-    const onFetched: Work['onFetched'] = (input, lease) =>
-      this.#revalidator.fetched(input, request, lease);
+    const onFetched: Work['onFetched'] = (leases) => this.#revalidator.fetched(request, leases);
     const isValid = (image: Image) => this.#revalidator.isUpToDate(request, image);
     const valid = { ...request, validFrom, isValid, onFetched };
     let result = await this.#get(key, valid, signal);
@@ -172,7 +170,7 @@ export class Engine {
     const entry = this.#readMemory(key, request);
     if (entry !== null) return { image: entry.image, entry, tier: 'memory', timings: {} };
     if (!background && this.#misses.isBackground(flight)) this.#producer.requirePlace(project);
-    const owner = { project, host: request.source.host };
+    const owner = { project, host: request.inputs[0].url.host };
     const follows = this.#misses.has(flight);
     if (!follows && !background && this.#isRefused(key, project))
       throw this.#producer.refuse('queue');
@@ -339,7 +337,7 @@ export class Engine {
 type ValidRequest = ImageRequest & Pick<Work, 'validFrom' | 'isValid' | 'onFetched'>;
 
 const neverOutdated = {
-  validFrom: { source: 0, watermark: 0 },
+  validFrom: [],
   isValid: () => true,
   onFetched: () => {},
 };

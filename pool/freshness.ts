@@ -1,15 +1,14 @@
 import type { ErrorCode } from '../contract/errors.ts';
-import type { ImageInput, InputFacts } from './image.ts';
+import type { InputFacts } from './image.ts';
 import type { OriginFreshness } from './source/cache-control.ts';
 import type { Validators } from './source/fetch.ts';
 
-/** How a project wants an image to follow its source. */
+/** How a project wants an image to follow its inputs. */
 export interface ImageFreshness {
   /** Seconds after which the source is asked again, or `origin` to follow the origin's Cache-Control. */
   readonly sourceAge: number | 'origin';
-  /** The keys under which the states of the source and the watermark are cached. */
-  readonly sourceKey: string;
-  readonly watermarkKey: string | null;
+  /** The keys under which the states of the inputs are cached. */
+  readonly stateKeys: readonly string[];
 }
 
 /** The operator's bounds, in seconds. */
@@ -45,15 +44,16 @@ const defaultOriginAge = 3_600;
  * Whether an image was made of the bytes that a state describes, or of later ones. The digests decide where they
  * are known: the clocks of machines may differ, and a source may have its old bytes again.
  *
+ * @param input the index of the input that the state describes
  * @param now Unix ms; an image of a later time was made before the clock was set back
  */
 export function isUpToDate(
   { fetchedAt, digests }: InputFacts,
-  input: ImageInput,
+  input: number,
   state: SourceState,
   now: number,
 ): boolean {
-  const at = fetchedAt[input];
+  const at = fetchedAt[input] ?? 0;
   const digest = digests?.[input] ?? null;
   if (digest !== null && digest === state.digest) return true;
   const isOther = digest !== null && state.digest !== null;

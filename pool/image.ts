@@ -21,9 +21,10 @@ export interface Image {
   /** Size of one frame, in pixels. */
   readonly width: number;
   readonly height: number;
-  readonly fetchedAt: FetchTimes;
-  /** Absent for a project whose images do not follow their sources. */
-  readonly digests?: InputDigests;
+  /** When the fetches of its inputs began, Unix ms. */
+  readonly fetchedAt: readonly number[];
+  /** SHA-256 of the bytes of its inputs, base64url; absent for a project whose images do not follow their sources. */
+  readonly digests?: readonly string[];
   /** Absent for an image that is as requested. */
   readonly warnings?: readonly ImageWarning[];
 }
@@ -34,29 +35,14 @@ export interface Image {
  */
 export type ImageWarning = 'text_missing_glyphs' | 'maxbytes_exceeded';
 
-/** SHA-256 of the bytes of an image's source and watermark, base64url; null for no watermark. */
-export type InputDigests = Readonly<Record<ImageInput, string | null>>;
-
-/** When the fetches of an image's source and watermark began, Unix ms; 0 for no watermark. */
-export interface FetchTimes {
-  readonly source: number;
-  readonly watermark: number;
-}
-
 /** What is known about the bytes that an image was made of. */
 export type InputFacts = Pick<Image, 'fetchedAt' | 'digests'>;
-
-/** What an image is made of. */
-export type ImageInput = keyof FetchTimes;
 
 /** What an image was made of, by tags as a CDN's: a purge names one of them. */
 export interface ImageTags {
   readonly project: string;
-  readonly source: string;
-  /** Null without a watermark. */
-  readonly watermark: string | null;
-  /** Of layers with images; absent for none. */
-  readonly layers?: readonly string[];
+  /** Of the source, and of the layers' files. */
+  readonly inputs: readonly string[];
 }
 
 /** Where the image of a cache comes from. */

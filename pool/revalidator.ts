@@ -13,7 +13,8 @@ import {
   isUpToDate,
   type SourceState,
 } from './freshness.ts';
-import type { FetchTimes, ImageInput, InputFacts } from './image.ts';
+import type { InputFacts } from './image.ts';
+import { type Input, ofInput } from './inputs.ts';
 import type { ImageRequest, Work } from './producer.ts';
 import { flightKey, type ImagePurges } from './purges.ts';
 import { SingleFlight } from './single-flight.ts';
@@ -30,13 +31,13 @@ export interface RevalidatorEnvironment {
   readonly coalescer: Coalescer;
   readonly bounds: FreshnessBounds;
   /**
-   * Asks the origin of a request's source or watermark whether its bytes have changed: they, or null. It is
-   * background work until `promoted` aborts.
+   * Asks the origin of one of a request's inputs whether its bytes have changed: they, or null. It is background
+   * work until `promoted` aborts.
    * @throws ServiceError, also for bytes that are no supported image, or the signal's reason
    */
   readonly ask: (
     request: FollowingRequest,
-    input: ImageInput,
+    input: Input,
     validators: Validators,
     signals: Pick<Work, 'signal' | 'promoted'>,
   ) => Promise<SourceLease | NotChanged>;
@@ -100,27 +101,27 @@ export class Revalidator {
    * expired, or stale for background work, which is to bring the caches up to date.
    * @throws ServiceError of an origin that failed for longer than its images may be kept, or the signal's reason
    */
-  async validFrom(request: FollowingRequest, signal: AbortSignal): Promise<FetchTimes> {
-    const validFrom = { source: 0, watermark: 0 };
-    for (const [input, key] of inputsOf(request)) {
+  async validFrom(request: FollowingRequest, signal: AbortSignal): Promise<readonly number[]> {
+    const validFrom: number[] = [];
+    for (const { input, key } of followedInputs(request)) {
       await this.#load(key, request, signal);
       const freshness = this.#freshness(key, request);
       if (freshness === 'expired' || (freshness === 'stale' && request.background)) {
         const asked = this.#revalidate(input, key, request, request.background);
         const error = await unlessAborted(asked.then(noError, serviceError), signal);
         if (error !== null && this.#freshness(key, request, true) === 'expired') {
-          throw input === 'watermark' && error.code !== 'overloaded' ? error.ofWatermark() : error;
+          throw ofInput(request.variant, input, error);
         }
       }
-      validFrom[input] = this.#get(key, request.purges)?.state?.changedAt ?? 0;
+      validFrom.push(this.#get(key, request.purges)?.state?.changedAt ?? 0);
     }
     return validFrom;
   }
 
   /** Compares the source of an image that was delivered from a cache, in the background, unless it is fresh. */
   refresh(request: FollowingRequest): void {
-    const owner = { project: request.project, host: request.source.host };
-    for (const [input, key] of inputsOf(request)) {
+    const owner = { project: request.project, host: request.inputs[0].url.host };
+    for (const { input, key } of followedInputs(request)) {
       const isAsked = this.#running.has(flightKey(key, request.purges));
       if (isAsked || this.#freshness(key, request) === 'fresh') continue;
       if (!this.#backgroundShare.take(owner, 1)) return;
@@ -130,21 +131,23 @@ export class Revalidator {
     }
   }
 
-  /** Notes the bytes of a source that were fetched for an image. */
-  fetched(input: ImageInput, request: FollowingRequest, lease: SourceLease): void {
-    const key = keyOf(input, request.freshness);
-    if (key === null || this.#freshness(key, request) === 'fresh') return;
-    const before = this.#get(key, request.purges)?.state ?? null;
-    if (before !== null && lease.fetchedAt < before.checkedAt) return;
-    void this.#keep(key, stateOf(lease, before), request.purges);
+  /** Notes the bytes of the inputs that were fetched for an image. */
+  fetched(request: FollowingRequest, leases: readonly SourceLease[]): void {
+    for (const { key, index } of followedInputs(request)) {
+      const lease = leases[index];
+      if (lease === undefined || this.#freshness(key, request) === 'fresh') continue;
+      const before = this.#get(key, request.purges)?.state ?? null;
+      if (before !== null && lease.fetchedAt < before.checkedAt) continue;
+      void this.#keep(key, stateOf(lease, before), request.purges);
+    }
   }
 
   /** Whether an image is not outdated, as far as its sources are known. */
   isUpToDate(request: FollowingRequest, image: InputFacts): boolean {
     const now = this.#environment.now();
-    return inputsOf(request).every(([input, key]) => {
+    return followedInputs(request).every(({ key, index }) => {
       const state = this.#get(key, request.purges)?.state ?? null;
-      return state === null || isUpToDate(image, input, state, now);
+      return state === null || isUpToDate(image, index, state, now);
     });
   }
 
@@ -152,11 +155,11 @@ export class Revalidator {
     const { bounds, now } = this.#environment;
     const at = now();
     let report: FreshnessReport = { at, freshUntil: Number.POSITIVE_INFINITY, error: null };
-    for (const [input, key] of inputsOf(request)) {
+    for (const { key, index } of followedInputs(request)) {
       const known = this.#get(key, request.purges);
       const { sourceAge } = request.freshness;
       const state = known?.state ?? null;
-      const isKnown = state !== null && isUpToDate(image, input, state, at);
+      const isKnown = state !== null && isUpToDate(image, index, state, at);
       const until = isKnown ? freshUntil(state, sourceAge, bounds) : at;
       const error = report.error ?? known?.failure?.error.code ?? null;
       report = { at, freshUntil: Math.min(report.freshUntil, until), error };
@@ -200,7 +203,7 @@ export class Revalidator {
   }
 
   #revalidate(
-    input: ImageInput,
+    input: Input,
     key: string,
     request: FollowingRequest,
     background: boolean,
@@ -229,7 +232,7 @@ export class Revalidator {
 
   /** Leads for the machine, or receives the state as a follower. */
   async #revalidateOnce(
-    input: ImageInput,
+    input: Input,
     key: string,
     request: FollowingRequest,
     promoted: AbortSignal,
@@ -258,7 +261,7 @@ export class Revalidator {
 
   /** The state after a look at the caches, where another process may have stored it, or at the origin. */
   async #lead(
-    input: ImageInput,
+    input: Input,
     key: string,
     request: FollowingRequest,
     promoted: AbortSignal,
@@ -278,7 +281,7 @@ export class Revalidator {
   }
 
   async #ask(
-    input: ImageInput,
+    input: Input,
     request: FollowingRequest,
     before: SourceState | null,
     promoted: AbortSignal,
@@ -324,14 +327,12 @@ function serviceError(error: unknown): ServiceError {
   throw error;
 }
 
-function keyOf(input: ImageInput, { sourceKey, watermarkKey }: ImageFreshness): string | null {
-  return input === 'source' ? sourceKey : watermarkKey;
-}
-
-function inputsOf({ freshness }: FollowingRequest): (readonly [ImageInput, string])[] {
-  const { sourceKey, watermarkKey } = freshness;
-  const source = ['source', sourceKey] as const;
-  return watermarkKey === null ? [source] : [source, ['watermark', watermarkKey]];
+/** The inputs of a request, with their indexes and the keys of their states. */
+function followedInputs({ inputs, freshness }: FollowingRequest) {
+  return freshness.stateKeys.flatMap((key, index) => {
+    const input = inputs[index];
+    return input === undefined ? [] : [{ input, key, index }];
+  });
 }
 
 /** The state of a source of which new bytes have arrived. */

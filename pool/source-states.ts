@@ -103,7 +103,7 @@ export function fileOf(state: SourceState): Image {
     etag: entityTag(body),
     width: 0,
     height: 0,
-    fetchedAt: { source: state.checkedAt, watermark: 0 },
+    fetchedAt: [state.checkedAt],
   };
 }
 

@@ -69,17 +69,6 @@ export interface Modulation {
   readonly lightness: number;
 }
 
-export interface Watermark {
-  readonly url: string;
-  readonly position: Gravity;
-  /** Percent. */
-  readonly opacity: number;
-  /** Percent of the output's width. */
-  readonly scale: number;
-  /** Pixels of the output. */
-  readonly margin: number;
-}
-
 /** How a layer is mixed with what is below it (sharp's terms). */
 export const blends = [
   'over',
@@ -125,6 +114,8 @@ export interface ImageLayer extends Placement {
   readonly url: string;
   /** Percent of the output's width, after the rotation. */
   readonly scale: number;
+  /** The project's watermark, which may come from any host. */
+  readonly isWatermark: boolean;
 }
 
 export const alignments = ['left', 'center', 'right'] as const;
@@ -219,8 +210,7 @@ export interface Variant {
   readonly sharpen: number | null;
   /** 0..1, multiplied with the image's own opacity. */
   readonly opacity: number | null;
-  readonly watermark: Watermark | null;
-  /** Drawn on the watermark, each on the ones before; null for none. */
+  /** The watermark comes first. Each is drawn on the ones before; null for none. */
   readonly layers: readonly Layer[] | null;
   /** In order of preference; the source's own format when none is suitable. */
   readonly formats: readonly OutputFormat[];
@@ -286,7 +276,6 @@ const fields: { readonly [Field in keyof Variant]: readonly [Variant[Field], Eff
   blur: [null, 'pixels'],
   sharpen: [null, 'pixels'],
   opacity: [null, 'pixels'],
-  watermark: [null, 'pixels'],
   layers: [null, 'pixels'],
   formats: [[], 'plan'],
   negotiated: [false, 'plan'],

@@ -5,6 +5,7 @@ import type { Settings } from '../contract/settings/table.ts';
 import { onlyProcess } from '../pool/coalescer.ts';
 import { Engine } from '../pool/engine.ts';
 import { optionalFormatsProbed, readableFormats } from '../pool/formats/optional-formats.ts';
+import { watermarkInput } from '../pool/inputs.ts';
 import { Callbacks } from '../store/callbacks.ts';
 import { logOutages } from '../store/connection.ts';
 import { DeploymentSecret } from '../store/deployment.ts';
@@ -37,8 +38,8 @@ import { errorResponse } from './http/error-response.ts';
 import type { HttpRequest } from './http/request.ts';
 import { sameSiteOnly } from './http/same-site.ts';
 import { Delivery } from './image/deliver.ts';
+import { logLayerFailures } from './image/layer-failures.ts';
 import { isPurged } from './image/purges.ts';
-import { logWatermarkFailures } from './image/watermark-failures.ts';
 import { Origins } from './origins/origins.ts';
 import { ProjectCache } from './project-cache.ts';
 import type { Readiness } from './readiness.ts';
@@ -184,7 +185,7 @@ class FrontEnd {
       isBackground: async (target, token) =>
         isBackgroundToken(await secret.find(), target, token, Date.now()),
       admitRender: (project) => this.#usage.limits.admit(project),
-      onWatermarkFailure: logWatermarkFailures(log),
+      onLayerFailure: logLayerFailures(log),
       originsOf: (latest) => this.#origins.of(latest),
       cacheTagHeaders: settings.cacheTagHeaders,
       now: Date.now,
@@ -322,7 +323,8 @@ class FrontEnd {
         guard,
         checkWatermark: (project, url, signal) => {
           const originOf = this.#origins.of(() => project);
-          return this.#engine.checkWatermark({ url, originOf }, signal);
+          const layer = { project: project._id, input: watermarkInput(url), originOf };
+          return this.#engine.checkLayer(layer, signal);
         },
         purges,
         callbacks,

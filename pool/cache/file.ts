@@ -3,11 +3,9 @@ import {
   type ContentType,
   contentTypes,
   entityTag,
-  type FetchTimes,
   type Image,
   type ImageTags,
   type ImageWarning,
-  type InputDigests,
   type Provenance,
 } from '../image.ts';
 
@@ -26,7 +24,7 @@ import {
  * The digest verifies the header, and the entity tag in the header, which is a digest of the body, verifies
  * the body. So truncated, foreign and corrupt files are not accepted.
  */
-const magic = Buffer.from('IMGCACH2', 'latin1');
+const magic = Buffer.from('IMGCACH3', 'latin1');
 /** Where the stamp is, in bytes. */
 export const stampOffset = magic.length + 4 + 4 + 32;
 export const stampBytes = 16;
@@ -87,11 +85,11 @@ export function decodeFile(key: string, file: Buffer): StoredImage | null {
   if (header.key !== key || etag !== entityTag(body)) return null;
   if (!isContentType(contentType)) return null;
   if (typeof width !== 'number' || typeof height !== 'number') return null;
-  if (!isFetchTimes(fetchedAt)) return null;
+  if (!isListOf('number', fetchedAt)) return null;
   const image = { body, contentType, etag, width, height, fetchedAt };
   const { stamp } = head;
   const more = {
-    ...(isInputDigests(digests) && { digests }),
+    ...(isListOf('string', digests) && { digests }),
     ...(isWarnings(warnings) && { warnings }),
   };
   return { image: Object.keys(more).length === 0 ? image : { ...image, ...more }, stamp };
@@ -101,17 +99,15 @@ function isContentType(value: unknown): value is ContentType {
   return contentTypes.some((type) => type === value);
 }
 
-const isWarnings = (value: unknown): value is readonly ImageWarning[] =>
-  Array.isArray(value) && value.every((warning) => typeof warning === 'string');
+const isWarnings = (value: unknown): value is readonly ImageWarning[] => isListOf('string', value);
 
-function isInputDigests(value: unknown): value is InputDigests {
-  const { source, watermark } = (value ?? {}) as Partial<Record<keyof InputDigests, unknown>>;
-  return typeof source === 'string' && (typeof watermark === 'string' || watermark === null);
+interface Types {
+  readonly string: string;
+  readonly number: number;
 }
 
-function isFetchTimes(value: unknown): value is FetchTimes {
-  const { source, watermark } = (value ?? {}) as Partial<Record<keyof FetchTimes, unknown>>;
-  return typeof source === 'number' && typeof watermark === 'number';
+function isListOf<T extends keyof Types>(type: T, value: unknown): value is readonly Types[T][] {
+  return Array.isArray(value) && value.every((one) => typeof one === type);
 }
 
 /** The provenance of the image in a file, from its first `maxHeadBytes`; null for a damaged file. */

@@ -9,7 +9,7 @@ import type { Variant } from '../variant.ts';
 /** The message to a transform thread or to a transform process. */
 export interface TransformTask {
   readonly source: Uint8Array;
-  /** The bytes of the images and fonts of `layersOf` the variant; null for texts without a font of their own. */
+  /** The bytes of the images and fonts of the variant's layers; null for texts without a font of their own. */
   readonly layers: readonly (Uint8Array | null)[];
   readonly variant: Variant;
   readonly limits: Omit<RenderLimits, 'isolated'>;

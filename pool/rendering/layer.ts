@@ -1,57 +1,17 @@
 import sharp, { type OverlayOptions } from 'sharp';
-import { ServiceError } from '../../contract/errors.ts';
 import type { Size } from '../geometry.ts';
 import {
   type Gravity,
   type ImageLayer,
-  type Layer,
   type Length,
   type Placement,
   plainVariant,
   type Variant,
-  type Watermark,
 } from '../variant.ts';
 
 /** A layer rendered at its final size and opacity, as raw RGBA. */
 export interface RenderedLayer extends Size {
   readonly pixels: Buffer;
-}
-
-/** What is drawn on an image, in this order: the watermark, and the layers. */
-export function layersOf({ watermark, layers }: Variant): readonly Layer[] {
-  return [...(watermark === null ? [] : [watermarkLayer(watermark)]), ...(layers ?? [])];
-}
-
-/** The margin has no effect along a side at whose middle the watermark is. */
-function watermarkLayer({ url, position, opacity, scale, margin }: Watermark): ImageLayer {
-  const [across, down] = sides[position];
-  const offset = (side: Side): Length => ({ amount: side === 0 ? 0 : margin, unit: 'px' });
-  return {
-    kind: 'image',
-    url,
-    position,
-    offsetX: offset(across),
-    offsetY: offset(down),
-    tiled: false,
-    opacity,
-    scale,
-    rotate: 0,
-    blend: 'over',
-  };
-}
-
-/** Reports an error for the layer with an index in `layersOf`. */
-export function ofLayer({ watermark }: Variant, index: number, error: ServiceError): ServiceError {
-  if (watermark === null) return error.ofLayer(index);
-  return index === 0 ? error.ofWatermark() : error.ofLayer(index - 1);
-}
-
-/** The index in `layersOf` of the layer that an error is reported for; null for another error. */
-export function failedLayer({ watermark }: Variant, error: unknown): number | null {
-  if (!(error instanceof ServiceError)) return null;
-  const { layer = null, watermark: isOfWatermark } = error.details;
-  if (isOfWatermark === true) return 0;
-  return layer === null || watermark === null ? layer : layer + 1;
 }
 
 /** The variant of a layer's image: `scale` percent of the output's width, at most the output's height. */

@@ -172,7 +172,6 @@ export function makePlan(
     addsBackground ||
     (!isNeutral(requested) && variant.opacity !== null) ||
     variant.tint !== null ||
-    variant.watermark !== null ||
     variant.layers !== null;
   const profile = profileHandling(facts.colour, variant, !byFrame && hasProfile, addsColour);
   const space = profile === 'keep' ? facts.colour.space : null;

@@ -11,6 +11,7 @@ import { copyrightOf } from '../formats/metadata/copyright.ts';
 import { keptMetadata } from '../formats/metadata/kept-metadata.ts';
 import type { Size } from '../geometry.ts';
 import { type ContentType, entityTag, type Image, type ImageWarning } from '../image.ts';
+import { ofLayer } from '../inputs.ts';
 import { unlessAborted } from '../unless-aborted.ts';
 import { hasText, type Layer, type OutputFormat, plainVariant, type Variant } from '../variant.ts';
 import {
@@ -27,7 +28,7 @@ import { bestOutput } from './encode/choose.ts';
 import { maxEncodes } from './encode/within-bytes.ts';
 import { encodings } from './encode.ts';
 import { mayHaveGainMap, requireKeptGainMap } from './gain-map.ts';
-import { imageLayerVariant, layersOf, ofLayer, overlayOf, textLayerVariant } from './layer.ts';
+import { imageLayerVariant, overlayOf, textLayerVariant } from './layer.ts';
 import { type Original, originalOf } from './original.ts';
 import { Pipeline, type RenderLimits } from './pipeline.ts';
 import { placeholders } from './placeholders.ts';
@@ -51,8 +52,7 @@ interface Prepared {
 /**
  * Renders one variant of a source.
  *
- * @param layerBytes the bytes of the images and fonts of `layersOf` the variant; null for texts without a font
- *   of their own
+ * @param layerBytes the bytes of the images and fonts of the layers; null for texts without a font of their own
  * @param onlyLight true throws CostExceeded for a transform that is not light
  * @throws ServiceError source_unsupported, source_corrupt, source_too_large, parameter_invalid,
  *   transform_timeout
@@ -66,7 +66,7 @@ export async function render(
   onlyLight = false,
 ): Promise<RenderedImage> {
   const source = withoutExcessMetadata(openContainer(sourceBytes), variant);
-  const layers = layersOf(variant);
+  const layers = variant.layers ?? [];
   const images = await Promise.all(
     layerBytes.map((bytes, index) =>
       bytes === null || layers[index]?.kind === 'text'
@@ -111,20 +111,20 @@ export async function render(
 
 function warningsOf({ body }: RenderedImage, variant: Variant): readonly ImageWarning[] {
   const { maxBytes } = variant;
-  const texts = layersOf(variant).filter((layer) => layer.kind === 'text');
+  const texts = variant.layers?.filter((layer) => layer.kind === 'text') ?? [];
   return [
     ...(texts.some(({ words }) => hasMissingGlyphs(words)) ? ['text_missing_glyphs' as const] : []),
     ...(maxBytes !== null && body.byteLength > maxBytes ? ['maxbytes_exceeded' as const] : []),
   ];
 }
 
-/** Adds the fonts of texts to this process. @returns their families by index in `layersOf` */
+/** Adds the fonts of texts to this process. @returns their families by the index of the layer */
 async function addFonts(
   variant: Variant,
   layerBytes: readonly (Uint8Array | null)[],
 ): Promise<ReadonlyMap<number, string>> {
   const families = new Map<number, string>();
-  for (const [index, layer] of layersOf(variant).entries()) {
+  for (const [index, layer] of (variant.layers ?? []).entries()) {
     const bytes = layerBytes[index] ?? null;
     if (layer.kind === 'image' || bytes === null) continue;
     families.set(index, await withLayerErrors(variant, index, () => addFont(bytes)));
@@ -132,7 +132,7 @@ async function addFonts(
   return families;
 }
 
-/** Marks the errors of work on a layer as errors of it. @param index in `layersOf` */
+/** Marks the errors of work on a layer as errors of it. */
 async function withLayerErrors<T>(
   variant: Variant,
   index: number,

@@ -1,5 +1,6 @@
 import { ServiceError } from '../../contract/errors.ts';
 import { canonicalHostPattern } from '../../contract/hosts.ts';
+import { sourceTag } from '../../pool/inputs.ts';
 import type { AddressGuard } from '../../pool/source/guard.ts';
 import { Semaphore } from '../../pool/source/semaphore.ts';
 import type { Callbacks } from '../../store/callbacks.ts';
@@ -9,7 +10,7 @@ import type { Project, ProjectSettings, Projects } from '../../store/projects.ts
 import type { PurgeHooks } from '../../store/purge-hooks.ts';
 import type { PurgeRecords } from '../../store/purge-records.ts';
 import { allows } from '../image/access.ts';
-import { cdnProjectTag, cdnSourceTag, sourceTag } from '../image/purges.ts';
+import { cdnProjectTag, cdnSourceTag } from '../image/purges.ts';
 import { requireProject } from '../project-cache.ts';
 import { readCallback } from './callback.ts';
 import {

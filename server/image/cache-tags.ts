@@ -1,4 +1,4 @@
-import { layerUrl, type Variant } from '../../pool/variant.ts';
+import type { Inputs } from '../../pool/inputs.ts';
 import type { Headers } from '../http/request.ts';
 import { cdnProjectTag, cdnSourceTag } from './purges.ts';
 
@@ -11,12 +11,9 @@ import { cdnProjectTag, cdnSourceTag } from './purges.ts';
 export function cacheTagHeaders(
   names: readonly string[],
   project: string,
-  source: URL,
-  { watermark, layers }: Pick<Variant, 'watermark' | 'layers'>,
+  inputs: Inputs,
 ): Headers {
   if (names.length === 0) return [];
-  const files = [watermark?.url, ...(layers ?? []).map(layerUrl)].flatMap((url) => url ?? []);
-  const urls = [source, ...files.map((url) => new URL(url))];
-  const tags = [cdnProjectTag(project), ...urls.map((url) => cdnSourceTag(project, url))];
+  const tags = [cdnProjectTag(project), ...inputs.map(({ url }) => cdnSourceTag(project, url))];
   return names.map((name) => [name, tags.join(name.endsWith('key') ? ' ' : ',')]);
 }

@@ -1,6 +1,8 @@
 import { backgroundHeader } from '../../contract/background-token.ts';
 import { ServiceError } from '../../contract/errors.ts';
 import type { CacheResult, Engine, ImageRequest } from '../../pool/engine.ts';
+import type { Inputs } from '../../pool/inputs.ts';
+import { imageInputs, imageTags } from '../../pool/inputs.ts';
 import type { OriginOf } from '../../pool/source/origin.ts';
 import { runStage } from '../../pool/stages.ts';
 import type { Project } from '../../store/projects.ts';
@@ -14,12 +16,13 @@ import { cachingHeaders, isConstant, notStored } from './caching.ts';
 import { combinedError, fallbackHeaders, isReplaceable, withoutSourceArea } from './fallback.ts';
 import { imageFreshness } from './freshness.ts';
 import { variantKey } from './key.ts';
+import type { OnLayerFailure } from './layer-failures.ts';
 import { readLayerTexts } from './layer-query.ts';
 import { resolveLayers, withoutFailed } from './layers.ts';
 import { type Negotiated, negotiate } from './negotiate.ts';
 import { readOptions } from './options.ts';
 import { withPreset } from './preset.ts';
-import { imagePurges, imageTags } from './purges.ts';
+import { imagePurges } from './purges.ts';
 import { resolveVariant } from './resolve-variant.ts';
 import {
   backgroundResponse,
@@ -44,8 +47,7 @@ export interface DeliveryEnvironment {
   readonly isBackground: (target: string, token: string) => Promise<boolean>;
   /** Rejects when a project has reached a limit; resolves with a function for the end of the render. */
   readonly admitRender: (project: Project) => Promise<() => void>;
-  /** Called when an image is delivered without its project's watermark or a layer, which failed. */
-  readonly onWatermarkFailure: (projectId: string, error: ServiceError) => void;
+  readonly onLayerFailure: OnLayerFailure;
   /** The names of the headers with the tags of an image, in lower case. */
   readonly cacheTagHeaders: readonly string[];
   /** Unix ms. */
@@ -61,7 +63,12 @@ interface RequestHeaders {
 }
 
 /** A request whose project, source and signature are valid. */
-interface CheckedRequest extends Omit<ImageRequest, 'purges' | 'freshness'> {
+interface CheckedRequest extends Omit<ImageRequest, 'inputs' | 'purges' | 'freshness'> {
+  readonly source: URL;
+  /** Of the source; null for none. */
+  readonly version: string | null;
+  /** Whether a canonical host is on the project's allowlist. */
+  readonly allowed: (host: string) => boolean;
   /** The latest known state of the project. */
   readonly latest: () => Project;
   readonly stages: ObservedRequest;
@@ -70,7 +77,7 @@ interface CheckedRequest extends Omit<ImageRequest, 'purges' | 'freshness'> {
 
 interface Delivered {
   readonly result: CacheResult;
-  /** False if the watermark or a layer is missing, or the fallback replaces the source: the response must not be stored. */
+  /** False if a layer is missing, or the fallback replaces the source: the response must not be stored. */
   readonly complete: boolean;
   /** The error of the source, when the image is the fallback's. */
   readonly sourceError: ServiceError | null;
@@ -159,7 +166,7 @@ export class Delivery {
       originOf: this.#environment.originsOf(latest),
       source,
       version: options.v ?? null,
-      variant: { ...resolveVariant(options, hints, accepted, project), layers },
+      variant: resolveVariant(options, hints, accepted, project, layers),
       allowed: (host: string) => allows(project, host),
       background,
       stages: observed,
@@ -174,7 +181,7 @@ export class Delivery {
       state,
       expires,
       download: options.download ?? null,
-      tags: cacheTagHeaders(tagNames, project._id, source, checked.variant),
+      tags: cacheTagHeaders(tagNames, project._id, inputsOf(checked)),
     });
     observed.sent(bytes);
   }
@@ -210,16 +217,17 @@ export class Delivery {
     }
   }
 
-  /** The image, without the watermark and the layers that fail. */
+  /** The image, without the layers that fail. */
   async #getOrWithoutLayers(request: CheckedRequest): Promise<Delivered> {
     try {
       return { result: await this.#get(request), complete: true, sourceError: null };
     } catch (error) {
-      const rest = error instanceof ServiceError ? withoutFailed(request.variant, error) : null;
       // Background work renders all layers or fails.
-      if (rest === null || request.background) throw error;
-      this.#environment.onWatermarkFailure(request.project, error as ServiceError);
-      const delivered = await this.#getOrWithoutLayers({ ...request, variant: rest });
+      if (!(error instanceof ServiceError) || request.background) throw error;
+      const failed = withoutFailed(request.variant, error);
+      if (failed === null) throw error;
+      this.#environment.onLayerFailure(request.project, failed.layer, error);
+      const delivered = await this.#getOrWithoutLayers({ ...request, variant: failed.rest });
       return { ...delivered, complete: false };
     }
   }
@@ -227,13 +235,14 @@ export class Delivery {
   /** The image from the caches or a render, of bytes that were fetched after all purges known at the end. */
   async #get({ signal, latest, ...request }: CheckedRequest): Promise<CacheResult> {
     const { engine, projects } = this.#environment;
-    const { project, source, variant, version = null } = request;
-    const tags = imageTags(project, source, variant);
-    const key = variantKey(tags, source, variant, version);
+    const { project, variant } = request;
+    const inputs = inputsOf(request);
+    const tags = imageTags(project, inputs);
+    const key = variantKey(project, inputs[0], variant);
     for (let attempt = 1; attempt <= maxPurgedRenders; attempt += 1) {
       const purges = imagePurges(tags, latest);
-      const freshness = imageFreshness(latest(), tags, version);
-      const result = await engine.get(key, { ...request, purges, freshness }, signal);
+      const freshness = imageFreshness(latest(), inputs);
+      const result = await engine.get(key, { ...request, inputs, purges, freshness }, signal);
       // Whether it was purged meanwhile is known when the project is confirmed.
       await projects.find(project);
       if (purges.isCurrent()) return result;
@@ -288,6 +297,11 @@ export class Delivery {
     return bytes;
   }
 }
+
+type InputsRequest = Pick<CheckedRequest, 'source' | 'version' | 'variant' | 'allowed'>;
+
+const inputsOf = ({ source, version, variant, allowed }: InputsRequest): Inputs =>
+  imageInputs(source, version, variant, allowed);
 
 /** @returns the bytes of the body, or 0 when the client has disconnected */
 function send(request: HttpRequest, response: HttpResponse): number {

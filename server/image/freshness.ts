@@ -1,26 +1,18 @@
 import { hash } from 'node:crypto';
 import type { ImageFreshness } from '../../pool/freshness.ts';
-import type { ImageTags } from '../../pool/image.ts';
+import type { Inputs } from '../../pool/inputs.ts';
 import type { Project } from '../../store/projects.ts';
 import { keyPrefix } from './key.ts';
 
-/**
- * How an image follows its source; null for a project whose images do not.
- *
- * @param version of the source; null for none
- */
+/** How an image follows its inputs; null for a project whose images do not. */
 export function imageFreshness(
-  { freshness }: Project,
-  { project, source, watermark }: ImageTags,
-  version: string | null,
+  { _id: project, freshness }: Pick<Project, '_id' | 'freshness'>,
+  inputs: Inputs,
 ): ImageFreshness | null {
   const sourceAge = freshness?.sourceAge ?? null;
   if (sourceAge === null) return null;
-  return {
-    sourceAge,
-    sourceKey: stateKey(project, source, version),
-    watermarkKey: watermark === null ? null : stateKey(project, watermark, null),
-  };
+  const stateKeys = inputs.map(({ tag, version }) => stateKey(project, tag, version));
+  return { sourceAge, stateKeys };
 }
 
 /** The cache key of a source's state. It begins as those of the source's images, so that a purge deletes it. */

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { keyTagDigits } from '../../pool/cache/object-key.ts';
-import type { ImageTags } from '../../pool/image.ts';
+import type { Input } from '../../pool/inputs.ts';
 import { rendererVersion } from '../../pool/rendering/version.ts';
 import { type OutputFormat, plainVariant, type Variant } from '../../pool/variant.ts';
 
@@ -54,20 +54,17 @@ function canonicalForm(variant: Variant): string {
 /**
  * The cache key of an image, 64 hexadecimal digits: 16 of its project, 16 of its source, by which purged images
  * are found, and 32 of the SHA-256 of all that determines it.
- *
- * @param sourceVersion null for a request without one
  */
 export function variantKey(
-  { project, source: sourceTag }: ImageTags,
-  source: URL,
+  project: string,
+  { url, tag, version }: Pick<Input, 'url' | 'tag' | 'version'>,
   variant: Variant,
-  sourceVersion: string | null = null,
-  version = rendererVersion,
+  ofRenderer = rendererVersion,
 ): string {
-  const parts = [version, project, source.href, canonicalForm(variant)];
-  if (sourceVersion !== null) parts.push(sourceVersion);
+  const parts = [ofRenderer, project, url.href, canonicalForm(variant)];
+  if (version !== null) parts.push(version);
   const digest = hash('sha256', parts.join('\n'));
-  return keyPrefix(project, sourceTag) + digest.slice(0, 32);
+  return keyPrefix(project, tag) + digest.slice(0, 32);
 }
 
 /** The first digits of the keys of a project's images, of one source if it is given. */

@@ -149,7 +149,7 @@ export const layerFields = {
       50,
     ),
     ...placement,
-  } satisfies FieldsOf<Omit<ImageLayer, 'kind'>>,
+  } satisfies FieldsOf<Omit<ImageLayer, 'kind' | 'isWatermark'>>,
   text: {
     words: field(words, 'The words, unless the URL has others.', '', '19,90 €'),
     freeText: field(

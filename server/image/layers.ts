@@ -1,13 +1,15 @@
 import { ServiceError } from '../../contract/errors.ts';
 import {
+  type Gravity,
   type ImageLayer,
   type Layer,
+  type Length,
   layerUrl,
   type TextLayer,
   type Variant,
 } from '../../pool/variant.ts';
 import type { LayerFields, StoredLayer } from '../../store/layer.ts';
-import type { Project } from '../../store/projects.ts';
+import type { Project, ProjectSettings } from '../../store/projects.ts';
 import { checkSource } from './access.ts';
 import { fieldsOfKind, type LayerKind } from './layer-fields.ts';
 import { findNamed } from './named-part.ts';
@@ -30,7 +32,8 @@ function valuesOf(name: string, kind: LayerKind, given: LayerFields): Record<str
 }
 
 /**
- * The layers of an image, as the project keeps them, with the words of the URL; null for none.
+ * The layers of an image: the project's watermark, and those that the request names, with the words of the URL; null
+ * for none.
  *
  * @param isTrusted whether the URL is signed, so that its words are the project's
  * @throws ServiceError layer_not_found, layer_text_not_signed, source_not_allowed, parameter_invalid
@@ -44,30 +47,67 @@ export function resolveLayers(
   for (const name of texts.keys()) {
     if (!names?.includes(name)) throw invalid(`text.${name} needs the layer ${name} in layer.`);
   }
-  if (names === undefined) return null;
-  const layers = names.flatMap((name): Layer[] => {
-    const { image, text = {} } = findLayer(project, name);
-    if (image !== undefined) {
-      if (texts.has(name))
-        throw invalid(`The layer ${name} is an image: text.${name} has no effect.`);
-      const layer = { kind: 'image', ...valuesOf(name, 'image', image) } as ImageLayer;
-      checkFile(project, layer);
-      return [layer];
-    }
-    const { freeText, ...values } = valuesOf(name, 'text', text);
-    const layer = { kind: 'text', ...values } as TextLayer;
-    checkFile(project, layer);
-    const given = texts.get(name);
-    if (given !== undefined && given !== layer.words && !isTrusted && freeText !== true) {
-      throw new ServiceError(
-        'layer_text_not_signed',
-        `text.${name} needs a signed URL, because the layer ${name} does not allow free texts.`,
-      );
-    }
-    const shown = given ?? layer.words;
-    return shown.trim() === '' ? [] : [{ ...layer, words: shown }];
-  });
+  const named = (names ?? []).flatMap((name) => namedLayer(name, texts, project, isTrusted) ?? []);
+  const layers = [watermarkLayer(project) ?? [], named].flat();
   return layers.length === 0 ? null : layers;
+}
+
+/** Null for a text without words. */
+function namedLayer(
+  name: string,
+  texts: ReadonlyMap<string, string>,
+  project: Project,
+  isTrusted: boolean,
+): Layer | null {
+  const { image, text = {} } = findLayer(project, name);
+  const given = texts.get(name);
+  if (image !== undefined) {
+    if (given !== undefined)
+      throw invalid(`The layer ${name} is an image: text.${name} has no effect.`);
+    const values = valuesOf(name, 'image', image);
+    const layer = { kind: 'image', ...values, isWatermark: false } as ImageLayer;
+    checkFile(project, layer);
+    return layer;
+  }
+  const { freeText, ...values } = valuesOf(name, 'text', text);
+  const layer = { kind: 'text', ...values } as TextLayer;
+  checkFile(project, layer);
+  if (given !== undefined && given !== layer.words && !isTrusted && freeText !== true) {
+    throw new ServiceError(
+      'layer_text_not_signed',
+      `text.${name} needs a signed URL, because the layer ${name} does not allow free texts.`,
+    );
+  }
+  const shown = given ?? layer.words;
+  return shown.trim() === '' ? null : { ...layer, words: shown };
+}
+
+type WatermarkSettings = Pick<
+  ProjectSettings,
+  Extract<keyof ProjectSettings, `watermark${string}`>
+>;
+
+/** Null for a project without a watermark. The margin has no effect along a side at whose middle the watermark is. */
+export function watermarkLayer(project: WatermarkSettings): ImageLayer | null {
+  const { watermarkEnabled, watermarkUrl, watermarkPosition: position, watermarkMargin } = project;
+  if (!watermarkEnabled || watermarkUrl === null) return null;
+  const margin = (middle: readonly Gravity[]): Length => ({
+    amount: middle.includes(position) ? 0 : watermarkMargin,
+    unit: 'px',
+  });
+  return {
+    kind: 'image',
+    url: watermarkUrl,
+    position,
+    offsetX: margin(['north', 'center', 'south']),
+    offsetY: margin(['west', 'center', 'east']),
+    tiled: false,
+    opacity: project.watermarkOpacity,
+    scale: project.watermarkScale,
+    rotate: 0,
+    blend: 'over',
+    isWatermark: true,
+  };
 }
 
 /** @throws ServiceError source_not_allowed, for the URL of a layer's image or font */
@@ -76,10 +116,12 @@ function checkFile(project: Project, layer: Layer): void {
   if (url !== null) checkSource(project, new URL(url));
 }
 
-/** The variant without the watermark or the layer that an error names; null for another error. */
-export function withoutFailed(variant: Variant, { details }: ServiceError): Variant | null {
-  if (details.watermark === true) return { ...variant, watermark: null };
-  if (details.layer === undefined || variant.layers === null) return null;
-  const layers = variant.layers.toSpliced(details.layer, 1);
-  return { ...variant, layers: layers.length === 0 ? null : layers };
+/** The layer that an error names, and the variant without it; null for another error. */
+export function withoutFailed(variant: Variant, { details }: ServiceError) {
+  const { layer: index } = details;
+  const layers = variant.layers ?? [];
+  const layer = index === undefined ? undefined : layers[index];
+  if (index === undefined || layer === undefined) return null;
+  const others = layers.toSpliced(index, 1);
+  return { layer, rest: { ...variant, layers: others.length === 0 ? null : others } };
 }

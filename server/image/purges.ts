@@ -2,30 +2,14 @@ import { hash } from 'node:crypto';
 import { canonicalUrl } from '../../contract/hosts.ts';
 import { objectPrefix } from '../../pool/cache/object-key.ts';
 import type { ImageTags, Provenance } from '../../pool/image.ts';
+import { sourceTag } from '../../pool/inputs.ts';
 import type { ImagePurges } from '../../pool/purges.ts';
-import { layerUrl, type Variant } from '../../pool/variant.ts';
 import type { Project } from '../../store/projects.ts';
 import { type Purges, renewBelow } from '../../store/purges.ts';
 import { hasPrefix, keyPrefix } from './key.ts';
 
-/** The tag of a source or a watermark: 120 bits of its URL's SHA-256, equal for all notations of the URL. */
-export function sourceTag(url: URL): string {
-  return hash('sha256', canonicalUrl(url).href, 'hex').slice(0, 30);
-}
-
-/** The tags of an image. */
-export function imageTags(project: string, source: URL, { watermark, layers }: Variant): ImageTags {
-  const urls = (layers ?? []).flatMap((layer) => layerUrl(layer) ?? []);
-  return {
-    project,
-    source: sourceTag(source),
-    watermark: watermark === null ? null : sourceTag(new URL(watermark.url)),
-    ...(urls.length > 0 && { layers: urls.map((url) => sourceTag(new URL(url))) }),
-  };
-}
-
 /**
- * A source, a watermark or a file of a layer as CDNs know it, equal for all notations of the URL. With the project,
+ * A source or a layer's file as CDNs know it, equal for all notations of the URL. With the project,
  * so that a purge of one project leaves the images of others.
  */
 export const cdnSourceTag = (project: string, url: URL): string =>
@@ -35,14 +19,10 @@ export const cdnSourceTag = (project: string, url: URL): string =>
 export const cdnProjectTag = (project: string): string => `p-${keyPrefix(project)}`;
 
 /** The number of the last purge that concerns an image; 0 for none. */
-function lastPurge(
-  purges: Purges | undefined,
-  { source, watermark, layers = [] }: ImageTags,
-): number {
+function lastPurge(purges: Purges | undefined, { inputs }: ImageTags): number {
   if (purges === undefined) return 0;
   const { all, sources } = purges;
-  const tags = watermark === null ? [source, ...layers] : [source, watermark, ...layers];
-  return Math.max(all, ...tags.map((tag) => sources[tag] ?? 0));
+  return Math.max(all, ...inputs.map((tag) => sources[tag] ?? 0));
 }
 
 /** Whether a project has purged an image of a cache. */

@@ -19,6 +19,7 @@ export function resolveVariant(
   hints: Hints,
   accepted: Accepted,
   project: ProjectSettings,
+  layers: Variant['layers'] = null,
 ): Variant {
   const { preset, layer, fallback, download, v, ...transform } = options;
   const { w, h, dpr, extend, fit = project.defaultFit, pos, fp, ...appearance } = transform;
@@ -36,7 +37,7 @@ export function resolveVariant(
     extend: border(extend, ratio),
     background: bg ?? null,
     modulate: modulation(options),
-    watermark: watermark(project),
+    layers,
     ...output(fmt, accepted, project.autoFormat),
     quality: q ?? project.defaultQuality,
     maxBytes: maxbytes ?? null,
@@ -96,17 +97,6 @@ function modulation(options: Options): Modulation | null {
   } = options;
   const isNeutral = brightness === 1 && saturation === 1 && hue === 0 && lightness === 0;
   return isNeutral ? null : { brightness, saturation, hue, lightness };
-}
-
-function watermark(project: ProjectSettings): Variant['watermark'] {
-  if (!project.watermarkEnabled || project.watermarkUrl === null) return null;
-  return {
-    url: project.watermarkUrl,
-    position: project.watermarkPosition,
-    opacity: project.watermarkOpacity,
-    scale: project.watermarkScale,
-    margin: project.watermarkMargin,
-  };
 }
 
 const isPlaceholder = (format: string): format is PlaceholderKind =>

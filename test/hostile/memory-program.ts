@@ -3,7 +3,7 @@ import { TransformQueue } from '../../pool/execution/transform-queue.ts';
 import { outputFormats } from '../../pool/variant.ts';
 import { childrenOf } from '../children.ts';
 import { patient, settings } from '../pool/execution/pools.ts';
-import { noise, shared, variant } from '../pool/rendering/pictures.ts';
+import { noise, shared, variant, watermark } from '../pool/rendering/pictures.ts';
 import { pictures } from './inputs/pictures.ts';
 
 /**
@@ -32,7 +32,7 @@ const effects = [
   {},
   { rotate: 90 },
   { blur: 1 },
-  { watermark: { url: '', position: 'east', opacity: 50, scale: 20, margin: 2 } },
+  { layers: watermark({ position: 'east', opacity: 50, margin: 2 }) },
   { opacity: 0.5 },
   { crop: { left: 3, top: 2, width: 60, height: 50 } },
   { copyright: true, keepProfile: true },
@@ -61,7 +61,7 @@ async function next(): Promise<number> {
     quality: 100 - (count % 60),
     ...effects[(index + round) % effects.length],
   });
-  const layers = requested.watermark === null ? [] : [mark];
+  const layers = requested.layers === null ? [] : [mark];
   const source = sources[index % sources.length] ?? large;
   return (await pool.transform(source, requested, { ...patient, layers })).body.byteLength;
 }

@@ -1,25 +1,26 @@
 import t from 'tap';
 import { ServiceError } from '../../contract/errors.ts';
 import { type Coalescer, onlyProcess } from '../../pool/coalescer.ts';
+import { imageInputs } from '../../pool/inputs.ts';
 import {
   type FollowingRequest,
   Revalidator,
   type RevalidatorEnvironment,
 } from '../../pool/revalidator.ts';
 import type { SourceLease } from '../../pool/source/sources.ts';
+import type { ImageLayer } from '../../pool/variant.ts';
 import { until } from '../until.ts';
 import { noPurges } from './cache/pictures.ts';
-import { variant } from './rendering/pictures.ts';
+import { variant, watermark } from './rendering/pictures.ts';
 
 const bounds = { minAge: 1, maxAge: 1_000, staleIfError: 1_000 };
 
 const request: FollowingRequest = {
   project: 'prj_1',
-  source: new URL('https://a.example/a.jpg'),
+  inputs: imageInputs(new URL('https://a.example/a.jpg'), null, variant(), () => true),
   variant: variant(),
   purges: noPurges,
-  freshness: { sourceAge: 'origin', sourceKey: 'a', watermarkKey: null },
-  allowed: () => true,
+  freshness: { sourceAge: 'origin', stateKeys: ['a'] },
   background: false,
 };
 
@@ -47,9 +48,9 @@ t.test('an origin that fails another process keeps the old image for stale-if-er
     ask,
     now: () => at,
   });
-  revalidator.fetched('source', request, lease(at));
+  revalidator.fetched(request, [lease(at)]);
   const { signal } = new AbortController();
-  const changed = { source: at, watermark: 0 };
+  const changed = [at];
   at += 50_000;
   t.same(await revalidator.validFrom(request, signal), changed);
   t.match(revalidator.report(request, { fetchedAt: changed }), {
@@ -75,8 +76,8 @@ t.test('an expired source is asked before its image is used', async (t) => {
     now: () => at,
   };
   const revalidator = new Revalidator(environment);
-  revalidator.fetched('source', request, lease(at));
-  const changed = { source: at, watermark: 0 };
+  revalidator.fetched(request, [lease(at)]);
+  const changed = [at];
   at += 50_000;
   const { signal } = new AbortController();
   t.same(await revalidator.validFrom(request, signal), changed, 'it has not changed');
@@ -85,11 +86,16 @@ t.test('an expired source is asked before its image is used', async (t) => {
   t.equal(revalidator.report(request, { fetchedAt: changed }).freshUntil, at + 10_000);
 });
 
-/** A revalidator with a source that expired 40 s ago. */
-function expired(
-  t: { teardown(action: () => void): void },
-  input: 'source' | 'watermark' = 'source',
-) {
+/** An image with a layer, whose states have the keys `a` and `b`. */
+const withLayer = (layer: ImageLayer): FollowingRequest => {
+  const layered = variant({ layers: [layer] });
+  const inputs = imageInputs(new URL('https://a.example/a.jpg'), null, layered, () => true);
+  const freshness = { sourceAge: 'origin', stateKeys: ['a', 'b'] } as const;
+  return { ...request, inputs, variant: layered, freshness };
+};
+
+/** A revalidator with the last input of a request, which expired 40 s ago. */
+function expired(t: { teardown(action: () => void): void }, asked = request) {
   const clock = { at: 1_000_000 };
   const answers: ((answer: Awaited<ReturnType<RevalidatorEnvironment['ask']>>) => void)[] = [];
   const failures: ((error: unknown) => void)[] = [];
@@ -105,24 +111,35 @@ function expired(
     now: () => clock.at,
   });
   t.teardown(() => revalidator.close());
-  const watermarkKey = input === 'watermark' ? 'b' : null;
-  const both = { ...request, freshness: { ...request.freshness, watermarkKey } };
-  revalidator.fetched(input, both, { ...lease(clock.at), freshness: strict });
+  const old = { ...lease(clock.at), freshness: strict };
+  revalidator.fetched(
+    asked,
+    asked.inputs.map(() => old),
+  );
   clock.at += 50_000;
-  if (input === 'watermark') revalidator.fetched('source', both, lease(clock.at));
-  return { revalidator, clock, answers, failures, request: both };
+  revalidator.fetched(
+    asked,
+    asked.inputs.slice(1).map(() => lease(clock.at)),
+  );
+  return { revalidator, clock, answers, failures, request: asked };
 }
 
 const strict = { maxAge: 10, staleWhileRevalidate: 0, staleIfError: 0 };
 const unchanged = (at: number) => ({ ...lease(at), freshness: strict, bytes: null });
 const { signal } = new AbortController();
 
-t.test('a failure of the watermark names the watermark', async (t) => {
-  const { revalidator, failures, request } = expired(t, 'watermark');
-  const asked = revalidator.validFrom(request, signal);
-  await until('the question', () => failures.length === 1);
-  failures[0]?.(new ServiceError('source_timeout', 'The source did not arrive.'));
-  await t.rejects(asked, { code: 'source_timeout', details: { watermark: true } });
+t.test('a failure of a layer names the layer', async (t) => {
+  const [mark] = watermark();
+  for (const [layer, message] of [
+    [mark, /^The watermark cannot be used\. /],
+    [{ ...mark, isWatermark: false }, /^A layer cannot be used\. /],
+  ] as const) {
+    const { revalidator, failures, request } = expired(t, withLayer(layer));
+    const asked = revalidator.validFrom(request, signal);
+    await until('the question', () => failures.length === 1);
+    failures[0]?.(new ServiceError('source_timeout', 'The source did not arrive.'));
+    await t.rejects(asked, { code: 'source_timeout', message, details: { layer: 0 } });
+  }
 });
 
 t.test('a slow answer is used, even if it has expired', async (t) => {
@@ -131,7 +148,7 @@ t.test('a slow answer is used, even if it has expired', async (t) => {
   await until('the question', () => answers.length === 1);
   clock.at += 20_000;
   answers[0]?.(unchanged(clock.at));
-  t.same(await asked, { source: 1_000_000, watermark: 0 });
+  t.same(await asked, [1_000_000]);
 });
 
 t.test('requests that leave do not make the next one ask again', async (t) => {
@@ -154,7 +171,7 @@ t.test('a refusal of this service is no failure of the origin', async (t) => {
   await until('the question', () => failures.length === 1);
   failures[0]?.(new ServiceError('overloaded', 'Too many sources are being fetched.'));
   await t.rejects(asked, { code: 'overloaded' });
-  const times = { source: 1_000_000, watermark: 0 };
+  const times = [1_000_000];
   t.equal(revalidator.report(request, { fetchedAt: times }).error, null);
   const again = revalidator.validFrom(request, signal);
   await until('another question', () => failures.length === 2);
@@ -168,9 +185,9 @@ t.test('an image of older bytes is reported as stale', async (t) => {
   await until('the question', () => answers.length === 1);
   answers[0]?.(lease(clock.at, 'b'));
   const changed = await asked;
-  t.same(changed, { source: clock.at, watermark: 0 });
+  t.same(changed, [clock.at]);
   t.ok(revalidator.report(request, { fetchedAt: changed }).freshUntil > clock.at);
-  const older = { source: clock.at - 1, watermark: 0 };
+  const older = [clock.at - 1];
   t.equal(revalidator.report(request, { fetchedAt: older }).freshUntil, clock.at);
 });
 
@@ -188,10 +205,11 @@ t.test('a project whose origin hangs leaves questions to others', async (t) => {
     now: () => at,
   });
   t.teardown(() => revalidator.close());
-  const refresh = (project: string, sourceKey: string) => {
-    const source = new URL(`https://${project}.example/a.jpg`);
-    const freshness = { sourceAge: 10, sourceKey, watermarkKey: null };
-    revalidator.refresh({ ...request, project, source, freshness });
+  const refresh = (project: string, stateKey: string) => {
+    const url = new URL(`https://${project}.example/a.jpg`);
+    const inputs = imageInputs(url, null, request.variant, () => true);
+    const freshness = { sourceAge: 10, stateKeys: [stateKey] };
+    revalidator.refresh({ ...request, project, inputs, freshness });
   };
   for (let i = 0; i < 1_000; i += 1) refresh('a', `a${i}`);
   refresh('b', 'b');

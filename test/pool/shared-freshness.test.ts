@@ -4,6 +4,7 @@ import { parseS3Location } from '../../contract/s3-location.ts';
 import { onlyProcess } from '../../pool/coalescer.ts';
 import { Engine } from '../../pool/engine.ts';
 import { allFormats } from '../../pool/formats/optional-formats.ts';
+import { imageInputs } from '../../pool/inputs.ts';
 import { until } from '../until.ts';
 import { noPurges } from './cache/pictures.ts';
 import { settings } from './execution/pools.ts';
@@ -61,12 +62,11 @@ async function startMachines(t: Test) {
         String(width).padStart(64, '0'),
         {
           project: 'prj_1',
-          source: origin.url('/picture.png'),
-          allowed: () => true,
+          inputs: imageInputs(origin.url('/picture.png'), null, variant(), () => true),
           background: false,
           variant: variant({ width }),
           purges: noPurges,
-          freshness: { sourceAge: 'origin', sourceKey: 'f'.repeat(64), watermarkKey: null },
+          freshness: { sourceAge: 'origin', stateKeys: ['f'.repeat(64)] },
         },
         new AbortController().signal,
       );

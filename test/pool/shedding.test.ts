@@ -5,6 +5,7 @@ import { onlyProcess } from '../../pool/coalescer.ts';
 import { Engine } from '../../pool/engine.ts';
 import { Schedule } from '../../pool/execution/schedule.ts';
 import { allFormats } from '../../pool/formats/optional-formats.ts';
+import { imageInputs } from '../../pool/inputs.ts';
 import type { Variant } from '../../pool/variant.ts';
 import { stopClock } from '../clock.ts';
 import { temporaryFolder } from '../temporary-root.ts';
@@ -58,8 +59,7 @@ async function startEngine(
       keyOf(name),
       {
         project,
-        source: url(path),
-        allowed: () => true,
+        inputs: imageInputs(url(path), null, variant(), () => true),
         background: false,
         variant: variant({ width: 20, ...more }),
         purges: noPurges,

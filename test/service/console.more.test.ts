@@ -4,9 +4,9 @@ import type { BrowserContext, BrowserContextOptions, Locator, Page } from 'playw
 import sharp from 'sharp';
 import t from 'tap';
 import { pictures, picture as samplePicture } from '../../bench/origin/pictures.ts';
+import { sourceTag } from '../../pool/inputs.ts';
 import { endpoints } from '../../server/control/endpoints.ts';
 import { parameterNames } from '../../server/image/parameters.ts';
-import { sourceTag } from '../../server/image/purges.ts';
 import { patienceMs, until } from '../until.ts';
 import { noChromium, startChromium } from './chromium.ts';
 import { baseUrl, rootKey, startControl } from './control/control.ts';

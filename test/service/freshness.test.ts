@@ -275,6 +275,19 @@ t.test('a changed watermark is a changed source', async (t) => {
   await until('the new one', async () => (await get()).version === 200);
 });
 
+t.test('a changed picture of a layer is a changed source', async (t) => {
+  const { publish, get, forward, store, project, origin } = await start(t, minute);
+  const url = `${origin.url}/badge.png`;
+  await store.projects.setLayer(project, 'badge', { image: { url, scale: 100 } });
+  await publish(1);
+  await publish(100, {}, '/badge.png');
+  await until('the layer', async () => (await get('&layer=badge')).version === 100);
+  await publish(200, {}, '/badge.png');
+  forward(61);
+  t.match(await get('&layer=badge'), { version: 100, tier: 'memory' });
+  await until('the new one', async () => (await get('&layer=badge')).version === 200);
+});
+
 t.test('prewarming asks before a stale image counts as warm', async (t) => {
   const { publish, get, forward, warm, requests } = await start(t, minute);
   await publish(1);

@@ -6,7 +6,8 @@ import t, { type Test } from 'tap';
 import { projectWebhookSecret } from '../../contract/webhook-secret.ts';
 import { decodeProvenance } from '../../pool/cache/file.ts';
 import type { Provenance } from '../../pool/image.ts';
-import { cdnProjectTag, cdnSourceTag, sourceTag } from '../../server/image/purges.ts';
+import { sourceTag } from '../../pool/inputs.ts';
+import { cdnProjectTag, cdnSourceTag } from '../../server/image/purges.ts';
 import { Projects } from '../../store/projects.ts';
 import { more } from '../more.ts';
 import { startTestS3, variables } from '../pool/s3/server.ts';
@@ -122,14 +123,14 @@ t.test('a purge replaces what every process, memory and disk have', async (t) =>
   await until('it is done', async () => (await progress()).status === 'done');
   t.match(await progress(), { sourceCount: 1, machines: [{ name: hostname(), images: Number }] });
   const old = cachedFiles(control).filter(
-    ({ tags, stamp }) => tags.source === sourceTag(new URL(url('/a.png'))) && stamp === 0,
+    ({ tags, stamp }) => tags.inputs[0] === sourceTag(new URL(url('/a.png'))) && stamp === 0,
   );
   t.same(old, [], 'their bytes are gone');
   const tag = sourceTag(new URL(url('/a.png')));
   await until('they are gone from the bucket', () =>
     [...bucket.objects.values()].every(({ body }) => {
       const provenance = decodeProvenance(body);
-      return provenance?.tags.source !== tag || provenance.stamp > 0;
+      return provenance === null || provenance.tags.inputs[0] !== tag || provenance.stamp > 0;
     }),
   );
   t.ok(bucket.objects.size >= 2, 'images of other sources stay');

@@ -65,7 +65,7 @@ t.test('an image that one machine has rendered is read by the others', async (t)
 
 eachHttpServer('who can write to the bucket cannot choose a response', async (t, server) => {
   const { bucket, first, second, project, get } = await startMachines(t, server.environment);
-  const tags = { project, source: 'a', watermark: null };
+  const tags = { project, inputs: ['a'] };
   const body = Buffer.from('<script>alert(document.domain)</script>');
   const page = { body, etag: entityTag(body) };
   const forgeries = [

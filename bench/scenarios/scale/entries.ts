@@ -16,12 +16,12 @@ const image: Image = {
   body,
   contentType: 'image/webp',
   etag: entityTag(body),
-  fetchedAt: { source: 1, watermark: 0 },
+  fetchedAt: [1],
   width: 1,
   height: 1,
 };
 
-const provenance = { tags: { project: '', source: '', watermark: null }, stamp: 0 };
+const provenance = { tags: { project: '', inputs: [''] }, stamp: 0 };
 
 /** Whether this number of entries fits in half of the free space. */
 export async function hasRoom(folder: string, count: number): Promise<boolean> {

@@ -1,7 +1,7 @@
 import sharp from 'sharp';
 import { seeded } from '../../../bench/load/random.ts';
-import { layersOf } from '../../../pool/rendering/layer.ts';
 import type { Layer, Variant } from '../../../pool/variant.ts';
+import { watermarkLayer } from '../../../server/image/layers.ts';
 import { readOptions } from '../../../server/image/options.ts';
 import {
   type ParameterName,
@@ -76,6 +76,7 @@ const layers: readonly Layer[] = [
     scale: 30,
     rotate: 20,
     blend: 'multiply',
+    isWatermark: false,
   },
 ];
 const watermark = {
@@ -105,13 +106,20 @@ export async function renders(seed: number, from: number, count: number): Promis
     const bytes = all.get(source);
     if (bytes === undefined) throw new Error(`there is no source ${source}`);
     const options = readOptions(new Map(new URLSearchParams(query)));
-    const resolved = resolveVariant(options, hints, accepted, project(settings));
-    const variant = drawn ? { ...resolved, layers } : resolved;
+    const owner = project(settings);
+    const shown = [watermarkLayer(owner) ?? [], drawn ? layers : []].flat();
+    const variant = resolveVariant(
+      options,
+      hints,
+      accepted,
+      owner,
+      shown.length === 0 ? null : shown,
+    );
     return {
       known: false,
       what: `${source}?${query} ${JSON.stringify(settings)}${drawn ? ' with a layer' : ''}`,
       source: bytes,
-      layers: layersOf(variant).map(() => mark),
+      layers: shown.map(() => mark),
       variant,
     };
   };

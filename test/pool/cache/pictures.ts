@@ -14,12 +14,12 @@ export function picture(bytes: number, name = 'a'): Image {
     etag: entityTag(body),
     width: 40,
     height: 30,
-    fetchedAt: { source: 1, watermark: 0 },
+    fetchedAt: [1],
   };
 }
 
 export const provenance: Provenance = {
-  tags: { project: 'prj_1', source: 'a', watermark: null },
+  tags: { project: 'prj_1', inputs: ['a'] },
   stamp: 0,
 };
 

@@ -252,7 +252,7 @@ t.test('a HEIC that cannot be read for its encoding is unsupported, and not corr
 t.test('a HEIC may be a watermark', async (t) => {
   const below = await plain(100, 100, yellow);
   const mark = watermark({ position: 'center', scale: 50 });
-  t.ok(near((await drawn(below, { watermark: mark }, heic('two'))).middle, blue, 20));
+  t.ok(near((await drawn(below, { layers: mark }, heic('two'))).middle, blue, 20));
 });
 
 t.test('a size in the header that is not that of the picture is refused', async (t) => {

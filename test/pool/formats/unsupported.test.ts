@@ -40,7 +40,7 @@ t.test('the still image of an AVIF sequence is used', async (t) => {
   sequence.write('avis', 8, 'latin1');
   t.ok(near((await drawn(sequence)).at(5, 5), [200, 60, 40]));
   const mark = watermark({ position: 'center', scale: 50 });
-  const marked = await drawn(await noise(40, 20).png().toBuffer(), { watermark: mark }, sequence);
+  const marked = await drawn(await noise(40, 20).png().toBuffer(), { layers: mark }, sequence);
   t.ok(near(marked.at(20, 10), [200, 60, 40]), 'also as a watermark');
 });
 

@@ -82,9 +82,9 @@ const rows: Readonly<Record<string, Row>> = {
   opacity: { options: faint, size: whole, to: paler },
   'opacity and flip': { options: { ...faint, flip: true }, size: whole, to: paler },
   trim: { options: { trim: 10 }, size: whole },
-  watermark: { options: { watermark: mark }, size: whole, at: [[19, 9]] },
+  watermark: { options: { layers: mark }, size: whole, at: [[19, 9]] },
   'watermark, rotate by 270': {
-    options: { watermark: mark, rotate: 270 },
+    options: { layers: mark, rotate: 270 },
     size: [20, 40],
     at: [[5, 5]],
   },
@@ -159,7 +159,7 @@ t.test('a still image has the first frame', async (t) => {
 t.test('every frame has a transparent border and a watermark', async (t) => {
   const extend = { top: 4, right: 3, bottom: 2, left: 1 };
   const bordered = await drawn(sources.gif, { extend, formats: ['webp'] });
-  const marked = await drawn(sources.gif, { watermark: mark, formats: ['webp'] }, white);
+  const marked = await drawn(sources.gif, { layers: mark, formats: ['webp'] }, white);
   for (const page of colours.keys()) {
     const border = await bordered.frame(page);
     t.equal(border.at(0, 10)[3], 0);

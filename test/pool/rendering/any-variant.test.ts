@@ -114,7 +114,6 @@ const variants: fc.Arbitrary<Variant> = fc.record({
   blur: rarely(decimal(0.3, 100)),
   sharpen: rarely(decimal(0.01, 10)),
   opacity: rarely(decimal(0, 1)),
-  watermark: fc.constant(null),
   layers: fc.constant(null),
   formats: fc.constantFrom(...outputFormats.map((format) => [format])),
   negotiated: fc.constant(false),

@@ -40,6 +40,7 @@ const imageLayer = (changes: Partial<ImageLayer> = {}): ImageLayer => ({
   kind: 'image',
   url: 'https://example.com/mark.png',
   scale: 20,
+  isWatermark: false,
   ...placement,
   ...changes,
 });
@@ -85,7 +86,7 @@ const box = async (changes: Partial<ImageLayer>) => changed(await withImage(chan
 t.test('a layer is drawn as the watermark is', async (t) => {
   for (const position of gravities) {
     const scale = 37;
-    const marked = await drawn(source, { watermark: watermark({ position, scale }) }, mark);
+    const marked = await drawn(source, { layers: watermark({ position, scale }) }, mark);
     t.same((await withImage({ position, scale })).etag, marked.etag, position);
   }
 });
@@ -181,7 +182,7 @@ t.test('layers are drawn in their order, on the watermark', async (t) => {
   const layers = [imageLayer(), imageLayer({ scale: 10 })];
   const both = await drawn(source, { layers }, first, second);
   t.ok(near(both.at(82, 52), red) && near(both.at(95, 57), blue));
-  const on = { watermark: watermark({ scale: 40 }), layers };
+  const on = { layers: [...watermark({ scale: 40 }), ...layers] };
   const all = await drawn(source, on, mark, first, second);
   t.ok(near(all.at(65, 45), white) && near(all.at(82, 52), red) && near(all.at(95, 57), blue));
 });
@@ -201,16 +202,13 @@ t.test('layers are on every frame of an animation', async (t) => {
 });
 
 t.test('an error of a layer names it', async (t) => {
-  const layers = [imageLayer(), imageLayer()];
   const text = Buffer.from('no picture');
-  for (const [options, index] of [
-    [{ layers }, 1],
-    [{ layers: layers.slice(1), watermark: watermark() }, 0],
-  ] as const) {
-    await t.rejects(drawn(source, options, mark, text), {
+  for (const below of [imageLayer(), ...watermark()]) {
+    const drawing = drawn(source, { layers: [below, imageLayer()] }, mark, text);
+    await t.rejects(drawing, {
       code: 'source_unsupported',
       message: /^A layer cannot be used\. /,
-      details: { layer: index, watermark: undefined },
+      details: { layer: 1 },
     });
   }
 });

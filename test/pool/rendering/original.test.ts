@@ -6,7 +6,7 @@ import { render } from '../../../pool/rendering/render.ts';
 import type { Variant } from '../../../pool/variant.ts';
 import { propertyRuns } from '../../more.ts';
 import { drawn, limits } from './drawn.ts';
-import { animation, blue, noise, red, shared, variant } from './pictures.ts';
+import { animation, blue, noise, red, shared, variant, watermark } from './pictures.ts';
 
 const photo = await noise(120, 80).blur(2).png().toBuffer();
 const secret = 'A. Photographer';
@@ -97,8 +97,8 @@ t.test('the source is not delivered if pixels change', async (t) => {
     const { body } = await drawn(sources.jpeg, { ...best, formats: ['jpeg'], ...change });
     t.notSame(await pixelsOf(body), own, Object.keys(change).join());
   }
-  const mark = { url: '', position: 'center', opacity: 50, scale: 50, margin: 0 } as const;
-  const options = { ...best, formats: ['jpeg'], watermark: mark } as const;
+  const mark = watermark({ position: 'center', opacity: 50, scale: 50 });
+  const options = { ...best, formats: ['jpeg'], layers: mark } as const;
   t.notSame(await pixelsOf((await drawn(sources.jpeg, options, photo)).body), own, 'watermark');
   const first = await drawn(sources['webp, moving'], { formats: ['webp'], animated: false });
   t.equal((await first.header()).pages ?? 1, 1);

@@ -1,7 +1,13 @@
 import { deflateSync } from 'node:zlib';
 import sharp, { type Color } from 'sharp';
 import type { SourceFacts } from '../../../pool/formats/facts.ts';
-import { plainVariant, type Variant, type Watermark } from '../../../pool/variant.ts';
+import {
+  type Gravity,
+  type ImageLayer,
+  plainVariant,
+  type Variant,
+} from '../../../pool/variant.ts';
+import { watermarkLayer } from '../../../server/image/layers.ts';
 import { be32, pngOf } from '../../hostile/inputs/chunks.ts';
 
 /** A variant with changes; PNG by default. */
@@ -9,10 +15,26 @@ export function variant(changes: Partial<Variant> = {}): Variant {
   return { ...plainVariant, formats: ['png'], ...changes };
 }
 
-/** An opaque watermark in the lower right corner, with changes. */
-export function watermark(changes: Partial<Watermark> = {}): Watermark {
-  const url = 'https://example.com/mark.png';
-  return { url, position: 'southeast', opacity: 100, scale: 20, margin: 0, ...changes };
+export interface WatermarkChanges {
+  readonly position?: Gravity;
+  readonly opacity?: number;
+  readonly scale?: number;
+  readonly margin?: number;
+}
+
+/** The layer of an opaque watermark in the lower right corner, with changes. */
+export function watermark(changes: WatermarkChanges = {}): readonly [ImageLayer] {
+  const { position = 'southeast', opacity = 100, scale = 20, margin = 0 } = changes;
+  const layer = watermarkLayer({
+    watermarkEnabled: true,
+    watermarkUrl: 'https://example.com/mark.png',
+    watermarkPosition: position,
+    watermarkOpacity: opacity,
+    watermarkScale: scale,
+    watermarkMargin: margin,
+  });
+  if (layer === null) throw new Error('the project has no watermark');
+  return [layer];
 }
 
 /** Values of `modulate` that change nothing. */

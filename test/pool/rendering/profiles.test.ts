@@ -51,7 +51,7 @@ const sources: Readonly<Record<string, Uint8Array>> = {
   CMYK: await flat().toColourspace('cmyk').withIccProfile('cmyk').jpeg({ quality: 95 }).toBuffer(),
 };
 
-const marked = { watermark: watermark({ position: 'northwest', scale: 10 }) };
+const marked = { layers: watermark({ position: 'northwest', scale: 10 }) };
 const changes: Readonly<Record<string, Partial<Variant>>> = {
   scaled: { width: 32 },
   'turned by any angle': { rotate: 10, width: 50 },
@@ -134,7 +134,7 @@ t.test('an animation keeps its profile unless its frames are processed one by on
     rotated: { rotate: 90 },
     blurred: { blur: 2 },
     opacity: { opacity: 1 },
-    watermark: marked,
+    'with a watermark': marked,
   };
   for (const [name, options] of Object.entries(passes)) {
     const keep = { formats: ['webp'], stripMetadata: false } as const;
@@ -243,7 +243,7 @@ t.test('colours added to a wide gamut are converted from sRGB', async (t) => {
     contain: { width: 100, height: 50, fit: 'contain', background },
     'rotated by any angle': { rotate: 45, background },
     'flattened and extended': { flatten: true, ...border },
-    watermark: marked,
+    'with a watermark': marked,
   };
   for (const [name, source] of Object.entries(wideSources)) {
     for (const [what, options] of Object.entries(additions)) {

@@ -1,34 +1,23 @@
 import sharp from 'sharp';
 import t from 'tap';
-import { type Gravity, gravities, type Variant, type Watermark } from '../../../pool/variant.ts';
+import { type Gravity, gravities, type Variant } from '../../../pool/variant.ts';
 import { drawn, plain } from './drawn.ts';
-import { claimingPng, near, type Rgb } from './pictures.ts';
+import { claimingPng, near, type Rgb, type WatermarkChanges, watermark } from './pictures.ts';
 
 const white: Rgb = [255, 255, 255];
 const brown: Rgb = [200, 100, 50];
 const source = await plain(100, 60, brown);
 const mark = await plain(40, 20, white);
 
-function watermark(changed: Partial<Watermark> = {}): Watermark {
-  return {
-    url: 'https://example.com/mark.png',
-    position: 'southeast',
-    opacity: 100,
-    scale: 20,
-    margin: 0,
-    ...changed,
-  };
-}
-
 /** The rectangle in which a picture is white. */
 async function marked(
-  changed: Partial<Watermark>,
+  changed: WatermarkChanges,
   options: Partial<Variant> = {},
   bytes: Uint8Array = mark,
 ) {
   const { at, width, height } = await drawn(
     source,
-    { ...options, watermark: watermark(changed) },
+    { ...options, layers: watermark(changed) },
     bytes,
   );
   const xs: number[] = [];
@@ -90,7 +79,7 @@ t.test('the watermark is added last', async (t) => {
 
 t.test('opacity blends the watermark', async (t) => {
   const seen = async (opacity: number, bytes: Uint8Array, options: Partial<Variant> = {}) => {
-    const output = await drawn(source, { ...options, watermark: watermark({ opacity }) }, bytes);
+    const output = await drawn(source, { ...options, layers: watermark({ opacity }) }, bytes);
     return output.at(95, 55);
   };
   t.ok(near(await seen(60, mark), [233, 193, 173, 255], 2));
@@ -104,17 +93,17 @@ t.test('opacity blends the watermark', async (t) => {
 
 t.test('a watermark on transparent pixels', async (t) => {
   const clear = await plain(100, 60, [0, 0, 0], 0);
-  const output = await drawn(clear, { watermark: watermark({ opacity: 50 }) }, mark);
+  const output = await drawn(clear, { layers: watermark({ opacity: 50 }) }, mark);
   t.ok(near(output.at(95, 55), [255, 255, 255, 128], 2));
   t.equal(output.at(5, 5)[3], 0);
-  const jpeg = await drawn(clear, { watermark: watermark(), formats: ['jpeg'] }, mark);
+  const jpeg = await drawn(clear, { layers: watermark(), formats: ['jpeg'] }, mark);
   t.ok(near(jpeg.at(5, 5), white, 3));
 });
 
 t.test('an SVG is rasterised at its final size', async (t) => {
   const drawing =
     '<svg xmlns="http://www.w3.org/2000/svg" width="2" height="2"><rect width="1" height="2" fill="#fff"/><rect x="1" width="1" height="2"/></svg>';
-  const output = await drawn(source, { watermark: watermark({ scale: 60 }) }, Buffer.from(drawing));
+  const output = await drawn(source, { layers: watermark({ scale: 60 }) }, Buffer.from(drawing));
   t.ok(near(output.at(69, 30), white, 1) && near(output.at(70, 30), [0, 0, 0], 1));
 });
 
@@ -133,7 +122,7 @@ t.test('errors of the watermark say so', async (t) => {
     [claimingPng(50_000, 50_000, 1), 'source_too_large'],
   ];
   for (const [bytes, code] of broken) {
-    await t.rejects(drawn(source, { watermark: watermark() }, bytes), {
+    await t.rejects(drawn(source, { layers: watermark() }, bytes), {
       code,
       message: /watermark/i,
     });

@@ -14,7 +14,7 @@ export const imageOf = (key: string): Image => ({
   body: Buffer.from(key),
   contentType: 'image/png',
   etag: `"${key}"`,
-  fetchedAt: { source: 1, watermark: 0 },
+  fetchedAt: [1],
   width: 1,
   height: 1,
 });

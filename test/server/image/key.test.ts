@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import t from 'tap';
+import { sourceTag } from '../../../pool/inputs.ts';
 import { rendererVersion } from '../../../pool/rendering/version.ts';
 import type { Variant } from '../../../pool/variant.ts';
 import { variantKey } from '../../../server/image/key.ts';
@@ -11,7 +12,6 @@ import {
   parameters,
 } from '../../../server/image/parameters.ts';
 import { withPreset } from '../../../server/image/preset.ts';
-import { sourceTag } from '../../../server/image/purges.ts';
 import { resolveVariant } from '../../../server/image/resolve-variant.ts';
 import type { ProjectSettings } from '../../../store/projects.ts';
 import { project } from '../../project.ts';
@@ -29,16 +29,16 @@ function variantOf(options: Options, { headers = {}, settings }: Context = {}) {
   return resolveVariant(options, hints, accepted, project(settings));
 }
 
-const tagsOf = (project: string, url = source) => ({
-  project,
-  source: sourceTag(url),
-  watermark: null,
+const inputOf = (url = source, version: string | null = null) => ({
+  url,
+  tag: sourceTag(url),
+  version,
 });
 
 const key = (options: Options, context: Context = {}): string =>
   variantKey(
-    tagsOf('prj_1'),
-    source,
+    'prj_1',
+    inputOf(),
     variantOf(options, { headers: { accept: 'image/avif' }, ...context }),
   );
 
@@ -124,24 +124,20 @@ t.test(
     const variant = variantOf({ w: 9, blur: 2 });
     const reordered = Object.fromEntries(Object.entries(variant).reverse()) as unknown as Variant;
     const keys = [
-      variantKey(tagsOf('prj_1'), source, variant),
-      variantKey(tagsOf('prj_1'), source, variant, null, rendererVersion - 1),
-      variantKey(tagsOf('prj_1'), source, variant, '1'),
-      variantKey(tagsOf('prj_1'), source, variant, '2'),
-      variantKey(tagsOf('prj_2'), source, variant),
+      variantKey('prj_1', inputOf(), variant),
+      variantKey('prj_1', inputOf(), variant, rendererVersion - 1),
+      variantKey('prj_1', inputOf(source, '1'), variant),
+      variantKey('prj_1', inputOf(source, '2'), variant),
+      variantKey('prj_2', inputOf(), variant),
       ...['https://e.com/b.jpg', 'http://e.com/a.jpg', 'https://e.com/a.jpg?1'].map((url) =>
-        variantKey(tagsOf('prj_1', new URL(url)), new URL(url), variant),
+        variantKey('prj_1', inputOf(new URL(url)), variant),
       ),
     ];
     t.equal(new Set(keys).size, keys.length);
-    t.equal(
-      variantKey(tagsOf('prj_1'), source, reordered),
-      keys[0],
-      'not on the order of the fields',
-    );
+    t.equal(variantKey('prj_1', inputOf(), reordered), keys[0], 'not on the order of the fields');
     for (const one of keys) t.match(one, /^[0-9a-f]{64}$/);
     const { dependencies } = JSON.parse(await readFile('package.json', 'utf8'));
-    const sharpVersions: Record<typeof rendererVersion, string> = { 14: '0.35.5' };
+    const sharpVersions: Record<typeof rendererVersion, string> = { 15: '0.35.5' };
     t.equal(
       sharpVersions[rendererVersion],
       dependencies.sharp,

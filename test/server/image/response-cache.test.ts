@@ -14,7 +14,7 @@ const image: Image = {
   etag: '"x"',
   width: 1,
   height: 1,
-  fetchedAt: { source: 1, watermark: 0 },
+  fetchedAt: [1],
 };
 
 /** A response with the state that it depends on. */

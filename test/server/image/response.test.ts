@@ -18,7 +18,7 @@ const image: Image = {
   etag: entityTag(body),
   width: 4,
   height: 3,
-  fetchedAt: { source: 1, watermark: 0 },
+  fetchedAt: [1],
 };
 const unsigned = { expires: Number.POSITIVE_INFINITY, freshness: undefined, report: undefined };
 const forever = cachingHeaders(unsigned, 'miss', 0);

@@ -1,17 +1,18 @@
 import t from 'tap';
 import { ServiceError } from '../../contract/errors.ts';
-import { WatermarkFailures } from '../../pool/watermark-failures.ts';
+import { watermarkInput } from '../../pool/inputs.ts';
+import { LayerFailures } from '../../pool/layer-failures.ts';
 import { until } from '../until.ts';
 
 const url = 'https://a.example/mark.png';
-const watermark = (text = url) => ({ url: new URL(text) });
-const failure = (what: string) => new ServiceError('source_timeout', what).ofWatermark();
+const watermark = (text = url) => ({ project: 'prj_1', input: watermarkInput(new URL(text)) });
+const failure = (what: string) => new ServiceError('source_timeout', what);
 
 /** A cache with a clock and with checks that the test ends. */
 function open() {
   let now = 1;
   const checks: Array<{ resolve(): void; reject(error: Error): void }> = [];
-  const failures = new WatermarkFailures(
+  const failures = new LayerFailures(
     () => new Promise((resolve, reject) => checks.push({ resolve, reject })),
     () => now,
   );
@@ -33,7 +34,7 @@ t.test('a failure is cached and checked again once', async (t) => {
   const { failures, checks, errorOf, pass } = open();
   t.equal(errorOf(), null);
   failures.set(watermark(), failure('It is slow.'));
-  const known = 'The watermark cannot be used. It is slow.';
+  const known = 'It is slow.';
   pass(4_999);
   t.equal(errorOf(), known);
   t.equal(errorOf('https://a.example./mark.png#a'), known, 'any spelling of the URL');
@@ -47,9 +48,9 @@ t.test('a failure is cached and checked again once', async (t) => {
 
   checks[0]?.reject(new ServiceError('source_not_found', 'It is gone.'));
   await until('it has failed again', () => errorOf() !== known);
-  t.equal(errorOf(), 'The watermark cannot be used. It is gone.');
+  t.equal(errorOf(), 'It is gone.');
   pass(5_000);
-  t.equal(errorOf(), 'The watermark cannot be used. It is gone.');
+  t.equal(errorOf(), 'It is gone.');
   checks[1]?.resolve();
   await until('it works', () => errorOf() === null);
   t.equal(checks.length, 2);
@@ -66,7 +67,7 @@ t.test('overload during a check keeps the failure', async (t) => {
     errorOf();
     return checks.length === 2;
   });
-  t.equal(errorOf(), 'The watermark cannot be used. It is slow.');
+  t.equal(errorOf(), 'It is slow.');
 });
 
 t.test('unused failures expire, and delete removes one', async (t) => {

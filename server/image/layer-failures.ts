@@ -1,30 +1,35 @@
 import { LRUCache } from 'lru-cache';
 import type { Logger } from 'pino';
 import type { ServiceError } from '../../contract/errors.ts';
+import type { Layer } from '../../pool/variant.ts';
+
+/** Called when an image is delivered without a layer, which failed. */
+export type OnLayerFailure = (projectId: string, layer: Layer, error: ServiceError) => void;
 
 const everyMs = 60_000;
 const maxProjects = 10_000;
 
 /**
- * Logs images that are delivered without their watermark or a layer, at most once a minute for each project. Their
+ * Logs images that are delivered without a layer, at most once a minute for each project. Their
  * URLs are not logged, because they may contain signatures.
  *
  * @param now ms; must start above 0
  */
-export function logWatermarkFailures(
+export function logLayerFailures(
   log: Pick<Logger, 'warn'>,
   now: () => number = () => performance.now(),
-): (projectId: string, error: ServiceError) => void {
+): OnLayerFailure {
   const logged = new LRUCache<string, true>({
     max: maxProjects,
     ttl: everyMs,
     perf: { now },
     ttlResolution: 0,
   });
-  return (project, { code, message, details }) => {
+  return (project, layer, { code, message }) => {
     if (logged.has(project)) return;
     logged.set(project, true);
-    const missing = details.layer === undefined ? 'their watermark' : 'one of their layers';
+    const isWatermark = layer.kind === 'image' && layer.isWatermark;
+    const missing = isWatermark ? 'their watermark' : 'one of their layers';
     log.warn({ project, code, reason: message }, `images are delivered without ${missing}`);
   };
 }

@@ -1,0 +1,91 @@
+import { LRUCache } from 'lru-cache';
+import { ServiceError } from '../contract/errors.ts';
+import { canonicalUrl } from '../contract/hosts.ts';
+import type { Input } from './inputs.ts';
+import type { OriginOf } from './source/origin.ts';
+
+/**
+ * Age from which a failure is checked again, in ms: as long as failures of other sources are cached. The
+ * check runs in the background, so only the first request for a layer waits for a slow origin.
+ */
+const recheckAfterMs = 5_000;
+/** Age at which a failure is deleted that no request asked for, in ms. */
+const forgetAfterMs = 60_000;
+const maxBytes = 4 * 1024 * 1024;
+/** Estimated size of an entry besides its key: an error with its stack and its cause. */
+const entryBytes = 4_096;
+
+interface Failure {
+  readonly error: ServiceError;
+  /** Clock of the cache, in ms. */
+  readonly at: number;
+  checking: boolean;
+}
+
+/** The image or font of a layer, as a project fetches it. */
+export interface LayerInput {
+  /** The project's id. */
+  readonly project: string;
+  readonly input: Input;
+  /** Default: plain HTTP requests. */
+  readonly originOf?: OriginOf | undefined;
+}
+
+/** All spellings of a URL have the same key. */
+function keyOf({ project, input, originOf }: LayerInput): string {
+  const canonical = canonicalUrl(input.url);
+  const identity = originOf?.(canonical)?.identity ?? '';
+  return `${project} ${input.isFont} ${identity} ${canonical.href}`;
+}
+
+/** A cache of the layers that could not be used. */
+export class LayerFailures {
+  readonly #check: (layer: LayerInput) => Promise<void>;
+  readonly #now: () => number;
+  readonly #failures: LRUCache<string, Failure>;
+
+  /**
+   * @param check fetches and decodes a layer; rejects when it cannot be used
+   * @param now clock in ms; must start above 0, and only differences count
+   */
+  constructor(check: (layer: LayerInput) => Promise<void>, now = () => performance.now()) {
+    this.#check = check;
+    this.#now = now;
+    this.#failures = new LRUCache({
+      maxSize: maxBytes,
+      sizeCalculation: (_, key) => entryBytes + 2 * key.length,
+      ttl: forgetAfterMs,
+      perf: { now },
+      ttlResolution: 0,
+    });
+  }
+
+  /** @throws ServiceError the cached failure of a layer, which may start a check */
+  requireUsable(layer: LayerInput): void {
+    const failure = this.#failures.get(keyOf(layer));
+    if (failure === undefined) return;
+    if (!failure.checking && this.#now() - failure.at >= recheckAfterMs)
+      void this.#recheck(layer, failure);
+    throw failure.error;
+  }
+
+  set(layer: LayerInput, error: ServiceError): void {
+    this.#failures.set(keyOf(layer), { error, at: this.#now(), checking: false });
+  }
+
+  delete(layer: LayerInput): void {
+    this.#failures.delete(keyOf(layer));
+  }
+
+  async #recheck(layer: LayerInput, failure: Failure): Promise<void> {
+    failure.checking = true;
+    try {
+      await this.#check(layer);
+      this.delete(layer);
+    } catch (error) {
+      // `overloaded` is not a failure of the layer.
+      const isOwn = error instanceof ServiceError && error.code !== 'overloaded';
+      this.set(layer, isOwn ? error : failure.error);
+    }
+  }
+}
