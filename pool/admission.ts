@@ -1,28 +1,93 @@
-import { isLive, type Producer, type Work } from './producer.ts';
+import { ServiceError } from '../contract/errors.ts';
+import type { TransformQueue } from './execution/transform-queue.ts';
+import { FairShare, type Owner } from './fair-share.ts';
 
-/** The admission of one miss to the transform queue. */
+/**
+ * Limit of misses in progress. Fetches and transforms have limits of their own; this one bounds the
+ * requests that wait for the same source, at a few kilobytes each.
+ */
+const maxMisses = 2_048;
+const guaranteedMisses = 32;
+
+/** One for all, because an error's stack is a twelfth of the CPU time of a refusal. */
+const refusal = new ServiceError('overloaded', 'Too many transforms are waiting.');
+
+/** Decides whether a miss may begin, before anything is fetched for it. */
 export class Admission {
-  readonly #producer: Producer;
-  readonly #work: Work;
-  #leave: (() => void) | null = null;
+  readonly #transforms: TransformQueue;
+  readonly #share = new FairShare(maxMisses, guaranteedMisses);
+  /** Total refusals: misses in progress, and places in the transform queue. */
+  readonly refused = { misses: 0, queue: 0 };
 
-  constructor(producer: Producer, work: Work) {
-    this.#producer = producer;
-    this.#work = work;
+  constructor(transforms: TransformQueue) {
+    this.#transforms = transforms;
+  }
+
+  /** @throws ServiceError overloaded, when too many misses are in progress */
+  admit(owner: Owner): Permit {
+    if (!this.#share.take(owner, 1)) throw this.#refuse('misses');
+    return new Permit(this, () => this.#share.release(owner, 1));
+  }
+
+  /** Whether the transform queue has no place for a live request. */
+  isFull(project: string): boolean {
+    return this.#transforms.isFull(project);
+  }
+
+  /** @throws ServiceError overloaded, when it is full */
+  requirePlace(project: string): void {
+    if (this.isFull(project)) throw this.#refuse('queue');
   }
 
   /**
-   * Reserves a place for live work, once.
-   * @throws ServiceError overloaded, or that of a watermark or a layer that could not be used recently
+   * Reserves a place in the transform queue for a live request, until the returned function is called.
+   * @throws ServiceError overloaded
    */
-  enter(): void {
-    if (this.#leave !== null) return;
-    this.#leave = isLive(this.#work) ? this.#producer.reserve(this.#work.project) : () => {};
-    this.#producer.requireUsableLayers(this.#work);
+  reserve(project: string): () => void {
+    this.requirePlace(project);
+    return this.#transforms.reserve(project);
   }
 
-  /** Releases the place; has no effect without one, or a second time. */
-  leave(): void {
-    this.#leave?.();
+  #refuse(reason: keyof Admission['refused']): ServiceError {
+    this.refused[reason] += 1;
+    return refusal;
+  }
+}
+
+/** The permit of one miss, which carries all that the miss holds until it is released. */
+export class Permit {
+  readonly #admission: Admission;
+  readonly #leaveMisses: () => void;
+  /** Null before the request for a place; without effect for background work. */
+  #leaveQueue: (() => void) | null = null;
+  #endRender: (() => void) | undefined;
+
+  constructor(admission: Admission, leaveMisses: () => void) {
+    this.#admission = admission;
+    this.#leaveMisses = leaveMisses;
+  }
+
+  /**
+   * Reserves a place in the transform queue for live work, once.
+   * @throws ServiceError overloaded
+   */
+  enterQueue(project: string, isLive: boolean): void {
+    this.#leaveQueue ??= isLive ? this.#admission.reserve(project) : () => {};
+  }
+
+  /** Gives up the place: the transform itself has it now, or there will be none. */
+  leaveQueue(): void {
+    this.#leaveQueue?.();
+  }
+
+  /** @throws ServiceError of a project that may not render now */
+  async beginRender(admitRender: (() => Promise<() => void>) | undefined): Promise<void> {
+    this.#endRender = await admitRender?.();
+  }
+
+  release(): void {
+    this.leaveQueue();
+    this.#endRender?.();
+    this.#leaveMisses();
   }
 }

@@ -1,21 +1,20 @@
 import { ServiceError } from '../contract/errors.ts';
-import { Admission } from './admission.ts';
+import { Admission, type Permit } from './admission.ts';
 import { DiskCache, type DiskCacheEvents } from './cache/disk.ts';
 import { MemoryCache, type MemoryEntry } from './cache/memory.ts';
 import { SharedCache, type SharedCacheEnvironment } from './cache/shared-cache.ts';
 import { Cancelled, type Coalescer, type Role } from './coalescer.ts';
-import { FairShare } from './fair-share.ts';
 import type { FreshnessReport } from './freshness.ts';
 import type { Image, Provenance } from './image.ts';
 import type { LayerInput } from './layer-failures.ts';
 import { type ImageRequest, isLive, Producer, type Timings, type Work } from './producer.ts';
-import { flightKey, provenanceOf } from './purges.ts';
 import { type FollowingRequest, Revalidator } from './revalidator.ts';
 import type { EngineSettings } from './settings.ts';
 import { SingleFlight } from './single-flight.ts';
 import type { AddressGuard } from './source/guard.ts';
 import { noObserver, runStage } from './stages.ts';
 import type { ImageTier } from './tiers.ts';
+import { flightKey, isUpToDate, isValid, provenanceOf, type StoredImage } from './validity.ts';
 
 export type { ImageRequest, Timings } from './producer.ts';
 
@@ -42,13 +41,6 @@ export interface EngineEnvironment extends SharedCacheEnvironment {
   readonly now: () => number;
 }
 
-/**
- * Limit of misses in progress. Fetches and transforms have limits of their own; this one bounds the
- * requests that wait for the same source, at a few kilobytes each.
- */
-const maxMisses = 2_048;
-const guaranteedMisses = 32;
-
 /** Returns images from the caches, in memory, on the disk or shared, and renders those that none has. */
 export class Engine {
   readonly #memory: MemoryCache;
@@ -57,7 +49,7 @@ export class Engine {
   readonly #producer: Producer;
   readonly #revalidator: Revalidator;
   readonly #misses = new SingleFlight<string, CacheResult>();
-  readonly #missShare = new FairShare(maxMisses, guaranteedMisses);
+  readonly #admission: Admission;
   /** Total requests that waited for a render of this process, or of another one of this machine. */
   readonly #followers = { process: 0, machine: 0 };
   readonly #environment: EngineEnvironment;
@@ -71,6 +63,7 @@ export class Engine {
     this.#disk = diskCacheFolder === null ? null : new DiskCache(diskCacheFolder, environment.disk);
     this.#shared = sharedCache && new SharedCache(sharedCache, environment);
     this.#producer = new Producer(settings, environment.now);
+    this.#admission = new Admission(this.#producer.transforms);
     const disk = this.#disk;
     this.#revalidator = new Revalidator({
       caches: {
@@ -119,7 +112,19 @@ export class Engine {
 
   stats() {
     const { bytes, maxBytes, count, evictions } = this.#memory;
-    const { refusals } = this.#producer;
+    const transforms = this.#producer.transforms.stats();
+    const sources = this.#producer.sources.stats();
+    const { misses, queue } = this.#admission.refused;
+    const refusals = {
+      /** Misses in progress. */
+      misses,
+      /** Places in the transform queue, or the time that a transform may wait there. */
+      queue: queue + transforms.rejected,
+      /** Fetches in flight. */
+      fetches: sources.rejected,
+      /** Bytes of sources in memory. */
+      heldBytes: sources.heldRejected,
+    };
     return {
       memory: { bytes, maxBytes, count, evictions },
       /** Null without a shared cache. */
@@ -132,8 +137,8 @@ export class Engine {
       /** Total requests refused as `overloaded`, by the exhausted limit. */
       refusals,
       refused: Object.values(refusals).reduce((sum, count) => sum + count),
-      transforms: this.#producer.transforms.stats(),
-      sources: this.#producer.sources.stats(),
+      transforms,
+      sources,
     };
   }
 
@@ -142,47 +147,56 @@ export class Engine {
    * @throws ServiceError, with the detail `layer` when one of the layers cannot be used; or the signal's reason
    */
   async get(key: string, request: ImageRequest, signal: AbortSignal): Promise<CacheResult> {
-    signal.throwIfAborted();
-    if (!followsSource(request)) return this.#get(key, { ...request, ...neverOutdated }, signal);
-    return this.#getFollowing(key, this.#withSharedWait(request), signal);
+    if (followsInputs(request))
+      return this.#getFollowing(key, this.#withSharedWait(request), signal);
+    return this.#get(key, { ...request, ...withoutStates }, signal);
   }
 
-  /** The image of a project whose images follow their sources. */
+  /** The image of a project whose images follow their inputs. */
   async #getFollowing(
     key: string,
     request: FollowingRequest,
     signal: AbortSignal,
   ): Promise<CacheResult> {
-    const validFrom = await this.#revalidator.validFrom(request, signal);
-    const onFetched: Work['onFetched'] = (leases) => this.#revalidator.fetched(request, leases);
-    const isValid = (image: Image) => this.#revalidator.isUpToDate(request, image);
-    const valid = { ...request, validFrom, isValid, onFetched };
-    let result = await this.#get(key, valid, signal);
+    const revalidator = this.#revalidator;
+    await revalidator.check(request, signal);
+    const states = () => revalidator.states(request);
+    const onFetched: Work['onFetched'] = (leases) => revalidator.fetched(request, leases);
+    const following = { ...request, states, onFetched };
+    let result = await this.#get(key, following, signal);
     // It was a render of older bytes that had begun before.
-    if (!isValid(result.image)) result = await this.#get(key, valid, signal);
-    if (result.tier !== 'miss') this.#revalidator.refresh(request);
-    return { ...result, freshness: this.#revalidator.report(request, result.image) };
+    if (!isUpToDate(result.image, states(), this.#environment.now()))
+      result = await this.#get(key, following, signal);
+    if (result.tier !== 'miss') revalidator.refresh(request);
+    return { ...result, freshness: revalidator.report(request, result.image) };
   }
 
-  async #get(key: string, request: ValidRequest, signal: AbortSignal): Promise<CacheResult> {
+  async #get(key: string, request: KnownRequest, signal: AbortSignal): Promise<CacheResult> {
+    signal.throwIfAborted();
     const { background, project, stages = noObserver } = request;
     const flight = flightKey(key, request.purges);
     const entry = this.#readMemory(key, request);
     if (entry !== null) return { image: entry.image, entry, tier: 'memory', timings: {} };
-    if (!background && this.#misses.isBackground(flight)) this.#producer.requirePlace(project);
-    const owner = { project, host: request.inputs[0].url.host };
-    const follows = this.#misses.has(flight);
-    if (!follows && !background && this.#isRefused(key, project))
-      throw this.#producer.refuse('queue');
-    if (!follows && !this.#missShare.take(owner, 1)) throw this.#producer.refuse('misses');
-    const miss = (work: AbortSignal, promoted: AbortSignal) =>
-      this.#miss(key, { ...request, signal: work, promoted }).finally(() =>
-        this.#missShare.release(owner, 1),
+    // Work in the background becomes live with this request, and then needs a place.
+    if (!background && this.#misses.isBackground(flight)) this.#admission.requirePlace(project);
+    const joined = this.#misses.join(flight, signal, background);
+    if (joined !== null) {
+      this.#followers.process += 1;
+      return runStage(
+        stages,
+        'coalesce',
+        () => joined,
+        () => ({ role: 'follower' }),
       );
-    const run = () => this.#misses.run(flight, miss, signal, background);
-    if (!follows) return run();
-    this.#followers.process += 1;
-    return runStage(stages, 'coalesce', run, () => ({ role: 'follower' }));
+    }
+    const isFull = !background && this.#admission.isFull(project);
+    if (isFull && !this.#mayBeStored(key)) this.#admission.requirePlace(project);
+    const permit = this.#admission.admit({ project, host: request.inputs[0].url.host });
+    const miss = (work: AbortSignal, promoted: AbortSignal) =>
+      this.#miss(key, { ...request, signal: work, promoted }, permit).finally(() =>
+        permit.release(),
+      );
+    return this.#misses.run(flight, miss, signal, background);
   }
 
   async close(): Promise<void> {
@@ -191,31 +205,31 @@ export class Engine {
   }
 
   /**
-   * Whether a live request would be refused because no cache has its image. The look for the file does not wait for a
-   * thread of libuv: a refusal takes 0.75 of the CPU time. The shared cache is read in any case.
+   * Whether a cache may have an image that memory has not. The look for the file does not wait for a thread of libuv:
+   * with it a refusal takes 0.75 of the CPU time. The shared cache may have every image.
    */
-  #isRefused(key: string, project: string): boolean {
-    const isFull = this.#shared === null && this.#producer.transforms.isFull(project);
-    return isFull && this.#disk?.has(key) !== true;
+  #mayBeStored(key: string): boolean {
+    return this.#shared !== null || this.#disk?.has(key) === true;
   }
 
-  async #miss(key: string, work: Work): Promise<CacheResult> {
+  async #miss(key: string, work: Work, permit: Permit): Promise<CacheResult> {
     const stored = await this.#readDisk(key, work);
     if (stored !== null) return stored;
-    const admission = new Admission(this.#producer, work);
     // Before the messages to the primary and the fetch, which a refusal would waste. After the disk read,
     // because a full queue must not refuse hits, and an absent file costs one failed `open`. For the same reason
     // after the read of the shared cache, which waits for the network, and only in the process that leads.
-    try {
-      if (this.#shared === null) admission.enter();
-      return await this.#coalesce(key, work, admission);
-    } finally {
-      admission.leave();
-    }
+    if (this.#shared === null) this.#requirePermit(permit, work);
+    return this.#coalesce(key, work, permit);
+  }
+
+  /** @throws ServiceError overloaded, or that of a layer that could not be used recently */
+  #requirePermit(permit: Permit, work: Work): void {
+    permit.enterQueue(work.project, isLive(work));
+    this.#producer.requireUsableLayers(work);
   }
 
   /** Single flight across processes: leads for the key, or receives the image as a follower. */
-  async #coalesce(key: string, work: Work, admission: Admission): Promise<CacheResult> {
+  async #coalesce(key: string, work: Work, permit: Permit): Promise<CacheResult> {
     const role = await this.#join(key, work);
     if (role.role === 'follower') {
       this.#followers.machine += 1;
@@ -225,7 +239,7 @@ export class Engine {
       const stored = role.mayBeStored ? await this.#readDisk(key, work) : null;
       const shared = this.#shared;
       const found = stored ?? (shared === null ? null : await this.#readShared(shared, key, work));
-      const result = found ?? (await this.#produce(key, work, admission));
+      const result = found ?? (await this.#produce(key, work, permit));
       // Followers in other processes must wait for the disk write; this response need not, unless it is that of
       // a prewarming, after which every process must find the image.
       const written = this.#write(key, result, work).then(() => role.succeed(result.image));
@@ -247,7 +261,7 @@ export class Engine {
       retain: () => this.#misses.retain(flight),
       promote: () => {
         // While the queue is full, the followers wait for the work in the background.
-        if (!this.#producer.transforms.isFull(work.project)) this.#misses.promote(flight);
+        if (!this.#admission.isFull(work.project)) this.#misses.promote(flight);
       },
     };
     const { stages = noObserver } = work;
@@ -255,55 +269,58 @@ export class Engine {
     return runStage(stages, 'coalesce', join, ({ role }) => ({ role }));
   }
 
-  async #produce(key: string, work: Work, admission: Admission): Promise<CacheResult> {
-    admission.enter();
-    const ended = await work.admitRender?.();
-    try {
-      this.#environment.onRender('begun', key, {});
-      const { image, timings } = await this.#producer.produce(work, () => admission.leave());
-      this.#environment.onRender('done', key, timings);
-      return this.#keep(key, image, 'miss', work, timings);
-    } finally {
-      ended?.();
-    }
+  async #produce(key: string, work: Work, permit: Permit): Promise<CacheResult> {
+    this.#requirePermit(permit, work);
+    await permit.beginRender(work.admitRender);
+    this.#environment.onRender('begun', key, {});
+    const { image, timings } = await this.#producer.produce(work, () => permit.leaveQueue());
+    this.#environment.onRender('done', key, timings);
+    return this.#keep(key, image, 'miss', work, timings);
   }
 
-  #readMemory(key: string, request: ValidRequest) {
+  #readMemory(key: string, request: KnownRequest) {
     const { purges, stages = noObserver } = request;
     const stage = stages.begin('memory');
-    const found = this.#memory.get(key, this.#environment.now());
-    const isPurged = found !== null && found.provenance.stamp < purges.validFrom;
-    const entry = found !== null && !isPurged && request.isValid(found.image) ? found : null;
-    if (entry !== null && entry.provenance.stamp < purges.renewBelow) {
-      entry.provenance = { ...entry.provenance, stamp: purges.known };
-      void this.#disk?.renew(key, purges);
-      this.#shared?.write(key, entry.image, purges);
-    }
-    stage.end({ hit: entry !== null });
+    const entry = this.#memory.get(key, this.#environment.now());
+    const { stamp } = entry?.provenance ?? { stamp: 0 };
+    const image = this.#use(key, entry && { image: entry.image, stamp }, request);
+    stage.end({ hit: image !== null });
+    if (entry === null || image === null) return null;
+    if (stamp < purges.renewBelow) entry.provenance = provenanceOf(purges);
     return entry;
   }
 
+  /** The image of a cache, unless it is outdated. It is stored with the last known purge when its stamp is too old. */
+  #use(
+    key: string,
+    stored: StoredImage | null,
+    { purges, states }: Pick<Work, 'purges' | 'states'>,
+  ): Image | null {
+    if (stored === null || !isValid(stored, purges, states(), this.#environment.now())) return null;
+    const { image, stamp } = stored;
+    if (stamp < purges.renewBelow) {
+      void this.#disk?.renew(key, purges);
+      this.#shared?.write(key, image, purges);
+    }
+    return image;
+  }
+
   async #readDisk(key: string, work: Work): Promise<CacheResult | null> {
-    const { purges, stages = noObserver } = work;
+    const { stages = noObserver } = work;
     const disk = this.#disk;
     if (disk === null) return null;
-    let isRenewed = false;
-    const read = () =>
-      disk.read(key, purges, () => {
-        isRenewed = true;
-      });
+    const read = async () => this.#use(key, await disk.read(key), work);
     const image = await runStage(stages, 'disk', read, (found) => ({ hit: found !== null }));
-    if (image === null || !work.isValid(image)) return null;
-    if (isRenewed) this.#shared?.write(key, image, purges);
-    return this.#keep(key, image, 'disk', work);
+    return image && this.#keep(key, image, 'disk', work);
   }
 
   async #readShared(shared: SharedCache, key: string, work: Work): Promise<CacheResult | null> {
     const { purges, signal, stages = noObserver, sharedWait = shared.wait } = work;
-    const read = () => shared.read(key, purges, signal, sharedWait);
+    const { project } = purges.tags;
+    const read = async () =>
+      this.#use(key, await shared.read(key, project, signal, sharedWait), work);
     const image = await runStage(stages, 'shared', read, (found) => ({ hit: found !== null }));
-    const isUsable = image !== null && work.isValid(image);
-    return isUsable ? this.#keep(key, image, 'shared', work) : null;
+    return image && this.#keep(key, image, 'shared', work);
   }
 
   /** Limits all waits of a request for the shared cache together. */
@@ -333,15 +350,11 @@ export class Engine {
   }
 }
 
-/** A request, and when the bytes of its image must have been fetched. */
-type ValidRequest = ImageRequest & Pick<Work, 'validFrom' | 'isValid' | 'onFetched'>;
+/** A request, and what is known of its inputs. */
+type KnownRequest = ImageRequest & Pick<Work, 'states' | 'onFetched'>;
 
-const neverOutdated = {
-  validFrom: [],
-  isValid: () => true,
-  onFetched: () => {},
-};
+const withoutStates = { states: () => [], onFetched: () => {} };
 
-function followsSource(request: ImageRequest): request is FollowingRequest {
+function followsInputs(request: ImageRequest): request is FollowingRequest {
   return request.freshness != null;
 }

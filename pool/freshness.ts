@@ -1,5 +1,4 @@
 import type { ErrorCode } from '../contract/errors.ts';
-import type { InputFacts } from './image.ts';
 import type { OriginFreshness } from './source/cache-control.ts';
 import type { Validators } from './source/fetch.ts';
 
@@ -39,26 +38,6 @@ export type Freshness = 'fresh' | 'stale' | 'expired';
 
 /** For an origin without `max-age`, in seconds. */
 const defaultOriginAge = 3_600;
-
-/**
- * Whether an image was made of the bytes that a state describes, or of later ones. The digests decide where they
- * are known: the clocks of machines may differ, and a source may have its old bytes again.
- *
- * @param input the index of the input that the state describes
- * @param now Unix ms; an image of a later time was made before the clock was set back
- */
-export function isUpToDate(
-  { fetchedAt, digests }: InputFacts,
-  input: number,
-  state: SourceState,
-  now: number,
-): boolean {
-  const at = fetchedAt[input] ?? 0;
-  const digest = digests?.[input] ?? null;
-  if (digest !== null && digest === state.digest) return true;
-  const isOther = digest !== null && state.digest !== null;
-  return at >= state.changedAt && at <= now && !(isOther && at <= state.checkedAt);
-}
 
 /** The limits of a source's use after its last check, in ms. */
 function limitsOf(

@@ -3,16 +3,16 @@ import type { SharedWait } from './cache/shared-cache.ts';
 import { TransformQueue } from './execution/transform-queue.ts';
 import type { AllowedFormats } from './formats/optional-formats.ts';
 import { requireSupportedFormat } from './formats/unsupported-formats.ts';
-import type { ImageFreshness } from './freshness.ts';
+import type { ImageFreshness, SourceState } from './freshness.ts';
 import type { Image } from './image.ts';
 import { type Input, type Inputs, ofInput } from './inputs.ts';
 import { LayerFailures, type LayerInput } from './layer-failures.ts';
-import type { ImagePurges } from './purges.ts';
 import type { EngineSettings } from './settings.ts';
 import type { NotModified, Validators } from './source/fetch.ts';
 import type { OriginOf } from './source/origin.ts';
 import { type AcquireOptions, type SourceLease, Sources } from './source/sources.ts';
 import type { StageObserver } from './stages.ts';
+import type { ImagePurges } from './validity.ts';
 import { plainVariant, type Variant } from './variant.ts';
 
 export interface ImageRequest {
@@ -39,10 +39,8 @@ export interface ImageRequest {
 
 /** A request in progress. */
 export interface Work extends ImageRequest {
-  /** Bytes of the inputs that were fetched before these times are outdated. Unix ms; 0 where it is absent. */
-  readonly validFrom: readonly number[];
-  /** Whether an image of a cache, which is not purged, may be used. */
-  readonly isValid: (image: Image) => boolean;
+  /** What is known of the inputs that the image follows, in their order; null for nothing. */
+  readonly states: () => readonly (SourceState | null)[];
   /** Called with the bytes of the inputs. */
   readonly onFetched: (leases: Leases) => void;
   /** Aborts when no request waits for the image any more. */
@@ -78,9 +76,6 @@ const checkedVariant: Variant = {
   formats: ['png'],
 };
 
-/** One for all, because an error's stack is a twelfth of the CPU time of a refusal. */
-const refusal = new ServiceError('overloaded', 'Too many transforms are waiting.');
-
 /** Bytes are shared only between requests of one version, and of a project with the same purges of the image. */
 function versionOf({ version }: Input, { project, purges }: ImageRequest): string | null {
   const { validFrom } = purges;
@@ -95,7 +90,6 @@ export class Producer {
   readonly #formats: AllowedFormats;
   readonly #layerFailures: LayerFailures;
   readonly #checkWithinMs: number;
-  readonly #refused = { misses: 0, queue: 0 };
 
   /** @param now Unix ms */
   constructor(settings: EngineSettings, now: () => number) {
@@ -179,42 +173,6 @@ export class Producer {
     }
   }
 
-  /** @throws ServiceError overloaded, when the transform queue has no place for a live request */
-  requirePlace(project: string): void {
-    if (this.transforms.isFull(project)) throw this.refuse('queue');
-  }
-
-  /**
-   * Reserves a place in the transform queue for a live request, until the returned function is called.
-   * @throws ServiceError overloaded
-   */
-  reserve(project: string): () => void {
-    this.requirePlace(project);
-    return this.transforms.reserve(project);
-  }
-
-  /** Counts a refused request and returns its error. */
-  refuse(reason: 'misses' | 'queue'): ServiceError {
-    this.#refused[reason] += 1;
-    return refusal;
-  }
-
-  /** Total requests refused as `overloaded`, by the exhausted limit. */
-  get refusals() {
-    const { rejected, heldRejected } = this.sources.stats();
-    const { misses, queue } = this.#refused;
-    return {
-      /** Misses in progress. */
-      misses,
-      /** Places in the transform queue, or the time that a transform may wait there. */
-      queue: queue + this.transforms.stats().rejected,
-      /** Fetches in flight. */
-      fetches: rejected,
-      /** Bytes of sources in memory. */
-      heldBytes: heldRejected,
-    };
-  }
-
   async close(): Promise<void> {
     await Promise.all([this.transforms.close(), this.sources.close()]);
   }
@@ -242,7 +200,7 @@ export class Producer {
       return await this.#acquire(input, {
         ...work,
         version: versionOf(input, work),
-        notBefore: work.validFrom[index] ?? 0,
+        notBefore: work.states()[index]?.changedAt ?? 0,
         allowed: input.isAllowed,
       });
     } catch (error) {

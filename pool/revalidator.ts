@@ -10,18 +10,17 @@ import {
   freshnessOf,
   freshUntil,
   type ImageFreshness,
-  isUpToDate,
   type SourceState,
 } from './freshness.ts';
 import type { InputFacts } from './image.ts';
 import { type Input, ofInput } from './inputs.ts';
 import type { ImageRequest, Work } from './producer.ts';
-import { flightKey, type ImagePurges } from './purges.ts';
 import { SingleFlight } from './single-flight.ts';
 import type { Validators } from './source/fetch.ts';
 import type { SourceLease } from './source/sources.ts';
 import { decodeState, fileOf, SourceStates, type StateCaches } from './source-states.ts';
 import { unlessAborted } from './unless-aborted.ts';
+import { flightKey, type ImagePurges, isUpToDate } from './validity.ts';
 
 /** A request of a project that wants its images to follow their sources. */
 export type FollowingRequest = ImageRequest & { readonly freshness: ImageFreshness };
@@ -97,12 +96,11 @@ export class Revalidator {
   }
 
   /**
-   * The times from which on the bytes of an image must have been fetched. Asks the origin first if the source is
-   * expired, or stale for background work, which is to bring the caches up to date.
+   * Makes the states of a request's inputs known. Asks the origin of an input first if it is expired, or stale for
+   * background work, which is to bring the caches up to date.
    * @throws ServiceError of an origin that failed for longer than its images may be kept, or the signal's reason
    */
-  async validFrom(request: FollowingRequest, signal: AbortSignal): Promise<readonly number[]> {
-    const validFrom: number[] = [];
+  async check(request: FollowingRequest, signal: AbortSignal): Promise<void> {
     for (const { input, key } of followedInputs(request)) {
       await this.#load(key, request, signal);
       const freshness = this.#freshness(key, request);
@@ -113,9 +111,12 @@ export class Revalidator {
           throw ofInput(request.variant, input, error);
         }
       }
-      validFrom.push(this.#get(key, request.purges)?.state?.changedAt ?? 0);
     }
-    return validFrom;
+  }
+
+  /** What is known of the inputs of a request, in their order; null for nothing. */
+  states({ freshness, purges }: FollowingRequest): readonly (SourceState | null)[] {
+    return freshness.stateKeys.map((key) => this.#get(key, purges)?.state ?? null);
   }
 
   /** Compares the source of an image that was delivered from a cache, in the background, unless it is fresh. */
@@ -142,29 +143,17 @@ export class Revalidator {
     }
   }
 
-  /** Whether an image is not outdated, as far as its sources are known. */
-  isUpToDate(request: FollowingRequest, image: InputFacts): boolean {
-    const now = this.#environment.now();
-    return followedInputs(request).every(({ key, index }) => {
-      const state = this.#get(key, request.purges)?.state ?? null;
-      return state === null || isUpToDate(image, index, state, now);
-    });
-  }
-
   report(request: FollowingRequest, image: InputFacts): FreshnessReport {
     const { bounds, now } = this.#environment;
     const at = now();
-    let report: FreshnessReport = { at, freshUntil: Number.POSITIVE_INFINITY, error: null };
-    for (const { key, index } of followedInputs(request)) {
-      const known = this.#get(key, request.purges);
-      const { sourceAge } = request.freshness;
-      const state = known?.state ?? null;
-      const isKnown = state !== null && isUpToDate(image, index, state, at);
-      const until = isKnown ? freshUntil(state, sourceAge, bounds) : at;
-      const error = report.error ?? known?.failure?.error.code ?? null;
-      report = { at, freshUntil: Math.min(report.freshUntil, until), error };
-    }
-    return report;
+    const { stateKeys, sourceAge } = request.freshness;
+    const known = stateKeys.map((key) => this.#get(key, request.purges));
+    const isCurrent = isUpToDate(image, this.states(request), at);
+    const until = known.map((one) =>
+      isCurrent && one?.state != null ? freshUntil(one.state, sourceAge, bounds) : at,
+    );
+    const failed = known.find((one) => one?.failure != null);
+    return { at, freshUntil: Math.min(...until), error: failed?.failure?.error.code ?? null };
   }
 
   /** What is known and not purged, by a clock that was not set back. */

@@ -46,6 +46,19 @@ export class SingleFlight<K, V> {
   run(key: K, work: Work<V>, signal?: AbortSignal, background = false): Promise<V> {
     if (signal?.aborted) return Promise.reject(signal.reason);
     const call = this.#calls.get(key) ?? this.#start(key, work, background);
+    return this.#wait(key, call, signal, background);
+  }
+
+  /** As `run`, for a key with a call in progress; null without one. */
+  join(key: K, signal: AbortSignal, background: boolean): Promise<V> | null {
+    const call = this.#calls.get(key);
+    if (call === undefined) return null;
+    return signal.aborted
+      ? Promise.reject(signal.reason)
+      : this.#wait(key, call, signal, background);
+  }
+
+  #wait(key: K, call: Call<V>, signal: AbortSignal | undefined, background: boolean): Promise<V> {
     call.waiting += 1;
     if (!background) promote(call);
     return new Promise<V>((resolve, reject) => {

@@ -2,7 +2,7 @@ import type { DiskCache } from './cache/disk.ts';
 import type { SharedCache, SharedWait } from './cache/shared-cache.ts';
 import type { SourceState } from './freshness.ts';
 import { entityTag, type Image } from './image.ts';
-import { type ImagePurges, provenanceOf } from './purges.ts';
+import { type ImagePurges, isPurged, provenanceOf, type StoredImage } from './validity.ts';
 
 /** The caches that keep states for other processes and machines, and after a restart; null if not configured. */
 export interface StateCaches {
@@ -60,8 +60,7 @@ export class SourceStates {
   }
 
   async #readDisk(key: string, purges: ImagePurges): Promise<SourceState | null> {
-    const file = (await this.#caches.disk?.read(key, purges)) ?? null;
-    return file === null ? null : decodeState(file);
+    return stateIn(await this.#caches.disk?.read(key), purges);
   }
 
   async #readShared(
@@ -72,8 +71,8 @@ export class SourceStates {
   ): Promise<SourceState | null> {
     const { shared } = this.#caches;
     if (shared === null) return null;
-    const file = await shared.read(key, purges, signal, wait ?? shared.wait);
-    return file === null ? null : decodeState(file);
+    const { project } = purges.tags;
+    return stateIn(await shared.read(key, project, signal, wait ?? shared.wait), purges);
   }
 }
 
@@ -105,6 +104,12 @@ export function fileOf(state: SourceState): Image {
     height: 0,
     fetchedAt: [state.checkedAt],
   };
+}
+
+/** Null for a purged state, and for none. */
+function stateIn(stored: StoredImage | null | undefined, purges: ImagePurges): SourceState | null {
+  if (stored == null || isPurged(stored.stamp, purges)) return null;
+  return decodeState(stored.image);
 }
 
 /** Null for a file that is not a state. */

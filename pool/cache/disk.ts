@@ -4,7 +4,7 @@ import { mkdir, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import type { Image, Provenance } from '../image.ts';
-import type { ImagePurges } from '../purges.ts';
+import type { ImagePurges, StoredImage } from '../validity.ts';
 import {
   decodeFile,
   decodeProvenance,
@@ -82,29 +82,14 @@ export class DiskCache {
     this.#events = events;
   }
 
-  /**
-   * The image of a cache key, or null if there is no valid file. Never rejects.
-   *
-   * @param onRenew called when the image's stamp, the number of a purge, is updated
-   */
-  async read(
-    key: string,
-    purges: ImagePurges,
-    onRenew: (image: Image) => void = () => {},
-  ): Promise<Image | null> {
+  /** The image of a cache key, or null if there is no intact file. Never rejects. */
+  async read(key: string): Promise<StoredImage | null> {
     const path = cacheFilePath(this.#folder, key);
     try {
       const stored = decodeFile(key, await files.read(path));
       if (stored !== null) {
-        const { image, stamp } = stored;
-        // The file of a purged image is deleted by the primary, or replaced by the next one.
-        if (stamp < purges.validFrom) return null;
-        if (stamp < purges.renewBelow) {
-          void this.renew(key, purges);
-          onRenew(image);
-        }
         this.#events.read(key);
-        return image;
+        return stored;
       }
       await rm(path, { force: true });
       this.#events.removed(key);

@@ -8,6 +8,7 @@ import {
   type ImageWarning,
   type Provenance,
 } from '../image.ts';
+import type { StoredImage } from '../validity.ts';
 
 /**
  * The format of a disk cache file:
@@ -36,12 +37,6 @@ export const maxHeadBytes = 4_096;
 interface Header extends Omit<Image, 'body'> {
   readonly key: string;
   readonly tags: ImageTags;
-}
-
-/** An image of a file, with the stamp that it has in the cache. */
-export interface StoredImage {
-  readonly image: Image;
-  readonly stamp: number;
 }
 
 /** The stamp's part of a file. Both halves are checked, because the stamp of a file is overwritten in place. */

@@ -2,8 +2,8 @@ import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { S3Location } from '../../contract/s3-location.ts';
 import { CircuitBreaker } from '../circuit-breaker.ts';
 import type { Image } from '../image.ts';
-import { type ImagePurges, provenanceOf } from '../purges.ts';
 import { unlessAborted } from '../unless-aborted.ts';
+import { type ImagePurges, provenanceOf, type StoredImage } from '../validity.ts';
 import { decodeFile, encodeFile, fixedBytes, maxHeadBytes } from './file.ts';
 import { objectKey } from './object-key.ts';
 import { SharedWrites } from './shared-writes.ts';
@@ -87,16 +87,17 @@ export class SharedCache {
   }
 
   /**
-   * The image of a cache key, or null without a valid one. Never rejects.
+   * The image of a cache key, or null without an intact one. Never rejects.
    *
+   * @param project its id
    * @param signal aborts when no request waits for the image
    */
   async read(
     key: string,
-    purges: ImagePurges,
+    project: string,
     signal: AbortSignal,
     wait: SharedWait,
-  ): Promise<Image | null> {
+  ): Promise<StoredImage | null> {
     const isAllowed = wait.remainingMs > 0 && !signal.aborted && this.#reading < maxReads;
     if (!isAllowed || !this.#reads.take()) {
       this.#totals.skipped += 1;
@@ -118,9 +119,9 @@ export class SharedCache {
         return null;
       }
       isAsked = true;
-      const object = await unlessAborted(this.#get(key, purges), waiting.signal);
+      const object = await unlessAborted(this.#get(key, project), waiting.signal);
       this.#reads.succeeded();
-      return this.#use(key, purges, object, macKey);
+      return this.#decode(key, object, macKey);
     } catch (error) {
       const isLate = waiting.signal.aborted;
       // Node's timers may end up to a millisecond early.
@@ -168,7 +169,7 @@ export class SharedCache {
   }
 
   /** Continues when nobody waits any more: a new connection may take longer than the timeout, and is kept. */
-  async #get(key: string, { tags }: ImagePurges): Promise<Buffer | null> {
+  async #get(key: string, project: string): Promise<Buffer | null> {
     let taken = 0;
     this.#reading += 1;
     const take = (bytes: number): boolean => {
@@ -184,7 +185,7 @@ export class SharedCache {
     try {
       const bucket = await this.#bucket;
       const signal = AbortSignal.timeout(endAfterMs);
-      return await bucket.get(objectKey(tags.project, key), take, signal);
+      return await bucket.get(objectKey(project, key), take, signal);
     } finally {
       this.#reading -= 1;
       this.#readBytes -= taken;
@@ -200,19 +201,14 @@ export class SharedCache {
     return this.#macKey;
   }
 
-  #use(key: string, purges: ImagePurges, object: Buffer | null, macKey: Buffer): Image | null {
+  #decode(key: string, object: Buffer | null, macKey: Buffer): StoredImage | null {
     const file = object?.subarray(macBytes) ?? null;
     const mac = object?.subarray(0, macBytes);
     const isOwn =
       file !== null && mac?.length === macBytes && timingSafeEqual(mac, macOf(macKey, file));
     const stored = isOwn ? decodeFile(key, file) : null;
-    if (stored === null || stored.stamp < purges.validFrom) {
-      this.#totals[object !== null && stored === null ? 'damaged' : 'miss'] += 1;
-      return null;
-    }
-    const { image, stamp } = stored;
-    if (stamp < purges.renewBelow) this.write(key, image, purges);
-    this.#totals.hit += 1;
-    return image;
+    if (object === null) this.#totals.miss += 1;
+    else this.#totals[stored === null ? 'damaged' : 'hit'] += 1;
+    return stored;
   }
 }

@@ -3,7 +3,7 @@ import { canonicalUrl } from '../../contract/hosts.ts';
 import { objectPrefix } from '../../pool/cache/object-key.ts';
 import type { ImageTags, Provenance } from '../../pool/image.ts';
 import { sourceTag } from '../../pool/inputs.ts';
-import type { ImagePurges } from '../../pool/purges.ts';
+import type { ImagePurges } from '../../pool/validity.ts';
 import type { Project } from '../../store/projects.ts';
 import { type Purges, renewBelow } from '../../store/purges.ts';
 import { hasPrefix, keyPrefix } from './key.ts';

@@ -84,7 +84,11 @@ async function start(t: Test, freshness: ProjectFreshness, environment = {}) {
     },
     /** Waits for a number of requests to the origin, and for the end of the last one. */
     async asked(count: number, query = '') {
-      await until(`${count} requests to the origin`, () => requests.length >= count);
+      await until(`${count} requests to the origin`, async () => {
+        // A hit asks nothing while the state of the last answer is being written.
+        if (requests.length < count) await get(query);
+        return requests.length >= count;
+      });
       await until('the answer arrived', async () => {
         const status = (await get(query)).field('cache-status') ?? '';
         return !/ttl=-/.test(status) || /detail=/.test(status);

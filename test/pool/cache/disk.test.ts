@@ -9,7 +9,7 @@ import {
   temporaryPrefix,
 } from '../../../pool/cache/disk.ts';
 import { until } from '../../until.ts';
-import { keyOf, noPurges, picture, provenance } from './pictures.ts';
+import { keyOf, picture, provenance } from './pictures.ts';
 
 const key = keyOf('a');
 const image = picture(5_000);
@@ -30,23 +30,27 @@ function cacheOn(folder: string) {
 t.test('one process reads the files of another', async (t) => {
   const folder = join(t.testdir(), 'not', 'there');
   const { cache, events } = cacheOn(folder);
-  t.equal(await cache.read(key, noPurges), null);
+  t.equal(await cache.read(key), null);
   t.same(events, [], 'a miss is not reported');
   await cache.write(key, image, provenance);
   const { length } = await readFile(cacheFilePath(folder, key));
   t.same(events, [['stored', key, length]]);
 
   const other = cacheOn(folder);
-  t.same(await other.cache.read(key, noPurges), image);
+  t.same(await other.cache.read(key), { image, stamp: 0 });
   t.same(other.events, [['read', key]]);
   t.same(await readdir(cacheTemporaryFolder(folder)), [], 'no temporary files remain');
   await other.cache.write(key, picture(7, 'b'), provenance);
-  t.same(await cache.read(key, noPurges), picture(7, 'b'), 'a second write replaces the first');
+  t.same(
+    await cache.read(key),
+    { image: picture(7, 'b'), stamp: 0 },
+    'a second write replaces the first',
+  );
 
   await rm(folder, { recursive: true });
-  t.equal(await cache.read(key, noPurges), null);
+  t.equal(await cache.read(key), null);
   await cache.write(key, image, provenance);
-  t.same(await cache.read(key, noPurges), image, 'missing folders are created');
+  t.same(await cache.read(key), { image, stamp: 0 }, 'missing folders are created');
 });
 
 t.test('the name of a file that is being written begins with the id of its process', async (t) => {
@@ -72,10 +76,10 @@ t.test('a damaged file is a miss, and is reported, removed and replaced', async 
   const { cache, types } = cacheOn(folder);
   await cache.write(key, image, provenance);
   await truncate(path, 4_000);
-  t.equal(await cache.read(key, noPurges), null);
+  t.equal(await cache.read(key), null);
   t.notOk(existsSync(path));
   await cache.write(key, image, provenance);
-  t.same(await cache.read(key, noPurges), image);
+  t.same(await cache.read(key), { image, stamp: 0 });
   t.same(types(), ['stored', 'removed', 'stored', 'read']);
 });
 
@@ -92,7 +96,7 @@ t.test(
       }
       const { cache, types } = cacheOn(folder);
       await cache.write(key, image, provenance);
-      t.equal(await cache.read(key, noPurges), null, blocked);
+      t.equal(await cache.read(key), null, blocked);
       t.same([...new Set(types())], ['failed'], blocked);
       if (blocked === 'the file') t.same(await readdir(cacheTemporaryFolder(folder)), []);
     }
@@ -108,10 +112,10 @@ t.test(
     const folders = [dirname(cacheFilePath(folder, key)), cacheTemporaryFolder(folder)];
     for (const one of folders) await chmod(one, 0o500);
     const { cache, events } = cacheOn(folder);
-    t.same(await cache.read(key, noPurges), image);
+    t.same(await cache.read(key), { image, stamp: 0 });
     await cache.write(keyOf('b'), image, provenance);
     for (const one of folders) await chmod(one, 0o700);
-    t.equal(await cache.read(keyOf('b'), noPurges), null);
+    t.equal(await cache.read(keyOf('b')), null);
     t.match(events, [
       ['read', key],
       ['failed', 'EACCES'],
@@ -129,8 +133,8 @@ t.test('concurrent writers and readers of a key only see whole images', async (t
     Array.from({ length: 30 }, async (_, turn) => {
       const image = images[turn % images.length];
       if (image !== undefined) await cache.write(key, image, provenance);
-      const found = await cache.read(key, noPurges);
-      if (found === null || !etags.has(found.etag)) t.fail('a reader saw a partial image');
+      const found = await cache.read(key);
+      if (found === null || !etags.has(found.image.etag)) t.fail('a reader saw a partial image');
     }),
   );
   t.same([...new Set(types())].sort(), ['read', 'stored']);
@@ -142,5 +146,5 @@ t.test('too many concurrent writes are skipped', async (t) => {
   await Promise.all(keys.map((one) => cache.write(one, image, provenance)));
   t.ok(events.length >= 10 && events.length <= 100, `${events.length} were written`);
   await cache.write(key, image, provenance);
-  t.same(await cache.read(key, noPurges), image, 'later ones are written');
+  t.same(await cache.read(key), { image, stamp: 0 }, 'later ones are written');
 });

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { entityTag, type Image, type Provenance } from '../../../pool/image.ts';
-import type { ImagePurges } from '../../../pool/purges.ts';
+import type { ImagePurges } from '../../../pool/validity.ts';
 
 /** A key as the service makes them, different for each name. */
 export const keyOf = (name: string): string => createHash('sha256').update(name).digest('hex');

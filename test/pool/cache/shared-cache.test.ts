@@ -5,7 +5,7 @@ import { parseS3Location } from '../../../contract/s3-location.ts';
 import { encodeFile } from '../../../pool/cache/file.ts';
 import { objectKey } from '../../../pool/cache/object-key.ts';
 import { SharedCache, type SharedCacheSettings } from '../../../pool/cache/shared-cache.ts';
-import type { ImagePurges } from '../../../pool/purges.ts';
+import type { ImagePurges } from '../../../pool/validity.ts';
 import { stopTimers } from '../../clock.ts';
 import { until } from '../../until.ts';
 import { refusing, silent, startTestS3, variables } from '../s3/server.ts';
@@ -36,10 +36,10 @@ async function start(t: Test, { url, secret = 'of the deployment', ...settings }
   );
   t.teardown(() => cache.close());
   // The first read of a process loads the key.
-  await cache.read(keyOf('another'), noPurges, signal, cache.wait);
+  await cache.read(keyOf('another'), 'prj_1', signal, cache.wait);
   server.requests.length = 0;
-  const read = (purges: ImagePurges = noPurges, wait = cache.wait) =>
-    cache.read(key, purges, signal, wait);
+  const read = async (wait = cache.wait) =>
+    (await cache.read(key, 'prj_1', signal, wait))?.image ?? null;
   const stored = () => until('it is stored', () => server.objects.get(object)?.body);
   const put = (body: Buffer) => server.objects.set(object, { body, modifiedAt: 0 });
   return { server, cache, changes, read, stored, put };
@@ -122,18 +122,6 @@ t.test('without the secret of the deployment the bucket is not used', async (t) 
   t.same(server.requests, []);
 });
 
-t.test('purged images are not used, and the stamps of others are renewed in time', async (t) => {
-  const { server, read, put } = await start(t);
-  const purges = { ...noPurges, known: 9, validFrom: 4, renewBelow: 6 };
-  put(fileOf(3));
-  t.equal(await read(purges), null);
-  put(fileOf(4));
-  t.match(await read(purges), picture(100));
-  const renewed = fileOf(9);
-  await until('it has a new stamp', () => server.objects.get(object)?.body.equals(renewed));
-  t.match(await read(purges), picture(100));
-});
-
 t.test('an image that is purged before its write is not written', async (t) => {
   const { server, cache } = await start(t);
   cache.write(key, picture(10), { ...noPurges, isCurrent: () => false });
@@ -188,7 +176,7 @@ t.test('a connection that takes longer than the timeout serves the next read', a
 t.test('too little time left of a request is no failure of the bucket', async (t) => {
   const { server, cache, read } = await start(t);
   server.handler = silent;
-  for (let count = 0; count < 6; count += 1) await read(noPurges, { remainingMs: 5 });
+  for (let count = 0; count < 6; count += 1) await read({ remainingMs: 5 });
   t.match(cache.stats(), { reads: { timeout: 6 }, available: { read: true } });
 });
 
@@ -222,8 +210,8 @@ t.test('all reads of one request have one timeout', async (t) => {
   const { server, cache, read } = await start(t, { timeoutMs: 50 });
   server.handler = silent;
   const { wait } = cache;
-  t.equal(await read(noPurges, wait), null);
-  t.equal(await read(noPurges, wait), null);
+  t.equal(await read(wait), null);
+  t.equal(await read(wait), null);
   t.match(cache.stats().reads, { timeout: 1, skipped: 1 });
 });
 
@@ -269,7 +257,7 @@ t.test('a cancelled read does not count as a failure of the S3 service', async (
   server.handler = silent;
   for (let count = 1; count <= 6; count += 1) {
     const client = new AbortController();
-    const image = cache.read(key, noPurges, client.signal, cache.wait);
+    const image = cache.read(key, 'prj_1', client.signal, cache.wait);
     await until('a request arrives', () => server.requests.length === count);
     client.abort(new Error('left'));
     t.equal(await image, null);
