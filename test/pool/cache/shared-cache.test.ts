@@ -5,7 +5,6 @@ import { parseS3Location } from '../../../contract/s3-location.ts';
 import { encodeFile } from '../../../pool/cache/file.ts';
 import { objectKey } from '../../../pool/cache/object-key.ts';
 import { SharedCache, type SharedCacheSettings } from '../../../pool/cache/shared-cache.ts';
-import type { ImagePurges } from '../../../pool/validity.ts';
 import { stopTimers } from '../../clock.ts';
 import { until } from '../../until.ts';
 import { refusing, silent, startTestS3, variables } from '../s3/server.ts';
