@@ -146,7 +146,7 @@ class FrontEnd {
       maxAgeMs: settings.staleProjectsSeconds * 1_000,
       onOutage: (error) =>
         logOutage(error === null ? null : describeOutage(this.#store.explain(error))),
-      onPurge: (project) => this.#engine.purge((image) => isPurged(project, image)),
+      onPurge: (project) => this.#engine.caches.purge((image) => isPurged(project, image)),
       onUpdate: (update) => channel.send(update),
     });
     this.#coalescer = new CoalescerClient(channel);
@@ -399,7 +399,7 @@ class FrontEnd {
         return void this.drain(message.graceMs);
       case 'machine-stats':
         this.#machine = message.stats;
-        this.#engine.writesToDisk = !message.stats.diskFull;
+        this.#engine.caches.pauseDiskWrites(message.stats.diskFull);
         return;
       case 'welcome':
         if (message.storePrepared) this.#markPrepared();

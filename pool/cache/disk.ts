@@ -76,6 +76,8 @@ export class DiskCache {
   /** The random part keeps files of a process that had the same id. */
   readonly #prefix = `${temporaryPrefix(process.pid)}${randomBytes(8).toString('hex')}`;
   #writeCount = 0;
+  /** False skips writes. Reads continue. */
+  isWritable = true;
 
   constructor(folder: string, events: DiskCacheEvents) {
     this.#folder = folder;
@@ -109,7 +111,7 @@ export class DiskCache {
 
   /** Resolves when the file has been written, or the write failed or was skipped. Never rejects. */
   async write(key: string, image: Image, provenance: Provenance): Promise<void> {
-    if (this.#writes.size >= maxWrites) return;
+    if (!this.isWritable || this.#writes.size >= maxWrites) return;
     const write = this.#store(key, image, provenance);
     this.#writes.add(write);
     await write;

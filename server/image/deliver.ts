@@ -107,7 +107,7 @@ export class Delivery {
     const cached = backgroundToken === '' ? this.responses.get(cacheKey, at) : undefined;
     const image = cached?.entry.image ?? null;
     if (cached !== undefined && image !== null && projects.isConfirmed(cached.project)) {
-      engine.touch(cached.entry, at);
+      engine.caches.touch(cached.entry, at);
       const { headers } = cached;
       const response =
         headers === null
@@ -320,7 +320,7 @@ interface ResponseContext {
   readonly tags: Headers;
 }
 
-const fromMemory = { tier: 'memory', timings: {} } as const;
+const fromMemory = { tier: 'memory' } as const;
 
 /** The headers of an image from memory; those of a signed URL, or of an image with an age, change every second. */
 function currentHeaders(

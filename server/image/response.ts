@@ -33,7 +33,7 @@ export function repeatedHeaders(headers: Headers): RepeatedHeaders {
 }
 
 /** Server-Timing metrics (W3C), durations in ms. */
-function serverTiming({ tier, timings }: Pick<CacheResult, 'tier' | 'timings'>): string {
+function serverTiming({ tier, timings = {} }: Pick<CacheResult, 'tier' | 'timings'>): string {
   const durations = Object.entries(timings).map(([name, ms]) => `${name};dur=${ms.toFixed(1)}`);
   return [`cache;desc=${tier}`, ...durations].join(', ');
 }
