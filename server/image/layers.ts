@@ -5,7 +5,6 @@ import {
   type Layer,
   type Length,
   layerUrl,
-  type TextLayer,
   type Variant,
 } from '../../pool/variant.ts';
 import type { LayerFields, StoredLayer } from '../../store/layer.ts';
@@ -59,20 +58,14 @@ function namedLayer(
   project: Project,
   isTrusted: boolean,
 ): Layer | null {
-  const { image, text = {} } = findLayer(project, name);
+  const { layer, file, freeText } = parsedLayer(name, findLayer(project, name));
+  if (file !== null) checkSource(project, file);
   const given = texts.get(name);
-  if (image !== undefined) {
-    if (given !== undefined)
-      throw invalid(`The layer ${name} is an image: text.${name} has no effect.`);
-    const values = valuesOf(name, 'image', image);
-    const layer = { kind: 'image', ...values, isWatermark: false } as ImageLayer;
-    checkFile(project, layer);
-    return layer;
+  if (layer.kind === 'image') {
+    if (given === undefined) return layer;
+    throw invalid(`The layer ${name} is an image: text.${name} has no effect.`);
   }
-  const { freeText, ...values } = valuesOf(name, 'text', text);
-  const layer = { kind: 'text', ...values } as TextLayer;
-  checkFile(project, layer);
-  if (given !== undefined && given !== layer.words && !isTrusted && freeText !== true) {
+  if (given !== undefined && given !== layer.words && !isTrusted && !freeText) {
     throw new ServiceError(
       'layer_text_not_signed',
       `text.${name} needs a signed URL, because the layer ${name} does not allow free texts.`,
@@ -80,6 +73,31 @@ function namedLayer(
   }
   const shown = given ?? layer.words;
   return shown.trim() === '' ? null : { ...layer, words: shown };
+}
+
+interface ParsedLayer {
+  readonly layer: Layer;
+  /** The URL of its image or font; null for none. */
+  readonly file: URL | null;
+  /** Whether URLs without a signature may replace its words. */
+  readonly freeText: boolean;
+}
+
+/** Each layer is parsed once for each revision of its project. */
+const parsedLayers = new WeakMap<StoredLayer, ParsedLayer>();
+
+function parsedLayer(name: string, stored: StoredLayer): ParsedLayer {
+  const known = parsedLayers.get(stored);
+  if (known !== undefined) return known;
+  const { image, text = {} } = stored;
+  const { freeText, ...values } =
+    image === undefined ? valuesOf(name, 'text', text) : valuesOf(name, 'image', image);
+  const kind = image === undefined ? 'text' : 'image';
+  const layer = { kind, ...values, ...(kind === 'image' && { isWatermark: false }) } as Layer;
+  const url = layerUrl(layer);
+  const parsed = { layer, file: url === null ? null : new URL(url), freeText: freeText === true };
+  parsedLayers.set(stored, parsed);
+  return parsed;
 }
 
 type WatermarkSettings = Pick<
@@ -108,12 +126,6 @@ export function watermarkLayer(project: WatermarkSettings): ImageLayer | null {
     blend: 'over',
     isWatermark: true,
   };
-}
-
-/** @throws ServiceError source_not_allowed, for the URL of a layer's image or font */
-function checkFile(project: Project, layer: Layer): void {
-  const url = layerUrl(layer);
-  if (url !== null) checkSource(project, new URL(url));
 }
 
 /** The layer that an error names, and the variant without it; null for another error. */

@@ -34,11 +34,21 @@ export function withPreset(options: Options, project: Pick<Project, 'presets'>):
   if (name === undefined) return options;
   const named = Object.keys(options) as ParameterName[];
   const replaced = new Set(named.flatMap((one) => replacedBy[one] ?? []));
-  const parameters = Object.entries(findPreset(project, name)).filter(
-    ([one]) => !replaced.has(one as ParameterName),
-  );
+  const ofPreset = Object.entries(parsedPreset(name, findPreset(project, name)));
+  const kept = ofPreset.filter(([one]) => !replaced.has(one as ParameterName));
+  return { ...Object.fromEntries(kept), ...options };
+}
+
+/** Each preset is parsed once for each revision of its project. */
+const parsedPresets = new WeakMap<PresetParameters, Options>();
+
+function parsedPreset(name: string, preset: PresetParameters): Options {
+  const known = parsedPresets.get(preset);
+  if (known !== undefined) return known;
   try {
-    return { ...presetOptions(Object.fromEntries(parameters)), ...options };
+    const options = presetOptions(preset);
+    parsedPresets.set(preset, options);
+    return options;
   } catch (error) {
     if (!(error instanceof ServiceError)) throw error;
     throw new ServiceError(error.code, `The preset ${name} must be changed: ${error.message}`);
