@@ -155,7 +155,6 @@ t.test('a preset is parsed once for each revision of its project', async (t) => 
         return 40;
       },
     },
-    old: { w: 'wide' },
   };
   for (const h of [10, 20]) {
     t.match(withPreset({ preset: 'card', h }, { presets }), { w: 40, h });
