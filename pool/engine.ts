@@ -8,7 +8,7 @@ import {
 import { Cancelled, type Coalescer, type Leader, type Role } from './coalescer.ts';
 import type { FreshnessReport } from './freshness.ts';
 import type { LayerInput } from './layer-failures.ts';
-import { type ImageRequest, isLive, Producer, type Timings, type Work } from './producer.ts';
+import { type ImageRequest, isLive, type Miss, Producer, type Timings } from './producer.ts';
 import { type FollowingRequest, Revalidator } from './revalidator.ts';
 import type { EngineSettings } from './settings.ts';
 import { SingleFlight } from './single-flight.ts';
@@ -67,7 +67,7 @@ export class Engine {
   }
 
   /**
-   * Fetches and decodes a layer, with the priority of background work.
+   * Fetches and decodes a layer, with the priority of background miss.
    *
    * @throws ServiceError as for a source, `overloaded` when live requests left no time for the check, or
    *   the signal's reason
@@ -96,7 +96,7 @@ export class Engine {
       misses: this.#misses.size,
       followers: { ...this.#followers },
       /** Total revalidations of sources, by the origin's answer. */
-      revalidations: { ...this.#revalidator.answers },
+      revalidations: { ...this.#revalidator.outcomes },
       /** Total requests refused as `overloaded`, by the exhausted limit. */
       refusals,
       refused: Object.values(refusals).reduce((sum, count) => sum + count),
@@ -135,7 +135,7 @@ export class Engine {
     const request = shared === null ? wanted : { ...wanted, sharedWait: shared.wait };
     await revalidator.check(request, signal);
     const states = () => revalidator.states(request);
-    const onFetched: Work['onFetched'] = (leases) => revalidator.fetched(request, leases);
+    const onFetched: Miss['onFetched'] = (leases) => revalidator.fetched(request, leases);
     const following = { ...request, states, onFetched };
     let result = await this.#get(key, following, signal);
     // It was a render of older bytes that had begun before.
@@ -162,73 +162,73 @@ export class Engine {
     const isFull = !background && this.#admission.isFull(project);
     if (isFull && !this.caches.mayHave(key)) this.#admission.requirePlace(project);
     const permit = this.#admission.admit({ project, host: request.inputs[0].url.host });
-    const miss = (work: AbortSignal, promoted: AbortSignal) =>
-      this.#miss(key, { ...request, signal: work, promoted }, permit).finally(() =>
+    const begin = (shared: AbortSignal, promoted: AbortSignal) =>
+      this.#miss(key, { ...request, signal: shared, promoted }, permit).finally(() =>
         permit.release(),
       );
-    return this.#misses.run(flight, miss, signal, background);
+    return this.#misses.run(flight, begin, signal, background);
   }
 
   /** Reads the disk, then leads for the key among the processes of the machine, or follows the one that leads. */
-  async #miss(key: string, work: Work, permit: Permit): Promise<CacheResult> {
-    const onDisk = await this.caches.readDisk(key, work);
+  async #miss(key: string, miss: Miss, permit: Permit): Promise<CacheResult> {
+    const onDisk = await this.caches.readDisk(key, miss);
     if (onDisk !== null) return onDisk;
     // Before the messages to the primary and the fetch, which a refusal would waste. After the disk read,
     // because a full queue must not refuse hits, and an absent file costs one failed `open`. For the same reason
     // after the read of the shared cache, which waits for the network, and only in the process that leads.
-    if (this.caches.shared === null) this.#requirePermit(permit, work);
-    const role = await this.#join(key, work);
-    if (role.role === 'leader') return this.#lead(key, work, permit, role);
+    if (this.caches.shared === null) this.#requirePermit(permit, miss);
+    const role = await this.#join(key, miss);
+    if (role.role === 'leader') return this.#lead(key, miss, permit, role);
     this.#followers.machine += 1;
-    return this.caches.keep(key, role.image, 'miss', work);
+    return this.caches.keep(key, role.image, 'miss', miss);
   }
 
-  async #lead(key: string, work: Work, permit: Permit, role: Leader): Promise<CacheResult> {
+  async #lead(key: string, miss: Miss, permit: Permit, role: Leader): Promise<CacheResult> {
     try {
       const result =
-        (role.mayBeStored ? await this.caches.readDisk(key, work) : null) ??
-        (await this.caches.readShared(key, work, work.signal)) ??
-        (await this.#produce(key, work, permit));
+        (role.mayBeStored ? await this.caches.readDisk(key, miss) : null) ??
+        (await this.caches.readShared(key, miss, miss.signal)) ??
+        (await this.#produce(key, miss, permit));
       // Followers in other processes must wait for the disk write; this response need not, unless it is that of
       // a prewarming, after which every process must find the image.
-      const written = this.caches.write(key, result, work);
+      const written = this.caches.write(key, result, miss);
       const told = written.then(() => role.succeed(result.image));
-      if (!isLive(work)) await told;
+      if (!isLive(miss)) await told;
       return result;
     } catch (error) {
-      const cancelled = work.signal.aborted && !(error instanceof ServiceError);
+      const cancelled = miss.signal.aborted && !(error instanceof ServiceError);
       role.fail(cancelled ? new Cancelled() : ServiceError.of(error));
       throw error;
     }
   }
 
-  async #produce(key: string, work: Work, permit: Permit): Promise<CacheResult> {
-    this.#requirePermit(permit, work);
-    await permit.beginRender(work.admitRender);
+  async #produce(key: string, miss: Miss, permit: Permit): Promise<CacheResult> {
+    this.#requirePermit(permit, miss);
+    await permit.beginRender(miss.admitRender);
     this.#environment.onRender('begun', key, {});
-    const { image, timings } = await this.#producer.produce(work, () => permit.leaveQueue());
+    const { image, timings } = await this.#producer.produce(miss, () => permit.leaveQueue());
     this.#environment.onRender('done', key, timings);
-    return { ...this.caches.keep(key, image, 'miss', work), timings };
+    return { ...this.caches.keep(key, image, 'miss', miss), timings };
   }
 
   /** @throws ServiceError overloaded, or that of a layer that could not be used recently */
-  #requirePermit(permit: Permit, work: Work): void {
-    permit.enterQueue(work.project, isLive(work));
-    this.#producer.requireUsableLayers(work);
+  #requirePermit(permit: Permit, miss: Miss): void {
+    permit.enterQueue(miss.project, isLive(miss));
+    this.#producer.requireUsableLayers(miss);
   }
 
-  #join(key: string, work: Work): Promise<Role> {
-    const flight = flightKey(key, work.purges);
+  #join(key: string, miss: Miss): Promise<Role> {
+    const flight = flightKey(key, miss.purges);
     const participant = {
-      live: isLive(work),
-      signal: work.signal,
+      live: isLive(miss),
+      signal: miss.signal,
       retain: () => this.#misses.retain(flight),
       promote: () => {
         // While the queue is full, the followers wait for the work in the background.
-        if (!this.#admission.isFull(work.project)) this.#misses.promote(flight);
+        if (!this.#admission.isFull(miss.project)) this.#misses.promote(flight);
       },
     };
-    const { stages = noObserver } = work;
+    const { stages = noObserver } = miss;
     const join = () => this.#environment.coalescer.join(flight, participant);
     return runStage(stages, 'coalesce', join, ({ role }) => ({ role }));
   }
@@ -240,7 +240,7 @@ export class Engine {
 }
 
 /** A request, and what is known of its inputs. */
-type KnownRequest = ImageRequest & Pick<Work, 'states' | 'onFetched'>;
+type KnownRequest = ImageRequest & Pick<Miss, 'states' | 'onFetched'>;
 
 const withoutStates = { states: () => [], onFetched: () => {} };
 

@@ -37,8 +37,8 @@ export interface ImageRequest {
   readonly admitRender?: () => Promise<() => void>;
 }
 
-/** A request in progress. */
-export interface Work extends ImageRequest {
+/** A request for an image that memory has not, in progress. */
+export interface Miss extends ImageRequest {
   /** What is known of the inputs that the image follows, in their order; null for nothing. */
   readonly states: () => readonly (SourceState | null)[];
   /** Called with the bytes of the inputs. */
@@ -49,7 +49,7 @@ export interface Work extends ImageRequest {
   readonly promoted: AbortSignal;
 }
 
-export const isLive = ({ promoted }: Work): boolean => promoted.aborted;
+export const isLive = ({ promoted }: Miss): boolean => promoted.aborted;
 
 /** Durations of the steps of a miss, in ms; absent for steps that did not run for this request. */
 export interface Timings {
@@ -130,11 +130,11 @@ export class Producer {
    * @param fetched called when the inputs have arrived, or could not be fetched
    * @throws ServiceError, with the detail `layer` when one of them cannot be used; or the signal's reason
    */
-  async produce(work: Work, fetched: () => void): Promise<Produced> {
+  async produce(miss: Miss, fetched: () => void): Promise<Produced> {
     try {
-      return await this.#transform(await this.#fetch(work).finally(fetched), work);
+      return await this.#transform(await this.#fetch(miss).finally(fetched), miss);
     } catch (error) {
-      this.#remember(error, work);
+      this.#remember(error, miss);
       throw error;
     }
   }
@@ -147,7 +147,7 @@ export class Producer {
     request: ImageRequest,
     input: Input,
     validators: Validators,
-    { signal, promoted }: Pick<Work, 'signal' | 'promoted'>,
+    { signal, promoted }: Pick<Miss, 'signal' | 'promoted'>,
   ): Promise<SourceLease | NotModified> {
     const answer = await this.sources.revalidate(input.url, validators, {
       project: request.project,
@@ -178,38 +178,38 @@ export class Producer {
   }
 
   /** Fetches the inputs in parallel; on failure of one it releases the others. */
-  async #fetch(work: Work): Promise<Leases> {
+  async #fetch(miss: Miss): Promise<Leases> {
     const results = await Promise.allSettled(
-      work.inputs.map((input, index) => this.#fetchInput(input, index, work)),
+      miss.inputs.map((input, index) => this.#fetchInput(input, index, miss)),
     );
     const failures = results.filter((one) => one.status === 'rejected');
     const leases = results.flatMap((one) => (one.status === 'fulfilled' ? one.value : []));
     const [first, ...others] = leases;
     if (first !== undefined && failures.length === 0) {
       const fetched: Leases = [first, ...others];
-      work.onFetched(fetched);
+      miss.onFetched(fetched);
       return fetched;
     }
     for (const lease of leases) lease.release();
-    for (const { reason } of failures) this.#remember(reason, work);
+    for (const { reason } of failures) this.#remember(reason, miss);
     throw failures[0]?.reason;
   }
 
-  async #fetchInput(input: Input, index: number, work: Work): Promise<SourceLease> {
+  async #fetchInput(input: Input, index: number, miss: Miss): Promise<SourceLease> {
     try {
       return await this.#acquire(input, {
-        ...work,
-        version: versionOf(input, work),
-        notBefore: work.states()[index]?.changedAt ?? 0,
+        ...miss,
+        version: versionOf(input, miss),
+        notBefore: miss.states()[index]?.changedAt ?? 0,
         allowed: input.isAllowed,
       });
     } catch (error) {
-      throw ofInput(work.variant, input, error);
+      throw ofInput(miss.variant, input, error);
     }
   }
 
   /** Remembers the failure of a layer. */
-  #remember(error: unknown, { inputs, project, originOf }: Work): void {
+  #remember(error: unknown, { inputs, project, originOf }: Miss): void {
     if (!(error instanceof ServiceError)) return;
     const input = inputs.find(({ layer }) => layer !== null && layer === error.details.layer);
     // The words, which anyone may give, fail with other codes than the font.
@@ -233,20 +233,20 @@ export class Producer {
     }
   }
 
-  async #transform(leases: Leases, work: Work): Promise<Produced> {
+  async #transform(leases: Leases, miss: Miss): Promise<Produced> {
     const hold = () => {
       const holds = leases.map((lease) => lease.hold());
       return () => {
         for (const release of holds) release();
       };
     };
-    const { inputs, variant, freshness = null } = work;
+    const { inputs, variant, freshness = null } = miss;
     const [source] = leases;
     const layers = (variant.layers ?? []).map(
       (_, layer) => leases[inputs.findIndex((input) => input.layer === layer)]?.bytes ?? null,
     );
     try {
-      const options = { ...work, layers, hold };
+      const options = { ...miss, layers, hold };
       const transformed = await this.transforms.transform(source.bytes, variant, options);
       const { body, contentType, etag, width, height, warnings, queueMs, transformMs } =
         transformed;

@@ -14,11 +14,11 @@ import {
 } from './freshness.ts';
 import type { InputFacts } from './image.ts';
 import { type Input, ofInput } from './inputs.ts';
-import type { ImageRequest, Work } from './producer.ts';
+import type { ImageRequest, Miss } from './producer.ts';
 import { SingleFlight } from './single-flight.ts';
 import type { Validators } from './source/fetch.ts';
 import type { SourceLease } from './source/sources.ts';
-import { decodeState, fileOf, SourceStates, type StateCaches } from './source-states.ts';
+import { decodeState, encodeState, SourceStates, type StateCaches } from './source-states.ts';
 import { unlessAborted } from './unless-aborted.ts';
 import { flightKey, type ImagePurges, isUpToDate } from './validity.ts';
 
@@ -38,7 +38,7 @@ export interface RevalidatorEnvironment {
     request: FollowingRequest,
     input: Input,
     validators: Validators,
-    signals: Pick<Work, 'signal' | 'promoted'>,
+    signals: Pick<Miss, 'signal' | 'promoted'>,
   ) => Promise<SourceLease | NotChanged>;
   /** Unix ms. */
   readonly now: () => number;
@@ -81,8 +81,8 @@ export class Revalidator {
   readonly #running = new SingleFlight<string, void>();
   readonly #backgroundShare = new FairShare(maxInBackground, guaranteedInBackground);
   readonly #closing = new AbortController();
-  /** Total answers of origins. */
-  readonly answers = { notModified: 0, sameBytes: 0, changed: 0, gone: 0, failed: 0 };
+  /** Total outcomes of origins. */
+  readonly outcomes = { notModified: 0, sameBytes: 0, changed: 0, gone: 0, failed: 0 };
 
   constructor(environment: RevalidatorEnvironment) {
     this.#environment = environment;
@@ -240,7 +240,7 @@ export class Revalidator {
       return;
     }
     try {
-      role.succeed(fileOf(await this.#lead(input, key, request, promoted)));
+      role.succeed(encodeState(await this.#lead(input, key, request, promoted)));
     } catch (error) {
       const isOutcome = error instanceof ServiceError && !this.#closing.signal.aborted;
       role.fail(isOutcome ? error : new Cancelled());
@@ -283,16 +283,16 @@ export class Revalidator {
       const answer = await ask(request, input, { resource, etag, lastModified }, signals);
       if (answer.bytes === null) {
         if (before === null) throw new Error('an unconditional request got 304');
-        this.answers.notModified += 1;
+        this.outcomes.notModified += 1;
         return notModified(before, answer, at);
       }
       const state = stateOf(answer, before);
       answer.release();
-      this.answers[state.changedAt === before?.changedAt ? 'sameBytes' : 'changed'] += 1;
+      this.outcomes[state.changedAt === before?.changedAt ? 'sameBytes' : 'changed'] += 1;
       return state;
     } catch (error) {
       const isGone = error instanceof ServiceError && error.code === 'source_not_found';
-      this.answers[isGone ? 'gone' : 'failed'] += 1;
+      this.outcomes[isGone ? 'gone' : 'failed'] += 1;
       if (!isGone) throw error;
       const nothing = { maxAge: null, staleWhileRevalidate: null, staleIfError: null };
       const validators = { resource: null, etag: null, lastModified: null };

@@ -54,7 +54,7 @@ export class SourceStates {
     purges: ImagePurges,
   ): Promise<void> {
     const { disk, shared } = this.#caches;
-    const file = fileOf(state);
+    const file = encodeState(state);
     if (shared !== null && differs(state, before)) shared.write(key, file, purges);
     await disk?.write(key, file, provenanceOf(purges));
   }
@@ -93,7 +93,7 @@ function differs(state: SourceState, before: SourceState | null): boolean {
 }
 
 /** A state in the form of an image, as the caches store it. */
-export function fileOf(state: SourceState): Image {
+export function encodeState(state: SourceState): Image {
   const body = Buffer.from(JSON.stringify(state));
   const contentType = 'application/json';
   return {

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from '../../contract/log.ts';
 import type { Project } from '../../store/projects.ts';
+import { type PurgedProject, purgedFiles } from '../image/image-purges.ts';
 import { keyPrefix } from '../image/key.ts';
-import { type PurgedProject, purgedFiles } from '../image/purges.ts';
 import type { DiskCacheIndex } from './disk-cache-index.ts';
 import { PurgeQueue } from './purge-queue.ts';
 

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from '../../contract/log.ts';
 import type { Bucket, ListedObject } from '../../pool/s3/bucket.ts';
 import type { Project } from '../../store/projects.ts';
-import { type PurgedObjects, purgedObjects } from '../image/purges.ts';
+import { type PurgedObjects, purgedObjects } from '../image/image-purges.ts';
 import { PurgeQueue } from './purge-queue.ts';
 
 export interface SharedPurgesOptions {

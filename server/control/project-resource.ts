@@ -10,7 +10,7 @@ import type { Project, ProjectSettings, Projects } from '../../store/projects.ts
 import type { PurgeHooks } from '../../store/purge-hooks.ts';
 import type { PurgeRecords } from '../../store/purge-records.ts';
 import { allows } from '../image/access.ts';
-import { cdnProjectTag, cdnSourceTag } from '../image/purges.ts';
+import { cdnProjectTag, cdnSourceTag } from '../image/image-purges.ts';
 import { requireProject } from '../project-cache.ts';
 import { readCallback } from './callback.ts';
 import {

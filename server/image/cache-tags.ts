@@ -1,6 +1,6 @@
 import type { Inputs } from '../../pool/inputs.ts';
 import type { Headers } from '../http/request.ts';
-import { cdnProjectTag, cdnSourceTag } from './purges.ts';
+import { cdnProjectTag, cdnSourceTag } from './image-purges.ts';
 
 /**
  * The headers by which a CDN finds the images of a purge.

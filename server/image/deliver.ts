@@ -15,6 +15,7 @@ import { cacheTagHeaders } from './cache-tags.ts';
 import { cachingHeaders, isConstant, notStored } from './caching.ts';
 import { combinedError, fallbackHeaders, isReplaceable, withoutSourceArea } from './fallback.ts';
 import { imageFreshness } from './freshness.ts';
+import { imagePurges } from './image-purges.ts';
 import { variantKey } from './key.ts';
 import type { OnLayerFailure } from './layer-failures.ts';
 import { readLayerTexts } from './layer-query.ts';
@@ -22,7 +23,6 @@ import { resolveLayers, withoutFailed } from './layers.ts';
 import { type Negotiated, negotiate } from './negotiate.ts';
 import { readOptions } from './options.ts';
 import { withPreset } from './preset.ts';
-import { imagePurges } from './purges.ts';
 import { resolveVariant } from './resolve-variant.ts';
 import {
   backgroundResponse,

@@ -7,7 +7,7 @@ import { projectWebhookSecret } from '../../contract/webhook-secret.ts';
 import { decodeProvenance } from '../../pool/cache/file.ts';
 import type { Provenance } from '../../pool/image.ts';
 import { sourceTag } from '../../pool/inputs.ts';
-import { cdnProjectTag, cdnSourceTag } from '../../server/image/purges.ts';
+import { cdnProjectTag, cdnSourceTag } from '../../server/image/image-purges.ts';
 import { Projects } from '../../store/projects.ts';
 import { more } from '../more.ts';
 import { startTestS3, variables } from '../pool/s3/server.ts';

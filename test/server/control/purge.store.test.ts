@@ -1,7 +1,7 @@
 import t, { type Test } from 'tap';
 import { AddressGuard } from '../../../pool/source/guard.ts';
 import { ProjectResource } from '../../../server/control/project-resource.ts';
-import { cdnProjectTag } from '../../../server/image/purges.ts';
+import { cdnProjectTag } from '../../../server/image/image-purges.ts';
 import { StoreUnavailable } from '../../../store/outage.ts';
 import { Projects } from '../../../store/projects.ts';
 import { PurgeHooks } from '../../../store/purge-hooks.ts';
