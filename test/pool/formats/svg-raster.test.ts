@@ -66,7 +66,7 @@ t.test('an SVG is rotated by any angle', async (t) => {
 
 t.test('a watermark is applied to an SVG', async (t) => {
   const white: Rgb = [255, 255, 255];
-  const options = { width: 400, watermark: watermark({ position: 'northwest', scale: 10 }) };
+  const options = { width: 400, layers: watermark({ position: 'northwest', scale: 10 }) };
   const { at } = await drawn(squares, options, await plain(9, 9, white));
   t.ok(near(at(39, 39), white, 2) && near(at(40, 39), red, 2));
 });
