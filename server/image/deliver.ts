@@ -11,11 +11,10 @@ import { type ProjectCache, type ProjectState, projectNotFound } from '../projec
 import type { ImageTelemetry, ObservedRequest } from '../telemetry/image-telemetry.ts';
 import { allows, checkSignature, checkSource } from './access.ts';
 import { readAddress } from './address.ts';
-import { cacheTagHeaders } from './cache-tags.ts';
 import { cachingHeaders, isConstant, notStored } from './caching.ts';
 import { combinedError, fallbackHeaders, isReplaceable, withoutSourceArea } from './fallback.ts';
 import { imageFreshness } from './freshness.ts';
-import { imagePurges } from './image-purges.ts';
+import { cacheTagHeaders, imagePurges } from './image-purges.ts';
 import { variantKey } from './key.ts';
 import type { OnLayerFailure } from './layer-failures.ts';
 import { readLayerTexts } from './layer-query.ts';

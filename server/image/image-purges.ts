@@ -2,10 +2,12 @@ import { hash } from 'node:crypto';
 import { canonicalUrl } from '../../contract/hosts.ts';
 import { objectPrefix } from '../../pool/cache/object-key.ts';
 import type { ImageTags, Provenance } from '../../pool/image.ts';
+import type { Inputs } from '../../pool/inputs.ts';
 import { sourceTag } from '../../pool/inputs.ts';
 import type { ImagePurges } from '../../pool/validity.ts';
 import type { Project } from '../../store/projects.ts';
 import { type Purges, renewBelow } from '../../store/purges.ts';
+import type { Headers } from '../http/request.ts';
 import { hasPrefix, keyPrefix } from './key.ts';
 
 /**
@@ -17,6 +19,22 @@ export const cdnSourceTag = (project: string, url: URL): string =>
 
 /** All images of a project as CDNs know them: lower-case letters, digits and a hyphen, which every CDN accepts. */
 export const cdnProjectTag = (project: string): string => `p-${keyPrefix(project)}`;
+
+/**
+ * The headers by which a CDN finds the images of a purge.
+ *
+ * @param names in lower case. Those that end with `key`, as Surrogate-Key and xkey do, separate their tags by
+ *   spaces, others by commas.
+ */
+export function cacheTagHeaders(
+  names: readonly string[],
+  project: string,
+  inputs: Inputs,
+): Headers {
+  if (names.length === 0) return [];
+  const tags = [cdnProjectTag(project), ...inputs.map(({ url }) => cdnSourceTag(project, url))];
+  return names.map((name) => [name, tags.join(name.endsWith('key') ? ' ' : ',')]);
+}
 
 /** The number of the last purge that concerns an image; 0 for none. */
 function lastPurge(purges: Purges | undefined, { inputs }: ImageTags): number {
