@@ -19,6 +19,7 @@ COPY pool pool
 COPY store store
 COPY worker worker
 COPY server server
+COPY demo demo
 COPY bench bench
 COPY sdk/src sdk/src
 RUN node build.js && npm ci --omit=dev

@@ -1,11 +1,18 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { Command } from 'commander';
 import sharp from 'sharp';
+import { picture } from '../demo/origin/pictures.ts';
 import { avifThreads } from '../pool/execution/encoder-threads.ts';
-import { type AutoMeasured, autoLines, measureAuto } from './encoders/auto.ts';
-import { calibrate } from './encoders/calibrate.ts';
-import { type Comparison, compare, comparisonLines } from './encoders/compare.ts';
-import { openMeter } from './encoders/meter.ts';
-import { type Photograph, readPhotographs, readSamples, sourceOf } from './encoders/sources.ts';
+import type { Mode } from '../pool/rendering/encode/quality.ts';
+import { ownScale } from '../pool/rendering/encode.ts';
+import { type EncodersBench, encoders } from './encoders/compare.ts';
+import { curveOf, type Encode, photographOf, pointAt } from './encoders/curves.ts';
+import { openMeter, type Photograph } from './encoders/meter.ts';
+import { Opened } from './opened.ts';
+import { progress, runScenarios } from './run.ts';
+
+/** `npm run bench:encoders`: compares the encoder settings with others at equal quality. */
 
 const command = new Command('bench:encoders')
   .description(
@@ -19,63 +26,86 @@ const command = new Command('bench:encoders')
     '--ssimulacra2 <command>',
     'a command that takes two PNG files and prints their SSIMULACRA2, such as "ssimulacra2_rs image" after "cargo install ssimulacra2_rs"; without it the score is SSIM, which ignores chroma',
   )
+  .option('--folder <path>', 'where report.md is written', 'data/bench-encoders')
   .option('--quick', 'at most three photographs, at 200 and 400 px')
   .option('--calibrate', 'prints the curves that map quality between formats instead')
-  .option(
-    '--auto',
-    'prints the scores and bytes with q=auto instead, beside those of the one quality with the same mean score, and the difference between the formats at the same q; takes about a minute for each photograph',
-  )
   .parse();
 const options = command.opts<{
   photographs?: string;
   ssimulacra2?: string;
+  folder: string;
   quick?: boolean;
   calibrate?: boolean;
-  auto?: boolean;
 }>();
-const sides = options.quick ? [200, 400] : [200, 400, 800, 1600];
-const qualities = [40, 60, 80, 90];
 
-const print = (line: string): void => void process.stdout.write(`${line}\n`);
-const progress = (line: string): void => void process.stderr.write(`${line}\n`);
+/** The files of the photographs that can be decoded. */
+async function readPhotographs(folder: string): Promise<Buffer[]> {
+  const files: Buffer[] = [];
+  for (const name of (await readdir(folder)).sort()) {
+    try {
+      const file = await readFile(join(folder, name));
+      await sharp(file).resize(16).raw().toBuffer();
+      files.push(file);
+    } catch (error) {
+      progress(`${name} is left out, it cannot be read: ${String(error).split('\n', 1)[0]}`);
+    }
+  }
+  return files.length > 0 ? files : command.error(`${folder} has no photographs.`);
+}
 
 // The settings of the service for AVIF.
 sharp.concurrency(avifThreads);
 sharp.cache(false);
-const folder = options.photographs;
-const read =
-  folder === undefined
-    ? await readSamples()
-    : await readPhotographs(folder, progress).catch((error: Error) => command.error(error.message));
-const photographs = [...read].slice(0, options.quick ? 3 : undefined);
-const meter = await openMeter(options.ssimulacra2 ?? null);
-try {
-  const comparisons: Comparison[] = [];
-  for (const side of sides) {
-    const sources: Photograph[] = [];
-    for (const [name, file] of photographs) {
-      const source = await sourceOf(name, file, side);
-      if (source === null) progress(`${name} is smaller than ${side} px`);
-      else sources.push(source);
+const opened = new Opened();
+const meter = await opened.open(openMeter(options.ssimulacra2));
+// JPEG only: a source that was encoded as WebP or AVIF would favour that encoder.
+const samples = ['landscape.jpg', 'coast.jpg', 'portrait-rotated.jpg'] as const;
+const files = options.photographs
+  ? await readPhotographs(options.photographs)
+  : await Promise.all(samples.map(picture));
+const used = files.slice(0, options.quick ? 3 : undefined);
+const photographs = new Map<number, Photograph[]>();
+for (const side of options.quick ? [200, 400] : [200, 400, 800, 1600]) {
+  const found = await Promise.all(used.map((file) => photographOf(file, side)));
+  photographs.set(
+    side,
+    found.filter((one) => one !== null),
+  );
+}
+if (options.calibrate) await calibrate();
+else {
+  // The goals are for photographs: generated samples have no grain.
+  const withGoals = meter.name === 'SSIMULACRA2' && options.photographs !== undefined;
+  await runScenarios({
+    scenarios: [['encoders', encoders(withGoals)]],
+    benchFor: (results): EncodersBench => ({ results, meter, photographs }),
+    opened,
+    folder: options.folder,
+    environment: [`${used.length} photographs.`],
+  });
+}
+
+/**
+ * Finds the qualities of each encoder that have the mean score of the scale of `q`, JPEG with the standard's
+ * tables: the points of the curves in pool/rendering/encode/quality.ts.
+ */
+async function calibrate(): Promise<void> {
+  const scale: Encode = (image, quality) => image.jpeg({ quality, chromaSubsampling: '4:2:0' });
+  const requested = [10, 20, 30, 40, 50, 60, 70, 80, 90, 95];
+  const own = [5, 15, 25, 35, 45, 55, 65, 75, 85, 93, 99];
+  for (const [side, ofSide] of photographs) {
+    const wanted = await curveOf(scale, requested, ofSide, meter);
+    for (const [mode, encode] of Object.entries(ownScale) as [Mode, Encode][]) {
+      // They have the curve of AVIF, for images that are not photographs.
+      if (mode === 'avifFlat' || mode === 'avifGraphic') continue;
+      const found = await curveOf(encode, own, ofSide, meter);
+      const points = wanted.map(({ quality, score }) => {
+        const outside = score < (found[0]?.score ?? 0) ? own[0] : 100;
+        const same = pointAt(found, score)?.quality ?? outside ?? 1;
+        return `[${quality}, ${same.toFixed(1)}]`;
+      });
+      progress(`${side} px, ${mode}: ${points.join(', ')}`);
     }
-    if (options.calibrate) {
-      for (const line of await calibrate(sources, meter)) print(`${side} px, ${line}`);
-      continue;
-    }
-    const auto: AutoMeasured[] = [];
-    for (const source of sources) {
-      progress(`${source.name} at ${side} px`);
-      if (options.auto) auto.push(...(await measureAuto(source, qualities, meter)));
-      else comparisons.push(...(await compare(source, qualities, meter)));
-    }
-    if (auto.length > 0) print(autoLines(side, auto).join('\n'));
   }
-  if (comparisons.length > 0) {
-    print(`Means over ${photographs.length} photographs; ms are CPU time.`);
-    // The goals are for photographs: generated samples have no grain.
-    const withGoals = meter.name === 'SSIMULACRA2' && folder !== undefined;
-    print(comparisonLines(comparisons, meter, withGoals).join('\n'));
-  }
-} finally {
-  await meter.close();
+  await opened.close();
 }

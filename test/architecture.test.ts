@@ -11,9 +11,10 @@ const folders: Readonly<Record<string, readonly string[]>> = {
   worker: ['contract', 'pool', 'store'],
   pool: ['contract'],
   store: ['contract'],
-  bench: ['contract', 'server', 'pool', 'store', 'worker'],
+  demo: ['contract', 'server', 'pool', 'store'],
+  bench: ['contract', 'server', 'pool', 'store', 'demo'],
   sdk: [],
-  test: ['contract', 'server', 'pool', 'store', 'worker', 'bench', 'sdk'],
+  test: ['contract', 'server', 'pool', 'store', 'worker', 'demo', 'bench', 'sdk'],
 };
 /** Created by builds and runs. */
 const generated = new Set(['node_modules', 'dist', 'dist-test', 'data']);
@@ -183,9 +184,9 @@ t.test('the folders of server import one another in one direction', async (t) =>
 });
 
 t.test('packages that run in production are dependencies for production', async (t) => {
-  // The built files have no imports of types. The benchmarks need more packages; the demo does not.
+  // The built files have no imports of types. The benchmarks need more packages.
   const built = (await filesBelow('dist')).filter(
-    (path) => path.endsWith('.js') && (!path.startsWith('dist/bench/') || /demo|origin/.test(path)),
+    (path) => path.endsWith('.js') && !path.startsWith('dist/bench/'),
   );
   t.ok(built.length > 100, 'the service is built');
   const { dependencies } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8'));

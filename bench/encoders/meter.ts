@@ -1,15 +1,21 @@
 import { execFile } from 'node:child_process';
-import { rm } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
-import sharp from 'sharp';
+import sharp, { type Sharp } from 'sharp';
 import { temporaryFolder } from '../temporary-folder.ts';
-import type { Photograph } from './sources.ts';
 import { ssim, toReference } from './ssim.ts';
 
 const run = promisify(execFile);
 
-/** Scores the quality of encoded pictures. Calls may be concurrent. */
+/** The pixels of a photograph at one size. */
+export interface Photograph {
+  readonly width: number;
+  readonly height: number;
+  /** A new sharp pipeline with the pixels as its input. */
+  open(): Sharp;
+}
+
+/** Scores the quality of encoded pictures. */
 export interface Meter {
   readonly name: 'SSIMULACRA2' | 'SSIM';
   /** Significant digits after the decimal point. */
@@ -31,24 +37,19 @@ const ssimMeter: Meter = {
  *
  * @param command takes two PNG files and prints SSIMULACRA2 as the last number; without it the meter is SSIM
  */
-export async function openMeter(command: string | null): Promise<Meter> {
-  if (command === null) return ssimMeter;
+export async function openMeter(command: string | undefined): Promise<Meter> {
+  if (command === undefined) return ssimMeter;
   const [program = '', ...options] = command.trim().split(/\s+/);
   const folder = await temporaryFolder('encoders');
-  let scores = 0;
+  const files = ['original', 'encoded'].map((name) => path.join(folder.path, `${name}.png`));
+  const [original = '', decoded = ''] = files;
   return {
     name: 'SSIMULACRA2',
     digits: 1,
     async score({ open, width, height }, encoded) {
-      const serial = scores++;
-      const files = ['original', 'encoded'].map((name) =>
-        path.join(folder.path, `${serial}-${name}.png`),
-      );
-      const [original = '', decoded = ''] = files;
       await open().png({ compressionLevel: 1 }).toFile(original);
       await sharp(encoded).removeAlpha().png({ compressionLevel: 1 }).toFile(decoded);
       const { stdout } = await run(program, [...options, ...files]);
-      await Promise.all(files.map((file) => rm(file)));
       const score = stdout.match(/-?\d+(?:\.\d+)?(?!.*\d)/s)?.[0];
       if (score === undefined) {
         throw new Error(`${command} printed no score for ${width} x ${height} px.`);

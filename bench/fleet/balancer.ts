@@ -7,35 +7,36 @@ import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { startHaproxy } from '../servers/haproxy.ts';
 import type { Server } from '../servers/server.ts';
-import type { FleetMachine } from './machine.ts';
 
 /** HAProxy with the configuration of docs/deploy. */
 export interface Balancer extends Server {
-  /** Resolves when HAProxy sends requests to a machine that has started. */
-  untilUsed(machine: FleetMachine): Promise<void>;
+  /** Resolves when HAProxy sends requests to all machines. */
+  untilAllUsed(): Promise<void>;
 }
 
 const published = new URL('../../../docs/deploy/haproxy.cfg', import.meta.url);
 
-export async function startBalancer(machines: readonly FleetMachine[]): Promise<Balancer> {
+export async function startBalancer(
+  machines: ReadonlyArray<{ readonly port: number }>,
+): Promise<Balancer> {
   const socket = join(tmpdir(), `image-delivery-haproxy-${process.pid}`);
   const server = await startHaproxy(
     observed(await readFile(published, 'utf8'), socket),
     machines.map(({ port }) => `127.0.0.1:${port}`),
   );
-  const isUsed = async ({ name }: FleetMachine) => {
+  const used = async () => {
     const connection = connect(socket);
     await once(connection, 'connect');
     connection.end('show servers state images\n');
-    const lines = (await text(connection)).split('\n');
-    // The fourth field is the server, the sixth its state: 2 when it runs.
-    return lines.some((line) => line.split(' ')[3] === name && line.split(' ')[5] === '2');
+    // The sixth field is the state: 2 when the server runs.
+    const states = (await text(connection)).split('\n').map((line) => line.split(' ')[5]);
+    return states.filter((state) => state === '2').length;
   };
-  const untilUsed = async (machine: FleetMachine) => {
-    while (!(await isUsed(machine))) await sleep(100);
+  const untilAllUsed = async () => {
+    while ((await used()) < machines.length) await sleep(100);
   };
-  for (const machine of machines) await untilUsed(machine);
-  return { ...server, untilUsed };
+  await untilAllUsed();
+  return { ...server, untilAllUsed };
 }
 
 /** Adds a socket that shows the machines' states, and the header X-Machine, which names the machine of a response. */

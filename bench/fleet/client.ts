@@ -1,104 +1,69 @@
-import { setTimeout as sleep } from 'node:timers/promises';
-import { Agent } from 'undici';
+import { Generator } from '../load/generator.ts';
+import { target } from '../load/requests.ts';
+import type { Finished } from '../load/results.ts';
 
-/** The outcome of one request. */
-export interface FleetResponse {
-  readonly variant: number;
-  /** 0 if no complete response arrived. */
-  readonly status: number;
-  /** `X-Cache`. */
-  readonly tier: string;
-  /** The machine that answered. */
-  readonly machine: string;
-  readonly etag: string;
-  /** When it was sent, by `performance.now()`. */
-  readonly sentAt: number;
-  readonly ms: number;
-  /** The body of a response whose status is not 200, or the error of the connection; empty for a success. */
-  readonly failure: string;
-}
-
-export const isFailed = ({ status }: FleetResponse): boolean => status !== 200;
-
-const timeoutMs = 30_000;
-
-/** Sends requests to one server over persistent connections. */
+/** Requests variants, by their numbers, over persistent connections. */
 export class Client {
-  readonly #agent = new Agent({ headersTimeout: timeoutMs, bodyTimeout: timeoutMs });
-  readonly #url: string;
-  readonly #pathOf: (variant: number) => string;
+  readonly #generator = new Generator(30);
+  readonly #urlOf: (variant: number) => string;
 
-  /** @param url without a slash at the end */
-  constructor(url: string, pathOf: (variant: number) => string) {
-    this.#url = url;
-    this.#pathOf = pathOf;
+  constructor(urlOf: (variant: number) => string) {
+    this.#urlOf = urlOf;
   }
 
-  /** Sends a request, and once more if the connection closes before a response, as browsers do (RFC 9110, 9.2.2). */
-  async get(variant: number): Promise<FleetResponse> {
-    const first = await this.#get(variant);
-    return first.failure.includes('other side closed') ? this.#get(variant) : first;
-  }
-
-  async #get(variant: number): Promise<FleetResponse> {
-    const sentAt = performance.now();
-    const noResponse = { variant, status: 0, tier: '', machine: '', etag: '', failure: '' };
-    try {
-      const response = await this.#agent.request({
-        origin: this.#url,
-        path: this.#pathOf(variant),
-        method: 'GET',
-      });
-      const header = (name: string) => String(response.headers[name] ?? '');
-      const [tier, machine, etag] = ['x-cache', 'x-machine', 'etag'].map(header);
-      const failure = response.statusCode === 200 ? '' : await response.body.text();
-      if (failure === '') await response.body.dump({ limit: 2 ** 30 });
-      const headers = { tier: tier ?? '', machine: machine ?? '', etag: etag ?? '' };
-      const ms = performance.now() - sentAt;
-      return { variant, status: response.statusCode, ...headers, failure, sentAt, ms };
-    } catch (error) {
-      return { ...noResponse, failure: String(error), sentAt, ms: performance.now() - sentAt };
-    }
-  }
-
-  /**
-   * Requests each variant once, by several concurrent clients.
-   * @param onAnswer called with the number of responses so far
-   */
-  async all(
+  /** Requests each variant once, by several concurrent clients, and shows the progress. */
+  async each(
     variants: readonly number[],
-    clients: number,
-    onAnswer: (count: number) => void = () => {},
-  ): Promise<FleetResponse[]> {
-    const answers: FleetResponse[] = [];
-    let next = 0;
-    const run = async () => {
-      for (let variant = variants[next++]; variant !== undefined; variant = variants[next++]) {
-        answers.push(await this.get(variant));
-        onAnswer(answers.length);
-      }
-    };
-    await Promise.all(Array.from({ length: clients }, run));
-    return answers;
+    progress: (text: string) => void,
+  ): Promise<readonly Finished[]> {
+    const left = variants.values();
+    let count = 0;
+    const { finished } = await this.#generator.send({
+      next: () => this.#planned(left.next().value),
+      pace: { clients: 12 },
+      continues: () => true,
+      onFinished: () => {
+        count += 1;
+        const step = Math.ceil(variants.length / 10);
+        if (count % step === 0) progress(`${count} of ${variants.length} requests`);
+      },
+    });
+    return finished;
   }
 
   /** Requests variants at a fixed rate, without waiting for earlier responses, until the signal aborts. */
   async atRate(
-    perSecond: number,
+    rate: number,
     next: () => number,
     signal: AbortSignal,
-  ): Promise<FleetResponse[]> {
-    const answers: Promise<FleetResponse>[] = [];
-    const startedAt = performance.now();
-    while (!signal.aborted) {
-      const dueAt = startedAt + (1_000 * answers.length) / perSecond;
-      await sleep(Math.max(0, dueAt - performance.now()));
-      answers.push(this.get(next()));
-    }
-    return Promise.all(answers);
+  ): Promise<readonly Finished[]> {
+    const { finished } = await this.#generator.send({
+      next: () => this.#planned(next()),
+      pace: { rate },
+      continues: () => !signal.aborted,
+    });
+    return finished;
+  }
+
+  #planned(variant: number | undefined) {
+    if (variant === undefined) return null;
+    return { ...target(this.#urlOf(variant), variant), headers: {} };
   }
 
   close(): Promise<void> {
-    return this.#agent.close();
+    return this.#generator.close();
   }
+}
+
+export const isFailed = ({ status }: Finished): boolean => status !== 200;
+
+/** The number of requests, and the five first kinds of failures with their numbers. */
+export function failuresInWords(responses: readonly Finished[]): string {
+  const counts = new Map<string, number>();
+  for (const { status, failure, machine } of responses.filter(isFailed)) {
+    const name = [status, failure, machine].filter(Boolean).join(' ');
+    counts.set(name, (counts.get(name) ?? 0) + 1);
+  }
+  const failures = [...counts].slice(0, 5).map(([name, count]) => `${count} x ${name}`);
+  return [`${responses.length} requests`, ...failures].join('; ');
 }

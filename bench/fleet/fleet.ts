@@ -2,18 +2,20 @@ import { join } from 'node:path';
 import { MongoClient } from 'mongodb';
 import { newApiKey } from '../../store/identifiers.ts';
 import { openStore } from '../../store/open.ts';
-import { startS3 } from '../servers/s3.ts';
+import { Opened } from '../opened.ts';
+import type { Results } from '../report.ts';
+import { startS3, variables } from '../servers/s3.ts';
+import { ServiceProcess } from '../servers/service.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 import { type Balancer, startBalancer } from './balancer.ts';
-import { bucketSettings } from './bucket.ts';
 import { Client } from './client.ts';
 import { type Link, startLink } from './link.ts';
-import { FleetMachine } from './machine.ts';
-import { imagePathOf, type Pictures, startPictures } from './pictures.ts';
+import { imageUrlOf, type Pictures, startPictures } from './pictures.ts';
 
 /** Three machines with one store and one bucket, behind a balancer. */
 export interface Fleet {
-  readonly machines: readonly FleetMachine[];
+  /** Each is a service with its own data folder. */
+  readonly machines: readonly ServiceProcess[];
   readonly balancer: Balancer;
   readonly client: Client;
   readonly pictures: Pictures;
@@ -21,61 +23,62 @@ export interface Fleet {
   readonly store: Link;
   /** Between the machines and the bucket. */
   readonly bucket: Link;
+  readonly project: string;
   /** The number of objects in the bucket. */
   objects(): number;
-  /** Purges all images, by a request to one machine. */
-  purge(machine: FleetMachine): Promise<void>;
   close(): Promise<void>;
 }
 
-/** The machines' names in the configuration of HAProxy. */
-const names = ['s1', 's2', 's3'];
+/** What a part of the benchmark needs. */
+export interface FleetBench<M extends string = string> {
+  readonly results: Results<M>;
+  readonly fleet: Fleet;
+  readonly variants: number;
+  /** The length of each fault. */
+  readonly faultMs: number;
+}
+
+/** Deadline of a read from the bucket, in ms. */
+export const deadlineMs = 300;
 
 export async function startFleet(): Promise<Fleet> {
-  const closing: (() => Promise<unknown>)[] = [];
-  const close = async () => {
-    for (const one of closing.splice(0).reverse()) await one();
-  };
-  const opened = async <T extends { close(): Promise<unknown> }>(starting: Promise<T>) => {
-    const one = await starting;
-    closing.push(() => one.close());
-    return one;
-  };
+  const opened = new Opened();
   try {
-    const folder = await opened(temporaryFolder('fleet'));
-    const pictures = await startPictures();
-    closing.push(() => pictures.origin.close());
+    const folder = await opened.open(temporaryFolder('fleet'));
+    const pictures = await opened.open(startPictures());
     const mongodbUrl = process.env['SERVICE_MONGODB_URL'] || null;
     const dataDir = join(folder.path, 'store');
-    const store = await opened(openStore({ mongodbUrl, dataDir }, () => {}));
+    const store = await opened.open(openStore({ mongodbUrl, dataDir }, () => {}));
     await store.established();
     const key = newApiKey();
     const { _id: orgId } = await store.organisations.default();
     await store.keys.storeEnvironmentKey(key, orgId);
     const allowedOrigins = ['127.0.0.1'];
-    const fields = { orgId, name: 'Fleet', origin: pictures.origin.url, allowedOrigins };
+    const fields = { orgId, name: 'Fleet', origin: pictures.url, allowedOrigins };
     const { _id: project } = await store.projects.create(fields);
-    const storeLink = await opened(startLink(addressOf(store.url)));
-    const bucket = await opened(startS3());
-    const bucketLink = await opened(startLink({ host: '127.0.0.1', port: bucket.port }));
+    const storeLink = await opened.open(startLink(addressOf(store.url)));
+    const bucket = await opened.open(startS3());
+    const bucketLink = await opened.open(startLink({ host: '127.0.0.1', port: bucket.port }));
     const settings = {
       SERVICE_ROOT_API_KEY: key,
       SERVICE_MONGODB_URL: linkedUrl(store.url, storeLink.port),
-      SERVICE_PRIVATE_SOURCES: '127.0.0.1/32:*',
       SERVICE_PROCESSES: '1',
-      ...bucketSettings(bucket, bucketLink.port),
+      // The balancer detects within this time that the machine stops.
+      SERVICE_DRAIN_DELAY_MS: '3000',
+      ...variables,
+      SERVICE_SHARED_CACHE_URL: bucket.url.replace(`:${bucket.port}`, `:${bucketLink.port}`),
+      SERVICE_SHARED_CACHE_TIMEOUT_MS: String(deadlineMs),
     };
-    const machines = await Promise.all(
-      names.map((name) => FleetMachine.create(name, folder.path, settings)),
-    );
-    for (const machine of machines) {
-      closing.push(() => machine.stop());
-      await machine.start();
+    const machines: ServiceProcess[] = [];
+    for (const name of ['s1', 's2', 's3']) {
+      const machine = ServiceProcess.create(join(folder.path, name), settings);
+      machines.push(await opened.open(machine));
+      await machines.at(-1)?.start();
     }
-    const balancer = await opened(startBalancer(machines));
-    const path = (variant: number) => imagePathOf(variant, pictures.origin.url, project);
-    const client = new Client(balancer.url, path);
-    closing.push(() => client.close());
+    const balancer = await opened.open(startBalancer(machines));
+    const client = await opened.open(
+      new Client((variant) => imageUrlOf(variant, balancer.url, pictures.url, project)),
+    );
     return {
       machines,
       balancer,
@@ -83,12 +86,12 @@ export async function startFleet(): Promise<Fleet> {
       pictures,
       store: storeLink,
       bucket: bucketLink,
+      project,
       objects: () => bucket.objects.size,
-      purge: (machine) => purge(machine, project, key),
-      close,
+      close: () => opened.close(),
     };
   } catch (error) {
-    await close();
+    await opened.close();
     throw error;
   }
 }
@@ -105,13 +108,4 @@ function linkedUrl(url: string, port: number): string {
   const separator = path.includes('?') ? '&' : '?';
   const database = path.startsWith('/') ? path : `/${path}`;
   return `mongodb://${credentials}127.0.0.1:${port}${database}${separator}directConnection=true`;
-}
-
-async function purge(machine: FleetMachine, project: string, key: string): Promise<void> {
-  const response = await fetch(`${machine.url}/api/sdk/v1/projects/${project}/purge`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
-    body: JSON.stringify({ all: true }),
-  });
-  if (!response.ok) throw new Error(`the purge was not accepted: ${await response.text()}`);
 }

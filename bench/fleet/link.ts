@@ -11,8 +11,6 @@ export const slowMs = 2_000;
 /** A TCP port of 127.0.0.1 that forwards to a server, with faults. */
 export interface Link {
   readonly port: number;
-  /** Bytes sent to the server, and received from it. */
-  readonly bytes: { sent: number; received: number };
   /** Ends the open connections, except when the link becomes slow. */
   set(fault: Fault): Promise<void>;
   close(): Promise<void>;
@@ -20,13 +18,11 @@ export interface Link {
 
 export async function startLink(target: NetConnectOpts): Promise<Link> {
   const sockets = new Set<Socket>();
-  const bytes = { sent: 0, received: 0 };
   let fault: Fault = 'none';
-  const forward = (from: Socket, to: Socket, count: (length: number) => void) => {
+  const forward = (from: Socket, to: Socket) => {
     let previous: Promise<unknown> = Promise.resolve();
     from.on('data', (chunk) => {
       if (fault === 'silent') return;
-      count(chunk.length);
       if (fault === 'slow') previous = Promise.all([previous, sleep(slowMs)]);
       previous = previous.then(() => to.writable && to.write(chunk));
     });
@@ -37,12 +33,8 @@ export async function startLink(target: NetConnectOpts): Promise<Link> {
       sockets.add(socket);
       socket.on('error', () => {}).on('close', () => sockets.delete(socket));
     }
-    forward(near, far, (length) => {
-      bytes.sent += length;
-    });
-    forward(far, near, (length) => {
-      bytes.received += length;
-    });
+    forward(near, far);
+    forward(far, near);
     near.on('close', () => far.destroy());
     far.on('close', () => near.destroy());
   });
@@ -59,7 +51,6 @@ export async function startLink(target: NetConnectOpts): Promise<Link> {
   const { port } = server.address() as AddressInfo;
   return {
     port,
-    bytes,
     async set(next) {
       fault = next;
       if (next === 'slow') return;

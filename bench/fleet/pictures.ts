@@ -1,6 +1,6 @@
 import sharp from 'sharp';
-import { type BodyServer, serveBodies } from '../origin/bodies.ts';
-import { picture } from '../origin/pictures.ts';
+import { serveBodies } from '../../demo/origin/bodies.ts';
+import { picture } from '../../demo/origin/pictures.ts';
 
 /** Widths of the variants of each source, in pixels. */
 const widths = Array.from({ length: 10 }, (_, index) => 40 + 30 * index);
@@ -8,48 +8,35 @@ const widths = Array.from({ length: 10 }, (_, index) => 40 + 30 * index);
 /** Time for which a front end keeps the bytes of a source, in ms. */
 const keptMs = 30_000;
 
-/** An origin of small pictures, which can replace all of them. */
-export interface Pictures {
-  readonly origin: BodyServer;
-  /** Fetches since the last reset. */
-  readonly total: number;
-  /** Fetches within 30 s of an earlier fetch of the same source, by its number, since the last reset. */
-  readonly repeatedFetches: ReadonlyMap<number, number>;
-  reset(): void;
-  /** Replaces the picture of each source. */
-  replace(): void;
-}
+export type Pictures = Awaited<ReturnType<typeof startPictures>>;
 
-export async function startPictures(): Promise<Pictures> {
+/** Starts an origin of small pictures, which can replace all of them. */
+export async function startPictures() {
   const resized = sharp(await picture('landscape.jpg')).resize(400);
   const versions = await Promise.all(
     [0, 120].map((hue) => resized.clone().modulate({ hue }).jpeg().toBuffer()),
   );
   const fetchedAt = new Map<number, number>();
-  const repeatedFetches = new Map<number, number>();
+  const repeated = new Map<number, number>();
   let total = 0;
   let version = 0;
   const origin = await serveBodies((path) => {
     const source = Number(path.slice(1));
     const now = performance.now();
     if (now - (fetchedAt.get(source) ?? -keptMs) < keptMs) {
-      repeatedFetches.set(source, (repeatedFetches.get(source) ?? 0) + 1);
+      repeated.set(source, (repeated.get(source) ?? 0) + 1);
     }
     fetchedAt.set(source, now);
     total += 1;
     return versions[version];
   });
   return {
-    origin,
-    repeatedFetches,
-    get total() {
-      return total;
-    },
-    reset() {
-      fetchedAt.clear();
-      repeatedFetches.clear();
-      total = 0;
-    },
+    ...origin,
+    /** The number of fetches so far. */
+    total: () => total,
+    /** The number of fetches so far within 30 s of an earlier fetch of the same source, by its number. */
+    repeated: repeated as ReadonlyMap<number, number>,
+    /** Replaces the picture of each source. */
     replace() {
       version = 1;
     },
@@ -59,8 +46,9 @@ export async function startPictures(): Promise<Pictures> {
 /** The number of the source of a variant. */
 export const sourceNumberOf = (variant: number): number => Math.floor(variant / widths.length);
 
-/** The path and query of a variant, 0 or more. */
-export function imagePathOf(variant: number, origin: string, project: string): string {
+/** The URL of a variant, 0 or more. */
+export function imageUrlOf(variant: number, service: string, origin: string, project: string) {
   const source = encodeURIComponent(`${origin}/${sourceNumberOf(variant)}`);
-  return `/img/${source}?project=${project}&w=${widths[variant % widths.length]}&fmt=jpeg`;
+  const width = widths[variant % widths.length];
+  return `${service}/img/${source}?project=${project}&w=${width}&fmt=jpeg`;
 }

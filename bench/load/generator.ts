@@ -1,166 +1,163 @@
 import { setImmediate as nextEventLoopTurn, setTimeout as sleep } from 'node:timers/promises';
 import { Agent } from 'undici';
-import type { ClosedClass, LoadClass, LoadPlan, LoadResult, OpenClass } from './plan.ts';
+import type { LoadClass, LoadPlan } from './plan.ts';
 import { seeded } from './random.ts';
-import { type Finished, Recorder } from './recorder.ts';
 import { type PlannedRequest, requestsOf } from './requests.ts';
+import { type ClassResult, type Finished, outcomeOf, resultOf } from './results.ts';
 
-const timeoutMs = 30_000;
-const defaultDrainS = 10;
-/** With more open requests, the measurement would depend on the generator's memory. */
-const maxOpen = 20_000;
 /** The maximum length of a class with `atLeast`, in multiples of its length. */
 const maxExtension = 5;
 /** Number of requests that are sent before responses are read again. */
 const batch = 64;
 
-/** Runs a plan to its end, in this process. */
-export async function runPlan(plan: LoadPlan): Promise<LoadResult> {
-  const agent = new Agent({
-    connections: null,
-    pipelining: 1,
-    headersTimeout: timeoutMs,
-    bodyTimeout: timeoutMs,
-    keepAliveTimeout: 60_000,
-  });
-  const startedAt = performance.now();
-  const now = () => performance.now() - startedAt;
-  const runs = plan.classes.map((planned, index) => new Run(planned, index, plan, agent, now));
-  await Promise.all(runs.map((run) => run.sent));
-  await Promise.race([
-    Promise.all(runs.map((run) => run.finished())),
-    sleep((plan.drainS ?? defaultDrainS) * 1_000, undefined, { ref: false }),
-  ]);
-  const results = runs.map((run) => [run.name, run.result()] as const);
-  await agent.destroy();
-  return Object.fromEntries(results);
+export interface Sending {
+  /** The next request; null when there are no more. */
+  readonly next: () => PlannedRequest | null;
+  /** Requests per second (open loop), or the number of clients (closed loop). */
+  readonly pace: { readonly rate: number } | { readonly clients: number };
+  /** Whether a request that is due at a time, by `performance.now()`, is sent. */
+  readonly continues: (dueAt: number) => boolean;
+  readonly onFinished?: (request: Finished) => void;
 }
 
-type Response = Omit<Finished, 'dueMs' | 'endMs'>;
-const noResponse: Response = { status: 0, cache: undefined, bytes: 0 };
+/** What was sent, in the order of the ends, and when the first client of a closed loop stopped. */
+interface Sent {
+  readonly finished: readonly Finished[];
+  readonly stoppedAt: number;
+}
 
-const isOpen = (planned: LoadClass): planned is OpenClass => 'rate' in planned;
-
-/** The requests of one class. */
-class Run {
-  readonly name: string;
-  /** Resolves when the last request was sent; in a closed loop when it has a response. */
-  readonly sent: Promise<void>;
-  readonly #isOpen: boolean;
+/** Sends requests over persistent connections, as many as are needed. */
+export class Generator {
   readonly #agent: Agent;
-  readonly #now: () => number;
-  readonly #recorder: Recorder;
-  readonly #next: () => PlannedRequest;
-  readonly #fromMs: number;
-  readonly #untilMs: number;
-  /** The due times of open requests, by serial number. */
-  readonly #open = new Map<number, number>();
-  #serial = 0;
-  #onAllFinished: () => void = () => {};
 
-  constructor(planned: LoadClass, index: number, plan: LoadPlan, agent: Agent, now: () => number) {
-    this.name = planned.name;
-    this.#isOpen = isOpen(planned);
-    this.#agent = agent;
-    this.#now = now;
-    this.#next = requestsOf(planned, seeded((plan.seed ?? 1) + 1_000 * index));
-    this.#fromMs = (planned.fromS ?? 0) * 1_000;
-    this.#untilMs = (planned.untilS ?? plan.seconds) * 1_000;
-    this.#recorder = new Recorder({
-      warmupMs: (plan.warmupS ?? 0) * 1_000,
-      endMs: this.#untilMs,
-      keepSamples: planned.keepSamples ?? false,
-    });
-    this.sent = isOpen(planned) ? this.#sendOpenLoop(planned) : this.#sendClosedLoop(planned);
-  }
-
-  /** Resolves when no request is open. */
-  async finished(): Promise<void> {
-    if (this.#open.size === 0) return;
-    await new Promise<void>((resolve) => {
-      this.#onAllFinished = resolve;
+  constructor(timeoutS = 15) {
+    const timeoutMs = 1_000 * timeoutS;
+    this.#agent = new Agent({
+      connections: null,
+      pipelining: 1,
+      headersTimeout: timeoutMs,
+      bodyTimeout: timeoutMs,
+      keepAliveTimeout: 60_000,
     });
   }
 
-  /** Requests that are still open count as failed. */
-  result() {
-    const endMs = this.#now();
-    for (const dueMs of this.#open.values()) {
-      this.#recorder.add({ dueMs, endMs, ...noResponse, failure: 'open' });
-    }
-    return this.#recorder.result(!this.#isOpen);
-  }
-
-  async #sendOpenLoop({ rate }: OpenClass): Promise<void> {
-    const count = Math.floor(((this.#untilMs - this.#fromMs) / 1_000) * rate);
-    for (let number = 0; number < count; number++) {
-      const dueMs = this.#fromMs + (1_000 * number) / rate;
-      while (this.#now() < dueMs) await sleep(Math.max(0, dueMs - this.#now()));
-      if (number % batch === 0) await nextEventLoopTurn();
-      if (this.#open.size < maxOpen) void this.#send(dueMs);
-      else {
-        this.#recorder.add({ dueMs, endMs: this.#now(), ...noResponse, failure: 'not sent' });
-      }
-    }
-  }
-
-  async #sendClosedLoop({ clients, requests, atLeast }: ClosedClass): Promise<void> {
-    if (this.#fromMs > 0) await sleep(this.#fromMs);
-    const latestMs = this.#fromMs + maxExtension * (this.#untilMs - this.#fromMs);
-    const continues = () => {
-      if (requests !== undefined && this.#serial >= requests) return false;
-      if (this.#now() < this.#untilMs) return true;
-      return this.#recorder.arrived < (atLeast ?? 0) && this.#now() < latestMs;
+  /** Resolves when every request has a response or has failed. */
+  async send({ next, pace, continues, onFinished = () => {} }: Sending): Promise<Sent> {
+    const finished: Finished[] = [];
+    const sendOne = async (planned: PlannedRequest, dueAt: number) => {
+      const one = await this.#get(planned, dueAt);
+      finished.push(one);
+      onFinished(one);
     };
-    if (atLeast !== undefined) this.#recorder.endMs = latestMs;
-    const client = async () => {
-      while (continues()) await this.#send(this.#now());
-      // The remaining responses come from a machine with less load.
-      if (atLeast !== undefined) this.#recorder.endMs = this.#now();
-    };
-    await Promise.all(Array.from({ length: clients }, client));
-  }
-
-  #send(dueMs: number): Promise<void> {
-    const serial = this.#serial++;
-    this.#open.set(serial, dueMs);
-    return new Promise((resolve) => {
-      const finish = (response: Response) => {
-        if (!this.#open.delete(serial)) return;
-        this.#recorder.add({ dueMs, endMs: this.#now(), ...response });
-        if (this.#open.size === 0) this.#onAllFinished();
-        resolve();
+    let stoppedAt = Number.POSITIVE_INFINITY;
+    if ('clients' in pace) {
+      const client = async () => {
+        for (let now = performance.now(); continues(now); now = performance.now()) {
+          const planned = next();
+          if (planned === null) break;
+          await sendOne(planned, now);
+        }
+        stoppedAt = Math.min(stoppedAt, performance.now());
       };
-      request(this.#agent, this.#next(), finish);
+      await Promise.all(Array.from({ length: pace.clients }, client));
+      return { finished, stoppedAt };
+    }
+    const open: Promise<void>[] = [];
+    const beganAt = performance.now();
+    for (let dueAt = beganAt; continues(dueAt); ) {
+      while (performance.now() < dueAt) await sleep(Math.max(0, dueAt - performance.now()));
+      if (open.length % batch === 0) await nextEventLoopTurn();
+      const planned = next();
+      if (planned === null) break;
+      open.push(sendOne(planned, dueAt));
+      dueAt = beganAt + (1_000 * open.length) / pace.rate;
+    }
+    await Promise.all(open);
+    return { finished, stoppedAt };
+  }
+
+  /** Sends a request, and once more if the connection closes before a response, as browsers do (RFC 9110, 9.2.2). */
+  async #get(planned: PlannedRequest, dueAt: number): Promise<Finished> {
+    const first = await this.#getOnce(planned, dueAt);
+    return first.failure === 'UND_ERR_SOCKET' ? this.#getOnce(planned, dueAt) : first;
+  }
+
+  /** Uses `dispatch` instead of `request` of undici, which allocates more. */
+  #getOnce({ number, origin, path, headers }: PlannedRequest, dueAt: number): Promise<Finished> {
+    let [status, bytes, cache, etag, machine] = [0, 0, '', '', ''];
+    return new Promise((resolve) => {
+      const finish = (failure: string) => {
+        const endAt = performance.now();
+        if (failure !== '') status = 0;
+        resolve({ number, dueAt, endAt, status, cache, etag, machine, bytes, failure });
+      };
+      this.#agent.dispatch(
+        { origin, path, method: 'GET', headers: { ...headers } },
+        {
+          onRequestStart() {},
+          onResponseStart(_controller, statusCode, received) {
+            status = statusCode;
+            cache = String(received['x-cache'] ?? '');
+            etag = String(received['etag'] ?? '');
+            machine = String(received['x-machine'] ?? '');
+          },
+          onResponseData(_controller, chunk) {
+            bytes += chunk.length;
+          },
+          onResponseEnd: () => finish(''),
+          onResponseError(_controller, error) {
+            finish('code' in error ? String(error.code) : error.name);
+          },
+        },
+      );
     });
+  }
+
+  close(): Promise<void> {
+    return this.#agent.destroy();
   }
 }
 
-/** Uses `dispatch` instead of `request` of undici, which allocates more. */
-function request(
-  agent: Agent,
-  { origin, path, headers }: PlannedRequest,
-  finish: (response: Response) => void,
-): void {
-  let status = 0;
-  let cache: string | undefined;
-  let bytes = 0;
-  agent.dispatch(
-    { origin, path, method: 'GET', headers: { ...headers } },
-    {
-      onRequestStart() {},
-      onResponseStart(_controller, statusCode, responseHeaders) {
-        status = statusCode;
-        cache = [responseHeaders['x-cache']].flat()[0];
-      },
-      onResponseData(_controller, chunk) {
-        bytes += chunk.length;
-      },
-      onResponseEnd: () => finish({ status, cache, bytes }),
-      onResponseError(_controller, error) {
-        const code = 'code' in error ? String(error.code) : error.name;
-        finish({ status: 0, cache, bytes, failure: code });
-      },
+/** Runs a plan to its end, in this process. @returns the results of the classes, in their order */
+export async function runPlan(plan: LoadPlan): Promise<ClassResult[]> {
+  const generator = new Generator(plan.timeoutS);
+  const beganAt = performance.now();
+  const runs = plan.classes.map((planned, index) => {
+    const next = requestsOf(planned, seeded((plan.seed ?? 1) + 1_000 * index));
+    return runClass(generator, plan, planned, next, beganAt);
+  });
+  const results = await Promise.all(runs);
+  await generator.close();
+  return results;
+}
+
+async function runClass(
+  generator: Generator,
+  plan: LoadPlan,
+  planned: LoadClass,
+  next: () => PlannedRequest,
+  beganAt: number,
+): Promise<ClassResult> {
+  const firstAt = beganAt + 1_000 * (planned.fromS ?? 0);
+  const lastAt = beganAt + 1_000 * (planned.untilS ?? plan.seconds);
+  const fromAt = beganAt + 1_000 * (plan.warmupS ?? 0);
+  await sleep(firstAt - performance.now());
+  if ('rate' in planned) {
+    const continues = (dueAt: number) => dueAt < lastAt;
+    const { finished } = await generator.send({ next, pace: planned, continues });
+    return resultOf(finished, { beganAt, fromAt, untilAt: lastAt, isClosedLoop: false });
+  }
+  const { requests = Number.POSITIVE_INFINITY, atLeast = 0 } = planned;
+  const latestAt = firstAt + maxExtension * (lastAt - firstAt);
+  let [sent, images] = [0, 0];
+  const { finished, stoppedAt } = await generator.send({
+    next: () => (sent++ < requests ? next() : null),
+    pace: planned,
+    continues: (now) => now < lastAt || (images < atLeast && now < latestAt),
+    onFinished(one) {
+      if (one.endAt >= fromAt && ['hit', 'miss'].includes(outcomeOf(one))) images += 1;
     },
-  );
+  });
+  // The remaining responses come from a machine with less load.
+  return resultOf(finished, { beganAt, fromAt, untilAt: stoppedAt, isClosedLoop: true });
 }

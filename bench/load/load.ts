@@ -1,35 +1,39 @@
 import { outputOf, script } from '../servers/launch.ts';
-import type { ClassResult, LoadClass, LoadPlan, LoadResult } from './plan.ts';
+import type { LoadClass, LoadPlan } from './plan.ts';
+import { type ClassResult, type Outcome, outcomes } from './results.ts';
 
 /**
  * Runs a plan in its own process.
  * @param cpus the processors that it may use, as taskset lists them; all when null
+ * @returns the results of the classes, in their order
  */
-export const load = async (plan: LoadPlan, cpus: string | null = null): Promise<LoadResult> =>
-  JSON.parse(
-    await outputOf(script('./main', import.meta.url), cpus, { input: JSON.stringify(plan) }),
-  );
+export async function load<const Classes extends readonly LoadClass[]>(
+  plan: Omit<LoadPlan, 'classes'> & { readonly classes: Classes },
+  cpus: string | null = null,
+): Promise<{ readonly [Index in keyof Classes]: ClassResult }> {
+  const command = script('./main', import.meta.url);
+  return JSON.parse(await outputOf(command, cpus, { input: JSON.stringify(plan) }));
+}
 
-/** Runs a plan of one class. */
+/**
+ * Runs a plan of one class.
+ * @param expected the outcomes that it may have; all by default
+ * @throws for a request with another outcome, after the warm-up
+ */
 export async function loadOne(
   planned: LoadClass,
   plan: Omit<LoadPlan, 'classes'>,
+  expected: readonly Outcome[] = outcomes,
   cpus: string | null = null,
 ): Promise<ClassResult> {
-  return resultOf(await load({ ...plan, classes: [planned] }, cpus), planned.name);
+  const [result] = await load({ ...plan, classes: [planned] }, cpus);
+  const wrong = outcomes.filter((one) => !expected.includes(one) && result.counts[one] > 0);
+  if (wrong.length > 0) {
+    throw new Error(`${planned.url}: ${wrong.join(', ')}: ${JSON.stringify(result.statuses)}`);
+  }
+  return result;
 }
 
-/** The result of a class of the plan. */
-export function resultOf(result: LoadResult, name: string): ClassResult {
-  const found = result[name];
-  if (found === undefined) throw new Error(`the plan has no ${name}`);
-  return found;
-}
-
-/** Requests each of the first `count` URLs once, from the first. */
-export async function requestOnce(url: string, count: number): Promise<void> {
-  await loadOne(
-    { name: 'warm', url, first: 0, count, clients: 8, requests: count },
-    { seconds: 300 },
-  );
-}
+/** Requests each of the first `count` URLs, from the first; several times if there are more requests. */
+export const requestEach = (url: string, count: number, requests = count): Promise<ClassResult> =>
+  loadOne({ url, first: 0, count, clients: 8, requests }, { seconds: 300 }, ['hit', 'miss']);

@@ -1,10 +1,11 @@
-import { latencyOf } from '../load/latencies.ts';
-import { load, loadOne, requestOnce, resultOf } from '../load/load.ts';
-import type { RequestSample } from '../load/plan.ts';
+import { load, loadOne, requestEach } from '../load/load.ts';
+import { type ClassResult, latencyOf } from '../load/results.ts';
+import type { Measures } from '../report.ts';
+import { alternate, figure, median, spread } from '../rounds.ts';
+import type { Scenario } from '../run.ts';
 import type { ImageServer } from '../servers/server.ts';
 import { deployService } from '../servers/service.ts';
-import { alternate, figure, median, spread } from './rounds.ts';
-import { type Bench, type Measures, type Scenario, unusedNumber } from './scenario.ts';
+import { type Bench, unusedNumber } from './bench.ts';
 import { imageUrlOf } from './sources.ts';
 
 const measures = {
@@ -26,7 +27,7 @@ type OverloadBench = Bench<keyof typeof measures>;
 
 const factors = [5, 10];
 const hotUrls = 50;
-const hits = { name: 'hits', first: 0, count: hotUrls, rate: 100 };
+const hits = { first: 0, count: hotUrls, rate: 100 };
 const probeRate = 10;
 /** The recovery ends with this many consecutive probes of at most `fastFactor` times the idle time. */
 const fastProbes = 3;
@@ -45,22 +46,23 @@ const heads = [
   'recovery s',
 ];
 
-export const overload: Scenario = {
+export const overload: Scenario<Bench> = {
   title: 'Overload',
   method:
     'Misses in an open loop at 5 and 10 times the capacity that a closed loop finds, and 100 hits per second beside them. Goodput is the images that arrive during the load. Afterwards ten misses per second show when they take at most twice their idle time again.',
   measures,
-  async run(bench) {
+  async run(bench: OverloadBench) {
+    const { opened, results, sources, quick } = bench;
     const rows = [heads];
-    const service = await bench.open(deployService());
-    for (const server of [service, ...bench.peers(bench.sources.photo.pixels)]) {
-      await requestOnce(imageUrlOf(server, bench.sources.small), hotUrls);
+    const service = await opened.open(deployService());
+    for (const server of [service, ...bench.peers]) {
+      await requestEach(imageUrlOf(server, sources.small), hotUrls);
       const idle = await idleOf(bench, server);
       for (const factor of factors) {
-        const { results } = await alternate(bench.quick ? 1 : bench.rounds, {
-          results: () => overloaded(bench, server, factor * idle.peak, idle.missMs),
+        const { found } = await alternate(quick ? 1 : bench.rounds, {
+          found: () => overloaded(bench, server, factor * idle.peak, idle.missMs),
         });
-        const valuesOf = (key: keyof Overloaded) => results.map((result) => result[key]);
+        const valuesOf = (key: keyof Overloaded) => found.map((result) => result[key]);
         const shares = valuesOf('goodput').map((goodput) => goodput / idle.peak);
         rows.push([
           server.name,
@@ -77,34 +79,26 @@ export const overload: Scenario = {
         if (server !== service) continue;
         const caseName = `${factor} times the capacity`;
         const rates = `${spread(valuesOf('goodput'))}/s, peak ${figure(idle.peak)}/s`;
-        bench.finding('goodput', caseName, shares, rates);
-        bench.finding('p99 of refusals', caseName, valuesOf('refusalsMs'), '');
+        results.finding('goodput', caseName, shares, rates);
+        results.finding('p99 of refusals', caseName, valuesOf('refusalsMs'));
         const observed = `idle ${figure(idle.missMs)} ms, observed for ${restS(bench)} s`;
-        bench.finding('recovery', caseName, valuesOf('recoveryS'), observed);
-        bench.finding('p99 of hits', caseName, valuesOf('hitsMs'), `idle ${figure(idle.hitMs)} ms`);
+        results.finding('recovery', caseName, valuesOf('recoveryS'), observed);
+        const idleHits = `idle ${figure(idle.hitMs)} ms`;
+        results.finding('p99 of hits', caseName, valuesOf('hitsMs'), idleHits);
       }
     }
-    bench.table({ title: 'Overload', rows });
+    results.table({ title: 'Overload', rows });
   },
 };
 
-interface Idle {
-  /** Images per second in a closed loop. */
-  readonly peak: number;
-  /** Median. */
-  readonly missMs: number;
-  /** p99. */
-  readonly hitMs: number;
-}
-
-async function idleOf(bench: OverloadBench, server: ImageServer): Promise<Idle> {
-  const { photo, small } = bench.sources;
+/** The images per second in a closed loop, the median of misses one at a time, and the p99 of hits. */
+async function idleOf({ sources, cores, ...bench }: OverloadBench, server: ImageServer) {
   const seconds = bench.quick ? 1.5 : 2 * bench.seconds;
-  const misses = () => ({ name: 'misses', url: imageUrlOf(server, photo), first: unusedNumber() });
+  const misses = () => ({ url: imageUrlOf(server, sources.photo), first: unusedNumber() });
   const alone = await loadOne({ ...misses(), clients: 1, requests: 20 }, { seconds });
-  const concurrent = { ...misses(), clients: 4 * bench.cores };
+  const concurrent = { ...misses(), clients: 4 * cores };
   const closedLoop = await loadOne(concurrent, { seconds: seconds + 0.5, warmupS: 0.5 });
-  const idleHits = await loadOne({ ...hits, url: imageUrlOf(server, small) }, { seconds });
+  const idleHits = await loadOne({ ...hits, url: imageUrlOf(server, sources.small) }, { seconds });
   return {
     peak: closedLoop.goodput,
     missMs: latencyOf([alone], 'miss', 0.5),
@@ -115,59 +109,32 @@ async function idleOf(bench: OverloadBench, server: ImageServer): Promise<Idle> 
 /** How long the recovery is observed. */
 const restS = ({ quick }: OverloadBench): number => (quick ? 2.5 : 8);
 
-interface Overloaded {
-  readonly goodput: number;
-  readonly refusedShare: number;
-  /** p99. */
-  readonly refusalsMs: number;
-  /** p99. */
-  readonly hitsMs: number;
-  readonly failed: number;
-  readonly recoveryS: number;
-}
+type Overloaded = Awaited<ReturnType<typeof overloaded>>;
 
-async function overloaded(
-  bench: OverloadBench,
-  server: ImageServer,
-  rate: number,
-  idleMs: number,
-): Promise<Overloaded> {
-  const seconds = bench.quick ? 2 : 15;
+async function overloaded(bench: OverloadBench, server: ImageServer, rate: number, idleMs: number) {
+  const untilS = bench.quick ? 2 : 15;
   const url = imageUrlOf(server, bench.sources.photo);
-  const result = await load({
-    seconds: seconds + restS(bench),
-    drainS: 15,
+  const hot = imageUrlOf(server, bench.sources.small);
+  const [misses, hitsBeside, probes] = await load({
+    seconds: untilS + restS(bench),
     classes: [
-      { name: 'misses', url, first: unusedNumber(), rate, untilS: seconds },
-      { ...hits, url: imageUrlOf(server, bench.sources.small), untilS: seconds },
-      {
-        name: 'probes',
-        url,
-        first: unusedNumber(),
-        rate: probeRate,
-        fromS: seconds,
-        keepSamples: true,
-      },
+      { url, first: unusedNumber(), rate, untilS },
+      { ...hits, url: hot, untilS },
+      { url, first: unusedNumber(), rate: probeRate, fromS: untilS },
     ],
   });
-  const misses = resultOf(result, 'misses');
-  const { hit, miss, refused, failed } = misses.counts;
   return {
     goodput: misses.goodput,
-    refusedShare: refused / (hit + miss + refused + failed),
+    refusedShare: misses.counts.refused / misses.samples.length,
     refusalsMs: latencyOf([misses], 'refused', 0.99),
-    hitsMs: latencyOf([resultOf(result, 'hits')], 'hit', 0.99),
-    failed,
-    recoveryS: recovery(resultOf(result, 'probes').samples, seconds, fastFactor * idleMs),
+    hitsMs: latencyOf([hitsBeside], 'hit', 0.99),
+    failed: misses.counts.failed,
+    recoveryS: recovery(probes.samples, untilS, fastFactor * idleMs),
   };
 }
 
 /** Seconds from the end of the load to the first of `fastProbes` consecutive fast probes; infinite without them. */
-export function recovery(
-  probes: readonly RequestSample[],
-  fromS: number,
-  withinMs: number,
-): number {
+export function recovery(probes: ClassResult['samples'], fromS: number, withinMs: number): number {
   const inOrder = [...probes].sort((a, b) => a.dueS - b.dueS);
   const fast = inOrder.map(({ outcome, latencyMs }) => outcome === 'miss' && latencyMs <= withinMs);
   const first = fast.findIndex((_, index) => {

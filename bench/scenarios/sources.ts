@@ -1,8 +1,8 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import sharp from 'sharp';
-import { serveBodies } from '../origin/bodies.ts';
-import { picture } from '../origin/pictures.ts';
+import { serveBodies } from '../../demo/origin/bodies.ts';
+import { picture } from '../../demo/origin/pictures.ts';
 import { type EncodedFormat, encoderOptions } from '../servers/encoder-settings.ts';
 import type { ImageServer } from '../servers/server.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
@@ -24,9 +24,9 @@ export interface SourcePicture {
 /** The URL of a source's image on a server. */
 export const imageUrlOf = (
   server: ImageServer,
-  { url, width }: SourcePicture,
+  { url: source, width, pixels }: SourcePicture,
   format: EncodedFormat = 'jpeg',
-): string => server.imageUrl({ source: url, width, format, quality: requestedQuality });
+): string => server.imageUrl({ source, width, format, pixels, quality: requestedQuality });
 
 export interface SourcePictures {
   /** A JPEG of 2725 x 2225, to 800 px. */
@@ -41,8 +41,8 @@ export interface SourcePictures {
   sized(bytes: number): Promise<SourcePicture>;
   /** Another picture, and the width of its images. */
   add(name: string, body: Buffer, width: number): Promise<SourcePicture>;
-  /** The bytes of a source's image, encoded as the service does. */
-  imageBytes(source: SourcePicture, format: EncodedFormat): Promise<number>;
+  /** The bytes of a source's image as JPEG, encoded as the service does. */
+  imageBytes(source: SourcePicture): Promise<number>;
   close(): Promise<void>;
 }
 
@@ -62,11 +62,10 @@ export async function startSources(): Promise<SourcePictures> {
   const landscape = await picture('landscape.jpg');
   const resized = (width: number) =>
     sharp(landscape).resize(width).jpeg({ quality: 95 }).toBuffer();
-  const encoded = (body: Buffer | string, width: number, format: EncodedFormat, pixels: number) =>
-    sharp(body)
-      .resize(width)
-      .toFormat(format, encoderOptions(format, requestedQuality, pixels))
-      .toBuffer();
+  const imageBytes = async (body: Buffer | string, width: number): Promise<number> => {
+    const options = encoderOptions('jpeg', requestedQuality, width * width);
+    return (await sharp(body).resize(width).jpeg(options).toBuffer()).length;
+  };
   const photo = await add('photo.jpg', landscape, 800);
   return {
     photo,
@@ -78,14 +77,12 @@ export async function startSources(): Promise<SourcePictures> {
       let [low, high] = [100, 2_700];
       while (high - low > 10) {
         const width = (low + high) >> 1;
-        const image = await encoded(landscape, width, 'jpeg', width * width * 0.8);
-        if (image.length < bytes) low = width;
+        if ((await imageBytes(landscape, width)) < bytes) low = width;
         else high = width;
       }
       return add(`${bytes}-bytes.jpg`, await resized(low), low);
     },
-    imageBytes: async ({ file, width, pixels }, format) =>
-      (await encoded(file, width, format, pixels)).length,
+    imageBytes: ({ file, width }) => imageBytes(file, width),
     async close() {
       await server.close();
       await folder.close();

@@ -1,49 +1,29 @@
-import { fork } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
-import { fileURLToPath } from 'node:url';
 import { loadUws, type UwsLibrary } from '../../server/http/uws-library.ts';
 
 /**
  * The minimum cost of a hit: a handler that sends the same headers and body for every URL, with
  * uWebSockets.js if it loads, as the service does, otherwise with Node's own server.
  *
- * Arguments: a port, a file with the headers as JSON, a file with the body, the number of processes, and a
- * file with paths as JSON, each of which has its own copy of the body: one body for all stays in the
- * processor's caches, unlike those of a server of many images.
+ * Arguments: a port, a file with the headers as JSON, a file with the body, and a file with paths as JSON, each
+ * of which has its own copy of the body: one body for all stays in the processor's caches, unlike those of a
+ * server of many images.
  */
 type BodyOf = (path: () => string) => Buffer | undefined;
 
-const [port = '', headersFile = '', bodyFile = '', processes = '1', pathsFile = ''] =
-  process.argv.slice(2);
+const [port = '', headersFile = '', bodyFile = '', pathsFile = ''] = process.argv.slice(2);
+const headers: [string, string][] = JSON.parse(readFileSync(headersFile, 'utf8'));
+const body = readFileSync(bodyFile);
+const etag = headers.find(([name]) => name === 'etag')?.[1] ?? '';
+const paths: string[] = JSON.parse(readFileSync(pathsFile, 'utf8'));
+const copies = new Map(paths.map((path) => [path, Buffer.from(body)]));
+const bodyOf: BodyOf = copies.size === 0 ? () => body : (path) => copies.get(path());
+const uws = loadUws();
+if (typeof uws === 'string') listenWithNode();
+else listenWithUws(uws);
 
-if (process.send === undefined && Number(processes) > 1) {
-  const children = Array.from({ length: Number(processes) }, () =>
-    fork(fileURLToPath(import.meta.url), process.argv.slice(2)),
-  );
-  process.once('SIGTERM', () => {
-    for (const child of children) child.kill();
-    process.exit(0);
-  });
-} else {
-  const headers: [string, string][] = JSON.parse(readFileSync(headersFile, 'utf8'));
-  const body = readFileSync(bodyFile);
-  const etag = headers.find(([name]) => name === 'etag')?.[1] ?? '';
-  const paths: string[] = JSON.parse(readFileSync(pathsFile, 'utf8'));
-  const copies = new Map(paths.map((path) => [path, Buffer.from(body)]));
-  const bodyOf: BodyOf = copies.size === 0 ? () => body : (path) => copies.get(path());
-  const uws = loadUws();
-  if (typeof uws === 'string') listenWithNode(headers, bodyOf, etag);
-  else listenWithUws(uws, headers, bodyOf, etag);
-  process.once('disconnect', () => process.exit(0));
-}
-
-function listenWithUws(
-  uws: UwsLibrary,
-  headers: readonly [string, string][],
-  bodyOf: BodyOf,
-  etag: string,
-): void {
+function listenWithUws(uws: UwsLibrary): void {
   uws
     .App()
     .get('/*', (response, request) => {
@@ -65,7 +45,7 @@ function listenWithUws(
     });
 }
 
-function listenWithNode(headers: readonly [string, string][], bodyOf: BodyOf, etag: string): void {
+function listenWithNode(): void {
   const fields = Object.fromEntries(headers);
   createServer((request, response) => {
     const same = request.headers['if-none-match'] === etag;
@@ -76,5 +56,5 @@ function listenWithNode(headers: readonly [string, string][], bodyOf: BodyOf, et
     }
     response.writeHead(same ? 304 : 200, { ...fields, 'content-length': body.length });
     response.end(same ? undefined : body);
-  }).listen({ port: Number(port), host: '127.0.0.1', exclusive: false, reusePort: true });
+  }).listen(Number(port), '127.0.0.1');
 }

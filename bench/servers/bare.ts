@@ -32,16 +32,11 @@ export async function cachedResponse(url: string): Promise<RepeatedResponse> {
   return { headers: [...response.headers].filter(([name]) => !ownHeaders.has(name)), body };
 }
 
-export interface BareOptions {
-  readonly processes?: number;
-  readonly cpus?: string | null;
-  /** Paths without queries: each has its own copy of the body, and others get 404. None: one body for all. */
-  readonly paths?: readonly string[];
-}
-
+/** @param paths without queries, of which each has its own copy of the body, and others get 404. None: one body for all. */
 export const startBare = (
   { headers, body }: RepeatedResponse,
-  { processes = 1, cpus = null, paths = [] }: BareOptions = {},
+  cpus: string | null = null,
+  paths: readonly string[] = [],
 ): Promise<Server> =>
   startServer(
     bareName,
@@ -50,7 +45,6 @@ export const startBare = (
       port,
       join(folder, 'headers.json'),
       join(folder, 'body'),
-      String(processes),
       join(folder, 'paths.json'),
     ],
     {

@@ -45,14 +45,3 @@ export function encoderOptions(
   encodeAsService(recorder as unknown as Sharp, format, quality, pixels);
   return options;
 }
-
-/** The same options by the names of sharp's fields, for IPX; without the quality, which its URLs have. */
-export function sharpFields(pixels: number, quality: number): Record<string, unknown> {
-  const fields = encodedFormats.flatMap((format) => {
-    const prefix = format === 'avif' ? 'heif' : format;
-    return Object.entries(encoderOptions(format, quality, pixels))
-      .filter(([name]) => name !== 'quality' && name !== 'mozjpeg')
-      .map(([name, value]) => [`${prefix}${name.charAt(0).toUpperCase()}${name.slice(1)}`, value]);
-  });
-  return Object.fromEntries(fields);
-}

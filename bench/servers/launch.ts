@@ -17,6 +17,12 @@ const endsWithinMs = 15_000;
 export const installed = (command: string): boolean =>
   spawnSync('sh', ['-c', `command -v ${command}`], { stdio: 'ignore' }).status === 0;
 
+const canPin = installed('taskset');
+
+/** The first processor for a server and the others for the load, if there are several; null: all. */
+export const pinning = (cores: number): Record<'server' | 'load', string | null> =>
+  canPin && cores > 1 ? { server: '0', load: `1-${cores - 1}` } : { server: null, load: null };
+
 /**
  * Starts a command; its messages go to standard error.
  * @param cpus the processors that it may use, as taskset lists them; all when null

@@ -4,19 +4,17 @@ import { extname, join } from 'node:path';
 import { Piscina } from 'piscina';
 import { request } from 'undici';
 import { loadUws } from '../../server/http/uws-library.ts';
-import type { EncodedFormat, EncoderOptions } from './encoder-settings.ts';
+import type { EncodedFormat } from './encoder-settings.ts';
 import type { MinimalTask } from './minimal-thread.ts';
 
 /**
  * What the service's packages can do for a miss: uWebSockets.js, undici, threads of Piscina, sharp, an entity tag
  * and a file for each image; without checks, limits, caches in memory and metrics. Images are at
- * `/?url=<source>&width=<pixels>&format=<jpeg, webp or avif>`.
+ * `/?url=<source>&width=<pixels>&format=<jpeg, webp or avif>&options=<of sharp's encoder, as JSON>`.
  *
- * Arguments: a port, the folder for the files, the number of threads, and the options of sharp's encoders by
- * format as JSON.
+ * Arguments: a port, the folder for the files, and the number of threads.
  */
-const [port = '', folder = '', threads = '', encoders = ''] = process.argv.slice(2);
-const options: Readonly<Record<string, EncoderOptions>> = JSON.parse(encoders);
+const [port = '', folder = '', threads = ''] = process.argv.slice(2);
 const uws = loadUws();
 if (typeof uws === 'string') throw new Error(uws);
 const pool = new Piscina<MinimalTask, Uint8Array>({
@@ -28,19 +26,20 @@ const pool = new Piscina<MinimalTask, Uint8Array>({
 const sha256 = (data: string | Uint8Array): string =>
   createHash('sha256').update(data).digest('hex');
 
-async function render(url: string, width: number, format: string) {
+async function render(url: string, width: number, format: EncodedFormat, options: string) {
   const { body: download } = await request(url);
   const source = await download.arrayBuffer();
-  const task = { source, width, format: format as EncodedFormat, options: options[format] };
-  const body = await pool.run(task as MinimalTask, { transferList: [source] });
-  const file = join(folder, sha256(`${url} ${width} ${format}`));
+  const task: MinimalTask = { source, width, format, options: JSON.parse(options) };
+  const body = await pool.run(task, { transferList: [source] });
+  const file = join(folder, sha256(`${url} ${width} ${format} ${options}`));
   return { body, etag: sha256(body), written: writeFile(file, body) };
 }
 
 uws
   .App()
   .get('/*', (response, query) => {
-    const format = query.getQuery('format') ?? '';
+    const format = (query.getQuery('format') ?? '') as EncodedFormat;
+    const options = query.getQuery('options') ?? '';
     let isOpen = true;
     response.onAborted(() => {
       isOpen = false;
@@ -52,7 +51,7 @@ uws
         response.writeHeader('etag', `"${etag}"`).end(body);
       });
     };
-    render(query.getQuery('url') ?? '', Number(query.getQuery('width')), format)
+    render(query.getQuery('url') ?? '', Number(query.getQuery('width')), format, options)
       .then(async ({ body, etag, written }) => {
         send('200 OK', etag, body);
         await written;

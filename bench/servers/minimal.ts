@@ -1,5 +1,5 @@
 import { loadUws } from '../../server/http/uws-library.ts';
-import { encodedFormats, encoderOptions } from './encoder-settings.ts';
+import { encoderOptions } from './encoder-settings.ts';
 import { script, startServer } from './launch.ts';
 import { encodedSource, type ImageServer } from './server.ts';
 
@@ -9,24 +9,19 @@ export const minimalName = 'minimal';
 
 /**
  * A server of the service's packages and nothing else: what its parts can do for a miss.
- * @param pixels of its outputs, on which the service's encoder settings depend
  * @param threads the number of images at a time
  */
-export async function startMinimal(
-  pixels: number,
-  quality: number,
-  threads: number,
-): Promise<ImageServer> {
-  const options = encodedFormats.map((format) => [format, encoderOptions(format, quality, pixels)]);
+export async function startMinimal(threads: number): Promise<ImageServer> {
   const program = script('./minimal-server', import.meta.url);
-  const encoders = JSON.stringify(Object.fromEntries(options));
   const server = await startServer(
     minimalName,
-    (port, folder) => [...program, port, folder, String(threads), encoders],
+    (port, folder) => [...program, port, folder, String(threads)],
     // Files are written by the threads of libuv too.
     { env: { ...process.env, UV_THREADPOOL_SIZE: String(threads + 2) } },
   );
-  const imageUrl: ImageServer['imageUrl'] = ({ source, width, format }) =>
-    `${server.url}/?url=${encodedSource(source)}&width=${width}&format=${format}`;
+  const imageUrl: ImageServer['imageUrl'] = ({ source, width, format, pixels, quality }) => {
+    const options = encodeURIComponent(JSON.stringify(encoderOptions(format, quality, pixels)));
+    return `${server.url}/?url=${encodedSource(source)}&width=${width}&format=${format}&options=${options}`;
+  };
   return { ...server, imageUrl };
 }

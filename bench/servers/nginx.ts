@@ -1,12 +1,8 @@
 import { join } from 'node:path';
-import { installed, type ServerOptions, startServer } from './launch.ts';
+import { installed, startServer } from './launch.ts';
 import type { Server } from './server.ts';
 
 export const hasNginx = installed('nginx');
-
-interface NginxOptions extends Pick<ServerOptions, 'cpus'> {
-  readonly workers?: number;
-}
 
 /**
  * Starts nginx on a free port.
@@ -15,7 +11,7 @@ interface NginxOptions extends Pick<ServerOptions, 'cpus'> {
 export const startNginx = (
   name: string,
   http: (folder: string, port: number) => string,
-  { workers = 1, cpus = null }: NginxOptions = {},
+  cpus: string | null = null,
 ): Promise<Server> =>
   startServer(
     name,
@@ -28,7 +24,7 @@ export const startNginx = (
         );
         // Workers of root would run as another user, who may not read the temporary folder.
         const user = process.getuid?.() === 0 ? 'user root;' : '';
-        const main = `daemon off; ${user} worker_processes ${workers}; pid ${folder}/pid; error_log stderr warn;
+        const main = `daemon off; ${user} worker_processes 1; pid ${folder}/pid; error_log stderr warn;
 events { worker_connections 4096; multi_accept on; }
 http { access_log off; ${temporary.join(' ')}
 ${http(folder, port)}
@@ -40,7 +36,7 @@ ${http(folder, port)}
   );
 
 /** nginx with `proxy_cache` in front of another server, configured for immutable images. */
-export const startNginxCache = (upstream: string, options: NginxOptions): Promise<Server> =>
+export const startNginxCache = (upstream: string, cpus: string | null): Promise<Server> =>
   startNginx(
     'nginx proxy_cache',
     (folder, port) => `  sendfile on; tcp_nopush on; tcp_nodelay on; server_tokens off;
@@ -55,5 +51,5 @@ export const startNginxCache = (upstream: string, options: NginxOptions): Promis
       proxy_ignore_headers Vary; add_header X-Cache $upstream_cache_status;
     }
   }`,
-    options,
+    cpus,
   );

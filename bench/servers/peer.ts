@@ -1,20 +1,12 @@
 import { InvalidArgumentError } from 'commander';
 import { encoderOptions } from './encoder-settings.ts';
-import {
-  type DefaultServer,
-  encodedSource,
-  type ImageServer,
-  type PlainRequest,
-  type Server,
-} from './server.ts';
+import { encodedSource, type ImageServer } from './server.ts';
 
 /** A running server, started by others. */
 export interface Peer {
   readonly name: string;
   /** Of its URLs. */
   readonly template: string;
-  /** Of its first process, or null. */
-  readonly pid: number | null;
 }
 
 /** The placeholders of a template. */
@@ -24,8 +16,6 @@ export const urlPlaceholders = {
   format: 'jpeg, webp or avif',
   quality: 'the quality on the encoder’s own scale',
 } as const;
-
-const required = ['url', 'width', 'format'] as const;
 
 /** Parses `name=http://…`, for the command line. */
 export function parsePeer(text: string): Peer {
@@ -37,67 +27,23 @@ export function parsePeer(text: string): Peer {
   for (const [found, word = ''] of template.matchAll(/\{(\w*)\}/g)) {
     if (!Object.hasOwn(urlPlaceholders, word)) throw new InvalidArgumentError(`unknown ${found}`);
   }
-  const plain = withoutQuality(template);
-  for (const word of required) {
+  for (const word of ['url', 'width', 'format']) {
     if (!template.includes(`{${word}}`)) throw new InvalidArgumentError(`missing {${word}}`);
-    if (!plain.includes(`{${word}}`) || plain.includes('{quality}')) {
-      throw new InvalidArgumentError('{quality} cannot be left out without another word.');
-    }
   }
-  return { name, template, pid: null };
+  return { name, template };
 }
 
-/**
- * Removes the path segment or the query parameter with `{quality}`. If it has other words in braces too,
- * removes only the part between commas or colons, as in `w_{width},q_{quality}` and
- * `filters:quality({quality}):format({format})`.
- */
-function withoutQuality(template: string): string {
-  const [path = '', query = ''] = template.split(/\?(.*)/);
-  const rest = withoutPart(query, '&');
-  return withoutPart(path, '/') + (rest === '' ? '' : `?${rest}`);
-}
-
-function withoutPart(text: string, separator: string): string {
-  const parts = text.split(separator).flatMap((part) => {
-    if (!part.includes('{quality}')) return part;
-    if (!/\{(?!quality\})\w+\}/.test(part)) return [];
-    if (separator === ',' || separator === ':') return part;
-    return withoutPart(part, part.includes(',') ? ',' : ':');
-  });
-  return parts.join(separator);
-}
-
-const serverOf = ({ name, template, pid }: Peer): Server => ({
+/** @param pid of its first process, or null */
+export const peerServer = ({ name, template }: Peer, pid: number | null): ImageServer => ({
   name,
   pid,
   healthyMs: null,
   url: new URL(template).origin,
   close: async () => {},
-});
-
-const fillTemplate = (template: string, request: PlainRequest, quality: number | null): string =>
-  template
-    .replaceAll('{url}', encodedSource(request.source))
-    .replaceAll('{width}', String(request.width))
-    .replaceAll('{format}', request.format)
-    .replaceAll('{quality}', String(quality));
-
-/** @param pixels of its outputs, on which the service's encoder settings depend */
-export const peerServer = (peer: Peer, pixels: number): ImageServer => ({
-  ...serverOf(peer),
-  imageUrl: ({ quality, ...request }) =>
-    fillTemplate(peer.template, request, encoderOptions(request.format, quality, pixels).quality),
-});
-
-/** The peer with its own settings. */
-export const defaultPeer = (peer: Peer): DefaultServer => ({
-  ...serverOf(peer),
-  acceptsQuality: peer.template.includes('{quality}'),
-  imageUrl: (request, quality) =>
-    fillTemplate(
-      quality === null ? withoutQuality(peer.template) : peer.template,
-      request,
-      quality,
-    ),
+  imageUrl: ({ source, width, format, pixels, quality }) =>
+    template
+      .replaceAll('{url}', encodedSource(source))
+      .replaceAll('{width}', String(width))
+      .replaceAll('{format}', format)
+      .replaceAll('{quality}', String(encoderOptions(format, quality, pixels).quality)),
 });

@@ -6,6 +6,8 @@ export interface BenchRequest {
   readonly source: string;
   readonly width: number;
   readonly format: EncodedFormat;
+  /** Of the image; the service's encoder settings depend on them. */
+  readonly pixels: number;
   /** On JPEG's scale, as the service takes it. */
   readonly quality: number;
 }
@@ -25,16 +27,6 @@ export interface Server {
 /** A server that renders images. */
 export interface ImageServer extends Server {
   imageUrl(request: BenchRequest): string;
-}
-
-/** An image with the server's default quality. */
-export type PlainRequest = Omit<BenchRequest, 'quality'>;
-
-/** A server that renders images with its own settings. */
-export interface DefaultServer extends Server {
-  readonly acceptsQuality: boolean;
-  /** @param quality on the encoder's own scale; null for the server's default */
-  imageUrl(request: PlainRequest, quality: number | null): string;
 }
 
 /** The source's URL, percent-encoded except for `{n}`. */

@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import sharp from 'sharp';
+import { avifThreads } from '../../pool/execution/encoder-threads.ts';
 import type { EncodedFormat, EncoderOptions } from './encoder-settings.ts';
 
 /**
@@ -13,69 +14,50 @@ export interface SharpJob {
   readonly options: EncoderOptions;
   /** Transforms at a time. */
   readonly inFlight: number;
-  /** Threads of one transform (`sharp.concurrency`). */
-  readonly concurrency: number;
   readonly seconds: number;
   readonly warmupS: number;
   /** The loop continues until this number of transforms is done, for at most five times its length. */
   readonly atLeast: number;
 }
 
-/** The transforms after the warm-up. */
 export interface SharpResult {
+  /** From the last transform of the warm-up to the last one. */
   readonly perSecond: number;
-  readonly durationsMs: readonly number[];
   readonly bytes: number;
   /** Processor time for each transform, those of the warm-up included. */
   readonly processorMs: number;
 }
 
 const job: SharpJob = JSON.parse(process.argv[2] ?? '{}');
-sharp.concurrency(job.concurrency);
+sharp.concurrency(job.format === 'avif' ? avifThreads : 1);
 sharp.cache(false);
 const source = await readFile(job.file);
-const durationsMs: number[] = [];
-let bytes = 0;
-let completed = 0;
-let all = 0;
-const before = process.cpuUsage();
-const startedAt = performance.now();
-const countedAt = startedAt + job.warmupS * 1_000;
-const endAt = countedAt + job.seconds * 1_000;
-const latestAt = countedAt + 5 * job.seconds * 1_000;
-/** When the last transform of the warm-up ended, and the last of all. */
-let [fromAt, untilAt] = [countedAt, countedAt];
-let ended = false;
-
-const continues = (): boolean => {
-  const now = performance.now();
-  ended ||= now >= latestAt || (now >= endAt && completed >= job.atLeast);
-  return !ended;
-};
+const countedAt = performance.now() + 1_000 * job.warmupS;
+const [endAt, latestAt] = [countedAt + 1_000 * job.seconds, countedAt + 5_000 * job.seconds];
+/** When the transforms of the warm-up ended, and the others. */
+const [warmups, ends]: [number[], number[]] = [[], []];
+let [all, bytes, stopped] = [0, 0, false];
+const continues = (now: number): boolean =>
+  now < endAt || (now < latestAt && ends.length < job.atLeast);
 
 async function client(): Promise<void> {
-  while (continues()) {
-    const begunAt = performance.now();
+  for (let now = performance.now(); continues(now); now = performance.now()) {
     const image = sharp(source, { autoOrient: true }).resize(job.width);
-    const encoded = await image.toFormat(job.format, job.options).toBuffer();
-    bytes = encoded.length;
+    bytes = (await image.toFormat(job.format, job.options).toBuffer()).length;
     all += 1;
-    const now = performance.now();
-    if (now < countedAt) fromAt = now;
-    else if (!ended) {
-      completed += 1;
-      untilAt = now;
-    }
-    if (begunAt >= countedAt) durationsMs.push(now - begunAt);
+    // The remaining transforms run with less beside them.
+    if (!stopped) (performance.now() < countedAt ? warmups : ends).push(performance.now());
   }
+  stopped = true;
 }
 
+const before = process.cpuUsage();
 await Promise.all(Array.from({ length: job.inFlight }, client));
 const { user, system } = process.cpuUsage(before);
+const lengthMs = (ends.at(-1) ?? countedAt) - (warmups.at(-1) ?? countedAt);
 const result: SharpResult = {
-  processorMs: (user + system) / 1_000 / all,
-  perSecond: (1_000 * completed) / Math.max(1, untilAt - fromAt),
-  durationsMs,
+  perSecond: (1_000 * ends.length) / Math.max(1, lengthMs),
   bytes,
+  processorMs: (user + system) / 1_000 / all,
 };
 process.stdout.write(JSON.stringify(result));

@@ -32,6 +32,8 @@ export interface TemporaryService {
   readonly settings: Settings;
   /** A key for all projects. */
   readonly key: string;
+  /** Ends it and deletes its data, as the signals do; this process continues. */
+  close(): Promise<void>;
 }
 
 /**
@@ -69,13 +71,16 @@ export async function startTemporaryService(
   const ended = once(service, 'exit');
 
   let stopping = false;
-  const stop = async (exitCode: number): Promise<never> => {
-    if (stopping) return new Promise(() => {});
+  const close = async () => {
     stopping = true;
     service.kill('SIGTERM');
     await ended;
     await options.close();
     await rm(dataDir, { recursive: true, force: true });
+  };
+  const stop = async (exitCode: number): Promise<never> => {
+    if (stopping) return new Promise(() => {});
+    await close();
     process.exit(exitCode);
   };
   process.on('SIGINT', () => {
@@ -96,7 +101,7 @@ export async function startTemporaryService(
     if (!stopping) process.stderr.write(`${error instanceof Error ? error.message : error}\n`);
     await stop(1);
   }
-  return { settings, key };
+  return { settings, key, close };
 }
 
 /** Resolves when the service accepts its key, which another service on this port would reject. */

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import t from 'tap';
-import { concurrently } from '../../bench/concurrently.ts';
+import { concurrently } from '../concurrently.ts';
 import { rootPath } from '../root.ts';
 import { rootKey } from '../service/control/control.ts';
 import { picture, startTestOrigin } from '../service/origin.ts';
@@ -88,7 +88,7 @@ t.test('examples of the documents print what the page shows', { skip, buffered }
 /** `npm run demo`, as README.md has it. */
 t.test('the demo prints URLs of images and removes its files', { buffered }, async (t) => {
   const [program, ...args] = plainNode;
-  const demo = spawn(program, [...args, join(rootPath, 'dist/bench/demo.js')], {
+  const demo = spawn(program, [...args, join(rootPath, 'dist/demo/main.js')], {
     env: {
       ...process.env,
       SERVICE_PORT: String(await freePort()),

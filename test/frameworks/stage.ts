@@ -1,5 +1,5 @@
 import type { Browser } from 'playwright-core';
-import { startSampleOrigin } from '../../bench/origin/origin.ts';
+import { startSampleOrigin } from '../../demo/origin/origin.ts';
 import { createClient } from '../../sdk/src/client/index.ts';
 import { noChromium, startChromium } from '../service/chromium.ts';
 import { type Service, startService } from '../service/service.ts';

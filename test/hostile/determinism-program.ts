@@ -1,8 +1,8 @@
 import sharp from 'sharp';
-import { concurrently } from '../../bench/concurrently.ts';
 import { allowGainMaps } from '../../pool/execution/decoders.ts';
 import { avifThreads } from '../../pool/execution/encoder-threads.ts';
 import { runTask } from '../../pool/execution/task.ts';
+import { concurrently } from '../concurrently.ts';
 import { shared } from '../pool/rendering/pictures.ts';
 import { type Render, renders } from './inputs/renders.ts';
 

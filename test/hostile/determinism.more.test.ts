@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import t from 'tap';
-import { concurrently } from '../../bench/concurrently.ts';
+import { concurrently } from '../concurrently.ts';
 import { openPool, patient } from '../pool/execution/pools.ts';
 import { shared } from '../pool/rendering/pictures.ts';
 import { scriptArguments, scriptUrl } from '../scripts.ts';

@@ -1,6 +1,6 @@
 import t, { type Test } from 'tap';
-import { concurrently } from '../../bench/concurrently.ts';
 import { openContainer } from '../../pool/formats/container/container.ts';
+import { concurrently } from '../concurrently.ts';
 import { ultraHdr } from '../pool/rendering/ultra-hdr.ts';
 import { startDnsServer } from '../pool/source/dns-server.ts';
 import { startTestOrigin } from '../service/origin.ts';

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import t from 'tap';
-import { concurrently } from '../../bench/concurrently.ts';
 import { childrenOf } from '../children.ts';
+import { concurrently } from '../concurrently.ts';
 import { more } from '../more.ts';
 import { get } from '../service/held.ts';
 import { picture, startTestOrigin } from '../service/origin.ts';

@@ -2,9 +2,9 @@ import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join, relative, resolve } from 'node:path';
 import { Command } from 'commander';
 import sharp from 'sharp';
-import { numberFrom } from '../../bench/arguments.ts';
-import { deploy } from '../../bench/deployment.ts';
-import { serveBodies } from '../../bench/origin/bodies.ts';
+import { deployService } from '../../bench/servers/service.ts';
+import { numberFrom } from '../../demo/arguments.ts';
+import { serveBodies } from '../../demo/origin/bodies.ts';
 import { reference, requests } from './reference.ts';
 import { type Attempt, isWrong, judge, type Limits, summary, type Verdict } from './verdict.ts';
 
@@ -115,7 +115,7 @@ const origin = await serveBodies((target) => {
   const file = files[Number(target.slice(1))];
   return file === undefined ? undefined : readFile(join(folder, file));
 });
-const service = await deploy({ SERVICE_DISK_CACHE_BYTES: '0' });
+const service = await deployService({ SERVICE_DISK_CACHE_BYTES: '0' });
 let stopped = false;
 process.once('SIGINT', () => {
   stopped = true;

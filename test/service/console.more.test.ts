@@ -3,7 +3,7 @@ import { createRequire } from 'node:module';
 import type { BrowserContext, BrowserContextOptions, Locator, Page } from 'playwright-core';
 import sharp from 'sharp';
 import t from 'tap';
-import { pictures, picture as samplePicture } from '../../bench/origin/pictures.ts';
+import { pictures, picture as samplePicture } from '../../demo/origin/pictures.ts';
 import { sourceTag } from '../../pool/inputs.ts';
 import { endpoints } from '../../server/control/endpoints.ts';
 import { parameterNames } from '../../server/image/parameters.ts';

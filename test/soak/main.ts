@@ -3,10 +3,9 @@ import { availableParallelism, loadavg } from 'node:os';
 import { extname, join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Command } from 'commander';
-import { numberFrom } from '../../bench/arguments.ts';
-import { postProject } from '../../bench/call-api.ts';
-import { deploy, type HealthBody, type ServiceDeployment } from '../../bench/deployment.ts';
+import { deployService, type HealthBody } from '../../bench/servers/service.ts';
 import { temporaryFolder } from '../../bench/temporary-folder.ts';
+import { numberFrom } from '../../demo/arguments.ts';
 import { Load, shares, type Target } from './load.ts';
 import { startSoakOrigin } from './origin.ts';
 import { probeFolderVariable, sampleProcesses } from './processes.ts';
@@ -65,8 +64,10 @@ if (options.preload !== undefined && !existsSync(options.preload)) {
   command.error(`${options.preload} does not exist`);
 }
 
-interface Running extends Pick<ServiceDeployment, 'health' | 'close'> {
+interface Running {
   readonly target: Target;
+  health(): Promise<HealthBody>;
+  close(): Promise<void>;
   readonly pid: number | null;
   readonly probes: string | null;
 }
@@ -75,7 +76,7 @@ interface Running extends Pick<ServiceDeployment, 'health' | 'close'> {
 async function start({ preload }: Options): Promise<Running> {
   const probes = await temporaryFolder('soak');
   const probe = new URL(`./probe${extname(import.meta.url)}`, import.meta.url);
-  const { url, project, signed, pid, health, close } = await deploy({
+  const { url, project, signed, pid, process, close } = await deployService({
     ...cacheSettings,
     NODE_OPTIONS: `--import=${probe.href}`,
     [probeFolderVariable]: probes.path,
@@ -85,7 +86,7 @@ async function start({ preload }: Options): Promise<Running> {
     target: { url, project, signed },
     pid,
     probes: probes.path,
-    health,
+    health: () => process.health(),
     async close() {
       await close();
       await probes.close();
@@ -93,11 +94,18 @@ async function start({ preload }: Options): Promise<Running> {
   };
 }
 
-/** Creates a project in a running service. */
+/** Creates a project in a running service, which allows sources on 127.0.0.1. */
 async function use({ url = '', key = '', pid }: Options): Promise<Running> {
   const base = url.replace(/\/+$/, '');
+  const response = await fetch(`${base}/api/sdk/v1/projects`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ name: 'Soak', origin: 'http://127.0.0.1/' }),
+  });
+  if (!response.ok) throw new Error(`${response.status} ${await response.text()}`);
+  const { project } = (await response.json()) as { project: { id: string } };
   return {
-    target: { url: base, project: await postProject(base, key, 'Soak'), signed: null },
+    target: { url: base, project: project.id, signed: null },
     pid: pid ?? null,
     probes: null,
     health: async () => (await fetch(`${base}/api/health`)).json() as Promise<HealthBody>,

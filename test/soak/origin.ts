@@ -1,6 +1,6 @@
 import sharp from 'sharp';
-import { serveBodies } from '../../bench/origin/bodies.ts';
-import { picture } from '../../bench/origin/pictures.ts';
+import { serveBodies } from '../../demo/origin/bodies.ts';
+import { picture } from '../../demo/origin/pictures.ts';
 import { type PictureKind, pictures } from '../hostile/inputs/pictures.ts';
 
 /** An origin on this machine with pictures to transform, hostile ones and missing ones. */

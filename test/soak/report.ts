@@ -1,7 +1,7 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { drawChart, type Panel } from '../../bench/charts.ts';
 import { markdownTable } from '../documents/tables.ts';
+import { drawChart, type Panel } from './charts.ts';
 import type { ProcessSample } from './processes.ts';
 import type { Growth, Sample } from './verdict.ts';
 

@@ -1,5 +1,4 @@
-import { mean } from '../../bench/encoders/measure.ts';
-import { percentile } from '../../bench/scenarios/rounds.ts';
+import { mean, percentile } from '../../bench/rounds.ts';
 import type { Interval } from './load.ts';
 import type { ProcessSample } from './processes.ts';
 

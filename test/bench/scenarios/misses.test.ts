@@ -1,10 +1,10 @@
 import { readFile } from 'node:fs/promises';
 import sharp from 'sharp';
-import t, { type Test } from 'tap';
+import t from 'tap';
+import { Results } from '../../../bench/report.ts';
 import { misses, report } from '../../../bench/scenarios/misses.ts';
-import { makePhotographs, reportPhotographs } from '../../../bench/scenarios/photographs.ts';
+import { makeCases, reportPhotographs } from '../../../bench/scenarios/photographs.ts';
 import type { Rendering } from '../../../bench/scenarios/rendering.ts';
-import { Runner } from '../../../bench/scenarios/run.ts';
 import { startSources } from '../../../bench/scenarios/sources.ts';
 import { hasMinimal } from '../../../bench/servers/minimal.ts';
 import { profileName } from '../../../pool/formats/metadata/profile.ts';
@@ -21,52 +21,25 @@ const found = {
 
 const skip = hasMinimal ? false : 'uWebSockets.js does not load';
 
-type MissesBench = Parameters<typeof misses.run>[0];
-
-/** The result of the scenario with other figures than those of servers. */
-async function resultOf(t: Test, run: (bench: MissesBench) => void) {
-  const sources = await startSources();
-  t.teardown(() => sources.close());
-  const runner = new Runner({
-    quick: true,
-    rounds: 2,
-    seconds: 1,
-    cores: 2,
-    sources,
-    progress: () => {},
-    hasIpx: false,
-    photographs: null,
-    ssimulacra2: null,
-    peers: [],
-    defaultPeers: [],
-  });
-  const result = await runner.run('misses', { ...misses, run: async (bench) => run(bench) });
-  t.equal(result.failure, null);
-  return result;
+/** What a function reports. */
+function resultsOf(run: (bench: { readonly results: Results }) => void): Results {
+  const results = new Results('misses', misses, () => {});
+  run({ results });
+  return results;
 }
 
 t.test('misses are compared with the minimal server in each round', { skip }, async (t) => {
-  const result = await resultOf(t, (bench) => report(bench, 'JPEG', found));
-  const values = Object.fromEntries(
-    result.verdicts.map(({ finding }) => [finding.measure, finding.values]),
-  );
-  t.match(values, {
-    'of minimal': [0.8, 0.9],
-    'processor time, of minimal': [1.2, 1.5],
-    'of bare sharp': [0.5, 0.9],
-    'of the fastest other': [2, 2],
-    'processor time': [4, 9],
-  });
-  const withGoal = result.verdicts.filter(({ met }) => met !== null);
+  const { findings, tables } = resultsOf((bench) => report(bench, 'JPEG', found));
   t.same(
-    withGoal.map(({ finding, met }) => [finding.measure, met]),
+    findings.map(({ name, values, met }) => [name, values, met]),
     [
-      ['of minimal', false],
-      ['of the fastest other', true],
+      ['misses: of minimal', [0.8, 0.9], false],
+      ['misses: processor time, of minimal', [1.2, 1.5], null],
+      ['misses: of the fastest other', [2, 2], true],
     ],
     'the minimal server is no other server',
   );
-  const [heads, ...rows] = result.findings.tables[0]?.rows ?? [];
+  const [heads, ...rows] = tables[0]?.rows ?? [];
   t.equal(heads?.filter((head) => head === 'of minimal').length, 2);
   const rowOf = (name: string) => rows.find(([first]) => first === name)?.slice(1);
   t.same(rowOf('minimal')?.[1], '1.00 (1.00..1.00)');
@@ -80,13 +53,13 @@ t.test('photographs are compared with the fastest other server of each', { skip 
     ['WebP', { ...others, minimal: rounds([20, 30], [10, 30]), peer: rounds([640, 1], [180, 1]) }],
     ['AVIF', { ...others, minimal: found.minimal }],
   ]);
-  const result = await resultOf(t, (bench) => reportPhotographs(bench, photographs));
+  const { findings, tables } = resultsOf((bench) => reportPhotographs(bench, photographs));
   const rounded = (values: readonly number[]) => values.map((value) => Number(value.toFixed(3)));
   t.same(
-    result.verdicts.map(({ finding, met }) => [
-      finding.measure,
-      finding.caseName,
-      rounded(finding.values),
+    findings.map(({ name, caseName, values, met }) => [
+      name.replace('misses: ', ''),
+      caseName,
+      rounded(values),
       met,
     ]),
     [
@@ -102,7 +75,7 @@ t.test('photographs are compared with the fastest other server of each', { skip 
     ],
     'a photograph that no other server reads is not part of their mean',
   );
-  const [heads, ...rows] = result.findings.tables[0]?.rows ?? [];
+  const [heads, ...rows] = tables[0]?.rows ?? [];
   t.same(heads?.slice(1, 6), ['service', 'bare sharp', 'minimal', 'peer', 'slower']);
   t.same(
     rows.map((row) => [row[0], row[4], row[8]]),
@@ -118,7 +91,7 @@ t.test('photographs are what their names say', async (t) => {
   const sources = await startSources();
   t.teardown(() => sources.close());
   const facts = new Map<string, object>();
-  for (const { name, source, format } of await makePhotographs({ sources, quick: false })) {
+  for (const { name, source, format } of await makeCases({ sources, quick: false })) {
     const file = await readFile(source.file);
     const served = await fetch(source.url.replace('{n}', '1'));
     t.ok(file.equals(Buffer.from(await served.arrayBuffer())), `${name} is served`);
@@ -154,5 +127,5 @@ t.test('photographs are what their names say', async (t) => {
     WebP: { ...plain, format: 'webp' },
     AVIF: { ...plain, format: 'heif', compression: 'av1' },
   });
-  t.match(await makePhotographs({ sources, quick: true }), { length: 2 });
+  t.match(await makeCases({ sources, quick: true }), { length: 2 });
 });

@@ -3,10 +3,10 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import sharp from 'sharp';
 import t from 'tap';
-import { startSampleOrigin } from '../../../bench/origin/origin.ts';
-import { picture } from '../../../bench/origin/pictures.ts';
 import { encodedFormats, encoderOptions } from '../../../bench/servers/encoder-settings.ts';
 import { hasMinimal, startMinimal } from '../../../bench/servers/minimal.ts';
+import { startSampleOrigin } from '../../../demo/origin/origin.ts';
+import { picture } from '../../../demo/origin/pictures.ts';
 import { avifThreads } from '../../../pool/execution/encoder-threads.ts';
 import { temporaryFolder } from '../../temporary-root.ts';
 import { until } from '../../until.ts';
@@ -20,7 +20,7 @@ t.test('the minimal server', { skip }, async (t) => {
   const { TMPDIR: before } = process.env;
   process.env['TMPDIR'] = folder;
   const pixels = 200 * 163;
-  const server = await startMinimal(pixels, 80, 2);
+  const server = await startMinimal(2);
   t.teardown(() => server.close());
   if (before === undefined) delete process.env['TMPDIR'];
   else process.env['TMPDIR'] = before;
@@ -31,7 +31,13 @@ t.test('the minimal server', { skip }, async (t) => {
   };
   const urlOf = (source: string, format: (typeof encodedFormats)[number]) =>
     server
-      .imageUrl({ source: `${origin.url}/${source}?n={n}&m=1`, width: 200, format, quality: 80 })
+      .imageUrl({
+        source: `${origin.url}/${source}?n={n}&m=1`,
+        width: 200,
+        format,
+        pixels,
+        quality: 80,
+      })
       .replace('{n}', '1');
 
   await t.test('encodes with the settings of the service, and adds an entity tag', async (t) => {

@@ -1,7 +1,7 @@
 import sharp, { type Sharp } from 'sharp';
 import t from 'tap';
 import { ssim, toReference } from '../../../bench/encoders/ssim.ts';
-import { picture } from '../../../bench/origin/pictures.ts';
+import { picture } from '../../../demo/origin/pictures.ts';
 import { type EncodeOptions, encodings } from '../../../pool/rendering/encode.ts';
 import type { OutputFormat } from '../../../pool/variant.ts';
 import { drawn, rendered } from './drawn.ts';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import sharp from 'sharp';
 import t from 'tap';
-import { picture } from '../../../bench/origin/pictures.ts';
+import { picture } from '../../../demo/origin/pictures.ts';
 import { encoderQuality } from '../../../pool/rendering/encode/quality.ts';
 import {
   type LossyFormat,

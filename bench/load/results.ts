@@ -1,0 +1,115 @@
+import { mean, percentile } from '../rounds.ts';
+
+/** One finished request. Times are ms of `performance.now()` of the process that has sent it. */
+export interface Finished {
+  readonly number: number;
+  /** Open loop: when it was due; closed loop: when it was sent. */
+  readonly dueAt: number;
+  readonly endAt: number;
+  /** 0 if no complete response arrived. */
+  readonly status: number;
+  /** The header `X-Cache`. */
+  readonly cache: string;
+  readonly etag: string;
+  /** The header `X-Machine`, which the balancer of `npm run bench:fleet` adds. */
+  readonly machine: string;
+  readonly bytes: number;
+  /** The error of a request without a response; empty for others. */
+  readonly failure: string;
+}
+
+/**
+ * An image from a cache or a rendered one, by the header `X-Cache` (without it: `miss`); 429 or 503; any
+ * other status, timeout or lost connection.
+ */
+export const outcomes = ['hit', 'miss', 'refused', 'failed'] as const;
+export type Outcome = (typeof outcomes)[number];
+
+const fromCache = /hit|memory|disk|shared/i;
+
+export function outcomeOf({ status, cache }: Pick<Finished, 'status' | 'cache'>): Outcome {
+  if (status === 429 || status === 503) return 'refused';
+  if (status === 0 || status >= 400) return 'failed';
+  return fromCache.test(cache) ? 'hit' : 'miss';
+}
+
+/** One request of a class. */
+interface Sample {
+  /** Since the start of the plan, s. */
+  readonly dueS: number;
+  /** From the due time (open loop) or the sending (closed loop). */
+  readonly latencyMs: number;
+  readonly outcome: Outcome;
+}
+
+export interface ClassResult {
+  /** Of the requests that were due after the warm-up. */
+  readonly samples: readonly Sample[];
+  readonly counts: Readonly<Record<Outcome, number>>;
+  /** Images per second after the warm-up. */
+  readonly goodput: number;
+  /** Requests with a response, including the warm-up. */
+  readonly all: number;
+  readonly meanBytes: number;
+  /** The number of responses by status and of failures by error. */
+  readonly statuses: Readonly<Record<string, number>>;
+}
+
+export interface Window {
+  /** When the plan began, when its warm-up ended, and when the class ended. */
+  readonly beganAt: number;
+  readonly fromAt: number;
+  readonly untilAt: number;
+  /** Whether clients wait for responses: then the rate is that from the last image of the warm-up to the last image. */
+  readonly isClosedLoop: boolean;
+}
+
+/** @param finished in the order of their ends */
+export function resultOf(
+  finished: readonly Finished[],
+  { beganAt, fromAt, untilAt, isClosedLoop }: Window,
+): ClassResult {
+  const counted = finished.filter(({ dueAt }) => dueAt >= fromAt);
+  const samples = counted.map((one) => ({
+    dueS: (one.dueAt - beganAt) / 1_000,
+    latencyMs: one.endAt - one.dueAt,
+    outcome: outcomeOf(one),
+  }));
+  const count = (outcome: Outcome) => samples.filter((one) => one.outcome === outcome).length;
+  const counts = { hit: 0, miss: 0, refused: 0, failed: 0 };
+  for (const outcome of outcomes) counts[outcome] = count(outcome);
+  const statuses: Record<string, number> = {};
+  for (const { status, failure } of counted) {
+    const name = failure || String(status);
+    statuses[name] = (statuses[name] ?? 0) + 1;
+  }
+  const isImage = (one: Finished) => ['hit', 'miss'].includes(outcomeOf(one));
+  const images = finished.filter(isImage).map(({ endAt }) => endAt);
+  const arrived = images.filter((endAt) => endAt >= fromAt && endAt <= untilAt);
+  const windowMs = isClosedLoop
+    ? (arrived.at(-1) ?? fromAt) - (images.findLast((endAt) => endAt < fromAt) ?? fromAt)
+    : untilAt - fromAt;
+  const bytes = counted.filter(isImage).map((one) => one.bytes);
+  return {
+    samples,
+    counts,
+    goodput: (1_000 * arrived.length) / Math.max(1, windowMs),
+    all: finished.filter(({ status }) => status !== 0).length,
+    meanBytes: bytes.length === 0 ? 0 : mean(bytes),
+    statuses,
+  };
+}
+
+/** A percentile of an outcome in several rounds together, in ms; NaN when there was none. */
+export const latencyOf = (
+  rounds: readonly ClassResult[],
+  outcome: Outcome,
+  share: number,
+): number => {
+  const samples = rounds.flatMap((round) => round.samples);
+  const ofOutcome = samples.filter((sample) => sample.outcome === outcome);
+  return percentile(
+    ofOutcome.map(({ latencyMs }) => latencyMs),
+    share,
+  );
+};

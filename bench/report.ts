@@ -1,0 +1,186 @@
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { figure, median, ratios, spread } from './rounds.ts';
+import { textTable } from './text-table.ts';
+
+/** The results of scenarios, with their goals. */
+
+export type Goal = { readonly atLeast: number } | { readonly atMost: number };
+
+/** One figure of a scenario, which may have a value for each of several cases. */
+export interface Measure {
+  readonly what: string;
+  /** Such as `ms`; `×` is a ratio of two measurements in one round. */
+  readonly unit: string;
+  /** Undefined for figures that only inform. */
+  readonly goal?: Goal;
+}
+
+export type Measures = Readonly<Record<string, Measure>>;
+
+/** A scenario without its run. */
+export interface Described {
+  readonly title: string;
+  /** How it measures. */
+  readonly method: string;
+  readonly measures: Measures;
+}
+
+/** A measure's values in one case, one for each round. */
+export interface Finding {
+  readonly measure: Measure;
+  /** With the names of the scenario and the measure. */
+  readonly name: string;
+  /** Such as `20 KB, 32 connections`. */
+  readonly caseName: string;
+  readonly values: readonly number[];
+  /** The absolute figures behind a ratio. */
+  readonly detail: string;
+  /** Whether the goal is met; null without one. */
+  readonly met: boolean | null;
+}
+
+export interface Table {
+  readonly title: string;
+  /** The first row has the heads. */
+  readonly rows: ReadonlyArray<readonly string[]>;
+}
+
+/** Collects the results of a scenario, and shows them as they arrive. `M`: the names of its measures. */
+export class Results<M extends string = string> {
+  readonly findings: Finding[] = [];
+  readonly tables: Table[] = [];
+  readonly notes: string[] = [];
+  /** The error that ended it early, or null. */
+  failure: string | null = null;
+  readonly scenario: Described;
+  readonly progress: (text: string) => void;
+  readonly #name: string;
+
+  constructor(name: string, scenario: Described, progress: (text: string) => void) {
+    this.#name = name;
+    this.scenario = scenario;
+    this.progress = progress;
+  }
+
+  /** Functions in properties, because TypeScript checks the parameters of methods less strictly. */
+  readonly finding = (
+    key: M,
+    caseName: string,
+    values: readonly number[],
+    detail: string = '',
+  ): void => {
+    const measure = this.scenario.measures[key];
+    if (measure === undefined) throw new Error(`${this.#name} has no measure ${key}`);
+    const met = isMet(median(values), measure.goal);
+    const name = `${this.#name}: ${key}`;
+    const found = { measure, name, caseName, values, detail, met };
+    this.findings.push(found);
+    const parts = [measured(found), verdict(found), detail].filter((part) => part !== '');
+    this.progress(`${key}, ${caseName}: ${parts.join('; ')}`);
+  };
+
+  /** A finding: the ratio of two servers' values in each round. `unit`: of the values, such as `/s`. */
+  readonly ratio = (
+    key: M,
+    caseName: string,
+    own: readonly number[],
+    other: { readonly name: string; readonly values: readonly number[] },
+    unit: string,
+  ): void => {
+    const detail = `${spread(own)}${unit}, ${other.name} ${spread(other.values)}${unit}`;
+    this.finding(key, caseName, ratios(own, other.values), detail);
+  };
+
+  table(table: Table): void {
+    this.tables.push(table);
+    this.progress(`${table.title}\n${textTable(table.rows)}`);
+  }
+
+  note(text: string): void {
+    this.notes.push(text);
+    this.progress(text);
+  }
+}
+
+/** False for NaN. */
+function isMet(value: number, goal: Goal | undefined): boolean | null {
+  if (goal === undefined) return null;
+  return 'atLeast' in goal ? value >= goal.atLeast : value <= goal.atMost;
+}
+
+const measured = ({ values, measure }: Finding): string => `${spread(values)} ${measure.unit}`;
+
+function goalInWords({ goal, unit }: Measure): string {
+  if (goal === undefined) return '';
+  return 'atLeast' in goal ? `at least ${goal.atLeast} ${unit}` : `at most ${goal.atMost} ${unit}`;
+}
+
+/** Such as `0.83: missed`; empty without a goal. */
+function verdict({ values, met }: Finding): string {
+  if (met === null) return '';
+  const value = median(values);
+  const words = Number.isNaN(value) ? 'not measured' : figure(value);
+  return `${words}: ${met ? 'met' : 'missed'}`;
+}
+
+const heads = ['', 'case', 'median (least..most)', 'goal', 'verdict', 'figures'] as const;
+
+const cells = (found: Finding): string[] => [
+  found.name,
+  found.caseName,
+  measured(found),
+  goalInWords(found.measure),
+  verdict(found),
+  found.detail,
+];
+
+/** All findings, for the terminal. */
+export const findingsTable = (findings: readonly Finding[]): string =>
+  textTable(
+    [heads, ...findings.map(cells)].map((row) => row.slice(0, -1)),
+    5,
+  );
+
+const row = (texts: readonly string[]): string =>
+  `| ${texts.map((text) => text.replaceAll('|', '\\|')).join(' | ')} |`;
+
+const markdownTable = ([first = [], ...rows]: Table['rows']): string =>
+  [row(first), row(first.map(() => '---')), ...rows.map(row)].join('\n');
+
+const list = (items: readonly string[]): string => items.map((item) => `- ${item}`).join('\n');
+
+/**
+ * Writes report.md.
+ * @param environment lines above the results: the machine, the versions, the command
+ */
+export async function writeReport(
+  folder: string,
+  environment: readonly string[],
+  all: readonly Results[],
+): Promise<void> {
+  const withGoal = all.flatMap(({ findings }) => findings).filter(({ met }) => met !== null);
+  const missed = withGoal.filter(({ met }) => met === false);
+  const parts = [
+    '# Performance, measured',
+    ...environment,
+    `${withGoal.length - missed.length} of ${withGoal.length} goals are met.`,
+  ];
+  if (missed.length > 0) {
+    const lines = missed.map((one) => `${one.name} (${one.caseName}): ${verdict(one)}`);
+    parts.push('Missed goals:', list(lines));
+  }
+  await mkdir(folder, { recursive: true });
+  const text = [...parts, ...all.flatMap(section)].join('\n\n');
+  await writeFile(join(folder, 'report.md'), `${text}\n`);
+}
+
+function section({ scenario, findings, tables, notes, failure }: Results): string[] {
+  const measures = Object.entries(scenario.measures).map(([name, { what }]) => `${name}: ${what}`);
+  const parts = [`## ${scenario.title}`, scenario.method, list(measures)];
+  if (failure !== null) parts.push(`**It ended early: ${failure}**`);
+  parts.push(...notes);
+  if (findings.length > 0) parts.push(markdownTable([heads, ...findings.map(cells)]));
+  for (const { title, rows } of tables) parts.push(`### ${title}`, markdownTable(rows));
+  return parts;
+}

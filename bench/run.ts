@@ -1,0 +1,85 @@
+import { cpus, loadavg, release, totalmem } from 'node:os';
+import { join, resolve } from 'node:path';
+import { Opened } from './opened.ts';
+import { type Described, findingsTable, Results, writeReport } from './report.ts';
+
+/** A scenario; `B` is what it needs, with its results. */
+export interface Scenario<B> extends Described {
+  run(bench: B): Promise<void>;
+}
+
+export interface RunOptions<B> {
+  readonly scenarios: ReadonlyArray<readonly [name: string, scenario: Scenario<B>]>;
+  /** What a scenario needs. `opened` is closed after it. */
+  readonly benchFor: (results: Results, opened: Opened) => B;
+  /** Closed at the end. */
+  readonly opened: Opened;
+  readonly folder: string;
+  /** Lines at the top of the report, after those of the machine. */
+  readonly environment: readonly string[];
+}
+
+const startedAt = performance.now();
+const [loadBefore = 0] = loadavg();
+const print = (text: string): void => void process.stdout.write(`${text}\n`);
+
+export const progress = (text: string): void =>
+  print(`[${((performance.now() - startedAt) / 1_000).toFixed(0)} s] ${text}`);
+
+/** Load averages above this share of the cores mean that other programs affect the result. */
+const quietBelow = 0.35;
+
+function machine(): string[] {
+  const { length: cores, [0]: first } = cpus();
+  return [
+    `${new Date().toISOString().slice(0, 10)}, Node ${process.version} on ${process.platform} ${release()}, ${cores} cores (${first?.model.trim() ?? 'unknown'}), ${Math.round(totalmem() / 2 ** 30)} GiB. The load generator, the origin and the servers share the machine.`,
+    loadBefore <= quietBelow * cores
+      ? `Load average before the start: ${loadBefore.toFixed(1)}.`
+      : `**The machine was not quiet: its load average was ${loadBefore.toFixed(1)} before the start. These figures are unreliable.**`,
+    `Arguments: \`${process.argv.slice(2).join(' ')}\``,
+  ];
+}
+
+/**
+ * Runs scenarios, one after the other, and writes their report. A scenario that fails keeps its findings.
+ * @returns the numbers of missed goals and of scenarios that failed
+ */
+export async function runScenarios<B>({
+  scenarios,
+  benchFor,
+  opened,
+  folder,
+  environment,
+}: RunOptions<B>): Promise<{ readonly missed: number; readonly failed: number }> {
+  const lines = [...machine(), ...environment];
+  for (const line of lines) print(line.replaceAll('**', ''));
+  const ofScenario = new Opened();
+  const stop = async () => {
+    await ofScenario.close();
+    await opened.close();
+    process.exit(130);
+  };
+  process.once('SIGINT', () => void stop()).once('SIGTERM', () => void stop());
+  const all: Results[] = [];
+  for (const [name, scenario] of scenarios) {
+    progress(`${scenario.title}…`);
+    const results = new Results(name, scenario, progress);
+    all.push(results);
+    try {
+      await scenario.run(benchFor(results, ofScenario));
+    } catch (error) {
+      results.failure = error instanceof Error ? error.message : String(error);
+      progress(`${name} ended early: ${results.failure}`);
+    } finally {
+      await ofScenario.close();
+    }
+  }
+  await opened.close();
+  await writeReport(resolve(folder), lines, all);
+  const findings = all.flatMap((one) => one.findings);
+  const missed = findings.filter(({ met }) => met === false).length;
+  const goals = findings.filter(({ met }) => met !== null).length;
+  print(`\n${findingsTable(findings)}\n`);
+  progress(`${goals - missed} of ${goals} goals are met; ${join(resolve(folder), 'report.md')}`);
+  return { missed, failed: all.filter(({ failure }) => failure !== null).length };
+}

@@ -1,0 +1,27 @@
+import type { Opened } from '../opened.ts';
+import type { Results } from '../report.ts';
+import type { ImageServer } from '../servers/server.ts';
+import type { SourcePictures } from './sources.ts';
+
+/** What a scenario needs. `M`: the names of its measures. */
+export interface Bench<M extends string = string> {
+  /** Fewer rounds, cases and requests: the figures are preliminary. */
+  readonly quick: boolean;
+  readonly rounds: number;
+  /** The length of one measurement. */
+  readonly seconds: number;
+  readonly cores: number;
+  readonly sources: SourcePictures;
+  readonly results: Results<M>;
+  /** Closed after the scenario. */
+  readonly opened: Opened;
+  /** Of the command line. */
+  readonly peers: readonly ImageServer[];
+}
+
+let lastNumber = 0;
+/** The first of a million numbers that no request has used before. */
+export function unusedNumber(): number {
+  lastNumber += 1_000_000;
+  return lastNumber;
+}
