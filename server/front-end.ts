@@ -171,11 +171,8 @@ class FrontEnd {
         ),
       now: Date.now,
     });
-    const telemetry = new ImageTelemetry({
-      registry: this.#metrics.registry,
-      usage: this.#usage.totals,
-      onFailure: logFailures(log),
-    });
+    const { registry } = this.#metrics;
+    const telemetry = new ImageTelemetry(registry, this.#usage.totals, logFailures(log));
     this.#keyring = new Keyring(settings.encryptionKeys);
     this.#origins = new Origins({ entries: settings.origins, keyring: this.#keyring, log });
     this.#delivery = new Delivery({

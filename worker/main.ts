@@ -2,11 +2,13 @@ import { Command } from 'commander';
 import { createLogger, isOnTerminal } from '../contract/log.ts';
 import { ignoreOutputErrors } from '../contract/output-errors.ts';
 import { settingsFromCommandLine } from '../contract/settings/command-line.ts';
+import { defaultOpsPort } from '../contract/settings/table.ts';
 import { cannotListen } from '../contract/start-failure.ts';
+import { AddressGuard } from '../pool/source/guard.ts';
+import { NameResolver } from '../pool/source/resolver.ts';
 import { logOutages, retryDuringOutages, watchForOutages } from '../store/connection.ts';
 import { awaitStore, type Store } from '../store/open.ts';
 import { openErrorText } from '../store/open-error.ts';
-import { callbackGuard } from './callback-guard.ts';
 import { Consumer } from './consumer.ts';
 import { WorkerMetrics } from './metrics.ts';
 import { operationsServer } from './operations.ts';
@@ -78,6 +80,23 @@ async function listen(): Promise<void> {
   log.info({ port }, 'the operations server listens');
 }
 
+/** The addresses that clients may name for callbacks: those of sources. */
+function callbackGuard(): AddressGuard {
+  const { privateSources, sourcePorts, dnsServers, baseUrl, internalUrl } = settings;
+  const { port, workerPort, opsPort } = settings;
+  const names = new NameResolver({
+    servers: dnsServers,
+    searched: (name) => guard.names(name),
+  });
+  const guard: AddressGuard = new AddressGuard({
+    privateSources,
+    sourcePorts,
+    own: { urls: [baseUrl, internalUrl], ports: [port, workerPort, opsPort ?? defaultOpsPort] },
+    resolve: (name) => names.resolve(name),
+  });
+  return guard;
+}
+
 async function consume(): Promise<void> {
   const { signal } = stopping;
   const onOutage = logOutages(log);
@@ -88,7 +107,7 @@ async function consume(): Promise<void> {
     store: connected,
     serviceUrl,
     concurrency,
-    webhooks: { ...settings, guard: callbackGuard(settings) },
+    webhooks: { ...settings, guard: callbackGuard() },
     log,
     metrics,
   });

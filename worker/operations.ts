@@ -101,7 +101,7 @@ export function operationsServer(environment: OperationsEnvironment): FastifyIns
   server.get('/metrics', { onRequest: rejectForeignHosts }, async (_, reply) =>
     reply.type(metrics.registry.contentType).send(await metrics.registry.metrics()),
   );
-  addWorkbench(server, { settings, agenda: () => consumer()?.agenda ?? null });
+  addWorkbench(server, settings, () => consumer()?.agenda ?? null);
   server.setNotFoundHandler(notFound);
   server.setErrorHandler<FastifyError>(async (thrown, request, reply) => {
     const error = toServiceError(thrown);

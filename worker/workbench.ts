@@ -7,16 +7,16 @@ import { ServiceError } from '../contract/errors.ts';
 import { hostOf, isLoopbackHost } from '../contract/request-host.ts';
 import type { Settings } from '../contract/settings/table.ts';
 
-export interface WorkbenchEnvironment {
-  readonly settings: Pick<Settings, 'workbenchUsername' | 'workbenchPassword'>;
-  /** Null until the store is connected. */
-  readonly agenda: () => Agenda | null;
-}
+type Credentials = Pick<Settings, 'workbenchUsername' | 'workbenchPassword'>;
 
-/** The queue dashboard at /workbench, with access control. */
+/**
+ * The queue dashboard at /workbench, with access control.
+ * @param agenda null until the store is connected
+ */
 export function addWorkbench(
   server: FastifyInstance,
-  { settings, agenda }: WorkbenchEnvironment,
+  settings: Credentials,
+  agenda: () => Agenda | null,
 ): void {
   server.register(
     async (scope) => {
@@ -51,7 +51,7 @@ export async function notFound({ method, url }: FastifyRequest): Promise<never> 
 /** Requires HTTP Basic authentication or, without credentials in the settings, a direct request from this machine. */
 async function addAccessControl(
   scope: FastifyInstance,
-  { workbenchUsername, workbenchPassword }: WorkbenchEnvironment['settings'],
+  { workbenchUsername, workbenchPassword }: Credentials,
 ): Promise<void> {
   if (workbenchUsername === null || workbenchPassword === null) {
     scope.addHook('onRequest', async (request) => {

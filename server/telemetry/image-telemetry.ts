@@ -17,23 +17,21 @@ interface ImageRequest extends RequestTelemetry {
   readonly signal: AbortSignal;
 }
 
-export interface TelemetryEnvironment {
-  readonly registry: MetricsRegistry;
-  readonly usage: UsageTotals;
-  /** Called for errors of the service or of a source's server. */
-  readonly onFailure: (failure: ImageFailure) => void;
-}
-
 /** The metrics, traces and log lines of image requests. */
 export class ImageTelemetry {
   readonly usage: UsageTotals;
   readonly #registry: MetricsRegistry;
   readonly #stages: Readonly<Record<StageName, Histogram>>;
-  readonly #onFailure: TelemetryEnvironment['onFailure'];
+  readonly #onFailure: (failure: ImageFailure) => void;
   /** The stage that threw an error. Requests that share work get the same error. */
   readonly #failedIn = new WeakMap<object, StageName>();
 
-  constructor({ registry, usage, onFailure }: TelemetryEnvironment) {
+  /** @param onFailure called for errors of the service or of a source's server */
+  constructor(
+    registry: MetricsRegistry,
+    usage: UsageTotals,
+    onFailure: (failure: ImageFailure) => void,
+  ) {
     this.#registry = registry;
     this.usage = usage;
     this.#onFailure = onFailure;
