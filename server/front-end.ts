@@ -13,7 +13,6 @@ import { JobQueue } from '../store/jobs.ts';
 import { Keyring } from '../store/keyring.ts';
 import { connectStore, type Store } from '../store/open.ts';
 import { describeOutage } from '../store/outage.ts';
-import type { Project } from '../store/projects.ts';
 import { PurgeHooks } from '../store/purge-hooks.ts';
 import type { FrontEndChannel, MachineStats, ToFrontEnd } from './cluster/channel.ts';
 import { CoalescerClient } from './cluster/coalescer-client.ts';
@@ -21,10 +20,6 @@ import { DiskCacheReporter } from './cluster/disk-cache-reporter.ts';
 import { WebConsole } from './console/console.ts';
 import { Authentication } from './control/authenticate.ts';
 import { ControlPlane } from './control/control-plane.ts';
-import { layerResource } from './control/layer-resource.ts';
-import { originResource } from './control/origin-resource.ts';
-import { presetResource } from './control/preset-resource.ts';
-import { ProjectResource } from './control/project-resource.ts';
 import { RateLimit } from './control/rate-limit.ts';
 import { engineSettings } from './engine-settings.ts';
 import { FrontEndMetrics } from './front-end-metrics.ts';
@@ -305,47 +300,35 @@ class FrontEnd {
     queue: JobQueue,
     onError: (request: HttpRequest, error: unknown) => void,
   ): ControlPlane {
-    const { apiRateLimit, baseUrl, trustedProxies, purgeHookUrl, hookSecret } = this.#settings;
+    const { apiRateLimit, baseUrl, trustedProxies, purgeHookUrl, hookSecret, fonts } =
+      this.#settings;
     const { db, keys, organisations, prewarms, projects, purges } = this.#store;
-    const { guard } = this.#engine;
-    const callbacks = hookSecret === null ? null : new Callbacks(db);
-    const onChange = (project: Project): void => void this.#projects.apply(project);
     return new ControlPlane({
       authentication: new Authentication(keys, organisations),
       rateLimit: new RateLimit(db, apiRateLimit),
       storeAvailable: this.#storeAvailable,
-      storedProjects: projects,
-      projects: new ProjectResource({
+      trustedProxies,
+      onError,
+      services: {
         projects,
-        guard,
+        guard: this.#engine.guard,
+        queue,
+        prewarms,
+        purges,
+        purgeHooks: purgeHookUrl === null ? null : new PurgeHooks(db),
+        callbacks: hookSecret === null ? null : new Callbacks(db),
+        usage: this.#usage,
+        keyring: this.#keyring,
+        origins: this.#origins,
+        fonts,
+        baseUrl,
         checkWatermark: (project, url, signal) => {
           const originOf = this.#origins.of(() => project);
           const layer = { project: project._id, input: watermarkInput(url), originOf };
           return this.#engine.checkLayer(layer, signal);
         },
-        purges,
-        callbacks,
-        purgeHooks: purgeHookUrl === null ? null : new PurgeHooks(db),
-        onChange,
-      }),
-      presets: presetResource({ projects, onChange }),
-      layers: layerResource({ projects, guard, fonts: this.#settings.fonts, onChange }),
-      origins: originResource({
-        projects,
-        guard,
-        keyring: this.#keyring,
-        origins: this.#origins,
-        onChange,
-      }),
-      guard,
-      queue,
-      prewarms,
-      purges,
-      usage: this.#usage,
-      callbacks,
-      baseUrl,
-      trustedProxies,
-      onError,
+        onChange: (project) => void this.#projects.apply(project),
+      },
     });
   }
 

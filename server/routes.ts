@@ -1,8 +1,8 @@
 import type { WebConsole } from './console/console.ts';
 import { consolePrefix } from './console/documents.ts';
 import type { ControlPlane } from './control/control-plane.ts';
-import { controlPrefix, methodsAt } from './control/endpoints.ts';
 import { openApiDocument } from './control/openapi.ts';
+import { controlPrefix, methodsAt } from './control/operations.ts';
 import type { Health } from './health.ts';
 import type { Route } from './http/app.ts';
 import { embeddableAnywhere, readableAnywhere } from './http/headers.ts';

@@ -1,24 +1,29 @@
 import type { Command } from 'commander';
-import type { PresetResource } from '../control/preset-resource.ts';
-import type { Preset } from '../control/schemas.ts';
+import type { Preset, presets } from '../control/resources/presets.ts';
+import type { Services } from '../control/services.ts';
 import { withStore } from './store.ts';
 import { AdminError, print, printTable } from './terminal.ts';
+
+type Action = (
+  resource: typeof presets,
+  services: Pick<Services, 'projects' | 'onChange'>,
+) => Promise<readonly Preset[]>;
 
 export function addPresetCommands(program: Command): void {
   const group = program.command('presets').description('named image parameters of a project');
   /** Runs an action on the presets and prints its result. */
-  const run = (action: (presets: PresetResource) => Promise<readonly Preset[]>) =>
+  const run = (action: Action) =>
     withStore(async ({ projects }) => {
-      const { presetResource } = await import('../control/preset-resource.ts');
+      const { presets } = await import('../control/resources/presets.ts');
       // The processes of a running service find changes by polling the store.
-      printPresets(await action(presetResource({ projects, onChange: () => {} })));
+      printPresets(await action(presets, { projects, onChange: () => {} }));
     });
 
   group
     .command('list')
     .description("list a project's presets")
     .argument('<project>')
-    .action((project: string) => run((presets) => presets.list(project)));
+    .action((project: string) => run((presets, services) => presets.list(services, project)));
 
   group
     .command('set')
@@ -27,14 +32,15 @@ export function addPresetCommands(program: Command): void {
     .argument('<name>', 'a lower-case letter, then lower-case letters, digits, - and _')
     .argument('<parameters>', 'as in a URL: "w=400&h=300&fit=cover"')
     .action((project: string, name: string, query: string) =>
-      run(async (presets) => {
-        const { presetOfQuery } = await import('../control/preset-query.ts');
+      run(async (presets, services) => {
+        const { presetInput } = await import('../control/resources/presets.ts');
         const { validationErrors } = await import('../control/validate.ts');
+        const { presetOfQuery } = await import('./preset-query.ts');
         const input = { parameters: presetOfQuery(query) };
-        const errors = validationErrors('PresetInput', input);
+        const errors = validationErrors(presetInput, input);
         if (errors.length > 0) throw new AdminError(`${errors.join('; ')}.`);
-        await presets.put(project, name, input);
-        return presets.list(project);
+        await presets.put(services, project, name, input);
+        return presets.list(services, project);
       }),
     );
 
@@ -44,10 +50,10 @@ export function addPresetCommands(program: Command): void {
     .argument('<project>')
     .argument('<name>')
     .action((project: string, name: string) =>
-      run(async (presets) => {
+      run(async (presets, services) => {
         // Throws for an unknown name, which is probably mistyped; the API ignores it.
-        await presets.find(project, name);
-        return presets.remove(project, name);
+        await presets.find(services, project, name);
+        return presets.remove(services, project, name);
       }),
     );
 }

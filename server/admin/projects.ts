@@ -3,9 +3,17 @@ import { AddressGuard } from '../../pool/source/guard.ts';
 import type { Store } from '../../store/open.ts';
 import type { Project } from '../../store/projects.ts';
 import { PurgeHooks } from '../../store/purge-hooks.ts';
-import { ProjectResource } from '../control/project-resource.ts';
-import type { Body } from '../control/schemas.ts';
-import { type Input, type InputName, validationErrors } from '../control/validate.ts';
+import {
+  createProject as createControlled,
+  createProjectInput,
+} from '../control/resources/projects.ts';
+import {
+  type PurgeReceipt,
+  purgeImages as purge,
+  purgeInput,
+} from '../control/resources/purges.ts';
+import type { BodyOf, NamedSchema } from '../control/schema.ts';
+import { validationErrors } from '../control/validate.ts';
 import { organisationOf } from './organisation-commands.ts';
 import { AdminError } from './terminal.ts';
 
@@ -13,43 +21,44 @@ import { AdminError } from './terminal.ts';
 export async function createProject(
   store: Store,
   settings: Settings,
-  input: Input<'CreateProjectInput'>,
+  input: BodyOf<typeof createProjectInput>,
   organisation: string | undefined,
 ): Promise<Project> {
-  requireValid('CreateProjectInput', input);
+  requireValid(createProjectInput, input);
   const orgId = await organisationOf(store, organisation);
-  return projectsOf(store, settings).create(input, orgId);
+  return createControlled({ projects: store.projects, guard: guardOf(settings) }, input, orgId);
 }
 
 /** Purges images of a project by the rules of the control plane. */
 export async function purgeImages(
-  store: Store,
+  { db, projects, purges }: Store,
   settings: Settings,
   id: string,
-  input: Input<'PurgeInput'>,
-): Promise<Body<'PurgeReceipt'>> {
-  requireValid('PurgeInput', input);
-  const { receipt } = await projectsOf(store, settings).purge(id, input);
+  input: BodyOf<typeof purgeInput>,
+): Promise<PurgeReceipt> {
+  requireValid(purgeInput, input);
+  const { receipt } = await purge(
+    {
+      projects,
+      guard: guardOf(settings),
+      purges,
+      purgeHooks: settings.purgeHookUrl === null ? null : new PurgeHooks(db),
+      callbacks: null,
+      // The processes of a running service find changes by polling the store.
+      onChange: () => {},
+    },
+    id,
+    input,
+  );
   return receipt;
 }
 
-function requireValid(name: InputName, input: unknown): void {
-  const errors = validationErrors(name, input);
+function requireValid(schema: NamedSchema<unknown>, input: unknown): void {
+  const errors = validationErrors(schema, input);
   if (errors.length > 0) throw new AdminError(`${errors.join('; ')}.`);
 }
 
-function projectsOf(store: Store, settings: Settings): ProjectResource {
-  const { privateSources, sourcePorts, port, workerPort, purgeHookUrl } = settings;
+function guardOf({ privateSources, sourcePorts, port, workerPort }: Settings): AddressGuard {
   const own = { urls: [], ports: [port, workerPort] };
-  return new ProjectResource({
-    projects: store.projects,
-    guard: new AddressGuard({ privateSources, sourcePorts, own }),
-    // No command sets a watermark.
-    checkWatermark: async () => {},
-    purges: store.purges,
-    callbacks: null,
-    purgeHooks: purgeHookUrl === null ? null : new PurgeHooks(store.db),
-    // The processes of a running service find changes by polling the store.
-    onChange: () => {},
-  });
+  return new AddressGuard({ privateSources, sourcePorts, own });
 }

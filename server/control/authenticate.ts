@@ -6,7 +6,7 @@ import { hashApiKey } from '../../store/identifiers.ts';
 import type { ApiKey, Keys } from '../../store/keys.ts';
 import type { Organisations } from '../../store/organisations.ts';
 import type { Projects } from '../../store/projects.ts';
-import type { Endpoint } from './endpoints.ts';
+import type { Operation } from './operation.ts';
 import { UnknownKeys } from './unknown-keys.ts';
 
 /** A valid key, and whether its organisation has product access. */
@@ -127,7 +127,7 @@ export function requireProductAccess({ productAccess }: Credential): void {
  */
 export async function authorise(
   key: ApiKey,
-  endpoint: Endpoint,
+  { method, scope }: Operation,
   projectId: string | null,
   projects: Pick<Projects, 'organisationOf'>,
 ): Promise<void> {
@@ -135,13 +135,13 @@ export async function authorise(
   if (key.projectId !== null && projectId !== null && key.projectId !== projectId) {
     throw new ServiceError('project_forbidden', 'The API key is for another project.');
   }
-  if (endpoint.allProjects && key.projectId !== null) {
+  if (scope === 'all-projects' && key.projectId !== null) {
     throw new ServiceError('project_forbidden', 'This operation needs a key for all projects.');
   }
-  if (endpoint.method !== 'GET' && key.access !== 'write') {
+  if (method !== 'GET' && key.access !== 'write') {
     throw new ServiceError('write_access_required', 'The API key may only read.');
   }
-  if (endpoint.root && !key.allOrganisations) {
+  if (scope === 'root' && !key.allOrganisations) {
     throw new ServiceError('root_key_required', 'Only a root key may change this.');
   }
   if (key.projectId !== null || key.allOrganisations || projectId === null) return;

@@ -1,22 +1,24 @@
 import { ServiceError } from '../../contract/errors.ts';
-import type { AddressGuard } from '../../pool/source/guard.ts';
-import { type Callbacks, CallbacksFull } from '../../store/callbacks.ts';
+import { CallbacksFull } from '../../store/callbacks.ts';
 import { privateHostError, readUrl, urlRule } from './hosts-and-urls.ts';
+import type { Services } from './services.ts';
+
+/** Adds the callback of what a call has begun, by its id. */
+type AddCallback = (id: string) => Promise<void>;
 
 /**
  * Checks the `callbackUrl` of an input, before its call has an effect.
  *
- * @param callbacks null when the settings have no secret that signs them
- * @returns the URL; null without one
+ * @returns a function that adds the callback, and does nothing without one
  * @throws ServiceError invalid_request; callback_queue_full
  */
 export async function readCallback(
   text: string | undefined,
+  subject: 'prewarm' | 'purge',
   projectId: string,
-  guard: AddressGuard,
-  callbacks: Pick<Callbacks, 'requireRoom'> | null,
-): Promise<string | null> {
-  if (text === undefined) return null;
+  { guard, callbacks }: Pick<Services, 'guard' | 'callbacks'>,
+): Promise<AddCallback> {
+  if (text === undefined) return async () => {};
   if (callbacks === null) {
     throw invalid('needs SERVICE_HOOK_SECRET, which the operator has not set');
   }
@@ -30,7 +32,7 @@ export async function readCallback(
       'Too many callbacks of the project wait for calls to end or for their receivers.';
     throw new ServiceError('callback_queue_full', message);
   });
-  return url.href;
+  return (id) => callbacks.add({ projectId, url: url.href, subject, id });
 }
 
 const invalid = (rule: string) => new ServiceError('invalid_request', `callbackUrl ${rule}.`);

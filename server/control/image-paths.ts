@@ -1,10 +1,8 @@
-import { imageFacts } from '../../pool/rendering/image-facts/fields.ts';
-import { fieldsOfKind, type LayerField, layerKinds } from '../image/layer-fields.ts';
 import { type ParameterName, parameterNames, parameters } from '../image/parameters.ts';
 import { maxSourceLength, sourceUrl } from '../image/source-url.ts';
-import { colour, flag, type ValueSchema } from '../image/values.ts';
+import type { ValueSchema } from '../image/values.ts';
 import { imageErrors } from './error-responses.ts';
-import { examples } from './examples.ts';
+import { parameterSchema } from './image-schemas.ts';
 import {
   contentRangeHeader,
   documentedImageHeaders,
@@ -12,66 +10,7 @@ import {
   notModifiedHeaders,
   wholeImageHeaders,
 } from './response-headers.ts';
-import { projectIdSchema } from './schemas.ts';
-
-const capitalised = (name: string): string => `${name[0]?.toUpperCase()}${name.slice(1)}`;
-
-/** Schemas of several parameters. */
-const sharedNames: ReadonlyMap<ValueSchema, string> = new Map([
-  [flag.schema, 'ImageFlag'],
-  [colour.schema, 'ImageColour'],
-]);
-
-/**
- * The name of a parameter's schema in the components, or null for a plain number: generators for Go need
- * named schemas for alternatives.
- */
-function schemaName(name: ParameterName): string | null {
-  const { schema } = parameters[name];
-  if (schema.anyOf === undefined && schema.enum === undefined && schema.pattern === undefined) {
-    return null;
-  }
-  return sharedNames.get(schema) ?? `Image${capitalised(name)}`;
-}
-
-/** The schema of a parameter, or a reference to it. */
-export function parameterSchema(name: ParameterName): object {
-  const key = schemaName(name);
-  return key === null ? parameters[name].schema : { $ref: `#/components/schemas/${key}` };
-}
-
-/** Schemas of layers that generators for Go need named; the names of fields have one schema in all kinds. */
-const layerSchemas = new Map<ValueSchema, string>([[colour.schema, 'ImageColour']]);
-for (const kind of layerKinds) {
-  for (const [name, { schema }] of Object.entries(fieldsOfKind(kind))) {
-    if (schema.anyOf === undefined && schema.enum === undefined) continue;
-    if (!layerSchemas.has(schema)) layerSchemas.set(schema, `Layer${capitalised(name)}`);
-  }
-}
-
-/** The schema of a layer's field, with its meaning, or a reference to it. */
-export function layerFieldSchema(
-  _: string,
-  { schema, meaning, accepts }: LayerField<unknown>,
-): object {
-  const description = `${meaning} Accepts ${accepts}.`;
-  const name = layerSchemas.get(schema);
-  return name === undefined
-    ? { ...schema, description }
-    : { $ref: `#/components/schemas/${name}`, description };
-}
-
-/** The schemas of the image endpoint, by name. */
-export const imageSchemas = {
-  ImageFacts: imageFacts.schema,
-  ...Object.fromEntries([...layerSchemas].map(([schema, name]) => [name, schema])),
-  ...Object.fromEntries(
-    parameterNames.flatMap((name) => {
-      const key = schemaName(name);
-      return key === null ? [] : [[key, parameters[name].schema] as const];
-    }),
-  ),
-};
+import { projectIdParameter, ref } from './schema.ts';
 
 const source = { type: 'string', maxLength: maxSourceLength } as const;
 const inPath = {
@@ -150,7 +89,7 @@ const binary = { schema: { type: 'string', format: 'binary' } };
 const content = {
   ...Object.fromEntries(imageTypes.map((type) => [type, binary])),
   'text/plain': { schema: { type: 'string' } },
-  'application/json': { schema: { $ref: '#/components/schemas/ImageFacts' } },
+  'application/json': { schema: ref('ImageFacts') },
 };
 
 const operation = (operationId: string, source: object) => ({
@@ -166,8 +105,7 @@ const operation = (operationId: string, source: object) => ({
       name: 'project',
       in: 'query',
       required: true,
-      schema: projectIdSchema,
-      example: examples.Project.id,
+      ...projectIdParameter,
     },
     ...parameterNames.map(parameterObject),
     ...signing,

@@ -1,11 +1,24 @@
-import { ServiceError } from '../../contract/errors.ts';
 import type { Headers } from '../http/request.ts';
-import { hasTooManyParameters, tooManyParameters } from '../image/address.ts';
-import { rejectInvalid } from './invalid.ts';
-import { singleParameter } from './single-parameter.ts';
+import { readQuery, singleParameter } from './query.ts';
+import { projectIdParameter, type QueryParameter } from './schema.ts';
+import { rejectInvalid } from './validation-messages.ts';
 
-export const maxPageItems = 200;
-export const defaultPageItems = 100;
+const maxPageItems = 200;
+const defaultPageItems = 100;
+
+/** The parameters of every list that can be read in pages. */
+export const pageParameters = {
+  limit: {
+    description: `Asks for a page with at most so many items; ${defaultPageItems} with \`cursor\` alone.`,
+    schema: { type: 'integer', minimum: 1, maximum: maxPageItems },
+    example: defaultPageItems,
+  },
+  cursor: {
+    description: 'The page after that one: of its `Link` header.',
+    schema: { type: 'string' },
+    example: projectIdParameter.example,
+  },
+} as const satisfies Readonly<Record<string, QueryParameter>>;
 
 export interface PageQuery {
   readonly limit: number;
@@ -18,8 +31,7 @@ export interface PageQuery {
  * @throws ServiceError invalid_request
  */
 export function readPageQuery(query: string): PageQuery | null {
-  if (hasTooManyParameters(query)) throw new ServiceError('invalid_request', tooManyParameters);
-  const parameters = new URLSearchParams(query);
+  const parameters = readQuery(query);
   const errors: string[] = [];
   const limit = singleParameter(parameters, 'limit', errors);
   const cursor = singleParameter(parameters, 'cursor', errors);

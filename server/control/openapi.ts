@@ -1,13 +1,11 @@
 import { errorCatalogue } from '../../contract/errors.ts';
-import { controlPrefix, type Endpoint, endpoints } from './endpoints.ts';
 import { controlErrors, errorResponses } from './error-responses.ts';
-import { examples } from './examples.ts';
 import { healthSchema, readinessSchema } from './health-schema.ts';
-import { imagePaths, imageSchemas, layerFieldSchema, parameterSchema } from './image-paths.ts';
-import { layerFieldsSchema } from './layer-input.ts';
-import { defaultPageItems, maxPageItems } from './list.ts';
-import { presetParametersSchema } from './preset-input.ts';
-import { prewarmVariantSchema } from './prewarm-variants.ts';
+import { imagePaths } from './image-paths.ts';
+import { imageSchemas } from './image-schemas.ts';
+import { pageParameters } from './list.ts';
+import type { Input, Operation } from './operation.ts';
+import { controlPrefix, operations } from './operations.ts';
 import {
   headerComponents,
   linkHeader,
@@ -16,146 +14,81 @@ import {
   rateLimitHeaders,
   readableHeaders,
 } from './response-headers.ts';
-import {
-  bodySchemas,
-  layerInputSchema,
-  layerNameSchema,
-  layerSchema,
-  originHostSchema,
-  presetInputSchema,
-  presetNameSchema,
-  presetSchema,
-  prewarmIdSchema,
-  prewarmInputSchema,
-  projectIdSchema,
-  purgeIdSchema,
-} from './schemas.ts';
-import { usageCsv } from './usage-body.ts';
-import { maxUsageDays, usageFormats } from './usage-query.ts';
+import { type PathParameter, projectIdParameter, ref } from './schema.ts';
 
-const ref = (name: string) => ({ $ref: `#/components/schemas/${name}` });
-const layerKinds = { image: ref('LayerImage'), text: ref('LayerText') };
+const apiError = {
+  type: 'object',
+  description: 'The body of every error.',
+  properties: {
+    error: { type: 'string', description: 'Kept for existing SDK versions.' },
+    code: { type: 'string', enum: Object.keys(errorCatalogue), description: 'Stable.' },
+    message: { type: 'string' },
+    resolution_hint: { type: 'string', description: 'A safe next step.' },
+  },
+  required: ['error', 'code', 'message', 'resolution_hint'],
+  additionalProperties: false,
+};
+
+/** In the order of the operations that use them. */
+const bodySchemas = Object.fromEntries(
+  Object.values<Operation>(operations)
+    .flatMap(({ input, result }) => [input ?? [], result.schema].flat())
+    .flatMap(({ name, schema, parts = {} }) => [[name, schema], ...Object.entries(parts)]),
+);
 
 const schemas = {
   ...bodySchemas,
-  Preset: presetSchema(ref('PresetParameters')),
-  PresetInput: presetInputSchema(ref('PresetParameters')),
-  PresetParameters: presetParametersSchema(parameterSchema),
-  PrewarmInput: prewarmInputSchema(ref('PrewarmVariant')),
-  PrewarmVariant: prewarmVariantSchema(parameterSchema),
-  Layer: layerSchema(layerKinds),
-  LayerInput: layerInputSchema(layerKinds),
-  LayerImage: layerFieldsSchema('image', layerFieldSchema),
-  LayerText: layerFieldsSchema('text', layerFieldSchema),
   HealthStatus: healthSchema,
   Readiness: readinessSchema,
   ...imageSchemas,
-  ApiError: {
-    type: 'object',
-    description: 'The body of every error.',
-    properties: {
-      error: { type: 'string', description: 'Kept for existing SDK versions.' },
-      code: { type: 'string', enum: Object.keys(errorCatalogue), description: 'Stable.' },
-      message: { type: 'string' },
-      resolution_hint: { type: 'string', description: 'A safe next step.' },
-    },
-    required: ['error', 'code', 'message', 'resolution_hint'],
-    additionalProperties: false,
-  },
+  ApiError: apiError,
 };
-type SchemaName = keyof typeof schemas;
 
 const json = (schema: unknown, example?: unknown) => ({ 'application/json': { schema, example } });
 
-function successBody({ success }: Endpoint): object {
-  const name = success.schema as SchemaName & keyof typeof examples;
-  const isList = success.isList === true;
+function successBody({ result, csv }: Operation): object {
+  const { field, isList, example } = result;
+  const item = ref(result.schema.name);
   const schema = {
     type: 'object',
-    properties: { [success.name]: isList ? { type: 'array', items: ref(name) } : ref(name) },
-    required: [success.name],
+    properties: { [field]: isList ? { type: 'array', items: item } : item },
+    required: [field],
     additionalProperties: false,
   };
-  const example = examples[name];
   return {
-    ...json(schema, { [success.name]: isList ? [example] : example }),
-    ...(success.isAlsoCsv && csvOfUsage),
+    ...json(schema, { [field]: example }),
+    ...(csv && { 'text/csv': { schema: { type: 'string' }, example: csv.text } }),
   };
 }
 
-const csvOfUsage = {
-  'text/csv': { schema: { type: 'string' }, example: usageCsv(examples.Usage).text },
-};
-
-const inPath = (name: string, schema: object, example: string) => ({
-  name,
-  in: 'path',
-  required: true,
-  schema,
-  example,
+const requestBody = ({ name, example, isOptional = false }: Input<unknown>) => ({
+  required: !isOptional,
+  content: json(ref(name), example),
 });
-const projectIdParameter = inPath('projectId', projectIdSchema, examples.Project.id);
-const presetNameParameter = inPath('presetName', presetNameSchema, examples.Preset.name);
-const layerNameParameter = inPath('layerName', layerNameSchema, examples.Layer.name);
-const prewarmIdParameter = inPath('prewarmId', prewarmIdSchema, examples.PrewarmStatus.id);
-const purgeIdParameter = inPath('purgeId', purgeIdSchema, examples.PurgeStatus.id);
-const originHostParameter = inPath('host', originHostSchema, examples.ProjectOrigin.host);
-const hostParameter = {
-  name: 'host',
-  in: 'query',
-  description: 'The host to remove; takes precedence over the body.',
-  schema: bodySchemas.DomainInput.properties.host,
-  example: examples.DomainInput.host,
-};
 
-const date = { type: 'string', format: 'date' };
-const queryParameters = {
-  from: {
-    description: 'The first day (UTC); 29 days before the last one by default.',
-    schema: date,
-    example: examples.Usage.from,
-  },
-  to: {
-    description: `The last day, today by default; at most ${maxUsageDays} days in all.`,
-    schema: date,
-    example: examples.Usage.to,
-  },
-  format: {
-    description: 'Takes precedence over the Accept header.',
-    schema: { type: 'string', enum: usageFormats },
-    example: 'json',
-  },
-  limit: {
-    description: `Asks for a page with at most so many items; ${defaultPageItems} with \`cursor\` alone.`,
-    schema: { type: 'integer', minimum: 1, maximum: maxPageItems },
-    example: defaultPageItems,
-  },
-  cursor: {
-    description: 'The page after that one: of its `Link` header.',
-    schema: { type: 'string' },
-    example: examples.Project.id,
-  },
-};
-const inQuery = (name: keyof typeof queryParameters) => ({
-  name,
-  in: 'query',
-  ...queryParameters[name],
-});
+/** The parameters of the path and of the query. */
+function parametersOf({ path, parameters = {}, query = {}, isPaged = false }: Operation): object[] {
+  const known: Readonly<Record<string, PathParameter>> = {
+    projectId: projectIdParameter,
+    ...parameters,
+  };
+  const inPath = [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => {
+    return { name, in: 'path', required: true, ...known[name] };
+  });
+  const inQuery = Object.entries({ ...query, ...(isPaged && pageParameters) });
+  return [...inPath, ...inQuery.map(([name, parameter]) => ({ name, in: 'query', ...parameter }))];
+}
+
+/** Error statuses besides those of every operation. */
+const ownErrors = ({ method, path, input, query, isPaged }: Operation): (400 | 404)[] => [
+  ...(method !== 'GET' || (input ?? query ?? isPaged) !== undefined ? [400 as const] : []),
+  ...(path.includes('{projectId}') ? [404 as const] : []),
+];
 
 /** JSON omits the undefined fields. */
-function operationObject(id: string, endpoint: Endpoint): object {
-  const { path, input, inputOptional = false, success, summary, description } = endpoint;
-  const { query = [] } = endpoint;
-  const parameters = [
-    ...(path.includes('{projectId}') ? [projectIdParameter] : []),
-    ...(path.includes('{presetName}') ? [presetNameParameter] : []),
-    ...(path.includes('{layerName}') ? [layerNameParameter] : []),
-    ...(path.includes('{host}') ? [originHostParameter] : []),
-    ...(path.includes('{prewarmId}') ? [prewarmIdParameter] : []),
-    ...(path.includes('{purgeId}') ? [purgeIdParameter] : []),
-    ...(inputOptional ? [hostParameter] : []),
-    ...query.map(inQuery),
-  ];
+function operationObject(id: string, operation: Operation): object {
+  const { summary, description, input, status = 200, isPaged, hasLocation } = operation;
+  const parameters = parametersOf(operation);
   return {
     operationId: id,
     tags: ['Control plane'],
@@ -163,34 +96,34 @@ function operationObject(id: string, endpoint: Endpoint): object {
     description,
     security: [{ bearer: [] }, { serviceApiKey: [] }],
     parameters: parameters.length === 0 ? undefined : parameters,
-    requestBody: input && { required: !inputOptional, content: json(ref(input), examples[input]) },
+    requestBody: input && requestBody(input),
     responses: {
-      [success.status]: {
+      [status]: {
         description: 'Done.',
         headers: {
           ...plainHeaders,
           ...rateLimitHeaders,
-          ...(success.hasLocation && locationHeader),
-          ...(query.some((name) => name === 'cursor') && linkHeader),
+          ...(hasLocation && locationHeader),
+          ...(isPaged && linkHeader),
         },
-        content: successBody(endpoint),
+        content: successBody(operation),
       },
-      ...controlErrors(endpoint.errors),
+      ...controlErrors(ownErrors(operation)),
     },
   };
 }
 
 function controlPaths(): Record<string, object> {
   const paths: Record<string, Record<string, object>> = {};
-  for (const [id, endpoint] of Object.entries(endpoints)) {
-    const path = `${controlPrefix}${endpoint.path}`;
+  for (const [id, operation] of Object.entries<Operation>(operations)) {
+    const path = `${controlPrefix}${operation.path}`;
     paths[path] ??= {};
-    paths[path][endpoint.method.toLowerCase()] = operationObject(id, endpoint);
+    paths[path][operation.method.toLowerCase()] = operationObject(id, operation);
   }
   return paths;
 }
 
-const healthResponse = (description: string, schema: SchemaName = 'HealthStatus') => ({
+const healthResponse = (description: string, schema = 'HealthStatus') => ({
   description,
   headers: readableHeaders,
   content: json(ref(schema)),

@@ -1,4 +1,5 @@
 import type { ErrorObject } from 'ajv/dist/2020.js';
+import { ServiceError } from '../../contract/errors.ts';
 import { nearestName } from '../../contract/suggestion.ts';
 
 /** The most errors of a response; a hostile body can have thousands. */
@@ -117,4 +118,12 @@ export function errorMessage(error: ErrorObject): string {
     ? keywordMessages[error.keyword]
     : undefined;
   return `${subjectOf(error)} ${describe?.(error) ?? error.message}`;
+}
+
+/** @throws ServiceError invalid_request with the first `maxErrors` errors, unless there are none */
+export function rejectInvalid(errors: readonly [string]): never;
+export function rejectInvalid(errors: readonly string[]): void;
+export function rejectInvalid(errors: readonly string[]): void {
+  if (errors.length === 0) return;
+  throw new ServiceError('invalid_request', `${errors.slice(0, maxErrors).join('; ')}.`);
 }

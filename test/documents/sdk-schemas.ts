@@ -1,5 +1,6 @@
-import { controlPrefix, type Endpoint, endpoints } from '../../server/control/endpoints.ts';
 import { openApiDocument } from '../../server/control/openapi.ts';
+import type { Operation } from '../../server/control/operation.ts';
+import { controlPrefix, operations } from '../../server/control/operations.ts';
 import { documentation } from './typescript.ts';
 
 /** The part of JSON Schema (2020-12) that the schemas of the service use. */
@@ -107,8 +108,8 @@ function declaration([name, schema]: readonly [string, Schema]): string {
 const pageParameters: readonly string[] = ['limit', 'cursor'];
 
 /** The parameters, the body and the result of an operation, as the fields of a type. */
-function operationType([id, endpoint]: readonly [string, Endpoint]): string {
-  const { method, path, input, inputOptional = false, success, summary, description } = endpoint;
+function operationType([id, operation]: readonly [string, Operation]): string {
+  const { method, path, input, result, summary, description } = operation;
   const { parameters = [] } = paths[`${controlPrefix}${path}`]?.[method.toLowerCase()] ?? {};
   const of = (place: Parameter['in']) =>
     parameters
@@ -119,12 +120,13 @@ function operationType([id, endpoint]: readonly [string, Endpoint]): string {
       })
       .join('\n');
   const fields = (place: Parameter['in']) => (of(place) === '' ? 'undefined' : `{\n${of(place)} }`);
-  const body = input === undefined ? 'undefined' : `${input}${inputOptional ? ' | undefined' : ''}`;
+  const body =
+    input === undefined ? 'undefined' : `${input.name}${input.isOptional ? ' | undefined' : ''}`;
   return `${documentation(`${summary}. ${description}`)}${id}: {
       path: ${fields('path')};
       query: ${fields('query')};
       body: ${body};
-      result: ${success.isList === true ? `readonly ${success.schema}[]` : success.schema};
+      result: ${result.isList ? `readonly ${result.schema.name}[]` : result.schema.name};
     };`;
 }
 
@@ -134,5 +136,5 @@ export const schemaTypes = (): string =>
     ...Object.entries(components.schemas).map(declaration),
     `/** What each operation of the control plane takes, and the value in the body of its response. */
     export interface Operations {
-    ${Object.entries<Endpoint>(endpoints).map(operationType).join('\n')} }`,
+    ${Object.entries<Operation>(operations).map(operationType).join('\n')} }`,
   ].join('\n\n');

@@ -1,5 +1,6 @@
 import { errorCatalogue } from '../../contract/errors.ts';
-import { controlPrefix, type Endpoint, endpoints } from '../../server/control/endpoints.ts';
+import type { Operation } from '../../server/control/operation.ts';
+import { controlPrefix, operations } from '../../server/control/operations.ts';
 
 /** A TypeScript literal. */
 const literal = (value: unknown): string => JSON.stringify(value);
@@ -13,17 +14,16 @@ export const errorsModule = (): string =>
 
 /** What a client needs to know of each operation to send it. */
 export function operationsModule(): string {
-  const rows = Object.entries<Endpoint>(endpoints).map(([id, endpoint]) => {
-    const { method, path, input, inputOptional, query, success } = endpoint;
-    const isPaged = query?.includes('cursor') ?? false;
+  const rows = Object.entries<Operation>(operations).map(([id, operation]) => {
+    const { method, path, input, query, result, isPaged, hasLocation } = operation;
     const row = {
       method,
       path,
-      body: input && (inputOptional === true ? 'optional' : 'required'),
-      query: inputOptional === true ? ['host'] : isPaged ? undefined : query,
-      result: success.name,
-      isPaged: isPaged || undefined,
-      hasLocation: success.hasLocation,
+      body: input && (input.isOptional ? 'optional' : 'required'),
+      query: query && Object.keys(query),
+      result: result.field,
+      isPaged,
+      hasLocation,
     };
     return `${id}: ${literal(row)},`;
   });

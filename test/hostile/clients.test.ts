@@ -2,8 +2,8 @@ import { connect } from 'node:net';
 import { setImmediate as turn } from 'node:timers/promises';
 import fc from 'fast-check';
 import { Pool } from 'undici';
-import { controlPrefix, type Endpoint, endpoints } from '../../server/control/endpoints.ts';
-import { examples } from '../../server/control/examples.ts';
+import type { Operation } from '../../server/control/operation.ts';
+import { controlPrefix, operations } from '../../server/control/operations.ts';
 import { concurrently } from '../concurrently.ts';
 import { earlierRequestsReceived } from '../service/held.ts';
 import { eachHttpServer } from '../service/http-servers.ts';
@@ -170,7 +170,7 @@ function findingOf(sent: Buffer, answer: string): string | null {
   return final.some(isError) ? `${final.join()}: ${answer.slice(-600)}` : null;
 }
 
-const inputs = (Object.values(endpoints) as Endpoint[]).flatMap((operation) =>
+const inputs = Object.values<Operation>(operations).flatMap((operation) =>
   operation.input === undefined ? [] : [{ ...operation, input: operation.input }],
 );
 
@@ -251,7 +251,7 @@ eachHttpServer('hostile clients', async (t, { environment }) => {
       const operation = inputs[number % inputs.length];
       if (operation === undefined) throw new Error('no operation has a body');
       const { method, path, input } = operation;
-      const { what, bytes } = hostileJson(examples[input], seed, number);
+      const { what, bytes } = hostileJson(input.example, seed, number);
       const target =
         controlPrefix + path.replace('{projectId}', project).replace('{presetName}', 'card');
       const headers = { authorization: `Bearer ${rootKey}`, 'content-type': 'application/json' };
@@ -262,7 +262,7 @@ eachHttpServer('hostile clients', async (t, { environment }) => {
       statuses.set(status, (statuses.get(status) ?? 0) + 1);
       const isError = status >= 500 && status !== 503;
       const finding = isError ? `${status}: ${answer.slice(0, 400)}` : null;
-      return { what: `${method} ${input}: ${what}`, finding, ms: performance.now() - begun };
+      return { what: `${method} ${input.name}: ${what}`, finding, ms: performance.now() - begun };
     });
     t.comment([...statuses].map(([status, times]) => `${times} x ${status}`).join(', '));
     t.same(found, []);

@@ -5,7 +5,7 @@ import sharp from 'sharp';
 import t from 'tap';
 import { pictures, picture as samplePicture } from '../../demo/origin/pictures.ts';
 import { sourceTag } from '../../pool/inputs.ts';
-import { endpoints } from '../../server/control/endpoints.ts';
+import { operations } from '../../server/control/operations.ts';
 import { parameterNames } from '../../server/image/parameters.ts';
 import { patienceMs, until } from '../until.ts';
 import { noChromium, startChromium } from './chromium.ts';
@@ -453,12 +453,12 @@ t.test('the console in a browser', { skip: noChromium }, async (t) => {
   t.test('the API reference', async (t) => {
     const { page, problems } = await opened();
     await page.goto(`${url}/docs`);
-    const operations = page.locator('.opblock');
+    const blocks = page.locator('.opblock');
     // The two image endpoints, health and readiness.
-    const count = Object.keys(endpoints).length + 4;
-    await operations.nth(count - 1).waitFor();
-    t.equal(await operations.count(), count);
-    const health = operations.filter({ hasText: '/api/health' });
+    const count = Object.keys(operations).length + 4;
+    await blocks.nth(count - 1).waitFor();
+    t.equal(await blocks.count(), count);
+    const health = blocks.filter({ hasText: '/api/health' });
     await health.locator('button').first().click();
     await health.getByRole('button', { name: 'Try it out' }).click();
     await health.getByRole('button', { name: 'Execute' }).click();

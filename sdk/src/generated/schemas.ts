@@ -46,6 +46,15 @@ export interface Project {
   createdAt: string;
 }
 
+export interface CreateProjectInput {
+  /** 1 to 80 characters. */
+  name: string;
+  /** The site's http or https address; its host is allowed. */
+  origin: string;
+  /** Other hosts that sources may come from; at most 1000 hosts in all. */
+  allowedOrigins?: readonly string[] | undefined;
+}
+
 /** The configuration that an integration needs to build delivery URLs. */
 export interface ProjectConfiguration {
   /** `prj_` and 16 base-36 characters. */
@@ -83,15 +92,6 @@ export interface ProjectConfiguration {
     url: string | null;
   };
   supportedParameters: readonly string[];
-}
-
-export interface CreateProjectInput {
-  /** 1 to 80 characters. */
-  name: string;
-  /** The site's http or https address; its host is allowed. */
-  origin: string;
-  /** Other hosts that sources may come from; at most 1000 hosts in all. */
-  allowedOrigins?: readonly string[] | undefined;
 }
 
 /** Transform defaults to change; the others do not change. */
@@ -154,6 +154,74 @@ export interface PrewarmInput {
   variants?: readonly PrewarmVariant[] | undefined;
   /** An http or https URL that gets a signed request at the end. At most 2048 characters. */
   callbackUrl?: string | undefined;
+}
+
+/**
+ * The parameters of an image URL, by their canonical names. `dpr` is a number, because prewarming
+ * has no client hints.
+ */
+export interface PrewarmVariant {
+  /** 1 to 10000. */
+  w?: number | undefined;
+  /** 1 to 10000. */
+  h?: number | undefined;
+  q?: ImageQ | undefined;
+  fmt?: ImageFmt | undefined;
+  fit?: ImageFit | undefined;
+  dpr?: ImageDpr | undefined;
+  pos?: ImagePos | undefined;
+  fp?: ImageFp | undefined;
+  bg?: ImageColour | undefined;
+  enlarge?: ImageFlag | undefined;
+  kernel?: ImageKernel | undefined;
+  crop?: ImageCrop | undefined;
+  trim?: ImageTrim | undefined;
+  /** -360 to 360. */
+  rotate?: number | undefined;
+  flip?: ImageFlag | undefined;
+  flop?: ImageFlag | undefined;
+  extend?: ImageExtend | undefined;
+  flatten?: ImageFlag | undefined;
+  grayscale?: ImageFlag | undefined;
+  negate?: ImageFlag | undefined;
+  normalize?: ImageFlag | undefined;
+  /** 1 to 3. */
+  gamma?: number | undefined;
+  /** 0 to 10. */
+  brightness?: number | undefined;
+  /** 0 to 10. */
+  saturation?: number | undefined;
+  /** -360 to 360. */
+  hue?: number | undefined;
+  /** -100 to 100. */
+  lightness?: number | undefined;
+  modulate?: ImageModulate | undefined;
+  tint?: ImageColour | undefined;
+  /** 0 to 255. */
+  threshold?: number | undefined;
+  /** 1 to 15. */
+  median?: number | undefined;
+  blur?: ImageBlur | undefined;
+  sharpen?: ImageSharpen | undefined;
+  /** 0 to 1. */
+  opacity?: number | undefined;
+  /** 0 to 99999. */
+  page?: number | undefined;
+  lenient?: ImageFlag | undefined;
+  animated?: ImageFlag | undefined;
+  lossless?: ImageFlag | undefined;
+  /** 1 to 100000000. */
+  maxbytes?: number | undefined;
+  keep?: ImageKeep | undefined;
+  icc?: ImageIcc | undefined;
+  hdr?: ImageHdr | undefined;
+  v?: ImageV | undefined;
+  /** 1 to 40 characters. */
+  preset?: string | undefined;
+  layer?: ImageLayer | undefined;
+  fallback?: ImageFallback | undefined;
+  /** 1 to 200 characters. */
+  download?: string | undefined;
 }
 
 export interface PrewarmReceipt {
@@ -255,37 +323,6 @@ export interface FreshnessInput {
   browserAge: number | null;
 }
 
-/** How the sources of a host are fetched, without any secret. */
-export interface ProjectOrigin {
-  /** A host name without wildcard, with its port if it is not 443 or 80. */
-  host: string;
-  /** The names of the request headers, in lower case. */
-  headers: readonly string[];
-  /** The bucket that has the sources; null for an HTTP origin. */
-  location: string | null;
-  updatedAt: string;
-}
-
-/** Either request headers, or a bucket. It must have headers or s3. */
-export interface ProjectOriginInput {
-  /** Request headers by name; at most 8 KiB, with values of visible ASCII characters. */
-  headers?: Readonly<Record<string, string>> | undefined;
-  /** A bucket, and credentials that may read its objects. */
-  s3?:
-    | {
-        /**
-         * `s3://bucket/prefix?region=…` of AWS, or `s3://bucket/prefix?endpoint=https://…` of another
-         * service. At most 2048 characters.
-         */
-        location: string;
-        /** 1 to 256 characters. */
-        accessKeyId: string;
-        /** 1 to 1024 characters. */
-        secretAccessKey: string;
-      }
-    | undefined;
-}
-
 /** The usage of a project by day, with days without requests. */
 export interface Usage {
   /** UTC. */
@@ -371,14 +408,41 @@ export interface DomainInput {
   host: string;
 }
 
+/** How the sources of a host are fetched, without any secret. */
+export interface ProjectOrigin {
+  /** A host name without wildcard, with its port if it is not 443 or 80. */
+  host: string;
+  /** The names of the request headers, in lower case. */
+  headers: readonly string[];
+  /** The bucket that has the sources; null for an HTTP origin. */
+  location: string | null;
+  updatedAt: string;
+}
+
+/** Either request headers, or a bucket. It must have headers or s3. */
+export interface ProjectOriginInput {
+  /** Request headers by name; at most 8 KiB, with values of visible ASCII characters. */
+  headers?: Readonly<Record<string, string>> | undefined;
+  /** A bucket, and credentials that may read its objects. */
+  s3?:
+    | {
+        /**
+         * `s3://bucket/prefix?region=…` of AWS, or `s3://bucket/prefix?endpoint=https://…` of another
+         * service. At most 2048 characters.
+         */
+        location: string;
+        /** 1 to 256 characters. */
+        accessKeyId: string;
+        /** 1 to 1024 characters. */
+        secretAccessKey: string;
+      }
+    | undefined;
+}
+
 /** Image parameters under a name. */
 export interface Preset {
   /** A lower-case letter, and up to 39 lower-case letters, digits, - and _. */
   name: string;
-  parameters: PresetParameters;
-}
-
-export interface PresetInput {
   parameters: PresetParameters;
 }
 
@@ -445,84 +509,14 @@ export interface PresetParameters {
   download?: string | undefined;
 }
 
-/**
- * The parameters of an image URL, by their canonical names. `dpr` is a number, because prewarming
- * has no client hints.
- */
-export interface PrewarmVariant {
-  /** 1 to 10000. */
-  w?: number | undefined;
-  /** 1 to 10000. */
-  h?: number | undefined;
-  q?: ImageQ | undefined;
-  fmt?: ImageFmt | undefined;
-  fit?: ImageFit | undefined;
-  dpr?: ImageDpr | undefined;
-  pos?: ImagePos | undefined;
-  fp?: ImageFp | undefined;
-  bg?: ImageColour | undefined;
-  enlarge?: ImageFlag | undefined;
-  kernel?: ImageKernel | undefined;
-  crop?: ImageCrop | undefined;
-  trim?: ImageTrim | undefined;
-  /** -360 to 360. */
-  rotate?: number | undefined;
-  flip?: ImageFlag | undefined;
-  flop?: ImageFlag | undefined;
-  extend?: ImageExtend | undefined;
-  flatten?: ImageFlag | undefined;
-  grayscale?: ImageFlag | undefined;
-  negate?: ImageFlag | undefined;
-  normalize?: ImageFlag | undefined;
-  /** 1 to 3. */
-  gamma?: number | undefined;
-  /** 0 to 10. */
-  brightness?: number | undefined;
-  /** 0 to 10. */
-  saturation?: number | undefined;
-  /** -360 to 360. */
-  hue?: number | undefined;
-  /** -100 to 100. */
-  lightness?: number | undefined;
-  modulate?: ImageModulate | undefined;
-  tint?: ImageColour | undefined;
-  /** 0 to 255. */
-  threshold?: number | undefined;
-  /** 1 to 15. */
-  median?: number | undefined;
-  blur?: ImageBlur | undefined;
-  sharpen?: ImageSharpen | undefined;
-  /** 0 to 1. */
-  opacity?: number | undefined;
-  /** 0 to 99999. */
-  page?: number | undefined;
-  lenient?: ImageFlag | undefined;
-  animated?: ImageFlag | undefined;
-  lossless?: ImageFlag | undefined;
-  /** 1 to 100000000. */
-  maxbytes?: number | undefined;
-  keep?: ImageKeep | undefined;
-  icc?: ImageIcc | undefined;
-  hdr?: ImageHdr | undefined;
-  v?: ImageV | undefined;
-  /** 1 to 40 characters. */
-  preset?: string | undefined;
-  layer?: ImageLayer | undefined;
-  fallback?: ImageFallback | undefined;
-  /** 1 to 200 characters. */
-  download?: string | undefined;
+export interface PresetInput {
+  parameters: PresetParameters;
 }
 
 /** An image or a text under a name, to draw on pictures. */
 export interface Layer {
   /** A lower-case letter, and up to 39 lower-case letters, digits, - and _. */
   name: string;
-  image?: LayerImage | undefined;
-  text?: LayerText | undefined;
-}
-
-/** Either an image or a text. It must have image or text. */
-export interface LayerInput {
   image?: LayerImage | undefined;
   text?: LayerText | undefined;
 }
@@ -657,6 +651,12 @@ export interface LayerText {
    * exclusion, add.
    */
   blend?: LayerBlend | undefined;
+}
+
+/** Either an image or a text. It must have image or text. */
+export interface LayerInput {
+  image?: LayerImage | undefined;
+  text?: LayerText | undefined;
 }
 
 /** Monitors rely on `ok`, `status`, `checks.database.ok` and the HTTP status. */

@@ -5,7 +5,8 @@ import {
   readKey,
   requireProductAccess,
 } from '../../../server/control/authenticate.ts';
-import { type Endpoint, endpoints } from '../../../server/control/endpoints.ts';
+import type { Operation } from '../../../server/control/operation.ts';
+import { operations } from '../../../server/control/operations.ts';
 import { maxConcurrentLookups, maxLookupsPerWindow } from '../../../server/control/unknown-keys.ts';
 import { type ApiKey, Keys } from '../../../store/keys.ts';
 import { Organisations } from '../../../store/organisations.ts';
@@ -115,25 +116,26 @@ t.test('the scope and access of keys', async (t) => {
   };
   const stranger = { orgId: 'org_2' };
   const organisationOf = async (id: string) => (id.startsWith('prj_') ? 'org_1' : null);
-  for (const [id, endpoint] of Object.entries<Endpoint>(endpoints)) {
-    const onProject = endpoint.path.includes('{projectId}');
+  for (const [id, operation] of Object.entries<Operation>(operations)) {
+    const { method, path, scope } = operation;
+    const onProject = path.includes('{projectId}');
     const result = (changes: Partial<ApiKey>, project = 'prj_1') =>
-      authorise({ ...key, ...changes }, endpoint, onProject ? project : null, {
+      authorise({ ...key, ...changes }, operation, onProject ? project : null, {
         organisationOf,
       }).then(
         () => 'allowed',
         (error) => error.code,
       );
-    const reading = endpoint.method === 'GET' ? 'allowed' : 'write_access_required';
-    const writing = endpoint.root ? 'root_key_required' : 'allowed';
-    const scoped = endpoint.allProjects ? 'project_forbidden' : writing;
+    const reading = method === 'GET' ? 'allowed' : 'write_access_required';
+    const writing = scope === 'root' ? 'root_key_required' : 'allowed';
+    const scoped = scope === 'all-projects' ? 'project_forbidden' : writing;
     t.equal(await result({}), writing, id);
     t.equal(await result({ access: 'read' }), reading, id);
     t.equal(await result({ projectId: 'prj_1' }), scoped, id);
     if (!onProject) continue;
     t.equal(await result({ projectId: 'prj_2' }), 'project_forbidden', id);
     t.equal(await result({ projectId: 'prj_2', access: 'read' }), 'project_forbidden', id);
-    const strange = endpoint.root ? 'root_key_required' : 'project_forbidden';
+    const strange = scope === 'root' ? 'root_key_required' : 'project_forbidden';
     t.equal(await result(stranger), strange, id);
     t.equal(await result(stranger, 'none'), writing, `${id}: a missing project gets 404 later`);
     t.equal(await result({ ...stranger, allOrganisations: true }), 'allowed', id);

@@ -1,6 +1,6 @@
 import t from 'tap';
 import type { PageQuery } from '../../../server/control/list.ts';
-import { ProjectResource } from '../../../server/control/project-resource.ts';
+import { listProjects } from '../../../server/control/resources/projects.ts';
 import type { ApiKey } from '../../../store/keys.ts';
 import { newProject, testProjects } from '../../store/projects.ts';
 
@@ -21,11 +21,10 @@ t.test('a page of large projects ends early, and the next one begins there', asy
   const ids: string[] = [];
   while (ids.length < 20) ids.push((await projects.create({ ...newProject, allowedOrigins }))._id);
   for (const name of ['small', 'tiny']) await projects.create({ ...newProject, name });
-  const resource = new ProjectResource({ projects } as never);
   const listed: string[] = [];
   let pages = 0;
   for (let page: PageQuery | null = { limit: 200, cursor: null }; page !== null; pages += 1) {
-    const { json, next } = await resource.list(key, page, signal);
+    const { json, next } = await listProjects({ projects }, key, page, signal);
     t.ok(json.length < 2_300_000, `${json.length} characters`);
     listed.push(...JSON.parse(`[${json}]`).map(({ id }: { id: string }) => id));
     if (next !== null) t.equal(next.limit, 200, 'the next page may be longer');

@@ -1,16 +1,17 @@
 import t from 'tap';
 import { List } from '../../../server/control/list.ts';
-import { ProjectResource } from '../../../server/control/project-resource.ts';
+import { listProjects } from '../../../server/control/resources/projects.ts';
 import type { ApiKey } from '../../../store/keys.ts';
-import type { ListedProject } from '../../../store/projects.ts';
+import type { ListedProject, Projects } from '../../../store/projects.ts';
 import { project } from '../../project.ts';
 
 const key = { projectId: null, allOrganisations: true, orgId: 'org_1' } as ApiKey;
 const { signal } = new AbortController();
 
-/** The resource of a store with pages of projects. */
-const resourceOf = (pages: () => AsyncGenerator<ListedProject[]>): ProjectResource =>
-  new ProjectResource({ projects: { pages } } as never);
+/** A store with pages of projects. */
+const storeOf = (pages: () => AsyncGenerator<ListedProject[]>) => ({
+  projects: { pages } as unknown as Projects,
+});
 
 t.test('too many projects for one response are refused with the way to get them', async (t) => {
   const hosts = Array.from({ length: 1_000 }, (_, n) => `a-host-with-a-long-name-${n}.example`);
@@ -18,7 +19,7 @@ t.test('too many projects for one response are refused with the way to get them'
   async function* pages() {
     for (; read < 1_000; read += 1) yield [project({ allowedOrigins: hosts })];
   }
-  await t.rejects(resourceOf(pages).list(key, null, signal), {
+  await t.rejects(listProjects(storeOf(pages), key, null, signal), {
     code: 'invalid_request',
     message: /too many for one response: request pages, such as \?limit=100, and follow the Link/,
   });
@@ -39,10 +40,12 @@ for (const [name, page, atOnce] of [
       yield [project()];
       reading -= 1;
     }
-    const resource = resourceOf(pages);
+    const store = storeOf(pages);
     const leaving = new AbortController();
     const staying = Array.from({ length: atOnce }, () => signal);
-    const calls = [...staying, leaving.signal, signal].map((one) => resource.list(key, page, one));
+    const calls = [...staying, leaving.signal, signal].map((one) =>
+      listProjects(store, key, page, one),
+    );
     leaving.abort(new Error('gone'));
     const results = await Promise.allSettled(calls);
     t.same(
@@ -50,7 +53,7 @@ for (const [name, page, atOnce] of [
       [...staying.map(() => 'fulfilled'), 'rejected', 'fulfilled'],
     );
     t.same([most, lists], [atOnce, atOnce + 1]);
-    t.match((await resource.list(key, page, signal)).json, /^{"id":/);
+    t.match((await listProjects(store, key, page, signal)).json, /^{"id":/);
   });
 }
 

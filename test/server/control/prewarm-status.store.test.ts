@@ -1,5 +1,5 @@
 import t from 'tap';
-import { findPrewarm } from '../../../server/control/progress.ts';
+import { findPrewarm } from '../../../server/control/resources/prewarms.ts';
 import type { PrewarmJob } from '../../../store/jobs.ts';
 import { Prewarms } from '../../../store/prewarms.ts';
 import { type ProjectRecord, Records } from '../../../store/records.ts';
@@ -35,7 +35,7 @@ t.test('a prewarming is accepted, then done or failed with the reasons', async (
   );
   const add = async (...paths: string[]) =>
     prewarms.add(projectId, await queue.add(paths.map(jobOf)), 2 * paths.length);
-  const find = (id: string) => findPrewarm(prewarms, projectId, id);
+  const find = (id: string) => findPrewarm({ prewarms }, projectId, id);
 
   const good = await add('a');
   const both = await add('a', 'missing');
@@ -71,7 +71,7 @@ t.test('a prewarming is accepted, then done or failed with the reasons', async (
   });
   t.match(busy, { status: 'accepted', progress: 50, failures: [] }, 'it is retried');
   const missing = { code: 'prewarm_not_found' };
-  await t.rejects(findPrewarm(prewarms, 'prj_another000000', good), missing);
+  await t.rejects(findPrewarm({ prewarms }, 'prj_another000000', good), missing);
   await t.rejects(find('pre_0000000000000000'), missing);
 
   const again = await add('slow');
@@ -96,7 +96,7 @@ t.test('the jobs of a prewarming are found by an index', async (t) => {
   db.client.on('commandStarted', ({ command }) => {
     if (command['find'] === 'jobs') fields.push(Object.keys(command['filter']).join());
   });
-  t.match(await findPrewarm(prewarms, projectId, id), { sources: { waiting: 1, failed: 1 } });
+  t.match(await findPrewarm({ prewarms }, projectId, id), { sources: { waiting: 1, failed: 1 } });
   // The index with the project begins with the name.
   t.same(fields, ['_id', 'name,data.projectId,data.fingerprint']);
 });

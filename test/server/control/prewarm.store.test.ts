@@ -1,13 +1,12 @@
 import t from 'tap';
 import { AddressGuard } from '../../../pool/source/guard.ts';
-import { queuePrewarm } from '../../../server/control/prewarm.ts';
-import type { Body } from '../../../server/control/schemas.ts';
+import { type PrewarmInput, queuePrewarm } from '../../../server/control/resources/prewarms.ts';
 import { JobQueue, type PrewarmJob } from '../../../store/jobs.ts';
 import { Prewarms } from '../../../store/prewarms.ts';
 import { Projects } from '../../../store/projects.ts';
 import { testDatabase } from '../../store/connection.ts';
 
-type Variants = NonNullable<Body<'PrewarmInput'>['variants']>;
+type Variants = NonNullable<PrewarmInput['variants']>;
 
 t.test('prewarming', async (t) => {
   const { db } = await testDatabase(t);
@@ -30,16 +29,9 @@ t.test('prewarming', async (t) => {
     },
   };
   const prewarms = new Prewarms(db);
-  const warm = async (
-    input: Body<'PrewarmInput'>,
-    into: Pick<JobQueue, 'add'> = queue,
-    of = project,
-  ) => {
-    const { receipt } = await queuePrewarm(of, input, guard, {
-      queue: into,
-      prewarms,
-      callbacks: null,
-    });
+  const warm = async (input: PrewarmInput, into: Pick<JobQueue, 'add'> = queue, of = project) => {
+    const services = { guard, queue: into, prewarms, callbacks: null };
+    const { receipt } = await queuePrewarm(services, of, input);
     return receipt;
   };
   t.beforeEach(() => void queued.splice(0));
@@ -47,7 +39,7 @@ t.test('prewarming', async (t) => {
   t.test('counts distinct sources, widths and formats', async (t) => {
     const a = 'https://a.example/1.jpg';
     const b = 'https://x.cdn.example/2.jpg';
-    const counts = async (input: Body<'PrewarmInput'>) => {
+    const counts = async (input: PrewarmInput) => {
       const { accepted, sourceCount, variantCount } = await warm(input);
       return [accepted, sourceCount, variantCount];
     };
@@ -172,7 +164,7 @@ t.test('prewarming', async (t) => {
     const jobs = new JobQueue(db, 3);
     await jobs.ensureIndexes();
     const stored = db.collection('jobs');
-    const again = (input: Body<'PrewarmInput'>) => warm(input, jobs);
+    const again = (input: PrewarmInput) => warm(input, jobs);
     const src = 'https://a.example/1.jpg';
     await again({ src, widths: [1, 2], formats: ['webp', 'avif'] });
     await again({ src, widths: [2, 1, 1], formats: ['avif', 'webp'] });

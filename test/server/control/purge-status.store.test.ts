@@ -1,5 +1,5 @@
 import t from 'tap';
-import { findPurge } from '../../../server/control/progress.ts';
+import { findPurge } from '../../../server/control/resources/purges.ts';
 import { PurgeHooks } from '../../../store/purge-hooks.ts';
 import { PurgeRecords } from '../../../store/purge-records.ts';
 import { until } from '../../until.ts';
@@ -14,7 +14,7 @@ t.test('a purge is done when a machine has deleted and the hook was called', asy
   const hooks = new PurgeHooks(db);
   const purges = new PurgeRecords(db);
   await purges.ensureIndexes();
-  const find = (id: string) => findPurge(purges, projectId, id);
+  const find = (id: string) => findPurge({ purges }, projectId, id);
   const dueNow = (id: unknown) =>
     db.collection('jobs').updateOne({ _id: id as never }, { $set: { nextRunAt: new Date() } });
 
@@ -72,7 +72,7 @@ t.test('a purge is done when a machine has deleted and the hook was called', asy
   await db.collection('jobs').deleteMany({});
   t.match(await find('1000'), { status: 'done' }, 'another request has replaced it');
   for (const id of ['1', '1000x', '']) await t.rejects(find(id), { code: 'purge_not_found' });
-  await t.rejects(findPurge(purges, 'prj_another000000', '1000'), { code: 'purge_not_found' });
+  await t.rejects(findPurge({ purges }, 'prj_another000000', '1000'), { code: 'purge_not_found' });
 });
 
 t.test('a purge waits for the request that replaced its own', async (t) => {
@@ -82,7 +82,7 @@ t.test('a purge waits for the request that replaced its own', async (t) => {
   const hook = await hooks.hold({ projectId, tags: ['s-1'] }, 'p-1');
   await purges.add({ projectId, number: 1_000, sourceCount: 1, hook });
   await db.collection('jobs').deleteMany({ _id: hook });
-  const status = async () => (await findPurge(purges, projectId, '1000')).hook.status;
+  const status = async () => (await findPurge({ purges }, projectId, '1000')).hook.status;
   t.equal(await status(), 'done');
   await hooks.hold({ projectId: 'prj_another000000', tags: ['s-1'] }, 'p-2');
   t.equal(await status(), 'done', 'that of another project is not its own');

@@ -1,6 +1,6 @@
 import t, { type Test } from 'tap';
 import { AddressGuard } from '../../../pool/source/guard.ts';
-import { ProjectResource } from '../../../server/control/project-resource.ts';
+import { purgeImages } from '../../../server/control/resources/purges.ts';
 import { cdnProjectTag } from '../../../server/image/image-purges.ts';
 import { StoreUnavailable } from '../../../store/outage.ts';
 import { Projects } from '../../../store/projects.ts';
@@ -24,14 +24,13 @@ async function startPurging(t: Test) {
   });
   const hooks = new PurgeHooks(db);
   const records = new PurgeRecords(db);
-  const environment = {
+  const services = {
     projects,
     guard: new AddressGuard({
       privateSources: [],
       sourcePorts: null,
       own: { urls: [], ports: [] },
     }),
-    checkWatermark: async () => {},
     onChange: () => {},
     callbacks: null,
   };
@@ -39,8 +38,10 @@ async function startPurging(t: Test) {
     id,
     hooks,
     records,
-    purge: (purgeHooks: Pick<PurgeHooks, 'hold' | 'confirm'>, purges: Pick<PurgeRecords, 'add'>) =>
-      new ProjectResource({ ...environment, purgeHooks, purges }).purge(id, { all: true }),
+    purge: (
+      purgeHooks: Pick<PurgeHooks, 'hold' | 'confirm'>,
+      purges: Pick<PurgeRecords, 'add' | 'find'>,
+    ) => purgeImages({ ...services, purgeHooks, purges }, id, { all: true }),
     purges: async () => (await projects.find(id))?.purges,
     jobs: () => db.collection('jobs').find().toArray(),
   };
@@ -56,7 +57,7 @@ t.test('a purge whose hook cannot be queued has no effect', async (t) => {
 t.test('after it has taken effect a purge does not fail', async (t) => {
   const { id, hooks, records, purge, purges, jobs } = await startPurging(t);
   const hold = hooks.hold.bind(hooks);
-  const purged = await purge({ hold, confirm: away }, { add: away });
+  const purged = await purge({ hold, confirm: away }, { add: away, find: away });
   t.match(purged, { id: null, receipt: { accepted: true } });
   t.ok((await purges())?.last);
   const [job] = await jobs();

@@ -1,5 +1,6 @@
 import t from 'tap';
-import { configurationBody, projectBody } from '../../../server/control/representation.ts';
+import { projectBody } from '../../../server/control/project-body.ts';
+import { configurationBody } from '../../../server/control/resources/configuration.ts';
 import { project } from '../../project.ts';
 
 const signed = project({

@@ -1,13 +1,13 @@
 import t from 'tap';
 import { ServiceError } from '../../../contract/errors.ts';
 import { AddressGuard } from '../../../pool/source/guard.ts';
-import { ProjectResource } from '../../../server/control/project-resource.ts';
+import { updateSettings } from '../../../server/control/resources/settings.ts';
 import type { Projects } from '../../../store/projects.ts';
 
 t.test('the error of a watermark check depends on the cause', async (t) => {
   let failure: Error | null = null;
   let updates = 0;
-  const operations = new ProjectResource({
+  const services = {
     projects: {
       find: async () => ({ watermarkUrl: 'https://a.example/set.png' }),
       updateSettings: async () => {
@@ -23,14 +23,11 @@ t.test('the error of a watermark check depends on the cause', async (t) => {
     checkWatermark: async () => {
       if (failure !== null) throw failure;
     },
-    purges: { add: async () => {} },
-    purgeHooks: null,
-    callbacks: null,
     onChange: () => {},
-  });
+  };
   const { signal } = new AbortController();
   const update = () =>
-    operations.update('prj_a', { watermarkUrl: 'https://a.example/w.png' }, signal);
+    updateSettings(services, 'prj_a', { watermarkUrl: 'https://a.example/w.png' }, signal);
 
   failure = new ServiceError('source_not_found', 'The source was not found.');
   const reason = 'watermarkUrl must be an image that can be fetched. The source was not found.';
@@ -42,7 +39,7 @@ t.test('the error of a watermark check depends on the cause', async (t) => {
   failure = new Error('the client disconnected');
   await t.rejects(update(), failure);
   t.equal(updates, 0);
-  await operations.update('prj_a', { watermarkUrl: 'https://a.example/set.png' }, signal);
+  await updateSettings(services, 'prj_a', { watermarkUrl: 'https://a.example/set.png' }, signal);
   t.equal(updates, 1, 'the current watermark is not checked');
   failure = null;
   await update();

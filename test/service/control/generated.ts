@@ -1,7 +1,6 @@
 import fc, { type Arbitrary } from 'fast-check';
 import { alignments, blends, gravities } from '../../../pool/variant.ts';
-import { bodySchemas } from '../../../server/control/schemas.ts';
-import type { InputName } from '../../../server/control/validate.ts';
+import { inputNamed } from '../../server/control/inputs.ts';
 
 const word = fc.stringMatching(/^[a-z]{1,8}$/);
 const host = fc.oneof(
@@ -69,12 +68,16 @@ function generatedBy(schema: Schema): Arbitrary<unknown> {
   return schema.pattern === undefined ? name : host;
 }
 
+/** The schemas of the fields of a body. */
+const fieldsOf = (name: string) =>
+  (inputNamed(name).schema as { properties: Record<string, Schema> }).properties;
+
 const allGeneratedBy = (fields: Readonly<Record<string, Schema>>) =>
   Object.fromEntries(Object.entries(fields).map(([field, schema]) => [field, generatedBy(schema)]));
 
 /** Without the URLs that need a setting, and without variants, which replace other fields. */
-const { callbackUrl: _, ...purgeFields } = bodySchemas.PurgeInput.properties;
-const { callbackUrl: __, variants: ___, ...prewarmFields } = bodySchemas.PrewarmInput.properties;
+const { callbackUrl: _, ...purgeFields } = fieldsOf('PurgeInput');
+const { callbackUrl: __, variants: ___, ...prewarmFields } = fieldsOf('PrewarmInput');
 
 const imageParameters = bodyOf({
   w: integer(1, 10_000),
@@ -86,12 +89,12 @@ const imageParameters = bodyOf({
   download: name,
 });
 
-/** @param watermarks URLs of pictures */
+/** By name. @param watermarks URLs of pictures */
 export const bodiesWith = (watermarks: readonly string[]) =>
   ({
-    CreateProjectInput: bodyOf(allGeneratedBy(bodySchemas.CreateProjectInput.properties)),
+    CreateProjectInput: bodyOf(allGeneratedBy(fieldsOf('CreateProjectInput'))),
     ProjectSettingsInput: bodyOf({
-      ...allGeneratedBy(bodySchemas.ProjectSettingsInput.properties),
+      ...allGeneratedBy(fieldsOf('ProjectSettingsInput')),
       // Only of this machine, because the service fetches them.
       watermarkUrl: fc.oneof(
         { weight: 40, arbitrary: fc.constantFrom(...watermarks) },
@@ -102,7 +105,7 @@ export const bodiesWith = (watermarks: readonly string[]) =>
     PrewarmInput: fc.oneof(
       bodyOf(allGeneratedBy(prewarmFields)),
       bodyOf({
-        sources: generatedBy(bodySchemas.PrewarmInput.properties.sources),
+        sources: generatedBy(fieldsOf('PrewarmInput')['sources'] ?? {}),
         variants: fc.array(imageParameters, { minLength: 1, maxLength: 5 }),
       }),
     ),
@@ -121,7 +124,7 @@ export const bodiesWith = (watermarks: readonly string[]) =>
       rendersPerDay: fc.oneof(integer(0, Number.MAX_SAFE_INTEGER), fc.constant(null)),
       bytesPerDay: fc.oneof(integer(0, Number.MAX_SAFE_INTEGER), fc.constant(null)),
     }),
-    DomainInput: bodyOf(allGeneratedBy(bodySchemas.DomainInput.properties)),
+    DomainInput: bodyOf(allGeneratedBy(fieldsOf('DomainInput'))),
     PresetInput: bodyOf({
       parameters: imageParameters,
     }),
@@ -146,7 +149,7 @@ export const bodiesWith = (watermarks: readonly string[]) =>
         }),
       }),
     ),
-  }) satisfies Record<InputName, Arbitrary<unknown>>;
+  }) satisfies Record<string, Arbitrary<unknown>>;
 
 /** A body as JSON, sometimes with removed or inserted characters. */
 export const textOf = (body: Arbitrary<unknown>): Arbitrary<string> =>

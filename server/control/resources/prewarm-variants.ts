@@ -1,9 +1,9 @@
-import type { PresetParameters } from '../../store/preset.ts';
-import type { Project } from '../../store/projects.ts';
-import { findLayer } from '../image/layers.ts';
-import { type ParameterName, parameterNames } from '../image/parameters.ts';
-import { presetOptions, withPreset } from '../image/preset.ts';
-import { parameterErrors, parameterFields } from './image-parameters.ts';
+import type { PresetParameters } from '../../../store/preset.ts';
+import type { Project } from '../../../store/projects.ts';
+import { findLayer } from '../../image/layers.ts';
+import { type ParameterName, parameterNames } from '../../image/parameters.ts';
+import { presetOptions, withPreset } from '../../image/preset.ts';
+import { parameterErrors, parameterFields } from '../image-schemas.ts';
 
 /** Maximum length of all variants as JSON: each job of the request has them. */
 export const maxVariantCharacters = 8_192;

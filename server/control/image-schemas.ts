@@ -1,0 +1,83 @@
+import { imageFacts } from '../../pool/rendering/image-facts/fields.ts';
+import type { PresetParameters } from '../../store/preset.ts';
+import { fieldsOfKind, type LayerField, layerKinds } from '../image/layer-fields.ts';
+import { type ParameterName, parameterNames, parameters } from '../image/parameters.ts';
+import { colour, flag, type ValueSchema } from '../image/values.ts';
+import { ref } from './schema.ts';
+
+const capitalised = (name: string): string => `${name[0]?.toUpperCase()}${name.slice(1)}`;
+
+/** Schemas of several parameters. */
+const sharedNames: ReadonlyMap<ValueSchema, string> = new Map([
+  [flag.schema, 'ImageFlag'],
+  [colour.schema, 'ImageColour'],
+]);
+
+/**
+ * The name of a parameter's schema in the components, or null for a plain number: generators for Go need
+ * named schemas for alternatives.
+ */
+function schemaName(name: ParameterName): string | null {
+  const { schema } = parameters[name];
+  if (schema.anyOf === undefined && schema.enum === undefined && schema.pattern === undefined) {
+    return null;
+  }
+  return sharedNames.get(schema) ?? `Image${capitalised(name)}`;
+}
+
+/** The schema of a parameter in the OpenAPI document, or a reference to it. */
+export function parameterSchema(name: ParameterName): object {
+  const key = schemaName(name);
+  return key === null ? parameters[name].schema : ref(key);
+}
+
+/** A parameter's schema with its rule in words, for error messages. */
+export const ruledParameter = (name: ParameterName): object => ({
+  ...parameters[name].schema,
+  'x-rule': `must be ${parameters[name].accepts}`,
+});
+
+/** The schemas of image parameters as JSON values, as the fields of an object. */
+export const parameterFields = (
+  names: readonly ParameterName[],
+  schemaOf: (name: ParameterName) => object,
+) => Object.fromEntries(names.map((name) => [name, schemaOf(name)]));
+
+/**
+ * The errors that the schema does not find, in words.
+ * @param subject of the errors, such as `variants[0]`
+ */
+export function parameterErrors(values: PresetParameters, subject: string): string[] {
+  return Object.entries(values).flatMap(([name, value]) => {
+    const { accepts, parse } = parameters[name as ParameterName];
+    return parse(String(value)) === undefined ? [`${subject}.${name} must be ${accepts}`] : [];
+  });
+}
+
+/** Schemas of layers that generators for Go need named; the names of fields have one schema in all kinds. */
+const layerSchemas = new Map<ValueSchema, string>([[colour.schema, 'ImageColour']]);
+for (const kind of layerKinds) {
+  for (const [name, { schema }] of Object.entries(fieldsOfKind(kind))) {
+    if (schema.anyOf === undefined && schema.enum === undefined) continue;
+    if (!layerSchemas.has(schema)) layerSchemas.set(schema, `Layer${capitalised(name)}`);
+  }
+}
+
+/** The schema of a layer's field in the OpenAPI document, with its meaning, or a reference to it. */
+export function layerFieldSchema({ schema, meaning, accepts }: LayerField<unknown>): object {
+  const description = `${meaning} Accepts ${accepts}.`;
+  const name = layerSchemas.get(schema);
+  return name === undefined ? { ...schema, description } : { ...ref(name), description };
+}
+
+/** The schemas of images and layers that others refer to, by name. */
+export const imageSchemas = {
+  ImageFacts: imageFacts.schema,
+  ...Object.fromEntries([...layerSchemas].map(([schema, name]) => [name, schema])),
+  ...Object.fromEntries(
+    parameterNames.flatMap((name) => {
+      const key = schemaName(name);
+      return key === null ? [] : [[key, parameters[name].schema] as const];
+    }),
+  ),
+};

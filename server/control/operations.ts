@@ -1,0 +1,72 @@
+import type { Operation } from './operation.ts';
+import { configurationOperations } from './resources/configuration.ts';
+import { domainOperations } from './resources/domains.ts';
+import { freshnessOperations } from './resources/freshness.ts';
+import { layerOperations } from './resources/layers.ts';
+import { limitOperations } from './resources/limits.ts';
+import { originOperations } from './resources/origins.ts';
+import { presetOperations } from './resources/presets.ts';
+import { prewarmOperations } from './resources/prewarms.ts';
+import { projectOperations } from './resources/projects.ts';
+import { purgeOperations } from './resources/purges.ts';
+import { settingsOperations } from './resources/settings.ts';
+import { usageOperations } from './resources/usage.ts';
+
+export const controlPrefix = '/api/sdk/v1';
+
+/** By operation id, in the order of the OpenAPI document. */
+export const operations = {
+  ...projectOperations,
+  ...configurationOperations,
+  ...settingsOperations,
+  ...prewarmOperations,
+  ...purgeOperations,
+  ...freshnessOperations,
+  ...usageOperations,
+  ...limitOperations,
+  ...domainOperations,
+  ...originOperations,
+  ...presetOperations,
+  ...layerOperations,
+} as const satisfies Readonly<Record<string, Operation>>;
+
+export interface Match {
+  readonly operation: Operation;
+  /** The decoded segments of the path, by name. */
+  readonly path: Readonly<Record<string, string>>;
+}
+
+const routes = Object.values<Operation>(operations).map((operation) => ({
+  operation,
+  pattern: new RegExp(
+    `^${controlPrefix}${operation.path.replaceAll(/\{(\w+)\}/g, '(?<$1>[^/]+)')}$`,
+  ),
+}));
+
+/** The operation of a method and an undecoded path, or null. */
+export function findOperation(method: string, path: string): Match | null {
+  for (const { operation, pattern } of routes) {
+    const match = operation.method === method ? pattern.exec(path) : null;
+    if (match === null) continue;
+    const segments = Object.entries(match.groups ?? {});
+    return {
+      operation,
+      path: Object.fromEntries(segments.map(([name, text]) => [name, decodeSegment(text)])),
+    };
+  }
+  return null;
+}
+
+/** The methods at an undecoded path. */
+export function methodsAt(path: string): readonly string[] {
+  return routes.flatMap(({ operation, pattern }) => (pattern.test(path) ? operation.method : []));
+}
+
+/** A malformed segment stays encoded: no project, preset or layer has such a name. */
+function decodeSegment(segment: string): string {
+  try {
+    return decodeURIComponent(segment);
+  } catch {
+    return segment;
+  }
+}

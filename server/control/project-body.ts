@@ -1,0 +1,96 @@
+import { organisationIdPattern } from '../../store/identifiers.ts';
+import { type ListedProject, newProjectSettings, type Project } from '../../store/projects.ts';
+import {
+  closed,
+  fit,
+  hosts,
+  margin,
+  named,
+  nullableUri,
+  percent,
+  position,
+  projectIdParameter,
+  quality,
+  ratio,
+  type Schema,
+  uri,
+  type ValueOf,
+} from './schema.ts';
+
+const colour = { type: 'string', pattern: '^#[0-9A-Fa-f]{6}$' } as const;
+
+const projectSchema = {
+  description: 'A project: transform defaults and the hosts that sources may come from.',
+  ...closed({
+    id: projectIdParameter.schema,
+    orgId: {
+      type: 'string',
+      pattern: organisationIdPattern.source,
+      description: '`org_` and 16 base-36 characters.',
+    },
+    name: { type: 'string' },
+    origin: uri,
+    allowedOrigins: { ...hosts, description: 'Hosts; `*.example.com` allows all its subdomains.' },
+    color1: colour,
+    color2: colour,
+    autoFormat: { type: 'boolean' },
+    defaultQuality: quality,
+    defaultDpr: ratio,
+    defaultFit: fit,
+    maxWidth: {
+      type: ['integer', 'null'],
+      minimum: 0,
+      maximum: 10_000,
+      description: 'Device pixels; null for no limit.',
+    },
+    requireSignedUrls: { type: 'boolean' },
+    signedUrlTtlSeconds: { type: ['integer', 'null'], minimum: 60, maximum: 2_592_000 },
+    stripMetadata: { type: 'boolean' },
+    watermarkEnabled: { type: 'boolean' },
+    watermarkUrl: nullableUri,
+    watermarkPosition: position,
+    watermarkOpacity: { ...percent, description: 'Percent.' },
+    watermarkScale: { ...percent, description: "Percent of the output's width." },
+    watermarkMargin: { ...margin, description: 'Pixels.' },
+    createdAt: { type: 'string', description: 'For display, such as `November 20, 2026` (UTC).' },
+  }),
+} as const satisfies Schema;
+
+export type ProjectBody = ValueOf<typeof projectSchema>;
+
+const creationDate = new Intl.DateTimeFormat('en-US', { dateStyle: 'long', timeZone: 'UTC' });
+
+/** A project in responses: only the fields of the schema, no secrets. */
+export function projectBody(project: ListedProject): ProjectBody {
+  const fields: ProjectBody = {
+    ...project,
+    id: project._id,
+    allowedOrigins: [...project.allowedOrigins],
+    createdAt: creationDate.format(project.createdAt),
+  };
+  return Object.fromEntries(
+    projectSchema.required.map((name) => [name, fields[name]]),
+  ) as ProjectBody;
+}
+
+const createdAt = new Date('2026-11-20');
+
+/** The project of the examples. */
+export const exampleProject: Project = {
+  _id: projectIdParameter.example,
+  orgId: 'org_23i6fhnera87cmlx',
+  name: 'My shop',
+  origin: 'https://shop.example.com/',
+  allowedOrigins: ['shop.example.com', '*.cdn.example.com'],
+  color1: '#2d6cdf',
+  color2: '#e0a458',
+  ...newProjectSettings,
+  requireSignedUrls: false,
+  signedUrlTtlSeconds: null,
+  signingSecret: null,
+  createdAt,
+  changedAt: createdAt,
+  revision: 1,
+};
+
+export const project = named('Project', projectSchema, projectBody(exampleProject));

@@ -1,0 +1,19 @@
+import { ServiceError } from '../../contract/errors.ts';
+import { hasTooManyParameters, tooManyParameters } from '../image/address.ts';
+
+/** @throws ServiceError invalid_request for too many parameters */
+export function readQuery(query: string): URLSearchParams {
+  if (hasTooManyParameters(query)) throw new ServiceError('invalid_request', tooManyParameters);
+  return new URLSearchParams(query);
+}
+
+/** The value of a parameter, or null without one. Adds an error when it is given more than once. */
+export function singleParameter(
+  parameters: URLSearchParams,
+  name: string,
+  errors: string[],
+): string | null {
+  const [value = null, ...more] = parameters.getAll(name);
+  if (more.length > 0) errors.push(`${name} is given more than once`);
+  return value;
+}

@@ -1,0 +1,75 @@
+import { canonicalHostPattern } from '../../../contract/hosts.ts';
+import { bareHostRule, readAllowedHost } from '../hosts-and-urls.ts';
+import { one, operation, optional } from '../operation.ts';
+import { project, projectBody } from '../project-body.ts';
+import { singleParameter } from '../query.ts';
+import { type BodyOf, closed, hostText, named } from '../schema.ts';
+import { changed, findProject, type Services } from '../services.ts';
+import { rejectInvalid } from '../validation-messages.ts';
+import { maxHosts, tooManyHosts } from './projects.ts';
+
+const host = {
+  ...hostText,
+  description: 'A bare host name; `*.example.com` allows all its subdomains.',
+} as const;
+
+const domainInput = named('DomainInput', closed({ host }), { host: 'static.example.com' });
+
+export const domainOperations = {
+  addProjectDomain: operation({
+    method: 'POST',
+    path: '/projects/{projectId}/domains',
+    summary: 'Allow a source host',
+    description:
+      'Adds a normalised public host name to the allowlist; adding an existing host is not an error.',
+    input: domainInput,
+    result: one('project', project),
+    handle: async ({ path, input }, services) =>
+      projectBody(await addHost(services, path.projectId, input.host)),
+  }),
+  removeProjectDomain: operation({
+    method: 'DELETE',
+    path: '/projects/{projectId}/domains',
+    summary: 'Remove a source host',
+    description:
+      'Removes a host from the allowlist; removing a missing host is not an error. The host is in the query, which takes precedence, or in the body.',
+    input: optional(domainInput),
+    query: {
+      host: {
+        description: 'The host to remove; takes precedence over the body.',
+        schema: host,
+        example: domainInput.example.host,
+      },
+    },
+    result: one('project', project),
+    handle: async ({ path: { projectId }, input, query }, services) => {
+      const removed = readRemovedHost(query, input);
+      const stored = await services.projects.removeHost(projectId, removed);
+      return projectBody(changed(services, projectId, stored));
+    },
+  }),
+};
+
+async function addHost(services: Services, id: string, text: string) {
+  const result = readAllowedHost(text, services.guard);
+  if ('error' in result) return rejectInvalid([`host ${result.error}`]);
+  // Concurrent calls may exceed the limit by a few hosts, which does no harm.
+  const { allowedOrigins } = await findProject(services, id);
+  if (allowedOrigins.length >= maxHosts && !allowedOrigins.includes(result.host)) {
+    rejectInvalid([tooManyHosts]);
+  }
+  return changed(services, id, await services.projects.addHost(id, result.host));
+}
+
+/** Also of hosts that could not be added now: the rules may have changed. @throws ServiceError invalid_request */
+function readRemovedHost(query: string, body: BodyOf<typeof domainInput> | null): string {
+  const errors: string[] = [];
+  // A repeated name is rejected like one in the body, which parsers read differently.
+  const named = singleParameter(new URLSearchParams(query), 'host', errors);
+  rejectInvalid(errors);
+  const [removed, ...others] = [named ?? [], body?.host ?? []].flat().map(canonicalHostPattern);
+  if (removed === undefined) rejectInvalid(['host is required, in the query or in the body']);
+  // The query takes precedence; the body must be valid nevertheless.
+  if (removed == null || others.includes(null)) return rejectInvalid([`host ${bareHostRule}`]);
+  return removed;
+}

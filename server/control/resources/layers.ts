@@ -1,0 +1,179 @@
+import {
+  type FontFamily,
+  fontFamilies,
+  packagedFamily,
+} from '../../../pool/rendering/text/fonts.ts';
+import type { LayerFields, StoredLayer } from '../../../store/layer.ts';
+import type { PresetValue } from '../../../store/preset.ts';
+import type { Project } from '../../../store/projects.ts';
+import { allows } from '../../image/access.ts';
+import {
+  type LayerField,
+  type LayerKind,
+  layerFields,
+  layerKinds,
+} from '../../image/layer-fields.ts';
+import { findLayer } from '../../image/layers.ts';
+import { privateHostError } from '../hosts-and-urls.ts';
+import { layerFieldSchema } from '../image-schemas.ts';
+import { NamedParts } from '../named-parts.ts';
+import { type NamedSchema, ref } from '../schema.ts';
+import type { Services } from '../services.ts';
+import { rejectInvalid } from '../validation-messages.ts';
+import { partNameSchema, requirePartName } from './presets.ts';
+
+/** Maximum length as JSON: all layers of a project are in memory with it. */
+const maxCharacters = 4_096;
+
+/** The schema of a kind's fields as JSON values. */
+function fieldsSchema(kind: LayerKind, schemaOf: (field: LayerField<unknown>) => object) {
+  const fields = Object.entries<LayerField<unknown>>(layerFields[kind]);
+  return {
+    type: 'object',
+    description: `An ${kind} layer; at most ${maxCharacters} characters as JSON.`.replace(
+      /^An t/,
+      'A t',
+    ),
+    properties: Object.fromEntries(fields.map(([name, field]) => [name, schemaOf(field)])),
+    required: fields.filter(([, field]) => field.default === undefined).map(([name]) => name),
+    additionalProperties: false,
+  } as const;
+}
+
+/** A field's schema with its rule in words, for error messages. */
+const ruledField = ({ schema, accepts }: LayerField<unknown>): object => ({
+  ...schema,
+  'x-rule': `must be ${accepts}`,
+});
+
+const inputSchema = (kinds: Readonly<Record<LayerKind, object>>) => ({
+  type: 'object',
+  description: 'Either an image or a text.',
+  properties: kinds,
+  allOf: [
+    {
+      anyOf: [{ required: ['image'] }, { required: ['text'] }],
+      'x-rule': 'must have image or text',
+    },
+  ],
+  additionalProperties: false,
+});
+
+interface Layer extends StoredLayer {
+  readonly name: string;
+}
+
+const kinds = { image: ref('LayerImage'), text: ref('LayerText') };
+const parts = {
+  LayerImage: fieldsSchema('image', layerFieldSchema),
+  LayerText: fieldsSchema('text', layerFieldSchema),
+};
+
+const layerInput: NamedSchema<StoredLayer> = {
+  name: 'LayerInput',
+  schema: inputSchema(kinds),
+  validated: inputSchema({
+    image: fieldsSchema('image', ruledField),
+    text: fieldsSchema('text', ruledField),
+  }),
+  parts,
+  example: {
+    text: { words: 'Sale', position: 'northeast', color: 'fff', background: 'c00', padding: 8 },
+  },
+};
+
+const layer: NamedSchema<Layer> = {
+  name: 'Layer',
+  schema: {
+    type: 'object',
+    description: 'An image or a text under a name, to draw on pictures.',
+    properties: { name: partNameSchema, ...kinds },
+    required: ['name'],
+    additionalProperties: false,
+  },
+  parts,
+  example: { name: 'badge', ...layerInput.example },
+};
+
+const layers = new NamedParts<StoredLayer, Layer, 'guard' | 'fonts'>({
+  singular: 'layer',
+  plural: 'layers',
+  parameter: { name: 'layerName', schema: partNameSchema },
+  input: layerInput,
+  body: layer,
+  limit: 50,
+  readName: (text) => requirePartName('layer', text),
+  checkInput: async (input, _name, _projectId, { fonts }) => {
+    rejectInvalid(layerErrors(input));
+    await checkFont(input.text?.['font'], fonts);
+  },
+  checkForProject: (project, { image, text }, services) => {
+    checkSource(services, project, 'image.url', image?.['url']);
+    checkSource(services, project, 'text.fontUrl', text?.['fontUrl']);
+  },
+  set: ({ projects }, projectId, name, input) => projects.setLayer(projectId, name, input),
+  unset: ({ projects }, projectId, name) => projects.removeLayer(projectId, name),
+  names: (project) => Object.keys(project.layers ?? {}),
+  nameOf: ({ name }) => name,
+  find: (project, name) => ({ name, ...findLayer(project, name) }),
+});
+
+export const layerOperations = {
+  listProjectLayers: layers.listOperation('The layers of the project, by name.'),
+  getProjectLayer: layers.getOperation('What `layer` in image URLs of the project draws.'),
+  putProjectLayer: layers.putOperation(
+    'An image on an allowed host, or a text. Fields that are not given have their defaults. Image URLs with the layer change at once.',
+  ),
+  deleteProjectLayer: layers.deleteOperation(
+    'Returns the remaining layers; deleting a missing layer is not an error. Image URLs with the layer fail afterwards.',
+  ),
+};
+
+/** The errors that the schema does not find, in words. */
+function layerErrors(layer: StoredLayer): string[] {
+  const given = layerKinds.filter((kind) => layer[kind] !== undefined);
+  if (given.length > 1) return ['either image or text is allowed, not both'];
+  return given.flatMap((kind) => fieldErrors(kind, layer[kind] ?? {}));
+}
+
+function fieldErrors(kind: LayerKind, given: LayerFields): string[] {
+  if (JSON.stringify(given).length > maxCharacters) {
+    return [`${kind} must have at most ${maxCharacters} characters as JSON`];
+  }
+  return Object.entries<LayerField<unknown>>(layerFields[kind]).flatMap(([name, field]) => {
+    const value = given[name];
+    const isValid = value === undefined || field.parse(String(value)) !== undefined;
+    return isValid ? [] : [`${kind}.${name} must be ${field.accepts}`];
+  });
+}
+
+/** By the operator's folder: its fonts are fixed from the start, and WOFF2 takes time to unpack. */
+const knownFamilies = new Map<string, readonly FontFamily[]>();
+
+async function familiesOf(folder: string | null): Promise<readonly FontFamily[]> {
+  if (folder === null) return [packagedFamily];
+  const families = knownFamilies.get(folder) ?? (await fontFamilies(folder));
+  knownFamilies.set(folder, families);
+  return families;
+}
+
+/** @throws ServiceError invalid_request for a family that is not there */
+async function checkFont(family: PresetValue | undefined, folder: string | null): Promise<void> {
+  if (family === undefined || family === packagedFamily.name) return;
+  const names = (await familiesOf(folder)).map(({ name }) => name);
+  if (names.includes(String(family))) return;
+  rejectInvalid([`text.font must be one of the fonts of the service: ${names.join(', ')}`]);
+}
+
+function checkSource(
+  { guard }: Pick<Services, 'guard'>,
+  project: Project,
+  field: string,
+  value: PresetValue | undefined,
+): void {
+  if (value === undefined) return;
+  const url = new URL(String(value));
+  if (!allows(project, url.hostname)) rejectInvalid([`${field} must be on an allowed host`]);
+  const hostError = privateHostError(url, guard);
+  if (hostError !== null) rejectInvalid([`${field} ${hostError}`]);
+}

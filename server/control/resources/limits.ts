@@ -1,0 +1,49 @@
+import type { Project } from '../../../store/projects.ts';
+import { one, operation } from '../operation.ts';
+import { type BodyOf, closed, named } from '../schema.ts';
+import { changed, findProject } from '../services.ts';
+
+/** An optional limit. */
+const limit = {
+  type: ['integer', 'null'],
+  minimum: 0,
+  maximum: Number.MAX_SAFE_INTEGER,
+} as const;
+
+const limits = named(
+  'Limits',
+  {
+    description: 'The most that a project may use on a day (UTC); null for no limit.',
+    ...closed({
+      rendersPerDay: { ...limit, description: 'Renders, with those of prewarming.' },
+      bytesPerDay: { ...limit, description: 'Bytes of delivered images.' },
+    }),
+  },
+  { rendersPerDay: 10_000, bytesPerDay: null },
+);
+
+const limitsBody = ({ limits: set }: Project): BodyOf<typeof limits> =>
+  set ?? { rendersPerDay: null, bytesPerDay: null };
+
+export const limitOperations = {
+  getProjectLimits: operation({
+    method: 'GET',
+    path: '/projects/{projectId}/limits',
+    summary: 'Read the limits of a day',
+    description: 'Both are null for a project without limits.',
+    result: one('limits', limits),
+    handle: async ({ path }, services) => limitsBody(await findProject(services, path.projectId)),
+  }),
+  putProjectLimits: operation({
+    method: 'PUT',
+    path: '/projects/{projectId}/limits',
+    summary: 'Set the limits of a day',
+    description:
+      'Requires a root key. Beyond a limit, requests that need a render get 429 `usage_limit_reached` until the next day (UTC), and cached images are delivered. Each further process may exceed the limit of renders by one render, or by a hundredth of the limit if that is more.',
+    scope: 'root',
+    input: { ...limits, name: 'LimitsInput' },
+    result: one('limits', limits),
+    handle: async ({ path: { projectId }, input }, services) =>
+      limitsBody(changed(services, projectId, await services.projects.setLimits(projectId, input))),
+  }),
+};

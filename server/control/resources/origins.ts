@@ -1,0 +1,193 @@
+import { canonicalAuthority } from '../../../contract/hosts.ts';
+import { originHeadersRule, readOriginHeaders } from '../../../contract/origin-headers.ts';
+import { parseS3Location, type S3Location } from '../../../contract/s3-location.ts';
+import { bucketUrl } from '../../../pool/s3/object-url.ts';
+import type { AddressGuard } from '../../../pool/source/guard.ts';
+import { originField } from '../../../store/project-origin.ts';
+import type { Project } from '../../../store/projects.ts';
+import { type ProjectTarget, sealOrigin } from '../../origins/sealed-origin.ts';
+import { privateHostError } from '../hosts-and-urls.ts';
+import { NamedParts } from '../named-parts.ts';
+import { type BodyOf, closed, named } from '../schema.ts';
+import { rejectInvalid } from '../validation-messages.ts';
+
+const hostRule = 'must be a host name without wildcard, with an optional port';
+
+/** Of a bucket. One with a line break, which is easily pasted too, could not be sent. */
+const credential = {
+  type: 'string',
+  minLength: 1,
+  pattern: '^[!-~]*$',
+  'x-rule': 'must have only visible ASCII characters, without spaces',
+  writeOnly: true,
+} as const;
+
+const hostSchema = {
+  type: 'string',
+  description: 'A host name without wildcard, with its port if it is not 443 or 80.',
+} as const;
+
+const origin = named(
+  'ProjectOrigin',
+  {
+    description: 'How the sources of a host are fetched, without any secret.',
+    ...closed({
+      host: hostSchema,
+      headers: {
+        type: 'array',
+        items: { type: 'string' },
+        description: 'The names of the request headers, in lower case.',
+      },
+      location: {
+        type: ['string', 'null'],
+        description: 'The bucket that has the sources; null for an HTTP origin.',
+      },
+      updatedAt: { type: 'string', format: 'date-time' },
+    }),
+  },
+  {
+    host: 'photos.example.com',
+    headers: ['authorization'],
+    location: null,
+    updatedAt: '2026-11-20T09:31:32.000Z',
+  },
+);
+
+const originInput = {
+  ...named(
+    'ProjectOriginInput',
+    {
+      type: 'object',
+      description: 'Either request headers, or a bucket.',
+      properties: {
+        headers: {
+          type: 'object',
+          additionalProperties: { type: 'string', writeOnly: true },
+          minProperties: 1,
+          maxProperties: 16,
+          description:
+            'Request headers by name; at most 8 KiB, with values of visible ASCII characters.',
+        },
+        s3: {
+          ...closed({
+            location: {
+              type: 'string',
+              maxLength: 2_048,
+              description:
+                '`s3://bucket/prefix?region=…` of AWS, or `s3://bucket/prefix?endpoint=https://…` of another service.',
+            },
+            accessKeyId: { ...credential, maxLength: 256 },
+            secretAccessKey: { ...credential, maxLength: 1_024 },
+          }),
+          description: 'A bucket, and credentials that may read its objects.',
+        },
+      },
+      allOf: [
+        {
+          anyOf: [{ required: ['headers'] }, { required: ['s3'] }],
+          'x-rule': 'must have headers or s3',
+        },
+      ],
+      additionalProperties: false,
+    },
+    { headers: { Authorization: 'Bearer a-token' } },
+  ),
+  isSecret: true,
+} as const;
+
+type Origin = BodyOf<typeof origin>;
+type OriginInput = BodyOf<typeof originInput>;
+
+/** By host. Clients can write the secrets, but not read them. */
+const origins = new NamedParts<OriginInput, Origin, 'guard' | 'keyring' | 'origins'>({
+  singular: 'origin',
+  plural: 'origins',
+  title: 'private origin',
+  parameter: { name: 'host', schema: hostSchema },
+  input: originInput,
+  body: origin,
+  limit: 20,
+  readName: readHost,
+  checkInput: (input, host, projectId, services) => {
+    if (services.keyring.isEmpty) {
+      rejectInvalid(['origins need SERVICE_ENCRYPTION_KEYS, which the operator has not set']);
+    }
+    if (services.origins.isOperators(projectId, host)) {
+      rejectInvalid([`the operator has configured the origin of ${host}`]);
+    }
+    readTarget(host, input, services.guard);
+  },
+  set: ({ projects, guard, keyring }, projectId, host, input) => {
+    const target = readTarget(host, input, guard);
+    const location = input.s3?.location ?? null;
+    return projects.setOrigin(projectId, sealOrigin(keyring, projectId, host, target, location));
+  },
+  unset: ({ projects }, projectId, host) => projects.removeOrigin(projectId, host),
+  names: (project) => Object.values(project.origins ?? {}).map(({ host }) => host),
+  nameOf: ({ host }) => host,
+  find: originBody,
+});
+
+export const originOperations = {
+  listProjectOrigins: origins.listOperation(
+    'The hosts whose sources need headers or are in a bucket, without any secret.',
+  ),
+  putProjectOrigin: origins.putOperation(
+    'Sets the request headers for the sources of a host, or the bucket that has them. They are encrypted, and no operation returns them. The host must be on the allowlist to be used. Cached images do not change.',
+  ),
+  deleteProjectOrigin: origins.deleteOperation(
+    'Returns the remaining origins; deleting a missing one is not an error. The sources of the host are fetched without headers afterwards.',
+  ),
+};
+
+/** @throws ServiceError invalid_request */
+function readTarget(
+  host: string,
+  { headers, s3 }: OriginInput,
+  guard: AddressGuard,
+): ProjectTarget {
+  const hostError = privateHostError(new URL(`https://${host}/`), guard);
+  if (hostError !== null) rejectInvalid([`host ${hostError}`]);
+  if (headers !== undefined && s3 !== undefined) {
+    rejectInvalid(['either headers or s3 is allowed, not both']);
+  }
+  if (s3 !== undefined) {
+    const { accessKeyId, secretAccessKey } = s3;
+    return { kind: 's3', location: readLocation(s3.location, guard), accessKeyId, secretAccessKey };
+  }
+  const read = readOriginHeaders(Object.entries(headers ?? {}));
+  if (read === null) rejectInvalid([`headers ${originHeadersRule}`]);
+  return { kind: 'headers', headers: read ?? {} };
+}
+
+function readHost(text: string): string {
+  const host = canonicalAuthority(text);
+  if (host === null) rejectInvalid([`host ${hostRule}`]);
+  return host ?? '';
+}
+
+/** Parses a location, and refuses endpoints from which a project could not fetch a source either. */
+function readLocation(text: string, guard: AddressGuard): S3Location {
+  let location: S3Location;
+  try {
+    location = parseS3Location(text);
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+    return rejectInvalid([`s3.location is not valid: ${error.message}`]);
+  }
+  const url = bucketUrl(location);
+  const error = privateHostError(url, guard);
+  if (error !== null) rejectInvalid([`the endpoint of s3.location ${error}`]);
+  if (url.protocol !== 'https:' && !guard.isPrivateSource(url)) {
+    rejectInvalid(['the endpoint of s3.location must be an https URL']);
+  }
+  return location;
+}
+
+/** @param host of `names` */
+function originBody(project: Project, host: string): Origin {
+  const stored = project.origins?.[originField(host)];
+  if (stored === undefined) throw new Error('the project has no origin of this host');
+  const { headers, location, updatedAt } = stored;
+  return { host, headers: [...headers], location, updatedAt: updatedAt.toISOString() };
+}

@@ -1,0 +1,129 @@
+import { isPresetName, type PresetParameters, presetNamePattern } from '../../../store/preset.ts';
+import type { Project } from '../../../store/projects.ts';
+import { allows } from '../../image/access.ts';
+import { type ParameterName, parameterNames } from '../../image/parameters.ts';
+import { findPreset, presetOptions } from '../../image/preset.ts';
+import {
+  parameterErrors,
+  parameterFields,
+  parameterSchema,
+  ruledParameter,
+} from '../image-schemas.ts';
+import { NamedParts } from '../named-parts.ts';
+import { type NamedSchema, ref } from '../schema.ts';
+import { rejectInvalid } from '../validation-messages.ts';
+
+/** The schema of the names of presets and layers. */
+export const partNameSchema = {
+  type: 'string',
+  pattern: presetNamePattern,
+  description: 'A lower-case letter, and up to 39 lower-case letters, digits, - and _.',
+} as const;
+
+/** The parameters of presets: all except the one that names a preset. */
+const presetParameterNames = parameterNames.filter((name) => name !== 'preset');
+
+/** Maximum length as JSON: all presets of a project are in memory with it. */
+const maxCharacters = 1_024;
+
+/** The schema of a preset's parameters as JSON values. */
+const parametersSchema = (schemaOf: (name: ParameterName) => object) =>
+  ({
+    type: 'object',
+    description: `Image parameters by their canonical names; at most ${maxCharacters} characters as JSON.`,
+    properties: parameterFields(presetParameterNames, schemaOf),
+    minProperties: 1,
+    additionalProperties: false,
+  }) as const;
+
+const inputSchema = (parameters: object) =>
+  ({
+    type: 'object',
+    properties: { parameters },
+    required: ['parameters'],
+    additionalProperties: false,
+  }) as const;
+
+export interface PresetInput {
+  readonly parameters: PresetParameters;
+}
+export interface Preset extends PresetInput {
+  readonly name: string;
+}
+
+const parts = { PresetParameters: parametersSchema(parameterSchema) };
+const parametersReference = ref('PresetParameters');
+
+export const presetInput: NamedSchema<PresetInput> = {
+  name: 'PresetInput',
+  schema: inputSchema(parametersReference),
+  validated: inputSchema(parametersSchema(ruledParameter)),
+  parts,
+  example: { parameters: { w: 400, h: 300, fit: 'cover', sharpen: true } },
+};
+
+const preset: NamedSchema<Preset> = {
+  name: 'Preset',
+  schema: {
+    type: 'object',
+    description: 'Image parameters under a name.',
+    properties: { name: partNameSchema, parameters: parametersReference },
+    required: ['name', 'parameters'],
+    additionalProperties: false,
+  },
+  parts,
+  example: { name: 'card', ...presetInput.example },
+};
+
+export const presets = new NamedParts<PresetInput, Preset>({
+  singular: 'preset',
+  plural: 'presets',
+  parameter: { name: 'presetName', schema: partNameSchema },
+  input: presetInput,
+  body: preset,
+  limit: 100,
+  readName: (text) => requirePartName('preset', text),
+  checkInput: ({ parameters }) => rejectInvalid(presetErrors(parameters)),
+  checkForProject: checkFallback,
+  set: ({ projects }, projectId, name, { parameters }) =>
+    projects.setPreset(projectId, name, parameters),
+  unset: ({ projects }, projectId, name) => projects.removePreset(projectId, name),
+  names: (project) => Object.keys(project.presets ?? {}),
+  nameOf: ({ name }) => name,
+  find: (project, name) => ({ name, parameters: { ...findPreset(project, name) } }),
+});
+
+export const presetOperations = {
+  listProjectPresets: presets.listOperation('The presets of the project, by name.'),
+  getProjectPreset: presets.getOperation(
+    'The parameters of `preset` in image URLs of the project.',
+  ),
+  putProjectPreset: presets.putOperation(
+    'Accepts the parameters of image URLs, by the same rules. Image URLs with the preset change at once.',
+  ),
+  deleteProjectPreset: presets.deleteOperation(
+    'Returns the remaining presets; deleting a missing preset is not an error. Image URLs with the preset fail afterwards.',
+  ),
+};
+
+/** The errors that the schema does not find, in words. */
+function presetErrors(preset: PresetParameters): string[] {
+  if (JSON.stringify(preset).length > maxCharacters) {
+    return [`parameters must have at most ${maxCharacters} characters as JSON`];
+  }
+  return parameterErrors(preset, 'parameters');
+}
+
+function checkFallback(project: Project, { parameters }: PresetInput): void {
+  const { fallback } = presetOptions(parameters);
+  if (fallback === undefined || allows(project, new URL(fallback).hostname)) return;
+  rejectInvalid(['parameters.fallback must be on an allowed host']);
+}
+
+/** The name of a preset or a layer. @throws ServiceError invalid_request */
+export function requirePartName(kind: 'preset' | 'layer', name: string): string {
+  if (isPresetName(name)) return name;
+  return rejectInvalid([
+    `the name of a ${kind} must begin with a lower-case letter, and have at most 40 lower-case letters, digits, - and _`,
+  ]);
+}

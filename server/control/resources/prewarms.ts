@@ -1,0 +1,274 @@
+import { ServiceError } from '../../../contract/errors.ts';
+import type { AddressGuard } from '../../../pool/source/guard.ts';
+import { prewarmIdPattern } from '../../../store/identifiers.ts';
+import { type QueuedJob, QueueFull } from '../../../store/jobs.ts';
+import type { Project } from '../../../store/projects.ts';
+import { allows } from '../../image/access.ts';
+import { readCallback } from '../callback.ts';
+import { privateHostError, readUrl, urlRule } from '../hosts-and-urls.ts';
+import { parameterSchema, ruledParameter } from '../image-schemas.ts';
+import { one, operation } from '../operation.ts';
+import {
+  type BodyOf,
+  callbackUrl,
+  closed,
+  count,
+  type NamedSchema,
+  named,
+  quality,
+  ratio,
+  ref,
+  type Schema,
+  uri,
+  type ValueOf,
+} from '../schema.ts';
+import { findProject, progressNotFound, type Services } from '../services.ts';
+import { excerpt, rejectInvalid } from '../validation-messages.ts';
+import {
+  maxVariantCharacters,
+  optionErrors,
+  prewarmVariantSchema,
+  variantErrors,
+  variantQuery,
+} from './prewarm-variants.ts';
+
+/** The most variants of a request. */
+export const maxVariants = 50;
+
+const inputSchema = {
+  type: 'object',
+  description:
+    'Sources to warm, each in every combination of widths and formats, or in the given variants.',
+  properties: {
+    src: uri,
+    sources: { type: 'array', items: uri, minItems: 1, maxItems: 20 },
+    widths: {
+      type: 'array',
+      items: { type: 'integer', minimum: 1, maximum: 5_000 },
+      minItems: 1,
+      maxItems: 10,
+    },
+    formats: {
+      type: 'array',
+      items: { type: 'string', enum: ['auto', 'avif', 'webp', 'jpeg', 'png'] },
+      minItems: 1,
+      maxItems: 5,
+    },
+    quality,
+    fit: { type: 'string', enum: ['contain', 'cover', 'fill', 'inside'] },
+    dpr: ratio,
+    variants: {
+      type: 'array',
+      items: {
+        type: 'object',
+        additionalProperties: { type: ['string', 'number', 'boolean'] },
+      },
+      minItems: 1,
+      maxItems: maxVariants,
+      description: `Images to warm of each source, instead of widths, formats, quality, fit and dpr; at most ${maxVariantCharacters} characters as JSON.`,
+    },
+    callbackUrl,
+  },
+  allOf: [
+    {
+      anyOf: [{ required: ['src'] }, { required: ['sources'] }],
+      'x-rule': 'must have src or sources',
+    },
+  ],
+  additionalProperties: false,
+} as const satisfies Schema;
+
+export type PrewarmInput = ValueOf<typeof inputSchema>;
+
+/** @param variant the schema of a variant, or a reference to it */
+function schemaWith(variant: object): object {
+  const { properties, ...schema } = inputSchema;
+  const variants = { ...properties.variants, items: variant };
+  return { ...schema, properties: { ...properties, variants } };
+}
+
+export const prewarmInput: NamedSchema<PrewarmInput> = {
+  name: 'PrewarmInput',
+  schema: schemaWith(ref('PrewarmVariant')),
+  validated: schemaWith(prewarmVariantSchema(ruledParameter)),
+  parts: { PrewarmVariant: prewarmVariantSchema(parameterSchema) },
+  example: {
+    sources: ['https://shop.example.com/a.jpg', 'https://shop.example.com/b.jpg'],
+    widths: [400, 800],
+    formats: ['auto'],
+  },
+};
+
+const receipt = named(
+  'PrewarmReceipt',
+  closed({
+    // Not `const: true`: some generated clients would reject every receipt.
+    accepted: { type: 'boolean', description: 'Always true.' },
+    sourceCount: { type: 'integer', minimum: 1 },
+    variantCount: { type: 'integer', minimum: 1 },
+  }),
+  { accepted: true, sourceCount: 2, variantCount: 4 },
+);
+
+const idSchema = {
+  type: 'string',
+  pattern: prewarmIdPattern.source,
+  description: '`pre_` and 16 base-36 characters.',
+} as const;
+
+const status = named(
+  'PrewarmStatus',
+  {
+    description: 'What has become of a prewarm request.',
+    ...closed({
+      id: idSchema,
+      status: {
+        type: 'string',
+        enum: ['accepted', 'done', 'failed'],
+        description: '`done` and `failed` are final; `failed` when at least one source failed.',
+      },
+      progress: { type: 'integer', minimum: 0, maximum: 100, description: 'Percent.' },
+      sourceCount: { type: 'integer', minimum: 1 },
+      variantCount: { type: 'integer', minimum: 1 },
+      sources: {
+        ...closed({ waiting: count, running: count, done: count, failed: count }),
+        description: 'Numbers of sources. One that is retried waits.',
+      },
+      failures: {
+        type: 'array',
+        items: closed({ source: uri, reason: { type: 'string' } }),
+        description: 'The sources that failed, without those whose jobs an operator deleted.',
+      },
+      createdAt: { type: 'string', format: 'date-time' },
+    }),
+  },
+  {
+    id: 'pre_9gx41acb9wtykf3m',
+    status: 'failed',
+    progress: 100,
+    sourceCount: 2,
+    variantCount: 4,
+    sources: { waiting: 0, running: 0, done: 1, failed: 1 },
+    failures: [
+      {
+        source: 'https://shop.example.com/b.jpg',
+        reason:
+          '3 of 3 variants are not warm. w=400 auto/avif: 404 source_not_found: The source was not found.',
+      },
+    ],
+    createdAt: '2026-11-20T09:31:32.000Z',
+  },
+);
+
+export const prewarmOperations = {
+  prewarmProjectImages: operation({
+    method: 'POST',
+    path: '/projects/{projectId}/prewarm',
+    summary: 'Queue prewarming',
+    description:
+      'Queues all combinations of sources, widths and formats, or of sources and variants, for asynchronous work. Nothing is queued if a source fails the allowlist or address checks, or if the queue is full.',
+    input: prewarmInput,
+    status: 202,
+    result: one('prewarm', receipt),
+    hasLocation: true,
+    handle: async ({ path, input, locate }, services) => {
+      const project = await findProject(services, path.projectId);
+      const { id, receipt } = await queuePrewarm(services, project, input);
+      locate(`prewarms/${id}`);
+      return receipt;
+    },
+  }),
+  getProjectPrewarm: operation({
+    method: 'GET',
+    path: '/projects/{projectId}/prewarms/{prewarmId}',
+    parameters: { prewarmId: { schema: idSchema, example: status.example.id } },
+    summary: 'Read the progress of prewarming',
+    description:
+      'What has become of a request of the last day, by the `Location` of its response. A project remembers the last 1,000.',
+    result: one('prewarm', status),
+    handle: async ({ path: { projectId, prewarmId } }, services) => {
+      await findProject(services, projectId);
+      return findPrewarm(services, projectId, prewarmId);
+    },
+  }),
+};
+
+/** @throws ServiceError prewarm_not_found */
+export async function findPrewarm(
+  { prewarms }: Pick<Services, 'prewarms'>,
+  projectId: string,
+  id: string,
+): Promise<BodyOf<typeof status>> {
+  const found = await prewarms.find(projectId, id);
+  return found ?? progressNotFound('prewarm_not_found', 'prewarming', id);
+}
+
+/**
+ * Queues a prewarm job for each source of a request, or none if any source is invalid or too many jobs
+ * would wait.
+ * @returns the id by which to ask for its progress, and the response
+ * @throws ServiceError invalid_request naming every invalid source and variant; preset_not_found;
+ *   layer_not_found; prewarm_queue_full
+ */
+export async function queuePrewarm(
+  services: Pick<Services, 'guard' | 'queue' | 'prewarms' | 'callbacks'>,
+  project: Project,
+  input: PrewarmInput,
+): Promise<{ readonly id: string; readonly receipt: BodyOf<typeof receipt> }> {
+  const { guard, queue, prewarms } = services;
+  const errors = variantErrors(input);
+  rejectInvalid(errors);
+  const sources = new Set<string>();
+  const read = (text: string, field: string) => {
+    const source = readUrl(text);
+    const error = sourceError(source, project, guard);
+    if (error !== null) errors.push(`${field} (${excerpt(text)}) ${error}`);
+    else if (source !== null) sources.add(source.href);
+  };
+  if (input.src !== undefined) read(input.src, 'src');
+  for (const [index, text] of (input.sources ?? []).entries()) read(text, `sources[${index}]`);
+  for (const [index, variant] of (input.variants ?? []).entries()) {
+    const urlError = (url: URL) => sourceError(url, project, guard);
+    errors.push(...optionErrors(variant, `variants[${index}]`, project, urlError));
+  }
+  rejectInvalid(errors);
+  const addCallback = await readCallback(input.callbackUrl, 'prewarm', project._id, services);
+
+  // Sorted, because the queue compares the data of jobs to find duplicates.
+  const widths = [...new Set(input.widths ?? [])].sort((a, b) => a - b);
+  const formats = [...new Set(input.formats ?? ['auto'])].sort();
+  const { quality = null, fit = null, dpr = null } = input;
+  const variants = [...new Set(input.variants?.map(variantQuery))].sort();
+  const common = {
+    projectId: project._id,
+    widths,
+    formats,
+    quality,
+    fit,
+    dpr,
+    ...(variants.length > 0 && { variants }),
+  };
+  let jobs: QueuedJob[];
+  try {
+    jobs = await queue.add([...sources].map((source) => ({ ...common, source })));
+  } catch (error) {
+    if (!(error instanceof QueueFull)) throw error;
+    const { waiting, added, maxWaiting } = error;
+    const message = `${waiting} sources of the project wait to be prewarmed, of at most ${maxWaiting}; this request would add ${added}. None of it was queued.`;
+    throw new ServiceError('prewarm_queue_full', message);
+  }
+  const sourceCount = sources.size;
+  const combinations = Math.max(1, widths.length) * formats.length;
+  const variantCount = sourceCount * (variants.length || combinations);
+  const id = await prewarms.add(project._id, jobs, variantCount);
+  await addCallback(id);
+  return { id, receipt: { accepted: true, sourceCount, variantCount } };
+}
+
+/** The rule that a source breaks, or null; the same checks in the same order as the image endpoint. */
+function sourceError(source: URL | null, project: Project, guard: AddressGuard): string | null {
+  if (source === null) return urlRule;
+  const { hostname } = source;
+  if (!allows(project, hostname)) return `must be on an allowed host; ${hostname} is not`;
+  return privateHostError(source, guard);
+}

@@ -1,0 +1,184 @@
+import { sourceTag } from '../../../pool/inputs.ts';
+import { allows } from '../../image/access.ts';
+import { cdnProjectTag, cdnSourceTag } from '../../image/image-purges.ts';
+import { readCallback } from '../callback.ts';
+import { readUrl, urlRule } from '../hosts-and-urls.ts';
+import { one, operation } from '../operation.ts';
+import { type BodyOf, callbackUrl, closed, count, named, uri } from '../schema.ts';
+import { changed, findProject, progressNotFound, type Services } from '../services.ts';
+import { excerpt, rejectInvalid } from '../validation-messages.ts';
+
+export const purgeInput = named(
+  'PurgeInput',
+  {
+    type: 'object',
+    description: 'Either sources, or all images of the project.',
+    properties: {
+      sources: { type: 'array', items: uri, minItems: 1, maxItems: 100 },
+      all: { type: 'boolean', description: 'true purges all images of the project.' },
+      callbackUrl,
+    },
+    allOf: [
+      {
+        anyOf: [{ required: ['sources'] }, { required: ['all'] }],
+        'x-rule': 'must have sources or all',
+      },
+    ],
+    additionalProperties: false,
+  },
+  { sources: ['https://shop.example.com/a.jpg'] },
+);
+
+const receipt = named(
+  'PurgeReceipt',
+  closed({
+    accepted: { type: 'boolean', description: 'Always true.' },
+    sourceCount: { type: 'integer', minimum: 0, description: '0 for all images.' },
+  }),
+  { accepted: true, sourceCount: 1 },
+);
+
+export type PurgeReceipt = BodyOf<typeof receipt>;
+
+const idSchema = {
+  type: 'string',
+  pattern: '^[0-9]{1,16}$',
+  description: 'The number of the purge, which the log names too.',
+} as const;
+
+const status = named(
+  'PurgeStatus',
+  {
+    description: 'What has become of a purge.',
+    ...closed({
+      id: idSchema,
+      status: {
+        type: 'string',
+        enum: ['accepted', 'done', 'failed'],
+        description:
+          '`done` when a machine has deleted the images and the purge hook, if any, was called; `failed` when it could not be called for a day.',
+      },
+      sourceCount: { type: 'integer', minimum: 0, description: '0 for all images.' },
+      hook: closed({
+        status: { type: 'string', enum: ['none', 'waiting', 'done', 'failed'] },
+        reason: { type: 'string', description: 'Why the last call failed, or empty.' },
+      }),
+      machines: {
+        type: 'array',
+        items: closed({
+          name: { type: 'string' },
+          images: { ...count, description: 'With those of purges of the same seconds.' },
+          deletedAt: { type: 'string', format: 'date-time' },
+        }),
+        description: 'The machines that have deleted the images from their disks.',
+      },
+      createdAt: { type: 'string', format: 'date-time' },
+    }),
+  },
+  {
+    id: '1795167092000',
+    status: 'done',
+    sourceCount: 1,
+    hook: { status: 'done', reason: '' },
+    machines: [{ name: 'web-1', images: 12, deletedAt: '2026-11-20T09:31:36.000Z' }],
+    createdAt: '2026-11-20T09:31:32.000Z',
+  },
+);
+
+export const purgeOperations = {
+  purgeProjectImages: operation({
+    method: 'POST',
+    path: '/projects/{projectId}/purge',
+    summary: 'Purge images',
+    description:
+      'Purges the cached images of sources, or all images of the project. At most 2 seconds later no process that reaches the store serves an image made from bytes that were fetched before. Sources are purged by the URL that image URLs name, not by one to which it redirects. The URL of the watermark purges the images with it.',
+    input: purgeInput,
+    maxBodyBytes: 1_048_576,
+    status: 202,
+    result: one('purge', receipt),
+    hasLocation: true,
+    handle: async ({ path, input, locate }, services) => {
+      const { id, receipt } = await purgeImages(services, path.projectId, input);
+      if (id !== null) locate(`purges/${id}`);
+      return receipt;
+    },
+  }),
+  getProjectPurge: operation({
+    method: 'GET',
+    path: '/projects/{projectId}/purges/{purgeId}',
+    parameters: { purgeId: { schema: idSchema, example: status.example.id } },
+    summary: 'Read the progress of a purge',
+    description:
+      'What has become of a request of the last day, by the `Location` of its response. A project remembers the last 1,000. Purged images are not served before they are deleted.',
+    result: one('purge', status),
+    handle: async ({ path: { projectId, purgeId } }, services) => {
+      await findProject(services, projectId);
+      return findPurge(services, projectId, purgeId);
+    },
+  }),
+};
+
+/** @throws ServiceError purge_not_found */
+export async function findPurge(
+  { purges }: Pick<Services, 'purges'>,
+  projectId: string,
+  id: string,
+): Promise<BodyOf<typeof status>> {
+  return (await purges.find(projectId, id)) ?? progressNotFound('purge_not_found', 'purge', id);
+}
+
+export interface Purged {
+  readonly id: string | null;
+  readonly receipt: PurgeReceipt;
+}
+
+/**
+ * Purges the images of sources of a project, or all of its images.
+ * @returns the id by which to ask for its progress, or null if it could not be stored, and the response
+ */
+export async function purgeImages(
+  services: Pick<
+    Services,
+    'projects' | 'guard' | 'purges' | 'purgeHooks' | 'callbacks' | 'onChange'
+  >,
+  id: string,
+  input: BodyOf<typeof purgeInput>,
+): Promise<Purged> {
+  const { projects, purges, purgeHooks } = services;
+  const project = await findProject(services, id);
+  if (input.all === false) rejectInvalid(['all must be true']);
+  if (input.all && input.sources) rejectInvalid(['either sources or all is allowed, not both']);
+  const watermarkTag = project.watermarkUrl && sourceTag(new URL(project.watermarkUrl));
+  const errors: string[] = [];
+  /** By their tags. */
+  const sources = new Map<string, URL>();
+  for (const [index, text] of (input.sources ?? []).entries()) {
+    const source = readUrl(text);
+    // The watermark's host need not be on the allowlist.
+    const isUsed =
+      source !== null && (allows(project, source.hostname) || sourceTag(source) === watermarkTag);
+    const rule = source === null ? urlRule : 'must be on an allowed host, or the watermark';
+    if (source === null || !isUsed) errors.push(`sources[${index}] (${excerpt(text)}) ${rule}`);
+    else sources.set(sourceTag(source), source);
+  }
+  rejectInvalid(errors);
+  const all = input.sources === undefined;
+  const addCallback = await readCallback(input.callbackUrl, 'purge', id, services);
+  const projectTag = cdnProjectTag(id);
+  const cdnTags = all
+    ? [projectTag]
+    : [...sources.values()].map((source) => cdnSourceTag(id, source));
+  const hook = await purgeHooks?.hold({ projectId: id, tags: cdnTags }, projectTag);
+  const purged = changed(services, id, await projects.purge(id, all ? null : [...sources.keys()]));
+  // The purge is in effect: from here on it must not fail. Without this, its hook is called later.
+  if (hook !== undefined) await purgeHooks?.confirm(hook).catch(() => {});
+  const sourceCount = sources.size;
+  const number = purged.purges?.last ?? 0;
+  const remember = async (): Promise<string> => {
+    const purgeId = String(number);
+    await purges.add({ projectId: id, number, sourceCount, hook: hook ?? null });
+    await addCallback(purgeId);
+    return purgeId;
+  };
+  return { id: await remember().catch(() => null), receipt: { accepted: true, sourceCount } };
+}

@@ -1,0 +1,100 @@
+import { ServiceError } from '../../../contract/errors.ts';
+import type { Project, ProjectSettings } from '../../../store/projects.ts';
+import { privateHostError, readUrl, urlRule } from '../hosts-and-urls.ts';
+import { one, operation } from '../operation.ts';
+import { project, projectBody } from '../project-body.ts';
+import { type BodyOf, fit, margin, named, percent, position, quality, ratio } from '../schema.ts';
+import { changed, findProject, type Services } from '../services.ts';
+import { rejectInvalid } from '../validation-messages.ts';
+
+const settingsInput = named(
+  'ProjectSettingsInput',
+  {
+    type: 'object',
+    description: 'Transform defaults to change; the others do not change.',
+    properties: {
+      autoFormat: { type: 'boolean' },
+      defaultQuality: quality,
+      defaultDpr: ratio,
+      defaultFit: fit,
+      maxWidth: {
+        type: 'integer',
+        minimum: 0,
+        maximum: 10_000,
+        description: '0 removes the limit.',
+      },
+      stripMetadata: { type: 'boolean' },
+      watermarkEnabled: { type: 'boolean' },
+      watermarkUrl: {
+        type: 'string',
+        allOf: [
+          { anyOf: [{ maxLength: 0 }, { format: 'uri' }], 'x-rule': 'must be empty or a URI' },
+        ],
+        description:
+          'An http or https URL of an image, which is fetched and decoded when it changes; the empty string removes it.',
+      },
+      watermarkPosition: position,
+      watermarkOpacity: percent,
+      watermarkScale: percent,
+      watermarkMargin: margin,
+    },
+    minProperties: 1,
+    additionalProperties: false,
+  },
+  { defaultQuality: 70, maxWidth: 2_000 },
+);
+
+export const settingsOperations = {
+  updateProjectSettings: operation({
+    method: 'PATCH',
+    path: '/projects/{projectId}/settings',
+    summary: 'Update transform defaults',
+    description: 'Changes the sent defaults, at least one.',
+    input: settingsInput,
+    result: one('project', project),
+    handle: async ({ path, input, signal }, services) =>
+      projectBody(await updateSettings(services, path.projectId, input, signal)),
+  }),
+};
+
+/** @param signal aborts when the client disconnects */
+export async function updateSettings(
+  services: Pick<Services, 'projects' | 'guard' | 'checkWatermark' | 'onChange'>,
+  id: string,
+  input: BodyOf<typeof settingsInput>,
+  signal: AbortSignal,
+): Promise<Project> {
+  const settings: { -readonly [N in keyof ProjectSettings]?: ProjectSettings[N] } = { ...input };
+  if (input.maxWidth === 0) settings.maxWidth = null;
+  if (input.watermarkUrl === '') settings.watermarkUrl = null;
+  else if (input.watermarkUrl !== undefined) {
+    await checkWatermark(services, id, input.watermarkUrl, signal);
+  }
+  return changed(services, id, await services.projects.updateSettings(id, settings));
+}
+
+/** Rejects a watermark that would be missing on all images; the current one is not fetched again. */
+async function checkWatermark(
+  services: Pick<Services, 'projects' | 'guard' | 'checkWatermark'>,
+  id: string,
+  text: string,
+  signal: AbortSignal,
+): Promise<void> {
+  const url = readUrl(text);
+  if (url === null) return rejectInvalid([`watermarkUrl ${urlRule}`]);
+  const hostError = privateHostError(url, services.guard);
+  if (hostError !== null) return rejectInvalid([`watermarkUrl ${hostError}`]);
+  const project = await findProject(services, id);
+  if (project.watermarkUrl === text) return;
+  try {
+    await services.checkWatermark(project, url, signal);
+  } catch (error) {
+    if (!(error instanceof ServiceError) || error.code === 'internal_error') throw error;
+    if (error.code === 'overloaded') {
+      const busy = 'The watermark could not be checked because the service is busy.';
+      throw new ServiceError('overloaded', busy, error);
+    }
+    const reason = error.message.replace(/\.$/, '');
+    rejectInvalid([`watermarkUrl must be an image that can be fetched. ${reason}`]);
+  }
+}

@@ -1,0 +1,208 @@
+import { cacheTiers } from '../../../pool/tiers.ts';
+import { prefersCsv } from '../../http/accept.ts';
+import type { UsageOfDay } from '../../usage/usage.ts';
+import { addUsage, dateOf, noUsage, type UsageCounts } from '../../usage/usage-totals.ts';
+import { Csv, one, operation } from '../operation.ts';
+import { readQuery, singleParameter } from '../query.ts';
+import { closed, count, date, named, type Schema, type ValueOf } from '../schema.ts';
+import { findProject } from '../services.ts';
+import { rejectInvalid } from '../validation-messages.ts';
+
+const seconds = { type: 'number', minimum: 0, description: 'Time on transform threads.' } as const;
+const hitCounts = Object.fromEntries(cacheTiers.map((tier) => [tier, count])) as Readonly<
+  Record<(typeof cacheTiers)[number], typeof count>
+>;
+const counts = {
+  requests: { ...count, description: 'Image requests, without those of prewarming.' },
+  hits: { ...closed(hitCounts), description: 'Requests by the cache that had the image.' },
+  misses: { ...count, description: 'Requests that waited for a render.' },
+  errors: { ...count, description: 'Requests without an image, also of clients that left.' },
+  bytes: { ...count, description: 'Bytes of the bodies with images.' },
+  renders: { ...count, description: 'Transforms, also those that failed.' },
+  renderSeconds: seconds,
+  background: {
+    ...closed({ requests: count, renders: count, renderSeconds: seconds }),
+    description: 'Prewarming, which is not in the other counts.',
+  },
+} as const;
+
+const usageSchema = {
+  description: 'The usage of a project by day, with days without requests.',
+  ...closed({
+    from: date,
+    to: date,
+    days: { type: 'array', items: closed({ date, ...counts }) },
+    total: closed(counts),
+  }),
+} as const satisfies Schema;
+
+type Usage = ValueOf<typeof usageSchema>;
+type Counted = Usage['total'];
+
+const usageFormats = ['json', 'csv'] as const;
+type UsageFormat = (typeof usageFormats)[number];
+
+/** The first and the last date, UTC. */
+interface Days {
+  readonly from: string;
+  readonly to: string;
+}
+
+interface UsageQuery extends Days {
+  readonly format: UsageFormat;
+}
+
+const dayMs = 24 * 60 * 60 * 1_000;
+const defaultDays = 30;
+/** Earlier years have more than four digits. */
+const earliest = Date.parse('0000-01-01');
+/** Older usage is deleted. */
+const maxUsageDays = 400;
+
+const exampleDay = '2026-11-20';
+
+const usage = named(
+  'Usage',
+  usageSchema,
+  usageBody({ from: exampleDay, to: exampleDay }, [
+    {
+      date: exampleDay,
+      counts: {
+        ...noUsage(),
+        memory: 9_120,
+        disk: 640,
+        miss: 230,
+        none: 10,
+        bytes: 481_213_000,
+        renders: 228,
+        renderMs: 19_420,
+        backgroundRequests: 40,
+        backgroundRenders: 40,
+        backgroundRenderMs: 3_100,
+      },
+    },
+  ]),
+);
+
+const day = { type: 'string', format: 'date' } as const;
+
+export const usageOperations = {
+  getProjectUsage: operation({
+    method: 'GET',
+    path: '/projects/{projectId}/usage',
+    summary: 'Read the usage by day',
+    description:
+      'Requests, bytes and renders of the project on each day (UTC), of the last 30 days by default. It is at most a minute behind. As CSV with `format=csv` or `Accept: text/csv`.',
+    query: {
+      from: {
+        description: 'The first day (UTC); 29 days before the last one by default.',
+        schema: day,
+        example: exampleDay,
+      },
+      to: {
+        description: `The last day, today by default; at most ${maxUsageDays} days in all.`,
+        schema: day,
+        example: exampleDay,
+      },
+      format: {
+        description: 'Takes precedence over the Accept header.',
+        schema: { type: 'string', enum: usageFormats },
+        example: 'json',
+      },
+    },
+    result: one('usage', usage),
+    csv: usageCsv(usage.example),
+    handle: async ({ path: { projectId }, query, accept }, services) => {
+      const asked = readUsageQuery(query, accept, Date.now());
+      await findProject(services, projectId);
+      const body = usageBody(asked, await services.usage.days(projectId, asked.from, asked.to));
+      return asked.format === 'csv' ? usageCsv(body) : body;
+    },
+  }),
+};
+
+/**
+ * The days and the format of a request for usage; without dates the last 30 days.
+ *
+ * @param now Unix ms
+ * @throws ServiceError invalid_request
+ */
+function readUsageQuery(query: string, accept: string, now: number): UsageQuery {
+  const parameters = readQuery(query);
+  const errors: string[] = [];
+  const read = (name: string) => singleParameter(parameters, name, errors);
+  const readDate = (name: string): number | null => {
+    const text = read(name);
+    if (text === null) return null;
+    const at = /^\d{4}-\d\d-\d\d$/.test(text) ? Date.parse(text) : Number.NaN;
+    if (!Number.isNaN(at) && dateOf(at) === text) return at;
+    errors.push(`${name} must be a date, such as ${dateOf(now)}`);
+    return null;
+  };
+  const [first, last, format] = [readDate('from'), readDate('to'), read('format')];
+  const isFormat = (text: string): text is UsageFormat => usageFormats.some((one) => one === text);
+  if (format !== null && !isFormat(format)) errors.push('format must be json or csv');
+  const to = last ?? Date.parse(dateOf(now));
+  const from = first ?? Math.max(earliest, to - (defaultDays - 1) * dayMs);
+  const days = (to - from) / dayMs + 1;
+  if (days < 1) errors.push(`from must not be after ${last === null ? 'today, without to' : 'to'}`);
+  if (days > maxUsageDays) errors.push(`from and to must not span more than ${maxUsageDays} days`);
+  rejectInvalid(errors);
+  const chosen = format !== null && isFormat(format) ? format : null;
+  return {
+    from: dateOf(from),
+    to: dateOf(to),
+    format: chosen ?? (prefersCsv(accept) ? 'csv' : 'json'),
+  };
+}
+
+/** Milliseconds in seconds, rounded to a millisecond. */
+function inSeconds(ms: number): number {
+  return Math.round(ms) / 1_000;
+}
+
+function counted(counts: UsageCounts): Counted {
+  const hits = cacheTiers.map((tier) => [tier, counts[tier]] as const);
+  const { none: errors, miss: misses, bytes, renders } = counts;
+  return {
+    requests: hits.reduce((sum, [, count]) => sum + count, errors + misses),
+    hits: Object.fromEntries(hits) as Counted['hits'],
+    misses,
+    errors,
+    bytes,
+    renders,
+    renderSeconds: inSeconds(counts.renderMs),
+    background: {
+      requests: counts.backgroundRequests,
+      renders: counts.backgroundRenders,
+      renderSeconds: inSeconds(counts.backgroundRenderMs),
+    },
+  };
+}
+
+function usageBody({ from, to }: Days, days: readonly UsageOfDay[]): Usage {
+  const total = noUsage();
+  for (const { counts } of days) addUsage(total, counts);
+  return {
+    from,
+    to,
+    days: days.map(({ date, counts }) => ({ date, ...counted(counts) })),
+    total: counted(total),
+  };
+}
+
+/** A header and a row for each day. */
+function usageCsv({ days }: Usage): Csv {
+  const rows = days.map((day) => fieldsOf(day));
+  const header = rows[0]?.map(([name]) => name) ?? [];
+  return new Csv([header, ...rows.map((row) => row.map(([, value]) => value))]);
+}
+
+/** The fields of an object and of nested objects, with names such as `hits.memory`. */
+function fieldsOf(object: object, prefix = ''): (readonly [string, string | number])[] {
+  return Object.entries(object).flatMap(([name, value]) =>
+    typeof value === 'object'
+      ? fieldsOf(value, `${prefix}${name}.`)
+      : [[`${prefix}${name}`, value] as const],
+  );
+}

@@ -1,0 +1,100 @@
+import type { ExtendedJSONSchema, FromExtendedSchema } from 'json-schema-to-ts';
+import { canonicalHostPatternSource, hostTextSource } from '../../contract/hosts.ts';
+import { projectIdPattern } from '../../store/identifiers.ts';
+import { projectFits, watermarkPositions } from '../../store/projects.ts';
+import { bareHostRule } from './hosts-and-urls.ts';
+
+/**
+ * `x-rule` states the rule of an `anyOf` or a `pattern` in words. An `anyOf` is inside an `allOf`, because
+ * client generators read an `anyOf` next to `properties` as an alternative to the properties.
+ */
+type Extension = { 'x-rule'?: string };
+export type Schema = ExtendedJSONSchema<Extension>;
+
+/** The type of the values of a schema. */
+export type ValueOf<S extends Schema> = FromExtendedSchema<Extension, S>;
+
+/** A schema under a name: bodies are validated with it, and the OpenAPI document contains it. */
+export interface NamedSchema<T> {
+  readonly name: string;
+  readonly schema: object;
+  readonly example: T;
+  /** What validates bodies instead: without references, and with rules in words. */
+  readonly validated?: object;
+  /** The schemas that it refers to, by name. */
+  readonly parts?: Readonly<Record<string, object>>;
+  /** Its values are secrets, which errors do not repeat. */
+  readonly isSecret?: boolean;
+}
+
+/** The type of the bodies of a schema. */
+export type BodyOf<S> = S extends NamedSchema<infer T> ? T : never;
+
+/** A schema whose values have the type that is derived from it. */
+export const named = <const S extends Schema>(
+  name: string,
+  schema: S,
+  example: NoInfer<ValueOf<S>>,
+): NamedSchema<ValueOf<S>> => ({ name, schema: schema as object, example });
+
+/** A segment of a path in the OpenAPI document. */
+export interface PathParameter {
+  readonly schema: object;
+  readonly example: string;
+}
+
+/** Of most paths. */
+export const projectIdParameter = {
+  schema: {
+    type: 'string',
+    pattern: projectIdPattern.source,
+    description: '`prj_` and 16 base-36 characters.',
+  },
+  example: 'prj_32gx1acb9wtykf3m',
+} as const satisfies PathParameter;
+
+/** A parameter of the query in the OpenAPI document; the handler reads it. */
+export interface QueryParameter {
+  readonly description: string;
+  readonly schema: object;
+  readonly example: unknown;
+}
+
+/** A reference to a schema of the OpenAPI document. */
+export const ref = (name: string) => ({ $ref: `#/components/schemas/${name}` });
+
+/** An object with exactly these fields, all of them required. */
+export const closed = <const P extends Readonly<Record<string, Schema>>>(properties: P) =>
+  ({
+    type: 'object',
+    properties,
+    required: Object.keys(properties) as (keyof P & string)[],
+    additionalProperties: false,
+  }) as const;
+
+export const uri = { type: 'string', format: 'uri' } as const;
+export const nullableUri = { type: ['string', 'null'], format: 'uri' } as const;
+export const count = { type: 'integer', minimum: 0 } as const;
+export const date = { type: 'string', format: 'date', description: 'UTC.' } as const;
+export const percent = { type: 'integer', minimum: 1, maximum: 100 } as const;
+export const quality = { type: 'integer', minimum: 30, maximum: 100 } as const;
+export const ratio = { type: 'integer', minimum: 1, maximum: 3 } as const;
+export const margin = { type: 'integer', minimum: 0, maximum: 500 } as const;
+export const fit = { type: 'string', enum: projectFits } as const;
+export const position = { type: 'string', enum: watermarkPositions } as const;
+/** Hosts of responses: in canonical form. */
+export const hosts = {
+  type: 'array',
+  items: { type: 'string', pattern: canonicalHostPatternSource },
+} as const;
+/** A host of requests: also in upper case, internationalised, with a trailing dot. */
+export const hostText = {
+  type: 'string',
+  pattern: hostTextSource,
+  'x-rule': bareHostRule,
+} as const;
+export const callbackUrl = {
+  ...uri,
+  maxLength: 2_048,
+  description: 'An http or https URL that gets a signed request at the end.',
+} as const;

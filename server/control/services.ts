@@ -1,0 +1,65 @@
+import { type ErrorCode, ServiceError } from '../../contract/errors.ts';
+import type { AddressGuard } from '../../pool/source/guard.ts';
+import type { Callbacks } from '../../store/callbacks.ts';
+import type { JobQueue } from '../../store/jobs.ts';
+import type { Keyring } from '../../store/keyring.ts';
+import type { Prewarms } from '../../store/prewarms.ts';
+import type { Project, Projects } from '../../store/projects.ts';
+import type { PurgeHooks } from '../../store/purge-hooks.ts';
+import type { PurgeRecords } from '../../store/purge-records.ts';
+import type { Origins } from '../origins/origins.ts';
+import { requireProject } from '../project-cache.ts';
+import type { UsageRecorder } from '../usage/usage.ts';
+
+/** What the operations work with. */
+export interface Services {
+  readonly projects: Projects;
+  readonly guard: AddressGuard;
+  readonly queue: Pick<JobQueue, 'add'>;
+  readonly prewarms: Pick<Prewarms, 'add' | 'find'>;
+  readonly purges: Pick<PurgeRecords, 'add' | 'find'>;
+  /** Null when purges call no hook. */
+  readonly purgeHooks: Pick<PurgeHooks, 'hold' | 'confirm'> | null;
+  /** Null when the settings have no secret that signs them. */
+  readonly callbacks: Pick<Callbacks, 'add' | 'requireRoom'> | null;
+  readonly usage: Pick<UsageRecorder, 'days'>;
+  readonly keyring: Keyring;
+  readonly origins: Pick<Origins, 'isOperators'>;
+  /** The operator's folder; null for none. */
+  readonly fonts: string | null;
+  readonly baseUrl: string;
+  /** Fetches and decodes a watermark as image requests do; rejects when this fails. */
+  readonly checkWatermark: (project: Project, url: URL, signal: AbortSignal) => Promise<void>;
+  /** Called right after every change. */
+  readonly onChange: (project: Project) => void;
+}
+
+/** @throws ServiceError project_not_found */
+export async function findProject(
+  { projects }: Pick<Services, 'projects'>,
+  id: string,
+): Promise<Project> {
+  return requireProject(id, await projects.find(id));
+}
+
+/**
+ * Tells a change, before its response is sent.
+ *
+ * @param project after the change; null if there is none of this id
+ * @throws ServiceError project_not_found
+ */
+export function changed(
+  { onChange }: Pick<Services, 'onChange'>,
+  id: string,
+  project: Project | null,
+): Project {
+  const found = requireProject(id, project);
+  onChange(found);
+  return found;
+}
+
+/** @param what is not there */
+export function progressNotFound(code: ErrorCode, what: string, id: string): never {
+  const message = `The project has no ${what} ${id.slice(0, 40)}, or it is older than a day.`;
+  throw new ServiceError(code, message);
+}
