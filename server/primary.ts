@@ -9,7 +9,7 @@ import { cannotListen } from '../contract/start-failure.ts';
 import type { Store } from '../store/open.ts';
 import { fontsFailure } from './check-fonts.ts';
 import type { FrontEndStats, ToPrimary } from './cluster/channel.ts';
-import { RenderCoalescer } from './cluster/coalescer.ts';
+import { MachineCoalescer } from './cluster/coalescer.ts';
 import { DeletionReports } from './cluster/deletion-reports.ts';
 import { DiskCacheIndex } from './cluster/disk-cache-index.ts';
 import { DiskPurges } from './cluster/disk-purges.ts';
@@ -45,7 +45,7 @@ class Primary {
   readonly #onTerminal: boolean;
   readonly #shutdown: Shutdown;
   readonly #supervisor: Supervisor;
-  readonly #coalescer: RenderCoalescer;
+  readonly #coalescer: MachineCoalescer;
   readonly #diskCacheIndex: DiskCacheIndex;
   readonly #diskPurges: DiskPurges;
   /** Null without a shared cache. */
@@ -98,7 +98,7 @@ class Primary {
       log,
       stalledAfterMs: 2 * settings.transformTimeoutMs,
     });
-    this.#coalescer = new RenderCoalescer((frontEnd, reply) =>
+    this.#coalescer = new MachineCoalescer((frontEnd, reply) =>
       this.#supervisor.send(frontEnd, reply),
     );
     this.#metrics = new PrimaryMetrics({

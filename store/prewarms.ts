@@ -2,7 +2,7 @@ import type { Collection, Db, ObjectId } from 'mongodb';
 import { withTimeout } from './deadline.ts';
 import { newPrewarmId } from './identifiers.ts';
 import type { QueuedJob } from './jobs.ts';
-import { type ProjectRecord, Records } from './records.ts';
+import { type ProjectRecord, ProjectRecords } from './records.ts';
 import { type JobDocument, jobsCollection, prewarmJobName } from './waiting-jobs.ts';
 
 interface PrewarmRecord extends ProjectRecord {
@@ -24,11 +24,11 @@ export interface PrewarmStatus {
 
 /** The calls of prewarming. */
 export class Prewarms {
-  readonly #records: Records<PrewarmRecord>;
+  readonly #records: ProjectRecords<PrewarmRecord>;
   readonly #jobs: Collection<JobDocument>;
 
   constructor(db: Db) {
-    this.#records = new Records(db, 'prewarms');
+    this.#records = new ProjectRecords(db, 'prewarms');
     this.#jobs = db.collection(jobsCollection);
   }
 

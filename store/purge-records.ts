@@ -1,7 +1,7 @@
 import type { Collection, Db, ObjectId } from 'mongodb';
 import { withTimeout } from './deadline.ts';
 import type { PurgeHookJob } from './purge-hooks.ts';
-import { type ProjectRecord, Records } from './records.ts';
+import { type ProjectRecord, ProjectRecords } from './records.ts';
 import { type JobDocument, jobsCollection, purgeHookJobName } from './waiting-jobs.ts';
 
 /** A machine that has deleted what a purge concerns. */
@@ -41,12 +41,12 @@ const fieldOf = (name: string): string => `m${Buffer.from(name).toString('base64
 
 /** The purges of projects, by their numbers. */
 export class PurgeRecords {
-  readonly #records: Records<PurgeRecord>;
+  readonly #records: ProjectRecords<PurgeRecord>;
   readonly #collection: Collection<PurgeRecord>;
   readonly #jobs: Collection<JobDocument<PurgeHookJob>>;
 
   constructor(db: Db) {
-    this.#records = new Records(db, name);
+    this.#records = new ProjectRecords(db, name);
     this.#collection = db.collection(name);
     this.#jobs = db.collection(jobsCollection);
   }

@@ -13,8 +13,8 @@ const keepSeconds = 24 * 60 * 60;
 /** Of one project; the oldest are deleted. */
 const maxOfProject = 1_000;
 
-/** Records of the calls of projects, bounded by number and age. */
-export class Records<R extends ProjectRecord> {
+/** ProjectRecords of the calls of projects, bounded by number and age. */
+export class ProjectRecords<R extends ProjectRecord> {
   readonly #collection: Collection<R>;
   readonly #max: number;
 

@@ -62,31 +62,31 @@ export type ToPrimary =
 
 /**
  * A front end's message about the render of a key. `joinId` identifies one participation: a front end may
- * join again before the primary has received its `render-leave`.
+ * join again before the primary has received its `flight-leave`.
  */
 export type CoalescerRequest = { readonly key: string; readonly joinId: number } & (
   | /** Requests the image: the front end leads the render, or follows. */
-  { readonly type: 'render-join'; readonly live: boolean }
+  { readonly type: 'flight-join'; readonly live: boolean }
   /** The image is not needed any more. */
-  | { readonly type: 'render-leave' }
+  | { readonly type: 'flight-leave' }
   /** The leader has the image, and sends it only if the primary replies that followers wait for it. */
-  | { readonly type: 'render-succeeded' }
-  | { readonly type: 'render-outcome'; readonly outcome: RenderOutcome }
+  | { readonly type: 'flight-succeeded' }
+  | { readonly type: 'flight-outcome'; readonly outcome: RenderOutcome }
 );
 
 /** The primary's message to one participant of the render of a key. */
 export type CoalescerReply = { readonly key: string; readonly joinId: number } & (
-  | { readonly type: 'render-follow' }
+  | { readonly type: 'flight-follow' }
   /** `mayBeStored`: another front end may have stored the image after this one looked for it. */
-  | { readonly type: 'render-lead'; readonly mayBeStored: boolean }
-  | { readonly type: 'render-outcome'; readonly outcome: RenderOutcome }
+  | { readonly type: 'flight-lead'; readonly mayBeStored: boolean }
+  | { readonly type: 'flight-outcome'; readonly outcome: RenderOutcome }
   /** Other front ends follow: do not cancel the render when all own requests have left. */
-  | { readonly type: 'render-retain' }
-  | { readonly type: 'render-release' }
+  | { readonly type: 'flight-retain' }
+  | { readonly type: 'flight-release' }
   /** Live requests follow: continue as live work. */
-  | { readonly type: 'render-promote' }
-  /** The reply to `render-succeeded`: whether followers wait for the image. */
-  | { readonly type: 'render-acknowledged'; readonly wanted: boolean }
+  | { readonly type: 'flight-promote' }
+  /** The reply to `flight-succeeded`: whether followers wait for the image. */
+  | { readonly type: 'flight-acknowledged'; readonly wanted: boolean }
 );
 
 /** Sent every second, and at the end of a drain. */

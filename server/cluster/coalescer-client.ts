@@ -15,11 +15,11 @@ interface Join {
   replyTimer: NodeJS.Timeout | null;
   /** Set while followers in other processes retain the render of this process. */
   release: (() => void) | null;
-  /** Set from success until `render-acknowledged`. */
+  /** Set from success until `flight-acknowledged`. */
   image: Image | null;
 }
 
-/** Lets the machine render each key once: the front end's side of RenderCoalescer. */
+/** Single flight of the machine: the front end's side of MachineCoalescer. */
 export class CoalescerClient implements Coalescer {
   readonly #channel: PrimaryChannel;
   readonly #joins = new Map<number, Join>();
@@ -36,7 +36,7 @@ export class CoalescerClient implements Coalescer {
     return new Promise((resolve, reject) => {
       const leave = () => {
         this.#end(id);
-        this.#channel.send({ type: 'render-leave', key, joinId: id });
+        this.#channel.send({ type: 'flight-leave', key, joinId: id });
         reject(signal.reason);
       };
       const settle =
@@ -55,7 +55,7 @@ export class CoalescerClient implements Coalescer {
         release: null,
         image: null,
       });
-      this.#channel.send({ type: 'render-join', key, joinId: id, live });
+      this.#channel.send({ type: 'flight-join', key, joinId: id, live });
     });
   }
 
@@ -63,28 +63,28 @@ export class CoalescerClient implements Coalescer {
     const { key, joinId } = reply;
     const join = this.#joins.get(joinId);
     if (join === undefined) {
-      // The primary sent this before it received `render-leave`: a follower has to lead.
-      if (reply.type === 'render-lead') this.#report(key, joinId, { abandoned: true });
+      // The primary sent this before it received `flight-leave`: a follower has to lead.
+      if (reply.type === 'flight-lead') this.#report(key, joinId, { abandoned: true });
       return;
     }
     switch (reply.type) {
-      case 'render-lead':
+      case 'flight-lead':
         return this.#lead(joinId, reply.mayBeStored);
-      case 'render-follow':
+      case 'flight-follow':
         return this.#clearTimer(join);
-      case 'render-retain':
+      case 'flight-retain':
         join.release ??= join.participant.retain();
         return;
-      case 'render-release':
+      case 'flight-release':
         join.release?.();
         join.release = null;
         return;
-      case 'render-promote':
+      case 'flight-promote':
         return join.participant.promote();
-      case 'render-acknowledged':
+      case 'flight-acknowledged':
         if (reply.wanted && join.image !== null) this.#report(key, joinId, { image: join.image });
         return this.#end(joinId);
-      case 'render-outcome':
+      case 'flight-outcome':
         this.#end(joinId);
         return this.#follow(join, reply.outcome);
     }
@@ -100,7 +100,7 @@ export class CoalescerClient implements Coalescer {
       mayBeStored,
       succeed: (image) => {
         join.image = image;
-        this.#channel.send({ type: 'render-succeeded', key, joinId });
+        this.#channel.send({ type: 'flight-succeeded', key, joinId });
       },
       fail: (error) => {
         this.#end(joinId);
@@ -117,7 +117,7 @@ export class CoalescerClient implements Coalescer {
   }
 
   #report(key: string, joinId: number, outcome: RenderOutcome): void {
-    this.#channel.send({ type: 'render-outcome', key, joinId, outcome });
+    this.#channel.send({ type: 'flight-outcome', key, joinId, outcome });
   }
 
   #clearTimer(join: Join): void {

@@ -1,22 +1,22 @@
 import { LRUCache } from 'lru-cache';
 import type { CoalescerReply, CoalescerRequest, RenderOutcome } from './channel.ts';
 
-/** A front end's participation in the render of a key. */
+/** A front end's participation in the flight of a key. */
 interface Member {
   readonly frontEnd: number;
   readonly joinId: number;
-  /** False for background work. Only `render-join` carries it. */
+  /** False for background work. Only `flight-join` carries it. */
   live: boolean;
 }
 
-/** A render in progress on the machine. */
-interface Render {
+/** Work in progress on the machine: a render, or a question to an origin. */
+interface Flight {
   leader: Member;
   /** In the order in which they joined. */
   followers: Member[];
 }
 
-/** Far more than are rendered while a message to the primary is on its way. */
+/** Far more than end while a message to the primary is on its way. */
 const maxStored = 10_000;
 
 /** A reply without its address. (Omit alone does not distribute over the union.) */
@@ -29,13 +29,13 @@ type Reply = CoalescerReply extends infer R
 const same = (a: Member, b: Member): boolean => a.frontEnd === b.frontEnd && a.joinId === b.joinId;
 
 /**
- * Lets the machine render each key once: the first front end that joins leads, the others follow, and the
- * next follower leads when the leader ends or abandons the render. A successful render stays registered
- * until the followers have its image; otherwise a front end could start a second render before it finds
- * the image in a cache.
+ * Single flight of the machine, for renders and questions to origins: the first front end that joins leads, the
+ * others follow, and the next follower leads when the leader ends or abandons the flight. A successful flight stays
+ * registered until the followers have its image; otherwise a front end could start a second one before it finds the
+ * image in a cache.
  */
-export class RenderCoalescer {
-  readonly #renders = new Map<string, Render>();
+export class MachineCoalescer {
+  readonly #flights = new Map<string, Flight>();
   /** Recently stored keys: a front end may have looked for one on the disk just before. */
   readonly #stored = new LRUCache<string, true>({ max: maxStored });
   readonly #send: (frontEnd: number, reply: CoalescerReply) => void;
@@ -47,96 +47,96 @@ export class RenderCoalescer {
   }
 
   get size(): number {
-    return this.#renders.size;
+    return this.#flights.size;
   }
 
   receive(frontEnd: number, request: CoalescerRequest): void {
     if (this.#ended.has(frontEnd)) return;
     const { key, joinId } = request;
-    const member = { frontEnd, joinId, live: request.type === 'render-join' && request.live };
+    const member = { frontEnd, joinId, live: request.type === 'flight-join' && request.live };
     switch (request.type) {
-      case 'render-join':
+      case 'flight-join':
         return this.#join(member, key);
-      case 'render-leave':
+      case 'flight-leave':
         return this.#leave(member, key);
-      case 'render-succeeded':
+      case 'flight-succeeded':
         return this.#succeeded(member, key);
-      case 'render-outcome':
+      case 'flight-outcome':
         return this.#settle(member, key, request.outcome);
     }
   }
 
-  /** Followers lead the renders of an ended front end, and it leaves those that it followed. */
+  /** Followers lead the flights of an ended front end, and it leaves those that it followed. */
   forget(frontEnd: number): void {
     this.#ended.add(frontEnd);
-    for (const [key, render] of this.#renders) {
-      for (const member of render.followers.filter((one) => one.frontEnd === frontEnd)) {
+    for (const [key, flight] of this.#flights) {
+      for (const member of flight.followers.filter((one) => one.frontEnd === frontEnd)) {
         this.#leave(member, key);
       }
-      if (render.leader.frontEnd === frontEnd) this.#replaceLeader(key, render);
+      if (flight.leader.frontEnd === frontEnd) this.#replaceLeader(key, flight);
     }
   }
 
   #join(member: Member, key: string): void {
-    const render = this.#renders.get(key);
-    if (render === undefined) {
-      this.#renders.set(key, { leader: member, followers: [] });
-      this.#reply(member, key, { type: 'render-lead', mayBeStored: this.#stored.has(key) });
+    const flight = this.#flights.get(key);
+    if (flight === undefined) {
+      this.#flights.set(key, { leader: member, followers: [] });
+      this.#reply(member, key, { type: 'flight-lead', mayBeStored: this.#stored.has(key) });
       return;
     }
-    render.followers.push(member);
-    this.#reply(member, key, { type: 'render-follow' });
-    if (render.followers.length === 1) this.#reply(render.leader, key, { type: 'render-retain' });
-    this.#promote(key, render);
+    flight.followers.push(member);
+    this.#reply(member, key, { type: 'flight-follow' });
+    if (flight.followers.length === 1) this.#reply(flight.leader, key, { type: 'flight-retain' });
+    this.#promote(key, flight);
   }
 
   /** Makes the leader of background work live when live requests follow. */
-  #promote(key: string, { leader, followers }: Render): void {
+  #promote(key: string, { leader, followers }: Flight): void {
     if (leader.live || !followers.some(({ live }) => live)) return;
     leader.live = true;
-    this.#reply(leader, key, { type: 'render-promote' });
+    this.#reply(leader, key, { type: 'flight-promote' });
   }
 
   #leave(member: Member, key: string): void {
-    const render = this.#renders.get(key);
-    if (render === undefined) return;
-    const staying = render.followers.filter((one) => !same(one, member));
-    if (staying.length === render.followers.length) return;
-    render.followers = staying;
-    if (staying.length === 0) this.#reply(render.leader, key, { type: 'render-release' });
+    const flight = this.#flights.get(key);
+    if (flight === undefined) return;
+    const staying = flight.followers.filter((one) => !same(one, member));
+    if (staying.length === flight.followers.length) return;
+    flight.followers = staying;
+    if (staying.length === 0) this.#reply(flight.leader, key, { type: 'flight-release' });
   }
 
   #succeeded(member: Member, key: string): void {
-    const render = this.#renders.get(key);
-    const leads = render !== undefined && same(render.leader, member);
-    const wanted = leads && render.followers.length > 0;
+    const flight = this.#flights.get(key);
+    const leads = flight !== undefined && same(flight.leader, member);
+    const wanted = leads && flight.followers.length > 0;
     if (leads) this.#stored.set(key, true);
-    if (leads && !wanted) this.#renders.delete(key);
-    // This follower got no reply in time and rendered itself, so it does not wait any more.
+    if (leads && !wanted) this.#flights.delete(key);
+    // This follower got no reply in time and did the work itself, so it does not wait any more.
     if (!leads) this.#leave(member, key);
-    this.#reply(member, key, { type: 'render-acknowledged', wanted });
+    this.#reply(member, key, { type: 'flight-acknowledged', wanted });
   }
 
   #settle(member: Member, key: string, outcome: RenderOutcome): void {
-    const render = this.#renders.get(key);
-    if (render === undefined || !same(render.leader, member)) return this.#leave(member, key);
-    if ('abandoned' in outcome) return this.#replaceLeader(key, render);
-    this.#renders.delete(key);
-    for (const follower of render.followers) {
-      this.#reply(follower, key, { type: 'render-outcome', outcome });
+    const flight = this.#flights.get(key);
+    if (flight === undefined || !same(flight.leader, member)) return this.#leave(member, key);
+    if ('abandoned' in outcome) return this.#replaceLeader(key, flight);
+    this.#flights.delete(key);
+    for (const follower of flight.followers) {
+      this.#reply(follower, key, { type: 'flight-outcome', outcome });
     }
   }
 
-  #replaceLeader(key: string, render: Render): void {
-    const next = render.followers.shift();
+  #replaceLeader(key: string, flight: Flight): void {
+    const next = flight.followers.shift();
     if (next === undefined) {
-      this.#renders.delete(key);
+      this.#flights.delete(key);
       return;
     }
-    render.leader = next;
-    this.#reply(next, key, { type: 'render-lead', mayBeStored: true });
-    if (render.followers.length > 0) this.#reply(next, key, { type: 'render-retain' });
-    this.#promote(key, render);
+    flight.leader = next;
+    this.#reply(next, key, { type: 'flight-lead', mayBeStored: true });
+    if (flight.followers.length > 0) this.#reply(next, key, { type: 'flight-retain' });
+    this.#promote(key, flight);
   }
 
   #reply(member: Member, key: string, reply: Reply): void {

@@ -7,7 +7,7 @@ import type {
   CoalescerRequest,
   ToPrimary,
 } from '../../../server/cluster/channel.ts';
-import { RenderCoalescer } from '../../../server/cluster/coalescer.ts';
+import { MachineCoalescer } from '../../../server/cluster/coalescer.ts';
 import { CoalescerClient } from '../../../server/cluster/coalescer-client.ts';
 
 export const imageOf = (key: string): Image => ({
@@ -103,12 +103,12 @@ export class FrontEnd {
 
 /** A primary with front ends, and channels whose messages the test delivers. */
 export class Machine {
-  readonly coalescer: RenderCoalescer;
+  readonly coalescer: MachineCoalescer;
   readonly frontEnds: readonly FrontEnd[];
 
   constructor(frontEnds: number) {
     this.frontEnds = Array.from({ length: frontEnds }, (_, id) => new FrontEnd(id));
-    this.coalescer = new RenderCoalescer((frontEnd, reply) => {
+    this.coalescer = new MachineCoalescer((frontEnd, reply) => {
       const to = this.frontEnd(frontEnd);
       if (!to.dead) to.fromPrimary.push(structuredClone(reply));
     });
@@ -165,12 +165,12 @@ export class Machine {
     }
   }
 
-  /** Number of unfinished joins of a front end: it refuses a `render-lead` for any other join. */
+  /** Number of unfinished joins of a front end: it refuses a `flight-lead` for any other join. */
   async openJoins(frontEnd: FrontEnd, upTo = 1_000): Promise<number> {
     await this.deliverAll();
     let open = 0;
     for (let joinId = 1; joinId <= upTo; joinId++) {
-      frontEnd.coalescer.receive({ type: 'render-lead', key: 'probe', joinId, mayBeStored: false });
+      frontEnd.coalescer.receive({ type: 'flight-lead', key: 'probe', joinId, mayBeStored: false });
       if (frontEnd.toPrimary.splice(0).length === 0) open += 1;
     }
     return open;

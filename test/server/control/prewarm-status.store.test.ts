@@ -2,7 +2,7 @@ import t from 'tap';
 import { findPrewarm } from '../../../server/control/resources/prewarms.ts';
 import type { PrewarmJob } from '../../../store/jobs.ts';
 import { Prewarms } from '../../../store/prewarms.ts';
-import { type ProjectRecord, Records } from '../../../store/records.ts';
+import { type ProjectRecord, ProjectRecords } from '../../../store/records.ts';
 import { testDatabase } from '../../store/connection.ts';
 import { until } from '../../until.ts';
 import { apiErrorText } from '../../worker/listener.ts';
@@ -103,7 +103,7 @@ t.test('the jobs of a prewarming are found by an index', async (t) => {
 
 t.test('a project remembers a number of calls, the newest ones', async (t) => {
   const { db } = await testDatabase(t);
-  const records = new Records<ProjectRecord>(db, 'calls', 3);
+  const records = new ProjectRecords<ProjectRecord>(db, 'calls', 3);
   await records.ensureIndexes();
   const now = Date.now();
   const add = (number: number, id = projectId) =>
