@@ -416,7 +416,7 @@ t.test('each collection in the code is copied, or excluded for a reason', async 
     for (const entry of await readdir(join(rootPath, folder), { recursive: true })) {
       if (!entry.endsWith('.ts') || entry.startsWith('embedded')) continue;
       const text = await readFile(join(rootPath, folder, entry), 'utf8');
-      const named = /(?:\.collection(?:<[^>]+>)?\(|new Records\((?:this\.#)?db, )'(\w+)'/g;
+      const named = /(?:\.collection(?:<[^>]+>)?\(|new ProjectRecords\((?:this\.#)?db, )'(\w+)'/g;
       for (const [, name = ''] of text.matchAll(named)) names.add(name);
     }
   }
