@@ -1,7 +1,6 @@
 import type { Size } from '../geometry.ts';
 import type { SourceKind } from './kinds.ts';
 import type { ColourSpace } from './metadata/colour-space.ts';
-import type { SvgCost } from './svg/filter-cost.ts';
 
 /** Properties of a source, read from its headers. */
 export interface SourceFacts {
@@ -28,8 +27,6 @@ export interface SourceFacts {
   readonly colour: SourceColour;
   /** True for a HEIC that libvips cannot decode; see heic/decode.ts. */
   readonly byLibheif: boolean;
-  /** Cost of rasterising; null except for SVG. */
-  readonly svg: SvgCost | null;
   /** Size of the gain map in pixels; null if absent, and in processes that do not read gain maps. */
   readonly gainMap: Size | null;
 }

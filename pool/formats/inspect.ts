@@ -24,10 +24,7 @@ import {
   requireRasterisable,
   requireScans,
 } from './source-limits.ts';
-import { svgCostOf } from './svg/cost.ts';
-import { readDocument } from './svg/document.ts';
-import { embeddedImages } from './svg/embedded.ts';
-import type { SvgCost } from './svg/filter-cost.ts';
+import { embeddedImages } from './svg/document.ts';
 import { svgDensity, svgSize } from './svg/size.ts';
 import { requireConvertibleColours, unsupportedEncoding } from './unsupported-encodings.ts';
 import { missingDecoder } from './unsupported-formats.ts';
@@ -72,9 +69,10 @@ async function inspectFile(
   options: OpenOptions,
 ): Promise<SourceFacts> {
   const { bytes } = container;
-  const svg = kind === 'svg' ? await inspectSvg(bytes, sourceMaxPixels) : null;
+  const isSvg = kind === 'svg';
+  if (isSvg) await inspectSvg(bytes, sourceMaxPixels);
   const header = await readPageHeader(container, isolated, options);
-  const size = svg === null ? header : svgSize(bytes, header);
+  const size = isSvg ? svgSize(bytes, header) : header;
   // An ICO contains a PNG.
   if (header.format !== (kinds[kind].decoder ?? 'png')) {
     throw unsupported('The source cannot be decoded: its bytes match several formats.');
@@ -92,7 +90,7 @@ async function inspectFile(
   const colour = colourOf(header, !byLibheif || keepsDepth(header));
   // CMYK with alpha has five channels.
   const extraSamples = header.channels > { grey: 2, rgb: 4, other: 5 }[colour.model];
-  if (svg !== null) requireRasterisable(size, svg, sourceMaxPixels);
+  if (isSvg) requireRasterisable(size, kind, sourceMaxPixels);
   else {
     requirePixels(header.width * height * frames, sourceMaxPixels);
     requireScans(container, header.width * height, sourceMaxPixels);
@@ -110,7 +108,6 @@ async function inspectFile(
     extraSamples,
     colour,
     byLibheif,
-    svg,
     gainMap: await gainMapSize(header),
   };
 }
@@ -122,22 +119,18 @@ async function gainMapSize({ gainMap }: Metadata): Promise<Size | null> {
 }
 
 /**
- * librsvg loads no external resources, but a small document can contain documents in data: URLs, entities,
- * large images, repeated elements and filters. Embedded images are decoded completely, so their pixels count
- * like those of any source.
+ * Embedded images are decoded completely, at any rendered size, so their pixels count like those of any source. What
+ * a document costs otherwise, the limits of the process bound.
  */
-async function inspectSvg(source: Uint8Array, maxPixels: number): Promise<SvgCost> {
-  const document = readDocument(source);
-  const cost = svgCostOf(document);
+async function inspectSvg(source: Uint8Array, maxPixels: number): Promise<void> {
   let pixels = 0;
-  for (const image of embeddedImages(document)) {
+  for (const image of embeddedImages(source)) {
     const container = openContainer(image);
     const header = await readHeader(container, true);
     pixels += header.width * header.height;
     requirePixels(pixels, maxPixels);
     requireScans(container, header.width * header.height, maxPixels);
   }
-  return cost;
 }
 
 /** Reads the header of the requested page: pages of a TIFF or a HEIF may differ in size. */
@@ -198,7 +191,7 @@ async function inspectPdf(
   if (!isolated) throw new IsolationRequired();
   const { pages, ...size } = await readPdf(source, page ?? 0);
   if (page !== null) requirePage(page, pages);
-  requireRasterisable(size, null, sourceMaxPixels);
+  requireRasterisable(size, 'pdf', sourceMaxPixels);
   return {
     ...size,
     ...plainFacts,
@@ -214,7 +207,6 @@ const plainFacts = {
   frames: 1,
   timing: null,
   byLibheif: false,
-  svg: null,
   gainMap: null,
   extraSamples: false,
   colour: {

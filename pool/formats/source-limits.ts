@@ -1,8 +1,9 @@
+import { maxFramePixels } from '../bounds.ts';
 import type { Size } from '../geometry.ts';
 import type { Container } from './container/container.ts';
 import { tooLarge } from './errors.ts';
-import type { SvgCost } from './svg/filter-cost.ts';
-import { minSvgPixels, svgPixels, svgScales } from './svg/scale.ts';
+import { kinds, type SourceKind } from './kinds.ts';
+import { svgScales } from './svg/scale.ts';
 
 /** Each frame takes up to 10 ms, even a tiny one (see cost.ts), so all take half of the timeout. */
 const maxFrames = 1_000;
@@ -39,14 +40,10 @@ export function requireScans({ scans }: Container, pixels: number, maxPixels: nu
 }
 
 /** Refuses SVGs and PDFs that cannot be rasterised at any size; no side may be below 1 pixel. */
-export function requireRasterisable(size: Size, cost: SvgCost | null, maxPixels: number): void {
-  const pixels = svgPixels(size, cost, maxPixels);
-  if (pixels < Math.min(minSvgPixels, maxPixels)) {
-    throw tooLarge("The SVG's filters would take too much time or memory.");
-  }
-  const { smallest, largest } = svgScales(size, pixels);
+export function requireRasterisable(size: Size, kind: SourceKind, maxPixels: number): void {
+  const { smallest, largest } = svgScales(size, Math.min(maxFramePixels, maxPixels));
   if (smallest <= largest) return;
   throw tooLarge(
-    `The ${cost === null ? 'PDF' : 'SVG'} is too large or too narrow: ${size.width} x ${size.height}.`,
+    `The ${kinds[kind].label} is too large or too narrow: ${size.width} x ${size.height}.`,
   );
 }

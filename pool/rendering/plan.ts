@@ -2,7 +2,7 @@ import { maxFramePixels, maxOutputPixels, maxRows, maxSide } from '../bounds.ts'
 import type { SourceColour, SourceFacts, Timing } from '../formats/facts.ts';
 import { kinds, type SourceKind } from '../formats/kinds.ts';
 import type { ColourSpace } from '../formats/metadata/colour-space.ts';
-import { svgPixels, svgScale } from '../formats/svg/scale.ts';
+import { svgScale } from '../formats/svg/scale.ts';
 import {
   type Box,
   boundsOfRotated,
@@ -121,26 +121,22 @@ export function makePlan(
   const framePixels = Math.min(maxFramePixels, sourceMaxPixels / frames);
   const { placeholder } = variant;
   const longest = placeholder === null || placeholder === 'json' ? maxSide : maxPlaceholderSide;
-  const rasterPixels = svgPixels(whole, facts.svg, sourceMaxPixels);
   const limits = {
     width: Math.min(longest, variant.maxWidth ?? longest),
     height: Math.min(longest, maxRows / frames),
-    pixels: Math.min(
-      vector ? rasterPixels : framePixels,
-      maxOutputPixels(format, variant.lossless === true) / frames,
-    ),
+    pixels: Math.min(framePixels, maxOutputPixels(format, variant.lossless === true) / frames),
   };
   const rotated = boundsOfRotated(part, variant.rotate);
   // An SVG can be scaled up, but only to the pixels that may be rasterised: a crop or `cover` may rasterise
   // many more pixels than the output has.
   const enlargement = vector
-    ? scaleWithin(whole, maxSide, rasterPixels)
+    ? scaleWithin(whole, maxSide, framePixels)
     : variant.enlarge
       ? Math.max(1, scaleWithin(rotated, 10 * maxSide, sourceMaxPixels / frames))
       : 1;
 
   const box = fitBox(rotated, { ...variant, border: variant.extend }, enlargement, limits);
-  const scale = vector ? svgScale(box.scale, whole, rasterPixels) : null;
+  const scale = vector ? svgScale(box.scale, whole, framePixels) : null;
   const opened = scale ?? 1;
 
   const freeAngle = variant.rotate % 90 !== 0;

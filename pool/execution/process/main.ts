@@ -47,10 +47,10 @@ process.on('message', async (task: TransformTask) => {
   const timer = setInterval(check, checkEveryMs);
   allowGainMaps(task.variant.gainMap);
   const result = await runTask(task, true);
-  clearInterval(timer);
   if (result === null) throw new Error('A transform process cannot isolate its work further.');
-  // Native code that took too long still runs.
+  // Native code that took too long still runs, until the front end kills this process.
   const isRunning = 'error' in result && result.error.code === 'transform_timeout';
+  if (!isRunning) clearInterval(timer);
   send({ type: 'done', result, exhausted: isRunning || isExhausted() });
 });
 

@@ -2,24 +2,7 @@ import { SaxesParser, type SaxesTagNS } from 'saxes';
 import type { ServiceError } from '../../../contract/errors.ts';
 import { bufferOf } from '../bytes.ts';
 import { corrupt, unsupported } from '../errors.ts';
-
-export interface SvgElement {
-  /** Empty in other namespaces: not rendered, but `use` can refer to the children. */
-  readonly name: string;
-  /** Attributes without a prefix. */
-  readonly attributes: ReadonlyMap<string, string>;
-  /** `href` and `xlink:href`: both, because librsvg may follow either one. */
-  readonly hrefs: readonly string[];
-  readonly children: SvgElement[];
-}
-
-export interface SvgDocument {
-  readonly root: SvgElement;
-  readonly byId: ReadonlyMap<string, SvgElement>;
-  readonly elements: readonly SvgElement[];
-  /** The text of each `style` element. */
-  readonly styleSheets: readonly string[];
-}
+import { dataUrlImage, maxEmbedded, unreadableImage } from './embedded.ts';
 
 /** The limit of librsvg's XML parser; here it also bounds the cost of resolving a prefix. */
 const maxDepth = 256;
@@ -35,20 +18,16 @@ const namespaces = {
 };
 
 /**
- * Parses an SVG as librsvg does, as far as it affects the cost. Documents that are not well-formed are
- * refused; librsvg would refuse them too.
+ * Checks a document as far as the limits of the process do not, and finds the images in it that are data: URLs.
+ * Documents that are not well-formed are refused; librsvg would refuse them too.
  *
+ * @returns the bytes of the images, in document order
  * @throws ServiceError source_unsupported, source_corrupt
  */
-export function readDocument(source: Uint8Array): SvgDocument {
-  const elements: SvgElement[] = [];
-  const open: SvgElement[] = [];
-  const byId = new Map<string, SvgElement>();
-  const sheets = new Map<SvgElement, string>();
-  const addText = (text: string) => {
-    const element = open.at(-1);
-    if (element?.name === 'style') sheets.set(element, (sheets.get(element) ?? '') + text);
-  };
+export function embeddedImages(source: Uint8Array): Uint8Array[] {
+  const found: Uint8Array[] = [];
+  let elements = 0;
+  let depth = 0;
   const parser = new SaxesParser({
     xmlns: true,
     position: false,
@@ -60,42 +39,44 @@ export function readDocument(source: Uint8Array): SvgDocument {
     throw corruptSvg(error);
   });
   parser.on('doctype', refuseDeclarations);
-  parser.on('processinginstruction', ({ target, body }) => {
-    if (target === 'xml-stylesheet') refuseEmbeddedStyleSheet(body);
-  });
   parser.on('opentag', (tag) => {
-    if (namespaces.include.includes(tag.uri))
+    if (namespaces.include.includes(tag.uri)) {
       throw unsupported('The SVG includes other documents.');
-    if (open.length === maxDepth || elements.length === maxElements) {
+    }
+    const isSvg = namespaces.svg.includes(tag.uri);
+    if (elements === 0 && !(isSvg && tag.local === 'svg')) throw corruptSvg();
+    elements += 1;
+    depth += 1;
+    if (depth > maxDepth || elements > maxElements) {
       throw unsupported('The SVG has too many elements.');
     }
-    const element = elementOf(tag);
-    const id = element.attributes.get('id');
-    // librsvg uses the first of several elements with the same id.
-    if (id !== undefined && !byId.has(id)) byId.set(id, element);
-    open.at(-1)?.children.push(element);
-    elements.push(element);
-    open.push(element);
+    if (!isSvg || !imageElements.has(tag.local)) return;
+    for (const url of imageUrls(tag)) {
+      const bytes = dataUrlImage(url);
+      if (bytes === null) continue;
+      if (found.length === maxEmbedded) throw unreadableImage();
+      found.push(bytes);
+    }
   });
-  parser.on('closetag', () => open.pop());
-  parser.on('text', addText);
-  parser.on('cdata', addText);
+  parser.on('closetag', () => {
+    depth -= 1;
+  });
   parser.write(decode(source)).close();
-  const [root] = elements;
-  if (root?.name !== 'svg') throw corruptSvg();
-  return { root, byId, elements, styleSheets: [...sheets.values()] };
+  return found;
 }
 
-function elementOf({ uri, local, attributes }: SaxesTagNS): SvgElement {
-  const all = Object.values(attributes);
-  const own = all.filter(({ prefix }) => prefix === '');
-  const hrefs = all.filter((one) => one.local === 'href' && namespaces.href.includes(one.uri));
-  return {
-    name: namespaces.svg.includes(uri) ? local : '',
-    attributes: new Map(own.map((one) => [one.local, one.value])),
-    hrefs: hrefs.map(({ value }) => value),
-    children: [],
-  };
+/** Elements that render the image at their URL. */
+const imageElements: ReadonlySet<string> = new Set(['image', 'feImage']);
+
+/**
+ * The values of `href`, of `xlink:href`, because librsvg may follow either one, and of `path`, which old versions of
+ * Illustrator write and librsvg reads.
+ */
+function imageUrls({ attributes }: SaxesTagNS): string[] {
+  return Object.values(attributes).flatMap(({ local, uri, prefix, value }) => {
+    const isHref = local === 'href' && namespaces.href.includes(uri);
+    return isHref || (local === 'path' && prefix === '') ? [value] : [];
+  });
 }
 
 /** Decodes the encodings that librsvg supports; `sniff` accepts more, which librsvg refuses. */
@@ -130,12 +111,6 @@ function undeclaredEntity(cause: Error): ServiceError {
   const message =
     'The SVG uses an XML entity that is not declared: without declarations there are only &amp;, &lt;, &gt;, &quot; and &apos;.';
   return corrupt(message, cause);
-}
-
-/** Refuses every `&` too: pseudo-attributes may be escaped in ways other than XML's. */
-function refuseEmbeddedStyleSheet(instruction: string): void {
-  if (!/&|data:/i.test(instruction.replace(/[\t\n\r]/g, ''))) return;
-  throw unsupported('The SVG refers to a style sheet in a data: URL.');
 }
 
 const corruptSvg = (cause?: unknown): ServiceError =>

@@ -1,19 +1,8 @@
 import t from 'tap';
-import { Pipeline } from '../../../pool/rendering/pipeline.ts';
-import { findUsedArea } from '../../../pool/rendering/used-area.ts';
 import type { Variant } from '../../../pool/variant.ts';
 import { svg as svgOf } from '../../hostile/inputs/svgs.ts';
-import { drawn, inspected, limits, plain } from '../rendering/drawn.ts';
-import {
-  blue,
-  green,
-  near,
-  type Rgb,
-  red,
-  variant,
-  watermark,
-  yellow,
-} from '../rendering/pictures.ts';
+import { drawn, plain } from '../rendering/drawn.ts';
+import { blue, green, near, type Rgb, red, watermark, yellow } from '../rendering/pictures.ts';
 
 const clear = [0, 0, 0, 0];
 
@@ -91,18 +80,6 @@ t.test('a huge SVG is trimmed at a smaller size', async (t) => {
     t.same(half.size, [100, 50]);
     t.ok(near(half.at(50, 10), clear) && near(half.at(50, 40), red));
   }
-});
-
-t.test('an SVG with many surfaces is trimmed at a size that fits in memory', async (t) => {
-  const steps = '<feFlood flood-color="red"/>'.repeat(125);
-  const drawing = svg(`<filter id="f">${steps}</filter><rect filter="url(#f)"/>`, 4000, 4000);
-  const facts = await inspected(drawing, limits.sourceMaxPixels);
-  const scales: (number | null)[] = [];
-  await findUsedArea(facts, variant({ trim: 10 }), limits.sourceMaxPixels, (scale) => {
-    scales.push(scale);
-    return new Pipeline(drawing, facts, { animated: false, scale }, limits);
-  });
-  t.same(scales, [1024 / 4000], '128 surfaces of 1024 x 1024 have 512 MiB');
 });
 
 t.test('an SVG that cannot be rasterised at any size is too large', async (t) => {

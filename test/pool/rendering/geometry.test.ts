@@ -32,8 +32,6 @@ const box = (width: number, height: number, fit: Fit, more: Partial<Variant> = {
 };
 const enlarge = { enlarge: true };
 const vector = (width: number, height: number) => facts(width, height, { kind: 'svg' });
-const filtered = (surfaces: number) =>
-  facts(4000, 4000, { kind: 'svg', svg: { surfaces, work: 0 } });
 const gif = (width: number, height: number, frames: number) =>
   facts(width, height, { kind: 'gif', frames });
 const lossless = (format: OutputFormat) => ({ formats: [format], lossless: true });
@@ -98,7 +96,6 @@ const rows: readonly Row[] = [
   ['an SVG without size', vector(100, 50), {}, '100 x 50'],
   ['an SVG beyond the limits', vector(100_000, 50_000), {}, '8944 x 4472, fill'],
   ['an SVG, cover', vector(10, 1000), box(1000, 1000, 'cover'), '100 x 100, cover'],
-  ['an SVG with many surfaces', filtered(127), {}, '1024 x 1024, fill'],
 
   ['limit of all frames', gif(1000, 1000, 100), { formats: ['webp'] }, '1000 x 1000'],
   [

@@ -62,7 +62,6 @@ export function sourceFacts(width: number, height: number, changes: Partial<Sour
       space: null,
     },
     byLibheif: false,
-    svg: null,
     gainMap: null,
     ...changes,
   } satisfies SourceFacts;

@@ -15,9 +15,8 @@ t.test('documents that are slow to parse are inspected in a bounded time', async
   const documents: Record<string, string> = {
     'many elements': '<g/>'.repeat(400_000),
     'many prefixes': `${'<g>'.repeat(200)}${'<x xlink:href=""/>'.repeat(50_000)}${'</g>'.repeat(200)}`,
-    'a style sheet of brackets': `<style>${'{('.repeat(500_000)}</style>`,
-    'many rules': `<style>${'a{fill:url(#a)}'.repeat(20_000)}</style>`,
-    'a chain of references': repeatedText(1000, (n) => `<use id="u${n}" href="#u${n + 1}"/>`),
+    'many attributes': `<g ${repeatedText(200_000, (n) => `a${n}="" `)}/>`,
+    'a long data: URL': `<image href="data:,${'%41'.repeat(2_000_000)}"/>`,
   };
   for (const [what, inner] of Object.entries(documents)) {
     // CPU time of this process; quadratic work would take minutes.
@@ -26,25 +25,6 @@ t.test('documents that are slow to parse are inspected in a bounded time', async
     const { user, system } = process.cpuUsage(begun);
     t.ok(user + system < 15_000_000, `${what}: ${user + system} us`);
   }
-});
-
-t.test('long chains of references are refused', async (t) => {
-  const group = (n: number) => `<g id="g${n}"><use href="#g${n + 1}"/></g>`;
-  const chain = (count: number) =>
-    svg(`<defs>${repeatedText(count, group)}</defs><use href="#g0"/>`);
-  await t.rejects(inspected(chain(20_000), 1e8), { code: 'source_unsupported' });
-  await t.resolves(inspected(chain(200), 1e8));
-});
-
-t.test('an SVG with many surfaces or slow filters is rasterised smaller', async (t) => {
-  const filtered = (filter: string, side?: number) =>
-    svg(`<filter id="f">${filter}</filter><rect width="9" height="9" filter="url(#f)"/>`, side);
-  const floods = filtered('<feFlood flood-color="red"/>'.repeat(253));
-  t.same((await drawn(floods, { width: 4000 })).size, [724, 724]);
-  const slow = filtered('<feTurbulence numOctaves="9"/>', 10_000);
-  t.same((await inspected(slow, 1e8)).svg, { work: 750, surfaces: 3 });
-  const { width } = await drawn(slow, { width: 10_000 });
-  t.ok(width >= 1900 && width <= 2000, `${width}`);
 });
 
 t.test('usual drawings are rasterised at the requested size', async (t) => {
