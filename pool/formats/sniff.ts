@@ -62,7 +62,7 @@ function hasBrand(...brands: readonly string[]) {
 /**
  * The index of the root element's `<`, or of the internal subset before it; null if the root is not svg.
  * Only an XML declaration, processing instructions, comments and a document type may precede the root. A
- * document type with an internal subset only has to name the root element: `readDocument` refuses internal
+ * document type with an internal subset only has to name the root element: `embeddedImages` refuses internal
  * subsets with a specific error.
  *
  * @param text the bytes of a document, one character each

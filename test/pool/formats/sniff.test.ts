@@ -29,7 +29,7 @@ t.test('an SVG is detected by its root element', async (t) => {
     ['<?xml version="1.0" encoding="ISO-8859-1"?><svg/>', 'svg'],
     ['<?xml version="1.0" encoding="UTF-16"?><svg/>', null],
     ['<!DOCTYPE svg SYSTEM "a>b"><svg>', 'svg'],
-    // `readDocument` refuses the internal subset.
+    // `embeddedImages` refuses the internal subset.
     ['<!DOCTYPE svg [ ]><svg>', 'svg'],
     ['<!DOCTYPE html [ ]><svg>', null],
     ['<!DOCTYPE html SYSTEM "><svg "><html>', null],
