@@ -15,7 +15,7 @@ export function imageFreshness(
   return { sourceAge, stateKeys };
 }
 
-/** The cache key of a source's state. It begins as those of the source's images, so that a purge deletes it. */
+/** The cache key of an input's state. It begins as those of images of that source, so that a purge deletes it. */
 function stateKey(project: string, tag: string, version: string | null): string {
   const digest = hash('sha256', ['state of an input', project, tag, version ?? ''].join('\n'));
   return keyPrefix(project, tag) + digest.slice(0, 32);
