@@ -1,0 +1,315 @@
+import { ServiceError } from '../../contract/errors.ts';
+import type { FairShare, Owner } from '../fair-share.ts';
+import type { EngineSettings } from '../settings.ts';
+import { SingleFlight } from '../single-flight.ts';
+import { noObserver, runStage, type Stage, type StageObserver } from '../stages.ts';
+import { hasLoop, loopIdOf } from './cdn-loop.ts';
+import { Connections } from './connections.ts';
+import {
+  type Fetched,
+  type FetchOptions,
+  fetchSource,
+  type NotModified,
+  notAllowed,
+  type Validators,
+} from './fetch.ts';
+import { type FetchSlot, FetchSlots } from './fetch-slots.ts';
+import { AddressGuard, type Resolver } from './guard.ts';
+import type { Origin, OriginOf } from './origin.ts';
+import { NameResolver } from './resolver.ts';
+import type { SharedMemory } from './shared-memory.ts';
+import { TrustedEndpoints } from './trusted-endpoints.ts';
+
+export type FetchSettings = Pick<
+  EngineSettings,
+  | 'fetchConcurrency'
+  | 'privateSources'
+  | 'sourcePorts'
+  | 'dnsServers'
+  | 'sourceMaxBytes'
+  | 'sourceTimeoutMs'
+  | 'own'
+>;
+
+export interface FetchesEnvironment<S> {
+  /** The bytes of all sources. */
+  readonly memory: SharedMemory;
+  /** The shares of projects in the bytes of sources that are in use. */
+  readonly budget: FairShare;
+  /** Unix ms. */
+  readonly date: () => number;
+  readonly resolve?: Resolver | undefined;
+  /** Called with the bytes that have arrived, before those who wait for them get them. */
+  readonly onFetched: (key: string, fetched: FetchedSource) => S;
+  /** Called with a failure of a source. */
+  readonly onFailed: (key: string, failed: Failed) => void;
+}
+
+export interface FetchedSource extends Fetched {
+  /** Of all redirects. */
+  readonly hosts: readonly string[];
+  /** When the fetch began, Unix ms. */
+  readonly fetchedAt: number;
+  /** The bytes count against the share of the fetch's project. */
+  readonly owner: Owner;
+}
+
+export interface FetchRequest {
+  /** The id of the project whose shares of slots and bytes the fetch counts against. */
+  readonly project: string;
+  /** The project's allowlist; called with the canonical host of every redirect. */
+  readonly allowed: (host: string) => boolean;
+  readonly signal: AbortSignal;
+  /** Lower priority than live requests: waits for a slot instead of being refused. */
+  readonly background?: boolean;
+  /** Aborts when a live request begins to wait for background work. */
+  readonly promoted?: AbortSignal;
+  readonly stages?: StageObserver;
+  /** Default: plain HTTP requests. */
+  readonly originOf?: OriginOf | undefined;
+}
+
+export interface Failed {
+  readonly failure: ServiceError;
+  /** The project whose request started the fetch. */
+  readonly project: string;
+  /** The hosts of the redirects before the failure. */
+  readonly hosts: readonly string[];
+}
+
+/** Errors that are not failures of the source. */
+const notCached = new Set(['overloaded', 'source_not_allowed', 'internal_error']);
+
+/** Maximum idle connections, as a multiple of the fetch slots. */
+const keptFactor = 4;
+
+export type Outcome<S> =
+  | {
+      readonly source: S;
+      readonly bytes: number;
+      readonly hosts: readonly string[];
+      readonly fetchMs: number;
+    }
+  | Failed
+  | { readonly notModified: NotModified; readonly hosts: readonly string[] }
+  /** None of the waiting requests may use the host that the source redirects to. */
+  | { readonly refused: string; readonly hosts: readonly string[] };
+
+/** A request for bytes only if they have changed. */
+export interface Conditional {
+  readonly validators: Validators;
+  /** The key of the changed bytes. */
+  readonly key: string;
+}
+
+/** A fetch in progress. */
+interface Fetch {
+  /** Null for plain HTTP requests. */
+  readonly origin: Origin | null;
+  /** When it was requested, Unix ms. */
+  readonly since: number;
+  readonly slot: FetchSlot;
+  readonly owner: Owner;
+  readonly signal: AbortSignal;
+  /** Null for an unconditional fetch. */
+  readonly conditional: Conditional | null;
+  /** The waiting requests. */
+  readonly waiting: Set<Pick<FetchRequest, 'allowed'>>;
+}
+
+/**
+ * The fetches in progress. Requests for one key share one fetch, which follows a redirect if one of those who wait may
+ * use its host. Each fetch has a slot, and counts against the shares of its project.
+ */
+export class Fetches<S> {
+  readonly guard: AddressGuard;
+  readonly #settings: FetchSettings;
+  readonly #environment: FetchesEnvironment<S>;
+  readonly #loopId: string;
+  readonly #connections: Connections;
+  readonly #network: Pick<FetchOptions, 'guard' | 'connections'>;
+  readonly #trusted: TrustedEndpoints;
+  readonly #slots: FetchSlots;
+  readonly #flights = new SingleFlight<string, Outcome<S>>();
+  readonly #fetches = new Map<string, Fetch>();
+  #fetchCount = 0;
+  #followers = 0;
+
+  constructor(settings: FetchSettings, environment: FetchesEnvironment<S>) {
+    const { privateSources, sourcePorts, own, fetchConcurrency, sourceTimeoutMs } = settings;
+    const names = new NameResolver({
+      servers: settings.dnsServers,
+      searched: (name) => this.guard.names(name),
+    });
+    const resolve = environment.resolve ?? ((name) => names.resolve(name));
+    this.#settings = settings;
+    this.#environment = environment;
+    this.guard = new AddressGuard({ privateSources, sourcePorts, own, resolve });
+    this.#slots = new FetchSlots(fetchConcurrency);
+    this.#loopId = loopIdOf(own);
+    const connectionLimits = {
+      perOrigin: fetchConcurrency,
+      kept: keptFactor * fetchConcurrency,
+      timeoutMs: sourceTimeoutMs,
+    };
+    this.#connections = new Connections(this.guard, connectionLimits);
+    this.#network = { guard: this.guard, connections: this.#connections };
+    this.#trusted = new TrustedEndpoints({ own, resolve, sourcePorts: [] }, connectionLimits);
+  }
+
+  /**
+   * The outcome of the fetch in progress for a key, or of a new one.
+   *
+   * @param key of the shared fetch
+   * @param conditional null for an unconditional fetch
+   */
+  run(
+    key: string,
+    url: URL,
+    origin: Origin | null,
+    request: FetchRequest,
+    conditional: Conditional | null = null,
+  ): Promise<Outcome<S>> {
+    const join = () => this.#join(key, url, origin, request, conditional);
+    if (conditional !== null || !this.#flights.has(key)) return join();
+    this.#followers += 1;
+    return runStage(request.stages ?? noObserver, 'coalesce', join, () => ({ role: 'follower' }));
+  }
+
+  /** When the fetch in progress for a key was requested, Unix ms; undefined for none. */
+  since(key: string): number | undefined {
+    return this.#fetches.get(key)?.since;
+  }
+
+  /** True when a CDN-Loop header shows that a fetch of this deployment caused the request. */
+  isOwn(cdnLoop: string): boolean {
+    return hasLoop(cdnLoop, this.#loopId);
+  }
+
+  stats() {
+    return {
+      /** Fetches in flight, their limit, and the total of refused live fetches. */
+      fetching: this.#slots.running,
+      concurrency: this.#slots.limit,
+      rejected: this.#slots.rejected,
+      connections: this.#connections.open + this.#trusted.open,
+      /** Total fetches started, and requests that waited for another one's fetch. */
+      fetches: this.#fetchCount,
+      followers: this.#followers,
+    };
+  }
+
+  /** Aborts the fetches in progress, and closes all connections. */
+  async close(reason: ServiceError): Promise<void> {
+    this.#flights.abort(reason);
+    await Promise.all([this.#connections.destroy(), this.#trusted.destroy()]);
+  }
+
+  async #join(
+    key: string,
+    url: URL,
+    origin: Origin | null,
+    request: FetchRequest,
+    conditional: Conditional | null,
+  ): Promise<Outcome<S>> {
+    const { promoted, signal, stages = noObserver } = request;
+    signal.throwIfAborted();
+    const owner: Owner = { project: request.project, host: url.host };
+    const background = request.background === true && promoted?.aborted !== true;
+    if (!background && this.#fetches.get(key)?.slot.promote(owner) === false) {
+      throw this.#slots.overloaded();
+    }
+    // Outside of the shared call: others must not get the refusal of this project.
+    const slot = this.#flights.has(key) ? null : this.#slots.enter(owner, background);
+    const joined = this.#flights.run(
+      key,
+      (running) => {
+        if (slot === null) throw new Error('a fetch needs a slot');
+        const since = this.#environment.date();
+        const waiting: Fetch['waiting'] = new Set();
+        const fetch = { origin, slot, owner, signal: running, since, conditional, waiting };
+        this.#fetches.set(key, fetch);
+        return this.#fetch(key, url, fetch, stages).finally(() => {
+          slot.release();
+          if (this.#fetches.get(key) === fetch) this.#fetches.delete(key);
+        });
+      },
+      signal,
+    );
+    const waiting = this.#fetches.get(key)?.waiting;
+    const waitingRequest = { allowed: request.allowed };
+    waiting?.add(waitingRequest);
+    const promote = () => this.#fetches.get(key)?.slot.promote(owner);
+    if (!promoted?.aborted) promoted?.addEventListener('abort', promote, { once: true });
+    return joined.finally(() => {
+      waiting?.delete(waitingRequest);
+      promoted?.removeEventListener('abort', promote);
+    });
+  }
+
+  async #fetch(key: string, url: URL, fetch: Fetch, stages: StageObserver): Promise<Outcome<S>> {
+    await fetch.slot.admitted(fetch.signal);
+    this.#fetchCount += 1;
+    const stage = stages.begin('fetch', { host: url.hostname });
+    try {
+      const outcome = await this.#fetchInStage(key, url, fetch, stage);
+      if ('source' in outcome) stage.end({ bytes: outcome.bytes });
+      else if ('notModified' in outcome) stage.end({ bytes: 0 });
+      else stage.fail('failure' in outcome ? outcome.failure : notAllowed(outcome.refused));
+      return outcome;
+    } catch (error) {
+      stage.fail(error);
+      throw error;
+    }
+  }
+
+  async #fetchInStage(key: string, url: URL, fetch: Fetch, stage: Stage): Promise<Outcome<S>> {
+    const { origin, conditional, signal, since } = fetch;
+    const { budget, memory, onFetched, onFailed } = this.#environment;
+    const hosts = [url.hostname];
+    let refused: string | null = null;
+    const allowed = (host: string) => {
+      const isAllowed = [...fetch.waiting].some((request) => request.allowed(host));
+      if (isAllowed) hosts.push(host);
+      else refused = host;
+      return isAllowed;
+    };
+    const started = performance.now();
+    try {
+      const trusted = origin?.trustedUrl ?? null;
+      const network = trusted === null ? this.#network : this.#trusted.at(trusted);
+      const fetched = await (origin?.fetch ?? fetchSource)(url, {
+        ...network,
+        loopId: this.#loopId,
+        traceHeaders: stage.headers,
+        allowed,
+        maxBytes: this.#settings.sourceMaxBytes,
+        budget,
+        owner: fetch.owner,
+        memory,
+        timeoutMs: this.#settings.sourceTimeoutMs,
+        signal,
+        ...(conditional && { validators: conditional.validators }),
+      });
+      const fetchMs = performance.now() - started;
+      if (fetched.bytes === null) return { notModified: fetched, hosts };
+      const source = onFetched(conditional?.key ?? key, {
+        ...fetched,
+        hosts,
+        fetchedAt: since,
+        owner: fetch.owner,
+      });
+      return { source, bytes: fetched.bytes.byteLength, hosts, fetchMs };
+    } catch (error) {
+      if (signal.aborted) throw signal.reason;
+      if (refused !== null) return { refused, hosts };
+      const failure =
+        error instanceof ServiceError
+          ? error
+          : new ServiceError('internal_error', 'The source could not be fetched.', error);
+      const failed = { failure, hosts, project: fetch.owner.project };
+      if (conditional === null && !notCached.has(failure.code)) onFailed(key, failed);
+      return failed;
+    }
+  }
+}
