@@ -39,7 +39,7 @@ export class Client {
   ): Promise<readonly Finished[]> {
     const { finished } = await this.#generator.send({
       next: () => this.#planned(next()),
-      pace: { rate },
+      pace: { rate, firstDueAt: performance.now() },
       continues: () => !signal.aborted,
     });
     return finished;

@@ -13,9 +13,14 @@ const batch = 64;
 export interface Sending {
   /** The next request; null when there are no more. */
   readonly next: () => PlannedRequest | null;
-  /** Requests per second (open loop), or the number of clients (closed loop). */
-  readonly pace: { readonly rate: number } | { readonly clients: number };
-  /** Whether a request that is due at a time, by `performance.now()`, is sent. */
+  /**
+   * Open loop: requests per second, and when the first is due; closed loop: the number of clients. Times are
+   * ms of `performance.now()`.
+   */
+  readonly pace:
+    | { readonly rate: number; readonly firstDueAt: number }
+    | { readonly clients: number };
+  /** Whether a request that is due at a time is sent. */
   readonly continues: (dueAt: number) => boolean;
   readonly onFinished?: (request: Finished) => void;
 }
@@ -63,14 +68,13 @@ export class Generator {
       return { finished, stoppedAt };
     }
     const open: Promise<void>[] = [];
-    const beganAt = performance.now();
-    for (let dueAt = beganAt; continues(dueAt); ) {
+    for (let dueAt = pace.firstDueAt; continues(dueAt); ) {
       while (performance.now() < dueAt) await sleep(Math.max(0, dueAt - performance.now()));
       if (open.length % batch === 0) await nextEventLoopTurn();
       const planned = next();
       if (planned === null) break;
       open.push(sendOne(planned, dueAt));
-      dueAt = beganAt + (1_000 * open.length) / pace.rate;
+      dueAt = pace.firstDueAt + (1_000 * open.length) / pace.rate;
     }
     await Promise.all(open);
     return { finished, stoppedAt };
@@ -144,7 +148,9 @@ async function runClass(
   await sleep(firstAt - performance.now());
   if ('rate' in planned) {
     const continues = (dueAt: number) => dueAt < lastAt;
-    const { finished } = await generator.send({ next, pace: planned, continues });
+    // A late timer delays requests, but does not leave any out.
+    const pace = { rate: planned.rate, firstDueAt: firstAt };
+    const { finished } = await generator.send({ next, pace, continues });
     return resultOf(finished, { beganAt, fromAt, untilAt: lastAt, isClosedLoop: false });
   }
   const { requests = Number.POSITIVE_INFINITY, atLeast = 0 } = planned;

@@ -50,6 +50,15 @@ t.test('an open loop does not wait for responses, which may not come', async (t)
   t.match(statuses, { 200: 20, UND_ERR_HEADERS_TIMEOUT: 20 });
 });
 
+t.test('an open loop that begins late sends every request', async (t) => {
+  const url = await serve(t, (_request, response) => {
+    response.end();
+  });
+  const running = run({ url, first: 0, rate: 200 }, { seconds: 0.2 });
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 50);
+  t.equal((await running).counts.miss, 40);
+});
+
 t.test(
   'clients of a closed loop wait for their responses, and it ends after its requests',
   async (t) => {
