@@ -16,7 +16,7 @@ export interface Input {
   /** The formats of fonts are not checked before they are used. */
   readonly isFont: boolean;
   /** Whether a canonical host may be fetched from; also called for every redirect. */
-  readonly isAllowed: (host: string) => boolean;
+  readonly isAllowedHost: (host: string) => boolean;
 }
 
 /** All files of an image: its source, and those of the layers in their order. */
@@ -33,24 +33,24 @@ const anyHost = () => true;
  * The files of an image. The project configured the watermark's URL, so its host need not be on the allowlist.
  *
  * @param version of the source; null for none
- * @param isAllowed whether a canonical host is on the project's allowlist
+ * @param isAllowedHost whether a canonical host is on the project's allowlist
  */
 export function imageInputs(
   source: URL,
   version: string | null,
   { layers }: Pick<Variant, 'layers'>,
-  isAllowed: Input['isAllowed'],
+  isAllowedHost: Input['isAllowedHost'],
 ): Inputs {
-  const ofSource = { url: source, tag: sourceTag(source), version, isFont: false, isAllowed };
+  const ofSource = { url: source, tag: sourceTag(source), version, isFont: false, isAllowedHost };
   const ofLayers = (layers ?? []).flatMap((layer, index): Input[] => {
     const text = layerUrl(layer);
     if (text === null) return [];
     const url = new URL(text);
     const isFont = layer.kind === 'text';
     const isWatermark = layer.kind === 'image' && layer.isWatermark;
-    const hosts = isWatermark ? anyHost : isAllowed;
+    const hosts = isWatermark ? anyHost : isAllowedHost;
     const tag = sourceTag(url);
-    return [{ url, tag, layer: index, version: null, isFont, isAllowed: hosts }];
+    return [{ url, tag, layer: index, version: null, isFont, isAllowedHost: hosts }];
   });
   return [{ ...ofSource, layer: null }, ...ofLayers];
 }
@@ -62,7 +62,7 @@ export const watermarkInput = (url: URL): Input => ({
   layer: null,
   version: null,
   isFont: false,
-  isAllowed: anyHost,
+  isAllowedHost: anyHost,
 });
 
 /** The tags of an image. */

@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache';
 import { ServiceError } from '../contract/errors.ts';
 import { canonicalUrl } from '../contract/hosts.ts';
 import type { Input } from './inputs.ts';
-import type { OriginOf } from './source/origin.ts';
+import type { LoaderOf } from './source/source-loader.ts';
 
 /**
  * Age from which a failure is checked again, in ms: as long as failures of other sources are cached. The
@@ -28,13 +28,13 @@ export interface LayerInput {
   readonly project: string;
   readonly input: Input;
   /** Default: plain HTTP requests. */
-  readonly originOf?: OriginOf | undefined;
+  readonly loaderOf?: LoaderOf | undefined;
 }
 
 /** All spellings of a URL have the same key. */
-function keyOf({ project, input, originOf }: LayerInput): string {
+function keyOf({ project, input, loaderOf }: LayerInput): string {
   const canonical = canonicalUrl(input.url);
-  const identity = originOf?.(canonical)?.identity ?? '';
+  const identity = loaderOf?.(canonical)?.identity ?? '';
   return `${project} ${input.isFont} ${identity} ${canonical.href}`;
 }
 

@@ -9,7 +9,7 @@ import { type Input, type Inputs, ofInput } from './inputs.ts';
 import { LayerFailures, type LayerInput } from './layer-failures.ts';
 import type { EngineSettings } from './settings.ts';
 import type { NotModified, Validators } from './source/fetch.ts';
-import type { OriginOf } from './source/origin.ts';
+import type { LoaderOf } from './source/source-loader.ts';
 import { type AcquireOptions, type SourceLease, Sources } from './source/sources.ts';
 import type { StageObserver } from './stages.ts';
 import type { ImagePurges } from './validity.ts';
@@ -29,7 +29,7 @@ export interface ImageRequest {
   readonly sharedWait?: SharedWait;
   readonly stages?: StageObserver;
   /** Of all inputs. Default: plain HTTP requests. */
-  readonly originOf?: OriginOf;
+  readonly loaderOf?: LoaderOf;
   /**
    * Called before a render, with nothing fetched yet. Resolves with a function for its end, or rejects with the
    * error of a project that may not render.
@@ -104,12 +104,12 @@ export class Producer {
 
   /** As `Engine.checkLayer`. */
   async checkLayer(layer: LayerInput, signal: AbortSignal): Promise<void> {
-    const { project, input, originOf } = layer;
+    const { project, input, loaderOf } = layer;
     const deadline = AbortSignal.timeout(this.#checkWithinMs);
     const options = { project, signal: AbortSignal.any([signal, deadline]), background: true };
     try {
-      const { isAllowed: allowed } = input;
-      const lease = await this.#acquire(input, { ...options, allowed, originOf });
+      const { isAllowedHost } = input;
+      const lease = await this.#acquire(input, { ...options, isAllowedHost, loaderOf });
       try {
         // The next picture with a font checks its bytes.
         if (!input.isFont) {
@@ -152,8 +152,8 @@ export class Producer {
     const answer = await this.sources.revalidate(input.url, validators, {
       project: request.project,
       version: versionOf(input, request),
-      allowed: input.isAllowed,
-      originOf: request.originOf,
+      isAllowedHost: input.isAllowedHost,
+      loaderOf: request.loaderOf,
       background: true,
       promoted,
       signal,
@@ -162,11 +162,11 @@ export class Producer {
   }
 
   /** @throws ServiceError of a layer that could not be used recently */
-  requireUsableLayers({ inputs, variant, project, originOf }: ImageRequest): void {
+  requireUsableLayers({ inputs, variant, project, loaderOf }: ImageRequest): void {
     for (const input of inputs) {
       if (input.layer === null) continue;
       try {
-        this.#layerFailures.requireUsable({ project, input, originOf });
+        this.#layerFailures.requireUsable({ project, input, loaderOf });
       } catch (error) {
         throw ofInput(variant, input, error);
       }
@@ -201,7 +201,7 @@ export class Producer {
         ...miss,
         version: versionOf(input, miss),
         notBefore: miss.states()[index]?.changedAt ?? 0,
-        allowed: input.isAllowed,
+        isAllowedHost: input.isAllowedHost,
       });
     } catch (error) {
       throw ofInput(miss.variant, input, error);
@@ -209,12 +209,12 @@ export class Producer {
   }
 
   /** Remembers the failure of a layer. */
-  #remember(error: unknown, { inputs, project, originOf }: Miss): void {
+  #remember(error: unknown, { inputs, project, loaderOf }: Miss): void {
     if (!(error instanceof ServiceError)) return;
     const input = inputs.find(({ layer }) => layer !== null && layer === error.details.layer);
     // The words, which anyone may give, fail with other codes than the font.
     if (input === undefined || (input.isFont && !error.code.startsWith('source_'))) return;
-    this.#layerFailures.set({ project, input, originOf }, error);
+    this.#layerFailures.set({ project, input, loaderOf }, error);
   }
 
   async #acquire(input: Input, options: AcquireOptions): Promise<SourceLease> {

@@ -35,7 +35,7 @@ import { sameSiteOnly } from './http/same-site.ts';
 import { Delivery } from './image/deliver.ts';
 import { isPurged } from './image/image-purges.ts';
 import { logLayerFailures } from './image/layer-failures.ts';
-import { Origins } from './origins/origins.ts';
+import { SourceLoaders } from './origins/source-loaders.ts';
 import { ProjectCache } from './project-cache.ts';
 import type { Readiness } from './readiness.ts';
 import { routes } from './routes.ts';
@@ -84,7 +84,7 @@ class FrontEnd {
   readonly #diskCacheReporter: DiskCacheReporter;
   readonly #metrics = new FrontEndMetrics();
   readonly #keyring: Keyring;
-  readonly #origins: Origins;
+  readonly #loaders: SourceLoaders;
   readonly #usage: UsageRecorder;
   readonly #delivery: Delivery;
   readonly #webConsole: WebConsole | null;
@@ -169,7 +169,7 @@ class FrontEnd {
     const { registry } = this.#metrics;
     const telemetry = new ImageTelemetry(registry, this.#usage.totals, logFailures(log));
     this.#keyring = new Keyring(settings.encryptionKeys);
-    this.#origins = new Origins({ entries: settings.origins, keyring: this.#keyring, log });
+    this.#loaders = new SourceLoaders({ entries: settings.origins, keyring: this.#keyring, log });
     this.#delivery = new Delivery({
       engine: this.#engine,
       projects: this.#projects,
@@ -178,7 +178,7 @@ class FrontEnd {
         isBackgroundToken(await secret.find(), target, token, Date.now()),
       admitRender: (project) => this.#usage.limits.admit(project),
       onLayerFailure: logLayerFailures(log),
-      originsOf: (latest) => this.#origins.of(latest),
+      loadersOf: (latest) => this.#loaders.of(latest),
       cacheTagHeaders: settings.cacheTagHeaders,
       now: Date.now,
     });
@@ -319,12 +319,12 @@ class FrontEnd {
         callbacks: hookSecret === null ? null : new Callbacks(db),
         usage: this.#usage,
         keyring: this.#keyring,
-        origins: this.#origins,
+        loaders: this.#loaders,
         fonts,
         baseUrl,
         checkWatermark: (project, url, signal) => {
-          const originOf = this.#origins.of(() => project);
-          const layer = { project: project._id, input: watermarkInput(url), originOf };
+          const loaderOf = this.#loaders.of(() => project);
+          const layer = { project: project._id, input: watermarkInput(url), loaderOf };
           return this.#engine.checkLayer(layer, signal);
         },
         onChange: (project) => void this.#projects.apply(project),

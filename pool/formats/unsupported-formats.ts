@@ -61,8 +61,8 @@ const formats: readonly (readonly [string, readonly Matcher[], advice: string | 
 
 const headBytes = 200;
 
-/** The response of an origin. */
-interface OriginResponse {
+/** The response with a source. */
+interface SourceResponse {
   readonly bytes: Uint8Array;
   /** Null if the origin sent none. */
   readonly contentType: string | null;
@@ -73,7 +73,7 @@ interface OriginResponse {
  * @throws ServiceError source_unsupported, with the content type
  */
 export function requireSupportedFormat(
-  { bytes, contentType }: OriginResponse,
+  { bytes, contentType }: SourceResponse,
   allowed: AllowedFormats,
 ): void {
   const kind = sniff(bytes);

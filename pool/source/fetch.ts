@@ -26,7 +26,7 @@ export interface FetchOptions extends Deadline, Omit<BodyLimits, 'length'> {
   /** Default: 5. */
   readonly maxRedirects?: number;
   /** Called with the canonical host of every redirect. */
-  readonly allowed: (host: string) => boolean;
+  readonly isAllowedHost: (host: string) => boolean;
   /** The validators of known bytes, sent to the URL that they belong to; absent for an unconditional fetch. */
   readonly validators?: Validators;
 }
@@ -86,7 +86,7 @@ const headers = {
 
 /**
  * Fetches a source. Follows at most 5 redirects, each of which is checked like the first URL, and by
- * `allowed`. Accepts the statuses 200 and 203, and 304 for a conditional request. Other statuses without a
+ * `isAllowedHost`. Accepts the statuses 200 and 203, and 304 for a conditional request. Other statuses without a
  * code of their own are source_unreachable, including 206, because no range was requested, and redirects that
  * cannot be followed.
  *
@@ -101,7 +101,7 @@ async function follow(
   options: FetchOptions,
   report: (step: string) => void,
 ): Promise<Fetched | NotModified> {
-  const { guard, allowed, maxRedirects = defaultMaxRedirects } = options;
+  const { guard, isAllowedHost, maxRedirects = defaultMaxRedirects } = options;
   guard.check(first);
   let url = canonicalUrl(first);
   let credentials = options.credentials ?? {};
@@ -130,7 +130,7 @@ async function follow(
     // Another scheme, host or port: not even sent again if a later redirect leads back.
     if (target.origin !== url.origin) credentials = {};
     url = target;
-    if (!allowed(url.hostname)) throw notAllowed(url.hostname);
+    if (!isAllowedHost(url.hostname)) throw notAllowed(url.hostname);
   }
 }
 

@@ -15,9 +15,9 @@ import {
 } from './fetch.ts';
 import { type FetchSlot, FetchSlots } from './fetch-slots.ts';
 import { AddressGuard, type Resolver } from './guard.ts';
-import type { Origin, OriginOf } from './origin.ts';
 import { NameResolver } from './resolver.ts';
 import type { SharedMemory } from './shared-memory.ts';
+import type { LoaderOf, SourceLoader } from './source-loader.ts';
 import { TrustedEndpoints } from './trusted-endpoints.ts';
 
 export type FetchSettings = Pick<
@@ -58,7 +58,7 @@ export interface FetchRequest {
   /** The id of the project whose shares of slots and bytes the fetch counts against. */
   readonly project: string;
   /** The project's allowlist; called with the canonical host of every redirect. */
-  readonly allowed: (host: string) => boolean;
+  readonly isAllowedHost: (host: string) => boolean;
   readonly signal: AbortSignal;
   /** Lower priority than live requests: waits for a slot instead of being refused. */
   readonly background?: boolean;
@@ -66,7 +66,7 @@ export interface FetchRequest {
   readonly promoted?: AbortSignal;
   readonly stages?: StageObserver;
   /** Default: plain HTTP requests. */
-  readonly originOf?: OriginOf | undefined;
+  readonly loaderOf?: LoaderOf | undefined;
 }
 
 export interface Failed {
@@ -105,7 +105,7 @@ export interface Conditional {
 /** A fetch in progress. */
 interface Fetch {
   /** Null for plain HTTP requests. */
-  readonly origin: Origin | null;
+  readonly loader: SourceLoader | null;
   /** When it was requested, Unix ms. */
   readonly since: number;
   readonly slot: FetchSlot;
@@ -114,7 +114,7 @@ interface Fetch {
   /** Null for an unconditional fetch. */
   readonly conditional: Conditional | null;
   /** The waiting requests. */
-  readonly waiting: Set<Pick<FetchRequest, 'allowed'>>;
+  readonly waiting: Set<Pick<FetchRequest, 'isAllowedHost'>>;
 }
 
 /**
@@ -166,11 +166,11 @@ export class Fetches<S> {
   run(
     key: string,
     url: URL,
-    origin: Origin | null,
+    loader: SourceLoader | null,
     request: FetchRequest,
     conditional: Conditional | null = null,
   ): Promise<Outcome<S>> {
-    const join = () => this.#join(key, url, origin, request, conditional);
+    const join = () => this.#join(key, url, loader, request, conditional);
     if (conditional !== null || !this.#flights.has(key)) return join();
     this.#followers += 1;
     return runStage(request.stages ?? noObserver, 'coalesce', join, () => ({ role: 'follower' }));
@@ -208,7 +208,7 @@ export class Fetches<S> {
   async #join(
     key: string,
     url: URL,
-    origin: Origin | null,
+    loader: SourceLoader | null,
     request: FetchRequest,
     conditional: Conditional | null,
   ): Promise<Outcome<S>> {
@@ -227,7 +227,7 @@ export class Fetches<S> {
         if (slot === null) throw new Error('a fetch needs a slot');
         const since = this.#environment.date();
         const waiting: Fetch['waiting'] = new Set();
-        const fetch = { origin, slot, owner, signal: running, since, conditional, waiting };
+        const fetch = { loader, slot, owner, signal: running, since, conditional, waiting };
         this.#fetches.set(key, fetch);
         return this.#fetch(key, url, fetch, stages).finally(() => {
           slot.release();
@@ -237,7 +237,7 @@ export class Fetches<S> {
       signal,
     );
     const waiting = this.#fetches.get(key)?.waiting;
-    const waitingRequest = { allowed: request.allowed };
+    const waitingRequest = { isAllowedHost: request.isAllowedHost };
     waiting?.add(waitingRequest);
     const promote = () => this.#fetches.get(key)?.slot.promote(owner);
     if (!promoted?.aborted) promoted?.addEventListener('abort', promote, { once: true });
@@ -264,25 +264,25 @@ export class Fetches<S> {
   }
 
   async #fetchInStage(key: string, url: URL, fetch: Fetch, stage: Stage): Promise<Outcome<S>> {
-    const { origin, conditional, signal, since } = fetch;
+    const { loader, conditional, signal, since } = fetch;
     const { budget, memory, onFetched, onFailed } = this.#environment;
     const hosts = [url.hostname];
     let refused: string | null = null;
-    const allowed = (host: string) => {
-      const isAllowed = [...fetch.waiting].some((request) => request.allowed(host));
+    const isAllowedHost = (host: string) => {
+      const isAllowed = [...fetch.waiting].some((request) => request.isAllowedHost(host));
       if (isAllowed) hosts.push(host);
       else refused = host;
       return isAllowed;
     };
     const started = performance.now();
     try {
-      const trusted = origin?.trustedUrl ?? null;
+      const trusted = loader?.trustedUrl ?? null;
       const network = trusted === null ? this.#network : this.#trusted.at(trusted);
-      const fetched = await (origin?.fetch ?? fetchSource)(url, {
+      const fetched = await (loader?.fetch ?? fetchSource)(url, {
         ...network,
         loopId: this.#loopId,
         traceHeaders: stage.headers,
-        allowed,
+        isAllowedHost,
         maxBytes: this.#settings.sourceMaxBytes,
         budget,
         owner: fetch.owner,

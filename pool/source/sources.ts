@@ -13,8 +13,8 @@ import {
   type FetchSettings,
 } from './fetches.ts';
 import type { AddressGuard, Resolver } from './guard.ts';
-import type { Origin } from './origin.ts';
 import { SharedMemory } from './shared-memory.ts';
+import type { SourceLoader } from './source-loader.ts';
 
 export type SourceSettings = FetchSettings &
   Pick<EngineSettings, 'sourceHeldBytes' | 'sourceCacheBytes'>;
@@ -137,8 +137,8 @@ export class Sources {
     options.signal.throwIfAborted();
     this.guard.check(url);
     const target = canonicalUrl(url);
-    const origin = options.originOf?.(target) ?? null;
-    const key = this.#keyOf(target, origin, options);
+    const loader = options.loaderOf?.(target) ?? null;
+    const key = this.#keyOf(target, loader, options);
     for (let attempt = 1; ; attempt += 1) {
       if (this.#closed !== null) throw this.#closed;
       // Keeps a source cached while its variants are prewarmed one after the other.
@@ -148,7 +148,7 @@ export class Sources {
         return this.#lease(cached, options.project, null);
       }
       const outcome =
-        this.#failures.get(key) ?? (await this.#fetches.run(key, target, origin, options));
+        this.#failures.get(key) ?? (await this.#fetches.run(key, target, loader, options));
       checkHosts(outcome.hosts, options);
       if ('source' in outcome) {
         if (!isAllocated(outcome.source)) continue;
@@ -162,7 +162,7 @@ export class Sources {
       }
       if ('notModified' in outcome) throw new Error('an unconditional request got 304');
       // A request that may use the host has joined after the redirect was refused, and tries again.
-      if (!options.allowed(outcome.refused)) throw notAllowed(outcome.refused);
+      if (!options.isAllowedHost(outcome.refused)) throw notAllowed(outcome.refused);
     }
   }
 
@@ -179,12 +179,12 @@ export class Sources {
     options.signal.throwIfAborted();
     this.guard.check(url);
     const target = canonicalUrl(url);
-    const origin = options.originOf?.(target) ?? null;
-    const key = this.#keyOf(target, origin, options);
+    const loader = options.loaderOf?.(target) ?? null;
+    const key = this.#keyOf(target, loader, options);
     if (this.#closed !== null) throw this.#closed;
     // Not shared with unconditional fetches, nor with another project, which may know other bytes.
     const ownKey = `${key} revalidated by ${options.project}`;
-    const outcome = await this.#fetches.run(ownKey, target, origin, options, { validators, key });
+    const outcome = await this.#fetches.run(ownKey, target, loader, options, { validators, key });
     checkHosts(outcome.hosts, options);
     if ('notModified' in outcome) return outcome.notModified;
     if ('source' in outcome) return this.#lease(outcome.source, options.project, outcome.fetchMs);
@@ -194,10 +194,10 @@ export class Sources {
   /** The key of the cache and of shared fetches. */
   #keyOf(
     { href }: URL,
-    origin: Origin | null,
+    loader: SourceLoader | null,
     { version = null, notBefore = 0 }: AcquireOptions,
   ): string {
-    const url = origin === null ? href : `${href} of ${origin.identity}`;
+    const url = loader === null ? href : `${href} of ${loader.identity}`;
     const key = version === null ? url : `${url} ${version}`;
     const fetchedAt = this.#cache.peek(key)?.fetchedAt ?? this.#fetches.since(key);
     const isOutdated = fetchedAt !== undefined && fetchedAt < notBefore;
@@ -284,6 +284,6 @@ export class Sources {
 }
 
 /** Requires that this request may use every host of the redirects. */
-function checkHosts(hosts: readonly string[], { allowed }: AcquireOptions): void {
-  for (const host of hosts) if (!allowed(host)) throw notAllowed(host);
+function checkHosts(hosts: readonly string[], { isAllowedHost }: AcquireOptions): void {
+  for (const host of hosts) if (!isAllowedHost(host)) throw notAllowed(host);
 }

@@ -7,7 +7,7 @@ import type { Prewarms } from '../../store/prewarms.ts';
 import type { Project, Projects } from '../../store/projects.ts';
 import type { PurgeHooks } from '../../store/purge-hooks.ts';
 import type { PurgeRecords } from '../../store/purge-records.ts';
-import type { Origins } from '../origins/origins.ts';
+import type { SourceLoaders } from '../origins/source-loaders.ts';
 import { requireProject } from '../project-cache.ts';
 import type { UsageRecorder } from '../usage/usage.ts';
 
@@ -24,7 +24,7 @@ export interface Services {
   readonly callbacks: Pick<Callbacks, 'add' | 'requireRoom'> | null;
   readonly usage: Pick<UsageRecorder, 'days'>;
   readonly keyring: Keyring;
-  readonly origins: Pick<Origins, 'isOperators'>;
+  readonly loaders: Pick<SourceLoaders, 'isOperators'>;
   /** The operator's folder; null for none. */
   readonly fonts: string | null;
   readonly baseUrl: string;

@@ -6,17 +6,18 @@ import type { HttpApp } from './server.ts';
 
 /**
  * The path and the query of a request target. A server must accept an absolute URL (RFC 9112, 3.2.2); its
- * authority is ignored, as the Host header is.
+ * authority is ignored, as the Host header is, so that the origin-form (3.2.1) remains.
  */
 export function splitTarget(target: string): { path: string; query: string } {
-  let origin = target.startsWith('/') ? target : target.replace(/^https?:\/\/[^/?#]*/i, '');
-  if (origin === '' || origin.startsWith('?')) origin = `/${origin}`;
+  let originForm = target.startsWith('/') ? target : target.replace(/^https?:\/\/[^/?#]*/i, '');
+  if (originForm === '' || originForm.startsWith('?')) originForm = `/${originForm}`;
   // Node decodes the target as Latin-1; clients that send non-ASCII bytes send UTF-8.
-  if (/[\x80-\xff]/.test(origin)) origin = Buffer.from(origin, 'latin1').toString('utf8');
-  const mark = origin.indexOf('?');
+  if (/[\x80-\xff]/.test(originForm))
+    originForm = Buffer.from(originForm, 'latin1').toString('utf8');
+  const mark = originForm.indexOf('?');
   return mark === -1
-    ? { path: origin, query: '' }
-    : { path: origin.slice(0, mark), query: origin.slice(mark + 1) };
+    ? { path: originForm, query: '' }
+    : { path: originForm.slice(0, mark), query: originForm.slice(mark + 1) };
 }
 
 /** A request to Node's HTTP server, which keeps responses to pipelined requests in order. */

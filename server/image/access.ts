@@ -6,7 +6,7 @@ import { type ImageAddress, imagePrefix, sourceInPath } from './address.ts';
 import { percentEncode } from './source-url.ts';
 
 /** Whether a project's allowlist contains a host, with or without a trailing dot. */
-export function allows(project: Project, host: string): boolean {
+export function isAllowedHost(project: Project, host: string): boolean {
   const canonical = canonicalHost(host);
   return canonical !== null && hostMatches(project.allowedOrigins, canonical);
 }
@@ -45,7 +45,7 @@ export function signature(secret: string, text: string): string {
 
 /** @throws ServiceError source_not_allowed when the allowlist does not contain the source's host */
 export function checkSource(project: Project, source: URL): void {
-  if (allows(project, source.hostname)) return;
+  if (isAllowedHost(project, source.hostname)) return;
   throw new ServiceError(
     'source_not_allowed',
     `The host ${source.hostname} is not on the project's allowlist.`,

@@ -3,13 +3,13 @@ import { ServiceError } from '../../contract/errors.ts';
 import type { CacheResult, Engine, ImageRequest } from '../../pool/engine.ts';
 import type { Inputs } from '../../pool/inputs.ts';
 import { imageInputs, imageTags } from '../../pool/inputs.ts';
-import type { OriginOf } from '../../pool/source/origin.ts';
+import type { LoaderOf } from '../../pool/source/source-loader.ts';
 import { runStage } from '../../pool/stages.ts';
 import type { Project } from '../../store/projects.ts';
 import type { Headers, HttpRequest, HttpResponse } from '../http/request.ts';
 import { type ProjectCache, type ProjectState, projectNotFound } from '../project-cache.ts';
 import type { ImageTelemetry, ObservedRequest } from '../telemetry/image-telemetry.ts';
-import { allows, checkSignature, checkSource } from './access.ts';
+import { checkSignature, checkSource, isAllowedHost } from './access.ts';
 import { readAddress } from './address.ts';
 import { cachingHeaders, isConstant, notStored } from './caching.ts';
 import { combinedError, fallbackHeaders, isReplaceable, withoutSourceArea } from './fallback.ts';
@@ -41,7 +41,7 @@ export interface DeliveryEnvironment {
   readonly projects: ProjectCache;
   readonly telemetry: ImageTelemetry;
   /** How sources are fetched for a project. */
-  readonly originsOf: (latest: () => Project) => OriginOf;
+  readonly loadersOf: (latest: () => Project) => LoaderOf;
   /** Whether a token is valid for a request's target and marks the request as background work. */
   readonly isBackground: (target: string, token: string) => Promise<boolean>;
   /** Rejects when a project has reached a limit; resolves with a function for the end of the render. */
@@ -67,7 +67,7 @@ interface CheckedRequest extends Omit<ImageRequest, 'inputs' | 'purges' | 'fresh
   /** Of the source; null for none. */
   readonly version: string | null;
   /** Whether a canonical host is on the project's allowlist. */
-  readonly allowed: (host: string) => boolean;
+  readonly isAllowedHost: (host: string) => boolean;
   /** The latest known state of the project. */
   readonly latest: () => Project;
   readonly stages: ObservedRequest;
@@ -162,11 +162,11 @@ export class Delivery {
     const checked = {
       project: project._id,
       latest,
-      originOf: this.#environment.originsOf(latest),
+      loaderOf: this.#environment.loadersOf(latest),
       source,
       version: options.v ?? null,
       variant: resolveVariant(options, hints, accepted, project, layers),
-      allowed: (host: string) => allows(project, host),
+      isAllowedHost: (host: string) => isAllowedHost(project, host),
       background,
       stages: observed,
       admitRender: () => admitRender(this.#environment.projects.latest(project)),
@@ -297,10 +297,10 @@ export class Delivery {
   }
 }
 
-type InputsRequest = Pick<CheckedRequest, 'source' | 'version' | 'variant' | 'allowed'>;
+type InputsRequest = Pick<CheckedRequest, 'source' | 'version' | 'variant' | 'isAllowedHost'>;
 
-const inputsOf = ({ source, version, variant, allowed }: InputsRequest): Inputs =>
-  imageInputs(source, version, variant, allowed);
+const inputsOf = ({ source, version, variant, isAllowedHost }: InputsRequest): Inputs =>
+  imageInputs(source, version, variant, isAllowedHost);
 
 /** @returns the bytes of the body, or 0 when the client has disconnected */
 function send(request: HttpRequest, response: HttpResponse): number {

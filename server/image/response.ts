@@ -47,7 +47,7 @@ function serverTiming({ tier, timings = {} }: Pick<CacheResult, 'tier' | 'timing
  */
 export function imageHeaders(
   image: Pick<Image, 'contentType' | 'etag' | 'warnings'>,
-  origin: Pick<CacheResult, 'tier' | 'timings'>,
+  result: Pick<CacheResult, 'tier' | 'timings'>,
   caching: Headers,
   download: string | null = null,
   tags: Headers = [],
@@ -64,8 +64,8 @@ export function imageHeaders(
     ...(image.warnings === undefined
       ? []
       : [['x-image-warning', image.warnings.join(', ')] as const]),
-    ['x-cache', origin.tier],
-    ['server-timing', serverTiming(origin)],
+    ['x-cache', result.tier],
+    ['server-timing', serverTiming(result)],
   ];
 }
 

@@ -4,7 +4,7 @@ import { Command } from 'commander';
 import { settingsFromCommandLine } from '../../contract/settings/command-line.ts';
 import { maxPicturesText } from '../../contract/settings/table.ts';
 import { percentEncode } from '../image/source-url.ts';
-import { type FolderOrigin, picturesIn, startFolderOrigin } from './folder-origin.ts';
+import { type PictureServer, picturesIn, startPictureServer } from './picture-server.ts';
 import { startTemporaryService } from './temporary-service.ts';
 
 /** `npm run serve -- <folder>`: a service for the pictures of a folder. */
@@ -15,7 +15,7 @@ const projectId = 'prj_localpictures000';
 const exampleCount = 3;
 /** Pictures on the page. */
 const maxListed = 100;
-const originPortOffset = 2;
+const picturePortOffset = 2;
 
 const command = new Command('serve')
   .description(
@@ -41,9 +41,9 @@ async function existingFolder(path: string): Promise<string> {
 }
 
 /** Uses the same port at each start if it is free: sources keep their URLs. */
-async function startOrigin(folder: string, port: number): Promise<FolderOrigin> {
+async function startPictures(folder: string, port: number): Promise<PictureServer> {
   const fixed = port <= 65_535 ? port : 0;
-  return startFolderOrigin(folder, fixed).catch(() => startFolderOrigin(folder, 0));
+  return startPictureServer(folder, fixed).catch(() => startPictureServer(folder, 0));
 }
 
 /** A setting of this command, which its options can change and the environment cannot. */
@@ -51,13 +51,13 @@ const own = (variable: string, value = ''): Record<string, string> =>
   options.has(variable) ? {} : { [variable]: value };
 
 /** Percent-encoded, because terminals do not recognise parentheses as part of a URL. */
-const urlAt = (origin: FolderOrigin, path: string): string =>
-  `${origin.url}/${path.split(sep).map(percentEncode).join('/')}`;
+const urlAt = (server: PictureServer, path: string): string =>
+  `${server.url}/${path.split(sep).map(percentEncode).join('/')}`;
 
 async function serve(): Promise<void> {
   const folder = await existingFolder(command.args[0] ?? '');
-  const origin = await startOrigin(folder, given.port + originPortOffset);
-  const sources = (await picturesIn(folder, maxListed + 1)).map((path) => urlAt(origin, path));
+  const pictures = await startPictures(folder, given.port + picturePortOffset);
+  const sources = (await picturesIn(folder, maxListed + 1)).map((path) => urlAt(pictures, path));
   let listed = [projectId, ...sources.slice(0, maxListed)];
   while (listed.join(' ').length > maxPicturesText) listed = listed.slice(0, -1);
 
@@ -70,18 +70,18 @@ async function serve(): Promise<void> {
       SERVICE_OPS_PORT: '0',
       // The URLs can be guessed; pages of other sites must not read private pictures.
       SERVICE_CROSS_SITE: 'off',
-      // No worker runs; the service fetches nothing from the worker's port, which the origin may use.
+      // No worker runs; the service fetches nothing from the worker's port, which the picture server may use.
       SERVICE_WORKER_PORT: String(given.port),
-      SERVICE_PRIVATE_SOURCES: `127.0.0.1/32:${origin.port}`,
+      SERVICE_PRIVATE_SOURCES: `127.0.0.1/32:${pictures.port}`,
       SERVICE_CONSOLE_PICTURES: listed.join(' '),
     },
     project: {
       id: projectId,
       name: 'Pictures',
-      origin: `${origin.url}/`,
+      origin: `${pictures.url}/`,
       allowedOrigins: ['127.0.0.1'],
     },
-    close: () => origin.close(),
+    close: () => pictures.close(),
   });
 
   const urlOf = (source: string) => `${settings.baseUrl}/img/${source}?project=${projectId}&w=800`;
@@ -95,7 +95,7 @@ async function serve(): Promise<void> {
 ${count < sources.length ? `\nThe page lists the first ${count}.\n` : ''}
 A picture's URL:
 
-  ${urlOf(`${origin.url}/<path>`)}
+  ${urlOf(`${pictures.url}/<path>`)}
 ${examples.length === 0 ? '\nThere are no pictures in it yet.\n' : `\nFor example:\n\n${examples.join('\n')}\n`}
 Instead of w=800: h, fmt, q, fit, blur and others (docs/parameters.md). The API key, for the project's
 defaults and presets: ${key}. Ctrl-C ends it.

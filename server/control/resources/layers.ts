@@ -6,7 +6,7 @@ import {
 import type { LayerFields, StoredLayer } from '../../../store/layer.ts';
 import type { PresetValue } from '../../../store/preset.ts';
 import type { Project } from '../../../store/projects.ts';
-import { allows } from '../../image/access.ts';
+import { isAllowedHost } from '../../image/access.ts';
 import {
   type LayerField,
   type LayerKind,
@@ -173,7 +173,7 @@ function checkSource(
 ): void {
   if (value === undefined) return;
   const url = new URL(String(value));
-  if (!allows(project, url.hostname)) rejectInvalid([`${field} must be on an allowed host`]);
+  if (!isAllowedHost(project, url.hostname)) rejectInvalid([`${field} must be on an allowed host`]);
   const hostError = privateHostError(url, guard);
   if (hostError !== null) rejectInvalid([`${field} ${hostError}`]);
 }

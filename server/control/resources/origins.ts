@@ -99,7 +99,7 @@ type Origin = BodyOf<typeof origin>;
 type OriginInput = BodyOf<typeof originInput>;
 
 /** By host. Clients can write the secrets, but not read them. */
-const origins = new NamedParts<OriginInput, Origin, 'guard' | 'keyring' | 'origins'>({
+const origins = new NamedParts<OriginInput, Origin, 'guard' | 'keyring' | 'loaders'>({
   singular: 'origin',
   plural: 'origins',
   title: 'private origin',
@@ -112,7 +112,7 @@ const origins = new NamedParts<OriginInput, Origin, 'guard' | 'keyring' | 'origi
     if (services.keyring.isEmpty) {
       rejectInvalid(['origins need SERVICE_ENCRYPTION_KEYS, which the operator has not set']);
     }
-    if (services.origins.isOperators(projectId, host)) {
+    if (services.loaders.isOperators(projectId, host)) {
       rejectInvalid([`the operator has configured the origin of ${host}`]);
     }
     readTarget(host, input, services.guard);

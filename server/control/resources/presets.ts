@@ -1,6 +1,6 @@
 import { isPresetName, type PresetParameters, presetNamePattern } from '../../../store/preset.ts';
 import type { Project } from '../../../store/projects.ts';
-import { allows } from '../../image/access.ts';
+import { isAllowedHost } from '../../image/access.ts';
 import { type ParameterName, parameterNames } from '../../image/parameters.ts';
 import { findPreset, presetOptions } from '../../image/preset.ts';
 import {
@@ -116,7 +116,7 @@ function presetErrors(preset: PresetParameters): string[] {
 
 function checkFallback(project: Project, { parameters }: PresetInput): void {
   const { fallback } = presetOptions(parameters);
-  if (fallback === undefined || allows(project, new URL(fallback).hostname)) return;
+  if (fallback === undefined || isAllowedHost(project, new URL(fallback).hostname)) return;
   rejectInvalid(['parameters.fallback must be on an allowed host']);
 }
 

@@ -3,7 +3,7 @@ import type { AddressGuard } from '../../../pool/source/guard.ts';
 import { prewarmIdPattern } from '../../../store/identifiers.ts';
 import { type QueuedJob, QueueFull } from '../../../store/jobs.ts';
 import type { Project } from '../../../store/projects.ts';
-import { allows } from '../../image/access.ts';
+import { isAllowedHost } from '../../image/access.ts';
 import { readCallback } from '../callback.ts';
 import { privateHostError, readUrl, urlRule } from '../hosts-and-urls.ts';
 import { parameterSchema, ruledParameter } from '../image-schemas.ts';
@@ -269,6 +269,6 @@ export async function queuePrewarm(
 function sourceError(source: URL | null, project: Project, guard: AddressGuard): string | null {
   if (source === null) return urlRule;
   const { hostname } = source;
-  if (!allows(project, hostname)) return `must be on an allowed host; ${hostname} is not`;
+  if (!isAllowedHost(project, hostname)) return `must be on an allowed host; ${hostname} is not`;
   return privateHostError(source, guard);
 }

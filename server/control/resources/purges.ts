@@ -1,5 +1,5 @@
 import { sourceTag } from '../../../pool/inputs.ts';
-import { allows } from '../../image/access.ts';
+import { isAllowedHost } from '../../image/access.ts';
 import { cdnProjectTag, cdnSourceTag } from '../../image/image-purges.ts';
 import { readCallback } from '../callback.ts';
 import { readUrl, urlRule } from '../hosts-and-urls.ts';
@@ -156,7 +156,8 @@ export async function purgeImages(
     const source = readUrl(text);
     // The watermark's host need not be on the allowlist.
     const isUsed =
-      source !== null && (allows(project, source.hostname) || sourceTag(source) === watermarkTag);
+      source !== null &&
+      (isAllowedHost(project, source.hostname) || sourceTag(source) === watermarkTag);
     const rule = source === null ? urlRule : 'must be on an allowed host, or the watermark';
     if (source === null || !isUsed) errors.push(`sources[${index}] (${excerpt(text)}) ${rule}`);
     else sources.set(sourceTag(source), source);

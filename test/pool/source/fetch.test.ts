@@ -259,7 +259,7 @@ function openFetches(t: Test) {
       loopId: 'images.example:443',
       guard,
       connections,
-      allowed: () => true,
+      isAllowedHost: () => true,
       maxBytes: 1_000_000,
       budget,
       owner,

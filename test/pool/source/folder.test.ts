@@ -3,7 +3,7 @@ import { chmod, mkdir, open, rename, symlink, utimes, writeFile } from 'node:fs/
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import t, { type Test } from 'tap';
-import { folderOrigin } from '../../../pool/source/folder-origin.ts';
+import { folderLoader } from '../../../pool/source/folder-loader.ts';
 import { temporaryFolder } from '../../temporary-root.ts';
 import { until } from '../../until.ts';
 import { client, failureOf, openSources } from './origin.ts';
@@ -39,16 +39,16 @@ async function pictureFolder(t: Test) {
   await symlink('sub/b.jpg', join(folder, 'inside.jpg'));
   await symlink('loop.jpg', join(folder, 'loop.jpg'));
   spawnSync('mkfifo', [join(folder, 'pipe.jpg')]);
-  const originOf = () => folderOrigin('pictures', folder);
+  const loaderOf = () => folderLoader('pictures', folder);
   const sources = openSources(t);
   const read = async (path: string) => {
     const url = new URL(`https://static.example${path}`);
-    const lease = await sources.acquire(url, client({ originOf }));
+    const lease = await sources.acquire(url, client({ loaderOf }));
     lease.release();
     return lease;
   };
   const textOf = async (path: string) => Buffer.from((await read(path)).bytes).toString();
-  return { base, folder, outside, sources, originOf, read, textOf };
+  return { base, folder, outside, sources, loaderOf, read, textOf };
 }
 
 t.test('the path of a URL names a file in the folder', async (t) => {
@@ -115,7 +115,7 @@ t.test('no other file can be read', async (t) => {
 });
 
 t.test('a folder of the path that becomes a link gives no access to other files', async (t) => {
-  const { folder, outside, originOf, base } = await pictureFolder(t);
+  const { folder, outside, loaderOf, base } = await pictureFolder(t);
   await writeFile(join(outside, 'b.jpg'), 'outside');
   await symlink(outside, join(base, 'link'));
   let ended = false;
@@ -135,7 +135,7 @@ t.test('a folder of the path that becomes a link gives no access to other files'
   const wanted = new URL('https://static.example/sub/b.jpg');
   for (let attempt = 0; attempt < 1_000; attempt += 1) {
     const url = new URL(`?${attempt}`, wanted);
-    const result = await sources.acquire(url, client({ originOf })).catch(() => null);
+    const result = await sources.acquire(url, client({ loaderOf })).catch(() => null);
     if (result !== null) seen.add(Buffer.from(result.bytes).toString());
     result?.release();
   }
@@ -145,7 +145,7 @@ t.test('a folder of the path that becomes a link gives no access to other files'
 });
 
 t.test('limits and failures are those of other sources', async (t) => {
-  const { folder, base, read, originOf } = await pictureFolder(t);
+  const { folder, base, read, loaderOf } = await pictureFolder(t);
   t.equal((await failureOf(read('/empty.jpg'))).code, 'source_corrupt');
   await writeFile(join(folder, 'large.jpg'), Buffer.alloc(1_000_001));
   t.equal((await failureOf(read('/large.jpg'))).code, 'source_too_large');
@@ -172,16 +172,16 @@ t.test('limits and failures are those of other sources', async (t) => {
   const sources = openSources(t);
   const signal = AbortSignal.abort(new Error('the client left'));
   const url = new URL('https://static.example/a.jpg');
-  await t.rejects(sources.acquire(url, client({ originOf, signal })), /the client left/);
+  await t.rejects(sources.acquire(url, client({ loaderOf, signal })), /the client left/);
 });
 
 t.test('a file is read again only if it has changed', async (t) => {
-  const { folder, sources, originOf } = await pictureFolder(t);
+  const { folder, sources, loaderOf } = await pictureFolder(t);
   const url = new URL('https://static.example/a.jpg');
-  const first = await sources.acquire(url, client({ originOf }));
+  const first = await sources.acquire(url, client({ loaderOf }));
   const { validators } = first;
   first.release();
-  const ask = (known = validators) => sources.revalidate(url, known, client({ originOf }));
+  const ask = (known = validators) => sources.revalidate(url, known, client({ loaderOf }));
   t.equal((await ask()).bytes, null);
   t.equal((await ask({ ...validators, etag: null })).bytes, null, 'by its date');
   await utimes(join(folder, 'a.jpg'), 1, 1);
@@ -194,12 +194,12 @@ t.test('a file is read again only if it has changed', async (t) => {
 });
 
 t.test('a limited number of files is read at a time', async (t) => {
-  const { folder, originOf } = await pictureFolder(t);
-  const origin = originOf();
+  const { folder, loaderOf } = await pictureFolder(t);
+  const origin = loaderOf();
   const sources = openSources(t, { fetchConcurrency: 64 });
   const names = Array.from({ length: 30 }, (_, index) => `many${index}.jpg`);
   for (const name of names) await writeFile(join(folder, name), name);
-  const options = client({ originOf: () => origin });
+  const options = client({ loaderOf: () => origin });
   const texts = names.map(async (name) => {
     const lease = await sources.acquire(new URL(`https://static.example/${name}`), options);
     return Buffer.from(lease.bytes).toString();
@@ -223,7 +223,7 @@ t.test('hanging reads of one folder delay the reads of all folders', async (t) =
   await until('three reads hang', () => held.length === 3);
   const impatient = openSources(t, { sourceTimeoutMs: 200 });
   const url = new URL('https://other.example/a.jpg');
-  const late = await failureOf(impatient.acquire(url, client({ originOf: other.originOf })));
+  const late = await failureOf(impatient.acquire(url, client({ loaderOf: other.loaderOf })));
   t.match(late, { code: 'source_timeout', message: /the folder of other\.example/ });
   for (const resolve of held) resolve();
   t.same(await Promise.all(ended), ['picture a', 'picture b', 'picture b']);
@@ -238,7 +238,7 @@ t.test('files are closed, and their bytes are released', async (t) => {
 });
 
 t.test('bytes are released whenever the client leaves while a file is closed', async (t) => {
-  const { folder, originOf } = await pictureFolder(t);
+  const { folder, loaderOf } = await pictureFolder(t);
   const handles = await fileHandles(join(folder, 'a.jpg'));
   const { createReadStream } = handles;
   let close: (closeFile: () => Promise<void>) => Promise<void>;
@@ -258,7 +258,7 @@ t.test('bytes are released whenever the client leaves while a file is closed', a
   const outcomes = new Set<string>();
   const readWith = async (signal: AbortSignal) => {
     const url = new URL('https://static.example/a.jpg');
-    await sources.acquire(url, client({ originOf, signal })).then(
+    await sources.acquire(url, client({ loaderOf, signal })).then(
       (lease) => {
         outcomes.add('read');
         lease.release();

@@ -5,20 +5,20 @@ import type { Dispatcher } from 'undici';
 import { ServiceError } from '../../../contract/errors.ts';
 import { FairShare } from '../../../pool/fair-share.ts';
 import { AddressGuard } from '../../../pool/source/guard.ts';
-import { headerOrigin } from '../../../pool/source/header-origin.ts';
+import { headerLoader } from '../../../pool/source/header-loader.ts';
 import { SharedMemory } from '../../../pool/source/shared-memory.ts';
 import { client, failureOf, openSources, startOrigin } from './origin.ts';
 
 const secret = 'Bearer secret-of-the-test';
 const credentials = { authorization: secret, 'x-token': 'other-secret' };
-const originOf = () => headerOrigin('a', credentials);
+const loaderOf = () => headerLoader('a', credentials);
 
 t.test('headers are sent with the request, and to the same origin after a redirect', async (t) => {
   const origin = await startOrigin(t, ({ url }, response) => {
     if (url === '/first') response.writeHead(302, { location: '/second' }).end();
     else response.end('picture');
   });
-  await openSources(t).acquire(origin.url('/first'), client({ originOf }));
+  await openSources(t).acquire(origin.url('/first'), client({ loaderOf }));
   t.equal(origin.requests.length, 2);
   for (const { headers } of origin.requests) t.match(headers, credentials);
 });
@@ -42,7 +42,7 @@ t.test('headers are not sent to another host or port, nor after a redirect back'
   const sources = openSources(t, { privateSources: ['127.0.0.1:*', 'localhost:*'] });
   for (const target of targets) {
     const url = origin.url(`/?${encodeURIComponent(target)}`);
-    await sources.acquire(url, client({ originOf }));
+    await sources.acquire(url, client({ loaderOf }));
   }
   const all = [...origin.requests, ...other.requests];
   const sent = all.filter(({ headers }) => headers.authorization !== undefined);
@@ -77,14 +77,14 @@ t.test('headers are not sent from https to http', async (t) => {
     connections,
     signal,
     loopId: 'a',
-    allowed: () => true,
+    isAllowedHost: () => true,
     timeoutMs: 10_000,
     maxBytes: 1_000_000,
     budget: new FairShare(1_000_000, 1_000_000),
     owner: { project: 'p', host: 'h' },
     memory: new SharedMemory(1_000_000),
   };
-  await originOf().fetch(new URL('https://photos.example/a.jpg'), options);
+  await loaderOf().fetch(new URL('https://photos.example/a.jpg'), options);
   t.match(requests, [
     { origin: 'https://photos.example', headers: credentials },
     {
@@ -92,7 +92,7 @@ t.test('headers are not sent from https to http', async (t) => {
       headers: { authorization: undefined, 'x-token': undefined },
     },
   ]);
-  const plain = originOf().fetch(new URL('http://photos.example/a.jpg'), options);
+  const plain = loaderOf().fetch(new URL('http://photos.example/a.jpg'), options);
   t.match(await failureOf(plain), { code: 'source_blocked', message: /over https only/ });
   t.equal(requests.length, 2, 'nothing was sent');
 });
@@ -113,7 +113,7 @@ t.test('errors do not contain headers', async (t) => {
   });
   const sources = openSources(t);
   for (const index of answers.keys()) {
-    const error = await failureOf(sources.acquire(origin.url(`/${index}`), client({ originOf })));
+    const error = await failureOf(sources.acquire(origin.url(`/${index}`), client({ loaderOf })));
     t.type(error, ServiceError);
     t.notMatch(inspect(error, { depth: 9 }), /secret/, error.message);
   }
@@ -126,8 +126,8 @@ t.test('bytes, failures and fetches are not shared between identities', async (t
   });
   const sources = openSources(t);
   const read = async (path: string, name: string | null) => {
-    const own = () => (name === null ? null : headerOrigin(name, { authorization: name }));
-    const lease = await sources.acquire(origin.url(path), client({ originOf: own }));
+    const own = () => (name === null ? null : headerLoader(name, { authorization: name }));
+    const lease = await sources.acquire(origin.url(path), client({ loaderOf: own }));
     return Buffer.from(lease.bytes).toString();
   };
   const names = ['a', 'b', null, 'a'];
@@ -147,7 +147,7 @@ t.test('a source with headers is revalidated', async (t) => {
     else response.setHeader('etag', '"1"').end('picture');
   });
   const sources = openSources(t);
-  const { validators } = await sources.acquire(origin.url(), client({ originOf }));
+  const { validators } = await sources.acquire(origin.url(), client({ loaderOf }));
   t.same(validators.etag, '"1"');
-  t.equal((await sources.revalidate(origin.url(), validators, client({ originOf }))).bytes, null);
+  t.equal((await sources.revalidate(origin.url(), validators, client({ loaderOf }))).bytes, null);
 });

@@ -118,7 +118,7 @@ export function client(changes: Partial<AcquireOptions> = {}): AcquireOptions {
   clients += 1;
   return {
     project: `p${clients}`,
-    allowed: () => true,
+    isAllowedHost: () => true,
     signal: new AbortController().signal,
     ...changes,
   };

@@ -14,7 +14,7 @@ t.test('relative redirects and those to other hosts are followed', async (t) => 
     const checked: string[] = [];
     const lease = await openSources(t).acquire(
       origin.url('/a', 'a.example'),
-      client({ allowed: (host) => checked.push(host) > 0 }),
+      client({ isAllowedHost: (host) => checked.push(host) > 0 }),
     );
     t.equal(Buffer.from(lease.bytes).toString(), `b.example:${origin.port}/c`, String(status));
     t.ok(checked.includes('b.example'), 'without the trailing dot');
@@ -63,7 +63,7 @@ t.test('every redirect is checked', async (t) => {
     const failure = await failureOf(
       openSources(t, { own }).acquire(
         origin.url('/', 'a.example'),
-        client({ allowed: (host) => host !== 'stranger.example' }),
+        client({ isAllowedHost: (host) => host !== 'stranger.example' }),
       ),
     );
     t.equal(failure.code, code, location);

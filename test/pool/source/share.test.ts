@@ -68,7 +68,7 @@ async function openRedirecting(
   });
   const sources = openSources(t);
   const get = (options = client()) => sources.acquire(origin.url('/', 'a.example'), options);
-  const strict = () => client({ allowed: (host) => host === 'a.example' });
+  const strict = () => client({ isAllowedHost: (host) => host === 'a.example' });
   return { requests: origin.requests, get, strict };
 }
 
@@ -90,14 +90,14 @@ t.test('a shared fetch respects the allowlist of each request', async (t) => {
 t.test('a request that joins after a refused redirect has it followed', async (t) => {
   const { get } = await openRedirecting(t);
   let late: Promise<SourceLease> | undefined;
-  const allowed = (host: string) => {
+  const isAllowedHost = (host: string) => {
     if (host === 'a.example') return true;
     queueMicrotask(() => {
       late ??= get();
     });
     return false;
   };
-  t.match(await failureOf(get(client({ allowed }))), refused);
+  t.match(await failureOf(get(client({ isAllowedHost }))), refused);
   t.equal((await late)?.bytes.byteLength, 7);
 });
 

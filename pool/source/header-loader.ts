@@ -1,12 +1,12 @@
 import { ServiceError } from '../../contract/errors.ts';
 import { fetchSource, type SourceHeaders } from './fetch.ts';
-import type { Origin } from './origin.ts';
+import type { SourceLoader } from './source-loader.ts';
 
 /**
- * An HTTP origin that requires request headers. They are sent over https only, unless the host is a private source.
+ * Sends request headers to an HTTP origin. They are sent over https only, unless the host is a private source.
  * @param credentials the headers by lower-case name
  */
-export function headerOrigin(identity: string, credentials: SourceHeaders): Origin {
+export function headerLoader(identity: string, credentials: SourceHeaders): SourceLoader {
   return {
     identity,
     fetch: async (url, options) => {

@@ -2,7 +2,7 @@ import { inspect } from 'node:util';
 import t, { type Test } from 'tap';
 import { parseS3Location } from '../../../contract/s3-location.ts';
 import type { Credentials } from '../../../pool/s3/credentials.ts';
-import { s3Origin } from '../../../pool/source/s3-origin.ts';
+import { s3Loader } from '../../../pool/source/s3-loader.ts';
 import { client, failureOf, openSources, startOrigin } from './origin.ts';
 
 const secretAccessKey = 'secret-of-the-test';
@@ -35,15 +35,15 @@ async function startBucket(t: Test) {
 async function open(t: Test, trusted = true, privateSources: readonly string[] = []) {
   const bucket = await startBucket(t);
   const location = parseS3Location(`s3://media/shop?endpoint=http://127.0.0.1:${bucket.port}`);
-  const originOf = () =>
-    s3Origin('bucket', { location, credentials: async () => credentials, trusted });
+  const loaderOf = () =>
+    s3Loader('bucket', { location, credentials: async () => credentials, trusted });
   const sources = openSources(t, { privateSources });
-  const acquire = (path: string) => sources.acquire(pathOfUrl(path), client({ originOf }));
-  return { bucket, sources, originOf, acquire };
+  const acquire = (path: string) => sources.acquire(pathOfUrl(path), client({ loaderOf }));
+  return { bucket, sources, loaderOf, acquire };
 }
 
 t.test('the path of a URL names an object under the prefix', async (t) => {
-  const { bucket, sources, originOf, acquire } = await open(t);
+  const { bucket, sources, loaderOf, acquire } = await open(t);
   const { bytes, validators } = await acquire('/a.jpg?v=2');
   t.equal(Buffer.from(bytes).toString(), 'picture');
   t.match(bucket.requests[0], {
@@ -55,7 +55,7 @@ t.test('the path of a URL names an object under the prefix', async (t) => {
     },
   });
   t.equal((await acquire('/a%20+%252F.jpg')).bytes.byteLength, 7);
-  const answer = await sources.revalidate(pathOfUrl('/a.jpg'), validators, client({ originOf }));
+  const answer = await sources.revalidate(pathOfUrl('/a.jpg'), validators, client({ loaderOf }));
   t.equal(answer.bytes, null);
 });
 
@@ -111,9 +111,9 @@ t.test('errors name the host of the URL, and no secrets', async (t) => {
   };
   for (const [reason, get] of Object.entries(failing)) {
     const location = parseS3Location('s3://media?region=eu-central-1');
-    const originOf = () => s3Origin('none', { location, credentials: get, trusted: true });
+    const loaderOf = () => s3Loader('none', { location, credentials: get, trusted: true });
     const error = await failureOf(
-      openSources(t).acquire(pathOfUrl('/a.jpg'), client({ originOf })),
+      openSources(t).acquire(pathOfUrl('/a.jpg'), client({ loaderOf })),
     );
     t.match(error, { code: 'source_unreachable', message: /no valid credentials/ });
     t.match(error.cause, { message: reason });

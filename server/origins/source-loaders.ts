@@ -5,17 +5,17 @@ import type { Logger } from '../../contract/log.ts';
 import { type OriginEntry, originKey } from '../../contract/origins.ts';
 import type { Credentials } from '../../pool/s3/credential-source.ts';
 import type { CredentialChain } from '../../pool/s3/credentials.ts';
-import { folderOrigin } from '../../pool/source/folder-origin.ts';
-import { headerOrigin } from '../../pool/source/header-origin.ts';
-import type { Origin, OriginOf } from '../../pool/source/origin.ts';
-import { s3Origin } from '../../pool/source/s3-origin.ts';
+import { folderLoader } from '../../pool/source/folder-loader.ts';
+import { headerLoader } from '../../pool/source/header-loader.ts';
+import { s3Loader } from '../../pool/source/s3-loader.ts';
+import type { LoaderOf, SourceLoader } from '../../pool/source/source-loader.ts';
 import type { Keyring } from '../../store/keyring.ts';
 import { originField, type ProjectOrigin } from '../../store/project-origin.ts';
 import type { Project } from '../../store/projects.ts';
-import { allows } from '../image/access.ts';
+import { isAllowedHost } from '../image/access.ts';
 import { openOrigin, type ProjectTarget } from './sealed-origin.ts';
 
-export interface OriginsEnvironment {
+export interface SourceLoadersOptions {
   /** The operator's origins, of SERVICE_ORIGINS. */
   readonly entries: readonly OriginEntry[];
   readonly keyring: Keyring;
@@ -26,20 +26,20 @@ const logEveryMs = 60_000;
 const maxLogged = 10_000;
 
 /**
- * The private origins: those of the operator, for projects whose allowlist has the host, and those of each project.
- * The operator's take precedence.
+ * Loads the sources of private origins: the operator's, for projects whose allowlist has the host, and those of each
+ * project. The operator's take precedence.
  */
-export class Origins {
-  readonly #environment: OriginsEnvironment;
-  readonly #entries: ReadonlyMap<string, Origin>;
-  /** Decrypted origins, by their stored form. */
-  readonly #opened = new WeakMap<ProjectOrigin, Origin>();
+export class SourceLoaders {
+  readonly #environment: SourceLoadersOptions;
+  readonly #entries: ReadonlyMap<string, SourceLoader>;
+  /** Of decrypted origins, by their stored form. */
+  readonly #opened = new WeakMap<ProjectOrigin, SourceLoader>();
   readonly #logged = new LRUCache<string, true>({ max: maxLogged, ttl: logEveryMs });
 
-  constructor(environment: OriginsEnvironment) {
+  constructor(environment: SourceLoadersOptions) {
     this.#environment = environment;
     this.#entries = new Map(
-      environment.entries.map((entry) => [originKey(entry), originOfEntry(entry)]),
+      environment.entries.map((entry) => [originKey(entry), loaderOfEntry(entry)]),
     );
   }
 
@@ -48,39 +48,39 @@ export class Origins {
     return this.#entryOf(projectId, host) !== undefined;
   }
 
-  /** The origins of a project. @param latest returns its latest known state */
-  of(latest: () => Project): OriginOf {
+  /** The loaders of a project. @param latest returns its latest known state */
+  of(latest: () => Project): LoaderOf {
     return (url) => {
       const project = latest();
       const entry = this.#entryOf(project._id, url.host);
       // Checked here also because the allowlist does not apply to watermarks.
-      if (entry !== undefined && allows(project, url.hostname)) return entry;
+      if (entry !== undefined && isAllowedHost(project, url.hostname)) return entry;
       const stored = project.origins?.[originField(url.host)];
       return stored === undefined ? null : this.#open(project._id, stored);
     };
   }
 
-  #entryOf(projectId: string, host: string): Origin | undefined {
+  #entryOf(projectId: string, host: string): SourceLoader | undefined {
     if (this.#entries.size === 0) return undefined;
     const ofProject = this.#entries.get(originKey({ host, projectId }));
     return ofProject ?? this.#entries.get(originKey({ host, projectId: null }));
   }
 
-  #open(projectId: string, stored: ProjectOrigin): Origin {
+  #open(projectId: string, stored: ProjectOrigin): SourceLoader {
     const known = this.#opened.get(stored);
     if (known !== undefined) return known;
     // Differs after every change, because the initialisation vector is random.
     const identity = `${projectId} ${hash('sha256', stored.sealed)}`;
     const target = openOrigin(this.#environment.keyring, projectId, stored);
-    const origin =
+    const loader =
       target === null
         ? this.#undecryptable(identity, projectId, stored.host)
-        : originOfTarget(identity, target);
-    this.#opened.set(stored, origin);
-    return origin;
+        : loaderOfTarget(identity, target);
+    this.#opened.set(stored, loader);
+    return loader;
   }
 
-  #undecryptable(identity: string, project: string, host: string): Origin {
+  #undecryptable(identity: string, project: string, host: string): SourceLoader {
     return {
       identity,
       fetch: async () => {
@@ -97,18 +97,18 @@ export class Origins {
   }
 }
 
-function originOfEntry(entry: OriginEntry): Origin {
+function loaderOfEntry(entry: OriginEntry): SourceLoader {
   const { target } = entry;
   const identity = originKey(entry);
   switch (target.kind) {
     case 'folder':
-      return folderOrigin(identity, target.folder);
+      return folderLoader(identity, target.folder);
     case 'headers':
-      return headerOrigin(identity, target.headers);
+      return headerLoader(identity, target.headers);
     case 's3': {
       const { location } = target;
       const credentials = machineCredentials(location.region);
-      return s3Origin(identity, { location, credentials, trusted: true });
+      return s3Loader(identity, { location, credentials, trusted: true });
     }
   }
 }
@@ -124,9 +124,9 @@ function machineCredentials(region: string): () => Promise<Credentials> {
   };
 }
 
-/** The origin of a project, with the project's credentials, and never those of the machine. */
-function originOfTarget(identity: string, target: ProjectTarget): Origin {
-  if (target.kind === 'headers') return headerOrigin(identity, target.headers);
+/** The loader of a project's origin, with the project's credentials, and never those of the machine. */
+function loaderOfTarget(identity: string, target: ProjectTarget): SourceLoader {
+  if (target.kind === 'headers') return headerLoader(identity, target.headers);
   const { location, accessKeyId, secretAccessKey } = target;
   const credentials = {
     accessKeyId,
@@ -134,5 +134,5 @@ function originOfTarget(identity: string, target: ProjectTarget): Origin {
     sessionToken: null,
     expiresAt: Number.POSITIVE_INFINITY,
   };
-  return s3Origin(identity, { location, credentials: async () => credentials, trusted: false });
+  return s3Loader(identity, { location, credentials: async () => credentials, trusted: false });
 }

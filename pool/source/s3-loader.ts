@@ -6,10 +6,10 @@ import { sign } from '../s3/sign.ts';
 import { unlessAborted } from '../unless-aborted.ts';
 import { fetchSource } from './fetch.ts';
 import { withinDeadline } from './fetch-deadline.ts';
-import type { Origin } from './origin.ts';
 import { partsOfPath } from './path-parts.ts';
+import type { SourceLoader } from './source-loader.ts';
 
-export interface S3OriginOptions {
+export interface S3LoaderOptions {
   readonly location: S3Location;
   /** @throws Error without secrets */
   readonly credentials: () => Promise<Credentials>;
@@ -20,8 +20,8 @@ export interface S3OriginOptions {
 /** S3's limit. */
 const maxKeyBytes = 1_024;
 
-/** An origin whose sources are the objects of a bucket, by the URL's path. The query is ignored. */
-export function s3Origin(identity: string, options: S3OriginOptions): Origin {
+/** Loads the objects of a bucket, by the URL's path. The query is ignored. */
+export function s3Loader(identity: string, options: S3LoaderOptions): SourceLoader {
   const { location, credentials, trusted } = options;
   const bucket = bucketUrl(location);
   return {

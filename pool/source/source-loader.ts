@@ -1,8 +1,8 @@
 import type { Fetched, FetchOptions, NotModified } from './fetch.ts';
 
 /** A way to fetch the sources of a host other than by plain HTTP requests. */
-export interface Origin {
-  /** Requests share fetched bytes only if their origins have the same identity. Contains no secret. */
+export interface SourceLoader {
+  /** Requests share fetched bytes only if their loaders have the same identity. Contains no secret. */
   readonly identity: string;
   /** The URL that the operator has configured, whose host may be private; absent or null for none. */
   readonly trustedUrl?: URL | null;
@@ -14,7 +14,7 @@ export interface Origin {
 }
 
 /**
- * The origin of a canonical URL; null for plain HTTP requests. It applies to the requested URL only: redirects are
+ * The loader of the source of a canonical URL; null for plain HTTP requests. It applies to the requested URL only: redirects are
  * followed by plain HTTP requests.
  */
-export type OriginOf = (url: URL) => Origin | null;
+export type LoaderOf = (url: URL) => SourceLoader | null;

@@ -13,8 +13,8 @@ import {
 import { withinDeadline } from './fetch-deadline.ts';
 import { codeOf } from './fetch-errors.ts';
 import { type FolderFile, fileNames, openInFolder } from './folder.ts';
-import type { Origin } from './origin.ts';
 import { Semaphore } from './semaphore.ts';
+import type { SourceLoader } from './source-loader.ts';
 
 /** Bytes of each read. */
 const chunkBytes = 256 * 1024;
@@ -32,8 +32,8 @@ const freshness = { maxAge: null, staleWhileRevalidate: null, staleIfError: null
 const missing = new Set(['ENOENT', 'ENOTDIR', 'ELOOP', 'ENAMETOOLONG', 'ENXIO']);
 const refused = new Set(['EACCES', 'EPERM']);
 
-/** An origin whose sources are the files in a folder and its subfolders, by the URL's path. The query is ignored. */
-export function folderOrigin(identity: string, folder: string): Origin {
+/** Loads the files in a folder and its subfolders, by the URL's path. The query is ignored. */
+export function folderLoader(identity: string, folder: string): SourceLoader {
   return {
     identity,
     fetch: (url, options) =>

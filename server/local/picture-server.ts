@@ -30,8 +30,8 @@ const typeOf = (path: string): string | undefined => pictureTypes.get(extname(pa
 /** Entries of folders that are searched for pictures; more take too long. */
 const maxEntries = 20_000;
 
-/** A running origin of the pictures in a folder. */
-export interface FolderOrigin {
+/** A running server of the pictures in a folder. */
+export interface PictureServer {
   /** Without a slash at the end. */
   readonly url: string;
   readonly port: number;
@@ -45,7 +45,7 @@ export interface FolderOrigin {
  * @param port 0 for a free one
  * @throws Node's own error, such as EADDRINUSE, when it cannot listen
  */
-export async function startFolderOrigin(folder: string, port: number): Promise<FolderOrigin> {
+export async function startPictureServer(folder: string, port: number): Promise<PictureServer> {
   let authority = '';
   const server = createServer((request, response) => {
     respond(folder, authority, request, response).catch(() => response.destroy());
