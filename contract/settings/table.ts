@@ -173,9 +173,8 @@ export const maxPicturesText = 65_536;
 const atLeastOne = (n: number): number => Math.max(1, Math.floor(n));
 
 /**
- * One thread more than cores: it works while another one transfers its result. With two cores it has 1.10 x the
- * JPEG misses, 1.04 x as WebP and 1.02 x as AVIF, and a p99 of hits beside them of 7.1 instead of 5.8 ms (medians of
- * four alternating runs). With one core it has no effect.
+ * One thread more than cores: it works while another one transfers its result (docs/performance.md). With one core it
+ * has no effect.
  *
  * @param cores for each process
  */

@@ -50,7 +50,7 @@ const maxWrites = 64;
 
 /**
  * The callback functions of `fs`, because those of `fs/promises` create a FileHandle, and a stack for the error of
- * an absent file, which take 0.1 ms each.
+ * an absent file.
  */
 const files = {
   open: promisify(open),
@@ -102,8 +102,8 @@ export class DiskCache {
   }
 
   /**
-   * Whether there is a file for a cache key, which may be damaged or purged. It blocks this thread for 4 µs; an
-   * asynchronous look takes 0.1 ms of CPU time.
+   * Whether there is a file for a cache key, which may be damaged or purged. It blocks this thread for
+   * less time than an asynchronous look takes.
    */
   has(key: string): boolean {
     return existsSync(cacheFilePath(this.#folder, key));

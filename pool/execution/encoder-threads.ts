@@ -2,14 +2,13 @@ import sharp from 'sharp';
 import type { Variant } from '../variant.ts';
 
 /**
- * Threads of an AVIF encoder. An image that is encoded alone is ready in 0.6 x the time (800 x 653 px on two
- * cores), for 1 % more CPU time. The encoder makes a tile for each thread, so the number determines the bytes (up to 1.5 %
- * more than with one thread), and is the same on every machine. A change of it is a change of
- * `rendererVersion`.
+ * Threads of an AVIF encoder. An image that is encoded alone is ready sooner, for as much CPU time
+ * (docs/performance.md). The encoder makes a tile for each thread, so the number determines the bytes, and is the same
+ * on every machine. A change of it is a change of `rendererVersion`.
  */
 export const avifThreads = 2;
 
-/** With more threads for them, transforms to other formats take up to 8 % more CPU time, and no less time. */
+/** With more threads for them, transforms to other formats take more CPU time, and no less time. */
 const otherThreads = 1;
 
 /**

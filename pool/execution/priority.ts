@@ -2,9 +2,8 @@ import { readdirSync } from 'node:fs';
 import { constants, getPriority, setPriority } from 'node:os';
 
 /**
- * Niceness added to worker threads, so that the event loop keeps three times their weight. While misses
- * kept both cores busy, the p99 of hits was 8 and 9 ms, and 10 and 18 ms without. 10 was no better, and
- * transforms would get little CPU time beside other programs.
+ * Niceness added to worker threads, so that the event loop keeps three times their weight (docs/performance.md). 10 was
+ * no better, and transforms would get little CPU time beside other programs.
  */
 const addedNiceness = 5;
 

@@ -246,11 +246,9 @@ const isStrategy = (position: Position | FocalPoint): boolean =>
   strategies.some((strategy) => strategy === position);
 
 /**
- * Whether the decoder may scale as far as sharp lets it. A JPEG at an eighth consists of the means of its blocks, and
- * a text that is scaled down 9.5 times has a SSIMULACRA2 of 50 as JPEG, photographs 72; from a quarter of its
- * size they have 76 and 74.5, for 1.2 x the CPU time. From a half or a quarter, photographs lose 0.3 to 1.5 points. A
- * WebP is scaled by the means of areas: a scale above a half costs 2 points for photographs and 8 for text, and
- * decoding all pixels 1.08 x the time. Below, it would cost 1.5 to 2 x.
+ * Whether the decoder may scale as far as sharp lets it. A JPEG at an eighth consists of the means of its blocks, which
+ * make texts hard to read; a quarter is nearly as good as the whole. A WebP is scaled by the means of areas: above a half
+ * that costs more quality than it saves time, below it saves a third of the time or more.
  */
 function decodesReduced(kind: SourceKind, scale: number): boolean {
   if (kind === 'jpeg') return scale > 1 / 9;

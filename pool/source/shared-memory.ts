@@ -10,7 +10,7 @@ interface Range {
 /**
  * An allocator in memory shared with the transform threads, so that sources are not copied to threads and
  * leave no garbage. The caller must free each allocation. V8 does not count SharedArrayBuffers when it
- * schedules collections, so many small ones accumulate (2,000 of 5 MB sent to a thread peaked at 2 GB); this
+ * schedules collections, so many small ones accumulate; this
  * is a single one that is reused. The operating system provides its pages on the first write, the lowest
  * first.
  */

@@ -85,9 +85,8 @@ const shortTurnMs = 0.1;
 const shortTurnWithinMs = 500;
 
 /**
- * Calls back right after the event loop accepted connections. Closing a listener resets those that arrived
- * since: at 3,200 new connections a second, 72 in 40 closes at once, 38 in the next turn of the event loop and
- * 1 in a short one.
+ * Calls back right after the event loop accepted connections. Closing a listener resets those that arrived since, which
+ * are the fewest after a short turn.
  */
 function afterShortTurn(callback: () => void): void {
   const deadline = performance.now() + shortTurnWithinMs;

@@ -62,7 +62,7 @@ export function* jpegParts(file: Buffer): Parts {
     // In SOF0 and SOF1 each component has one scan, and a scan may have all components.
     if (type === 0xc0 || type === 0xc1) componentsInOneScan = file[at + 9] ?? 0;
     if (type === markers.scan) scans += 1;
-    // Searching 800 KB for further segments takes 0.3 ms.
+    // The data of the only scan is not searched for further segments.
     const last = type === markers.scan && scans === 1 && file[at + 4] === componentsInOneScan;
     if (type === markers.app11 && beginsManifest(file, at, to))
       manifest = boxInstance(file, at, to);

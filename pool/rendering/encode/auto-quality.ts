@@ -10,9 +10,7 @@ const maxGrain = 16;
 
 /**
  * The quality, on the scale of `q`, that gives an image an expected SSIMULACRA2 of 77: least squares over 34
- * photographs at 200, 400 and 800 px. On 22 others at 800 and 1600 px the standard deviation of the score is
- * 1.5 to 2.2, and 2.4 to 3.0 with one quality for all; at 400 px some sets have no gain, and a mean of up to
- * 1.5 less (bench/encoders/README.md). Takes about 1.4 ms.
+ * photographs at 200, 400 and 800 px (bench/encoders/README.md has the deviations on others).
  */
 export function autoQuality(image: RawImage): number {
   const texture = textureOf(image);

@@ -42,7 +42,7 @@ export function characterMap(cmap: Buffer): CharacterMap {
 
 /**
  * The index of the first range that does not end before a code point; `count` for none. The ranges are in ascending
- * order, as the specification demands: reading all of them would take a hostile font 13 ms for each character.
+ * order, as the specification demands: reading all of them would take a hostile font milliseconds for each character.
  */
 function findRange(count: number, endOf: (index: number) => number, code: number): number {
   let [low, high] = [0, count];

@@ -2,8 +2,8 @@
 const maxBlockItems = 512;
 
 /**
- * A sorted list in blocks, so that an insertion or removal moves the items of one block only. V8 copies an
- * array of 50,000 items as a whole, which takes 0.1 ms.
+ * A sorted list in blocks, so that an insertion or removal moves the items of one block only. V8 copies a
+ * long array as a whole.
  */
 export class SortedList<T> {
   readonly #compare: (a: T, b: T) => number;
