@@ -1,117 +1,162 @@
 import { STATUS_CODES } from 'node:http';
 
+/** Who sends an error. Those of every request, such as 405, count as the image endpoint's. */
+type Sender = 'images' | 'control' | 'worker';
+
+interface Sent {
+  readonly hint: string;
+  readonly senders: readonly Sender[];
+}
+
+const sentBy =
+  (...senders: Sender[]) =>
+  (hint: string): Sent => ({ hint, senders });
+const image = sentBy('images');
+const control = sentBy('control');
+const both = sentBy('images', 'control');
+const worker = sentBy('worker');
+
 /** Each error code by its HTTP status, with a next step for the reader that any client may see. */
-const hintsByStatus = {
+const codesByStatus = {
   400: {
-    invalid_request: 'Correct the fields that the message names and send the request again.',
-    source_missing: 'Put the absolute source URL after /img/ or in the url parameter.',
-    project_missing: 'Add the project parameter with the id of your project.',
-    source_invalid: 'Use an absolute http or https URL; encode it whole when it contains ? or #.',
-    parameter_invalid: 'Correct the parameter that the message names.',
+    invalid_request: control(
+      'Correct the fields that the message names and send the request again.',
+    ),
+    source_missing: image('Put the absolute source URL after /img/ or in the url parameter.'),
+    project_missing: image('Add the project parameter with the id of your project.'),
+    source_invalid: image(
+      'Use an absolute http or https URL; encode it whole when it contains ? or #.',
+    ),
+    parameter_invalid: image('Correct the parameter that the message names.'),
   },
   401: {
-    api_key_missing:
+    api_key_missing: control(
       'Send an API key as "Authorization: Bearer <API_KEY>" or in X-Service-Api-Key.',
-    api_key_invalid: 'Check that the API key was copied whole and has not been revoked.',
-    workbench_unauthorized: 'Log in with the credentials that the operator has set.',
+    ),
+    api_key_invalid: control('Check that the API key was copied whole and has not been revoked.'),
+    workbench_unauthorized: worker('Log in with the credentials that the operator has set.'),
   },
   402: {
-    product_access_required: "Restore the organisation's product access, then try again.",
+    product_access_required: control("Restore the organisation's product access, then try again."),
   },
   403: {
-    project_forbidden: 'Use a key of this project, or one for all projects.',
-    root_key_required: 'Ask the operator of the service, who has a root key.',
-    write_access_required: 'Use a key with write access to what this operation changes.',
-    source_not_allowed: "Add the host to the project's allowlist, or use a source on it.",
-    source_blocked:
+    project_forbidden: control('Use a key of this project, or one for all projects.'),
+    root_key_required: control('Ask the operator of the service, who has a root key.'),
+    write_access_required: control('Use a key with write access to what this operation changes.'),
+    source_not_allowed: image("Add the host to the project's allowlist, or use a source on it."),
+    source_blocked: image(
       'Use a source on a public address; an operator can name private ones in SERVICE_PRIVATE_SOURCES.',
-    source_unauthorized: 'Let the source be read without a login, or use a presigned URL of it.',
-    source_forbidden:
+    ),
+    source_unauthorized: image(
+      'Let the source be read without a login, or use a presigned URL of it.',
+    ),
+    source_forbidden: image(
       'Let the source server answer this service. Expired presigned URLs and, on some object stores, missing files cause this error too.',
-    host_not_allowed: 'Use localhost or the IP address of the service in the URL.',
-    origin_not_allowed: 'Open the URL directly, or embed it in a page of the same host.',
-    signature_invalid: "Sign the URL with the project's secret and an exp that has not passed.",
-    layer_text_not_signed:
+    ),
+    host_not_allowed: image('Use localhost or the IP address of the service in the URL.'),
+    origin_not_allowed: image('Open the URL directly, or embed it in a page of the same host.'),
+    signature_invalid: image(
+      "Sign the URL with the project's secret and an exp that has not passed.",
+    ),
+    layer_text_not_signed: image(
       "Sign the URL with the project's secret, or set freeText of the layer if anyone may choose its words.",
-    workbench_forbidden: 'Set SERVICE_WORKBENCH_USERNAME and SERVICE_WORKBENCH_PASSWORD.',
+    ),
+    workbench_forbidden: worker('Set SERVICE_WORKBENCH_USERNAME and SERVICE_WORKBENCH_PASSWORD.'),
   },
   404: {
-    project_not_found: 'Check the project id; listing the projects shows those that exist.',
-    preset_not_found:
+    project_not_found: both('Check the project id; listing the projects shows those that exist.'),
+    preset_not_found: both(
       "Check the preset's name; listing the project's presets shows those that exist.",
-    layer_not_found: "Check the layer's name; listing the project's layers shows those that exist.",
-    purge_not_found: 'Use the Location of the response to the purge request, within a day.',
-    prewarm_not_found: 'Use the Location of the response to the prewarm request, within a day.',
-    endpoint_not_found: 'Check the path against the interface specification at /openapi.json.',
-    source_not_found: 'Check that the source URL opens in a browser.',
+    ),
+    layer_not_found: both(
+      "Check the layer's name; listing the project's layers shows those that exist.",
+    ),
+    purge_not_found: control(
+      'Use the Location of the response to the purge request, within a day.',
+    ),
+    prewarm_not_found: control(
+      'Use the Location of the response to the prewarm request, within a day.',
+    ),
+    endpoint_not_found: control(
+      'Check the path against the interface specification at /openapi.json.',
+    ),
+    source_not_found: image('Check that the source URL opens in a browser.'),
   },
   405: {
-    method_not_allowed: 'Use one of the methods that the Allow header names.',
+    method_not_allowed: image('Use one of the methods that the Allow header names.'),
   },
   408: {
-    request_timeout: 'Send the whole request without long pauses.',
+    request_timeout: image('Send the whole request without long pauses.'),
   },
   413: {
-    source_too_large: 'Use a source with fewer bytes or pixels.',
+    source_too_large: image('Use a source with fewer bytes or pixels.'),
   },
   415: {
-    source_unsupported:
+    source_unsupported: image(
       'Use a source in JPEG, PNG, WebP, GIF, AVIF, TIFF, SVG, BMP, ICO or HEIC; /api/health lists all that this service reads.',
+    ),
   },
   416: {
-    range_not_satisfiable:
+    range_not_satisfiable: image(
       'Ask for a range that begins within the length that Content-Range names, or for the whole.',
+    ),
   },
   422: {
-    source_corrupt:
+    source_corrupt: image(
       'Check that the source file is complete and opens in an image viewer. lenient=1 shows the readable part of a truncated JPEG, PNG or GIF.',
+    ),
   },
   429: {
-    rate_limited: 'Wait for the time in Retry-After, then try again.',
-    callback_queue_full: 'Try again when earlier callbacks were received, or omit callbackUrl.',
-    prewarm_queue_full:
+    rate_limited: control('Wait for the time in Retry-After, then try again.'),
+    callback_queue_full: control(
+      'Try again when earlier callbacks were received, or omit callbackUrl.',
+    ),
+    prewarm_queue_full: control(
       "Wait until some of the project's prewarming is done, then send the same request again, or one with fewer sources.",
-    usage_limit_reached:
+    ),
+    usage_limit_reached: image(
       "Wait for the time in Retry-After, until the next day begins (UTC), or raise the project's limits.",
-    source_rate_limited:
+    ),
+    source_rate_limited: image(
       'Wait for the time in Retry-After, or let the source server answer this service more often.',
+    ),
   },
   431: {
-    headers_too_large: 'Send fewer or shorter headers, or a shorter URL.',
+    headers_too_large: image('Send fewer or shorter headers, or a shorter URL.'),
   },
   500: {
-    internal_error:
+    internal_error: both(
       'Try again; if the error persists, give the operator the x-request-id of this response.',
+    ),
   },
   502: {
-    source_unreachable: 'Check that the source server answers, then try again.',
+    source_unreachable: image('Check that the source server answers, then try again.'),
   },
   503: {
-    overloaded: 'Wait for the time in Retry-After, then try again.',
-    store_unavailable: 'Try again in a few seconds.',
+    overloaded: both('Wait for the time in Retry-After, then try again.'),
+    store_unavailable: both('Try again in a few seconds.'),
   },
   504: {
-    source_timeout: 'Check how fast the source server answers, then try again.',
-    transform_timeout: 'Ask for a smaller output or use a smaller source.',
+    source_timeout: image('Check how fast the source server answers, then try again.'),
+    transform_timeout: image('Ask for a smaller output or use a smaller source.'),
   },
 } as const;
 
-type HintsByStatus = typeof hintsByStatus;
-type ErrorStatus = keyof HintsByStatus;
-export type ErrorCode = { [S in ErrorStatus]: keyof HintsByStatus[S] }[ErrorStatus];
+type CodesByStatus = typeof codesByStatus;
+export type ErrorStatus = keyof CodesByStatus;
+export type ErrorCode = { [S in ErrorStatus]: keyof CodesByStatus[S] }[ErrorStatus];
 
-interface CatalogueEntry {
+interface CatalogueEntry extends Sent {
   readonly status: ErrorStatus;
-  readonly hint: string;
 }
 
 /**
- * Status and hint of every `code` in error bodies of the service and its worker. Codes are stable
+ * Status, hint and senders of every `code` in error bodies of the service and its worker. Codes are stable
  * because clients distinguish errors by them.
  */
 export const errorCatalogue = Object.fromEntries(
-  Object.entries(hintsByStatus).flatMap(([status, hints]) =>
-    Object.entries(hints).map(([code, hint]) => [code, { status: Number(status), hint }]),
+  Object.entries(codesByStatus).flatMap(([status, codes]) =>
+    Object.entries<Sent>(codes).map(([code, sent]) => [code, { status: Number(status), ...sent }]),
   ),
 ) as Readonly<Record<ErrorCode, CatalogueEntry>>;
 

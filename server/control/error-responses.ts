@@ -1,5 +1,5 @@
 import { STATUS_CODES } from 'node:http';
-import { type ErrorCode, errorCatalogue } from '../../contract/errors.ts';
+import { type ErrorCode, type ErrorStatus, errorCatalogue } from '../../contract/errors.ts';
 import { retryAfterSeconds } from '../http/error-response.ts';
 import {
   allowHeader,
@@ -11,51 +11,24 @@ import {
   retryAfterHeader,
 } from './response-headers.ts';
 
-type Status = (typeof errorCatalogue)[ErrorCode]['status'];
+const codesOf = (sender: 'images' | 'control'): ErrorCode[] =>
+  (Object.keys(errorCatalogue) as ErrorCode[]).filter((code) =>
+    errorCatalogue[code].senders.includes(sender),
+  );
+const controlCodes = codesOf('control');
+const imageCodes = codesOf('images');
 
-/** Codes of the worker only. */
-const workerCodes: readonly ErrorCode[] = ['workbench_unauthorized', 'workbench_forbidden'];
-/** Codes of the control plane only. */
-const ownControlCodes: readonly ErrorCode[] = [
-  'invalid_request',
-  'api_key_missing',
-  'api_key_invalid',
-  'product_access_required',
-  'project_forbidden',
-  'write_access_required',
-  'endpoint_not_found',
-  'rate_limited',
-  'prewarm_queue_full',
-  'callback_queue_full',
-  'prewarm_not_found',
-  'purge_not_found',
-];
-/** Codes of the control plane and the image endpoint, which has every code that is not named here. */
-const sharedCodes: readonly ErrorCode[] = [
-  'project_not_found',
-  'preset_not_found',
-  'layer_not_found',
-  'internal_error',
-  'store_unavailable',
-  'overloaded',
-];
-
-const controlCodes = [...ownControlCodes, ...sharedCodes];
-const imageCodes = (Object.keys(errorCatalogue) as ErrorCode[]).filter(
-  (code) => !workerCodes.includes(code) && !ownControlCodes.includes(code),
-);
-
-const statusesOf = (codes: readonly ErrorCode[]): Status[] =>
+const statusesOf = (codes: readonly ErrorCode[]): ErrorStatus[] =>
   [...new Set(codes.map((code) => errorCatalogue[code].status))].sort();
 const controlStatuses = statusesOf(controlCodes);
 const imageStatuses = statusesOf(imageCodes);
 
 const controlName = (status: number): string => `Error${status}`;
 /** Statuses of both have separate responses, because codes and headers differ. */
-const imageName = (status: Status): string =>
+const imageName = (status: ErrorStatus): string =>
   controlStatuses.includes(status) ? `ImageError${status}` : `Error${status}`;
 
-function errorResponse(status: Status, codes: readonly ErrorCode[], headers: object): object {
+function errorResponse(status: ErrorStatus, codes: readonly ErrorCode[], headers: object): object {
   const possible = codes.filter((code) => errorCatalogue[code].status === status);
   const [code = 'internal_error'] = possible;
   const named = possible.map((one) => `\`${one}\``).join(', ');
@@ -76,7 +49,7 @@ function errorResponse(status: Status, codes: readonly ErrorCode[], headers: obj
   };
 }
 
-const controlError = (status: Status): object =>
+const controlError = (status: ErrorStatus): object =>
   errorResponse(status, controlCodes, {
     ...plainHeaders,
     ...(status === 401 ? challengeHeader : rateLimitHeaders),
@@ -87,7 +60,7 @@ const controlError = (status: Status): object =>
 const isRetryable = (code: ErrorCode): boolean =>
   code in retryAfterSeconds || code === 'source_rate_limited' || code === 'usage_limit_reached';
 
-const imageError = (status: Status): object =>
+const imageError = (status: ErrorStatus): object =>
   errorResponse(status, imageCodes, {
     ...imageErrorHeaders,
     ...(imageCodes.some((code) => errorCatalogue[code].status === status && isRetryable(code))
@@ -106,8 +79,8 @@ export const errorResponses = Object.fromEntries([
 const reference = (name: string) => ({ $ref: `#/components/responses/${name}` });
 
 /** References to an operation's error responses: its own and those that every operation has. */
-export function controlErrors(own: readonly Status[]): object {
-  const all: readonly Status[] = [...own, 401, 402, 403, 429, 500, 503];
+export function controlErrors(own: readonly ErrorStatus[]): object {
+  const all: readonly ErrorStatus[] = [...own, 401, 402, 403, 429, 500, 503];
   return Object.fromEntries(
     [...all].sort().map((status) => [status, reference(controlName(status))]),
   );

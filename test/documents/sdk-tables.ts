@@ -6,11 +6,16 @@ import { controlPrefix, operations } from '../../server/control/operations.ts';
 const literal = (value: unknown): string => JSON.stringify(value);
 
 /** Every error code, with its status and its hint. */
-export const errorsModule = (): string =>
-  `/** Status and next step of every error code of the service. Codes are stable. */
-  export const errors = ${literal(errorCatalogue)} as const;
+export function errorsModule(): string {
+  const rows = Object.entries(errorCatalogue).map(([code, { status, hint }]) => [
+    code,
+    { status, hint },
+  ]);
+  return `/** Status and next step of every error code of the service. Codes are stable. */
+  export const errors = ${literal(Object.fromEntries(rows))} as const;
 
   export type ErrorCode = keyof typeof errors;`;
+}
 
 /** What a client needs to know of each operation to send it. */
 export function operationsModule(): string {

@@ -8,6 +8,7 @@ interface Content {
 /** A response, or a reference to one of the components. */
 interface DocumentedResponse {
   readonly $ref?: string;
+  readonly description?: string;
   readonly content?: Content;
   readonly headers?: object;
 }
@@ -32,7 +33,7 @@ export interface OpenApiDocument {
   };
 }
 
-/** Validates the statuses and bodies of responses by the OpenAPI document of a service. */
+/** Validates the statuses, error codes and bodies of responses by the OpenAPI document of a service. */
 export class ResponseValidator {
   readonly #document: OpenApiDocument;
   readonly #ajv = new Ajv2020({ strict: false, allErrors: true });
@@ -55,7 +56,7 @@ export class ResponseValidator {
     return new ResponseValidator((await response.json()) as OpenApiDocument);
   }
 
-  /** @throws Error for an undocumented status or an invalid body */
+  /** @throws Error for an undocumented status or code, or an invalid body */
   check(method: string, target: string, status: number, body: unknown): void {
     const [path = ''] = target.split('?');
     const validate = this.#validator(method, path, status);
@@ -78,10 +79,13 @@ export class ResponseValidator {
         : undefined;
     const reply = missing ?? paths[template]?.[verb]?.responses[status];
     const name = reply?.$ref?.replace('#/components/responses/', '');
-    const { content } = (name === undefined ? reply : components.responses[name]) ?? {};
+    const error = name === undefined ? undefined : components.responses[name];
+    const { content } = error ?? reply ?? {};
     const schema = content?.['application/json']?.schema;
     if (schema === undefined) throw new Error(`${method} ${path} does not document ${status}`);
-    const validate = this.#ajv.compile({ ...schema, components });
+    const codes = error?.description?.match(/(?<=`)\w+(?=`)/g);
+    const named = codes ? { properties: { code: { enum: codes } } } : {};
+    const validate = this.#ajv.compile({ allOf: [schema, named], components });
     this.#validators.set(key, validate);
     return validate;
   }
