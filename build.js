@@ -79,6 +79,7 @@ async function bundlePage(outDir) {
     bundle: true,
     format: 'esm',
     charset: 'utf8',
+    minify: true,
     alias: { '@image-delivery/sdk': join(sdk, 'index.ts') },
     // The service checks what users enter.
     define: { 'process.env.NODE_ENV': '"production"' },

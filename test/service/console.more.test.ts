@@ -1,68 +1,25 @@
-import { readFile } from 'node:fs/promises';
-import { createRequire } from 'node:module';
-import type { BrowserContext, BrowserContextOptions, Locator, Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import sharp from 'sharp';
 import t from 'tap';
 import { pictures, picture as samplePicture } from '../../demo/origin/pictures.ts';
-import { sourceTag } from '../../pool/inputs.ts';
 import { operations } from '../../server/control/operations.ts';
 import { parameterNames } from '../../server/image/parameters.ts';
-import { patienceMs, until } from '../until.ts';
+import { until } from '../until.ts';
 import { noChromium, startChromium } from './chromium.ts';
-import { baseUrl, rootKey, startControl } from './control/control.ts';
+import {
+  control,
+  focused,
+  overflows,
+  pagesOf,
+  phone,
+  signIn,
+  violationsOf,
+} from './console-page.ts';
+import { baseUrl, startControl } from './control/control.ts';
 import { picture, startTestOrigin } from './origin.ts';
-import { startWorker } from './worker/worker.ts';
 
 /** A folder for screenshots, such as docs/console; they show the sample picture. */
 const screenshotFolder = process.env['CONSOLE_PICTURES'];
-const axe = await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
-const phone = { viewport: { width: 390, height: 844 }, colorScheme: 'dark' } as const;
-
-/** A page, its messages in the browser's console, and its requests to other hosts. */
-async function openPage(context: BrowserContext, url: string) {
-  const page = await context.newPage();
-  page.setDefaultTimeout(patienceMs);
-  const problems: string[] = [];
-  page.on('pageerror', (error) => problems.push(error.message));
-  page.on('console', (message) => problems.push(`${message.type()}: ${message.text()}`));
-  page.on('request', (request) => {
-    if (!/^(?:blob|data):/.test(request.url()) && !request.url().startsWith(`${url}/`)) {
-      problems.push(`a request to another host: ${request.url()}`);
-    }
-  });
-  return { page, problems };
-}
-
-/** The violations of accessibility rules that axe finds. */
-async function violationsOf(page: Page): Promise<string[]> {
-  // A button that is being enabled has little contrast during its transition.
-  await page.emulateMedia({ reducedMotion: 'reduce' });
-  await page.evaluate(axe);
-  const { violations }: { violations: { id: string; nodes: { html: string }[] }[] } =
-    await page.evaluate('axe.run()');
-  await page.emulateMedia({ reducedMotion: null });
-  return violations.map(
-    ({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 120)).join(' | ')}`,
-  );
-}
-
-/** Whether a page is wider than its window. */
-const overflows = (page: Page): Promise<boolean> =>
-  page.evaluate('document.documentElement.scrollWidth > document.documentElement.clientWidth');
-
-/** The id or text of the element with the focus. */
-const focused = (page: Page) =>
-  page.evaluate('document.activeElement.id || document.activeElement.innerText');
-
-async function signIn(page: Page, key = rootKey): Promise<void> {
-  await page.getByLabel('API key').fill(key);
-  await page.keyboard.press('Enter');
-}
-
-/** The control with exactly this label. */
-const control = (parent: Page | Locator, label: string) =>
-  parent.getByLabel(label, { exact: true });
-
 t.test('the console in a browser', { skip: noChromium }, async (t) => {
   const origin = await startTestOrigin(t);
   const photo =
@@ -72,19 +29,11 @@ t.test('the console in a browser', { skip: noChromium }, async (t) => {
   origin.serve('/landscape.jpg', photo);
   const api = await startControl(t, { SERVICE_POOL_THREADS: '1' });
   const { url, port } = api.service;
-  const worker = await startWorker(t, api.service);
   const project = await api.project();
   const browser = await startChromium(t);
   const source = `${origin.url}/landscape.jpg`;
   const withPicture = `${url}/#/?${new URLSearchParams({ project, url: source, w: '300' })}`;
-  const opened = async (options: BrowserContextOptions = {}) => {
-    const context = await browser.newContext({
-      viewport: { width: 1280, height: 900 },
-      ...options,
-    });
-    t.teardown(() => context.close());
-    return { context, ...(await openPage(context, url)) };
-  };
+  const opened = pagesOf(t, browser, url);
 
   t.test('a page without projects shows the next step', async (t) => {
     const { page, problems } = await opened();
@@ -236,201 +185,6 @@ t.test('the console in a browser', { skip: noChromium }, async (t) => {
     t.same(problems, expected, 'the page shows errors');
   });
 
-  t.test('an operator', async (t) => {
-    const { context, page, problems } = await opened();
-    await page.goto(`${url}/#/projects`);
-    await signIn(page, 'sk_wrong');
-    await page.getByRole('alert').getByText('not known or has been revoked').waitFor();
-    t.match(problems.splice(0), [/status of 401/]);
-    await signIn(page);
-    await page.getByRole('link', { name: 'Shop' }).waitFor();
-
-    const form = page.getByRole('form', { name: 'New project' });
-    await form.getByLabel('Name').fill('<b>Mine</b>');
-    await control(form, 'Origin').fill(`${origin.url}/`);
-    await form.getByLabel('Allowed origins').fill('a.example\n*.b.example');
-    await form.getByRole('button', { name: 'Create' }).click();
-    await page.getByRole('heading', { name: '<b>Mine</b>' }).waitFor();
-    const id = page.url().split('/').at(-1) ?? '';
-    const stored = async () => (await api.call('GET', `/projects/${id}`)).body.project;
-    t.same((await stored()).allowedOrigins, ['127.0.0.1', 'a.example', '*.b.example']);
-
-    await page.getByRole('button', { name: 'Remove a.example' }).click();
-    await page.getByText('a.example is removed').waitFor();
-    await until('the focus', async () => (await focused(page)) === 'allowlist');
-    await page.getByLabel('Host to allow').fill('Bücher.example');
-    await page.keyboard.press('Enter');
-    await page.getByRole('button', { name: 'Remove xn--bcher-kva.example' }).waitFor();
-    t.same((await stored()).allowedOrigins, ['127.0.0.1', '*.b.example', 'xn--bcher-kva.example']);
-
-    const defaults = page.getByRole('region', { name: 'Defaults' });
-    await page.getByRole('button', { name: 'landscape.jpg' }).click();
-    const bytesOf = async (title: string) =>
-      defaults.locator('figcaption', { hasText: title }).locator('span').innerText();
-    await control(defaults, 'Default quality').fill('35');
-    const dialogs: string[] = [];
-    page.on('dialog', (dialog) => {
-      dialogs.push(dialog.message());
-      void dialog.dismiss();
-    });
-    for (const leave of [
-      page.getByRole('link', { name: 'Service', exact: true }),
-      page.getByRole('button', { name: 'Sign out' }),
-    ]) {
-      await leave.click();
-      await until('a dialog', () => dialogs.length === 1);
-      t.match(dialogs.splice(0), [/not saved/]);
-    }
-    t.equal(page.url(), `${url}/#/projects/${id}`);
-    t.equal(await control(defaults, 'Default quality').inputValue(), '35');
-    await until('the preview shows what the change does', async () => {
-      const [saved, changed] = [await bytesOf('Saved'), await bytesOf('With your changes')];
-      return saved !== changed && /image\/avif, [\d.]+ K?B, 320 × 240/.test(changed);
-    });
-    await defaults.getByRole('button', { name: 'Save 1 change' }).click();
-    await page.getByText('Saved. New images').waitFor();
-    t.equal((await stored()).defaultQuality, 35);
-    await defaults.getByLabel('Max width').fill('10001');
-    await defaults.getByRole('button', { name: 'Save 1 change' }).click();
-    t.equal((await stored()).maxWidth, null, 'the control has the range');
-    await defaults.getByRole('button', { name: 'Discard' }).click();
-    t.equal(await page.getByLabel('q, as a slider').inputValue(), '35', 'the new default');
-
-    const presets = page.getByRole('region', { name: 'Presets' });
-    const storedPresets = async () =>
-      (await api.call('GET', `/projects/${id}/presets`)).body.presets;
-    const presetName = presets.getByLabel('Preset name');
-    await presetName.fill('Card');
-    await control(presets, 'w').fill('400');
-    await control(presets, 'fit').selectOption('cover');
-    await presets.locator('summary', { hasText: 'more' }).click();
-    await control(presets, 'flip').selectOption('on');
-    await control(presets, 'bg').fill('000');
-    const create = presets.getByRole('button', { name: 'Create preset' });
-    /** The help and the error of a control. */
-    const descriptionOf = async (field: Locator) => {
-      const ids = ((await field.getAttribute('aria-describedby')) ?? '').split(' ');
-      const texts = ids.map((one) => page.locator(`[id="${one}"]`).innerText());
-      return (await Promise.all(texts)).join(' ');
-    };
-    t.match(await descriptionOf(presetName), /^A lower-case letter, and up to 39/);
-    await create.click();
-    await presets.getByRole('alert').getByText('the name of a preset must').waitFor();
-    await until(
-      'the focus',
-      async () => (await focused(page)) === (await presetName.getAttribute('id')),
-    );
-    t.match(await descriptionOf(presetName), /^It must begin with a lower-case letter/);
-    await presetName.fill('card');
-    await control(presets, 'crop').fill('1,2');
-    await create.click();
-    await presets.getByRole('alert').getByText('parameters.crop must').waitFor();
-    const crop = control(presets, 'crop');
-    t.match(await descriptionOf(crop), /^It must be left,top,width,height/);
-    t.equal(await crop.getAttribute('aria-invalid'), 'true');
-    t.equal(await presetName.getAttribute('aria-invalid'), 'false');
-    t.match(problems.splice(0), [/status of 400/, /status of 400/]);
-    t.same(await violationsOf(page), []);
-    await crop.fill('');
-    await create.click();
-    await presets.getByText('card is saved').waitFor();
-    const [card] = await storedPresets();
-    t.same(card, { name: 'card', parameters: { w: 400, fit: 'cover', bg: '000', flip: true } });
-    await presets.getByRole('button', { name: 'Edit card' }).click();
-    t.equal(await control(presets, 'flip').inputValue(), '1');
-    await control(presets, 'w').fill('401');
-    await presets.getByRole('button', { name: 'Change card' }).click();
-    await presets.getByText('w=401').waitFor();
-    t.same(await storedPresets(), [{ ...card, parameters: { ...card.parameters, w: 401 } }]);
-    await page.reload();
-    await presets.getByRole('button', { name: 'Delete card …' }).click();
-    await presets.getByRole('button', { name: 'Delete card' }).click();
-    await presets.getByText('card is deleted').waitFor();
-    t.equal(await focused(page), 'presets');
-    t.same(await storedPresets(), []);
-
-    const prewarm = page.getByRole('region', { name: 'Prewarm' });
-    await prewarm.getByLabel('Sources').fill(source);
-    await prewarm.getByLabel('Widths').fill('50\n60');
-    await prewarm.getByLabel('auto').uncheck();
-    await prewarm.getByLabel('webp').check();
-    await prewarm.getByRole('button', { name: 'Prewarm' }).click();
-    await prewarm.getByText('1 source, 2 images accepted').waitFor();
-    await prewarm.getByText('All done.').waitFor();
-    t.equal(worker.logged('a source is warm').length, 1);
-    const warm = `${url}/img/${encodeURIComponent(source)}?project=${id}&w=60&fmt=webp`;
-    t.equal((await fetch(warm)).headers.get('x-cache'), 'memory');
-    t.same(await violationsOf(page), []);
-
-    const purge = page.getByRole('region', { name: 'Purge' });
-    let purgeCalls = 0;
-    page.on('request', (request) => {
-      if (request.url().endsWith('/purge')) purgeCalls += 1;
-    });
-    const storedPurges = async () => (await api.store.projects.find(id))?.purges;
-    const purgeSources = purge.getByRole('button', { name: 'Purge sources' });
-    await purge.getByLabel('Sources').fill(`${source}\nhttps://other.example/a.jpg`);
-    await purgeSources.click();
-    await purge.getByRole('alert').getByText('sources[1]').waitFor();
-    t.match(problems.splice(0), [/status of 400/]);
-    t.equal(await storedPurges(), undefined);
-    const withComma = `${origin.url}/a,b.jpg`;
-    await purge.getByLabel('Sources').fill(`${source}\n\n${withComma}\n`);
-    await purgeSources.click();
-    await purge.getByText('The images of 2 sources are purged').waitFor();
-    t.equal(await purge.getByLabel('Sources').inputValue(), '');
-    const tags = [source, withComma].map((one) => sourceTag(new URL(one)));
-    t.same(Object.keys((await storedPurges())?.sources ?? {}).sort(), tags.sort());
-    await purge.getByText(/: \d+ files? deleted/).waitFor();
-    await until('it is rendered again', async () => {
-      const response = await fetch(warm);
-      return response.headers.get('x-cache') === 'miss';
-    });
-    const askAll = purge.getByRole('button', { name: 'Purge all images …' });
-    await askAll.click();
-    t.same(await violationsOf(page), []);
-    await purge.getByRole('button', { name: 'Keep' }).click();
-    t.equal((await storedPurges())?.all, 0);
-    await askAll.click();
-    await purge.getByRole('button', { name: 'Purge all images', exact: true }).click();
-    await purge.getByText('All images are purged').waitFor();
-    t.equal(await focused(page), 'purge');
-    t.not((await storedPurges())?.all, 0);
-    t.equal(purgeCalls, 3, 'none without a confirmation');
-
-    const usage = page.getByRole('region', { name: 'Usage' });
-    await usage.getByRole('heading', { name: 'Requests' }).waitFor();
-    await usage.getByLabel('Renders per day').fill('500');
-    await usage.getByRole('button', { name: 'Save limits' }).click();
-    await usage.getByText('The limits are saved').waitFor();
-    const { limits } = (await api.store.projects.find(id)) ?? {};
-    t.same(limits, { rendersPerDay: 500, bytesPerDay: null });
-    t.same(problems, []);
-    await page.route('**/limits', (route) => route.fulfill({ status: 503, body: '{}' }));
-    await page.reload();
-    await usage.getByRole('alert').waitFor();
-    t.ok(await usage.getByRole('button', { name: 'Save limits' }).isDisabled(), 'not loaded');
-    t.equal(await usage.getByLabel('Renders per day').count(), 0);
-    t.match(problems.splice(0), [/status of 503/]);
-    await page.unroute('**/limits');
-
-    await page.getByRole('link', { name: 'Service', exact: true }).click();
-    await page.getByRole('heading', { name: 'Disk cache' }).waitFor();
-    t.same(await violationsOf(page), []);
-    await page.reload();
-    await page.getByRole('button', { name: 'Sign out' }).waitFor();
-    t.same(problems, []);
-
-    await page.close();
-    const next = await openPage(context, url);
-    await next.page.goto(url);
-    await next.page.getByRole('banner').getByRole('link', { name: 'Sign in' }).waitFor();
-    const left = await next.page.evaluate('[sessionStorage.length, localStorage.length]');
-    t.same(left, [0, 0], 'the key was only in the closed tab');
-    t.same(await context.cookies(), []);
-    t.same((await context.storageState()).origins, []);
-  });
-
   t.test('on a phone, in dark mode', async (t) => {
     const { page, problems } = await opened(phone);
     await page.goto(withPicture);
@@ -536,23 +290,17 @@ t.test('the console in a browser', { skip: noChromium }, async (t) => {
     await page.goto(`${url}/#/projects`);
     await signIn(page);
     await page.getByRole('link', { name: 'My shop' }).click();
-    await page.getByRole('button', { name: 'landscape.jpg' }).click();
-    await control(page, 'Default quality').fill('35');
-    await page.getByAltText('With your changes').waitFor();
-    const presets = page.getByRole('region', { name: 'Presets' });
-    for (const [name, width] of Object.entries({ card: '400', hero: '1600' })) {
-      await presets.getByLabel('Preset name').fill(name);
-      await control(presets, 'w').fill(width);
-      await presets.getByRole('button', { name: 'Create preset' }).click();
-      await presets.getByText(`${name} is saved`).waitFor();
+    await page.getByRole('link', { name: 'Layers' }).click();
+    await page.getByRole('button', { name: 'New layer' }).click();
+    await page.getByLabel('Layer name').fill('price');
+    await page.getByLabel('Words', { exact: true }).fill('19,90 €');
+    for (const [name, value] of Object.entries({ Size: '64', Color: 'fff', Background: 'c00' })) {
+      await control(page, name).fill(value);
     }
-    await presets.getByRole('button', { name: 'Edit hero' }).click();
-    await control(presets, 'q').fill('55');
-    await page.evaluate(`document.getElementById('presets').parentElement.scrollIntoView()`);
-    await capture(page, 'presets');
-    await page.evaluate(`document.getElementById('defaults').scrollIntoView()`);
-    await capture(page, 'project');
-    page.once('dialog', (dialog) => void dialog.accept());
+    await page.getByRole('button', { name: 'landscape.jpg' }).click();
+    await page.getByAltText('With the layer').waitFor();
+    await capture(page, 'layer');
+    await page.getByRole('button', { name: 'Cancel' }).click();
     await page.getByRole('link', { name: 'Service', exact: true }).click();
     await page.getByRole('heading', { name: 'Disk cache' }).waitFor();
     await capture(page, 'service');

@@ -1,15 +1,22 @@
-import { useState } from 'preact/hooks';
+import { useEffect, useState } from 'preact/hooks';
 import { useAction } from './action.ts';
+import { ActionForm } from './action-form.tsx';
 import { TextField } from './labelled.tsx';
 import { FailureNotice } from './notice.tsx';
-import { type ProjectProps, ProjectSection } from './project-section.tsx';
+import { PageSection, type ProjectProps } from './page-section.tsx';
 import { moveFocus } from './route.ts';
+import { titleId } from './title.tsx';
 
 /** The hosts that sources may come from. */
 export function Allowlist({ api, project, onChange }: ProjectProps) {
   const domains = `/projects/${project.id}/domains`;
   const [host, setHost] = useState('');
+  const [added, setAdded] = useState('');
   const { run, message, failure } = useAction();
+  useEffect(() => {
+    if (added !== '') moveFocus(`host-${added}`);
+    setAdded('');
+  }, [added]);
   const remove = async (allowed: string) => {
     const removed = await run(async () => {
       const query = new URLSearchParams({ host: allowed });
@@ -17,30 +24,30 @@ export function Allowlist({ api, project, onChange }: ProjectProps) {
       return `${allowed} is removed.`;
     });
     // The button is gone. Focus on the next button would let a double click remove two hosts.
-    if (removed) moveFocus('allowlist');
+    if (removed) moveFocus(titleId);
   };
-  const add = async (event: Event) => {
-    event.preventDefault();
-    const text = host.trim();
-    await run(async () => {
-      onChange((await api('POST', domains, { host: text })).project);
-      setHost('');
-      return `${text} is allowed.`;
-    });
+  const add = async () => {
+    const known = new Set(project.allowedOrigins);
+    const changed = (await api('POST', domains, { host: host.trim() })).project;
+    onChange(changed);
+    setHost('');
+    const isNew = (one: string) => !known.has(one);
+    setAdded(changed.allowedOrigins.find(isNew) ?? '');
+    return `${host.trim()} is allowed.`;
   };
   return (
-    <ProjectSection
-      id="allowlist"
+    <PageSection
       title="Allowed hosts"
+      project={project}
       intro={
         <>
           Sources may come from these hosts. <code>*.example.com</code> allows all its subdomains.
         </>
       }
     >
-      <ul class="rows">
+      <ul class="rows card">
         {project.allowedOrigins.map((allowed) => (
-          <li key={allowed}>
+          <li key={allowed} id={`host-${allowed}`} tabIndex={-1}>
             <code>{allowed}</code>
             <button type="button" class="small" onClick={() => remove(allowed)}>
               Remove<span class="hidden"> {allowed}</span>
@@ -48,20 +55,22 @@ export function Allowlist({ api, project, onChange }: ProjectProps) {
           </li>
         ))}
       </ul>
-      <form class="row" onSubmit={add}>
-        <TextField
-          label="Host to allow"
-          value={host}
-          onChange={setHost}
-          placeholder="images.example.com"
-          required
-        />
-        <button type="submit">Allow</button>
-      </form>
       <p role="status" class="quiet">
         {message}
       </p>
       <FailureNotice failure={failure} />
-    </ProjectSection>
+      <ActionForm label="Allow a host" submit="Allow" onSubmit={add} class="narrow">
+        {(errors) => (
+          <TextField
+            label="Host to allow"
+            value={host}
+            onChange={setHost}
+            placeholder="images.example.com"
+            required
+            error={errors.get('host')}
+          />
+        )}
+      </ActionForm>
+    </PageSection>
   );
 }

@@ -1,4 +1,6 @@
 import { useState } from 'preact/hooks';
+import { type FieldErrors, noErrors } from './field-errors.ts';
+import { withoutBackticks } from './format.ts';
 import type { ParameterTexts } from './image-url.ts';
 import { TextField } from './labelled.tsx';
 import type { ApiParameter } from './openapi.ts';
@@ -14,7 +16,7 @@ interface ControlsProps {
   readonly options: ParameterTexts;
   readonly onChange: (options: ParameterTexts) => void;
   /** Errors of the service by parameter name. */
-  readonly fieldErrors?: ReadonlyMap<string, string>;
+  readonly fieldErrors?: FieldErrors;
   /** Values of parameters that are not set; see {@link defaultsOf}. */
   readonly defaults: Defaults;
 }
@@ -32,7 +34,7 @@ const isWide = (): boolean => matchMedia('(min-width: 60rem)').matches;
 
 /** A control for each transform parameter. */
 export function Controls(props: ControlsProps) {
-  const { parameters, options, onChange, fieldErrors = new Map(), defaults } = props;
+  const { parameters, options, onChange, fieldErrors = noErrors, defaults } = props;
   const [open] = useState(isWide);
   const [search, setSearch] = useState('');
   const others = parameters.slice(firstCount);
@@ -83,5 +85,3 @@ export function Controls(props: ControlsProps) {
     </details>
   );
 }
-
-const withoutBackticks = (text: string): string => text.replaceAll('`', '');

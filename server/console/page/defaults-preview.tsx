@@ -1,10 +1,9 @@
 import { useState } from 'preact/hooks';
 import { formatBytes } from './format.ts';
 import { imagePath, isSource, type ParameterTexts } from './image-url.ts';
-import { TextField } from './labelled.tsx';
 import { browsers, type ImageState, useImage } from './load-image.ts';
 import { FailureNotice } from './notice.tsx';
-import { Samples } from './samples.tsx';
+import { PreviewPicture } from './preview-picture.tsx';
 import type { Values } from './schema.ts';
 import type { Project } from './service.ts';
 
@@ -41,14 +40,7 @@ export function DefaultsPreview({ project, values, saved }: PreviewProps) {
   const after = useImage(path(values), modernAccept);
   return (
     <div>
-      <TextField
-        label="Picture for the preview"
-        type="url"
-        value={source}
-        onChange={(text) => setSource(text.trim())}
-        placeholder={`${project.origin.replace(/\/$/, '')}/photo.jpg`}
-      />
-      <Samples project={project.id} near={project.origin} onChoose={setSource} />
+      <PreviewPicture project={project} source={source} onChange={setSource} />
       <PreviewImage title="Saved" state={before} />
       <PreviewImage title="With your changes" state={after} />
       <p class="quiet">The preview has the saved watermark.</p>

@@ -1,9 +1,9 @@
 import { useMemo, useState } from 'preact/hooks';
-import { useAction } from './action.ts';
+import { ActionForm } from './action-form.tsx';
 import { DefaultsPreview } from './defaults-preview.tsx';
 import { SchemaFields } from './form.tsx';
-import { FailureNotice } from './notice.tsx';
-import { type ProjectProps, ProjectSection } from './project-section.tsx';
+import { countOf } from './format.ts';
+import { PageSection, type ProjectProps } from './page-section.tsx';
 import { useUnsaved } from './route.ts';
 import { bodyOf, type Fields, fieldsOf, type Values, valuesOf } from './schema.ts';
 
@@ -28,49 +28,41 @@ export function Defaults({ api, project, description, onChange }: ProjectProps) 
   const fields = fieldsOf(schema);
   const saved = useMemo(() => valuesOf(fieldsOf(schema), project), [schema, project]);
   const [values, setValues] = useState(saved);
-  const { run, clear, message, failure } = useAction();
   const changes = changesOf(fields, saved, values);
   const count = Object.keys(changes).length;
   useUnsaved(count > 0);
-  const change = (next: Values) => {
-    setValues(next);
-    if (message !== '') clear();
-  };
-  const save = async (event: Event) => {
-    event.preventDefault();
-    await run(async () => {
-      const response = await api('PATCH', `/projects/${project.id}/settings`, changes);
-      onChange(response.project);
-      setValues(valuesOf(fields, response.project));
-      return 'Saved. New images use these defaults within two seconds.';
-    });
+  const save = async () => {
+    const response = await api('PATCH', `/projects/${project.id}/settings`, changes);
+    onChange(response.project);
+    setValues(valuesOf(fields, response.project));
+    return 'Saved. New images use these defaults within two seconds.';
   };
   return (
-    <ProjectSection
-      id="defaults"
+    <PageSection
       title="Defaults"
+      project={project}
       intro="They apply to parameters that the URL of an image does not have."
     >
-      <div class="split">
-        <form aria-labelledby="defaults" onSubmit={save}>
-          <div class="fields">
-            <SchemaFields schema={schema} values={values} onChange={change} />
-          </div>
-          <FailureNotice failure={failure} />
-          <p class="row">
-            <button type="submit" class="primary" disabled={count === 0}>
-              Save{count > 0 && ` ${count} ${count === 1 ? 'change' : 'changes'}`}
-            </button>
-            <button type="button" disabled={count === 0} onClick={() => change(saved)}>
+      <div class="split card">
+        <ActionForm
+          label="Defaults"
+          submit={`Save${count > 0 ? ` ${countOf(count, 'change')}` : ''}`}
+          onSubmit={save}
+          disabled={count === 0}
+          buttons={
+            <button type="button" disabled={count === 0} onClick={() => setValues(saved)}>
               Discard
             </button>
-          </p>
-          <p role="status" class="quiet">
-            {message}
-          </p>
-        </form>
+          }
+        >
+          {(errors) => (
+            <div class="fields">
+              <SchemaFields schema={schema} values={values} onChange={setValues} errors={errors} />
+            </div>
+          )}
+        </ActionForm>
         <DefaultsPreview project={project} values={values} saved={saved} />
       </div>
-    </ProjectSection>
+    </PageSection>
   );
 }

@@ -1,4 +1,5 @@
-import { fieldLabel } from './format.ts';
+import { type FieldErrors, noErrors } from './field-errors.ts';
+import { fieldLabel, withoutBackticks } from './format.ts';
 import { fieldsOf, kindOf, linesOf, type Schema, type Values, wordsOf } from './schema.ts';
 import { SchemaField } from './schema-field.tsx';
 
@@ -10,11 +11,12 @@ interface SchemaFieldsProps {
   readonly placeholders?: Readonly<Record<string, string>>;
   /** Slider positions of fields without a value. */
   readonly unset?: Readonly<Record<string, number>>;
+  readonly errors?: FieldErrors;
 }
 
 /** Controls for the fields of a control plane body. */
 export function SchemaFields({ schema, values, onChange, ...props }: SchemaFieldsProps) {
-  const { placeholders = {}, unset = {} } = props;
+  const { placeholders = {}, unset = {}, errors = noErrors } = props;
   return (
     <>
       {fieldsOf(schema).map(([name, field]) => {
@@ -23,6 +25,7 @@ export function SchemaFields({ schema, values, onChange, ...props }: SchemaField
           name,
           value: values[name] ?? '',
           onChange: (text: string) => onChange({ ...values, [name]: text }),
+          error: errors.get(name),
         };
         const words = wordsOf(field.items ?? {});
         if (words.length > 0) return <Checkboxes key={name} {...common} words={words} />;
@@ -35,7 +38,7 @@ export function SchemaFields({ schema, values, onChange, ...props }: SchemaField
             placeholder={placeholders[name]}
             unset={unset[name]}
             required={schema.required?.includes(name) ?? false}
-            help={[field.description ?? '', listHelp].join(' ').trim()}
+            help={[withoutBackticks(field.description ?? ''), listHelp].join(' ').trim()}
           />
         );
       })}
@@ -50,10 +53,11 @@ interface CheckboxesProps {
   /** Separated by line breaks. */
   readonly value: string;
   readonly onChange: (value: string) => void;
+  readonly error: string | undefined;
 }
 
 /** Checkboxes for a list of words. */
-function Checkboxes({ label, name, words, value, onChange }: CheckboxesProps) {
+function Checkboxes({ label, name, words, value, onChange, error }: CheckboxesProps) {
   const chosen = linesOf(value);
   const toggle = (word: string) => {
     const next = words.filter((one) => chosen.includes(one) !== (one === word));
@@ -70,6 +74,7 @@ function Checkboxes({ label, name, words, value, onChange }: CheckboxesProps) {
           </label>
         ))}
       </div>
+      {error !== undefined && <p class="help error">{error}</p>}
     </fieldset>
   );
 }

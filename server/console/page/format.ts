@@ -41,3 +41,6 @@ export function fieldLabel(name: string): string {
     .replace(/^./, (first) => first.toUpperCase())
     .replace(/\b(url|dpr)\b/i, (word) => word.toUpperCase());
 }
+
+/** A text of the service's tables, whose names are in backticks. */
+export const withoutBackticks = (text: string): string => text.replaceAll('`', '');

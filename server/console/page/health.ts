@@ -73,6 +73,18 @@ export function useHealth(): HealthHistory {
   return history;
 }
 
+/** The state of the service in a word, the same on every page. */
+export interface ServiceState {
+  readonly word: string;
+  readonly isGood: boolean;
+}
+
+export function stateOf({ samples, failure }: HealthHistory): ServiceState {
+  if (failure !== null) return { word: 'no answer', isGood: false };
+  const { health } = samples.at(-1) ?? {};
+  return { word: health?.status ?? 'loading', isGood: health?.ok === true };
+}
+
 /** The number of prewarm jobs that wait or run; null if unknown. */
 export function openJobs({ checks: { prewarmQueue } }: HealthBody): number | null {
   const { active, queued } = prewarmQueue;

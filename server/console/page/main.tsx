@@ -1,6 +1,6 @@
 import { render } from 'preact';
-import { useEffect, useState } from 'preact/hooks';
-import { type HealthHistory, useHealth } from './health.ts';
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { type HealthHistory, stateOf, useHealth } from './health.ts';
 import { FailureNotice } from './notice.tsx';
 import { type ApiDescription, readOpenApi } from './openapi.ts';
 import { Playground } from './playground.tsx';
@@ -11,6 +11,8 @@ import { Failure, fetchJson } from './service.ts';
 import { ServicePage } from './service-page.tsx';
 import { type Session, useSession } from './session.ts';
 import { SignIn } from './sign-in.tsx';
+import { titleId } from './title.tsx';
+import { UnknownPage } from './unknown-page.tsx';
 import { useProject } from './use-project.ts';
 
 /** The page at `/`. */
@@ -27,6 +29,14 @@ function App() {
     );
   }, []);
   const isSignedIn = session.projects !== null;
+  const shownPath = useRef(route.path);
+  useEffect(() => {
+    if (shownPath.current === route.path) return;
+    shownPath.current = route.path;
+    // The link that was followed may be gone, and the next tab stop is that of the new page.
+    moveFocus(document.getElementById(titleId) === null ? 'main' : titleId);
+    scrollTo(0, 0);
+  }, [route.path]);
   useEffect(() => {
     if (isSignedIn && route.path === '/sign-in') location.replace(linkTo('/projects'));
   }, [isSignedIn, route.path]);
@@ -49,13 +59,13 @@ interface HeaderProps {
   readonly history: HealthHistory;
 }
 
-function Header({ path, session, history: { samples, failure } }: HeaderProps) {
+function Header({ path, session, history }: HeaderProps) {
   const signOut = () => {
     if (!confirmLeaving()) return;
     session.signOut();
     moveFocus('main');
   };
-  const status = failure !== null ? 'no answer' : samples.at(-1)?.health.status;
+  const { word, isGood } = stateOf(history);
   const link = (to: string, name: string) => (
     <a href={linkTo(to)} aria-current={path.split('/')[1] === to.slice(1) ? 'page' : undefined}>
       {name}
@@ -77,8 +87,8 @@ function Header({ path, session, history: { samples, failure } }: HeaderProps) {
         <a href="docs">API reference</a>
       </nav>
       <span class="account">
-        <a class={`state ${status === 'ok' ? 'good' : 'bad'}`} href={linkTo('/service')}>
-          {status ?? 'loading'}
+        <a class={`state ${isGood ? 'good' : 'bad'}`} href={linkTo('/service')}>
+          {word}
         </a>
         {session.api === null ? (
           link('/sign-in', 'Sign in')
@@ -100,8 +110,8 @@ interface PageProps {
 }
 
 function Page({ route, session, history, description }: PageProps) {
-  const [, page = '', id] = route.path.split('/');
-  const project = useProject(session, page === 'projects' ? (id ?? '') : '');
+  const [, page = '', id = '', segment = '', ...more] = route.path.split('/');
+  const project = useProject(session, page === 'projects' ? id : '');
   if (page === 'service') return <ServicePage history={history} />;
   if (page === '') {
     // A link to another project or picture resets the state.
@@ -115,17 +125,21 @@ function Page({ route, session, history, description }: PageProps) {
       />
     );
   }
-  if (page !== 'projects' && page !== 'sign-in') return <p>This page does not exist.</p>;
+  const isKnown = page === 'projects' || (page === 'sign-in' && id === '');
+  if (!isKnown || more.length > 0) return <UnknownPage back="/" to="the playground" />;
   const { api, projects } = session;
   if (api === null || projects === null) return <SignIn session={session} />;
-  if (id === undefined)
-    return <ProjectsPage api={api} session={session} description={description} />;
+  if (id === '') return <ProjectsPage api={api} session={session} description={description} />;
   if (project === undefined) return <p>Loading…</p>;
-  if (project === null) return <p>The key has no project {id}.</p>;
+  if (project === null) {
+    const message = `There is no project ${id}, or the key has no access to it.`;
+    return <UnknownPage message={message} back="/projects" to="all projects" />;
+  }
   const onChange = session.setProject;
   return (
     <ProjectPage
-      key={id}
+      key={`${id}/${segment}`}
+      segment={segment}
       api={api}
       project={project}
       description={description}

@@ -4,7 +4,7 @@ import type { Failure } from './service.ts';
 export function FailureNotice({ failure }: { readonly failure: Failure | null }) {
   if (failure === null) return null;
   return (
-    <div class="notice bad" role="alert">
+    <div class="notice bad" role="alert" tabIndex={-1}>
       <strong>{failure.message}</strong>
       {failure.hint !== '' && <span> {failure.hint}</span>}
       {failure.status > 0 && (

@@ -58,10 +58,26 @@ export function parametersIn(
   return Object.fromEntries([...known, ...words]);
 }
 
+/** The schemas with those that their fields refer to. */
+function withoutReferences(
+  schemas: Readonly<Record<string, Schema>>,
+): Readonly<Record<string, Schema>> {
+  const resolve = ({ $ref, ...own }: Schema): Schema => {
+    const name = $ref?.split('/').at(-1);
+    return name === undefined ? own : { ...schemas[name], ...own, name };
+  };
+  const map = (all: Readonly<Record<string, Schema>>, change: (schema: Schema) => Schema) =>
+    Object.fromEntries(Object.entries(all).map(([name, schema]) => [name, change(schema)]));
+  return map(schemas, (schema) => {
+    const { properties } = schema;
+    return properties === undefined ? schema : { ...schema, properties: map(properties, resolve) };
+  });
+}
+
 /** Reads `openapi.json`. */
 export function readOpenApi(document: unknown): ApiDescription {
   const { servers, paths, components } = document as OpenApiDocument;
-  const { schemas } = components;
+  const schemas = withoutReferences(components.schemas);
   const parameters = paths['/img/'].get.parameters.flatMap((parameter) => {
     const { name, schema, example, 'x-transform': transform } = parameter;
     if (transform === undefined) return [];

@@ -12,6 +12,7 @@ import { type PageRoute, replaceRoute } from './route.ts';
 import { initial, Samples } from './samples.tsx';
 import type { Session } from './session.ts';
 import { snippets } from './snippets.ts';
+import { Title } from './title.tsx';
 import { useProject } from './use-project.ts';
 import { Welcome } from './welcome.tsx';
 
@@ -61,7 +62,7 @@ export function Playground({ description, route, session }: PlaygroundProps) {
   return (
     <div class="playground">
       <div class="card">
-        <h1>Playground</h1>
+        <Title text="Playground" />
         <ProjectField session={session} value={project} onChange={setProject} />
         <TextField
           label="Picture URL"

@@ -11,19 +11,21 @@ interface PrewarmProgressProps {
   readonly path: string;
   /** When the request was accepted, in ms. */
   readonly acceptedAt: number;
+  /** The most images of its sources. */
+  readonly images: number;
 }
 
-export function PrewarmProgress({ api, path, acceptedAt }: PrewarmProgressProps) {
+export function PrewarmProgress({ api, path, acceptedAt, images }: PrewarmProgressProps) {
   const { status: prewarm, failure } = useProgress(api, path, 'prewarm');
   if (prewarm === null) return <FailureNotice failure={failure} />;
-  const { status, progress, sourceCount, variantCount, sources, failures } = prewarm;
+  const { status, progress, sourceCount, sources, failures } = prewarm;
   const { waiting, running, done, failed } = sources;
   const waitsLong = waiting === sourceCount && performance.now() - acceptedAt > workerTimeoutMs;
   const counts = `${done} done, ${running} running, ${waiting} waiting, ${failed} failed.`;
   return (
     <div class="progress">
       <label for="prewarm-progress">
-        {countOf(sourceCount, 'source')}, {countOf(variantCount, 'image')} accepted
+        {countOf(sourceCount, 'source')}, {countOf(images, 'image')} accepted
       </label>
       <progress id="prewarm-progress" max={100} value={progress} />
       <p role="status">{status === 'done' ? 'All done.' : counts}</p>

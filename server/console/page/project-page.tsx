@@ -1,41 +1,70 @@
+import type { ComponentType } from 'preact';
 import { Allowlist } from './allowlist.tsx';
-import { CopyText } from './copy.tsx';
 import { Defaults } from './defaults.tsx';
+import { Freshness } from './freshness.tsx';
+import { Layers } from './layers.tsx';
+import { Limits } from './limits.tsx';
+import { Origins } from './origins.tsx';
+import { Overview } from './overview.tsx';
+import type { ProjectProps } from './page-section.tsx';
 import { Presets } from './presets.tsx';
 import { Prewarm } from './prewarm.tsx';
-import type { ProjectProps } from './project-section.tsx';
 import { Purge } from './purge.tsx';
 import { linkTo } from './route.ts';
-import { Usage } from './usage.tsx';
+import { UnknownPage } from './unknown-page.tsx';
 
-/** A project: allowlist, defaults, presets, prewarming, purges and usage. */
-export function ProjectPage(props: ProjectProps) {
-  const { id, name, origin, createdAt, requireSignedUrls } = props.project;
+/** The pages of a project by the segment of their route, in the order of their list. */
+const pages: Readonly<
+  Record<string, { readonly name: string; readonly Page: ComponentType<ProjectProps> }>
+> = {
+  '': { name: 'Overview', Page: Overview },
+  hosts: { name: 'Allowed hosts', Page: Allowlist },
+  sources: { name: 'Private sources', Page: Origins },
+  defaults: { name: 'Defaults', Page: Defaults },
+  presets: { name: 'Presets', Page: Presets },
+  layers: { name: 'Layers', Page: Layers },
+  prewarm: { name: 'Prewarm', Page: Prewarm },
+  purge: { name: 'Purge', Page: Purge },
+  freshness: { name: 'Freshness', Page: Freshness },
+  limits: { name: 'Limits', Page: Limits },
+};
+
+interface ProjectPageProps extends ProjectProps {
+  /** The segment of the route after the project; '' for none. */
+  readonly segment: string;
+}
+
+/** A page of a project, with the list of all its pages. */
+export function ProjectPage({ segment, ...props }: ProjectPageProps) {
+  const { id, name } = props.project;
+  const page = Object.hasOwn(pages, segment) ? pages[segment] : undefined;
   return (
-    <section class="project">
-      <p>
+    <div class="project">
+      <nav aria-label="Project">
         <a href={linkTo('/projects')}>All projects</a>
-      </p>
-      <h1>{name}</h1>
-      <p>
-        {origin} <span class="quiet">created {createdAt}</span>
-      </p>
-      <CopyText label="project id" text={id} />
-      <p>
-        <a href={linkTo('/', { project: id })}>Open in the playground</a>
-      </p>
-      {requireSignedUrls && (
-        <p class="notice">
-          This project accepts signed URLs only, so the previews here are refused. Sign a URL with{' '}
-          <code>npm run --silent admin -- projects sign {id} --url …</code>
+        <p>
+          <strong>{name}</strong>
         </p>
-      )}
-      <Allowlist {...props} />
-      <Defaults {...props} />
-      <Presets {...props} />
-      <Prewarm {...props} />
-      <Purge {...props} />
-      <Usage {...props} />
-    </section>
+        <ul>
+          {Object.entries(pages).map(([path, { name }]) => (
+            <li key={path}>
+              <a
+                href={linkTo(`/projects/${id}${path && `/${path}`}`)}
+                aria-current={path === segment ? 'page' : undefined}
+              >
+                {name}
+              </a>
+            </li>
+          ))}
+        </ul>
+      </nav>
+      <div>
+        {page === undefined ? (
+          <UnknownPage back={`/projects/${id}`} to={`the overview of ${name}`} />
+        ) : (
+          <page.Page {...props} />
+        )}
+      </div>
+    </div>
   );
 }

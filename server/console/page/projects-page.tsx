@@ -1,13 +1,15 @@
-import { useState } from 'preact/hooks';
+import { useEffect, useState } from 'preact/hooks';
 import { useAction } from './action.ts';
+import { ActionForm } from './action-form.tsx';
 import { SchemaFields } from './form.tsx';
 import { countOf } from './format.ts';
 import { FailureNotice } from './notice.tsx';
 import type { ApiDescription } from './openapi.ts';
-import { linkTo } from './route.ts';
+import { linkTo, moveFocus } from './route.ts';
 import { bodyOf, fieldsOf, type Values } from './schema.ts';
 import type { Api } from './service.ts';
 import type { Session } from './session.ts';
+import { Title } from './title.tsx';
 
 interface ProjectsPageProps {
   readonly api: Api;
@@ -20,7 +22,7 @@ export function ProjectsPage({ api, session, description }: ProjectsPageProps) {
   const projects = session.projects ?? [];
   return (
     <section>
-      <h1>Projects</h1>
+      <Title text="Projects" />
       {projects.length === 0 ? (
         <p>There is none yet.</p>
       ) : (
@@ -69,35 +71,49 @@ function MoreProjects({ session }: Pick<ProjectsPageProps, 'session'>) {
 
 function NewProject({ api, session, description }: ProjectsPageProps) {
   const schema = description.schemas['CreateProjectInput'] ?? {};
+  const [isOpen, setOpen] = useState<boolean | null>(null);
   const [values, setValues] = useState<Values>({});
-  const { run, busy, failure } = useAction();
-  const submit = async (event: Event) => {
-    event.preventDefault();
-    await run(async () => {
-      const { project } = await api('POST', '/projects', bodyOf(fieldsOf(schema), values));
-      session.setProject(project);
-      setValues({});
-      location.hash = linkTo(`/projects/${project.id}`);
-      return '';
-    });
+  useEffect(() => {
+    if (isOpen === false) moveFocus(newId);
+  }, [isOpen]);
+  if (isOpen !== true) {
+    return (
+      <button id={newId} type="button" class="primary" onClick={() => setOpen(true)}>
+        New project
+      </button>
+    );
+  }
+  const create = async () => {
+    const { project } = await api('POST', '/projects', bodyOf(fieldsOf(schema), values));
+    session.setProject(project);
+    location.hash = linkTo(`/projects/${project.id}`);
+    return '';
   };
   return (
-    <form class="card narrow" aria-label="New project" onSubmit={submit}>
+    <section class="card narrow" aria-label="New project">
       <h2>New project</h2>
-      <SchemaFields
-        schema={schema}
-        values={values}
-        placeholders={{
-          name: 'My site',
-          origin: 'https://www.example.com/',
-          allowedOrigins: '*.cdn.example.com',
-        }}
-        onChange={setValues}
-      />
-      <FailureNotice failure={failure} />
-      <button type="submit" class="primary" disabled={busy}>
-        Create
-      </button>
-    </form>
+      <ActionForm
+        label="New project"
+        submit="Create"
+        onSubmit={create}
+        onCancel={() => setOpen(false)}
+      >
+        {(errors) => (
+          <SchemaFields
+            schema={schema}
+            values={values}
+            errors={errors}
+            placeholders={{
+              name: 'My site',
+              origin: 'https://www.example.com/',
+              allowedOrigins: '*.cdn.example.com',
+            }}
+            onChange={setValues}
+          />
+        )}
+      </ActionForm>
+    </section>
   );
 }
+
+const newId = 'new-project';

@@ -12,6 +12,9 @@ const flagOptions = [
   ['0', 'off'],
 ] as const;
 
+/** The format of a text with several lines. */
+export const multiline = 'multiline';
+
 /** A labelled control, generated from the value's schema. */
 export function SchemaField(props: SchemaFieldProps) {
   const { schema, unset, ...field } = props;
@@ -24,7 +27,7 @@ export function SchemaField(props: SchemaFieldProps) {
     const none = ['', 'default'] as const;
     return <SelectField {...field} options={field.required ? options : [none, ...options]} />;
   }
-  if (kind === 'list') {
+  if (kind === 'list' || schema.format === multiline) {
     return (
       <Labelled
         {...field}
@@ -60,7 +63,8 @@ function ColourField(props: FieldProps) {
 const maxSliderSpan = 800;
 
 /** A number, or one of some words, with a slider for a small range. */
-function NumberField({ schema, unset = 0, ...field }: SchemaFieldProps) {
+function NumberField({ schema, unset, ...field }: SchemaFieldProps) {
+  const start = unset ?? (Number(schema.default) || 0);
   const { minimum: min, maximum: max, isInteger } = rangeOf(schema);
   const words = wordsOf(schema);
   const isNumber = field.value !== '' && !Number.isNaN(Number(field.value));
@@ -96,7 +100,7 @@ function NumberField({ schema, unset = 0, ...field }: SchemaFieldProps) {
               step={isInteger || max - min > 10 ? 1 : 0.1}
               aria-label={`${field.label}, as a slider`}
               class={isNumber ? undefined : 'unset'}
-              value={isNumber ? field.value : Math.min(max, Math.max(min, unset))}
+              value={isNumber ? field.value : Math.min(max, Math.max(min, start))}
               onInput={attributes.onInput}
             />
           )}

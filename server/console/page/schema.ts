@@ -8,9 +8,13 @@ export interface Schema {
   readonly minimum?: number;
   readonly maximum?: number;
   readonly maxLength?: number;
+  readonly maxItems?: number;
   readonly format?: string;
   readonly enum?: readonly string[];
   readonly anyOf?: readonly Schema[];
+  readonly allOf?: readonly Schema[];
+  readonly pattern?: string;
+  readonly default?: unknown;
   readonly items?: Schema;
   readonly properties?: Readonly<Record<string, Schema>>;
   readonly required?: readonly string[];
@@ -28,7 +32,11 @@ export const fieldsOf = (schema: Schema | undefined): Fields =>
 /** The kinds of controls. */
 export type ControlKind = 'choice' | 'flag' | 'number' | 'colour' | 'list' | 'text';
 
-const alternativesOf = (schema: Schema): readonly Schema[] => [schema, ...(schema.anyOf ?? [])];
+/** A schema and its alternatives, which the service's own rules have inside an `allOf`. */
+const alternativesOf = (schema: Schema): readonly Schema[] => [
+  schema,
+  ...[schema, ...(schema.allOf ?? [])].flatMap(({ anyOf = [] }) => anyOf),
+];
 
 const hasType = (schema: Schema, type: string): boolean =>
   alternativesOf(schema).some((one) => [one.type ?? []].flat().includes(type));
@@ -40,6 +48,9 @@ export function kindOf(schema: Schema): ControlKind {
   if (schema.name === 'ImageColour') return 'colour';
   if (hasType(schema, 'array')) return 'list';
   if (hasType(schema, 'boolean')) return isNumeric(schema) ? 'text' : 'flag';
+  const isForm = ({ pattern, type }: Schema) => type === 'string' && pattern !== undefined;
+  // Such as 10%.
+  if (alternativesOf(schema).some(isForm)) return 'text';
   if (isNumeric(schema)) return 'number';
   return wordsOf(schema).length > 0 ? 'choice' : 'text';
 }
@@ -50,7 +61,7 @@ export const wordsOf = (schema: Schema): readonly string[] =>
 
 /** The range of a number, which may be an alternative to words. */
 export function rangeOf(schema: Schema) {
-  const number = [...(schema.anyOf ?? []), schema].find(isNumeric);
+  const number = [...alternativesOf(schema)].reverse().find(isNumeric);
   const { minimum = 0, maximum = Number.MAX_SAFE_INTEGER, type } = number ?? {};
   return { minimum, maximum, isInteger: type === 'integer' };
 }

@@ -1,8 +1,9 @@
 import { type Fact, FactList } from './facts.tsx';
 import { formatBytes, formatDuration, formatNumber } from './format.ts';
 import { Graph } from './graph.tsx';
-import { type HealthBody, type HealthHistory, openJobs, perSecond } from './health.ts';
+import { type HealthBody, type HealthHistory, openJobs, perSecond, stateOf } from './health.ts';
 import { FailureNotice } from './notice.tsx';
+import { Title } from './title.tsx';
 
 /** The state of the service, its queues and caches over the last minutes. */
 export function ServicePage({ history }: { readonly history: HealthHistory }) {
@@ -10,13 +11,13 @@ export function ServicePage({ history }: { readonly history: HealthHistory }) {
   const health = samples.at(-1)?.health;
   return (
     <section class="service">
-      <h1>Service</h1>
+      <Title text="Service" />
       <FailureNotice failure={failure} />
       {health === undefined ? (
         <p class="quiet">Loading…</p>
       ) : (
         <>
-          <State health={health} />
+          <State health={health} history={history} />
           <h2>The last five minutes</h2>
           <div class="graphs">
             <Graphs history={history} health={health} />
@@ -27,11 +28,13 @@ export function ServicePage({ history }: { readonly history: HealthHistory }) {
   );
 }
 
-function State({ health }: { health: HealthBody }) {
-  const { status, reason, uptimeSeconds, checks } = health;
+function State({ health, history }: { health: HealthBody; history: HealthHistory }) {
+  const { reason, uptimeSeconds, checks } = health;
+  const { word } = stateOf(history);
+  const isKnown = history.failure === null;
   const store = checks.database.ok ? `${checks.database.latencyMs} ms` : 'does not answer';
   const facts: readonly Fact[] = [
-    ['Status', status, ''],
+    ['Status', word, isKnown ? '' : 'the figures are of before'],
     ['Uptime', formatDuration(uptimeSeconds), ''],
     ['Response time of the store', store, ''],
     ['Refused as too busy', formatNumber(checks.transformQueue.rejected), ''],
@@ -39,7 +42,7 @@ function State({ health }: { health: HealthBody }) {
   ];
   return (
     <>
-      {reason !== undefined && (
+      {isKnown && reason !== undefined && (
         <p class="notice bad" role="alert">
           {reason}
         </p>

@@ -91,6 +91,15 @@ export interface Layer {
   readonly text?: Readonly<Record<string, unknown>>;
 }
 
+/** How the sources of a host are fetched, without any secret. */
+export interface ProjectOrigin {
+  readonly host: string;
+  readonly headers: readonly string[];
+  /** Of a bucket; null for an HTTP origin. */
+  readonly location: string | null;
+  readonly updatedAt: string;
+}
+
 /** What was counted on a day, or on several. */
 export interface UsageFigures {
   readonly requests: number;
@@ -121,9 +130,13 @@ export interface ResponseBody {
   readonly purge: PurgeStatus;
   readonly usage: UsageBody;
   readonly limits: Readonly<Record<string, number | null>>;
+  readonly freshness: Readonly<Record<string, string | number | null>>;
   readonly preset: Preset;
   readonly presets: readonly Preset[];
+  readonly layer: Layer;
   readonly layers: readonly Layer[];
+  readonly origin: ProjectOrigin;
+  readonly origins: readonly ProjectOrigin[];
 }
 
 /** Calls the control plane. @throws Failure, or TypeError without a response */

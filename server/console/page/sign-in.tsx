@@ -3,6 +3,7 @@ import { TextField } from './labelled.tsx';
 import { FailureNotice } from './notice.tsx';
 import { moveFocus } from './route.ts';
 import type { Session } from './session.ts';
+import { Title } from './title.tsx';
 
 /** Asks for an API key. */
 export function SignIn({ session }: { readonly session: Session }) {
@@ -17,7 +18,7 @@ export function SignIn({ session }: { readonly session: Session }) {
   };
   return (
     <section class="card narrow">
-      <h1>Sign in</h1>
+      <Title text="Sign in" />
       <p>
         Projects are managed with an API key. The service printed one at its first start;{' '}
         <code>npm run admin -- keys create</code> creates others, also for one project or read-only.

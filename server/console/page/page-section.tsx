@@ -1,8 +1,9 @@
 import type { ComponentChildren } from 'preact';
 import type { ApiDescription } from './openapi.ts';
 import type { Api, Project } from './service.ts';
+import { Title } from './title.tsx';
 
-/** The properties of the page of a project and of its sections. */
+/** The properties of each page of a project. */
 export interface ProjectProps {
   readonly api: Api;
   readonly project: Project;
@@ -10,22 +11,20 @@ export interface ProjectProps {
   readonly onChange: (project: Project) => void;
 }
 
-interface ProjectSectionProps {
-  /** Of the heading, which can have the focus. */
-  readonly id: string;
+interface PageSectionProps {
   readonly title: string;
+  readonly project: Project;
   readonly intro: ComponentChildren;
   readonly children: ComponentChildren;
 }
 
-export function ProjectSection({ id, title, intro, children }: ProjectSectionProps) {
+/** A page of a project. */
+export function PageSection({ title, project, intro, children }: PageSectionProps) {
   return (
-    <section class="card" aria-labelledby={id}>
-      <h2 id={id} tabIndex={-1}>
-        {title}
-      </h2>
+    <>
+      <Title text={title} of={project.name} />
       <p class="quiet">{intro}</p>
       {children}
-    </section>
+    </>
   );
 }

@@ -1,0 +1,72 @@
+import type { ComponentChildren } from 'preact';
+import { useEffect, useRef } from 'preact/hooks';
+import { useAction } from './action.ts';
+import { type FieldErrors, fieldErrorsOf } from './field-errors.ts';
+import { FailureNotice } from './notice.tsx';
+
+interface ActionFormProps {
+  /** The form's name. */
+  readonly label: string;
+  readonly submit: ComponentChildren;
+  /** Resolves with what has been done; '' to show nothing. */
+  readonly onSubmit: () => Promise<string>;
+  /** With it the form has a button that closes it, and its first control gets the focus. */
+  readonly onCancel?: () => void;
+  readonly disabled?: boolean;
+  /** Further buttons. */
+  readonly buttons?: ComponentChildren;
+  readonly class?: string;
+  readonly children: (errors: FieldErrors) => ComponentChildren;
+}
+
+/** A form of an action of the service. After an error the focus is on the first refused control, or on the error. */
+export function ActionForm({
+  label,
+  submit,
+  onSubmit,
+  onCancel,
+  children,
+  ...props
+}: ActionFormProps) {
+  const { run, clear, busy, message, failure } = useAction();
+  const form = useRef<HTMLFormElement>(null);
+  const isOpened = onCancel !== undefined;
+  useEffect(() => {
+    if (isOpened) form.current?.querySelector<HTMLElement>('input, select, textarea')?.focus();
+  }, [isOpened]);
+  useEffect(() => {
+    if (failure === null) return;
+    form.current?.querySelector<HTMLElement>('[aria-invalid=true], [role=alert]')?.focus();
+  }, [failure]);
+  const send = async (event: Event) => {
+    event.preventDefault();
+    if (!busy) await run(onSubmit);
+  };
+  return (
+    <form
+      ref={form}
+      class={props.class}
+      aria-label={label}
+      onSubmit={send}
+      // What was done was done with other values.
+      onInput={() => message !== '' && clear()}
+    >
+      {children(fieldErrorsOf(failure))}
+      <FailureNotice failure={failure} />
+      <p class="row">
+        <button type="submit" class="primary" disabled={props.disabled === true}>
+          {submit}
+        </button>
+        {props.buttons}
+        {isOpened && (
+          <button type="button" onClick={onCancel}>
+            Cancel
+          </button>
+        )}
+      </p>
+      <p role="status" class="quiet">
+        {message}
+      </p>
+    </form>
+  );
+}

@@ -1,0 +1,48 @@
+import type { ComponentChildren } from 'preact';
+import { useEffect, useRef, useState } from 'preact/hooks';
+
+interface ConfirmProps {
+  /** The verb, such as Delete. */
+  readonly verb: string;
+  /** What it is done to. */
+  readonly object: string;
+  /** What happens then. */
+  readonly consequence: ComponentChildren;
+  readonly onConfirm: () => void;
+  /** Shows the object on the button too; by default only for screen readers. */
+  readonly isAlone?: boolean;
+}
+
+/** A button that asks before it acts. The focus goes to the answer that changes nothing, and back. */
+export function Confirm({ verb, object, consequence, onConfirm, isAlone = false }: ConfirmProps) {
+  const [isAsking, setAsking] = useState<boolean | null>(null);
+  const button = useRef<HTMLButtonElement>(null);
+  // Not when the page is loaded.
+  useEffect(() => {
+    if (isAsking !== null) button.current?.focus();
+  }, [isAsking]);
+  const size = isAlone ? undefined : 'small';
+  if (isAsking !== true) {
+    return (
+      <button ref={button} type="button" class={size} onClick={() => setAsking(true)}>
+        {verb}
+        <span class={isAlone ? undefined : 'hidden'}> {object} …</span>
+      </button>
+    );
+  }
+  const confirm = () => {
+    setAsking(null);
+    onConfirm();
+  };
+  return (
+    <span class="row">
+      <span>{consequence}</span>
+      <button type="button" class={size} onClick={confirm}>
+        {verb} {object}
+      </button>
+      <button ref={button} type="button" class={size} onClick={() => setAsking(false)}>
+        Keep
+      </button>
+    </span>
+  );
+}

@@ -1,0 +1,96 @@
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { imagePath, isSource } from './image-url.ts';
+import { browsers, useImage } from './load-image.ts';
+import { FailureNotice } from './notice.tsx';
+import type { ProjectProps } from './page-section.tsx';
+import { PreviewPicture } from './preview-picture.tsx';
+import { type Api, Failure } from './service.ts';
+
+const debounceMs = 400;
+const [[modernAccept]] = browsers;
+const width = '640';
+
+interface Draft {
+  /** Of the layer that the images of the preview have; null before it is stored. */
+  readonly name: string | null;
+  /** The number of changes. */
+  readonly changes: number;
+  readonly failure: Failure | null;
+}
+
+/**
+ * A layer of the project with what a form has, because images have only layers that are stored. It has a name of its
+ * own, and is deleted when the form closes.
+ *
+ * @param json null for none
+ */
+function useDraft(api: Api, path: string, json: string | null): Draft {
+  const [draft, setDraft] = useState<Draft>({ name: null, changes: 0, failure: null });
+  const name = useRef(`draft-${crypto.getRandomValues(new Uint32Array(1))[0]?.toString(36)}`);
+  /** The end of the last change: an older one must not come after a newer one. */
+  const last = useRef<Promise<unknown>>(Promise.resolve());
+  const isStored = useRef(false);
+  useEffect(() => {
+    if (json === null) return;
+    const store = async () => {
+      isStored.current = true;
+      try {
+        await api('PUT', `${path}/${name.current}`, JSON.parse(json));
+        setDraft(({ changes }) => ({ name: name.current, changes: changes + 1, failure: null }));
+      } catch (error) {
+        setDraft((before) => ({ ...before, failure: Failure.of(error) }));
+      }
+    };
+    const timer = setTimeout(() => {
+      last.current = last.current.then(store);
+    }, debounceMs);
+    return () => clearTimeout(timer);
+  }, [api, path, json]);
+  useEffect(
+    () => () => {
+      // The list of layers shows one that could not be deleted.
+      const remove = () => api('DELETE', `${path}/${name.current}`).then(null, () => {});
+      void last.current.then(() => (isStored.current ? remove() : null));
+    },
+    [api, path],
+  );
+  return draft;
+}
+
+interface LayerPreviewProps extends Pick<ProjectProps, 'api' | 'project'> {
+  /** The body of the layer. */
+  readonly layer: object;
+}
+
+/** A picture with a layer as it is edited. */
+export function LayerPreview({ api, project, layer }: LayerPreviewProps) {
+  const [source, setSource] = useState('');
+  const isShown = isSource(source);
+  const isComplete = !('image' in layer) || 'url' in (layer.image as object);
+  const json = isShown && isComplete ? JSON.stringify(layer) : null;
+  const draft = useDraft(api, `/projects/${project.id}/layers`, json);
+  const path =
+    isShown && draft.name !== null
+      ? imagePath({ source, project: project.id, options: { w: width, layer: draft.name } })
+      : null;
+  const { loaded, failure } = useImage(path, modernAccept, draft.changes);
+  return (
+    <div class="sticky">
+      <PreviewPicture project={project} source={source} onChange={setSource} />
+      {loaded?.url != null && (
+        <figure class="preview">
+          <img src={loaded.url} alt="With the layer" width={loaded.width} height={loaded.height} />
+        </figure>
+      )}
+      {isShown && draft.failure !== null && (
+        <p class="notice" role="status">
+          Not drawn: {draft.failure.message}
+        </p>
+      )}
+      <FailureNotice failure={failure} />
+      <p class="quiet">
+        While the form is open, the project has the layer <code>draft-…</code> for this picture.
+      </p>
+    </div>
+  );
+}

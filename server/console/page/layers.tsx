@@ -1,0 +1,100 @@
+import { SchemaFields } from './form.tsx';
+import { SelectField } from './labelled.tsx';
+import { LayerPreview } from './layer-preview.tsx';
+import { NamedParts, type PartFieldsProps, type PartKind } from './named-parts.tsx';
+import type { ApiDescription } from './openapi.ts';
+import type { ProjectProps } from './page-section.tsx';
+import { linkTo } from './route.ts';
+import { bodyOf, type Fields, fieldsOf, type Schema, type Values, valuesOf } from './schema.ts';
+import { multiline } from './schema-field.tsx';
+import type { Layer } from './service.ts';
+
+const kinds = [
+  ['text', 'A text'],
+  ['image', 'An image'],
+] as const;
+
+/** The fields of a kind of layers. */
+function schemaOf({ schemas }: ApiDescription, kind: string): Schema {
+  const { properties = {}, required = [] } =
+    schemas[kind === 'image' ? 'LayerImage' : 'LayerText'] ?? {};
+  const words = properties['words'];
+  if (words === undefined) return { properties, required };
+  return { properties: { ...properties, words: { ...words, format: multiline } }, required };
+}
+
+const fieldsOfKind = (description: ApiDescription, kind: string): Fields =>
+  fieldsOf(schemaOf(description, kind));
+
+/** The body of a layer by the texts of its controls. */
+function layerOf(values: Values, description: ApiDescription): object {
+  const kind = values['kind'] === 'image' ? 'image' : 'text';
+  return { [kind]: bodyOf(fieldsOfKind(description, kind), values) };
+}
+
+const layers: PartKind<Layer> = {
+  plural: 'layers',
+  singular: 'layer',
+  title: 'Layers',
+  intro: (
+    <>
+      Images and texts under a name. <code>layer=badge,price</code> in the URL of an image draws
+      them, and <code>text.price=19%20€</code> gives a text other words.
+    </>
+  ),
+  nameLabel: 'Layer name',
+  namePlaceholder: 'badge',
+  nameHelp: 'A lower-case letter, and up to 39 lower-case letters, digits, - and _.',
+  nameOf: ({ name }) => name,
+  describe: ({ image, text }) =>
+    image === undefined ? (
+      `text: ${String(text?.['words'] ?? '')}`
+    ) : (
+      <>
+        image: <code>{String(image['url'])}</code>
+      </>
+    ),
+  linkOf: ({ name }, project) => linkTo('/', { project, layer: name }),
+  consequence: (name) => (
+    <>
+      URLs with <code>layer={name}</code> will fail.
+    </>
+  ),
+  saved: 'Images with it change within two seconds.',
+  Fields: LayerFields,
+  valuesOf: (layer, { description }) => {
+    const kind = layer?.image === undefined ? 'text' : 'image';
+    const given = layer?.[kind] ?? {};
+    return { ...valuesOf(fieldsOfKind(description, kind), given), kind };
+  },
+  bodyOf: (values, { description }) => layerOf(values, description),
+};
+
+/** The layers of a project. */
+export const Layers = (props: ProjectProps) => <NamedParts {...props} kind={layers} />;
+
+function LayerFields({ values, onChange, errors, ...props }: PartFieldsProps) {
+  const { description } = props;
+  const kind = values['kind'] ?? 'text';
+  return (
+    <div class="split">
+      <div>
+        <SelectField
+          label="What is drawn"
+          value={kind}
+          onChange={(next) => onChange({ ...values, kind: next })}
+          options={kinds}
+        />
+        <div class="fields">
+          <SchemaFields
+            schema={schemaOf(description, kind)}
+            values={values}
+            onChange={onChange}
+            errors={errors}
+          />
+        </div>
+      </div>
+      <LayerPreview {...props} layer={layerOf(values, description)} />
+    </div>
+  );
+}

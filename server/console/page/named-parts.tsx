@@ -1,0 +1,219 @@
+import type { ComponentChildren, ComponentType } from 'preact';
+import { useEffect, useState } from 'preact/hooks';
+import { useAction } from './action.ts';
+import { ActionForm } from './action-form.tsx';
+import { Confirm } from './confirm.tsx';
+import { type FieldErrors, nameKey } from './field-errors.ts';
+import { TextField } from './labelled.tsx';
+import { FailureNotice } from './notice.tsx';
+import { PageSection, type ProjectProps } from './page-section.tsx';
+import { moveFocus, useUnsaved } from './route.ts';
+import type { Values } from './schema.ts';
+import type { ResponseBody } from './service.ts';
+import { titleId } from './title.tsx';
+
+/** The properties of the controls of a part. */
+export interface PartFieldsProps extends Omit<ProjectProps, 'onChange'> {
+  readonly values: Values;
+  readonly onChange: (values: Values) => void;
+  readonly errors: FieldErrors;
+}
+
+/** A kind of parts of a project that have names: presets, layers, private sources. */
+export interface PartKind<P> {
+  /** Segment of the path, and the field of its response. */
+  readonly plural: 'presets' | 'layers' | 'origins';
+  readonly singular: string;
+  readonly title: string;
+  readonly intro: ComponentChildren;
+  readonly nameLabel: string;
+  readonly namePlaceholder: string;
+  readonly nameHelp: string;
+  readonly nameOf: (part: P) => string;
+  /** What the list shows beside the name. */
+  readonly describe: (part: P) => ComponentChildren;
+  /** The part in the playground; null for none. */
+  readonly linkOf: (part: P, project: string) => string | null;
+  /** What happens when it is deleted. */
+  readonly consequence: (name: string) => ComponentChildren;
+  /** What has happened when it is saved. */
+  readonly saved: string;
+  readonly Fields: ComponentType<PartFieldsProps>;
+  /** The texts of the controls. @param part null for a new one */
+  readonly valuesOf: (part: P | null, props: ProjectProps) => Values;
+  readonly bodyOf: (values: Values, props: ProjectProps) => object;
+}
+
+/** The form that is open. */
+interface Open<P> {
+  /** Null for a new part. */
+  readonly part: P | null;
+  readonly initial: Values;
+}
+
+interface NamedPartsProps<P> extends ProjectProps {
+  readonly kind: PartKind<P>;
+}
+
+/** The list of the parts of a kind, and a form for one of them, which opens when it is asked for. */
+export function NamedParts<P>({ kind, ...props }: NamedPartsProps<P>) {
+  const { api, project } = props;
+  const { plural, singular, title, nameOf } = kind;
+  const path = `/projects/${project.id}/${plural}`;
+  const pathOf = (name: string) => `${path}/${encodeURIComponent(name)}`;
+  const idOf = (name: string) => `${plural}-${name}`;
+  const listOf = (body: ResponseBody) => body[plural] as unknown as readonly P[];
+  const [parts, setParts] = useState<readonly P[] | null>(null);
+  const [form, setForm] = useState<Open<P> | null>(null);
+  const [focusId, setFocusId] = useState('');
+  const { run, clear, message, failure } = useAction();
+  useEffect(() => {
+    void run(async () => {
+      setParts(listOf(await api('GET', path)));
+      return '';
+    });
+  }, [api, path]);
+  useEffect(() => {
+    if (focusId !== '') moveFocus(focusId);
+    setFocusId('');
+  }, [focusId]);
+  const open = (part: P | null) => {
+    clear();
+    setForm({ part, initial: kind.valuesOf(part, props) });
+  };
+  const close = (focus: string) => {
+    setForm(null);
+    setFocusId(focus);
+  };
+  const save = async (name: string, values: Values) => {
+    const saved = await api('PUT', pathOf(name), kind.bodyOf(values, props));
+    const part = saved[plural.slice(0, -1) as keyof ResponseBody] as unknown as P;
+    const others = (parts ?? []).filter((one) => nameOf(one) !== nameOf(part));
+    setParts([...others, part].sort((a, b) => (nameOf(a) < nameOf(b) ? -1 : 1)));
+    close(idOf(nameOf(part)));
+    await run(async () => `${nameOf(part)} is saved. ${kind.saved}`);
+    return '';
+  };
+  const remove = async (name: string) => {
+    const isRemoved = await run(async () => {
+      setParts(listOf(await api('DELETE', pathOf(name))));
+      return `${name} is deleted.`;
+    });
+    if (isRemoved) setFocusId(titleId);
+  };
+  const newId = `new-${plural}`;
+  return (
+    <PageSection title={title} project={project} intro={kind.intro}>
+      {parts?.length === 0 && <p>There is none yet.</p>}
+      {parts !== null && parts.length > 0 && (
+        <ul class="rows card">
+          {parts.map((part) => (
+            <Row
+              key={nameOf(part)}
+              id={idOf(nameOf(part))}
+              name={nameOf(part)}
+              link={kind.linkOf(part, project.id)}
+              description={kind.describe(part)}
+              consequence={kind.consequence(nameOf(part))}
+              onEdit={() => open(part)}
+              onRemove={() => remove(nameOf(part))}
+            />
+          ))}
+        </ul>
+      )}
+      <p role="status" class="quiet">
+        {message}
+      </p>
+      <FailureNotice failure={failure} />
+      {form === null ? (
+        <button
+          id={newId}
+          type="button"
+          class="primary"
+          disabled={parts === null}
+          onClick={() => open(null)}
+        >
+          New {singular}
+        </button>
+      ) : (
+        <PartForm
+          // A form for another part has its own values.
+          key={form.part === null ? '' : nameOf(form.part)}
+          {...props}
+          kind={kind}
+          part={form.part}
+          initial={form.initial}
+          onSave={save}
+          onClose={() => close(form.part === null ? newId : idOf(nameOf(form.part)))}
+        />
+      )}
+    </PageSection>
+  );
+}
+
+interface PartFormProps<P> extends NamedPartsProps<P>, Open<P> {
+  readonly onSave: (name: string, values: Values) => Promise<string>;
+  readonly onClose: () => void;
+}
+
+function PartForm<P>({ kind, part, initial, onSave, onClose, ...props }: PartFormProps<P>) {
+  const { singular, nameOf, nameLabel, namePlaceholder, nameHelp, Fields } = kind;
+  const [name, setName] = useState(part === null ? '' : nameOf(part));
+  const [values, setValues] = useState(initial);
+  useUnsaved(values !== initial || (part === null && name !== ''));
+  const title = part === null ? `New ${singular}` : `Change ${name}`;
+  return (
+    <section class="card" aria-label={title}>
+      <h2>{title}</h2>
+      <ActionForm
+        label={title}
+        submit={part === null ? `Create ${singular}` : title}
+        onSubmit={() => onSave(name.trim(), values)}
+        onCancel={onClose}
+      >
+        {(errors) => (
+          <>
+            {part === null && (
+              <TextField
+                label={nameLabel}
+                help={nameHelp}
+                value={name}
+                onChange={setName}
+                placeholder={namePlaceholder}
+                required
+                error={errors.get(nameKey) ?? errors.get('host')}
+              />
+            )}
+            <Fields {...props} values={values} onChange={setValues} errors={errors} />
+          </>
+        )}
+      </ActionForm>
+    </section>
+  );
+}
+
+interface RowProps {
+  readonly id: string;
+  readonly name: string;
+  readonly link: string | null;
+  readonly description: ComponentChildren;
+  readonly consequence: ComponentChildren;
+  readonly onEdit: () => void;
+  readonly onRemove: () => void;
+}
+
+function Row({ id, name, link, description, consequence, onEdit, onRemove }: RowProps) {
+  return (
+    <li id={id} tabIndex={-1}>
+      <span>
+        {link === null ? <strong>{name}</strong> : <a href={link}>{name}</a>} {description}
+      </span>
+      <span class="row">
+        <button type="button" class="small" onClick={onEdit}>
+          Edit<span class="hidden"> {name}</span>
+        </button>
+        <Confirm verb="Delete" object={name} consequence={consequence} onConfirm={onRemove} />
+      </span>
+    </li>
+  );
+}

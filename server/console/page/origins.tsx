@@ -1,0 +1,95 @@
+import { SchemaFields } from './form.tsx';
+import { SelectField } from './labelled.tsx';
+import { NamedParts, type PartFieldsProps, type PartKind } from './named-parts.tsx';
+import type { ApiDescription } from './openapi.ts';
+import type { ProjectProps } from './page-section.tsx';
+import { bodyOf, fieldsOf, type Schema } from './schema.ts';
+import { multiline, SchemaField } from './schema-field.tsx';
+import type { ProjectOrigin } from './service.ts';
+
+const ways = [
+  ['headers', 'Request headers'],
+  ['s3', 'A bucket (S3)'],
+] as const;
+
+/** The fields of a bucket. */
+const bucketOf = ({ schemas }: ApiDescription): Schema => {
+  const { properties = {}, required = [] } =
+    schemas['ProjectOriginInput']?.properties?.['s3'] ?? {};
+  return { properties, required };
+};
+
+/** Lines such as `Authorization: Bearer …` as an object. A line without a colon is a header without a value. */
+function headersOf(text: string): Record<string, string> {
+  const lines = text.split('\n').filter((line) => line.trim() !== '');
+  return Object.fromEntries(
+    lines.map((line) => {
+      const [name = '', ...value] = line.split(':');
+      return [name.trim(), value.join(':').trim()];
+    }),
+  );
+}
+
+const origins: PartKind<ProjectOrigin> = {
+  plural: 'origins',
+  singular: 'private source',
+  title: 'Private sources',
+  intro:
+    'Hosts whose pictures are not public. The service sends request headers to them, or signs requests to a bucket. Secrets are encrypted, and never shown again.',
+  nameLabel: 'Host',
+  namePlaceholder: 'photos.example.com',
+  nameHelp: 'A host on the allowlist, with its port if it is not 443 or 80.',
+  nameOf: ({ host }) => host,
+  describe: ({ headers, location, updatedAt }) => (
+    <>
+      {location === null ? `headers: ${headers.join(', ')}` : <code>{location}</code>}{' '}
+      <span class="quiet">changed {updatedAt.slice(0, 10)}</span>
+    </>
+  ),
+  linkOf: () => null,
+  consequence: () => 'Its sources are fetched without them, and probably refused.',
+  saved: 'Sources that are not cached are fetched so.',
+  Fields: OriginFields,
+  valuesOf: (origin) => ({ way: origin !== null && origin.location !== null ? 's3' : 'headers' }),
+  bodyOf: ({ way, headers = '', ...values }, { description }) =>
+    way === 's3'
+      ? { s3: bodyOf(fieldsOf(bucketOf(description)), values) }
+      : { headers: headersOf(headers) },
+};
+
+/** The hosts whose sources need headers or are in a bucket. */
+export const Origins = (props: ProjectProps) => <NamedParts {...props} kind={origins} />;
+
+function OriginFields({ description, values, onChange, errors }: PartFieldsProps) {
+  const isBucket = values['way'] === 's3';
+  return (
+    <>
+      <SelectField
+        label="How its pictures are fetched"
+        value={isBucket ? 's3' : 'headers'}
+        onChange={(way) => onChange({ ...values, way })}
+        options={ways}
+      />
+      {isBucket ? (
+        <SchemaFields
+          schema={bucketOf(description)}
+          values={values}
+          onChange={onChange}
+          errors={errors}
+          placeholders={{ location: 's3://bucket/prefix?region=eu-central-1' }}
+        />
+      ) : (
+        <SchemaField
+          schema={{ type: 'string', format: multiline }}
+          label="Headers"
+          value={values['headers'] ?? ''}
+          onChange={(headers) => onChange({ ...values, headers })}
+          placeholder="Authorization: Bearer …"
+          required
+          help="One on each line, all of them: those of before are replaced."
+          error={errors.get('headers')}
+        />
+      )}
+    </>
+  );
+}

@@ -1,0 +1,83 @@
+import { useEffect, useState } from 'preact/hooks';
+import { useAction } from './action.ts';
+import { CopyText } from './copy.tsx';
+import { type Fact, FactList } from './facts.tsx';
+import { formatBytes, formatNumber } from './format.ts';
+import { Graph } from './graph.tsx';
+import { FailureNotice } from './notice.tsx';
+import { PageSection, type ProjectProps } from './page-section.tsx';
+import { linkTo } from './route.ts';
+import type { UsageBody, UsageFigures } from './service.ts';
+
+/** What a project is, and its usage in the last 30 days. */
+export function Overview({ api, project }: ProjectProps) {
+  const { id, name, origin, createdAt, requireSignedUrls } = project;
+  const [usage, setUsage] = useState<UsageBody | null>(null);
+  const { run, failure } = useAction();
+  useEffect(() => {
+    void run(async () => {
+      setUsage((await api('GET', `/projects/${id}/usage`)).usage);
+      return '';
+    });
+  }, [api, id]);
+  return (
+    <PageSection
+      title={name}
+      project={project}
+      intro={
+        <>
+          {origin}, created {createdAt}. {requireSignedUrls && 'Its images need signed URLs. '}
+          <a href={linkTo('/', { project: id })}>Open in the playground</a>
+        </>
+      }
+    >
+      <div class="narrow">
+        <CopyText label="project id" text={id} />
+      </div>
+      <section aria-labelledby="usage">
+        <h2 id="usage">Usage</h2>
+        <p class="quiet">Of the last 30 days (UTC), at most a minute behind.</p>
+        <FailureNotice failure={failure} />
+        {usage !== null && (
+          <>
+            <Graphs {...usage} />
+            <FactList facts={factsOf(usage.total)} />
+          </>
+        )}
+      </section>
+    </PageSection>
+  );
+}
+
+const shown = [
+  ['Requests', 'requests', formatNumber],
+  ['Delivered', 'bytes', formatBytes],
+  ['Renders', 'renders', formatNumber],
+] as const;
+
+function Graphs({ days }: Pick<UsageBody, 'days'>) {
+  return (
+    <div class="graphs">
+      {shown.map(([title, field, format]) => {
+        const values = days.map((day) => day[field]);
+        return (
+          <Graph key={field} {...{ title, values }} now={format(values.at(-1) ?? 0)} more="today" />
+        );
+      })}
+    </div>
+  );
+}
+
+function factsOf({ hits, misses, errors, ...total }: UsageFigures): readonly Fact[] {
+  const tiers = Object.entries(hits).map(
+    ([tier, count]) => [`Hits: ${tier}`, formatNumber(count), ''] as const,
+  );
+  return [
+    ...shown.map(([title, field, format]) => [title, format(total[field]), ''] as const),
+    ...tiers,
+    ['Misses', formatNumber(misses), ''],
+    ['Errors', formatNumber(errors), ''],
+    ['Render time', `${formatNumber(total.renderSeconds)} s`, ''],
+    ['Prewarmed', formatNumber(total.background.renders), 'renders'],
+  ];
+}

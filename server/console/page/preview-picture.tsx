@@ -1,0 +1,28 @@
+import { TextField } from './labelled.tsx';
+import { Samples } from './samples.tsx';
+import type { Project } from './service.ts';
+
+interface PreviewPictureProps {
+  readonly project: Project;
+  readonly source: string;
+  readonly onChange: (source: string) => void;
+}
+
+/** Chooses the picture of a preview. */
+export function PreviewPicture({ project, source, onChange }: PreviewPictureProps) {
+  return (
+    <>
+      {project.requireSignedUrls && (
+        <p class="notice">This project accepts signed URLs only, so the preview is refused.</p>
+      )}
+      <TextField
+        label="Picture for the preview"
+        type="url"
+        value={source}
+        onChange={(text) => onChange(text.trim())}
+        placeholder={`${project.origin.replace(/\/$/, '')}/photo.jpg`}
+      />
+      <Samples project={project.id} near={project.origin} onChoose={onChange} />
+    </>
+  );
+}

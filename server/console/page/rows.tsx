@@ -1,0 +1,66 @@
+import type { ComponentChildren } from 'preact';
+import { useEffect, useRef, useState } from 'preact/hooks';
+
+interface RowsProps<T> {
+  readonly label: string;
+  /** The noun of a row. */
+  readonly noun: string;
+  readonly rows: readonly T[];
+  readonly empty: T;
+  readonly most: number;
+  readonly onChange: (rows: readonly T[]) => void;
+  readonly children: (row: T, change: (row: T) => void, index: number) => ComponentChildren;
+}
+
+/** Groups of controls to which the user adds and from which they remove; there is at least one. */
+export function Rows<T>({ label, noun, rows, empty, most, onChange, children }: RowsProps<T>) {
+  const list = useRef<HTMLDivElement>(null);
+  /** The row that gets the focus; the text is new for each change. */
+  const [focus, setFocus] = useState<{ readonly index: number } | null>(null);
+  useEffect(() => {
+    if (focus === null) return;
+    const row = list.current?.children[focus.index];
+    row?.querySelector<HTMLElement>('input, select, textarea')?.focus();
+  }, [focus]);
+  const add = () => {
+    onChange([...rows, empty]);
+    setFocus({ index: rows.length });
+  };
+  const remove = (index: number) => {
+    onChange(rows.filter((_, other) => other !== index));
+    setFocus({ index: Math.max(0, index - 1) });
+  };
+  return (
+    <fieldset class="repeated">
+      <legend>{label}</legend>
+      <div ref={list}>
+        {rows.map((row, index) => (
+          <fieldset class="card" key={index}>
+            <legend>
+              {noun} {index + 1}
+            </legend>
+            {children(
+              row,
+              (changed) => onChange(rows.map((one, other) => (other === index ? changed : one))),
+              index,
+            )}
+            {rows.length > 1 && (
+              <button type="button" class="small" onClick={() => remove(index)}>
+                Remove
+                <span class="hidden">
+                  {' '}
+                  {noun} {index + 1}
+                </span>
+              </button>
+            )}
+          </fieldset>
+        ))}
+      </div>
+      {rows.length < most && (
+        <button type="button" class="small" onClick={add}>
+          Add a {noun.toLowerCase()}
+        </button>
+      )}
+    </fieldset>
+  );
+}

@@ -1,0 +1,24 @@
+import { linkTo } from './route.ts';
+import { Title } from './title.tsx';
+
+interface UnknownPageProps {
+  readonly message?: string;
+  /** A route. */
+  readonly back: string;
+  /** What is there. */
+  readonly to: string;
+}
+
+/** A page that does not exist, with a way back. */
+export function UnknownPage({ back, to, ...props }: UnknownPageProps) {
+  const { message = 'The address may be mistyped, or the page has another one now.' } = props;
+  return (
+    <section class="card narrow">
+      <Title text="There is no such page" />
+      <p>{message}</p>
+      <p>
+        <a href={linkTo(back)}>Go to {to}</a>
+      </p>
+    </section>
+  );
+}

@@ -1,0 +1,75 @@
+import { readFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import type {
+  Browser,
+  BrowserContext,
+  BrowserContextOptions,
+  Locator,
+  Page,
+} from 'playwright-core';
+import { patienceMs } from '../until.ts';
+import { rootKey } from './control/control.ts';
+
+const axe = await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+export const phone = { viewport: { width: 390, height: 844 }, colorScheme: 'dark' } as const;
+
+/** A page, its messages in the browser's console, and its requests to other hosts. */
+export async function openPage(context: BrowserContext, url: string) {
+  const page = await context.newPage();
+  page.setDefaultTimeout(patienceMs);
+  const problems: string[] = [];
+  page.on('pageerror', (error) => problems.push(error.message));
+  page.on('console', (message) => problems.push(`${message.type()}: ${message.text()}`));
+  page.on('request', (request) => {
+    if (!/^(?:blob|data):/.test(request.url()) && !request.url().startsWith(`${url}/`)) {
+      problems.push(`a request to another host: ${request.url()}`);
+    }
+  });
+  return { page, problems };
+}
+
+/** The violations of accessibility rules that axe finds. */
+export async function violationsOf(page: Page): Promise<string[]> {
+  // A button that is being enabled has little contrast during its transition.
+  await page.emulateMedia({ reducedMotion: 'reduce' });
+  await page.evaluate(axe);
+  const { violations }: { violations: { id: string; nodes: { html: string }[] }[] } =
+    await page.evaluate('axe.run()');
+  await page.emulateMedia({ reducedMotion: null });
+  return violations.map(
+    ({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 120)).join(' | ')}`,
+  );
+}
+
+/** Whether a page is wider than its window. */
+export const overflows = (page: Page): Promise<boolean> =>
+  page.evaluate('document.documentElement.scrollWidth > document.documentElement.clientWidth');
+
+/** The id or text of the element with the focus. */
+export const focused = (page: Page) =>
+  page.evaluate('document.activeElement.id || document.activeElement.innerText');
+
+export async function signIn(page: Page, key = rootKey): Promise<void> {
+  await page.getByLabel('API key').fill(key);
+  await page.keyboard.press('Enter');
+}
+
+/** The control with exactly this label. */
+export const control = (parent: Page | Locator, label: string) =>
+  parent.getByLabel(label, { exact: true });
+
+interface Test {
+  teardown(action: () => Promise<unknown>): void;
+}
+
+/** Opens pages, each in a context of its own. */
+export const pagesOf =
+  (t: Test, browser: Browser, url: string) =>
+  async (options: BrowserContextOptions = {}) => {
+    const context = await browser.newContext({
+      viewport: { width: 1280, height: 900 },
+      ...options,
+    });
+    t.teardown(() => context.close());
+    return { context, ...(await openPage(context, url)) };
+  };
