@@ -19,6 +19,22 @@ export function nearestName(name: string, known: readonly string[]): string | un
 }
 
 /**
+ * The known name that resembles an unknown one most, for a hint that may be wrong: it differs by an edit for each
+ * three letters, or one begins with the other. Undefined if none is similar.
+ */
+export function similarName(name: string, known: readonly string[]): string | undefined {
+  if (name.length > maxLength) return undefined;
+  const plain = name.toLowerCase();
+  const candidates = known
+    .map((other) => ({ other, edits: editsBetween(plain, other) }))
+    .filter(({ other, edits }) => {
+      const longer = Math.max(plain.length, other.length);
+      return edits <= Math.floor(longer / 3) || isSameWord(plain, other);
+    });
+  return candidates.sort((a, b) => a.edits - b.edits)[0]?.other;
+}
+
+/**
  * The variable that an unknown `SERVICE_...` variable probably stands for: it differs in case, by few
  * letters, or by words that are omitted, abbreviated or in another order. Undefined if none is similar,
  * as for the `SERVICE_NAME` of Consul or the `SERVICE_SERVICE_HOST` of Kubernetes.

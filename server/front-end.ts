@@ -179,6 +179,7 @@ class FrontEnd {
       admitRender: (project) => this.#usage.limits.admit(project),
       onLayerFailure: logLayerFailures(log),
       loadersOf: (latest) => this.#loaders.of(latest),
+      refusesUnknown: settings.unknownParameters === 'refuse',
       cacheTagHeaders: settings.cacheTagHeaders,
       now: Date.now,
     });

@@ -242,6 +242,11 @@ export const settingsTable = {
     meaning:
       'Response headers with the tags by which a CDN purges images, comma-separated; `none` for none. Commas separate the tags in a header whose name ends with `Tag`, and spaces where it ends with `Key`.',
   }),
+  unknownParameters: choice('SERVICE_UNKNOWN_PARAMETERS', ['warn', 'refuse'], {
+    default: 'warn',
+    meaning:
+      'Image URLs with parameters that do not exist: `warn` ignores these and names them in `X-Image-Warnings`, `refuse` answers 400. Those of trackers, such as `utm_source`, are ignored either way.',
+  }),
   drainDelayMs: integer('SERVICE_DRAIN_DELAY_MS', 0, 300_000, {
     default: 0,
     meaning:

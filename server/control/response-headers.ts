@@ -88,6 +88,10 @@ export const headerComponents = {
     'The image is the fallback: the error code of the source.',
     'source_not_found',
   ),
+  'X-Image-Warnings': text(
+    'How the image differs from what was requested, and unknown parameters of the URL: a list of RFC 9651.',
+    'maxbytes_exceeded, parameter_unknown;name="zoom"',
+  ),
   'X-Content-Type-Options': text('Clients must not guess the content type.', 'nosniff'),
   'X-Request-Id': text('Identifies the request in the log of the service.', 'f50-mwqs2vgz-2'),
 } as const;
@@ -148,6 +152,7 @@ export const notModifiedHeaders = references(
   'Server-Timing',
   'X-Cache',
   'X-Content-Type-Options',
+  'X-Image-Warnings',
   'X-Request-Id',
 );
 export const documentedImageHeaders = {

@@ -3,6 +3,7 @@ import { nearestName } from '../../contract/suggestion.ts';
 import { isLayerText } from './layer-query.ts';
 import { isParameter, parameterSpellings } from './options.ts';
 import { readSource } from './source-url.ts';
+import { isTracking, refuseUnknown } from './unknown-parameters.ts';
 
 /** The project, source and parameters of a transform URL. */
 export interface ImageAddress {
@@ -10,6 +11,8 @@ export interface ImageAddress {
   readonly source: URL;
   /** Query parameters except `url` and `project`. */
   readonly parameters: ReadonlyMap<string, string>;
+  /** The names of parameters that nobody knows: without those of trackers. */
+  readonly unknown: readonly string[];
 }
 
 /** The part of the path before the source. */
@@ -20,7 +23,7 @@ export const imagePrefix = '/img/';
  * @throws ServiceError source_missing, project_missing, source_invalid, parameter_invalid
  */
 export function readAddress(path: string, query: string): ImageAddress {
-  const parameters = readQuery(query);
+  const { parameters, unknown } = readQuery(query);
   const written = sourceInPath(path) ?? parameters.get('url') ?? '';
   const projectId = parameters.get('project') ?? '';
   if (written === '') throw new ServiceError('source_missing', 'The source URL is missing.');
@@ -28,7 +31,7 @@ export function readAddress(path: string, query: string): ImageAddress {
     throw new ServiceError('project_missing', 'The project parameter is missing.');
   parameters.delete('url');
   parameters.delete('project');
-  return { projectId, source: readSource(written), parameters };
+  return { projectId, source: readSource(written), parameters, unknown };
 }
 
 /** Names that are not in the table of image parameters. */
@@ -51,12 +54,13 @@ export function hasTooManyParameters(query: string): boolean {
 
 /**
  * Rejects repeated parameters, of which a proxy, a cache and the signature check may read different ones,
- * and misspelt ones. Other unknown parameters are ignored and may repeat.
+ * and misspelt ones. Other unknown parameters may repeat.
  */
-function readQuery(query: string): Map<string, string> {
+function readQuery(query: string) {
   const invalid = (message: string) => new ServiceError('parameter_invalid', message);
   if (hasTooManyParameters(query)) throw invalid(tooManyParameters);
   const parameters = new Map<string, string>();
+  const unknown = new Set<string>();
   for (const [name, value] of new URLSearchParams(query)) {
     const known = ownNames.has(name) || isParameter(name) || isLayerText(name);
     if (known && parameters.has(name)) {
@@ -64,10 +68,14 @@ function readQuery(query: string): Map<string, string> {
     }
     const near = known ? undefined : nearestName(name, knownNames);
     if (near !== undefined) throw invalid(`${name} is not a parameter. Did you mean ${near}?`);
+    if (!known && name !== '' && !isTracking(name)) unknown.add(name);
     parameters.set(name, value);
   }
-  return parameters;
+  return { parameters, unknown: [...unknown] };
 }
+
+/** @throws ServiceError parameter_invalid for an address with unknown parameters */
+export const requireKnown = ({ unknown }: ImageAddress): void => refuseUnknown(unknown, knownNames);
 
 /**
  * The source in the path: unencoded if it starts with a scheme and a slash, else encoded once as a whole.

@@ -10,7 +10,7 @@ import type { Headers, HttpRequest, HttpResponse } from '../http/request.ts';
 import { type ProjectCache, type ProjectState, projectNotFound } from '../project-cache.ts';
 import type { ImageTelemetry, ObservedRequest } from '../telemetry/image-telemetry.ts';
 import { checkSignature, checkSource, isAllowedHost } from './access.ts';
-import { readAddress } from './address.ts';
+import { readAddress, requireKnown } from './address.ts';
 import { cachingHeaders, isConstant, notStored } from './caching.ts';
 import { combinedError, fallbackHeaders, isReplaceable, withoutSourceArea } from './fallback.ts';
 import { imageFreshness } from './freshness.ts';
@@ -34,6 +34,7 @@ import {
   repeatedResponse,
 } from './response.ts';
 import { type CachedResponse, ResponseCache } from './response-cache.ts';
+import { unknownWarnings } from './unknown-parameters.ts';
 
 /** The parts of the process that image delivery uses. */
 export interface DeliveryEnvironment {
@@ -47,6 +48,8 @@ export interface DeliveryEnvironment {
   /** Rejects when a project has reached a limit; resolves with a function for the end of the render. */
   readonly admitRender: (project: Project) => Promise<() => void>;
   readonly onLayerFailure: OnLayerFailure;
+  /** Whether URLs with unknown parameters are refused. */
+  readonly refusesUnknown: boolean;
   /** The names of the headers with the tags of an image, in lower case. */
   readonly cacheTagHeaders: readonly string[];
   /** Unix ms. */
@@ -130,12 +133,13 @@ export class Delivery {
     observed: ObservedRequest,
   ): Promise<void> {
     const { path, query, signal } = request;
-    const { now, isBackground, admitRender, cacheTagHeaders: tagNames } = this.#environment;
+    const { now, isBackground, admitRender, refusesUnknown } = this.#environment;
     if (headers.isLoop) {
       throw new ServiceError('source_blocked', 'The source is an image of this service itself.');
     }
     const { address, requested, texts } = await runStage(observed, 'parse', () => {
       const address = readAddress(path, query);
+      if (refusesUnknown) requireKnown(address);
       const { parameters } = address;
       return { address, requested: readOptions(parameters), texts: readLayerTexts(parameters) };
     });
@@ -180,7 +184,8 @@ export class Delivery {
       state,
       expires,
       download: options.download ?? null,
-      tags: cacheTagHeaders(tagNames, project._id, inputsOf(checked)),
+      tags: cacheTagHeaders(this.#environment.cacheTagHeaders, project._id, inputsOf(checked)),
+      warnings: unknownWarnings(address.unknown),
     });
     observed.sent(bytes);
   }
@@ -260,7 +265,7 @@ export class Delivery {
     request: HttpRequest,
     conditions: Conditions,
     { result, complete, sourceError }: Delivered,
-    { cacheKey, state, expires, download, tags }: ResponseContext,
+    { cacheKey, state, expires, download, tags, warnings }: ResponseContext,
   ): number {
     const { image, entry } = result;
     const now = this.#environment.now();
@@ -269,7 +274,7 @@ export class Delivery {
     const isStored = complete && image.warnings?.includes('text_missing_glyphs') !== true;
     const lifetime = { expires, freshness, report: result.freshness };
     const caching = isStored ? cachingHeaders(lifetime, result.tier, now) : notStored;
-    const headers = imageHeaders(image, result, caching, download, tags);
+    const headers = imageHeaders(image, result, caching, download, tags, warnings);
     if (sourceError !== null) {
       return send(request, {
         status: 200,
@@ -281,7 +286,8 @@ export class Delivery {
     const bytes = send(request, imageResponse(image, headers, conditions));
     if (entry === null || !isStored) return bytes;
     // Not spread and extended, which with Node 20 gives an object a hidden class of its own, 230 bytes.
-    const cached = { download, tags, lifetime: { expires, freshness, report: result.freshness } };
+    const report = result.freshness;
+    const cached = { download, tags, warnings, lifetime: { expires, freshness, report } };
     const repeated = isConstant(lifetime)
       ? repeatedHeaders(currentHeaders(cached, image, now))
       : null;
@@ -291,6 +297,7 @@ export class Delivery {
       headers: repeated,
       download,
       tags,
+      warnings,
       lifetime: cached.lifetime,
     });
     return bytes;
@@ -317,15 +324,19 @@ interface ResponseContext {
   readonly download: string | null;
   /** The headers with the tags of the requested image, also when another one replaces it. */
   readonly tags: Headers;
+  /** Of the URL; '' for none. */
+  readonly warnings: string;
 }
 
 const fromMemory = { tier: 'memory' } as const;
 
 /** The headers of an image from memory; those of a signed URL, or of an image with an age, change every second. */
 function currentHeaders(
-  { download, tags, lifetime }: Pick<CachedResponse, 'download' | 'tags' | 'lifetime'>,
+  response: Pick<CachedResponse, 'download' | 'tags' | 'warnings' | 'lifetime'>,
   image: CacheResult['image'],
   now: number,
 ): Headers {
-  return imageHeaders(image, fromMemory, cachingHeaders(lifetime, 'memory', now), download, tags);
+  const { download, tags, warnings, lifetime } = response;
+  const caching = cachingHeaders(lifetime, 'memory', now);
+  return imageHeaders(image, fromMemory, caching, download, tags, warnings);
 }

@@ -14,6 +14,8 @@ export interface CachedResponse {
   readonly download: string | null;
   /** The headers with the image's tags. */
   readonly tags: Headers;
+  /** Of the URL; '' for none. */
+  readonly warnings: string;
   readonly lifetime: Lifetime & { readonly expires: number };
 }
 

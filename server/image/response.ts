@@ -32,6 +32,12 @@ export function repeatedHeaders(headers: Headers): RepeatedHeaders {
   return { whole: encodeHeaders(headers), notModified: encodeHeaders(withoutBody(headers)) };
 }
 
+/** How an image differs from what was requested, in one list (RFC 9651, 3.1). */
+function warningHeaders(ofImage: Image['warnings'] = [], ofUrl: string): Headers {
+  const warnings = [...ofImage, ...(ofUrl === '' ? [] : [ofUrl])];
+  return warnings.length === 0 ? [] : [['x-image-warnings', warnings.join(', ')]];
+}
+
 /** Server-Timing metrics (W3C), durations in ms. */
 function serverTiming({ tier, timings = {} }: Pick<CacheResult, 'tier' | 'timings'>): string {
   const durations = Object.entries(timings).map(([name, ms]) => `${name};dur=${ms.toFixed(1)}`);
@@ -44,6 +50,7 @@ function serverTiming({ tier, timings = {} }: Pick<CacheResult, 'tier' | 'timing
  * @param caching as from `cachingHeaders`
  * @param download the file name for clients that save the image; null for none
  * @param tags the headers with the tags by which a CDN purges the image
+ * @param warnings of the URL, as from `unknownWarnings`
  */
 export function imageHeaders(
   image: Pick<Image, 'contentType' | 'etag' | 'warnings'>,
@@ -51,6 +58,7 @@ export function imageHeaders(
   caching: Headers,
   download: string | null = null,
   tags: Headers = [],
+  warnings = '',
 ): Headers {
   return [
     ['content-type', image.contentType],
@@ -61,9 +69,7 @@ export function imageHeaders(
       : [['content-disposition', attachment(download, image.contentType)] as const]),
     ...constantHeaders,
     ...tags,
-    ...(image.warnings === undefined
-      ? []
-      : [['x-image-warning', image.warnings.join(', ')] as const]),
+    ...warningHeaders(image.warnings, warnings),
     ['x-cache', result.tier],
     ['server-timing', serverTiming(result)],
   ];

@@ -105,6 +105,8 @@ t.test('files, commands, settings, error codes and parameters of the pages exist
     'url',
     'exp',
     'sig',
+    // The example of an unknown one.
+    'zoom',
   ]);
   for (const { path, text } of pages) {
     for (const [, name = ''] of text.matchAll(/\bnpm run (?:--silent )?([a-z][\w:]*)/g)) {

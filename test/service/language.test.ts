@@ -1,10 +1,11 @@
 import sharp from 'sharp';
 import t from 'tap';
+import { signature, signedText } from '../../server/image/access.ts';
 import { parameterNames, parameters } from '../../server/image/parameters.ts';
 import { ultraHdr } from '../pool/rendering/ultra-hdr.ts';
 import { startFrontEnd } from './front-end.ts';
 import { picture } from './origin.ts';
-import { json } from './service.ts';
+import { imagesOf, json } from './service.ts';
 
 const textual = new Set(['blurhash', 'thumbhash', 'lqip', 'json']);
 
@@ -112,5 +113,56 @@ t.test('the example of every transform parameter changes the image', async (t) =
     const response = await fetch(url + image('/photo.png', 'crop=600,0,10,10'));
     t.equal(response.status, 400);
     t.match(await json(response), { code: 'parameter_invalid', message: /500 x 438/ });
+  });
+});
+
+t.test('unknown parameters are named in every response of their URL only', async (t) => {
+  const { url, origin, image, store, createProject } = await startFrontEnd(t);
+  origin.serve('/a.png', await picture(60, 40));
+  const load = async (target: string, headers: Readonly<Record<string, string>> = {}) => {
+    const response = await fetch(url + target, { headers });
+    await response.arrayBuffer();
+    const warnings = response.headers.get('x-image-warnings');
+    const etag = response.headers.get('etag') ?? '';
+    return { status: response.status, tier: response.headers.get('x-cache'), warnings, etag };
+  };
+  const ask = (query: string, headers = {}) => load(image('/a.png', query), headers);
+  const warnings = 'parameter_unknown;name="zoom", parameter_unknown;name="resize"';
+  const unknown = 'w=30&zoom=2&resize=100x100&utm_source=mail&fbclid=a';
+  const { etag } = await ask(unknown);
+  for (const attempt of ['rendered', 'repeated', 'repeated again']) {
+    t.match(await ask(`${unknown}&fmt=png`), { status: 200, warnings }, attempt);
+  }
+  t.match(await ask(unknown, { 'if-none-match': etag }), { status: 304, warnings });
+  t.match(await ask('w=30&utm_source=mail'), { tier: 'memory', warnings: null, etag });
+  t.match(await ask('w=30&zoom=2'), {
+    tier: 'memory',
+    warnings: 'parameter_unknown;name="zoom"',
+  });
+  t.match(await ask('w=30'), { tier: 'memory', warnings: null, etag });
+  const both = await ask('w=30&fmt=jpeg&maxbytes=1&zoom=2');
+  t.equal(both.warnings, 'maxbytes_exceeded, parameter_unknown;name="zoom"');
+
+  const owner = await createProject('127.0.0.1');
+  const { signingSecret } = (await store.projects.requireSignatures(owner, null)) ?? {};
+  const exp = Math.floor(Date.now() / 1_000) + 1_000;
+  const [path = '', query = ''] = imagesOf(origin, owner)('/a.png', `zoom=2&exp=${exp}`).split('?');
+  const sig = signature(String(signingSecret), signedText(path, query));
+  for (const tier of ['miss', 'memory', 'memory']) {
+    const signed = await load(`${path}?${query}&sig=${sig}`);
+    t.match(signed, { status: 200, tier, warnings: 'parameter_unknown;name="zoom"' }, 'signed');
+  }
+});
+
+t.test('a service can refuse unknown parameters', async (t) => {
+  const { url, origin, image } = await startFrontEnd(t, { SERVICE_UNKNOWN_PARAMETERS: 'refuse' });
+  origin.serve('/a.png', await picture(60, 40));
+  const ask = (query: string) => fetch(url + image('/a.png', query));
+  t.equal((await ask('w=30&utm_source=mail&gclid=a')).status, 200);
+  const refused = await ask('w=30&fm=webp');
+  t.equal(refused.status, 400);
+  t.match(await json(refused), {
+    code: 'parameter_invalid',
+    message: 'fm is not a parameter. Did you mean fmt?',
   });
 });

@@ -144,11 +144,11 @@ t.test('the layers of a project are drawn on images that name them', async (t) =
   t.test('an image with boxes for characters that no font has says so', async (t) => {
     for (const attempt of ['rendered', 'from memory']) {
       const { headers } = await load('layer=free&text.free=Sale%20%F0%9F%98%80');
-      t.equal(headers.get('x-image-warning'), 'text_missing_glyphs', attempt);
+      t.equal(headers.get('x-image-warnings'), 'text_missing_glyphs', attempt);
       t.equal(headers.get('cache-control'), 'no-store', attempt);
     }
     const { headers } = await load('layer=free&text.free=Sale');
-    t.equal(headers.get('x-image-warning'), null);
+    t.equal(headers.get('x-image-warnings'), null);
     t.match(headers.get('cache-control'), /immutable/);
   });
 

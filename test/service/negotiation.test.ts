@@ -23,7 +23,7 @@ t.test('headers of the client decide what the query leaves open', async (t) => {
     const response = await fetch(url + image(path, query), { headers: { accept } });
     const body = Buffer.from(await response.arrayBuffer());
     const { status, headers } = response;
-    const warning = headers.get('x-image-warning');
+    const warning = headers.get('x-image-warnings');
     const cache = headers.get('x-cache');
     return { status, type: headers.get('content-type'), cache, warning, body };
   }

@@ -18,6 +18,8 @@ export interface Loaded {
   readonly cache: string;
   /** The error code of the source, if the image is the fallback; else ''. */
   readonly fallback: string;
+  /** How the image differs from what was requested; '' if it does not. */
+  readonly warnings: string;
   /** The service's measurements by step. */
   readonly steps: ReadonlyArray<{ readonly name: string; readonly ms: number }>;
 }
@@ -57,6 +59,7 @@ async function load(path: string, accept: string, signal: AbortSignal): Promise<
     bytes: blob.size,
     cache: response.headers.get('x-cache') ?? '',
     fallback: response.headers.get('x-fallback') ?? '',
+    warnings: response.headers.get('x-image-warnings') ?? '',
     steps: readSteps(response.headers.get('server-timing') ?? ''),
   };
 }

@@ -34,6 +34,11 @@ export function Result({ result, original, information, url, snippets, onReload 
           This is the fallback: the source failed with <code>{loaded.fallback}</code>.
         </p>
       )}
+      {loaded !== null && loaded.warnings !== '' && (
+        <p class="notice">
+          The service warns: <code>{loaded.warnings}</code>.
+        </p>
+      )}
       <div role="status">{loaded !== null && <FactList facts={factsOf(loaded, source)} />}</div>
       {loaded !== null && <Steps loaded={loaded} />}
       <p>

@@ -25,7 +25,8 @@ function cachedResponse(expires = Number.POSITIVE_INFINITY) {
   const state = { readAt: 0, project: project(), stale: false, counts: new RequestCounts('p') };
   const headers = repeatedHeaders([['etag', '"x"']]);
   const lifetime = { expires, freshness: undefined, report: undefined };
-  const response = { project: state, entry, headers, download: null, tags: [], lifetime };
+  const ofUrl = { download: null, tags: [], warnings: '' };
+  const response = { project: state, entry, headers, ...ofUrl, lifetime };
   return { response, memory, state };
 }
 

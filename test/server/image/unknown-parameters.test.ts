@@ -1,0 +1,51 @@
+import fc from 'fast-check';
+import t from 'tap';
+import { readAddress, requireKnown } from '../../../server/image/address.ts';
+import { unknownWarnings } from '../../../server/image/unknown-parameters.ts';
+import { propertyRuns } from '../../more.ts';
+
+const read = (query: string) => readAddress('/img/https://e.com/a.jpg', `project=p&${query}`);
+
+t.test('parameters are unknown unless they are of the service or of trackers', async (t) => {
+  const own = 'w=1&fmt=webp&url=a&exp=1&sig=a&layer=a&text.a=b';
+  t.same(read(own).unknown, []);
+  const trackers = 'UTM_Source=a&utm_id=1&_hsenc=a&__hstc=a&fbclid=a&gad_source=1&_gl=a&mc_cid=a';
+  t.same(read(`${trackers}&=1&&`).unknown, []);
+  t.same(read('zoom=2&resize=100x100&zoom=3&utm=1').unknown, ['zoom', 'resize', 'utm']);
+});
+
+t.test('a warning cannot be forged, and is short', async (t) => {
+  t.equal(unknownWarnings([]), '');
+  t.equal(
+    unknownWarnings(['a"b\\c\r\nx: y', 'ü']),
+    ['parameter_unknown;name="a?b?c??x: y"', 'parameter_unknown;name="?"'].join(', '),
+  );
+  const many = ['a', 'b', 'c', 'd', 'e', 'f', 'g'];
+  t.match(unknownWarnings(many), /name="e", parameter_unknown;others=2$/);
+  const form = /^(?:(?:^|, )parameter_unknown;(?:name="[ !#-[\]-~]{0,40}"|others=\d+))*$/;
+  const names = fc.array(fc.string({ unit: 'binary', maxLength: 100 }), { maxLength: 100 });
+  fc.assert(
+    fc.property(names, (given) => {
+      const warnings = unknownWarnings(given);
+      return warnings.length < 400 && form.test(warnings);
+    }),
+    { numRuns: propertyRuns(1_000) },
+  );
+});
+
+t.test('a service that is strict names the parameter that may be meant', async (t) => {
+  const messages = {
+    fm: 'fm is not a parameter. Did you mean fmt?',
+    sharp: 'sharp is not a parameter. Did you mean sharpen?',
+    bakgrund: 'bakgrund is not a parameter. Did you mean background?',
+    zoom: 'zoom is not a parameter.',
+    x: 'x is not a parameter.',
+    ['\ud83d'.repeat(50)]: `${'\ufffd'.repeat(40)} is not a parameter.`,
+    ['a'.repeat(5_000)]: `${'a'.repeat(40)} is not a parameter.`,
+  };
+  for (const [name, message] of Object.entries(messages)) {
+    const refuse = () => requireKnown(read(`w=1&${encodeURIComponent(name.toWellFormed())}=2`));
+    t.throws(refuse, { code: 'parameter_invalid', message }, name.slice(0, 20));
+  }
+  t.doesNotThrow(() => requireKnown(read('w=1&utm_source=a')));
+});
