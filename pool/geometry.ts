@@ -23,6 +23,8 @@ export interface Box extends Size {
 export interface RequestedBox {
   readonly width: number | null;
   readonly height: number | null;
+  /** The width divided by the height, if both are null; null for that of the picture. */
+  readonly aspectRatio: number | null;
   readonly fit: Fit;
   /** Added around the box; limits scale it down with the box. */
   readonly border: Edges | null;
@@ -128,7 +130,8 @@ function unlimitedBox(
   requested: RequestedBox,
   enlargement: number,
 ): Size & Pick<Box, 'fit'> {
-  const { width, height, fit } = requested;
+  const { fit } = requested;
+  const { width, height } = withRatio(natural, requested);
   if (width === null || height === null) {
     const factor = oneSideFactor(natural, width, height);
     return { ...scaled(natural, Math.min(factor, enlargement)), fit: 'fill' };
@@ -148,6 +151,17 @@ function unlimitedBox(
     case 'fill':
       return { ...scaled({ width, height }, Math.min(1, enlargement / larger)), fit };
   }
+}
+
+/** With a ratio and no side: the smallest box around the picture, or the largest one in it. */
+function withRatio(natural: Size, { width, height, aspectRatio, fit }: RequestedBox) {
+  if (aspectRatio === null || width !== null || height !== null) return { width, height };
+  const across = natural.height * aspectRatio;
+  const down = natural.width / aspectRatio;
+  const isAround = fit === 'contain' || fit === 'inside';
+  return across > natural.width === isAround
+    ? { width: across, height: natural.height }
+    : { width: natural.width, height: down };
 }
 
 function oneSideFactor(natural: Size, width: number | null, height: number | null): number {

@@ -178,6 +178,8 @@ export interface Variant {
   readonly width: number | null;
   /** Box height in device pixels; null derives it from the width. */
   readonly height: number | null;
+  /** The width of the box divided by its height, if neither is given; null for that of the picture. */
+  readonly aspectRatio: number | null;
   readonly fit: Fit;
   /** A point only for `cover`; of the image after crop, trim, flip, flop and rotate. */
   readonly position: Position | FocalPoint;
@@ -257,6 +259,7 @@ const fields: { readonly [Field in keyof Variant]: readonly [Variant[Field], Eff
   flop: [false, 'turn'],
   width: [null, 'plan'],
   height: [null, 'plan'],
+  aspectRatio: [null, 'plan'],
   fit: ['cover', 'plan'],
   position: ['center', 'plan'],
   enlarge: [false, 'plan'],

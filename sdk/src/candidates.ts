@@ -10,7 +10,7 @@ export type ImageFormat = 'avif' | 'webp' | 'jpeg' | 'png' | 'gif';
 
 /** The options of a srcset, which determine the sizes that a browser may choose from. */
 export interface SrcsetOptions
-  extends Omit<ImageOptions, 'w' | 'h' | 'dpr' | 'extend' | 'fmt' | 'fit'> {
+  extends Omit<ImageOptions, 'w' | 'h' | 'ar' | 'dpr' | 'extend' | 'fmt' | 'fit'> {
   readonly fmt?: ImageFormat | 'auto' | undefined;
   /** How the picture fits `ratio`; `cover` by default. */
   readonly fit?: 'cover' | 'contain' | 'fill' | undefined;

@@ -36,7 +36,15 @@ function sourceError(text: string): string | null {
   return 'The source must be an absolute http or https URL.';
 }
 
+function isAspectRatio(text: string): boolean {
+  const [width = '', height = '1', ...others] = text.split(':');
+  const quotient = Number(width) / Number(height);
+  const isWritten = [width, height].every((side) => decimal.test(side)) && others.length === 0;
+  return isWritten && quotient >= 0.01 && quotient <= 100;
+}
+
 const isOfKind: Readonly<Record<NonNullable<Rule['kind']>, (text: string) => boolean>> = {
+  aspectRatio: isAspectRatio,
   colour: (text) =>
     hexColour.test(text.toLowerCase()) || colourNames.split(' ').includes(text.toLowerCase()),
   fileName: (text) => nameCharacter.test(text.normalize('NFC')),

@@ -81,7 +81,7 @@ function exampleValue(text: string, { type, anyOf }: ValueSchema): string | numb
   const isNumber = [type, ...(anyOf ?? []).map((one) => one.type)].some(
     (one) => one === 'integer' || one === 'number',
   );
-  return isNumber && text !== '' ? Number(text) : text;
+  return isNumber && text !== '' && !Number.isNaN(Number(text)) ? Number(text) : text;
 }
 
 const binary = { schema: { type: 'string', format: 'binary' } };

@@ -14,7 +14,9 @@ const affectedFormats = {
 /** A variant in which every option that cannot affect its bytes has its plain value. */
 function withoutUnusedOptions(variant: Variant): Variant {
   const { width, height, fit, formats, negotiated, page, animated, quality, maxBytes } = variant;
-  const hasBox = width !== null && height !== null;
+  const isWhole = fit === 'inside' || fit === 'outside';
+  const aspectRatio = isWhole ? plainVariant.aspectRatio : variant.aspectRatio;
+  const hasBox = (width !== null && height !== null) || aspectRatio !== null;
   const usesPosition = hasBox && (fit === 'cover' || fit === 'contain');
   const [format] = negotiated ? [] : formats;
   const affects = (affected: readonly OutputFormat[]): boolean =>
@@ -24,6 +26,7 @@ function withoutUnusedOptions(variant: Variant): Variant {
   const isAnimated = affects(affectedFormats.animated) && page === null;
   return {
     ...variant,
+    aspectRatio,
     fit: hasBox ? fit : plainVariant.fit,
     position: usesPosition ? variant.position : plainVariant.position,
     animated: isAnimated ? animated : plainVariant.animated,

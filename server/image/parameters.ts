@@ -16,6 +16,7 @@ import { layerNames } from './layer-query.ts';
 import { sourceUrl } from './source-url.ts';
 import {
   angle,
+  aspectRatio,
   choice,
   colour,
   flag,
@@ -110,6 +111,14 @@ export const parameters = {
     'Height of the output in CSS pixels; the width follows unless it is given too.',
     '200',
     { aliases: ['height'], exampleWith: '' },
+  ),
+  ar: parameter(
+    aspectRatio,
+    'Aspect ratio of the box: gives the height for w, or the width for h, and has no effect with both. With ' +
+      'neither, `cover` cuts the picture to the ratio, `contain` adds background to it, `fill` shortens one side, ' +
+      'and `inside` and `outside` change nothing.',
+    '16:9',
+    { aliases: ['aspect_ratio'], exampleWith: 'w=300' },
   ),
   q: parameter(
     orWord(integer(1, 100), 'auto'),

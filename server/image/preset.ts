@@ -33,10 +33,20 @@ export function withPreset(options: Options, project: Pick<Project, 'presets'>):
   const { preset: name } = options;
   if (name === undefined) return options;
   const named = Object.keys(options) as ParameterName[];
-  const replaced = new Set(named.flatMap((one) => replacedBy[one] ?? []));
-  const ofPreset = Object.entries(parsedPreset(name, findPreset(project, name)));
-  const kept = ofPreset.filter(([one]) => !replaced.has(one as ParameterName));
+  const preset = parsedPreset(name, findPreset(project, name));
+  const replaced = new Set([
+    ...named.flatMap((one) => replacedBy[one] ?? []),
+    ...sideReplacedByRatio(options, preset),
+  ]);
+  const kept = Object.entries(preset).filter(([one]) => !replaced.has(one as ParameterName));
   return { ...Object.fromEntries(kept), ...options };
+}
+
+/** The side of a preset that follows from another one and the `ar` of the URL. */
+function sideReplacedByRatio({ ar, w, h }: Options, preset: Options): readonly ParameterName[] {
+  if (ar === undefined) return [];
+  if (h !== undefined) return ['w'];
+  return w === undefined && preset.w === undefined ? [] : ['h'];
 }
 
 /** Each preset is parsed once for each revision of its project. */

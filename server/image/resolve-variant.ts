@@ -22,7 +22,7 @@ export function resolveVariant(
   layers: Variant['layers'] = null,
 ): Variant {
   const { preset, layer, fallback, download, v, ...transform } = options;
-  const { w, h, dpr, extend, fit = project.defaultFit, pos, fp, ...appearance } = transform;
+  const { w, h, ar, dpr, extend, fit = project.defaultFit, pos, fp, ...appearance } = transform;
   const { bg, modulate, brightness, saturation, hue, lightness, ...encoding } = appearance;
   const { q, fmt, maxbytes, keep, icc, hdr, ...others } = encoding;
   const fields: VariantFields<typeof others> = others;
@@ -57,20 +57,30 @@ function pixelRatio(dpr: Options['dpr'], hints: Hints, { defaultDpr }: ProjectSe
 }
 
 /** The size in device pixels. A hinted width next to a height in the query would crop the image. */
-function box({ w, h, dpr }: Options, ratio: number, hints: Hints, project: ProjectSettings) {
+function box({ w, h, ar, dpr }: Options, ratio: number, hints: Hints, project: ProjectSettings) {
   const devicePixels = (css: number) => Math.max(1, Math.round(css * ratio));
   const { maxWidth, defaultDpr } = project;
+  const aspectRatio = ar ?? null;
   if (w !== undefined || h !== undefined) {
-    return {
-      width: w === undefined ? null : devicePixels(w),
-      height: h === undefined ? null : devicePixels(h),
-      maxWidth,
-    };
+    const width = w === undefined ? null : devicePixels(w);
+    const height = h === undefined ? null : devicePixels(h);
+    return { ...withRatio(width, height, aspectRatio), maxWidth };
   }
-  if (hints.width !== null || hints.viewport === null) return { width: hints.width, maxWidth };
+  if (hints.width !== null) return { ...withRatio(hints.width, null, aspectRatio), maxWidth };
+  if (hints.viewport === null) return { aspectRatio, maxWidth };
   const viewportRatio = dpr === undefined ? (hints.dpr ?? defaultDpr) : ratio;
   const viewportWidth = roundUpWidth(hints.viewport * viewportRatio);
-  return { maxWidth: Math.min(viewportWidth, maxWidth ?? viewportWidth) };
+  return { aspectRatio, maxWidth: Math.min(viewportWidth, maxWidth ?? viewportWidth) };
+}
+
+/** The sides of a box in device pixels; one that is not given follows from the ratio. */
+function withRatio(width: number | null, height: number | null, ratio: number | null) {
+  const side = (length: number) => Math.max(1, Math.round(length));
+  if (ratio === null) return { width, height };
+  return {
+    width: width ?? (height === null ? null : side(height * ratio)),
+    height: height ?? (width === null ? null : side(width / ratio)),
+  };
 }
 
 /** The centre as a focal point equals `center`: both have one cache entry. */

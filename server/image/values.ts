@@ -75,6 +75,23 @@ export function neutral(
   return mapped(value, (number) => (number === unchanged ? null : number));
 }
 
+/** Width and height, such as `16:9`, or their quotient. */
+export const aspectRatio: ParameterType<number> = {
+  accepts: 'width:height, such as 16:9, or their quotient, a number from 0.01 to 100',
+  schema: {
+    anyOf: [
+      { type: 'number', minimum: 0.01, maximum: 100 },
+      { type: 'string', pattern: '^\\d{1,9}(?:\\.\\d{1,6})?:\\d{1,9}(?:\\.\\d{1,6})?$' },
+    ],
+  },
+  parse(text) {
+    const [width = '', height = '1', ...others] = text.split(':', 3);
+    if (![width, height].every((side) => decimal.test(side)) || others.length > 0) return undefined;
+    const quotient = Number(width) / Number(height);
+    return quotient >= 0.01 && quotient <= 100 ? quotient : undefined;
+  },
+};
+
 /** Maps an angle in degrees to at least 0 and below 360. */
 export function angle(value: ParameterType<number>): ParameterType<number> {
   return mapped(value, (degrees) => (degrees + 360) % 360);

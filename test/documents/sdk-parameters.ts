@@ -6,7 +6,13 @@ import { maxWords } from '../../server/image/layer-fields.ts';
 import { widthSteps } from '../../server/image/negotiate.ts';
 import { type ParameterName, parameterNames, parameters } from '../../server/image/parameters.ts';
 import { maxSourceLength, sourceUrl } from '../../server/image/source-url.ts';
-import { colour, flag, type ParameterType, type ValueSchema } from '../../server/image/values.ts';
+import {
+  aspectRatio,
+  colour,
+  flag,
+  type ParameterType,
+  type ValueSchema,
+} from '../../server/image/values.ts';
 import { documentation } from './typescript.ts';
 
 const literal = (value: unknown): string => JSON.stringify(value);
@@ -39,6 +45,7 @@ function optionType({ schema, parts }: ParameterType<unknown>): string {
       .map((name) => `${name}: number`)
       .join(', ')}]`;
   }
+  if (schema === aspectRatio.schema) return `number | \`\${number}:\${number}\``;
   const types = [
     ...(isFlag(schema) ? ['boolean'] : []),
     ...(alternatives(schema).some(isNumber) ? ['number'] : []),
@@ -53,7 +60,8 @@ function exampleOption(name: ParameterName): string {
     ParameterType<unknown>;
   if (parts !== undefined) return `[${example.split(',').join(', ')}]`;
   if (schema === flag.schema) return example === '0' ? 'false' : 'true';
-  return alternatives(schema).some(isNumber) ? example : `'${example}'`;
+  const isWritten = alternatives(schema).some(isNumber) && !Number.isNaN(Number(example));
+  return isWritten ? example : `'${example}'`;
 }
 
 function optionField(name: ParameterName): string {
@@ -138,10 +146,11 @@ function rule(type: ParameterType<unknown>): string {
   const { accepts, schema, parts } = type;
   const ranges =
     parts === undefined
-      ? alternatives(schema).filter(isNumber)
+      ? alternatives(schema).filter((one) => isNumber(one) && schema !== aspectRatio.schema)
       : Object.values(parts).map((one) => one.schema);
   const words = allWords(schema);
   const kinds = new Map<ValueSchema, string>([
+    [aspectRatio.schema, 'aspectRatio'],
     [colour.schema, 'colour'],
     [fileName.schema, 'fileName'],
     [sourceUrl.schema, 'url'],

@@ -171,3 +171,19 @@ t.test('each example of the migration gives the URL and the size that it says', 
     if (before.startsWith('{')) t.equal(transform(src, evaluate(before), settings), url, before);
   }
 });
+
+t.test('the table of aspect ratios says the sizes of the service', async (t) => {
+  const { url: baseUrl, origin, project } = await startFrontEnd(t);
+  origin.serve('/a.jpg', await halves(1_600, 1_000));
+  const page = await readFile(join(rootPath, 'docs/parameters.md'), 'utf8');
+  const table = [...page.matchAll(/^\| `(.*ar=1:1)` \| (.*) \|$/gm)];
+  t.equal(table.length, 3);
+  for (const [, query, cells = ''] of table) {
+    for (const [index, size] of cells.split(' | ').entries()) {
+      const fit = ['cover', 'contain', 'fill', 'inside', 'outside'][index];
+      const image = `${baseUrl}/img/${origin.url}/a.jpg?project=${project}&${query}&fit=${fit}`;
+      const { width, height } = await load(image);
+      t.equal(`${width} × ${height}`, size, `${query}&fit=${fit}`);
+    }
+  }
+});

@@ -15,6 +15,15 @@ export interface ImageOptions {
    */
   readonly h?: number | undefined;
   /**
+   * Aspect ratio of the box: gives the height for w, or the width for h, and has no effect with
+   * both. With neither, `cover` cuts the picture to the ratio, `contain` adds background to it,
+   * `fill` shortens one side, and `inside` and `outside` change nothing.
+   *
+   * Accepts width:height, such as 16:9, or their quotient, a number from 0.01 to 100. Example: `ar:
+   * '16:9'`. In URLs also `aspect_ratio`.
+   */
+  readonly ar?: number | `${number}:${number}` | undefined;
+  /**
    * Quality of a lossy output, on the scale of JPEG for every format. With `auto` the pixels decide,
    * so that pictures of 800 px and more look more equally good; an animation has 77 then.
    *
@@ -359,6 +368,7 @@ export interface ImageOptions {
 export const canonicalNames: ReadonlyMap<string, string> = new Map([
   ['width', 'w'],
   ['height', 'h'],
+  ['aspect_ratio', 'ar'],
   ['quality', 'q'],
   ['f', 'fmt'],
   ['format', 'fmt'],

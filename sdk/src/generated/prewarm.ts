@@ -4,6 +4,7 @@
 export const variantNames: readonly string[] = [
   'w',
   'h',
+  'ar',
   'q',
   'fmt',
   'fit',

@@ -11,6 +11,10 @@ export const rules: Readonly<Record<string, Rule>> = {
     accepts: 'a whole number from 1 to 10000',
     ranges: [{ minimum: 1, maximum: 10000, whole: true }],
   },
+  ar: {
+    accepts: 'width:height, such as 16:9, or their quotient, a number from 0.01 to 100',
+    kind: 'aspectRatio',
+  },
   q: {
     accepts: 'a whole number from 1 to 100, or auto',
     words: ['auto'],

@@ -165,6 +165,7 @@ export interface PrewarmVariant {
   w?: number | undefined;
   /** 1 to 10000. */
   h?: number | undefined;
+  ar?: ImageAr | undefined;
   q?: ImageQ | undefined;
   fmt?: ImageFmt | undefined;
   fit?: ImageFit | undefined;
@@ -452,6 +453,7 @@ export interface PresetParameters {
   w?: number | undefined;
   /** 1 to 10000. */
   h?: number | undefined;
+  ar?: ImageAr | undefined;
   q?: ImageQ | undefined;
   fmt?: ImageFmt | undefined;
   fit?: ImageFit | undefined;
@@ -880,6 +882,8 @@ export type LayerBlend =
 export type LayerSize = number | 'fit';
 
 export type LayerAlign = 'left' | 'center' | 'right';
+
+export type ImageAr = number | string;
 
 export type ImageQ = number | 'auto';
 

@@ -21,7 +21,7 @@ export function imageOptions(given: FrameworkOptions): ImageOptions {
     dpr: 1,
     w: pixels(width),
     h: pixels(height),
-    fit: fit ?? (width && height ? 'cover' : undefined),
+    fit: fit ?? ((width && height) || given.ar ? 'cover' : undefined),
     q: (quality || undefined) as ImageOptions['q'],
     fmt: (format || 'auto') as ImageOptions['fmt'],
   };

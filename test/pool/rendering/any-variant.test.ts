@@ -85,6 +85,7 @@ const variants: fc.Arbitrary<Variant> = fc.record({
   flop: seldom,
   width: maybe(side),
   height: maybe(side),
+  aspectRatio: rarely(decimal(0.01, 100)),
   fit: fc.constantFrom(...fits),
   position: fc.oneof(
     fc.constantFrom(...gravities, ...strategies),

@@ -66,6 +66,16 @@ for (const position of gravities) {
   });
 }
 
+t.test('a ratio without sides cuts the picture where it says, and adds background', async (t) => {
+  const cut = await drawn(wide, { aspectRatio: 1, fit: 'cover', position: 'east' });
+  t.same([cut.size, cut.at(0, 0)[0]], [[40, 40], 2 * 80]);
+  const around = { aspectRatio: 2, fit: 'cover', position: { x: 0, y: 1 } } as const;
+  const low = await drawn(high, around);
+  t.same([low.size, low.at(0, 0)[1]], [[40, 20], 2 * 100]);
+  const padded = await drawn(wide, { aspectRatio: 1, fit: 'contain', position: 'north' });
+  t.same([padded.size, padded.at(0, 39)[1], padded.at(0, 41)], [[120, 120], 78, clear]);
+});
+
 t.test('cover keeps the part around a focal point', async (t) => {
   /** The source pixel that is the first one of the output. */
   const start = async (source: Buffer, options: Partial<Variant>) => {

@@ -30,6 +30,9 @@ const border = (top: number, right: number, bottom: number, left: number) => {
 const box = (width: number, height: number, fit: Fit, more: Partial<Variant> = {}) => {
   return { width, height, fit, ...more };
 };
+const ratio = (aspectRatio: number, fit: Fit, more: Partial<Variant> = {}) => {
+  return { aspectRatio, fit, ...more };
+};
 const enlarge = { enlarge: true };
 const vector = (width: number, height: number) => facts(width, height, { kind: 'svg' });
 const gif = (width: number, height: number, frames: number) =>
@@ -60,6 +63,22 @@ const rows: readonly Row[] = [
   ['inside, larger', photo, box(3000, 3000, 'inside'), '1000 x 667'],
   ['outside', photo, box(300, 300, 'outside'), '450 x 300, fill'],
   ['outside, larger', photo, box(900, 900, 'outside'), '1000 x 667'],
+
+  ['ratio, cover', photo, ratio(1, 'cover'), '667 x 667, cover'],
+  ['ratio, cover, wider', photo, ratio(2, 'cover'), '1000 x 500, cover'],
+  ['ratio, contain', photo, ratio(1, 'contain'), '1000 x 1000, contain'],
+  ['ratio, contain, wider', photo, ratio(2, 'contain'), '1334 x 667, contain'],
+  ['ratio, fill', photo, ratio(2, 'fill'), '1000 x 500, fill'],
+  ['ratio, inside', photo, ratio(2, 'inside'), '1000 x 667'],
+  ['ratio, outside', photo, ratio(2, 'outside'), '1000 x 667'],
+  ['ratio of the picture', photo, ratio(1000 / 667, 'cover'), '1000 x 667'],
+  ['ratio, enlarge', photo, ratio(1, 'cover', enlarge), '667 x 667, cover'],
+  ['ratio, vector', vector(300, 150), ratio(1, 'cover'), '150 x 150, cover'],
+  ['ratio, maxWidth', photo, ratio(2, 'cover', { maxWidth: 500 }), '500 x 250, cover'],
+  ['ratio, 10000 pixels per side', facts(1000, 10), ratio(0.01, 'contain'), '100 x 10000, contain'],
+  ['ratio, at least one pixel', facts(50, 50), ratio(100, 'cover'), '50 x 1, cover'],
+  ['ratio with a crop', photo, ratio(1, 'cover'), '300 x 300, cover', area(0, 0, 400, 300)],
+  ['ratio of a turned picture', rotated(6), ratio(2, 'cover'), '500 x 250, cover'],
 
   ['orientation 6, width only', rotated(6), { width: 250 }, '250 x 500, fill'],
   ['orientation 5, cover', rotated(5), box(800, 800, 'cover'), '500 x 500, cover'],

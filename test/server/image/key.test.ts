@@ -70,6 +70,9 @@ t.test('equivalent queries have one key', async (t) => {
     'fmt=blurhash fmt=blurhash&q=3',
     'w=9 w=9&fit=fill w=9&fit=inside',
     'w=200&dpr=1 w=100&dpr=2',
+    'w=160&ar=16:9 w=160&h=90 w=160&h=90&ar=3 h=90&ar=16:9',
+    'ar=1.5 ar=3:2 aspect_ratio=03.0:2 ar=1.5&dpr=2 ar=1.5&fit=cover',
+    'fit=inside fit=outside ar=1.5&fit=inside',
   ];
   const defaults = `flip=0 flop=false blur=0 trim=0 sharpen=false rotate=0 rotate=360 rotate=-360
     rotate=-0 gamma=1 median=1 opacity=1 extend=0,0,0,0 modulate=1,1,0,0 brightness=1 hue=360
@@ -109,6 +112,9 @@ t.test('everything that changes the bytes changes the key', async (t) => {
     ...settings.map((one) => key({}, { settings: one })),
     ...[{ w: 40 }, { h: 40 }, { w: 40, h: 40 }].map((size) => key(size)),
     ...(['fill', 'inside'] as const).map((fit) => key({ w: 40, h: 40, fit })),
+    ...([{}, { pos: 'north' }, { fit: 'fill' }, { fit: 'inside' }] as const).map((more) =>
+      key({ ar: 2, bg: '#00000000', ...more }),
+    ),
     key({ blur: 1 }),
     key({ blur: 1.5 }),
     key({ keep: 'copyright' }),
@@ -160,6 +166,20 @@ t.test('a preset is parsed once for each revision of its project', async (t) => 
     t.match(withPreset({ preset: 'card', h }, { presets }), { w: 40, h });
   }
   t.equal(reads, 1);
+});
+
+t.test('a ratio in the URL replaces a side of the preset', async (t) => {
+  const presets = { box: { w: 40, h: 30 }, high: { h: 30 }, wide: { w: 40, ar: '16:9' } };
+  const sides = (options: Options) => {
+    const { w, h, ar } = withPreset(options, { presets });
+    return [w, h, ar];
+  };
+  t.same(sides({ preset: 'box', ar: 1 }), [40, undefined, 1]);
+  t.same(sides({ preset: 'box', ar: 1, w: 8 }), [8, undefined, 1]);
+  t.same(sides({ preset: 'box', ar: 1, h: 8 }), [undefined, 8, 1]);
+  t.same(sides({ preset: 'high', ar: 1 }), [undefined, 30, 1]);
+  t.same(sides({ preset: 'wide', w: 8 }), [8, undefined, 16 / 9]);
+  t.same(sides({ preset: 'wide', h: 8 }), [40, 8, 16 / 9]);
 });
 
 /** Other spellings of a value. */

@@ -51,6 +51,24 @@ t.test('lengths are device pixels, rounded, at least 1', async (t) => {
   t.match(variant({ options: { w: 1, h: 1, dpr: 1 } }), { width: 1, height: 1 });
 });
 
+t.test('a ratio gives the side that is missing, in device pixels', async (t) => {
+  const boxes: readonly (readonly [Request, number | null, number | null, number | null])[] = [
+    [{ options: { w: 400, ar: 16 / 9 } }, 400, 225, null],
+    [{ options: { h: 225, ar: 16 / 9 } }, 400, 225, null],
+    [{ options: { w: 333, ar: 16 / 9, dpr: 2 } }, 666, 375, null],
+    [{ options: { w: 10_000, ar: 0.01, dpr: 3 } }, 30_000, 3_000_000, null],
+    [{ options: { w: 1, ar: 100 } }, 1, 1, null],
+    [{ options: { w: 400, h: 100, ar: 1 } }, 400, 100, null],
+    [{ options: { ar: 2 }, settings: { defaultDpr: 3 } }, null, null, 2],
+    [{ options: { ar: 2 }, hints: { width: 640 } }, 640, 320, null],
+    [{ options: { ar: 2 }, hints: { viewport: 400 } }, null, null, 2],
+  ];
+  for (const [request, width, height, aspectRatio] of boxes) {
+    t.match(variant(request), { width, height, aspectRatio }, JSON.stringify(request));
+  }
+  t.match(variant({ options: { ar: 2 }, hints: { viewport: 400 } }), { maxWidth: 480 });
+});
+
 t.test('a viewport is the maximum width if nothing else determines the width', async (t) => {
   const bounds: readonly (readonly [Request, number | null])[] = [
     [{ hints: { viewport: 400 } }, 480],
