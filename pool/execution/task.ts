@@ -15,12 +15,14 @@ export interface TransformTask {
   readonly limits: Omit<RenderLimits, 'isolated'>;
   /** True returns the cost of a transform that is not light instead of running it. */
   readonly onlyLight?: boolean;
+  /** Resident memory above which a process returns the transform unfinished, unless it is the limit of the process. */
+  readonly memoryBytes?: number;
 }
 
 /** The response. Errors are plain data, because a structured clone of an error has no code. */
 export type TransformResult =
   | (RenderedImage & { readonly ok: true; readonly transformMs: number })
-  /** Not run, because it is not light. */
+  /** Not run, because it is not light, or not finished, because it needs more than its part of the memory. */
   | { readonly ok: false; readonly exceeds: Cost }
   | {
       readonly ok: false;

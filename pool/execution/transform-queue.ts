@@ -276,7 +276,7 @@ export class TransformQueue {
     );
   }
 
-  /** Returns a transform that is not light to its place in the queue. */
+  /** Returns a transform that is not light, or needs more memory, to its place in the queue. */
   #requeue(task: QueuedTransform, cost: Cost): void {
     if (task.abandoned) return;
     if (this.#closed) return task.reject(shuttingDown());
@@ -302,7 +302,8 @@ export class TransformQueue {
     const startedAt = performance.now();
     const limits = this.#limits;
     const onlyLight = task.cost === null;
-    const run = this.#executor.run({ source, layers, variant, limits, onlyLight });
+    const memoryBytes = task.cost?.isAllotted ? task.cost.bytes : Number.POSITIVE_INFINITY;
+    const run = this.#executor.run({ source, layers, variant, limits, onlyLight, memoryBytes });
     let exceeds: Cost | null = null;
     let terminated: Promise<void> | undefined;
     let stage: Stage | null = null;

@@ -76,11 +76,19 @@ export function launchTransformProcess(
   });
 }
 
-/** Two arenas and two threads are enough for one transform, and keep the address space small. */
+/**
+ * Two arenas and two threads are enough for one transform, and keep the address space small. glibc returns buffers of
+ * pixels to the system at once only while its threshold for mappings is set: else it grows to 32 MiB.
+ */
 function environment(): Record<string, string> {
   const passed = passedVariables.flatMap((name) => {
     const value = process.env[name];
     return value === undefined ? [] : [[name, value] as const];
   });
-  return { ...Object.fromEntries(passed), MALLOC_ARENA_MAX: '2', UV_THREADPOOL_SIZE: '2' };
+  return {
+    ...Object.fromEntries(passed),
+    MALLOC_ARENA_MAX: '2',
+    MALLOC_MMAP_THRESHOLD_: String(2 ** 20),
+    UV_THREADPOOL_SIZE: '2',
+  };
 }

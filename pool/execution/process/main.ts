@@ -1,6 +1,7 @@
 import { rmSync } from 'node:fs';
 import sharp from 'sharp';
 import { residentMemory } from '../../../contract/resident-memory.ts';
+import { isolatedCost } from '../../rendering/cost.ts';
 import { prepareFonts } from '../../rendering/text/font-folder.ts';
 import { plainVariant } from '../../variant.ts';
 import { allowGainMaps, blockDecoders } from '../decoders.ts';
@@ -39,12 +40,18 @@ process.on('disconnect', () => {
   }
 });
 
-const send = (message: FromProcess) => void process.send?.(message);
+const send = (message: FromProcess, sent = () => {}) => void process.send?.(message, sent);
 
 process.on('message', async (task: TransformTask) => {
-  // SIGABRT is also the signal after a failed allocation in native code.
-  const check = () => void (residentMemory() > maxMemoryBytes && end('SIGABRT'));
-  const timer = setInterval(check, checkEveryMs);
+  const memoryBytes = Math.min(task.memoryBytes ?? maxMemoryBytes, maxMemoryBytes);
+  const timer = setInterval(() => {
+    if (residentMemory() <= memoryBytes) return;
+    clearInterval(timer);
+    // SIGABRT is also the signal after a failed allocation in native code.
+    if (memoryBytes === maxMemoryBytes) return end('SIGABRT');
+    const exceeds = { ...isolatedCost, bytes: maxMemoryBytes, isAllotted: false };
+    send({ type: 'done', result: { ok: false, exceeds }, exhausted: true }, () => end('SIGKILL'));
+  }, checkEveryMs);
   allowGainMaps(task.variant.gainMap);
   const result = await runTask(task, true);
   if (result === null) throw new Error('A transform process cannot isolate its work further.');
@@ -54,11 +61,14 @@ process.on('message', async (task: TransformTask) => {
   send({ type: 'done', result, exhausted: isRunning || isExhausted() });
 });
 
-/** Native memory is not always returned to the system, and the CPU limit is for the whole life. */
+/**
+ * Native memory is not always returned to the system, and the next transform needs its part; the CPU limit is for the
+ * whole life.
+ */
 function isExhausted(): boolean {
   const { user, system } = process.cpuUsage();
   const halfCpu = (user + system) / 1e6 > maxCpuSeconds / 2;
-  return halfCpu || residentMemory() > maxMemoryBytes / 3;
+  return halfCpu || residentMemory() > isolatedCost.bytes;
 }
 
 /** Exits if this Node and libvips do not work within the limits; loads what the first SVG needs. */

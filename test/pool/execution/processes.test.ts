@@ -1,3 +1,4 @@
+// Own process: counts the processes that it has started.
 import { existsSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { getPriority } from 'node:os';
 import sharp from 'sharp';
@@ -7,7 +8,7 @@ import { childrenOf } from '../../children.ts';
 import { until } from '../../until.ts';
 import { drawn } from '../rendering/drawn.ts';
 import { noise, shared, variant } from '../rendering/pictures.ts';
-import { openPool, patient } from './pools.ts';
+import { openPool, patient, settings } from './pools.ts';
 
 const svg = (inner: string, side = 100) =>
   shared(`<svg xmlns="http://www.w3.org/2000/svg" width="${side}" height="${side}">${inner}</svg>`);
@@ -107,6 +108,25 @@ t.test('a killed process only fails its own transform', async (t) => {
   t.equal((await pool.transform(small, variant(), patient)).width, 100);
 });
 
+t.test(
+  'an SVG that needs more than its part of the memory begins again with all of it',
+  async (t) => {
+    const pool = openPool(t, { threads: 2 });
+    const counted = () => pool.stats().costlyBytes;
+    const drawing = svg('<rect width="6000" height="6000" fill="red"/>', 6000);
+    const large = pool.transform(drawing, variant({ width: 6000, formats: ['png'] }), patient);
+    await until('its part is counted', () => counted() === 2 ** 28);
+    await until('all is counted', () => counted() === settings.processMemoryBytes);
+    t.match(await large, { width: 6000, height: 6000 });
+    await until('the process that gave up has ended', () => children().length === 1);
+    const two = openPool(t, { threads: 2, transformTimeoutMs: 2_000 });
+    const slow = [1_980, 1_990].map((width) => two.transform(endless, variant({ width }), patient));
+    const ended = Promise.allSettled(slow);
+    await until('two are counted', () => two.stats().costlyBytes === 2 ** 29);
+    await ended;
+  },
+);
+
 t.test('an SVG with too much memory only ends its own process', async (t) => {
   const pool = openPool(t, { processMemoryBytes: 256 * 2 ** 20 });
   const steps = Array.from(
@@ -120,6 +140,17 @@ t.test('an SVG with too much memory only ends its own process', async (t) => {
     message: /memory/,
   });
   t.equal((await pool.transform(small, variant(), patient)).width, 100);
+});
+
+t.test('a process returns the memory of its pixels', { skip: !hasProc }, async (t) => {
+  const pool = openPool(t);
+  const drawing = svg('<rect width="1900" height="1900" fill="red"/>', 1990);
+  for (const format of ['png', 'webp', 'avif'] as const) {
+    await pool.transform(drawing, variant({ width: 1990, formats: [format] }), patient);
+  }
+  const memory = /VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${await child()}/status`, 'utf8'));
+  const mebibytes = Math.round(Number(memory?.[1]) / 1024);
+  t.ok(mebibytes < 150, `${mebibytes} MiB`);
 });
 
 t.test('a process has limits, no secrets and no descriptors', { skip: !hasProc }, async (t) => {

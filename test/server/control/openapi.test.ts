@@ -43,7 +43,9 @@ t.test('every operation of the control plane documents its keys and common error
   const limits = { 'RateLimit-Limit': {}, 'RateLimit-Remaining': {}, 'RateLimit-Reset': {} };
   t.match(components.responses['Error429']?.headers, { ...limits, 'Retry-After': {} });
   t.match(components.responses['Error403'], { description: /`root_key_required`/ });
-  t.notMatch(components.responses['ImageError403'], { description: /`root_key_required`|`project_forbidden`/ });
+  t.notMatch(components.responses['ImageError403'], {
+    description: /`root_key_required`|`project_forbidden`/,
+  });
   // Some generated clients reject valid responses because of it.
   t.notMatch(JSON.stringify(components.schemas), /"const":/);
   const removal = operationOf('removeProjectDomain');
