@@ -26,8 +26,16 @@ export interface ImageUrlsOptions {
 }
 
 export interface PictureOptions extends SrcsetOptions {
-  /** The formats that browsers may choose, the best one first; by default AVIF and WebP. */
+  /**
+   * The formats that browsers may choose, the best one first; by default AVIF and WebP, and only WebP for a source
+   * that may be an animation, of which an AVIF is a still image.
+   */
   readonly formats?: readonly ImageFormat[] | undefined;
+  /**
+   * The frames of the source, as `facts` tells them: more than 1 are an animation. Without it, sources whose path
+   * ends in `.gif` or `.webp` may be animations.
+   */
+  readonly sourceFrames?: number | undefined;
   /** The width of the image in the layout, such as `(max-width: 800px) 100vw, 800px`. */
   readonly sizes?: string | undefined;
 }
@@ -81,6 +89,12 @@ export interface ImageUrls {
 }
 
 const defaultFormats: readonly ImageFormat[] = ['avif', 'webp'];
+
+/** Whether an image is an animation, or may be one as far as its URL tells. */
+function mayBeAnimated(src: string, { sourceFrames, animated, page }: PictureOptions): boolean {
+  if (animated === false || page !== undefined) return false;
+  return sourceFrames ? sourceFrames > 1 : /\.(gif|webp)$/i.test(src.replace(/[?#].*$/s, ''));
+}
 
 /** Bundlers replace the text `process.env.NODE_ENV` by a constant. */
 declare const process: { readonly env: { readonly NODE_ENV?: string } };
@@ -141,7 +155,9 @@ export function createImageUrls(settings: ImageUrlsOptions): ImageUrls {
   return {
     url,
     srcset,
-    picture(src, { formats = defaultFormats, sizes, fmt = 'auto', ...options } = {}) {
+    picture(src, given = {}) {
+      const defaults = mayBeAnimated(src, given) ? defaultFormats.slice(1) : defaultFormats;
+      const { formats = defaults, sizes, fmt = 'auto', sourceFrames: _, ...options } = given;
       const { all, size } = candidates({ ...options, fmt });
       const first = all[options.fixed ? 0 : all.length >> 1];
       const set = join(src, all) || undefined;

@@ -2,7 +2,7 @@ import { deepStrictEqual } from 'node:assert/strict';
 import fc from 'fast-check';
 import t from 'tap';
 import { checkImage } from '../../sdk/src/checks.ts';
-import { createImageUrls, type ImageOptions } from '../../sdk/src/index.ts';
+import { createImageUrls, type ImageOptions, type PictureOptions } from '../../sdk/src/index.ts';
 import { textsOf } from '../../sdk/src/write.ts';
 import { readAddress } from '../../server/image/address.ts';
 import { readOptions } from '../../server/image/options.ts';
@@ -171,6 +171,27 @@ t.test(
     }
   },
 );
+
+t.test('a picture offers no format that makes a still image of an animation', async (t) => {
+  const formatsOf = (given: string, options: PictureOptions = {}) =>
+    urls.picture(given, options).sources.map(({ type }) => type.replace('image/', ''));
+  const all = ['avif', 'webp'];
+  for (const [given, options, expected] of [
+    ['/a.jpg', {}, all],
+    ['/a.GIF?b=c#d', {}, ['webp']],
+    ['/a.webp', {}, ['webp']],
+    ['/a.gif/b', {}, all],
+    ['/a?b=c.gif', {}, all],
+    ['/a.gif', { sourceFrames: 1 }, all],
+    ['/a', { sourceFrames: 20 }, ['webp']],
+    ['/a.gif', { animated: false }, all],
+    ['/a.gif', { page: 0 }, all],
+    ['/a.gif', { formats: ['avif'] }, ['avif']],
+  ] as const) {
+    t.same(formatsOf(given, options), expected, `${given} ${JSON.stringify(options)}`);
+  }
+  t.notMatch(String(urls.picture('/a.gif', { sourceFrames: 20 }).img.srcset), 'sourceFrames');
+});
 
 t.test('parse reads all forms of URLs, and no others', async (t) => {
   const read = (rest: string) => urls.parse(prefix + rest);

@@ -170,7 +170,7 @@ t.test('the console in a browser', { skip: noChromium }, async (t) => {
     await page.goto('about:blank');
     await page.goto(`${url}/#/?${linked}`);
     await figures.getByText('260 × 130').waitFor();
-    for (const title of ['HTML', 'SDK', 'Next.js', 'Nuxt', 'curl']) {
+    for (const title of ['HTML', 'SDK', 'Signed', 'Next.js', 'Nuxt', 'Astro', 'unpic', 'curl']) {
       await control(page, title).check();
       const code = await page.getByRole('region', { name: `code for ${title}` }).innerText();
       t.notMatch(code, /alert|constructor/, `a link puts nothing of its own into the ${title}`);

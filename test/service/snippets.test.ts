@@ -1,13 +1,20 @@
 import { mkdir, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import * as esbuild from 'esbuild';
 import sharp from 'sharp';
 import t from 'tap';
-import { snippets } from '../../server/console/page/snippets.ts';
+import { createService, type ImageConfig } from '../../sdk/src/loaders/astro.ts';
+import { factsOptions, snippets } from '../../server/console/page/snippets.ts';
 import { rootPath } from '../root.ts';
 import { temporaryFolder } from '../temporary-root.ts';
 import { startFrontEnd } from './front-end.ts';
 import { picture } from './origin.ts';
+
+interface Facts {
+  readonly source: { readonly format: string; readonly frames: number; readonly hasAlpha: boolean };
+  readonly output: { readonly width: number; readonly height: number };
+}
 
 t.test('the code snippets of the playground', async (t) => {
   const { url: serviceUrl, origin, project } = await startFrontEnd(t);
@@ -18,6 +25,22 @@ t.test('the code snippets of the playground', async (t) => {
     await sharp(await picture(900, 600))
       .ensureAlpha(0.5)
       .png()
+      .toBuffer(),
+  );
+  origin.serve(
+    '/mark.svg',
+    Buffer.from(
+      '<svg xmlns="http://www.w3.org/2000/svg" width="20" height="10"><rect width="20" height="10" fill="red"/></svg>',
+    ),
+  );
+  const frames = await Promise.all([
+    picture(60, 60, 'png'),
+    picture(60, 60, 'png').then((one) => sharp(one).negate({ alpha: false }).png().toBuffer()),
+  ]);
+  origin.serve(
+    '/pulse.gif',
+    await sharp(frames, { join: { animated: true } })
+      .gif()
       .toBuffer(),
   );
   const folder = await temporaryFolder(t);
@@ -33,8 +56,13 @@ t.test('the code snippets of the playground', async (t) => {
     const wanted = { source: `${origin.url}/${name}`, project, options };
     const query = new URLSearchParams({ project, ...options });
     const result = await load(`${serviceUrl}/img/${encodeURIComponent(wanted.source)}?${query}`);
-    const source = { pages: 1, hasAlpha: name.endsWith('.png') };
-    const all = snippets(serviceUrl, wanted, 'image/*', { site: origin.url, result, dpr, source });
+    const asked = new URLSearchParams({ project, ...factsOptions(options) });
+    for (const [name, value] of [...asked]) if (value === '') asked.delete(name);
+    const answer = await fetch(`${serviceUrl}/img/${encodeURIComponent(wanted.source)}?${asked}`);
+    const { source, output } = (await answer.json()) as Facts;
+    const { width, height } = output;
+    const known = { site: origin.url, result, dpr, source: { ...source, width, height } };
+    const all = snippets(serviceUrl, wanted, 'image/*', known);
     return (title: string) => all.find((one) => one.title === title)?.code ?? '';
   };
   await mkdir(join(folder, 'node_modules/@image-delivery'), { recursive: true });
@@ -62,24 +90,38 @@ t.test('the code snippets of the playground', async (t) => {
       ['hero.jpg', { h: '200', dpr: '2' }, 2, '320x200', '1x 2x'],
       ['hero.jpg', { w: '200', extend: '0,50,0,50' }, 1, '300x125', '1x 2x'],
       ['hero.jpg', { w: '400', h: '200', fit: 'inside', dpr: '2' }, 2, '320x200', '1x 2x'],
+      ['small.jpg', { w: '400' }, 1, '400x240', '200w 400w 500w'],
+      ['small.jpg', { w: '400', h: '400' }, 1, '300x300', '200w 300w'],
+      ['small.jpg', { w: '400', enlarge: '1' }, 1, '400x240', '200w 400w 800w'],
+      ['small.jpg', { h: '200' }, 1, '333x200', '1x 1.5x'],
+      ['small.jpg', { h: '400', dpr: '2' }, 2, '500x300', ''],
+      ['small.jpg', {}, 1, '500x300', ''],
+      ['hero.jpg', { w: '800', crop: '0,0,600,300' }, 1, '600x300', '400w 600w'],
+      ['mark.svg', { w: '100' }, 1, '100x50', '50w 100w 200w'],
     ] as const;
     for (const [name, options, dpr, size, descriptors] of cases) {
       const at = `${name} ${new URLSearchParams(options)}`;
       const code = (await codeFor(name, options, dpr))('HTML').replaceAll('&amp;', '&');
       const [width = 0, height = 0] = size.split('x').map(Number);
-      const fallback = name.endsWith('.png') ? 'png' : 'jpeg';
+      const fallback = name.endsWith('g') && !name.endsWith('.jpg') ? 'png' : 'jpeg';
       t.match(code, `width="${width}" height="${height}"`, at);
       const [, src = ''] = / src="([^"]*)"/.exec(code) ?? [];
       t.match(await load(src), { width, height, type: `image/${fallback}` }, at);
       const sets = [...code.matchAll(/srcset="([^"]*)"/g)].map(([, set = '']) =>
         set.trim().split(/,\s+/),
       );
-      t.equal(sets.length, 3, at);
-      for (const [index, type] of ['avif', 'webp', fallback].entries()) {
+      t.equal(sets.length, descriptors === '' ? 2 : 3, at);
+      const types = ['avif', 'webp', ...(descriptors === '' ? [] : [fallback])];
+      for (const [index, type] of types.entries()) {
         const files = (sets[index] ?? []).map((file) => file.split(' '));
+        if (descriptors === '') {
+          t.match(await load(files[0]?.[0] ?? ''), { width, height, type: `image/${type}` }, at);
+          continue;
+        }
         t.equal(files.map(([, descriptor]) => descriptor).join(' '), descriptors, at);
         for (const [url = '', descriptor = ''] of files) {
-          const pixels = Number.parseInt(descriptor, 10) * (descriptor.endsWith('x') ? width : 1);
+          const step = descriptor.endsWith('x') ? width : 1;
+          const pixels = Math.round(Number.parseFloat(descriptor) * step);
           const file = await load(url);
           t.match(file, { type: `image/${type}`, width: pixels }, `${url} ${descriptor}`);
           t.ok(Math.abs(file.height - (pixels * height) / width) <= 1, url);
@@ -91,6 +133,8 @@ t.test('the code snippets of the playground', async (t) => {
   await t.test('SDK: the image, and a picture for all screens', async (t) => {
     const cases = [
       ['hero.jpg', { w: '400', h: '300', q: '40', flip: '1' }, '400x300', [200, 400, 800]],
+      ['small.jpg', { w: '400' }, '400x240', [200, 400, 500]],
+      ['mark.svg', { w: '100' }, '100x50', [50, 100, 200]],
       ['small.jpg', { w: '800', crop: '0,0,400,200', fmt: 'webp' }, '400x200', [400]],
       ['glass.png', { h: '200', v: '007' }, '300x200', null],
       ['hero.jpg', {}, '1600x1000', null],
@@ -118,6 +162,124 @@ t.test('the code snippets of the playground', async (t) => {
         }
       }
       t.match(picture.img.sizes, /^\(max-width: \d+px\) 100vw, \d+px$/);
+      const { width: w = 0, height: h = 0 } = picture.img;
+      t.ok(Math.abs(w / h - (width ?? 0) / (height ?? 1)) < 0.01, 'the box keeps its proportion');
+    }
+  });
+
+  await t.test('signed: the same, with signatures', async (t) => {
+    const code = (await codeFor('small.jpg', { w: '400' }))('Signed');
+    process.env['IMAGES_SECRET'] = 'a secret';
+    t.teardown(() => delete process.env['IMAGES_SECRET']);
+    const exported = await imported(`${code}\nexport { url, sources, img };`);
+    for (const text of [exported.url, exported.img.srcset, exported.sources[0].srcset]) {
+      for (const one of text.split(', ')) t.match(one, /&exp=\d+&sig=[\w-]{43}(?: \d+w)?$/);
+    }
+  });
+
+  await t.test('an animation keeps its frames', async (t) => {
+    const code = await codeFor('pulse.gif', { w: '40' });
+    for (const [title, fallback] of [
+      ['HTML', 'gif'],
+      ['SDK', 'gif'],
+    ] as const) {
+      t.notMatch(code(title), /avif/, title);
+      t.match(code(title), fallback);
+    }
+    const { sources, img } = await imported(`${code('SDK')}\nexport { sources, img };`);
+    for (const set of [sources[0].srcset, img.srcset]) {
+      const [url = ''] = set.split(' ');
+      const body = await (await fetch(url, { headers: { accept: '*/*' } })).arrayBuffer();
+      t.equal((await sharp(body, { pages: -1 }).metadata()).pages, 2, url);
+    }
+  });
+
+  await t.test('nothing to copy before the facts are there', async (t) => {
+    const request = { source: `${origin.url}/hero.jpg`, project, options: { w: '400' } };
+    const withCode = (known: 'loading' | 'nothing') =>
+      snippets(serviceUrl, request, 'image/*', known).flatMap(({ title, code }) =>
+        code === null ? [] : title,
+      );
+    t.same(withCode('loading'), ['curl']);
+    t.same(withCode('nothing'), ['SDK', 'Signed', 'curl']);
+  });
+
+  await t.test('Astro: the integration, and a component with its size', async (t) => {
+    const options = { w: '400', h: '300', q: '40', pos: 'west', flip: '1' };
+    const code = (await codeFor('hero.jpg', options))('Astro');
+    const config = code.replace(
+      /^import .* from 'astro\/config';$/m,
+      'const defineConfig = (it) => it;',
+    );
+    const { integrations, site } = (await imported(config)).default;
+    t.equal(site, origin.url);
+    const [integration] = integrations;
+    t.equal(integration.name, '@image-delivery/sdk');
+    let service: { readonly config: ImageConfig['service']['config'] } | undefined;
+    integration.hooks['astro:config:setup']({
+      command: 'build',
+      config: { site },
+      updateConfig: ({ image }: { image: { service: typeof service } }) => {
+        service = image.service;
+      },
+    });
+    const tag = /<Image ([^>]*) \/>/.exec(code)?.[1] ?? '';
+    const attributes = [...tag.matchAll(/(\w+)="([^"]*)"/g)].map(([, name, value]) => [
+      name,
+      value,
+    ]);
+    const { width, height, ...given } = Object.fromEntries(attributes);
+    t.match(code, 'no flip');
+    t.same(given, {
+      src: `${origin.url}/hero.jpg`,
+      layout: 'constrained',
+      quality: '40',
+      position: 'west',
+      alt: '',
+    });
+    const component = { ...given, width: Number(width), height: Number(height) };
+    const { getURL, getSrcSet } = createService();
+    const configured = { service: { config: service?.config ?? {} } };
+    t.match(await load(getURL(component, configured)), { width: 400, height: 300 });
+    for (const { transform, descriptor } of getSrcSet(
+      { ...component, widths: [400, 800] },
+      configured,
+    )) {
+      const image = await load(getURL({ ...component, ...transform }, configured));
+      t.equal(`${image.width}w`, descriptor);
+    }
+  });
+
+  await t.test('unpic: a component with the widths that the source has', async (t) => {
+    for (const [name, options, size, widest] of [
+      ['hero.jpg', { w: '400', h: '300', q: '40', flip: '1' }, [400, 300], 1333],
+      ['small.jpg', { w: '400' }, [400, 240], 500],
+    ] as const) {
+      const code = (await codeFor(name, options))('unpic');
+      const { code: module } = await esbuild.transform(
+        code.replace(
+          /^import \{ Image \}.*$/m,
+          'const Image = null, React = { createElement: (_, it) => it };',
+        ),
+        { loader: 'jsx' },
+      );
+      const { Picture } = await imported(module);
+      const {
+        src,
+        width,
+        height,
+        transformer,
+        options: settings,
+        operations,
+        breakpoints,
+      } = Picture();
+      t.same([width, height], size);
+      t.equal(breakpoints.at(-1), widest);
+      for (const w of [width, widest]) {
+        const sides = { width: w, height: Math.round((w * height) / width) };
+        const url = transformer(src, { ...operations, ...sides }, settings);
+        t.match(await load(url), sides, url);
+      }
     }
   });
 

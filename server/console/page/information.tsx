@@ -19,6 +19,8 @@ export interface SourceProperties {
 /** The response to `fmt=json`. */
 export interface ImageInformation {
   readonly source: SourceProperties;
+  /** What is left of the source with the parameters of the request. */
+  readonly output: { readonly width: number; readonly height: number };
   readonly palette: readonly { readonly color: string; readonly share: number }[];
   readonly focus: { readonly x: number; readonly y: number };
   readonly perceptualHash: string;

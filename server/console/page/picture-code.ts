@@ -4,15 +4,28 @@ import { imageUrl, type PageImage, type ParameterTexts } from './image-url.ts';
 export interface ImageFacts {
   /** The origin of the site; frameworks name its images by path. */
   readonly site: string;
-  /** Device pixels of the result; null before it is loaded. */
-  readonly result: { readonly width: number; readonly height: number } | null;
+  /** Device pixels of the result. */
+  readonly result: Sides;
   /** Device pixels for each CSS pixel. */
   readonly dpr: number;
-  readonly source: { readonly pages: number; readonly hasAlpha: boolean } | null;
+  /** The source, with the sides that `crop`, `trim` and `rotate` leave of it. */
+  readonly source: Sides & {
+    readonly format: string;
+    readonly frames: number;
+    readonly hasAlpha: boolean;
+  };
+}
+
+interface Sides {
+  readonly width: number;
+  readonly height: number;
 }
 
 /** Of a side of an output, px. */
 const maxSide = 10_000;
+
+/** The parameters that determine what is left of a source before it is resized. */
+export const areaParameters = ['crop', 'trim', 'rotate', 'page', 'v', 'lenient'] as const;
 
 /** Parameters that make the width differ from `w`. */
 const changeWidth = ['extend', 'rotate', 'trim'] as const;
@@ -26,10 +39,39 @@ export const positive = (options: ParameterTexts, name: string): number => {
   return number > 0 ? number : 0;
 };
 
+const isOn = (options: ParameterTexts, name: string): boolean =>
+  !/^(?:|0|false)$/.test(options[name] ?? '');
+
 /** Height divided by width, if the options have both; else 0. */
 export function proportionOf(options: ParameterTexts): number {
   const width = positive(options, 'w');
   return width === 0 ? 0 : positive(options, 'h') / width;
+}
+
+/** Whether the service makes images that are larger than the source. */
+const mayEnlarge = (options: ParameterTexts, { source }: ImageFacts): boolean =>
+  isOn(options, 'enlarge') || source.format === 'svg';
+
+/** The largest width of an output with the proportion of the options, in device pixels. */
+function largestWidth(options: ParameterTexts, facts: ImageFacts): number {
+  if (mayEnlarge(options, facts)) return maxSide;
+  const { width, height } = facts.source;
+  const proportion = proportionOf(options);
+  if (proportion === 0) return width;
+  const sides = [width, Math.floor(height / proportion)];
+  return options['fit'] === 'contain' ? Math.max(...sides) : Math.min(...sides);
+}
+
+/** The largest factor by which an output of the options can grow, at least 1. */
+function largestDensity(options: ParameterTexts, facts: ImageFacts): number {
+  const box = [positive(options, 'w'), positive(options, 'h')] as const;
+  // The source itself, whatever the density is.
+  if (box[0] === 0 && box[1] === 0) return 1;
+  if (mayEnlarge(options, facts)) return maxSide;
+  const { width, height } = facts.source;
+  const scales = [box[0] / width, box[1] / height].filter((scale) => scale > 0);
+  const scale = options['fit'] === 'inside' ? Math.min(...scales) : Math.max(...scales);
+  return Math.max(1, 1 / scale);
 }
 
 /** The options with a width in device pixels; the height follows in proportion. */
@@ -39,43 +81,30 @@ function atWidth(options: ParameterTexts, width: number): ParameterTexts {
   return { ...options, ...size, ...(height > 0 ? { h: String(height) } : {}) };
 }
 
-export interface Layout {
-  /** Of the files in device pixels, if their height follows from it; else null. */
+export interface Layout extends Sides {
+  /** Of the files in device pixels, if their height follows from it; else null. The layout is in CSS pixels. */
   readonly widths: readonly number[] | null;
-  /** CSS pixels; 0 if unknown. */
-  readonly width: number;
-  readonly height: number;
   /** The options of `src`. */
   readonly plain: ParameterTexts;
-  /** The candidates of `srcset` with their descriptors. */
+  /** The candidates of `srcset` with their descriptors; none if `src` has all pixels of the source. */
   readonly files: ReadonlyArray<readonly [ParameterTexts, descriptor: string]>;
   /** '' for files with the descriptors of densities. */
   readonly sizes: string;
 }
 
 /** How the image of a request is used on a page. */
-export function layoutOf(options: ParameterTexts, { result, dpr }: ImageFacts): Layout {
+export function layoutOf(options: ParameterTexts, facts: ImageFacts): Layout {
+  const { result, dpr } = facts;
   const requested = positive(options, 'w');
-  const { width: resultWidth, height: resultHeight } = result ?? { width: 0, height: 0 };
   const fit = options['fit'] ?? '';
   const hasRequestedWidth =
     requested > 0 &&
     changeWidth.every((name) => (options[name] ?? '') === '') &&
     (positive(options, 'h') === 0 || (fit !== 'inside' && fit !== 'outside'));
-  if (!hasRequestedWidth) {
-    const atDensity = (density: number) => ({ ...options, dpr: String(density) });
-    return {
-      widths: null,
-      width: Math.round(resultWidth / dpr),
-      height: Math.round(resultHeight / dpr),
-      sizes: '',
-      plain: atDensity(1),
-      files: [1, 2].map((density) => [atDensity(density), `${density}x`]),
-    };
-  }
-  // Sources are not enlarged: this is the maximum width.
-  const isLimited = resultWidth > 0 && resultWidth < Math.round(requested * dpr);
-  const maxWidth = isLimited ? resultWidth : maxSide;
+  if (!hasRequestedWidth) return layoutOfDensities(options, facts);
+  // A project can limit the width too.
+  const isLimited = result.width < Math.round(requested * dpr);
+  const maxWidth = isLimited ? result.width : largestWidth(options, facts);
   const width = Math.min(requested, maxWidth);
   // Also smaller widths for narrow screens and larger ones for dense screens.
   const wanted = [0.5, 1, 2, dpr].map((factor) =>
@@ -85,10 +114,28 @@ export function layoutOf(options: ParameterTexts, { result, dpr }: ImageFacts): 
   return {
     widths,
     width,
-    height: resultWidth > 0 ? Math.max(1, Math.round((width * resultHeight) / resultWidth)) : 0,
+    height: Math.max(1, Math.round((width * result.height) / result.width)),
     sizes: `(max-width: ${width}px) 100vw, ${width}px`,
     plain: atWidth(options, width),
     files: widths.map((one) => [atWidth(options, one), `${one}w`]),
+  };
+}
+
+function layoutOfDensities(options: ParameterTexts, facts: ImageFacts): Layout {
+  const { result, dpr } = facts;
+  const isSized = positive(options, 'w') > 0 || positive(options, 'h') > 0;
+  const atDensity = (density: number) => ({ ...options, dpr: String(density) });
+  const largest = largestDensity(options, facts);
+  // The result has fewer pixels than its density says, if the source has no more.
+  const shown = isSized ? Math.min(dpr, largest) : 1;
+  const best = Number(Math.min(2, largest).toFixed(2));
+  return {
+    widths: null,
+    width: Math.round(result.width / shown),
+    height: Math.round(result.height / shown),
+    sizes: '',
+    plain: isSized ? atDensity(1) : options,
+    files: best === 1 ? [] : [1, best].map((density) => [atDensity(density), `${density}x`]),
   };
 }
 
@@ -98,11 +145,8 @@ export function formatsOf(options: ParameterTexts, { source }: ImageFacts) {
   if (chosen !== '' && chosen !== 'auto') return { better: [], plain: chosen };
   const isStill = /^(?:0|false)$/.test(options['animated'] ?? '') || (options['page'] ?? '') !== '';
   // Animations are never AVIF.
-  if (source !== null && source.pages > 1 && !isStill) return { better: ['webp'], plain: 'gif' };
-  return {
-    better: ['avif', 'webp'],
-    plain: source === null ? '' : source.hasAlpha ? 'png' : 'jpeg',
-  };
+  if (source.frames > 1 && !isStill) return { better: ['webp'], plain: 'gif' };
+  return { better: ['avif', 'webp'], plain: source.hasAlpha ? 'png' : 'jpeg' };
 }
 
 /** A `picture` element; its width and height prevent layout shifts. */
@@ -113,12 +157,14 @@ export function pictureCode(baseUrl: string, request: PageImage, facts: ImageFac
   const url = (options: ParameterTexts, fmt: string) =>
     escapeAttribute(imageUrl(baseUrl, { ...request, options: { ...options, fmt } }));
   const srcset = (fmt: string) =>
-    files.map(([options, descriptor]) => `${url(options, fmt)} ${descriptor}`).join(',\n    ');
+    files.length === 0
+      ? `"${url(plain, fmt)}"`
+      : `"\n    ${files.map(([options, descriptor]) => `${url(options, fmt)} ${descriptor}`).join(',\n    ')}"`;
   const sources = formats.better.map(
-    (fmt) => `  <source type="image/${fmt}"${sizes} srcset="\n    ${srcset(fmt)}">`,
+    (fmt) => `  <source type="image/${fmt}"${sizes} srcset=${srcset(fmt)}>`,
   );
-  const box = width > 0 && height > 0 ? `width="${width}" height="${height}" ` : '';
-  const image = `  <img src="${url(plain, formats.plain)}"${sizes} srcset="\n    ${srcset(formats.plain)}"
-    ${box}style="max-width: 100%; height: auto" alt="" loading="lazy" decoding="async">`;
+  const set = files.length === 0 ? '' : `${sizes} srcset=${srcset(formats.plain)}`;
+  const image = `  <img src="${url(plain, formats.plain)}"${set}
+    width="${width}" height="${height}" style="max-width: 100%; height: auto" alt="" loading="lazy" decoding="async">`;
   return ['<picture>', ...sources, image, '</picture>'].join('\n');
 }

@@ -4,14 +4,15 @@ import { imagePath, imageUrl, isSource, type ParameterTexts } from './image-url.
 import type { ImageInformation } from './information.tsx';
 import { SelectField, TextField } from './labelled.tsx';
 import { LayersField } from './layers-field.tsx';
-import { browsers, useImage } from './load-image.ts';
+import { browsers, type ImageState, useImage } from './load-image.ts';
 import { type ApiDescription, parametersIn } from './openapi.ts';
+import type { ImageFacts } from './picture-code.ts';
 import { ProjectField } from './project-field.tsx';
 import { Result } from './result.tsx';
 import { type PageRoute, replaceRoute } from './route.ts';
 import { initial, Samples } from './samples.tsx';
 import type { Session } from './session.ts';
-import { snippets } from './snippets.ts';
+import { factsOptions, type Known, snippets } from './snippets.ts';
 import { Title } from './title.tsx';
 import { useProject } from './use-project.ts';
 import { Welcome } from './welcome.tsx';
@@ -52,7 +53,8 @@ export function Playground({ description, route, session }: PlaygroundProps) {
     isComplete ? imagePath({ source, project, options: wanted }) : null;
   const result = useImage(path(options), accept, loads);
   const original = useImage(path(originalOptions), plainAccept);
-  const text = useImage(path({ fmt: 'json' }), plainAccept).loaded?.text ?? null;
+  const facts = useImage(path(factsOptions(options)), plainAccept);
+  const text = facts.loaded?.text ?? null;
   const information = useMemo(() => (text === null ? null : readInformation(text)), [text]);
   const known = useProject(session, /^prj_\w{16}$/.test(project) ? project : '') ?? null;
   const defaults = defaultsOf(known);
@@ -97,12 +99,15 @@ export function Playground({ description, route, session }: PlaygroundProps) {
           original={original}
           information={information}
           url={imageUrl(baseUrl, image)}
-          snippets={snippets(baseUrl, image, accept, {
-            site: URL.canParse(origin) ? new URL(origin).origin : origin,
-            result: result.loaded?.url == null ? null : result.loaded,
-            dpr: Number(options['dpr']) || (defaults['dpr'] ?? 1),
-            source: information?.source ?? null,
-          })}
+          snippets={snippets(
+            baseUrl,
+            image,
+            accept,
+            knownOf(result, facts, information, {
+              site: URL.canParse(origin) ? new URL(origin).origin : origin,
+              dpr: Number(options['dpr']) || (defaults['dpr'] ?? 1),
+            }),
+          )}
           onReload={() => setLoads(loads + 1)}
         />
       ) : (
@@ -110,6 +115,23 @@ export function Playground({ description, route, session }: PlaygroundProps) {
       )}
     </div>
   );
+}
+
+/** What snippets may state: nothing of an image before, while the next one is loading. */
+function knownOf(
+  result: ImageState,
+  facts: ImageState,
+  information: ImageInformation | null,
+  page: Pick<ImageFacts, 'site' | 'dpr'>,
+): Known {
+  if (result.failure !== null || facts.failure !== null) return 'nothing';
+  if (result.loading || facts.loading || result.loaded === null) return 'loading';
+  if (information === null) return 'loading';
+  const { loaded } = result;
+  // A text, or an image that this browser cannot decode.
+  if (loaded.width === 0) return 'nothing';
+  const { width, height } = information.output;
+  return { ...page, result: loaded, source: { ...information.source, width, height } };
 }
 
 function readInformation(text: string): ImageInformation | null {

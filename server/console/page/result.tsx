@@ -49,7 +49,10 @@ export function Result({ result, original, information, url, snippets, onReload 
       <h2>URL</h2>
       <CopyText label="URL" text={url} />
       <h2>Code</h2>
-      <Snippets snippets={snippets} />
+      <Snippets
+        snippets={snippets}
+        isLoading={loading || (loaded !== null && information === null)}
+      />
       {information !== null && <Information information={information} />}
     </section>
   );
@@ -106,7 +109,12 @@ function Steps({ loaded: { steps } }: { loaded: Loaded }) {
   );
 }
 
-function Snippets({ snippets }: { snippets: readonly Snippet[] }) {
+interface SnippetsProps {
+  readonly snippets: readonly Snippet[];
+  readonly isLoading: boolean;
+}
+
+function Snippets({ snippets, isLoading }: SnippetsProps) {
   const [chosen, setChosen] = useState(0);
   const shown = snippets[chosen];
   return (
@@ -127,7 +135,13 @@ function Snippets({ snippets }: { snippets: readonly Snippet[] }) {
           ))}
         </div>
       </fieldset>
-      {shown !== undefined && <CopyText label={`code for ${shown.title}`} text={shown.code} />}
+      {shown?.code != null && <CopyText label={`code for ${shown.title}`} text={shown.code} />}
+      {shown?.code === null && (
+        <p class="quiet">
+          The code for {shown.title} states the size and the kind of the picture, which{' '}
+          {isLoading ? 'are being loaded' : 'are not known: it is a text, or it failed'}.
+        </p>
+      )}
     </div>
   );
 }

@@ -1,17 +1,18 @@
 import { imageOptions, imageUrl, type PageImage, type ParameterTexts } from './image-url.ts';
 import {
+  areaParameters,
   formatsOf,
   type ImageFacts,
   layoutOf,
   pictureCode,
-  positive,
   proportionOf,
 } from './picture-code.ts';
 
 /** A piece of code to copy. */
 export interface Snippet {
   readonly title: string;
-  readonly code: string;
+  /** Null while facts that it has are not known. */
+  readonly code: string | null;
 }
 
 /** A JSON value as code. */
@@ -39,47 +40,77 @@ function fixedOptions(texts: ParameterTexts) {
   return options;
 }
 
+/** The sides of the source, which bound and shape the candidates of a srcset. */
+function sidesOf(options: ParameterTexts, facts: ImageFacts) {
+  const { format, width: sourceWidth, height: sourceHeight } = facts.source;
+  const proportion = proportionOf(options);
+  const ratio = proportion > 0 ? 1 / proportion : undefined;
+  // An SVG has a shape, and no largest size.
+  if (format === 'svg') return { ratio: ratio ?? sourceWidth / sourceHeight };
+  return { ratio, sourceWidth, sourceHeight };
+}
+
 /** The options of `picture`, or null if it cannot have them. */
 function pictureOptions(request: PageImage, facts: ImageFacts): object | null {
   const { widths, sizes } = layoutOf(request.options, facts);
   if (widths === null) return null;
   const { fmt, ...options } = fixedOptions(request.options);
   const { better, plain } = formatsOf(request.options, facts);
-  const proportion = proportionOf(request.options);
   return {
     ...options,
     widths,
     sizes,
-    ratio: proportion === 0 ? undefined : 1 / proportion,
+    ...sidesOf(request.options, facts),
     formats: better,
-    fmt: plain === '' ? undefined : plain,
+    fmt: plain,
   };
 }
 
-const sdk = (baseUrl: string, request: PageImage, facts: ImageFacts): string => {
-  const { source, project, options } = request;
+/** What both snippets of the SDK do with `images`. @param facts null for a text or an image that failed */
+function usage(request: PageImage, facts: ImageFacts | null): string {
+  const { source, options } = request;
+  const url = `const url = images.url(${literal(source)}, ${object(imageOptions(options))});`;
+  if (facts === null) return url;
   const picture = pictureOptions(request, facts);
-  const ofPicture =
-    picture === null
-      ? ''
-      : `
+  if (picture === null) {
+    const { width, height } = layoutOf(options, facts);
+    return `${url}\n// The size of its box, which prevents a shift of the layout.\nconst size = { width: ${width}, height: ${height} };`;
+  }
+  return `${url}
 
 // The attributes of a <picture> for all screens.
 const { sources, img } = images.picture(${literal(source)}, {
 ${lines('  ', fields(picture))}});`;
-  return `import { createImageUrls } from '@image-delivery/sdk';
+}
+
+const sdk = (baseUrl: string, request: PageImage, facts: ImageFacts | null): string =>
+  `import { createImageUrls } from '@image-delivery/sdk';
 
 const images = createImageUrls({
-${lines('  ', fields({ baseUrl, project }))}});
+${lines('  ', fields({ baseUrl, project: request.project }))}});
 
-const url = images.url(${literal(source)}, ${object(imageOptions(options))});${ofPicture}`;
-};
+${usage(request, facts)}`;
+
+const signed = (baseUrl: string, request: PageImage, facts: ImageFacts | null): string =>
+  `// On a server only: with the secret anybody can sign.
+import { createImageUrls } from '@image-delivery/sdk';
+import { createSigner } from '@image-delivery/sdk/sign';
+
+const settings = {
+${lines('  ', fields({ baseUrl, project: request.project }))}};
+const secret = process.env.IMAGES_SECRET;
+const sign = createSigner({ ...settings, secret, validFor: 3600 });
+const images = createImageUrls({ ...settings, sign });
+
+${usage(request, facts)}`;
 
 const siteComment = `// The service fetches the app's own images from the site as it is published. While the app is
 // developed they come from the app itself.`;
 
 /** The loader of the SDK, or one that keeps the proportion of the image. */
-const next = (baseUrl: string, { project, options }: PageImage, { site }: ImageFacts): string => {
+const next = (baseUrl: string, request: PageImage, facts: ImageFacts): string => {
+  const { project, options } = request;
+  const { site } = facts;
   const proportion = proportionOf(options);
   const settings = `${lines('  ', fields({ baseUrl, project, origin: site }))}  passthrough: (src) => process.env.NODE_ENV === 'development' && /^\\/(?!\\/)/.test(src),
 `;
@@ -113,17 +144,29 @@ import { imageConfig } from '@image-delivery/sdk/next';
 
 export default {
   images: imageConfig('./image-loader.js'),
-};`;
 };
 
-const nuxt = (baseUrl: string, { project, options }: PageImage, { site }: ImageFacts): string => {
+// In a component:
+// <Image src=${attribute(sourceOn(site, request.source))} ${boxOf(options, facts)} alt="" />`;
+};
+
+const attribute = (text: string): string => `"${text.replaceAll('"', '%22')}"`;
+
+/** A source of the site as its path, as frameworks name it. */
+const sourceOn = (site: string, source: string): string =>
+  source.startsWith(`${site}/`) ? source.slice(site.length) : source;
+
+/** The attributes of the box in the layout. */
+function boxOf(options: ParameterTexts, facts: ImageFacts): string {
+  const { width, height } = layoutOf(options, facts);
+  return `width="${width}" height="${height}"`;
+}
+
+const nuxt = (baseUrl: string, request: PageImage, facts: ImageFacts): string => {
+  const { project, options } = request;
+  const { site } = facts;
   const { q, fmt, ...others } = fixedOptions(options);
   const modifiers = { quality: q, format: fmt, ...others };
-  const sides = [
-    ['width', positive(options, 'w')],
-    ['height', positive(options, 'h')],
-  ] as const;
-  const size = sides.map(([name, pixels]) => (pixels === 0 ? '' : ` ${name}="${pixels}"`));
   return `// nuxt.config.ts
 ${siteComment}
 export default defineNuxtConfig({
@@ -141,22 +184,108 @@ ${lines('          ', [...fields({ baseUrl, project, origin: site }), `modifiers
 });
 
 // In a component:
-// <NuxtImg src="/photo.jpg"${size.join('')} alt="" />`;
+// <NuxtImg src=${attribute(sourceOn(site, request.source))} ${boxOf(options, facts)} alt="" />`;
+};
+
+/** The names that Astro's components have for parameters. */
+const ofAstro: Readonly<Record<string, string>> = {
+  q: 'quality',
+  fmt: 'format',
+  fit: 'fit',
+  pos: 'position',
+  bg: 'background',
+};
+
+/** Astro's components name only some parameters. */
+const astro = (baseUrl: string, request: PageImage, facts: ImageFacts): string => {
+  const { source, project, options } = request;
+  const entries = Object.entries(fixedOptions(options));
+  const attributes = entries.flatMap(([name, value]) => {
+    const own = ofAstro[name];
+    return own === undefined || value === 'auto' ? [] : ` ${own}=${attribute(String(value))}`;
+  });
+  const others = entries.map(([name]) => name).filter((name) => !Object.hasOwn(ofAstro, name));
+  const missing =
+    others.length === 0
+      ? ''
+      : `\n// The component has no ${others.join(', ')}: the code for the SDK has.`;
+  return `// astro.config.mjs
+import { imageDelivery } from '@image-delivery/sdk/astro';
+import { defineConfig } from 'astro/config';
+
+export default defineConfig({
+  site: ${literal(facts.site)},
+  integrations: [
+    imageDelivery({
+${lines('      ', fields({ baseUrl, project }))}    }),
+  ],
+});
+
+// In a page, with import { Image } from 'astro:assets':${missing}
+// <Image src=${attribute(source)} ${boxOf(options, facts)} layout="constrained"${attributes.join('')} alt="" />`;
+};
+
+/** The names that unpic's components have for parameters. */
+const unpic = (baseUrl: string, request: PageImage, facts: ImageFacts): string => {
+  const { source, project, options } = request;
+  const { q: quality, fmt: format, ...others } = fixedOptions(options);
+  const { width, height } = layoutOf(options, facts);
+  const sides = { ...sidesOf(options, facts), enlarge: others.enlarge };
+  return `import { breakpoints, transform } from '@image-delivery/sdk/unpic';
+import { Image } from '@unpic/react/base';
+
+const options = {
+${lines('  ', fields({ baseUrl, project }))}};
+
+export const Picture = () => (
+  <Image
+    src=${attribute(source)}
+    alt=""
+    layout="constrained"
+    width={${width}}
+    height={${height}}
+    transformer={transform}
+    options={options}
+    operations={${object({ quality, format, ...others })}}
+    breakpoints={breakpoints(${object(sides)})}
+  />
+);`;
 };
 
 const curl = (baseUrl: string, request: PageImage, accept: string): string =>
   `curl -s -D - -o picture -H ${shell(`accept: ${accept}`)} \\\n  ${shell(imageUrl(baseUrl, request))}`;
 
+/** What is known about the image of the playground. */
+export type Known =
+  /** It is a text, or it failed: only its URL can be used. */
+  'nothing' | 'loading' | ImageFacts;
+
 /** The image as code for programs and pages. */
-export const snippets = (
+export function snippets(
   baseUrl: string,
   request: PageImage,
   accept: string,
-  facts: ImageFacts,
-): readonly Snippet[] => [
-  { title: 'HTML', code: pictureCode(baseUrl, request, facts) },
-  { title: 'SDK', code: sdk(baseUrl, request, facts) },
-  { title: 'Next.js', code: next(baseUrl, request, facts) },
-  { title: 'Nuxt', code: nuxt(baseUrl, request, facts) },
-  { title: 'curl', code: curl(baseUrl, request, accept) },
-];
+  known: Known,
+): readonly Snippet[] {
+  const facts = typeof known === 'object' ? known : null;
+  const ofUrl = (write: (base: string, image: PageImage, facts: ImageFacts | null) => string) =>
+    known === 'loading' ? null : write(baseUrl, request, facts);
+  const ofFacts = (write: (base: string, image: PageImage, facts: ImageFacts) => string) =>
+    facts === null ? null : write(baseUrl, request, facts);
+  return [
+    { title: 'HTML', code: ofFacts(pictureCode) },
+    { title: 'SDK', code: ofUrl(sdk) },
+    { title: 'Signed', code: ofUrl(signed) },
+    { title: 'Next.js', code: ofFacts(next) },
+    { title: 'Nuxt', code: ofFacts(nuxt) },
+    { title: 'Astro', code: ofFacts(astro) },
+    { title: 'unpic', code: ofFacts(unpic) },
+    { title: 'curl', code: curl(baseUrl, request, accept) },
+  ];
+}
+
+/** The parameters of the request for facts about the source: those that determine what is left of it. */
+export const factsOptions = (options: ParameterTexts): ParameterTexts => ({
+  ...Object.fromEntries(areaParameters.map((name) => [name, options[name] ?? ''])),
+  fmt: 'json',
+});
