@@ -11,7 +11,6 @@ ARG UWEBSOCKETS_RELEASE=
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
 COPY sdk/package.json sdk/
-COPY test/client/package.json test/client/
 RUN npm ci
 COPY tsconfig.json build.js bundle.js bundle-loader.cjs ./
 COPY contract contract

@@ -3,7 +3,6 @@ import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promis
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { gzipSync } from 'node:zlib';
-import { checkPackage, createPackageFromTarballData } from '@arethetypeswrong/core';
 import { build } from 'esbuild';
 import { publint } from 'publint';
 import t from 'tap';
@@ -60,20 +59,10 @@ const forProduction = { define: { 'process.env.NODE_ENV': '"production"' } };
 const useUrls = `import { createImageUrls } from '${name}';
   const urls = createImageUrls({ baseUrl: 'https://a.example', project: 'p' });`;
 
-t.test('publint and arethetypeswrong find no problems', async (t) => {
+// `npm run release` also checks it with arethetypeswrong, which `npm ci` does not install.
+t.test('publint finds no problems', async (t) => {
   const { messages } = await publint({ pkgDir: sdk, strict: true, pack: false });
   t.same(messages, []);
-  const checked = await checkPackage(createPackageFromTarballData(await readFile(tarball)));
-  const problems = checked.types === false ? ['no types'] : checked.problems;
-  // It is a package of ESM modules only, for which older resolutions have no rule.
-  const irrelevant = ['node10', 'node16-cjs'];
-  t.same(
-    problems.filter(
-      (one) =>
-        !('resolutionKind' in Object(one) && irrelevant.includes(Object(one).resolutionKind)),
-    ),
-    [],
-  );
 });
 
 t.test('programs find the types with both module resolutions', async (t) => {

@@ -1,6 +1,8 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { createClient } from '@hey-api/openapi-ts';
+import openapiTypescript, { astToString } from 'openapi-typescript';
 import { generate } from 'orval';
 
 /**
@@ -9,6 +11,11 @@ import { generate } from 'orval';
  * @type {import('../check-clients.ts').Generators}
  */
 export const generators = {
+  'openapi-fetch': async ({ document }, folder) => {
+    // Its default does not encode a percent sign in the path of the working directory.
+    const tree = await openapiTypescript(document, { cwd: pathToFileURL(`${folder}/`) });
+    await writeFile(join(folder, 'schema.d.ts'), astToString(tree));
+  },
   'hey-api': async ({ document }, folder) => {
     await createClient({
       input: JSON.parse(document),

@@ -34,7 +34,7 @@ export async function drive(_baseUrl, key, source) {
   );
   if (made.status !== 201) throw new Error(`${made.status} ${made.data.code}`);
   const { project } = made.data;
-  const listed = await listProjects(options);
+  const listed = await listProjects({}, options);
   const read = await getProject(project.id, options);
   const changed = await updateProjectSettings(
     project.id,
@@ -67,7 +67,7 @@ export async function drive(_baseUrl, key, source) {
     options,
   );
   await getProjectPreset(project.id, 'card', options);
-  await listProjectPresets(project.id, options);
+  await listProjectPresets(project.id, {}, options);
   const presets = await deleteProjectPreset(project.id, 'card', options);
   const picture = await fetch(
     getGetImageByQueryUrl({
