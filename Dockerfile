@@ -12,7 +12,7 @@ WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
 COPY sdk/package.json sdk/
 RUN npm ci
-COPY tsconfig.json build.js bundle.js bundle-loader.cjs ./
+COPY tsconfig.json build.js bundle.js bundle-loader.cjs cli.js ./
 COPY contract contract
 COPY pool pool
 COPY store store

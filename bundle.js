@@ -1,14 +1,18 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import * as fs from 'node:fs';
+import { isBuiltin } from 'node:module';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join, relative } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 const root = import.meta.dirname;
+const { dependencies = {} } = JSON.parse(fs.readFileSync(join(root, 'package.json'), 'utf8'));
+/** In the folder of the bundles: see `packagesOf`. */
+export const packagesFile = 'packages.json';
 /** The programs and threads of the service, which are bundled with their dependencies. */
-const programs = [
+export const programs = [
   'server/main',
   'server/front-end-main',
   'server/start',
@@ -21,13 +25,15 @@ const programs = [
   'pool/formats/heic/thread',
   'pool/formats/pdf/thread',
   'server/admin/main',
+  'demo/main',
+  'server/health-check',
 ];
 /** Number of `programs` that `npm start` runs, the first ones. */
 const startedPrograms = 7;
 /** Time for them to start. */
 const startsWithinMs = 30_000;
 const answersWithinMs = 2_000;
-/** Packages that load files of their own, and optional ones of the MongoDB driver. */
+/** Packages that load files of their own. */
 const external = [
   '@opentelemetry/*',
   'agendash',
@@ -35,6 +41,9 @@ const external = [
   '@embedpdf/pdfium',
   'lmdb',
   'piscina',
+];
+/** Optional packages of the MongoDB driver, which are not installed. */
+const absent = [
   '@aws-sdk/credential-providers',
   '@mongodb-js/zstd',
   'gcp-metadata',
@@ -49,7 +58,7 @@ const external = [
  * bundled so, which saves 90 ms of CPU time (measured as below). The modules' URLs end in `.cjs`, as the files
  * of the programs that they start.
  */
-const metaPlugin = (outDir) => ({
+const metaPlugin = (outDir, loaded) => ({
   name: 'import.meta',
   setup({ onLoad }) {
     onLoad({ filter: /\.m?js$/ }, ({ path }) => {
@@ -57,8 +66,9 @@ const metaPlugin = (outDir) => ({
       const isOurs = !from.startsWith('..');
       if (!isOurs && !path.includes('/node_modules/sharp/dist/')) return undefined;
       const ownUrl = `__urlOf(${JSON.stringify(`../${from.replace(/\.js$/, '.cjs')}`)})`;
-      const contents = fs
-        .readFileSync(path, 'utf8')
+      const source = fs.readFileSync(path, 'utf8');
+      if (isOurs) for (const name of packagesWithFilesIn(source)) loaded.add(name);
+      const contents = source
         .replaceAll('import.meta.url', isOurs ? ownUrl : `__resolve('sharp')`)
         .replaceAll('import.meta.resolve', '__resolve')
         .replaceAll(/\bimport\((?=\w)/g, '__import(');
@@ -66,6 +76,23 @@ const metaPlugin = (outDir) => ({
     });
   },
 });
+
+/** The package of a specifier such as `@scope/name/file.js`. */
+const packageOf = (specifier) => /^(?:@[^/]+\/)?[^/]+/.exec(specifier)?.[0] ?? '';
+
+/** Packages of which a module resolves a file, as in `import.meta.resolve('name/file.css')`, in place of an import. */
+function packagesWithFilesIn(source) {
+  const specifiers = source.matchAll(
+    /(?<!\b(?:from|import)\s*\(?)(['"])((?:@[\w.-]+\/)?[\w.-]+)(?:\/[\w./-]+)?\1/g,
+  );
+  return [...specifiers]
+    .filter(
+      ([text, , name]) =>
+        name in dependencies &&
+        (text.length > name.length + 2 || RegExp(`resolve\\(${text}`).test(source)),
+    )
+    .map(([, , name]) => name);
+}
 
 /** Leaves a dynamic import of another program to that program's bundle. */
 const programsPlugin = (outDir) => ({
@@ -121,6 +148,8 @@ export async function bundlePrograms(outDir) {
   if (entries.length === 0) return;
   const esbuild = await import('esbuild');
   const folder = join(outDir, 'bundle');
+  // The native part of sharp, whose modules are bundled.
+  const loaded = new Set(['sharp']);
   const { metafile } = await esbuild.build({
     absWorkingDir: outDir,
     entryPoints: entries.map((entry) => ({ in: `${entry}.js`, out: entry.replaceAll('/', '-') })),
@@ -133,7 +162,7 @@ export async function bundlePrograms(outDir) {
     target: 'node20',
     // Only the conditions that Node itself uses.
     conditions: [],
-    external,
+    external: [...external, ...absent],
     supported: { 'dynamic-import': false },
     sourcemap: true,
     sourcesContent: false,
@@ -145,7 +174,7 @@ export async function bundlePrograms(outDir) {
     banner: { js: bundleHead },
     footer: { js: '})' },
     metafile: true,
-    plugins: [metaPlugin(outDir), programsPlugin(outDir), undiciPlugin],
+    plugins: [metaPlugin(outDir, loaded), programsPlugin(outDir), undiciPlugin],
   });
   for (const [file, { entryPoint }] of Object.entries(metafile.outputs)) {
     if (entryPoint === undefined) continue;
@@ -157,11 +186,34 @@ export async function bundlePrograms(outDir) {
     fs.rmSync(`${entry}.map`, { force: true });
   }
   fs.copyFileSync(join(root, 'bundle-loader.cjs'), join(folder, 'loader.cjs'));
+  fs.writeFileSync(join(folder, packagesFile), JSON.stringify(packagesOf(metafile, loaded)));
   const stored = () => fs.readdirSync(folder).filter((name) => name.endsWith('.code'));
   await storeCompiledCode(outDir, stored).catch(({ message }) => {
     for (const name of stored()) fs.rmSync(join(folder, name));
     process.stderr.write(`Starts will be slow, because no compiled code was stored: ${message}\n`);
   });
+}
+
+/**
+ * The packages that the programs load from `node_modules`, which an installation needs, and those whose modules are in
+ * the bundles. `pack.js` reads it.
+ */
+function packagesOf({ inputs, outputs }, loaded) {
+  const imported = Object.values(outputs)
+    .flatMap(({ imports }) => imports)
+    .filter(
+      ({ path, external: isExternal }) => isExternal && !isBuiltin(path) && !path.startsWith('.'),
+    )
+    .map(({ path }) => packageOf(path));
+  const bundled = Object.keys(inputs).flatMap(
+    (path) => path.split('node_modules/').slice(1).at(-1) ?? [],
+  );
+  const names = (all) => [...new Set(all)].sort();
+  return {
+    // Others are optional, and not installed.
+    loaded: names([...loaded, ...imported].filter((name) => name in dependencies)),
+    bundled: names(bundled.map(packageOf)),
+  };
 }
 
 /**

@@ -1,4 +1,4 @@
-import { Command } from 'commander';
+import { newCommand } from '../contract/new-command.ts';
 import { settingsFromCommandLine } from '../contract/settings/command-line.ts';
 import { takeFreePorts } from '../server/local/free-ports.ts';
 import { startTemporaryService } from '../server/local/temporary-service.ts';
@@ -19,7 +19,7 @@ const examples: ReadonlyArray<readonly [title: string, picture: string, paramete
   ['An animation, as WebP', 'pulse.gif', 'w=240&fmt=webp'],
 ];
 
-const command = new Command('demo').description(
+const command = newCommand('demo').description(
   'Runs the service and its worker on temporary data, with sample pictures and a project. A port that is in use is replaced by a free one, unless it was given.',
 );
 const { settings: given } = settingsFromCommandLine(
@@ -38,29 +38,32 @@ const { settings: given } = settingsFromCommandLine(
     'logFormat',
   ],
 );
-await takeFreePorts(given).catch((error: Error) => command.error(error.message));
-const origin = await startSampleOrigin();
-const project = newProjectId();
-const urls = pictureNames.map((name) => `${origin.url}/${name}`);
-const { settings, key } = await startTemporaryService({
-  program: 'start',
-  settings: {
-    SERVICE_PRIVATE_SOURCES: '127.0.0.1/32:*',
-    SERVICE_CONSOLE_PICTURES: [project, ...urls].join(' '),
-  },
-  project: {
-    id: project,
-    name: 'Demo',
-    origin: `${origin.url}/`,
-    allowedOrigins: ['127.0.0.1'],
-  },
-  close: () => origin.close(),
-});
-const links = examples.map(([title, name, parameters]) => {
-  const source = encodeURIComponent(`${origin.url}/${name}`);
-  return `  ${title}:\n  ${settings.baseUrl}/img/${source}?project=${project}&${parameters}\n`;
-});
-process.stdout.write(`
+
+// Bundles have no await of a module.
+async function demo(): Promise<void> {
+  await takeFreePorts(given).catch((error: Error) => command.error(error.message));
+  const origin = await startSampleOrigin();
+  const project = newProjectId();
+  const urls = pictureNames.map((name) => `${origin.url}/${name}`);
+  const { settings, key } = await startTemporaryService({
+    program: 'start',
+    settings: {
+      SERVICE_PRIVATE_SOURCES: '127.0.0.1/32:*',
+      SERVICE_CONSOLE_PICTURES: [project, ...urls].join(' '),
+    },
+    project: {
+      id: project,
+      name: 'Demo',
+      origin: `${origin.url}/`,
+      allowedOrigins: ['127.0.0.1'],
+    },
+    close: () => origin.close(),
+  });
+  const links = examples.map(([title, name, parameters]) => {
+    const source = encodeURIComponent(`${origin.url}/${name}`);
+    return `  ${title}:\n  ${settings.baseUrl}/img/${source}?project=${project}&${parameters}\n`;
+  });
+  process.stdout.write(`
 The demo runs. Open the playground in a browser:
 
   ${settings.baseUrl}/
@@ -78,3 +81,6 @@ The apps of sdk/examples/ show these pictures with this environment:
 
 Ctrl-C stops everything and deletes the data.
 `);
+}
+
+void demo();

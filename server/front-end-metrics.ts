@@ -1,3 +1,4 @@
+import { version } from '../contract/version.ts';
 import type { OnCommand } from '../store/client.ts';
 import type { FrontEndStats } from './cluster/channel.ts';
 import type { Connections } from './http/connection-limit.ts';
@@ -34,7 +35,7 @@ export class FrontEndMetrics {
 
   /** Call it when the HTTP server listens. */
   listens(httpServer: 'uws' | 'node'): void {
-    this.registry.gauge('info', process.version, httpServer).value = 1;
+    this.registry.gauge('info', version, process.version, httpServer).value = 1;
   }
 
   /** All metrics. Call it every second. */

@@ -39,17 +39,22 @@ function mainProcessEnded(): boolean {
   }
 }
 
-const until = performance.now() + (options.includes('--wait') ? waitMs : 0);
-let problem = await check();
-while (problem !== null && performance.now() < until) {
-  if (mainProcessEnded()) {
-    problem += ', and the main process has ended';
-    break;
+// Bundles have no await of a module.
+async function main(): Promise<void> {
+  const until = performance.now() + (options.includes('--wait') ? waitMs : 0);
+  let problem = await check();
+  while (problem !== null && performance.now() < until) {
+    if (mainProcessEnded()) {
+      problem += ', and the main process has ended';
+      break;
+    }
+    await sleep(waitEveryMs);
+    problem = await check();
   }
-  await sleep(waitEveryMs);
-  problem = await check();
+  if (problem !== null) {
+    process.stderr.write(`${url} ${problem}\n`);
+    process.exitCode = 1;
+  }
 }
-if (problem !== null) {
-  process.stderr.write(`${url} ${problem}\n`);
-  process.exitCode = 1;
-}
+
+void main();

@@ -1,10 +1,10 @@
-import { Command } from 'commander';
+import { newCommand } from '../contract/new-command.ts';
 import { settingsFromCommandLine } from '../contract/settings/command-line.ts';
 import { createPrimary } from './primary.ts';
 
 /** The entry of the primary. */
 const { settings } = settingsFromCommandLine(
-  new Command('image-delivery-server').description(
+  newCommand('server').description(
     'Delivers transformed images, without the worker that prewarms them.',
   ),
   ['port', 'opsPort'],

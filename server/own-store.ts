@@ -1,5 +1,6 @@
 import { isOnTerminal, type Logger } from '../contract/log.ts';
 import { makeFolder } from '../contract/make-folder.ts';
+import { adminCommand } from '../contract/own-command.ts';
 import type { Settings } from '../contract/settings/table.ts';
 import { logOutages, retryDuringOutages } from '../store/connection.ts';
 import { JobQueue } from '../store/jobs.ts';
@@ -107,7 +108,7 @@ async function ensureRootKey(
     if (others.length === 0) return null;
     log.warn(
       { keys: others },
-      'the store has other keys that were a SERVICE_ROOT_API_KEY, of another machine or of the past; revoke those that are not used: npm run admin -- keys revoke <id>',
+      `the store has other keys that were a SERVICE_ROOT_API_KEY, of another machine or of the past; revoke those that are not used: ${adminCommand('keys revoke <id>')}`,
     );
   } else if (await keys.isEmpty()) {
     const { secret } = await keys.issue({

@@ -6,6 +6,7 @@ import type { S3Location } from '../contract/s3-location.ts';
 import { ignoredVariables } from '../contract/settings/load.ts';
 import { defaultOpsPort, type Settings } from '../contract/settings/table.ts';
 import { cannotListen } from '../contract/start-failure.ts';
+import { version } from '../contract/version.ts';
 import type { Store } from '../store/open.ts';
 import { fontsFailure } from './check-fonts.ts';
 import type { FrontEndStats, ToPrimary } from './cluster/channel.ts';
@@ -116,6 +117,7 @@ class Primary {
     const log = this.#log;
     const shutdown = this.#shutdown;
     const settings = this.#settings;
+    log.info({ version, node: process.version }, 'the service starts');
     const ignored = ignoredVariables(process.env);
     if (ignored.length > 0)
       log.warn({ variables: ignored }, 'variables that are not settings are ignored');

@@ -1,4 +1,6 @@
+import { adminCommand } from '../contract/own-command.ts';
 import type { Settings } from '../contract/settings/table.ts';
+import { version } from '../contract/version.ts';
 import type { ChosenServer } from './http/choose-server.ts';
 
 const print = (text: string): void => void process.stdout.write(text);
@@ -36,11 +38,11 @@ export class StartMessage {
     const key = this.#firstKey;
     const keyLine =
       key === null
-        ? 'the one that you have; another: npm run admin -- keys create --name "a name"'
+        ? `the one that you have; another: ${adminCommand('keys create --name "a name"')}`
         : `${key} (for all projects, shown only this once)`;
-    print(`Ready    ${baseUrl}/ (it listens on ${host} port ${port}; Ctrl-C ends it)
+    print(`Ready    ${baseUrl}/ (version ${version}; it listens on ${host} port ${port}; Ctrl-C ends it)
 API key  ${keyLine}
-${httpServer === null ? '' : `HTTP     ${serverLine(httpServer)}\n`}Next     open the address in a browser, or create a project: npm run admin -- projects create --help
+${httpServer === null ? '' : `HTTP     ${serverLine(httpServer)}\n`}Next     open the address in a browser, or create a project: ${adminCommand('projects create --help')}
 `);
     this.#firstKey = null;
   }

@@ -1,8 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { extname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { Command } from 'commander';
 import { createLogger } from '../contract/log.ts';
+import { newCommand } from '../contract/new-command.ts';
 import { ignoreOutputErrors } from '../contract/output-errors.ts';
 import { settingsFromCommandLine } from '../contract/settings/command-line.ts';
 import { RestartPolicy } from './cluster/restart-policy.ts';
@@ -18,7 +18,7 @@ const restartLimits = { immediate: 0, firstMs: 1_000, mostMs: 30_000, failedStar
 const cannotStartWithinMs = 30_000;
 
 const { settings } = settingsFromCommandLine(
-  new Command('image-delivery').description(
+  newCommand('start').description(
     'Runs the image delivery service and the worker that prewarms images.',
   ),
   ['port', 'opsPort', 'workerPort'],

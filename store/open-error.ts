@@ -1,5 +1,6 @@
 import { stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
+import { adminCommand } from '../contract/own-command.ts';
 import { ForeignFolder } from './embedded/endpoint.ts';
 import { FolderHeld } from './embedded/lock.ts';
 import { backupOf } from './embedded/storage/backup.ts';
@@ -22,7 +23,7 @@ async function damageText({ file, message }: DataFileDamaged): Promise<string> {
   const advice =
     backup === null
       ? 'There is no backup of it; without the file the store starts empty'
-      : `Its backup of ${backup.mtime.toISOString()} can be put in its place: npm run admin -- store restore`;
+      : `Its backup of ${backup.mtime.toISOString()} can be put in its place: ${adminCommand('store restore')}`;
   return `The store cannot be opened: ${message}. ${advice}.`;
 }
 

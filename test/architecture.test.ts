@@ -17,13 +17,16 @@ const folders: Readonly<Record<string, readonly string[]>> = {
   test: ['contract', 'server', 'pool', 'store', 'worker', 'demo', 'bench', 'sdk'],
 };
 /** Created by builds and runs. */
-const generated = new Set(['node_modules', 'dist', 'dist-test', 'data']);
+const generated = new Set(['node_modules', 'dist', 'dist-test', 'data', 'packages']);
 const topLevelFiles = new Set([
   'package.json',
   'package-lock.json',
   'build.js',
   'bundle.js',
   'bundle-loader.cjs',
+  'cli.js',
+  'pack.js',
+  'release.js',
   'README.md',
   'CONTRIBUTING.md',
   'CHANGELOG.md',

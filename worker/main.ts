@@ -1,9 +1,10 @@
-import { Command } from 'commander';
 import { createLogger, isOnTerminal } from '../contract/log.ts';
+import { newCommand } from '../contract/new-command.ts';
 import { ignoreOutputErrors } from '../contract/output-errors.ts';
 import { settingsFromCommandLine } from '../contract/settings/command-line.ts';
 import { defaultOpsPort } from '../contract/settings/table.ts';
 import { cannotListen } from '../contract/start-failure.ts';
+import { version } from '../contract/version.ts';
 import { AddressGuard } from '../pool/source/guard.ts';
 import { NameResolver } from '../pool/source/resolver.ts';
 import { logOutages, retryDuringOutages, watchForOutages } from '../store/connection.ts';
@@ -17,12 +18,14 @@ import { operationsServer } from './operations.ts';
 const drainTimeoutMs = 10_000;
 
 const { settings } = settingsFromCommandLine(
-  new Command('image-delivery-worker').description(
+  newCommand('worker').description(
     'Prewarms images, by requests to the service, and sends webhooks.',
   ),
   ['workerPort'],
 );
 const log = createLogger(settings, 'worker');
+
+log.info({ version, node: process.version }, 'the worker starts');
 
 let store: Store | null = null;
 let consumer: Consumer | null = null;

@@ -1,5 +1,5 @@
-import { Command } from 'commander';
 import { ServiceError } from '../../contract/errors.ts';
+import { newCommand } from '../../contract/new-command.ts';
 import { addKeyCommands } from './key-commands.ts';
 import { addOrganisationCommands } from './organisation-commands.ts';
 import { addPresetCommands } from './preset-commands.ts';
@@ -8,7 +8,7 @@ import { addPurgeCommand } from './purge-command.ts';
 import { addStoreCommands } from './store-commands.ts';
 import { AdminError } from './terminal.ts';
 
-const program = new Command('admin').description(
+const program = newCommand('admin').description(
   'Manages keys, organisations, projects and their presets in the store that the settings name.',
 );
 addKeyCommands(program);

@@ -42,7 +42,9 @@ export function loadUws(folders: readonly string[] = installed()): UwsLibrary | 
   process.env['UWS_HTTP_MAX_HEADERS_SIZE'] ??= '16384';
   const file = `uws_${process.platform}_${process.arch}_${process.versions.modules}.node`;
   let reason =
-    folders.length === 0 ? 'no package with binaries is installed' : `${file} does not exist`;
+    folders.length === 0
+      ? 'no package with binaries is installed, such as uws-pack for Node 20 and 22'
+      : `${file} does not exist`;
   for (const folder of folders) {
     const paths = binaryFolders.map((binaries) => join(folder, binaries, file));
     for (const path of paths.filter((one) => existsSync(one))) {

@@ -1,6 +1,6 @@
 import { realpath, stat } from 'node:fs/promises';
 import { sep } from 'node:path';
-import { Command } from 'commander';
+import { newCommand } from '../../contract/new-command.ts';
 import { settingsFromCommandLine } from '../../contract/settings/command-line.ts';
 import { maxPicturesText } from '../../contract/settings/table.ts';
 import { percentEncode } from '../image/source-url.ts';
@@ -17,7 +17,7 @@ const exampleCount = 3;
 const maxListed = 100;
 const picturePortOffset = 2;
 
-const command = new Command('serve')
+const command = newCommand('serve')
   .description(
     'Serves the pictures in a folder and below it in any size and format, to this machine. Nothing is written into the folder; caches and settings are temporary.',
   )

@@ -46,8 +46,8 @@ const delayBuckets = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5];
 export const serviceMetrics = {
   info: gauge(
     'image_delivery_info',
-    'Always 1; the version of Node.js, and the HTTP engine that the front ends took (uws, node).',
-    ['node', 'http_engine'],
+    'Always 1; the versions of the service and of Node.js, and the HTTP engine that the front ends took (uws, node).',
+    ['version', 'node', 'http_engine'],
     'max',
   ),
   requests: counter(

@@ -28,12 +28,8 @@ export interface RunningApp {
 
 /** Packs the SDK into a folder; resolves with the path of the tarball. */
 export async function pack(folder: string): Promise<string> {
-  const args = ['pack', '--json', '--pack-destination', folder];
-  const { stdout } = await run('npm', args, {
-    cwd: join(rootPath, 'sdk'),
-    env: plainEnvironment,
-  });
-  return join(folder, JSON.parse(stdout)[0].filename);
+  const args = [join(rootPath, 'pack.js'), 'sdk', '--destination', folder];
+  return (await run(process.execPath, args, { env: plainEnvironment })).stdout.trim();
 }
 
 /** Installs packages in a new folder; resolves with its path. */

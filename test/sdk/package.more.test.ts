@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
-import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { basename, join } from 'node:path';
 import { promisify } from 'node:util';
 import { gzipSync } from 'node:zlib';
 import { build } from 'esbuild';
@@ -22,19 +22,18 @@ const app = join(folder, 'app');
 const write = (file: string, text: string) => writeFile(join(app, file), text);
 
 /** Builds and packs the SDK, and installs it in a workspace, without the network. */
-async function install(): Promise<string> {
-  await run(...node(join(rootPath, 'build.js'), 'sdk'));
+async function install(): Promise<void> {
   const npm = { env: { ...process.env, NODE_OPTIONS: '', npm_config_offline: 'true' } };
-  await run('npm', ['pack', '--pack-destination', folder], { ...npm, cwd: sdk });
-  const [tarball = ''] = (await readdir(folder)).filter((file) => file.endsWith('.tgz'));
+  const pack = join(rootPath, 'pack.js');
+  const packed = await run(...node(pack, 'sdk', '--destination', folder));
+  const tarball = basename(packed.stdout.trim());
   await mkdir(app);
   await writeFile(join(folder, 'package.json'), '{ "private": true, "workspaces": ["app"] }');
   const manifest = { name: 'app', type: 'module', dependencies: { [name]: `file:../${tarball}` } };
   await write('package.json', JSON.stringify(manifest));
   await run('npm', ['install', '--no-audit', '--no-fund'], { ...npm, cwd: folder });
-  return join(folder, tarball);
 }
-const tarball = await install();
+await install();
 const { exports } = JSON.parse(await readFile(join(sdk, 'package.json'), 'utf8'));
 const entries = Object.keys(exports).map((entry) => entry.replace('.', name));
 
@@ -61,7 +60,11 @@ const useUrls = `import { createImageUrls } from '${name}';
 
 // `npm run release` also checks it with arethetypeswrong, which `npm ci` does not install.
 t.test('publint finds no problems', async (t) => {
-  const { messages } = await publint({ pkgDir: sdk, strict: true, pack: false });
+  const { messages } = await publint({
+    pkgDir: join(rootPath, 'packages/sdk'),
+    strict: true,
+    pack: false,
+  });
   t.same(messages, []);
 });
 

@@ -3,6 +3,7 @@ import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import t, { type Test } from 'tap';
 import { Client } from 'undici';
+import { version } from '../../contract/version.ts';
 import { until } from '../until.ts';
 import { earlierRequestsReceived, get, held } from './held.ts';
 import { httpServers } from './http-servers.ts';
@@ -98,7 +99,7 @@ t.test('metrics, traces and log lines of a service of two processes', async (t) 
       'the first report',
       (samples) => totalOf(samples, 'image_delivery_info') > 0,
     );
-    const labels = { node: process.version, http_engine: expected };
+    const labels = { version, node: process.version, http_engine: expected };
     t.equal(totalOf(samples, 'image_delivery_info', labels), 1);
   });
 

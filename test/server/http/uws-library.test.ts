@@ -61,7 +61,7 @@ t.test(
 t.test('the reason names the missing binary or package', async (t) => {
   const reason = (text: string) => new RegExp(`for Node ${versions.node} .*: ${text}$`);
   t.match(loadUws([t.testdir()]), reason(`${file} does not exist`));
-  t.match(loadUws([]), reason('no package with binaries is installed'));
+  t.match(loadUws([]), reason('no package with binaries is installed, .*'));
 });
 
 const dockerfile = await readFile(join(rootPath, 'Dockerfile'), 'utf8');

@@ -1,0 +1,64 @@
+#!/usr/bin/env node
+import { readFileSync } from 'node:fs';
+
+/**
+ * The command of the package `image-delivery`, and of the container image: runs a program of `dist/`.
+ * `contract/own-command.ts` says how messages name it.
+ */
+const programs = {
+  serve: ['server/local/main.js', 'serve the pictures of a folder to this machine'],
+  start: ['server/start.js', 'run the service and its worker'],
+  server: ['server/main.js', 'run the service without the worker'],
+  worker: ['worker/main.js', 'run only the worker, which prewarms images and sends webhooks'],
+  admin: ['server/admin/main.js', 'manage keys, organisations, projects and the store'],
+  demo: ['demo/main.js', 'run the service with sample pictures on temporary data'],
+  health: ['server/health-check.js', 'exit with 0 when the service of this machine takes requests'],
+};
+// Without imports of `dist/`, so that this runs on every version of Node that has modules.
+const manifest = JSON.parse(readFileSync(new URL('package.json', import.meta.url), 'utf8'));
+const ownName = process.env.npm_command === 'exec' ? 'npx image-delivery' : 'image-delivery';
+
+const lines = Object.entries(programs).map(([name, [, does]]) => `  ${name.padEnd(8)}${does}`);
+const help = `Usage: ${ownName} <command> [options]
+
+A self-hosted service that delivers transformed images.
+
+Commands:
+${lines.join('\n')}
+
+Options:
+  --version  print the version
+  --help     print this help; after a command, that of the command
+`;
+
+/** @param {string} message */
+function fail(message) {
+  process.stderr.write(`${message}\n`);
+  process.exitCode = 1;
+}
+
+/** Whether this Node is at least that of `engines`, such as `>=20.19`. */
+function isSupported() {
+  const [major, minor] = manifest.engines.node.slice(2).split('.').map(Number);
+  const [ownMajor, ownMinor] = process.versions.node.split('.').map(Number);
+  return ownMajor > major || (ownMajor === major && ownMinor >= minor);
+}
+
+const [, , name = '--help', ...args] = process.argv;
+const program = Object.hasOwn(programs, name) ? programs[name] : undefined;
+if (name === '--version' || name === '-V') {
+  const { version } = await import('./dist/contract/version.js');
+  process.stdout.write(`${version}\n`);
+} else if (name === '--help' || name === '-h' || name === 'help') {
+  process.stdout.write(help);
+} else if (program === undefined) {
+  fail(`Unknown command: ${name}\n\n${help}`);
+} else if (!isSupported()) {
+  fail(
+    `This needs Node ${manifest.engines.node}; this is Node ${process.versions.node}, ${process.execPath}.`,
+  );
+} else {
+  process.env.IMAGE_DELIVERY_COMMAND = ownName;
+  process.argv.splice(2, process.argv.length, ...args);
+  await import(`./dist/${program[0]}`);
+}

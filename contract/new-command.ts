@@ -1,0 +1,16 @@
+import { Command } from 'commander';
+import { startedAs } from './own-command.ts';
+import { version } from './version.ts';
+
+/**
+ * A command with `--version`.
+ *
+ * @param name in `cli.js`; the help has it as the user types it
+ */
+export function newCommand(
+  name: 'serve' | 'start' | 'server' | 'worker' | 'admin' | 'demo',
+): Command {
+  const own = startedAs();
+  const command = new Command(own === undefined ? name : `${own} ${name}`);
+  return command.version(version, '--version', 'print the version');
+}

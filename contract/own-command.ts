@@ -1,0 +1,12 @@
+/** What `cli.js` was started as, such as `npx image-delivery`; it sets the variable for all processes. */
+export const startedAs = (): string | undefined =>
+  process.env['IMAGE_DELIVERY_COMMAND'] || undefined;
+
+/**
+ * A command of the administration as the user types it, for messages: `npx image-delivery admin keys create` where
+ * the service was installed as a package, `npm run admin -- keys create` in a clone.
+ */
+export function adminCommand(args: string): string {
+  const own = startedAs();
+  return own === undefined ? `npm run admin -- ${args}` : `${own} admin ${args}`;
+}

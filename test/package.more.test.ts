@@ -1,0 +1,223 @@
+import { execFile, execFileSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { cp, mkdir, readdir, readFile, stat, symlink, writeFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { dirname, join, relative } from 'node:path';
+import { promisify } from 'node:util';
+import t from 'tap';
+import { version } from '../contract/version.ts';
+import { rootPath } from './root.ts';
+import { picture, startTestOrigin } from './service/origin.ts';
+import { freePort, plainNode, startService } from './service/service.ts';
+import { startProgram } from './service/worker/worker.ts';
+import { temporaryFolder } from './temporary-root.ts';
+import { until } from './until.ts';
+
+const run = promisify(execFile);
+const [program, ...args] = plainNode;
+const modules = join(rootPath, 'node_modules');
+const maxTarballBytes = 10 * 2 ** 20;
+const maxInstalledBytes = 250 * 2 ** 20;
+
+const folder = await temporaryFolder(t);
+const app = join(folder, 'app');
+const installed = join(app, 'node_modules/image-delivery');
+const bin = join(app, 'node_modules/.bin/image-delivery');
+
+interface Manifest {
+  readonly version: string;
+  readonly dependencies?: Readonly<Record<string, string>>;
+  readonly optionalDependencies?: Readonly<Record<string, string>>;
+}
+const manifestOf = async (path: string): Promise<Manifest> =>
+  JSON.parse(await readFile(join(path, 'package.json'), 'utf8'));
+
+/** The folders of the clone with what a package needs, with what these need; those of other platforms are not there. */
+async function foldersFor(manifest: Manifest, from: string, found = new Set<string>()) {
+  const names = Object.keys({ ...manifest.dependencies, ...manifest.optionalDependencies });
+  for (const name of names) {
+    const paths = createRequire(join(from, 'package.json')).resolve.paths(name) ?? [];
+    const path = paths.map((parent) => join(parent, name)).find((one) => existsSync(one));
+    if (path === undefined || found.has(path)) continue;
+    found.add(path);
+    await foldersFor(await manifestOf(path), path, found);
+  }
+  return found;
+}
+
+const bytesBelow = async (path: string): Promise<number> => {
+  const entries = await readdir(path, { recursive: true, withFileTypes: true });
+  const files = entries.filter(
+    (entry) => entry.isFile() && !relative(path, entry.parentPath).includes('node_modules'),
+  );
+  const sizes = files.map(async (file) => (await stat(join(file.parentPath, file.name))).size);
+  return (await Promise.all(sizes)).reduce((sum, size) => sum + size, 0);
+};
+
+/**
+ * Packs the package and lays it out as npm does, without the network: the package from its tarball, and what it depends
+ * on, and nothing else, as links to the packages of the clone.
+ */
+async function install(): Promise<{ tarball: string; bytes: number }> {
+  const pack = [join(rootPath, 'pack.js'), 'image-delivery', '--destination', folder];
+  const tarball = (await run(program, [...args, ...pack])).stdout.trim();
+  await mkdir(installed, { recursive: true });
+  execFileSync('tar', ['-xzf', tarball, '--strip-components=1', '-C', installed]);
+  const needed = await foldersFor(await manifestOf(installed), rootPath);
+  let bytes = await bytesBelow(installed);
+  for (const path of needed) {
+    bytes += await bytesBelow(path);
+    const link = join(app, 'node_modules', relative(modules, path));
+    // One inside of another package comes with it.
+    if (/node_modules\//.test(relative(modules, path))) continue;
+    await mkdir(dirname(link), { recursive: true });
+    await symlink(path, link);
+  }
+  await mkdir(dirname(bin));
+  await symlink('../image-delivery/cli.js', bin);
+  return { tarball, bytes };
+}
+const { tarball, bytes } = await install();
+const filesAndTimes = async () => {
+  const entries = await readdir(installed, { recursive: true, withFileTypes: true });
+  const files = entries
+    .filter((entry) => entry.isFile())
+    .map((one) => join(one.parentPath, one.name));
+  return Promise.all(files.sort().map(async (file) => [file, (await stat(file)).mtimeMs]));
+};
+const before = await filesAndTimes();
+
+t.test('the package is small, and has neither sources nor source maps', async (t) => {
+  const { size } = await stat(tarball);
+  t.comment(`the tarball has ${size} bytes; installed, ${bytes}`);
+  t.ok(size <= maxTarballBytes);
+  t.ok(bytes <= maxInstalledBytes);
+  t.equal((await manifestOf(installed)).version, version);
+  const others = before.filter(([file]) => /\.(?:ts|tsx|map|code)$/.test(String(file)));
+  t.same(others, []);
+  for (const name of ['README.md', 'LICENSE', 'THIRD-PARTY-LICENCES.txt', 'CHANGELOG.md']) {
+    t.ok((await readFile(join(installed, name), 'utf8')).length > 0, name);
+  }
+  const readme = await readFile(join(installed, 'README.md'), 'utf8');
+  t.notMatch(readme, /\]\((?!https?:|#)/, 'no link to a file that is not there');
+});
+
+t.test('each command has a help with its name, and the version', async (t) => {
+  const command = async (...more: string[]) => (await run(program, [...args, bin, ...more])).stdout;
+  t.equal(await command('--version'), `${version}\n`);
+  const help = await command();
+  t.equal(await command('--help'), help);
+  const names = [...help.matchAll(/^ {2}(\w+) {2,}\w/gm)].map(([, name = '']) => name);
+  t.same(names, ['serve', 'start', 'server', 'worker', 'admin', 'demo', 'health']);
+  for (const name of names.filter((one) => one !== 'health')) {
+    t.equal(await command(name, '--version'), `${version}\n`, name);
+    t.match(await command(name, '--help'), `Usage: image-delivery ${name} [options]`);
+  }
+  await t.rejects(run(program, [...args, bin, 'sevre']), {
+    code: 1,
+    stderr: /^Unknown command: sevre/,
+  });
+});
+
+const environment = { PATH: process.env['PATH'] ?? '', TMPDIR: folder };
+const start = (t: Parameters<typeof startProgram>[0], options: readonly string[]) =>
+  startProgram(t, relative(join(rootPath, 'dist'), bin), folder, environment, options);
+
+t.test('a folder of pictures is served', async (t) => {
+  const pictures = join(folder, 'pictures');
+  await mkdir(pictures);
+  await writeFile(join(pictures, 'a.jpg'), await picture(300, 200));
+  const service = start(t, ['serve', pictures, '--port', String(await freePort())]);
+  const url = await until('the URL', () => /http:\S+a\.jpg\S+w=800/.exec(service.stdout())?.[0]);
+  const response = await fetch(`${url}&fmt=webp`);
+  t.equal(response.headers.get('content-type'), 'image/webp');
+  t.match(service.stdout(), /uWebSockets\.js does not work here.*no package with binaries/);
+  t.equal(await service.end('SIGTERM'), 0);
+});
+
+t.test('the demo runs the service, its worker and the workbench', async (t) => {
+  const ports = ['--port', String(await freePort()), '--worker-port', String(await freePort())];
+  const demo = start(t, ['demo', ...ports]);
+  const page = await until('the page', () => /(http:\S+\/)\n\nOr these/.exec(demo.stdout())?.[1]);
+  const images = [...demo.stdout().matchAll(/http:\S+\/img\/\S+/g)].map(([url]) => url);
+  t.equal(images.length, 4);
+  for (const url of images) t.equal((await fetch(url)).status, 200, url);
+  const docs = await (await fetch(`${page}docs`)).text();
+  const library = /[\w./-]+library\/swagger-ui\.js/.exec(docs)?.[0] ?? '';
+  t.equal((await fetch(new URL(library, `${page}docs`))).status, 200, library);
+  const workbench = `http://127.0.0.1:${ports[3]}/workbench`;
+  await until('the worker', () =>
+    fetch(workbench).then(
+      ({ ok }) => ok,
+      () => false,
+    ),
+  );
+  t.match(await (await fetch(workbench)).text(), /<script/);
+  t.equal(await demo.end('SIGTERM'), 0);
+});
+
+/** A page of 72 by 72 points. */
+const pdf = (): Buffer => {
+  const objects = [
+    '<< /Type /Catalog /Pages 2 0 R >>',
+    '<< /Type /Pages /Kids [3 0 R] /Count 1 >>',
+    '<< /Type /Page /Parent 2 0 R /MediaBox [0 0 72 72] >>',
+  ].map((object, index) => `${index + 1} 0 obj\n${object}\nendobj\n`);
+  // Without a table of references, which readers rebuild.
+  return Buffer.from(`%PDF-1.7\n${objects.join('')}trailer\n<< /Size 4 /Root 1 0 R >>\n%%EOF\n`);
+};
+
+t.test('every format and text works, with the packages that it depends on', async (t) => {
+  const origin = await startTestOrigin(t);
+  origin.serve('/a.heic', await readFile(join(rootPath, 'test/pool/formats/heic/quarters.heic')));
+  origin.serve('/a.pdf', pdf());
+  origin.serve('/a.png', await picture(60, 40, 'png'));
+  const key = 'sk_key-of-the-package';
+  const service = await startService(t, {
+    dist: join(installed, 'dist'),
+    environment: {
+      SERVICE_ROOT_API_KEY: key,
+      SERVICE_PDF: 'on',
+      OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:1',
+    },
+  });
+  const project = await service.project();
+  const api = `${service.url}/api/sdk/v1/projects/${project}`;
+  const put = await fetch(`${api}/layers/words`, {
+    method: 'PUT',
+    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ text: { words: 'Sale', size: 20 } }),
+  });
+  t.equal(put.status, 200);
+  for (const query of ['a.heic?fmt=webp', 'a.pdf?fmt=avif', 'a.png?layer=words&fmt=png']) {
+    const [name, parameters] = query.split('?');
+    const image = await fetch(
+      `${service.url}/img/${origin.url}/${name}?project=${project}&${parameters}`,
+    );
+    t.equal(image.status, 200, query);
+    t.match(image.headers.get('content-type'), /^image\//, query);
+    t.equal(image.headers.get('x-image-warning'), null, query);
+  }
+  t.ok(service.log.some(({ msg }) => msg === 'traces are sent by OTLP'));
+  const [first] = service.log;
+  t.match(first, { msg: 'the service starts', version, node: process.version });
+  t.equal(await service.end(), 0);
+});
+
+t.test('nothing was written into the package', async (t) => {
+  t.same(await filesAndTimes(), before);
+});
+
+t.test('what pack.js has not assembled cannot be packed', async (t) => {
+  for (const name of ['.', 'sdk']) {
+    const copy = join(folder, 'unbuilt', name);
+    await mkdir(copy, { recursive: true });
+    for (const file of ['package.json', 'README.md']) {
+      await cp(join(rootPath, name, file), join(copy, file));
+    }
+    const options = { cwd: copy, env: { ...process.env, NODE_OPTIONS: '' } };
+    const unbuilt = { message: /must have name and version/ };
+    await t.rejects(run('npm', ['pack', '--dry-run', '--offline'], options), unbuilt, name);
+    await t.rejects(run('npm', ['publish', '--dry-run', '--offline'], options), name);
+  }
+});
