@@ -8,7 +8,7 @@ import { defaultOpsPort, type Settings } from '../contract/settings/table.ts';
 import { cannotListen } from '../contract/start-failure.ts';
 import { version } from '../contract/version.ts';
 import type { Store } from '../store/open.ts';
-import { fontsFailure } from './check-fonts.ts';
+import { fontFolderFailure, originFolderFailure } from './check-folders.ts';
 import type { FrontEndStats, ToPrimary } from './cluster/channel.ts';
 import { MachineCoalescer } from './cluster/coalescer.ts';
 import { DeletionReports } from './cluster/deletion-reports.ts';
@@ -23,7 +23,6 @@ import type { SharedPurges } from './cluster/shared-purges.ts';
 import { Supervisor } from './cluster/supervisor.ts';
 import type { ChosenServer } from './http/choose-server.ts';
 import { checkPortIsFree, startOperations } from './operations.ts';
-import { folderFailure } from './origins/check-folders.ts';
 import { PrimaryMetrics } from './primary-metrics.ts';
 import { bytesOfProject, knownBytes } from './project-bytes.ts';
 import { endsWithTerminal, Shutdown } from './shutdown.ts';
@@ -123,7 +122,8 @@ class Primary {
       log.warn({ variables: ignored }, 'variables that are not settings are ignored');
     // SIGHUP must not end the process before it can replace front ends.
     process.on('SIGHUP', () => {});
-    const folder = (await folderFailure(settings.origins)) ?? (await fontsFailure(settings.fonts));
+    const folder =
+      (await originFolderFailure(settings.origins)) ?? (await fontFolderFailure(settings.fonts));
     if (folder !== null) await shutdown.fail(folder);
     await checkPortIsFree(settings).catch((error: unknown) =>
       shutdown.fail(cannotListen('SERVICE_PORT', settings, error)),

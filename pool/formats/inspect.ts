@@ -1,5 +1,6 @@
 import sharp, { type Metadata } from 'sharp';
 import { ServiceError } from '../../contract/errors.ts';
+import { maxFramePixels } from '../bounds.ts';
 import type { Size } from '../geometry.ts';
 import { plainVariant, type Variant } from '../variant.ts';
 import { readBmp } from './bitmap/bmp.ts';
@@ -7,7 +8,7 @@ import type { BitmapHeader } from './bitmap/header.ts';
 import { readIcon } from './bitmap/ico.ts';
 import { hasAlpha } from './bitmap/pixels.ts';
 import { type Container, openContainer } from './container/container.ts';
-import { corrupt, unsupported } from './errors.ts';
+import { corrupt, tooLarge, unsupported } from './errors.ts';
 import type { SourceColour, SourceFacts } from './facts.ts';
 import { keepsDepth } from './heic/decode.ts';
 import { IsolationRequired, maxThreadWidth, requireUsableProfile } from './isolation.ts';
@@ -17,17 +18,21 @@ import { profileName } from './metadata/profile.ts';
 import { pageOption, unlimitedOption } from './open-options.ts';
 import { optionalFormats, optionalFormatsProbed } from './optional-formats.ts';
 import { readPdf } from './pdf/decode.ts';
-import {
-  requireFrames,
-  requirePages,
-  requirePixels,
-  requireRasterisable,
-  requireScans,
-} from './source-limits.ts';
 import { embeddedImages } from './svg/document.ts';
+import { svgScales } from './svg/scale.ts';
 import { svgDensity, svgSize } from './svg/size.ts';
 import { requireConvertibleColours, unsupportedEncoding } from './unsupported-encodings.ts';
 import { missingDecoder } from './unsupported-formats.ts';
+
+/** Each frame takes up to 10 ms, even a tiny one (see cost.ts), so all take half of the timeout. */
+const maxFrames = 1_000;
+/** Opening a TIFF reads the tags of all its pages. */
+const maxPages = 2_000;
+/**
+ * Scans of a JPEG with the maximum number of pixels; a smaller one may have more. The timeout does not
+ * interrupt decoding until all scans are read: about 1 ms for each scan of a megapixel.
+ */
+const maxScans = 32;
 
 /** The parameters of a variant that affect how its source is opened. */
 type OpenOptions = Pick<Variant, 'page' | 'lenient'>;
@@ -251,4 +256,37 @@ function colourOf({ icc, space, hasProfile, depth }: Metadata, keepsDepth: boole
     is16Bit: depth === 'ushort' && keepsDepth,
     space: isSrgb ? null : found,
   };
+}
+
+function requirePixels(pixels: number, maxPixels: number): void {
+  if (pixels <= maxPixels) return;
+  throw tooLarge(
+    `The source has ${pixels} pixels in all its frames; at most ${maxPixels} are allowed.`,
+  );
+}
+
+function requireFrames(frames: number): void {
+  if (frames <= maxFrames) return;
+  throw tooLarge(`The source has ${frames} frames; at most ${maxFrames} are allowed.`);
+}
+
+function requirePages(pages: number): void {
+  if (pages > maxPages) throw tooLarge(`The TIFF has more than ${maxPages} pages.`);
+}
+
+function requireScans({ scans }: Container, pixels: number, maxPixels: number): void {
+  const max = Math.floor((maxScans * maxPixels) / pixels);
+  if (scans <= max) return;
+  throw tooLarge(
+    `The JPEG has ${scans} scans; with its ${pixels} pixels, at most ${max} are allowed.`,
+  );
+}
+
+/** Refuses SVGs and PDFs that cannot be rasterised at any size; no side may be below 1 pixel. */
+function requireRasterisable(size: Size, kind: SourceKind, maxPixels: number): void {
+  const { smallest, largest } = svgScales(size, Math.min(maxFramePixels, maxPixels));
+  if (smallest <= largest) return;
+  throw tooLarge(
+    `The ${kinds[kind].label} is too large or too narrow: ${size.width} x ${size.height}.`,
+  );
 }

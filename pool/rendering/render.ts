@@ -35,7 +35,7 @@ import { placeholders } from './placeholders.ts';
 import { makePlan, type Plan } from './plan.ts';
 import { applySteps, imagePasses, passes, type Step, type StepContext } from './steps.ts';
 import { addFont, hasMissingGlyphs } from './text/font-folder.ts';
-import { textImage } from './text/text-image.ts';
+import { textImage } from './text/render-text.ts';
 import { croppedArea, findUsedArea } from './used-area.ts';
 
 /** An image whose body has an ArrayBuffer of its own, which can be transferred to another thread. */

@@ -3,7 +3,7 @@ import sharp from 'sharp';
 import { bufferOf } from '../bytes.ts';
 import type { Container } from '../container/container.ts';
 import { withoutThumbnail } from './exif.ts';
-import { withoutGainMap } from './gain-map.ts';
+import { filteredXmp } from './xmp.ts';
 
 /** Metadata of a source for an output with changed pixels. */
 export interface KeptMetadata {
@@ -44,6 +44,32 @@ function replacement(xmp: Buffer): string | null {
   const packet = xmp.toString();
   const plain = withoutGainMap(packet);
   return plain === packet ? null : (plain ?? '');
+}
+
+/** Namespaces that describe a gain map, or further images of the file. */
+const gainMapNamespaces: ReadonlySet<string> = new Set([
+  'http://ns.adobe.com/hdr-gain-map/1.0/',
+  'http://ns.apple.com/HDRGainMap/1.0/',
+  'http://ns.google.com/photos/1.0/container/',
+]);
+
+/**
+ * XMP without the description of a gain map. The output has no gain map, and viewers that look for it
+ * would show the image too bright, or not at all.
+ *
+ * @returns the argument if it describes none; null if it describes one and cannot be read
+ */
+function withoutGainMap(xmp: string): string | null {
+  if (![...gainMapNamespaces].some((namespace) => xmp.includes(namespace))) return xmp;
+  try {
+    return filteredXmp(xmp, {
+      element: ({ uri }) => !gainMapNamespaces.has(uri),
+      // The declaration of an unused namespace would still announce a gain map.
+      attribute: (uri) => !gainMapNamespaces.has(uri),
+    });
+  } catch {
+    return null;
+  }
 }
 
 async function hasThumbnail(source: Uint8Array): Promise<boolean> {

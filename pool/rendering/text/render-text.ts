@@ -1,6 +1,7 @@
 import sharp from 'sharp';
 import { ServiceError } from '../../../contract/errors.ts';
 import type { Size } from '../../geometry.ts';
+import type { TextLayer } from '../../variant.ts';
 import { draw, type Ink } from './draw.ts';
 import { preparedFonts } from './font-folder.ts';
 import { charactersOf, escapeMarkup, isRightToLeft } from './words.ts';
@@ -41,6 +42,21 @@ const descent = 0.1;
 const minAdvance = 0.2;
 
 const ellipsis = '…';
+
+/** The words of a layer as a PNG, which is transformed as the image of a layer is. @param frame in pixels */
+export async function textImage(layer: TextLayer, frame: Size): Promise<Uint8Array> {
+  const { words, font, background, width, height, ...style } = layer;
+  const isTransparent = background.endsWith('00');
+  const side = (percent: number, whole: number) => Math.max(1, Math.round((whole * percent) / 100));
+  const box = { width: side(width, frame.width), height: side(height, frame.height) };
+  const { pixels, ...size } = await renderText(
+    { ...style, fontFamily: font, background: isTransparent ? null : background },
+    words,
+    box,
+  );
+  const raw = { width: size.width, height: size.height, channels: 4 as const };
+  return sharp(pixels, { raw }).png({ compressionLevel: 0 }).toBuffer();
+}
 
 /**
  * Draws words in a box: lines are broken at the box's width, and the picture is as large as the longest line, all

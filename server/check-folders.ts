@@ -1,10 +1,12 @@
 import { constants } from 'node:fs';
 import { access, stat } from 'node:fs/promises';
-import type { OriginEntry } from '../../contract/origins.ts';
-import { codeOf } from '../../pool/source/fetch-errors.ts';
+import type { OriginEntry } from '../contract/origins.ts';
+import { FontError } from '../pool/rendering/text/font-file.ts';
+import { fontFamilies } from '../pool/rendering/text/fonts.ts';
+import { codeOf } from '../pool/source/fetch-errors.ts';
 
 /** The reason why the folder of an origin cannot be read; null if all can. */
-export async function folderFailure(entries: readonly OriginEntry[]): Promise<string | null> {
+export async function originFolderFailure(entries: readonly OriginEntry[]): Promise<string | null> {
   for (const { host, target } of entries) {
     if (target.kind !== 'folder') continue;
     const failure = await failureOf(target.folder);
@@ -23,5 +25,17 @@ async function failureOf(folder: string): Promise<string | null> {
   } catch (error) {
     const code = codeOf(error) ?? 'unknown';
     return code === 'ENOENT' ? `it does not exist (${code})` : `it cannot be read (${code})`;
+  }
+}
+
+/** The reason why the operator's fonts cannot be used; null if all can. */
+export async function fontFolderFailure(folder: string | null): Promise<string | null> {
+  if (folder === null) return null;
+  try {
+    await fontFamilies(folder);
+    return null;
+  } catch (error) {
+    if (error instanceof FontError) return `SERVICE_FONTS: ${error.message}`;
+    return `SERVICE_FONTS: the folder ${folder} cannot be read (${codeOf(error) ?? 'unknown'}).`;
   }
 }
