@@ -4,41 +4,30 @@ import { createLogger, type Logger } from '../contract/log.ts';
 import type { Settings } from '../contract/settings/table.ts';
 import { onlyProcess } from '../pool/coalescer.ts';
 import { Engine } from '../pool/engine.ts';
-import { optionalFormatsProbed, readableFormats } from '../pool/formats/optional-formats.ts';
-import { watermarkInput } from '../pool/inputs.ts';
-import { Callbacks } from '../store/callbacks.ts';
+import { optionalFormatsProbed } from '../pool/formats/optional-formats.ts';
 import { logOutages } from '../store/connection.ts';
 import { DeploymentSecret } from '../store/deployment.ts';
-import { JobQueue } from '../store/jobs.ts';
 import { Keyring } from '../store/keyring.ts';
 import { connectStore, type Store } from '../store/open.ts';
 import { describeOutage } from '../store/outage.ts';
-import { PurgeHooks } from '../store/purge-hooks.ts';
 import type { FrontEndChannel, MachineStats, ToFrontEnd } from './cluster/channel.ts';
 import { CoalescerClient } from './cluster/coalescer-client.ts';
 import { DiskCacheReporter } from './cluster/disk-cache-reporter.ts';
 import { WebConsole } from './console/console.ts';
-import { Authentication } from './control/authenticate.ts';
-import { ControlPlane } from './control/control-plane.ts';
-import { RateLimit } from './control/rate-limit.ts';
 import { engineSettings } from './engine-settings.ts';
+import { createApp } from './front-end-app.ts';
 import { FrontEndMetrics } from './front-end-metrics.ts';
-import { Health } from './health.ts';
-import { App } from './http/app.ts';
+import type { App } from './http/app.ts';
 import { chooseHttpServer, HttpServerUnavailable } from './http/choose-server.ts';
 import { type Connections, descriptorLimit, maxConnections } from './http/connection-limit.ts';
 import { logClosedConnections } from './http/connection-log.ts';
 import { drainRequests } from './http/drain.ts';
-import { errorResponse } from './http/error-response.ts';
-import type { HttpRequest } from './http/request.ts';
-import { sameSiteOnly } from './http/same-site.ts';
 import { Delivery } from './image/deliver.ts';
 import { isPurged } from './image/image-purges.ts';
 import { logLayerFailures } from './image/layer-failures.ts';
 import { SourceLoaders } from './origins/source-loaders.ts';
 import { ProjectCache } from './project-cache.ts';
 import type { Readiness } from './readiness.ts';
-import { routes } from './routes.ts';
 import { logFailures } from './telemetry/failure-log.ts';
 import { ImageTelemetry } from './telemetry/image-telemetry.ts';
 import type { Tracing } from './telemetry/otlp.ts';
@@ -56,8 +45,6 @@ const drainWithinMs = 30_000;
 const consoleAfterMs = 1_000;
 /** Time to finish writing files and to close connections after a drain. */
 const closeWithinMs = 2_000;
-/** Routes whose requests are traced; monitors request the others again and again. */
-const traced: ReadonlySet<HttpRequest['route']> = new Set(['image', 'control']);
 
 /** Creates a front end when the primary has opened the store. It listens after `start`. */
 export async function createFrontEnd(
@@ -83,8 +70,6 @@ class FrontEnd {
   readonly #coalescer: CoalescerClient;
   readonly #diskCacheReporter: DiskCacheReporter;
   readonly #metrics = new FrontEndMetrics();
-  readonly #keyring: Keyring;
-  readonly #loaders: SourceLoaders;
   readonly #usage: UsageRecorder;
   readonly #delivery: Delivery;
   readonly #webConsole: WebConsole | null;
@@ -168,8 +153,8 @@ class FrontEnd {
     });
     const { registry } = this.#metrics;
     const telemetry = new ImageTelemetry(registry, this.#usage.totals, logFailures(log));
-    this.#keyring = new Keyring(settings.encryptionKeys);
-    this.#loaders = new SourceLoaders({ entries: settings.origins, keyring: this.#keyring, log });
+    const keyring = new Keyring(settings.encryptionKeys);
+    const loaders = new SourceLoaders({ entries: settings.origins, keyring, log });
     this.#delivery = new Delivery({
       engine: this.#engine,
       projects: this.#projects,
@@ -178,13 +163,30 @@ class FrontEnd {
         isBackgroundToken(await secret.find(), target, token, Date.now()),
       admitRender: (project) => this.#usage.limits.admit(project),
       onLayerFailure: logLayerFailures(log),
-      loadersOf: (latest) => this.#loaders.of(latest),
+      loadersOf: (latest) => loaders.of(latest),
       refusesUnknown: settings.unknownParameters === 'refuse',
       cacheTagHeaders: settings.cacheTagHeaders,
       now: Date.now,
     });
     this.#webConsole = settings.console ? new WebConsole(settings.consolePictures) : null;
-    this.#app = this.#createApp();
+    this.#app = createApp({
+      settings,
+      log,
+      tracing,
+      metrics: this.#metrics,
+      store: this.#store,
+      storeAvailable: this.#storeAvailable,
+      engine: this.#engine,
+      projects: this.#projects,
+      loaders,
+      keyring,
+      usage: this.#usage,
+      delivery: this.#delivery,
+      webConsole: this.#webConsole,
+      readiness: this.#readiness,
+      machine: () => this.#machine,
+      draining: () => this.#serviceStops,
+    });
     this.#onConnections = logClosedConnections(log);
   }
 
@@ -238,100 +240,6 @@ class FrontEnd {
   };
 
   readonly #storeAvailable = (): boolean => this.#storePrepared && !this.#projects.isStoreDown;
-
-  /** Logs requests without their query, which may contain a signature. */
-  #createApp(): App {
-    const { crossSite, baseUrl } = this.#settings;
-    const log = this.#log;
-    const tracing = this.#tracing;
-    const logsRequests = log.isLevelEnabled('debug');
-    const onError = ({ id, method, path }: HttpRequest, error: unknown): void =>
-      log.error(
-        { requestId: id, method, path, err: this.#store.explain(error) },
-        'a request failed unexpectedly',
-      );
-    const queue = new JobQueue(this.#store.db, this.#settings.prewarmQueue);
-    return new App(
-      routes({
-        delivery: this.#delivery,
-        control: this.#createControlPlane(queue, onError),
-        health: this.#createHealth(queue),
-        readiness: this.#readiness,
-        baseUrl,
-        webConsole: this.#webConsole,
-      }),
-      {
-        errorResponse: (failure, request) =>
-          this.#webConsole?.errorPage(failure, request) ?? errorResponse(failure),
-        onError,
-        admit: crossSite ? null : sameSiteOnly(baseUrl),
-        trace:
-          tracing &&
-          ((request) => (traced.has(request.route) ? tracing.begin(request, request.route) : null)),
-        onEnd: (request, status, ms) => {
-          const { id, method, path, tier } = request;
-          this.#metrics.ended(request, status, ms);
-          request.trace?.end(status, tier);
-          if (!logsRequests) return;
-          log.debug(
-            { requestId: id, method, path, status, ms: Math.round(ms * 10) / 10 },
-            'request',
-          );
-        },
-      },
-      `${process.pid.toString(36)}-${Date.now().toString(36)}-`,
-    );
-  }
-
-  #createHealth(queue: JobQueue): Health {
-    return new Health({
-      sourceFormats: readableFormats(engineSettings(this.#settings).formats),
-      store: this.#store,
-      storeAvailable: this.#storeAvailable,
-      projects: this.#projects,
-      queue,
-      stats: () => this.#engine.stats(),
-      machine: () => this.#machine,
-      draining: () => this.#serviceStops,
-      transformTimeoutMs: this.#settings.transformTimeoutMs,
-    });
-  }
-
-  #createControlPlane(
-    queue: JobQueue,
-    onError: (request: HttpRequest, error: unknown) => void,
-  ): ControlPlane {
-    const { apiRateLimit, baseUrl, trustedProxies, purgeHookUrl, hookSecret, fonts } =
-      this.#settings;
-    const { db, keys, organisations, prewarms, projects, purges } = this.#store;
-    return new ControlPlane({
-      authentication: new Authentication(keys, organisations),
-      rateLimit: new RateLimit(db, apiRateLimit),
-      storeAvailable: this.#storeAvailable,
-      trustedProxies,
-      onError,
-      services: {
-        projects,
-        guard: this.#engine.guard,
-        queue,
-        prewarms,
-        purges,
-        purgeHooks: purgeHookUrl === null ? null : new PurgeHooks(db),
-        callbacks: hookSecret === null ? null : new Callbacks(db),
-        usage: this.#usage,
-        keyring: this.#keyring,
-        loaders: this.#loaders,
-        fonts,
-        baseUrl,
-        checkWatermark: (project, url, signal) => {
-          const loaderOf = this.#loaders.of(() => project);
-          const layer = { project: project._id, input: watermarkInput(url), loaderOf };
-          return this.#engine.checkLayer(layer, signal);
-        },
-        onChange: (project) => void this.#projects.apply(project),
-      },
-    });
-  }
 
   /** Sends the primary this process's figures. */
   #report(): void {

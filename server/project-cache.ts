@@ -1,42 +1,13 @@
-import { LRUCache } from 'lru-cache';
 import { ServiceError } from '../contract/errors.ts';
 import { SingleFlight } from '../pool/single-flight.ts';
 import { isProjectId } from '../store/identifiers.ts';
 import { isOutage, StoreUnavailable } from '../store/outage.ts';
 import type { ProjectChanges } from '../store/project-changes.ts';
 import type { Project, Projects } from '../store/projects.ts';
-import type { ProjectUpdate } from './cluster/channel.ts';
 import { JoinedReads } from './joined-reads.ts';
-import { bytesOfProject, knownBytes } from './project-bytes.ts';
+import { type ProjectEvents, type ProjectState, ProjectStates } from './project-states.ts';
 import { storeUnavailable } from './store-failure.ts';
-import { RequestCounts } from './usage/request-counts.ts';
 
-/** @param id as received from the client, of any length */
-export function projectNotFound(id: string): ServiceError {
-  const shown = id.slice(0, 80).toWellFormed();
-  return new ServiceError('project_not_found', `There is no project ${shown}.`);
-}
-
-/** @throws ServiceError project_not_found for null */
-export function requireProject(id: string, project: Project | null): Project {
-  if (project === null) throw projectNotFound(id);
-  return project;
-}
-
-/** A project at one revision. `stale` is set when the cache has a later revision, or none. */
-export interface ProjectState {
-  readonly project: Project;
-  stale: boolean;
-  /** When the last read of this project began, as `performance.now`; its answer had no later revision. */
-  readAt: number;
-  /** Of this process. */
-  readonly counts: RequestCounts;
-}
-
-/** Unknown ids are cached: old pages and scanners repeat them. */
-const unknownTtlMs = 1_000;
-const unknownBytes = 2 * 1024 * 1024;
-const unknownEntryBytes = 256;
 /** Limit of look-ups that wait for the store, against requests with random ids. */
 const maxLookups = 256;
 /** Projects that each poll compares with the store in addition to changed ones. */
@@ -50,16 +21,12 @@ const confirmedForMs = 1_900;
 /** A project in use is compared before that. Polls of a store that answers soon confirm all projects earlier. */
 const renewAfterMs = 1_200;
 
-export interface ProjectCacheEnvironment {
+export interface ProjectCacheEnvironment extends ProjectEvents {
   readonly pollEveryMs: number;
   /** Time limit for serving projects while the store is unavailable. */
   readonly maxAgeMs: number;
   /** Called with an error when polling begins to fail, and with null when it works again. */
   readonly onOutage: (error: unknown | null) => void;
-  /** Called with a project that has purged images. */
-  readonly onPurge?: (project: Project) => void;
-  /** Called with changes of projects, for other processes. */
-  readonly onUpdate: (update: ProjectUpdate) => void;
 }
 
 interface Comparison {
@@ -75,20 +42,12 @@ interface Comparison {
  * Otherwise a project is served only if it was current less than two seconds ago. A poll confirms all projects. While
  * polls take too long, because the store is slow or this process was suspended, requests wait until the revision of
  * their own project is read.
- *
- * Projects of other processes are *unverified*: polls do not confirm them before a comparison with the store.
  */
 export class ProjectCache {
   readonly #projects: Projects;
   readonly #environment: ProjectCacheEnvironment;
   readonly #changes: ProjectChanges;
-  readonly #known: LRUCache<string, ProjectState>;
-  readonly #unverified = new Set<string>();
-  readonly #unknown = new LRUCache<string, true>({
-    maxSize: unknownBytes,
-    sizeCalculation: () => unknownEntryBytes,
-    ttl: unknownTtlMs,
-  });
+  readonly #states: ProjectStates;
   readonly #lookups = new SingleFlight<string, ProjectState | null>();
   /** Number of loads in progress by id. */
   readonly #loading = new Map<string, number>();
@@ -113,17 +72,7 @@ export class ProjectCache {
     this.#projects = projects;
     this.#environment = environment;
     this.#changes = projects.followChanges();
-    this.#known = new LRUCache({
-      maxSize: knownBytes,
-      sizeCalculation: ({ project }) => bytesOfProject(project),
-      // An evicted project is not updated, so a response that refers to it could be out of date.
-      dispose: (state, id, reason) => {
-        state.stale = true;
-        if (reason === 'set') return;
-        this.#unverified.delete(id);
-        this.#environment.onUpdate({ type: 'project-forgotten', id });
-      },
-    });
+    this.#states = new ProjectStates(environment);
   }
 
   /** The store is known to be unavailable. */
@@ -144,7 +93,7 @@ export class ProjectCache {
   get knowledge(): { readonly count: number; readonly confirmedAgoMs: number | null } {
     const at = this.#confirmedAt;
     return {
-      count: this.#known.size,
+      count: this.#states.size,
       confirmedAgoMs: at === 0 ? null : Math.max(0, Date.now() - at),
     };
   }
@@ -155,9 +104,9 @@ export class ProjectCache {
    */
   find(id: string): ProjectState | null | Promise<ProjectState | null> {
     if (!isProjectId(id)) return null;
-    const known = this.#known.get(id);
+    const known = this.#states.use(id);
     if (known !== undefined) return this.isConfirmed(known) ? known : this.#findConfirmed(id);
-    if (this.#unknown.has(id)) return null;
+    if (this.#states.isUnknown(id)) return null;
     if (this.isStoreDown) throw storeUnavailable();
     if (this.#lookups.size >= maxLookups) {
       throw new ServiceError('overloaded', 'Too many projects are being looked up.');
@@ -167,7 +116,7 @@ export class ProjectCache {
 
   /** The latest known state of a project. */
   latest(project: Project): Project {
-    return this.#known.peek(project._id)?.project ?? project;
+    return this.#states.peek(project._id)?.project ?? project;
   }
 
   /**
@@ -177,7 +126,8 @@ export class ProjectCache {
   isConfirmed(state: ProjectState): boolean {
     if (this.#isStoreDown) return true;
     const id = state.project._id;
-    const isFollowed = this.#unverified.size === 0 || !this.#unverified.has(id);
+    const { unverified } = this.#states;
+    const isFollowed = unverified.size === 0 || !unverified.has(id);
     const confirmedAt = isFollowed ? Math.max(state.readAt, this.#polledAt) : state.readAt;
     const ageMs = performance.now() - confirmedAt;
     if (ageMs > renewAfterMs && !this.#confirming.has(id)) void this.#confirm(id);
@@ -185,10 +135,10 @@ export class ProjectCache {
   }
 
   async #findConfirmed(id: string): Promise<ProjectState | null> {
-    let known = this.#known.get(id);
+    let known = this.#states.use(id);
     while (known !== undefined && !this.isConfirmed(known)) {
       await this.#confirm(id);
-      known = this.#known.get(id);
+      known = this.#states.use(id);
     }
     // It was deleted, or evicted.
     return known ?? this.find(id);
@@ -212,54 +162,18 @@ export class ProjectCache {
    * @param readAt when its read began; absent for a change
    */
   apply(project: Project, readAt = Number.NEGATIVE_INFINITY): ProjectState {
-    const id = project._id;
-    this.#unknown.delete(id);
-    const known = this.#known.peek(id);
-    if (known !== undefined && known.project.revision >= project.revision) {
-      if (known.project.revision === project.revision) this.#verify(known, readAt);
-      return known;
-    }
-    const state = this.#set(project);
-    if (known !== undefined || readAt > Number.NEGATIVE_INFINITY) this.#verify(state, readAt);
-    // A poll may have ignored a later change of another process, because the project was not known.
-    else this.#unverified.add(id);
-    this.#environment.onUpdate({ type: 'project-known', project });
-    return state;
-  }
-
-  /** Notes that a state was current when a read began. */
-  #verify(state: ProjectState, readAt: number): void {
-    this.#unverified.delete(state.project._id);
-    state.readAt = Math.max(state.readAt, readAt);
+    return this.#states.apply(project, readAt);
   }
 
   /** Caches projects of other processes. `confirmedAt` is the time of their confirmation. */
   remember(projects: readonly Project[], confirmedAt = this.#confirmedAt): void {
     this.#confirmedAt = Math.max(this.#confirmedAt, confirmedAt);
-    for (const project of projects) {
-      const id = project._id;
-      const known = this.#known.peek(id);
-      if (known !== undefined && known.project.revision >= project.revision) continue;
-      this.#unknown.delete(id);
-      // The changes of a known project are followed, so a later revision is current.
-      if (known === undefined) this.#unverified.add(id);
-      this.#set(project);
-    }
-  }
-
-  #set(project: Project): ProjectState {
-    const before = this.#known.peek(project._id);
-    // A later revision is at least as current as the one that was read.
-    const readAt = before?.readAt ?? Number.NEGATIVE_INFINITY;
-    const state = { project, stale: false, readAt, counts: new RequestCounts(project._id) };
-    this.#known.set(project._id, state);
-    if (project.purges?.last !== before?.project.purges?.last) this.#environment.onPurge?.(project);
-    return state;
+    this.#states.remember(projects);
   }
 
   /** Estimated bytes of the entries. */
-  get bytes(): { readonly known: number; readonly unknown: number } {
-    return { known: this.#known.calculatedSize, unknown: this.#unknown.calculatedSize };
+  get bytes(): ProjectStates['bytes'] {
+    return this.#states.bytes;
   }
 
   /** Polls now, and from now on. Resolves after the first poll. */
@@ -286,14 +200,13 @@ export class ProjectCache {
     const readAt = performance.now();
     try {
       const project = await this.#whileLoading([id], () => this.#projects.find(id));
-      if (project === null) this.#forget(id);
+      if (project === null) this.#states.forget(id);
       else this.apply(project, readAt);
       return project && this.#findConfirmed(id);
     } catch (error) {
       if (!isOutage(error)) throw error;
       // Another process may have reported it.
-      const remembered = this.#known.get(id);
-      if (remembered !== undefined) return this.find(id);
+      if (this.#states.peek(id) !== undefined) return this.find(id);
       throw storeUnavailable(error);
     }
   }
@@ -309,7 +222,7 @@ export class ProjectCache {
         missing.delete(project._id);
         this.apply(project, readAt);
       }
-      for (const id of missing) this.#forget(id);
+      for (const id of missing) this.#states.forget(id);
     }
   }
 
@@ -324,12 +237,6 @@ export class ProjectCache {
         else this.#loading.delete(id);
       }
     }
-  }
-
-  /** The project is removed before the id counts as unknown, so that no request finds it. */
-  #forget(id: string): void {
-    this.#known.delete(id);
-    this.#unknown.set(id, true);
   }
 
   /** Polls now, unless a poll is in progress. */
@@ -389,13 +296,13 @@ export class ProjectCache {
     ]);
     if (changes === null) {
       // After a restored backup the known projects are not those of the store.
-      for (const id of this.#known.keys()) this.#unverified.add(id);
-      const all = new Set([...this.#known.keys(), ...this.#loading.keys()]);
+      this.#states.unverifyAll();
+      const all = new Set([...this.#states.ids, ...this.#loading.keys()]);
       const { loaded } = await this.#compare([...all]);
       return loaded;
     }
     const outdated = changes.filter(({ _id, revision }) => {
-      const known = this.#known.peek(_id);
+      const known = this.#states.peek(_id);
       // A load in progress may have read the project before the change.
       return (known && known.project.revision < revision) || this.#loading.has(_id);
     });
@@ -407,8 +314,8 @@ export class ProjectCache {
    * change or delete a project without marking the change.
    */
   #nextToCompare(): string[] {
-    if (this.#round.length === 0) this.#round = [...this.#known.keys()];
-    return [...new Set([...this.#unverified, ...this.#round.splice(0, comparedPerPoll)])];
+    if (this.#round.length === 0) this.#round = this.#states.ids;
+    return [...new Set([...this.#states.unverified, ...this.#round.splice(0, comparedPerPoll)])];
   }
 
   /**
@@ -419,29 +326,17 @@ export class ProjectCache {
     const readAt = performance.now();
     const revisions = await this.#projects.revisionsOf(ids);
     if (ids.length > 0) this.#answered();
-    const changed = ids.filter((id) => !this.#isUnchanged(id, revisions.get(id) ?? 0, readAt));
+    const changed = ids.filter(
+      (id) => !this.#states.isUnchanged(id, revisions.get(id) ?? 0, readAt),
+    );
     const loaded = this.#load(changed);
     // It may be that nobody waits.
     loaded.catch(() => {});
     return { changed: new Set(changed), loaded };
   }
 
-  #isUnchanged(id: string, revision: number, readAt: number): boolean {
-    const state = this.#known.peek(id);
-    const known = state?.project.revision ?? 0;
-    // A missing project may have been created in the meantime.
-    if (revision > known || revision === 0) return state === undefined && revision === known;
-    if (revision < known && this.#unverified.has(id)) {
-      // The known revision is from before a restored backup.
-      this.#known.delete(id);
-      return false;
-    }
-    if (state !== undefined) this.#verify(state, readAt);
-    return true;
-  }
-
   /** Removes the known projects when they are too old to be served. */
   #expire(): void {
-    if ((this.knowledge.confirmedAgoMs ?? 0) > this.#environment.maxAgeMs) this.#known.clear();
+    if ((this.knowledge.confirmedAgoMs ?? 0) > this.#environment.maxAgeMs) this.#states.clear();
   }
 }

@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import type { MemoryEntry } from '../../pool/cache/memory.ts';
 import type { Headers } from '../http/request.ts';
-import type { ProjectState } from '../project-cache.ts';
+import type { ProjectState } from '../project-states.ts';
 import type { Lifetime } from './caching.ts';
 import type { RepeatedHeaders } from './response.ts';
 

@@ -1,0 +1,146 @@
+import type { Logger } from '../contract/log.ts';
+import type { Settings } from '../contract/settings/table.ts';
+import type { Engine } from '../pool/engine.ts';
+import { readableFormats } from '../pool/formats/optional-formats.ts';
+import { watermarkInput } from '../pool/inputs.ts';
+import { Callbacks } from '../store/callbacks.ts';
+import { JobQueue } from '../store/jobs.ts';
+import type { Keyring } from '../store/keyring.ts';
+import type { Store } from '../store/open.ts';
+import { PurgeHooks } from '../store/purge-hooks.ts';
+import type { MachineStats } from './cluster/channel.ts';
+import type { WebConsole } from './console/console.ts';
+import { Authentication } from './control/authenticate.ts';
+import { ControlPlane, type ControlPlaneEnvironment } from './control/control-plane.ts';
+import { RateLimit } from './control/rate-limit.ts';
+import { engineSettings } from './engine-settings.ts';
+import type { FrontEndMetrics } from './front-end-metrics.ts';
+import { Health } from './health.ts';
+import { App } from './http/app.ts';
+import { errorResponse } from './http/error-response.ts';
+import type { HttpRequest } from './http/request.ts';
+import { sameSiteOnly } from './http/same-site.ts';
+import type { Delivery } from './image/deliver.ts';
+import type { SourceLoaders } from './origins/source-loaders.ts';
+import type { ProjectCache } from './project-cache.ts';
+import type { Readiness } from './readiness.ts';
+import { routes } from './routes.ts';
+import type { Tracing } from './telemetry/otlp.ts';
+import type { UsageRecorder } from './usage/usage.ts';
+
+/** What the requests of a front end need. */
+export interface FrontEndParts {
+  readonly settings: Settings;
+  readonly log: Logger;
+  readonly tracing: Tracing | null;
+  readonly metrics: FrontEndMetrics;
+  readonly store: Store;
+  /** False while the store is known to be unavailable, or is not prepared. */
+  readonly storeAvailable: () => boolean;
+  readonly engine: Engine;
+  readonly projects: ProjectCache;
+  readonly loaders: SourceLoaders;
+  readonly keyring: Keyring;
+  readonly usage: UsageRecorder;
+  readonly delivery: Delivery;
+  readonly webConsole: WebConsole | null;
+  readonly readiness: () => Readiness;
+  /** The latest stats of the whole machine. */
+  readonly machine: () => MachineStats;
+  /** Whether the whole service is stopping. */
+  readonly draining: () => boolean;
+}
+
+/** Routes whose requests are traced; monitors request the others again and again. */
+const traced: ReadonlySet<HttpRequest['route']> = new Set(['image', 'control']);
+
+/** The HTTP app of a front end. Logs requests without their query, which may contain a signature. */
+export function createApp(parts: FrontEndParts): App {
+  const { settings, log, tracing, metrics, store, webConsole } = parts;
+  const { crossSite, baseUrl } = settings;
+  const logsRequests = log.isLevelEnabled('debug');
+  const onError = ({ id, method, path }: HttpRequest, error: unknown): void =>
+    log.error(
+      { requestId: id, method, path, err: store.explain(error) },
+      'a request failed unexpectedly',
+    );
+  const queue = new JobQueue(store.db, settings.prewarmQueue);
+  return new App(
+    routes({
+      delivery: parts.delivery,
+      control: createControlPlane(parts, queue, onError),
+      health: createHealth(parts, queue),
+      readiness: parts.readiness,
+      baseUrl,
+      webConsole,
+    }),
+    {
+      errorResponse: (failure, request) =>
+        webConsole?.errorPage(failure, request) ?? errorResponse(failure),
+      onError,
+      admit: crossSite ? null : sameSiteOnly(baseUrl),
+      trace:
+        tracing &&
+        ((request) => (traced.has(request.route) ? tracing.begin(request, request.route) : null)),
+      onEnd: (request, status, ms) => {
+        const { id, method, path, tier } = request;
+        metrics.ended(request, status, ms);
+        request.trace?.end(status, tier);
+        if (!logsRequests) return;
+        log.debug({ requestId: id, method, path, status, ms: Math.round(ms * 10) / 10 }, 'request');
+      },
+    },
+    `${process.pid.toString(36)}-${Date.now().toString(36)}-`,
+  );
+}
+
+function createHealth(parts: FrontEndParts, queue: JobQueue): Health {
+  const { settings, engine } = parts;
+  return new Health({
+    sourceFormats: readableFormats(engineSettings(settings).formats),
+    store: parts.store,
+    storeAvailable: parts.storeAvailable,
+    projects: parts.projects,
+    queue,
+    stats: () => engine.stats(),
+    machine: parts.machine,
+    draining: parts.draining,
+    transformTimeoutMs: settings.transformTimeoutMs,
+  });
+}
+
+function createControlPlane(
+  { settings, store, storeAvailable, engine, usage, keyring, loaders, ...parts }: FrontEndParts,
+  queue: JobQueue,
+  onError: ControlPlaneEnvironment['onError'],
+): ControlPlane {
+  const { apiRateLimit, baseUrl, trustedProxies, purgeHookUrl, hookSecret, fonts } = settings;
+  const { db, keys, organisations, prewarms, projects, purges } = store;
+  return new ControlPlane({
+    authentication: new Authentication(keys, organisations),
+    rateLimit: new RateLimit(db, apiRateLimit),
+    storeAvailable,
+    trustedProxies,
+    onError,
+    services: {
+      projects,
+      guard: engine.guard,
+      queue,
+      prewarms,
+      purges,
+      purgeHooks: purgeHookUrl === null ? null : new PurgeHooks(db),
+      callbacks: hookSecret === null ? null : new Callbacks(db),
+      usage,
+      keyring,
+      loaders,
+      fonts,
+      baseUrl,
+      checkWatermark: (project, url, signal) => {
+        const loaderOf = loaders.of(() => project);
+        const layer = { project: project._id, input: watermarkInput(url), loaderOf };
+        return engine.checkLayer(layer, signal);
+      },
+      onChange: (project) => void parts.projects.apply(project),
+    },
+  });
+}
