@@ -2,6 +2,7 @@ import { maxWords } from './generated/parameters.ts';
 import { colourNames, maxSourceLength, rules } from './generated/rules.ts';
 import { canonicalName } from './read.ts';
 import type { Range, Rule } from './rule.ts';
+import type { Texts } from './write.ts';
 
 /** Plain decimal notation. */
 const decimal = /^-?\d{1,9}(?:\.\d{1,6})?$/;
@@ -65,8 +66,6 @@ function isAccepted(rule: Rule, text: string): boolean {
   if (kind !== undefined) return isOfKind[kind](text);
   return pattern === undefined || new RegExp(pattern).test(text);
 }
-
-type Texts = readonly (readonly [name: string, text: string])[];
 
 function optionError(texts: Texts): string | null {
   const known = new Set();

@@ -1,11 +1,11 @@
 export type { ImageFormat, SrcsetOptions } from './candidates.ts';
 export { defaultWidths, type ImageOptions } from './generated/parameters.ts';
 export type { ImageFacts } from './generated/schemas.ts';
-export {
-  createImageUrls,
-  type ImageUrls,
-  type ImageUrlsOptions,
-  type ParsedUrl,
-  type Picture,
-  type PictureOptions,
-} from './image-urls.ts';
+export { createImageUrls } from './image-urls.ts';
+export type {
+  ImageUrls,
+  ImageUrlsOptions,
+  ParsedUrl,
+  Picture,
+  PictureOptions,
+} from './interface.ts';

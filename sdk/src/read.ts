@@ -3,7 +3,7 @@ import { canonicalNames, flagName, type ImageOptions, textName } from './generat
 const ownName = /^(url|project|exp|sig)$/;
 
 /** The name of a parameter in options, for any of its names. */
-export const canonicalName = (spelling: string): string => canonicalNames.get(spelling) ?? spelling;
+export const canonicalName = (spelling: string): string => canonicalNames[spelling] ?? spelling;
 
 /** The source in the path of an image URL: unencoded if it starts with a scheme, else encoded as a whole. */
 const readSource = (path: string): string =>

@@ -14,8 +14,10 @@ export const textOf = (value: unknown): string =>
     ? value.map(textOf).join('_')
     : String(typeof value === 'number' ? Number(value.toFixed(6)) : value);
 
+export type Texts = readonly (readonly [name: string, text: string])[];
+
 /** The given options as texts, in one order for all URLs with the same ones. */
-export const textsOf = (options: object): (readonly [name: string, text: string])[] =>
+export const textsOf = (options: object): Texts =>
   Object.entries(options)
     .filter(([, value]) => value != null)
     .map(([name, value]) => [name, textOf(value)] as const)

@@ -118,7 +118,7 @@ export const parameters = {
       'neither, `cover` cuts the picture to the ratio, `contain` adds background to it, `fill` shortens one side, ' +
       'and `inside` and `outside` change nothing.',
     '16:9',
-    { aliases: ['aspect_ratio'], exampleWith: 'w=300' },
+    { exampleWith: 'w=300' },
   ),
   q: parameter(
     orWord(integer(1, 100), 'auto'),

@@ -111,7 +111,11 @@ export function parametersModule(): string {
   }
 
   /** The canonical names of parameters that have further names. */
-  export const canonicalNames: ReadonlyMap<string, string> = new Map(${literal(aliases)});
+  export const canonicalNames: Readonly<Record<string, string>> = {
+    // So that it has no other names.
+    __proto__: null as never,
+    ${aliases.map(([alias, name]) => `${alias}: '${name}',`).join('\n')}
+  };
 
   /** The parameters whose values are true or false. */
   export const flagName = /${named(({ schema }) => schema === flag.schema)}/;

@@ -154,7 +154,7 @@ t.test('Astro', async (t) => {
   await t.test('development keeps the service of Astro', async (t) => {
     const changes: object[] = [];
     const setup = (command: string) =>
-      imageDelivery({ baseUrl: 'a', project: 'p' }).hooks['astro:config:setup']({
+      imageDelivery({ baseUrl: 'https://a.example', project: 'p' }).hooks['astro:config:setup']({
         command,
         config: { site: 'https://shop.example.com' },
         updateConfig: (change) => changes.push(change),
@@ -167,7 +167,11 @@ t.test('Astro', async (t) => {
         image: {
           service: {
             entrypoint: '@image-delivery/sdk/astro',
-            config: { origin: 'https://shop.example.com', baseUrl: 'a', project: 'p' },
+            config: {
+              origin: 'https://shop.example.com',
+              baseUrl: 'https://a.example',
+              project: 'p',
+            },
           },
           breakpoints: defaultWidths,
         },

@@ -22,7 +22,11 @@ const signing = {
   validFor: 600,
   step: 600,
 };
-const bases = ['https://images.example.com', 'https://cdn.example.com/img', ''];
+const bases = [
+  'https://images.example.com',
+  'https://cdn.example.com/a/img/b',
+  'http://[::1]:3000',
+];
 const source = 'https://shop.example.com/a.jpg';
 
 /** @throws ServiceError as the service, for a URL below one of the bases */
@@ -124,19 +128,29 @@ t.test('a picture of a URL that a user has written is not signed', async (t) => 
   t.same(await createAsyncSigner(signing)(picture), picture);
 });
 
-t.test('invalid options are refused', async (t) => {
-  for (const change of [
-    { secret: '' },
-    { project: '' },
-    { baseUrl: undefined as unknown as string },
-    { validFor: 0 },
-    { validFor: Infinity },
-    { step: 0.5 },
-    { step: -1 },
-  ]) {
-    for (const create of [createSigner, createAsyncSigner]) {
-      t.throws(() => create({ ...signing, ...change }), TypeError);
+t.test(
+  'times that cannot be are refused at once, and the environment at the first use',
+  async (t) => {
+    for (const change of [{ validFor: 0 }, { validFor: Infinity }, { step: 0.5 }, { step: -1 }]) {
+      for (const create of [createSigner, createAsyncSigner]) {
+        t.throws(() => create({ ...signing, ...change }), TypeError);
+      }
     }
-  }
-  t.throws(() => createSignerOnEdge(), /createAsyncSigner/);
-});
+    const absent = undefined as unknown as string;
+    for (const change of [
+      { secret: '' },
+      { secret: absent },
+      { project: '' },
+      { baseUrl: absent },
+    ]) {
+      const [name = ''] = Object.keys(change);
+      const expected = { message: new RegExp(`^${name} is missing: `) };
+      const sign = createSigner({ ...signing, ...change });
+      t.throws(() => sign(source), expected);
+      t.throws(() => sign({ sources: [], img: { src: source, srcset: source } }), expected);
+      const signLater = createAsyncSigner({ ...signing, ...change });
+      await t.rejects(signLater(source), expected);
+    }
+    t.throws(() => createSignerOnEdge(), /createAsyncSigner/);
+  },
+);

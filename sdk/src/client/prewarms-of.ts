@@ -1,6 +1,6 @@
 import { maxVariantCharacters, maxVariants, variantNames } from '../generated/prewarm.ts';
 import type { PrewarmInput, PrewarmVariant } from '../generated/schemas.ts';
-import type { Picture } from '../image-urls.ts';
+import type { Picture } from '../interface.ts';
 import { readUrl } from '../read.ts';
 import { textOf } from '../write.ts';
 

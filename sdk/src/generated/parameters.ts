@@ -20,7 +20,7 @@ export interface ImageOptions {
    * `fill` shortens one side, and `inside` and `outside` change nothing.
    *
    * Accepts width:height, such as 16:9, or their quotient, a number from 0.01 to 100. Example: `ar:
-   * '16:9'`. In URLs also `aspect_ratio`.
+   * '16:9'`.
    */
   readonly ar?: number | `${number}:${number}` | undefined;
   /**
@@ -365,23 +365,24 @@ export interface ImageOptions {
 }
 
 /** The canonical names of parameters that have further names. */
-export const canonicalNames: ReadonlyMap<string, string> = new Map([
-  ['width', 'w'],
-  ['height', 'h'],
-  ['aspect_ratio', 'ar'],
-  ['quality', 'q'],
-  ['f', 'fmt'],
-  ['format', 'fmt'],
-  ['position', 'pos'],
-  ['gravity', 'pos'],
-  ['background', 'bg'],
-  ['b', 'bg'],
-  ['extract', 'crop'],
-  ['greyscale', 'grayscale'],
-  ['normalise', 'normalize'],
-  ['frame', 'page'],
-  ['a', 'animated'],
-]);
+export const canonicalNames: Readonly<Record<string, string>> = {
+  // So that it has no other names.
+  __proto__: null as never,
+  width: 'w',
+  height: 'h',
+  quality: 'q',
+  f: 'fmt',
+  format: 'fmt',
+  position: 'pos',
+  gravity: 'pos',
+  background: 'bg',
+  b: 'bg',
+  extract: 'crop',
+  greyscale: 'grayscale',
+  normalise: 'normalize',
+  frame: 'page',
+  a: 'animated',
+};
 
 /** The parameters whose values are true or false. */
 export const flagName =

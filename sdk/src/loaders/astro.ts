@@ -1,6 +1,8 @@
 import { candidatesOf, type SrcsetOptions } from '../candidates.ts';
 import { defaultWidths, type ImageOptions } from '../generated/parameters.ts';
-import { createImageUrls, type ImageUrlsOptions } from '../image-urls.ts';
+import { createImageUrls } from '../image-urls.ts';
+import type { ImageUrlsOptions } from '../interface.ts';
+import { checkSettings } from '../mistakes.ts';
 import { imageOptions } from './image-options.ts';
 
 /** An image as Astro gives it to a service: the properties of its component. */
@@ -169,8 +171,9 @@ export function imageDelivery(
     name: '@image-delivery/sdk',
     hooks: {
       'astro:config:setup': ({ command, config: { site }, updateConfig }) => {
-        if (command === 'dev') return;
         const config = { origin: site, ...settings };
+        checkSettings(config);
+        if (command === 'dev') return;
         updateConfig({
           image: { service: { entrypoint, config }, breakpoints: [...defaultWidths] },
         });

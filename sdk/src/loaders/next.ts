@@ -1,6 +1,7 @@
 import { candidatesOf } from '../candidates.ts';
 import type { ImageOptions } from '../generated/parameters.ts';
-import { createImageUrls, type ImageUrlsOptions } from '../image-urls.ts';
+import { createImageUrls } from '../image-urls.ts';
+import type { ImageUrlsOptions } from '../interface.ts';
 import { imageOptions } from './image-options.ts';
 
 export interface LoaderOptions

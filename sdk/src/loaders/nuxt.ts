@@ -1,4 +1,5 @@
-import { createImageUrls, type ImageUrlsOptions } from '../image-urls.ts';
+import { createImageUrls } from '../image-urls.ts';
+import type { ImageUrlsOptions } from '../interface.ts';
 import { type FrameworkOptions, imageOptions } from './image-options.ts';
 
 /** The modifiers of an image. Those without an attribute of `NuxtImg` are written in its `modifiers`. */

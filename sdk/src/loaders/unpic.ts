@@ -1,5 +1,6 @@
 import { candidatesOf, type SrcsetOptions } from '../candidates.ts';
-import { createImageUrls, type ImageUrlsOptions } from '../image-urls.ts';
+import { createImageUrls } from '../image-urls.ts';
+import type { ImageUrlsOptions } from '../interface.ts';
 import { type FrameworkOptions, imageOptions } from './image-options.ts';
 
 export type Operations = FrameworkOptions;

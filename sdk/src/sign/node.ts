@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
 import {
-  checkOptions,
+  checkTimes,
   expiry,
   type Signable,
   type Signer,
@@ -15,10 +15,10 @@ export { createAsyncSigner } from './web.ts';
  * A function that signs image URLs, srcsets and pictures of a project, for the `sign` of `createImageUrls`. It needs
  * Node. It signs every URL of the project that it gets: do not give it one that a user has written.
  *
- * @throws TypeError for options that cannot sign
+ * @throws TypeError for times that cannot be; the signer throws one for the other options, such as an absent secret
  */
 export function createSigner(options: SignerOptions): Signer {
-  checkOptions(options);
+  checkTimes(options);
   const signatureOf = (text: string): string =>
     createHmac('sha256', options.secret).update(text).digest('base64url');
   return <T extends Signable>(value: T): T => signed(value, options, expiry(options), signatureOf);

@@ -1,4 +1,5 @@
-import type { Picture } from '../image-urls.ts';
+import { baseUrlError, projectError } from '../base-url.ts';
+import type { Picture } from '../interface.ts';
 
 export interface SignerOptions {
   /** The `baseUrl` and the `project` of `createImageUrls`. URLs of others are not signed. */
@@ -32,18 +33,29 @@ export interface AsyncSigner {
   (value: Picture): Promise<Picture>;
 }
 
-/** @throws TypeError for options that cannot sign */
-export function checkOptions(options: SignerOptions): void {
-  const { baseUrl, project, secret, validFor, step = validFor } = options;
-  if (typeof baseUrl !== 'string') throw new TypeError('The baseUrl is missing.');
-  for (const [name, text] of Object.entries({ project, secret })) {
-    if (typeof text !== 'string' || text === '') throw new TypeError(`The ${name} is missing.`);
-  }
+/** @throws TypeError for times that cannot be */
+export function checkTimes({ validFor, step = validFor }: SignerOptions): void {
   for (const seconds of [validFor, step]) {
     if (!Number.isSafeInteger(seconds) || seconds < 1) {
       throw new TypeError('validFor and step must be whole seconds above 0.');
     }
   }
+}
+
+/**
+ * Checks what comes from the environment. It may be absent where a page is built, so it is checked when something is
+ * signed.
+ * @throws TypeError for options that cannot sign
+ */
+function checkEnvironment({ baseUrl, project, secret }: SignerOptions): void {
+  const hasSecret = typeof secret === 'string' && secret !== '';
+  const error =
+    baseUrlError(baseUrl) ??
+    projectError(project) ??
+    (hasSecret
+      ? null
+      : 'secret is missing: that of the project, which the server needs in its environment to sign.');
+  if (error !== null) throw new TypeError(error);
 }
 
 /** When a URL that is signed now expires, Unix seconds. */
@@ -77,6 +89,7 @@ function signerOf(
  * Signs the image URLs in a value.
  * @param exp when they expire, Unix seconds
  * @param signatureOf returns the signature of a text
+ * @throws TypeError for options that cannot sign
  */
 export function signed<T extends Signable>(
   value: T,
@@ -90,6 +103,7 @@ export function signed(
   exp: number,
   signatureOf: (text: string) => string,
 ): Signable {
+  checkEnvironment(options);
   const sign = signerOf(options, exp, signatureOf);
   if (typeof value === 'string') return sign(value);
   const { sources, img } = value;

@@ -1,6 +1,6 @@
 import {
   type AsyncSigner,
-  checkOptions,
+  checkTimes,
   expiry,
   type Signable,
   type SignerOptions,
@@ -19,22 +19,23 @@ function base64url(bytes: ArrayBuffer): string {
  * A function that signs image URLs, srcsets and pictures of a project by WebCrypto, for edge runtimes; see
  * `createSigner`.
  *
- * @throws TypeError for options that cannot sign
+ * @throws TypeError for times that cannot be; the signer rejects with one for the other options
  */
 export function createAsyncSigner(options: SignerOptions): AsyncSigner {
-  checkOptions(options);
+  checkTimes(options);
   const algorithm = { name: 'HMAC', hash: 'SHA-256' };
-  const imported = crypto.subtle.importKey('raw', utf8.encode(options.secret), algorithm, false, [
-    'sign',
-  ]);
+  const importKey = () =>
+    crypto.subtle.importKey('raw', utf8.encode(options.secret), algorithm, false, ['sign']);
+  let imported: ReturnType<typeof importKey> | undefined;
   async function sign<T extends Signable>(value: T): Promise<T> {
     const exp = expiry(options);
-    const key = await imported;
     const signatures = new Map<string, string>();
     signed(value, options, exp, (text) => {
       signatures.set(text, '');
       return '';
     });
+    imported ??= importKey();
+    const key = await imported;
     for (const text of signatures.keys()) {
       signatures.set(text, base64url(await crypto.subtle.sign('HMAC', key, utf8.encode(text))));
     }

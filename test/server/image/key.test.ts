@@ -71,7 +71,7 @@ t.test('equivalent queries have one key', async (t) => {
     'w=9 w=9&fit=fill w=9&fit=inside',
     'w=200&dpr=1 w=100&dpr=2',
     'w=160&ar=16:9 w=160&h=90 w=160&h=90&ar=3 h=90&ar=16:9',
-    'ar=1.5 ar=3:2 aspect_ratio=03.0:2 ar=1.5&dpr=2 ar=1.5&fit=cover',
+    'ar=1.5 ar=3:2 ar=03.0:2 ar=1.5&dpr=2 ar=1.5&fit=cover',
     'fit=inside fit=outside ar=1.5&fit=inside',
   ];
   const defaults = `flip=0 flop=false blur=0 trim=0 sharpen=false rotate=0 rotate=360 rotate=-360

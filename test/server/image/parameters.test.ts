@@ -24,7 +24,7 @@ t.test('values are read under canonical names and aliases', async (t) => {
     ['fmt=thumbhash&fp=0.25_0.5', { fmt: 'thumbhash', fp: { x: 0.25, y: 0.5 } }],
     ['ar=16:9', { ar: 16 / 9 }],
     ['ar=1.5', { ar: 1.5 }],
-    ['aspect_ratio=0.5:0.25', { ar: 2 }],
+    ['ar=0.5:0.25', { ar: 2 }],
     ['bg=ABC', { bg: '#aabbccff' }],
     ['b=abcd', { bg: '#aabbccdd' }],
     ['background=transparent', { bg: '#00000000' }],

@@ -1,0 +1,22 @@
+const example = 'https://images.example.com';
+
+/** What is wrong with the `baseUrl` of image URLs, in a sentence; null if nothing is. */
+export function baseUrlError(baseUrl: unknown): string | null {
+  if (baseUrl === undefined || baseUrl === null || baseUrl === '') {
+    return `baseUrl is missing: the address of the service, such as ${example}. An environment variable that is not set is undefined, in a browser also one without the prefix of the framework.`;
+  }
+  if (typeof baseUrl !== 'string' || !/^https?:\/\/[^/]/i.test(baseUrl) || !URL.canParse(baseUrl)) {
+    return `baseUrl must be an absolute http or https URL, such as ${example}, and is ${String(baseUrl).slice(0, 100)}.`;
+  }
+  if (/[?#]/.test(baseUrl)) return 'baseUrl must have no query and no fragment.';
+  const [, withoutImg] = /^(.*)\/img\/*$/i.exec(baseUrl) ?? [];
+  return withoutImg === undefined
+    ? null
+    : `baseUrl must not end with /img, which is added to it: write ${withoutImg}.`;
+}
+
+/** What is wrong with the `project` of image URLs, in a sentence; null if nothing is. */
+export const projectError = (project: unknown): string | null =>
+  typeof project === 'string' && project !== ''
+    ? null
+    : 'project is missing: the id of a project, such as prj_32gx1acb9wtykf3m.';
