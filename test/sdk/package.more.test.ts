@@ -153,6 +153,59 @@ t.test('the first picture of each page runs', async (t) => {
   }
 });
 
+t.test('the README has code for each framework that runs, and no links to files', async (t) => {
+  const readme = await readFile(join(rootPath, 'sdk/README.md'), 'utf8');
+  t.same(readme.match(/\]\((?!https:)[^)]*\)/g), null, 'npm shows it without the repository');
+  const blocks = [...readme.matchAll(/```(\w+)\n(.*?)```/gs)];
+  const codeOf = (start: string) => blocks.find(([, , code]) => code?.startsWith(start))?.[2] ?? '';
+  // What Nuxt and Astro add to a program; `npm run test:frameworks` builds the examples with them.
+  await mkdir(join(folder, 'node_modules/astro'), { recursive: true });
+  await writeFile(
+    join(folder, 'node_modules/astro/package.json'),
+    '{ "type": "module", "exports": { "./config": "./config.js" } }',
+  );
+  await writeFile(
+    join(folder, 'node_modules/astro/config.js'),
+    'export const defineConfig = (config) => config;',
+  );
+  for (const file of ['image-loader.js', 'next.config.js', 'nuxt.config.js', 'astro.config.js']) {
+    await write(file, codeOf(`// ${file}\n`));
+  }
+  await write(
+    'signed.js',
+    codeOf("import { createImageUrls } from '@image-delivery/sdk';\nimport"),
+  );
+  await write(
+    'frameworks.js',
+    `globalThis.defineNuxtConfig = (config) => config;
+    process.env.IMAGES_SECRET = 'a';
+    const of = async (file) => (await import(file)).default;
+    const { provider, options } = (await of('./nuxt.config.js')).image.providers.imageDelivery;
+    const astro = await of('./astro.config.js');
+    const updateConfig = ({ image }) => (astro.image = image);
+    astro.integrations[0].hooks['astro:config:setup']({ command: 'build', config: astro, updateConfig });
+    const service = await of(astro.image.service.entrypoint);
+    const coast = { src: '/_astro/coast.jpg', width: 1200, height: 800, format: 'jpg' };
+    await import('./signed.js');
+    console.log(JSON.stringify({
+      next: (await of('./image-loader.js'))({ src: '/coast.jpg', width: 640 }),
+      images: (await of('./next.config.js')).images,
+      nuxt: (await of(provider))().getImage('/coast.jpg', { ...options, modifiers: { width: 640 } }).url,
+      astro: service.getURL({ src: coast, width: 640 }, astro.image),
+    }));`,
+  );
+  const printed = await run(...node(join(app, 'frameworks.js')));
+  const { images, ...urls } = JSON.parse(printed.stdout);
+  t.match(images, { loader: 'custom', loaderFile: './image-loader.js' });
+  for (const [framework, url] of Object.entries(urls)) {
+    t.match(url, /^https:\/\/images\.example\.com\/img\/https%3A%2F%2Fshop.*&w=640$/, framework);
+  }
+  const page = codeOf('// app/page.jsx\n');
+  const react = { jsx: 'automatic', loader: { '.js': 'jsx' }, external: ['next/*', 'react/*'] };
+  const stdin = { contents: page, resolveDir: app, loader: 'jsx' };
+  t.match(await bundle('', { ...react, stdin }), /src:"\/coast\.jpg"/);
+});
+
 t.test('a production bundle is small and has no checks', async (t) => {
   const all = await bundle(`export { createImageUrls } from '${name}';`, forProduction);
   const bytes = gzipSync(all, { level: 9 }).length;
