@@ -1,18 +1,21 @@
 # syntax=docker/dockerfile:1
-# docker build -t image-delivery . && docker run -p 3000:3000 -v image-delivery:/data image-delivery
+# docker build -t image-delivery:0.1.0 . && docker run -p 3000:3000 -v image-delivery:/data image-delivery:0.1.0
 # Node 22 is the newest for which npm has uWebSockets.js: docs/http-engines.md.
 ARG NODE_VERSION=22
 # Releases of uWebSockets.js from v20.55 on need the glibc of trixie.
 ARG DEBIAN_VERSION=bookworm
+# Of the base image, such as @sha256:…: with it, builds at any time begin with the same files. docs/releasing.md.
+ARG NODE_DIGEST=
 
-FROM node:${NODE_VERSION}-${DEBIAN_VERSION}-slim AS build
+FROM node:${NODE_VERSION}-${DEBIAN_VERSION}-slim${NODE_DIGEST} AS build
 # A release by the authors of uWebSockets.js, such as v20.67.0, which they publish on GitHub only.
 ARG UWEBSOCKETS_RELEASE=
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
 COPY sdk/package.json sdk/
 RUN npm ci
-COPY tsconfig.json build.js bundle.js bundle-loader.cjs cli.js ./
+COPY tsconfig.json build.js bundle.js bundle-loader.cjs cli.js pack.js ./
+COPY README.md CHANGELOG.md LICENSE ./
 COPY contract contract
 COPY pool pool
 COPY store store
@@ -21,25 +24,34 @@ COPY server server
 COPY demo demo
 COPY bench bench
 COPY sdk/src sdk/src
-RUN node build.js && npm ci --omit=dev
+# The package of npm, with the code that this V8 has compiled, and what it depends on in the versions of the lock file.
+RUN node pack.js image-delivery --destination /tmp \
+    && cp dist/bundle/*.code packages/image-delivery/dist/bundle/ \
+    && cp package-lock.json .npmrc packages/image-delivery/
+WORKDIR /app/packages/image-delivery
 RUN if [ -n "$UWEBSOCKETS_RELEASE" ]; then \
-      npm install --no-save --omit=dev "uWebSockets.js@https://codeload.github.com/uNetworking/uWebSockets.js/tar.gz/refs/tags/$UWEBSOCKETS_RELEASE"; \
+      npm install --omit=dev \
+      && npm install --no-save --omit=dev "uWebSockets.js@https://codeload.github.com/uNetworking/uWebSockets.js/tar.gz/refs/tags/$UWEBSOCKETS_RELEASE"; \
+    else \
+      npm pkg set "dependencies.uws-pack=$(npm pkg get peerDependencies.uws-pack | tr -d '"')" \
+      && npm pkg delete peerDependencies peerDependenciesMeta \
+      && npm install --omit=dev; \
     fi \
     # 120 MB of binaries for other platforms and versions of Node.
     && find node_modules -name 'uws_*.node' \
-      ! -name "uws_$(node -p '[process.platform, process.arch, process.versions.modules].join("_")').node" -delete
+      ! -name "uws_$(node -p '[process.platform, process.arch, process.versions.modules].join("_")').node" -delete \
+    && rm package-lock.json .npmrc
 
-FROM node:${NODE_VERSION}-${DEBIAN_VERSION}-slim
+FROM node:${NODE_VERSION}-${DEBIAN_VERSION}-slim${NODE_DIGEST}
 # jemalloc keeps the memory of long-running image work constant; the front ends preload it.
 # hadolint ignore=DL3008
 RUN apt-get update \
     && apt-get install --yes --no-install-recommends libjemalloc2 \
     && rm -rf /var/lib/apt/lists/* \
-    && install -d -o node -g node /data
+    && install -d -o node -g node /data \
+    && ln -s /app/cli.js /usr/local/bin/image-delivery
 WORKDIR /app
-COPY --from=build /app/package.json ./
-COPY --from=build /app/node_modules node_modules
-COPY --from=build /app/dist dist
+COPY --from=build /app/packages/image-delivery ./
 # Only /data is written to; `docker run --read-only --tmpfs /tmp` works.
 ENV NODE_ENV=production SERVICE_DATA_DIR=/data
 VOLUME /data
@@ -51,7 +63,9 @@ STOPSIGNAL SIGTERM
 # change it, so nothing restarts a container that serves images.
 HEALTHCHECK --interval=15s --timeout=5s --start-period=30s --start-interval=1s \
     CMD ["node", "dist/server/health-check.js"]
-# The service and its worker; dist/server/main.js and dist/worker/main.js are one each. It is process 1
-# and handles SIGTERM: requests in progress are completed, which may take 30 s (`docker stop -t 40`, longer by
+# The command `start` is the service and its worker; `server` and `worker` are one each, and
+# `docker exec CONTAINER image-delivery admin --help` shows the administration. It is process 1 and handles
+# SIGTERM: requests in progress are completed, which may take 30 s (`docker stop -t 40`, longer by
 # SERVICE_DRAIN_DELAY_MS).
-CMD ["node", "dist/server/start.js"]
+ENTRYPOINT ["image-delivery"]
+CMD ["start"]

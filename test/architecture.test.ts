@@ -14,6 +14,8 @@ const folders: Readonly<Record<string, readonly string[]>> = {
   demo: ['contract', 'server', 'pool', 'store'],
   bench: ['contract', 'server', 'pool', 'store', 'demo'],
   sdk: [],
+  // And the file pack.js.
+  release: ['pack.js'],
   test: ['contract', 'server', 'pool', 'store', 'worker', 'demo', 'bench', 'sdk'],
 };
 /** Created by builds and runs. */
@@ -26,7 +28,6 @@ const topLevelFiles = new Set([
   'bundle-loader.cjs',
   'cli.js',
   'pack.js',
-  'release.js',
   'README.md',
   'CONTRIBUTING.md',
   'CHANGELOG.md',
