@@ -87,7 +87,17 @@ async function bundlePage(outDir) {
   });
 }
 
+/** A terminal shows nothing else for this time; the output of a program that others read stays as it is. */
+function announce() {
+  const what = { service: 'the service', test: 'the tests', sdk: 'the SDK' }[target];
+  const usually = isService ? ', which usually takes 10 to 40 s' : '';
+  const why = fs.existsSync(stampFile) ? 'the sources or packages have changed' : 'once';
+  process.stderr.write(`Compiling ${what}${usually} (${why}).\n`);
+}
+
 async function build(builtFrom) {
+  announce();
+  const begun = performance.now();
   const fresh = fs.mkdtempSync(join(root, freshPrefix));
   try {
     const status = compile(configFile, fresh) || (hasPage ? compile(page, fresh) : 0);
@@ -116,6 +126,7 @@ async function build(builtFrom) {
       if (!built.includes(relative(dist, file))) fs.rmSync(file, { force: true });
     }
     fs.writeFileSync(stampFile, stamp);
+    process.stderr.write(`Compiled in ${Math.round((performance.now() - begun) / 1_000)} s.\n`);
     return 0;
   } finally {
     fs.rmSync(fresh, { recursive: true, force: true });

@@ -155,7 +155,8 @@ export function openApiDocument(baseUrl: string): object {
       title: 'Image delivery',
       version: '1.0.0',
       summary: 'Transformed images, and the control plane of their projects.',
-      description: 'A self-hostable service that fetches, transforms, caches and delivers images.',
+      description:
+        'A self-hostable service that fetches, transforms, caches and delivers images. This version is that of the interface, not of the service: `getServiceVersion` tells that one.',
       license: { name: 'MIT', identifier: 'MIT' },
     },
     servers: [{ url: baseUrl }],

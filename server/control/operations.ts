@@ -11,6 +11,7 @@ import { projectOperations } from './resources/projects.ts';
 import { purgeOperations } from './resources/purges.ts';
 import { settingsOperations } from './resources/settings.ts';
 import { usageOperations } from './resources/usage.ts';
+import { versionOperations } from './resources/version.ts';
 
 export const controlPrefix = '/api/sdk/v1';
 
@@ -28,6 +29,7 @@ export const operations = {
   ...originOperations,
   ...presetOperations,
   ...layerOperations,
+  ...versionOperations,
 } as const satisfies Readonly<Record<string, Operation>>;
 
 export interface Match {

@@ -1,4 +1,5 @@
 import t from 'tap';
+import { version } from '../../contract/version.ts';
 import { createClientWith } from '../../sdk/src/client/client.ts';
 import { json, startDelivery } from '../service/service.ts';
 import { type Fault, refusal, startFaultyProxy } from './faulty-proxy.ts';
@@ -108,6 +109,8 @@ t.test('every operation succeeds, also through a failing proxy', async (t) => {
   t.same(await client.getProjectLayer({ projectId, layerName: 'badge' }), layer);
   t.same(await client.listProjectLayers({ projectId }), [layer]);
   t.same(await client.deleteProjectLayer({ projectId, layerName: 'badge' }), []);
+
+  t.match(await client.getServiceVersion(), { service: version, node: process.version });
 
   // Pages are in the order of ids, the whole list in that of creation.
   const listed = await client.listProjects();

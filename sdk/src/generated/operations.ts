@@ -144,4 +144,5 @@ export const operations = {
     path: '/projects/{projectId}/layers/{layerName}',
     result: 'layers',
   },
+  getServiceVersion: { method: 'GET', path: '/version', result: 'version' },
 } as const;

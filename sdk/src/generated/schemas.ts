@@ -661,6 +661,16 @@ export interface LayerInput {
   text?: LayerText | undefined;
 }
 
+/** What a report of a fault names. */
+export interface ServiceVersion {
+  /** The version of the service, not of this interface. */
+  service: string;
+  /** The version of Node.js. */
+  node: string;
+  /** The system and the architecture. */
+  platform: string;
+}
+
 /** Monitors rely on `ok`, `status`, `checks.database.ok` and the HTTP status. */
 export interface HealthStatus {
   ok: boolean;
@@ -1382,5 +1392,12 @@ export interface Operations {
     query: undefined;
     body: undefined;
     result: readonly Layer[];
+  };
+  /** Read the version of the service. For holders of a key only: no other response tells it. */
+  getServiceVersion: {
+    path: undefined;
+    query: undefined;
+    body: undefined;
+    result: ServiceVersion;
   };
 }

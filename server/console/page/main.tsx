@@ -112,7 +112,7 @@ interface PageProps {
 function Page({ route, session, history, description }: PageProps) {
   const [, page = '', id = '', segment = '', ...more] = route.path.split('/');
   const project = useProject(session, page === 'projects' ? id : '');
-  if (page === 'service') return <ServicePage history={history} />;
+  if (page === 'service') return <ServicePage history={history} api={session.api} />;
   if (page === '') {
     // A link to another project or picture resets the state.
     const { project = '', url = '' } = route.query;

@@ -1,12 +1,35 @@
+import { useEffect, useState } from 'preact/hooks';
 import { type Fact, FactList } from './facts.tsx';
 import { formatBytes, formatDuration, formatNumber } from './format.ts';
 import { Graph } from './graph.tsx';
 import { type HealthBody, type HealthHistory, openJobs, perSecond, stateOf } from './health.ts';
 import { FailureNotice } from './notice.tsx';
+import type { Api, ServiceVersion } from './service.ts';
 import { Title } from './title.tsx';
 
+interface ServicePageProps {
+  readonly history: HealthHistory;
+  /** Null without a key. */
+  readonly api: Api | null;
+}
+
+/** The version of the service, which it tells only with a key. */
+function useVersion(api: Api | null): ServiceVersion | null {
+  const [version, setVersion] = useState<ServiceVersion | null>(null);
+  useEffect(() => {
+    setVersion(null);
+    // The state of the service tells why it does not answer.
+    api?.('GET', '/version').then(
+      (body) => setVersion(body.version),
+      () => {},
+    );
+  }, [api]);
+  return version;
+}
+
 /** The state of the service, its queues and caches over the last minutes. */
-export function ServicePage({ history }: { readonly history: HealthHistory }) {
+export function ServicePage({ history, api }: ServicePageProps) {
+  const version = useVersion(api);
   const { samples, failure } = history;
   const health = samples.at(-1)?.health;
   return (
@@ -17,7 +40,7 @@ export function ServicePage({ history }: { readonly history: HealthHistory }) {
         <p class="quiet">Loading…</p>
       ) : (
         <>
-          <State health={health} history={history} />
+          <State health={health} history={history} version={version} />
           <h2>The last five minutes</h2>
           <div class="graphs">
             <Graphs history={history} health={health} />
@@ -28,7 +51,13 @@ export function ServicePage({ history }: { readonly history: HealthHistory }) {
   );
 }
 
-function State({ health, history }: { health: HealthBody; history: HealthHistory }) {
+interface StateProps {
+  readonly health: HealthBody;
+  readonly history: HealthHistory;
+  readonly version: ServiceVersion | null;
+}
+
+function State({ health, history, version }: StateProps) {
   const { reason, uptimeSeconds, checks } = health;
   const { word } = stateOf(history);
   const isKnown = history.failure === null;
@@ -39,6 +68,9 @@ function State({ health, history }: { health: HealthBody; history: HealthHistory
     ['Response time of the store', store, ''],
     ['Refused as too busy', formatNumber(checks.transformQueue.rejected), ''],
     ['Failed prewarm jobs', formatNumber(checks.prewarmQueue.failed), ''],
+    ...(version === null
+      ? []
+      : [['Version', `${version.service}, Node ${version.node}`, version.platform] as const]),
   ];
   return (
     <>

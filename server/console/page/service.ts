@@ -118,12 +118,20 @@ export interface UsageBody {
   readonly total: UsageFigures;
 }
 
+/** What runs. */
+export interface ServiceVersion {
+  readonly service: string;
+  readonly node: string;
+  readonly platform: string;
+}
+
 /** The fields of responses; each response has one of them, and what its headers refer to. */
 export interface ResponseBody {
   /** The query of the next page of a list; null for the last page. */
   readonly next: string | null;
   /** Relative to the URL of the request. */
   readonly location: string | null;
+  readonly version: ServiceVersion;
   readonly project: Project;
   readonly projects: readonly Project[];
   readonly prewarm: PrewarmStatus;
