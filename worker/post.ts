@@ -16,7 +16,7 @@ const maxHeaderBytes = 16_384;
  * A request that failed. Clients can read the message, so it has neither the URL, which may be a secret, nor an
  * address. The cause may have both.
  */
-export class PostFailed extends Error {
+class PostFailed extends Error {
   override readonly name = 'PostFailed';
 
   constructor(what: string, cause?: unknown) {

@@ -28,7 +28,7 @@ const retries = { firstMs: 5_000, maxMs: 3_600_000, attempts: 32 };
 const asked = { minMs: 1_000, maxMs: 60_000 };
 
 /** A webhook that cannot be sent, however often it is tried. */
-export class WebhookImpossible extends Error {
+class WebhookImpossible extends Error {
   override readonly name = 'WebhookImpossible';
 }
 

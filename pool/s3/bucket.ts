@@ -7,7 +7,7 @@ import { sign } from './sign.ts';
 import { readXml } from './xml.ts';
 
 /** The service responded with an error. */
-export class S3Error extends Error {
+class S3Error extends Error {
   override readonly name = 'S3Error';
   readonly status: number;
 

@@ -4,7 +4,7 @@ import { words } from './layer-fields.ts';
 import type { ParameterType } from './values.ts';
 
 /** The most layers of an image. */
-export const maxLayers = 10;
+const maxLayers = 10;
 
 const name = layerNamePattern.slice(1, -1);
 
