@@ -142,6 +142,7 @@ t.test('the demo runs the service, its worker and the workbench', async (t) => {
   const images = [...demo.stdout().matchAll(/http:\S+\/img\/\S+/g)].map(([url]) => url);
   t.equal(images.length, 4);
   for (const url of images) t.equal((await fetch(url)).status, 200, url);
+  t.match(await (await fetch(page)).text(), 'data-command="image-delivery"');
   const docs = await (await fetch(`${page}docs`)).text();
   const library = /[\w./-]+library\/swagger-ui\.js/.exec(docs)?.[0] ?? '';
   t.equal((await fetch(new URL(library, `${page}docs`))).status, 200, library);

@@ -1,4 +1,5 @@
 import type { ServiceError } from '../../contract/errors.ts';
+import { startedAs } from '../../contract/own-command.ts';
 import type { ConsolePictures } from '../../contract/settings/table.ts';
 
 /** The path of the pages' files; the next segment is the version of the files. */
@@ -71,11 +72,13 @@ export function indexPage(files: string, { project, urls }: ConsolePictures): st
   const head = `${sheets}
 <meta name="description" content="Transformed images: playground and console.">
 ${script(`${files}main.js`)}`;
+  const command = startedAs();
+  const ownCommand = command === undefined ? '' : ` data-command="${escapeHtml(command)}"`;
   return page(
     'Image delivery',
     files,
     head,
-    `<div id="app" data-project="${escapeHtml(project)}" data-pictures="${escapeHtml(urls.join(' '))}"></div>\n${needsScript}`,
+    `<div id="app" data-project="${escapeHtml(project)}" data-pictures="${escapeHtml(urls.join(' '))}"${ownCommand}></div>\n${needsScript}`,
   );
 }
 

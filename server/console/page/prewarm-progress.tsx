@@ -1,5 +1,6 @@
 import { countOf } from './format.ts';
 import { FailureNotice } from './notice.tsx';
+import { ownCommand } from './own-command.ts';
 import type { Api } from './service.ts';
 import { useProgress } from './use-progress.ts';
 
@@ -37,8 +38,9 @@ export function PrewarmProgress({ api, path, acceptedAt, images }: PrewarmProgre
       <FailureNotice failure={failure} />
       {waitsLong && (
         <p class="notice">
-          No worker takes the jobs, or all are busy. <code>npm start</code> runs one with the
-          service, <code>npm run start:worker</code> runs only a worker.
+          No worker takes the jobs, or all are busy. <code>{ownCommand('start', 'npm start')}</code>{' '}
+          runs one with the service, <code>{ownCommand('worker', 'npm run start:worker')}</code>{' '}
+          runs only a worker.
         </p>
       )}
     </div>

@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks';
 import { TextField } from './labelled.tsx';
 import { FailureNotice } from './notice.tsx';
+import { ownCommand } from './own-command.ts';
 import { moveFocus } from './route.ts';
 import type { Session } from './session.ts';
 import { Title } from './title.tsx';
@@ -21,7 +22,8 @@ export function SignIn({ session }: { readonly session: Session }) {
       <Title text="Sign in" />
       <p>
         Projects are managed with an API key. The service printed one at its first start;{' '}
-        <code>npm run admin -- keys create</code> creates others, also for one project or read-only.
+        <code>{ownCommand('admin', 'npm run admin --')} keys create</code> creates others, also for
+        one project or read-only.
       </p>
       <form onSubmit={submit}>
         <TextField
