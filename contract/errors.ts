@@ -88,6 +88,11 @@ const codesByStatus = {
   408: {
     request_timeout: image('Send the whole request without long pauses.'),
   },
+  409: {
+    prewarm_in_progress: control(
+      "Wait until the project's prewarming has ended, or send force=true, which cancels it.",
+    ),
+  },
   413: {
     source_too_large: image('Use a source with fewer bytes or pixels.'),
   },

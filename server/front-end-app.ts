@@ -115,7 +115,7 @@ function createControlPlane(
   onError: ControlPlaneEnvironment['onError'],
 ): ControlPlane {
   const { apiRateLimit, baseUrl, trustedProxies, purgeHookUrl, hookSecret, fonts } = settings;
-  const { db, keys, organisations, prewarms, projects, purges } = store;
+  const { db, keys, organisations, prewarms, projects, projectDocuments, purges } = store;
   return new ControlPlane({
     authentication: new Authentication(keys, organisations),
     rateLimit: new RateLimit(db, apiRateLimit),
@@ -124,6 +124,7 @@ function createControlPlane(
     onError,
     services: {
       projects,
+      projectDocuments,
       guard: engine.guard,
       queue,
       prewarms,

@@ -8,9 +8,11 @@ import { defaultOpsPort, type Settings } from '../contract/settings/table.ts';
 import { cannotListen } from '../contract/start-failure.ts';
 import { version } from '../contract/version.ts';
 import type { Store } from '../store/open.ts';
+import type { Project } from '../store/projects.ts';
 import { fontFolderFailure, originFolderFailure } from './check-folders.ts';
 import type { FrontEndStats, ToPrimary } from './cluster/channel.ts';
 import { MachineCoalescer } from './cluster/coalescer.ts';
+import { DeletedProjects } from './cluster/deleted-projects.ts';
 import { DeletionReports } from './cluster/deletion-reports.ts';
 import { DiskCacheIndex } from './cluster/disk-cache-index.ts';
 import { DiskPurges } from './cluster/disk-purges.ts';
@@ -288,8 +290,7 @@ class Primary {
         this.#knownFile?.changed();
         if (message.type === 'project-forgotten') return;
         this.#supervisor.broadcast(message, frontEnd);
-        this.#diskPurges.purge(message.project);
-        this.#sharedPurges?.purge(message.project);
+        this.#deleteImages(message.project);
         return;
       case 'projects-confirmed':
         this.#known.receive(message);
@@ -321,6 +322,12 @@ class Primary {
     this.#httpServer = chosen;
   }
 
+  /** Those that a project has purged, in the background. */
+  #deleteImages(project: Project): void {
+    this.#diskPurges.purge(project);
+    this.#sharedPurges?.purge(project);
+  }
+
   async #scanDiskCache(): Promise<void> {
     if (this.#settings.diskCacheBytes === 0) return;
     const index = this.#diskCacheIndex;
@@ -330,7 +337,8 @@ class Primary {
   }
 
   /** When the index has all files: otherwise their deletion would be reported too early. */
-  #continuePurges({ projects, purges: records }: Store): void {
+  #continuePurges({ projects, projectDocuments, purges: records }: Store): void {
+    const { signal } = this.#shutdown;
     void new OpenPurges({
       records,
       projects,
@@ -343,7 +351,14 @@ class Primary {
         else this.#diskPurges.purge(project);
         this.#sharedPurges?.purge(project, from);
       },
-      signal: this.#shutdown.signal,
+      signal,
+    }).start();
+    void new DeletedProjects({
+      projects,
+      documents: projectDocuments,
+      onDeleted: (project) => this.#deleteImages(project),
+      log: this.#log,
+      signal,
     }).start();
   }
 

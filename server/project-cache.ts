@@ -29,6 +29,10 @@ export interface ProjectCacheEnvironment extends ProjectEvents {
   readonly onOutage: (error: unknown | null) => void;
 }
 
+/** A deleted project is known for a day, so that every process learns of it as of other changes. */
+const unlessDeleted = (state: ProjectState): ProjectState | null =>
+  state.project.deletedAt == null ? state : null;
+
 interface Comparison {
   readonly changed: ReadonlySet<string>;
   readonly loaded: Promise<void>;
@@ -105,7 +109,9 @@ export class ProjectCache {
   find(id: string): ProjectState | null | Promise<ProjectState | null> {
     if (!isProjectId(id)) return null;
     const known = this.#states.use(id);
-    if (known !== undefined) return this.isConfirmed(known) ? known : this.#findConfirmed(id);
+    if (known !== undefined) {
+      return this.isConfirmed(known) ? unlessDeleted(known) : this.#findConfirmed(id);
+    }
     if (this.#states.isUnknown(id)) return null;
     if (this.isStoreDown) throw storeUnavailable();
     if (this.#lookups.size >= maxLookups) {
@@ -140,8 +146,8 @@ export class ProjectCache {
       await this.#confirm(id);
       known = this.#states.use(id);
     }
-    // It was deleted, or evicted.
-    return known ?? this.find(id);
+    // It was evicted, or has been deleted for a day.
+    return known === undefined ? this.find(id) : unlessDeleted(known);
   }
 
   /** Compares a project with the store, together with others. Resolves after the attempt. */

@@ -150,6 +150,13 @@ export class JobQueue {
     return { id: _id, fingerprint: data.fingerprint };
   }
 
+  /** The number of prewarm jobs of a project that wait or run. */
+  open(projectId: string): Promise<number> {
+    const isOpen = [{ nextRunAt: { $ne: null } }, { lockedAt: { $ne: null } }];
+    const ofProject = { name: prewarmJobName, 'data.projectId': projectId };
+    return withTimeout(this.#jobs.countDocuments({ ...ofProject, $or: isOpen }));
+  }
+
   /** Counts the jobs of a kind by indexes, which is fast enough to run every second. */
   async stats(name = prewarmJobName): Promise<QueueStats> {
     const now = new Date();

@@ -34,6 +34,7 @@ export class Keys {
 
   async ensureIndexes(): Promise<void> {
     await this.#collection.createIndex({ hash: 1 }, { unique: true });
+    await this.#collection.createIndex({ projectId: 1 });
   }
 
   /** Creates a key. The returned `secret` is not stored, so it cannot be read later. */

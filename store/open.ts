@@ -11,6 +11,7 @@ import { Keys } from './keys.ts';
 import { Organisations } from './organisations.ts';
 import { StoreUnavailable } from './outage.ts';
 import { Prewarms } from './prewarms.ts';
+import { ProjectDocuments } from './project-documents.ts';
 import { Projects } from './projects.ts';
 import { PurgeRecords } from './purge-records.ts';
 import { UsageRecords } from './usage.ts';
@@ -22,6 +23,7 @@ export interface Store {
   /** URL for other processes of this deployment; contains the credentials. */
   readonly url: string;
   readonly projects: Projects;
+  readonly projectDocuments: ProjectDocuments;
   readonly organisations: Organisations;
   readonly keys: Keys;
   readonly prewarms: Prewarms;
@@ -152,6 +154,7 @@ function createStore(
     url,
     db,
     projects: new Projects(db),
+    projectDocuments: new ProjectDocuments(db),
     organisations: new Organisations(db),
     keys: new Keys(db),
     prewarms: new Prewarms(db),

@@ -85,4 +85,6 @@ export interface Project extends ProjectSettings {
   readonly changedAt: Date;
   /** Incremented by every change. */
   readonly revision: number;
+  /** Absent while the project exists; then only its id, its organisation and its purges remain, for a day. */
+  readonly deletedAt?: Date | null;
 }

@@ -28,6 +28,9 @@ export {
   watermarkPositions,
 } from './project.ts';
 
+/** What an integration shows of a project, and the site that it is for. */
+export type ProjectIdentity = Pick<Project, 'name' | 'origin'>;
+
 export interface NewProject extends Pick<Project, 'orgId' | 'name' | 'origin' | 'allowedOrigins'> {
   /** Default: a new id. */
   readonly id?: string;
@@ -74,6 +77,34 @@ function namedField<P extends 'presets' | 'layers'>(parent: P, name: string): `$
   return `${parent}.${name}`;
 }
 
+/**
+ * The fields of a deleted project, and those that it does not have: nothing that a client has written. Without a host,
+ * processes of earlier releases deliver no images of it.
+ */
+const deletedFields = {
+  ...newProjectSettings,
+  name: '',
+  origin: '',
+  allowedOrigins: [],
+  requireSignedUrls: false,
+  signedUrlTtlSeconds: null,
+  signingSecret: null,
+} as const satisfies Partial<Project>;
+const removedFields = {
+  previousSigningSecret: '',
+  presets: '',
+  layers: '',
+  freshness: '',
+  origins: '',
+  limits: '',
+} as const satisfies { readonly [Field in keyof Project]?: '' };
+
+/** Part of every filter for projects that exist. Null also stands for a missing field. */
+const existing = { deletedAt: null } as const;
+
+/** As long as the records of purges, by which machines that were off find what they have to delete. */
+const keepDeletedSeconds = 24 * 60 * 60;
+
 /** More than the concurrent changes of one project, each of which may come before a purge. */
 const maxPurgeAttempts = 100;
 
@@ -91,6 +122,8 @@ export class Projects {
     await this.#collection.createIndex({ changePending: 1 });
     await this.#collection.createIndex({ changeNumber: 1 });
     await this.#collection.createIndex({ orgId: 1, _id: 1 });
+    const expireAfterSeconds = keepDeletedSeconds;
+    await this.#collection.createIndex({ deletedAt: 1 }, { expireAfterSeconds });
   }
 
   async create({ id: _id = newProjectId(), ...input }: NewProject): Promise<Project> {
@@ -117,11 +150,11 @@ export class Projects {
   }
 
   async find(id: string): Promise<Project | null> {
-    const found = await withTimeout(this.#collection.findOne({ _id: id }));
+    const found = await withTimeout(this.#collection.findOne({ _id: id, ...existing }));
     return found && withoutChange(found);
   }
 
-  /** Those that exist. */
+  /** Those that exist or were deleted during the last day. */
   async findAll(ids: readonly string[]): Promise<Project[]> {
     const found = this.#collection.find({ _id: { $in: [...ids] } });
     return (await withTimeout(found.toArray())).map(withoutChange);
@@ -130,7 +163,8 @@ export class Projects {
   /** The organisation of a project, which never changes; null for an unknown id. */
   async organisationOf(id: string): Promise<string | null> {
     const projection = { orgId: 1 };
-    const project = await withTimeout(this.#collection.findOne({ _id: id }, { projection }));
+    const filter = { _id: id, ...existing };
+    const project = await withTimeout(this.#collection.findOne(filter, { projection }));
     return project?.orgId ?? null;
   }
 
@@ -143,7 +177,7 @@ export class Projects {
     orgId: string | null = null,
     bounds: { readonly after?: string | null; readonly limit?: number } = {},
   ): AsyncGenerator<ListedProject[]> {
-    const filter = orgId === null ? {} : { orgId };
+    const filter = orgId === null ? existing : { ...existing, orgId };
     return pagesOf(this.#collection, { ...bounds, filter, projection: listed });
   }
 
@@ -156,7 +190,7 @@ export class Projects {
     return new ProjectChanges(this.#db);
   }
 
-  /** By id, of the projects that exist. */
+  /** By id, as `findAll`. */
   async revisionsOf(ids: readonly string[]): Promise<Map<string, number>> {
     if (ids.length === 0) return new Map();
     const found = this.#collection
@@ -169,6 +203,16 @@ export class Projects {
   /** Null for an unknown id, as in all methods below. */
   updateSettings(id: string, settings: Partial<ProjectSettings>): Promise<Project | null> {
     return this.#change(id, { $set: settings });
+  }
+
+  /** @param host is allowed from now on; null for none */
+  updateIdentity(
+    id: string,
+    identity: Partial<ProjectIdentity>,
+    host: string | null,
+  ): Promise<Project | null> {
+    const allowed = host === null ? {} : { $addToSet: { allowedOrigins: host } };
+    return this.#change(id, { $set: identity, ...allowed });
   }
 
   setFreshness(id: string, freshness: ProjectFreshness): Promise<Project | null> {
@@ -220,22 +264,27 @@ export class Projects {
    * @param now Unix ms
    * @throws StoreUnavailable when other changes of the project always come first
    */
-  async purge(
+  purge(
     id: string,
     tags: readonly string[] | null,
     now: () => number = Date.now,
   ): Promise<Project | null> {
-    for (let attempt = 1; attempt <= maxPurgeAttempts; attempt += 1) {
-      const project = await this.find(id);
-      if (project === null) return null;
-      const { revision } = project;
-      const purges = withPurge(project.purges, tags, now());
-      // A revision that is new also to processes that knew the project before a backup was restored.
-      const increment = Math.max(1, purges.last - revision);
-      const changed = await this.#change(id, { $set: { purges } }, { revision }, increment);
-      if (changed !== null) return changed;
-    }
-    throw new StoreUnavailable('the project changes all the time');
+    return this.#changeWithPurge(id, tags, now, {});
+  }
+
+  /**
+   * Deletes a project, and all of its images by the purge in the same update. What remains tells every process, until
+   * it expires.
+   */
+  delete(id: string, now: () => number = Date.now): Promise<Project | null> {
+    const $set = { ...deletedFields, deletedAt: new Date(now()) };
+    return this.#changeWithPurge(id, null, now, { $set, $unset: removedFields });
+  }
+
+  /** The projects that were deleted since a time. */
+  async deletedSince(time: Date): Promise<Project[]> {
+    const found = this.#collection.find({ deletedAt: { $gte: time } }, { batchSize: oneBatch });
+    return (await withTimeout(found.toArray())).map(withoutChange);
   }
 
   /** Creates a new secret, which invalidates all earlier signatures. */
@@ -274,6 +323,26 @@ export class Projects {
     });
   }
 
+  async #changeWithPurge(
+    id: string,
+    tags: readonly string[] | null,
+    now: () => number,
+    update: UpdateFilter<StoredProject>,
+  ): Promise<Project | null> {
+    for (let attempt = 1; attempt <= maxPurgeAttempts; attempt += 1) {
+      const project = await this.find(id);
+      if (project === null) return null;
+      const { revision } = project;
+      const purges = withPurge(project.purges, tags, now());
+      // A revision that is new also to processes that knew the project before a backup was restored.
+      const increment = Math.max(1, purges.last - revision);
+      const $set = { ...update.$set, purges };
+      const changed = await this.#change(id, { ...update, $set }, { revision }, increment);
+      if (changed !== null) return changed;
+    }
+    throw new StoreUnavailable('the project changes all the time');
+  }
+
   /**
    * @param condition further filter for the update
    * @param increment of the revision
@@ -286,7 +355,7 @@ export class Projects {
   ): Promise<Project | null> {
     const changed = await withTimeout(
       this.#collection.findOneAndUpdate(
-        { ...condition, _id: id },
+        { ...condition, ...existing, _id: id },
         {
           ...update,
           $set: { ...update.$set, ...markChange },

@@ -3,8 +3,8 @@ import type { Network } from '../../contract/networks.ts';
 import { withTimeout } from '../../store/deadline.ts';
 import { clientAddress, clientNetwork } from '../http/client-address.ts';
 import { errorResponse } from '../http/error-response.ts';
-import { csvHeaders, jsonHeaders } from '../http/headers.ts';
-import type { Headers, HttpRequest } from '../http/request.ts';
+import { csvHeaders, jsonHeaders, noContentHeaders } from '../http/headers.ts';
+import type { Headers, HttpRequest, HttpResponse } from '../http/request.ts';
 import { storeFailureOf, storeUnavailable } from '../store-failure.ts';
 import { type Authentication, authorise, readKey, requireProductAccess } from './authenticate.ts';
 import { InvalidJson, parseJson } from './json.ts';
@@ -80,12 +80,12 @@ export class ControlPlane {
       };
       const call = { key, path, input, query, page, accept, signal, locate };
       const answer = await operation.handle(call, services);
-      const isCsv = answer instanceof Csv;
       const links = answer instanceof List ? answer.headers : [];
+      const content = contentOf(operation, answer);
       request.respond({
         status: operation.status ?? 200,
-        headers: [...(isCsv ? csvHeaders : jsonHeaders), ...links, ...location, ...limitHeaders],
-        body: isCsv ? answer.text : jsonOf(operation, answer),
+        headers: [...content.headers, ...links, ...location, ...limitHeaders],
+        body: content.body,
       });
     } catch (error) {
       const failure = storeFailureOf(error);
@@ -99,9 +99,14 @@ export class ControlPlane {
   }
 }
 
-function jsonOf({ result: { field } }: Operation, answer: unknown): string {
-  if (answer instanceof List) return `{"${field}":[${answer.json}]}`;
-  return JSON.stringify({ [field]: answer });
+/** The body of a successful response, with the headers that describe it. */
+function contentOf({ result }: Operation, answer: unknown): Pick<HttpResponse, 'headers' | 'body'> {
+  if (result === null) return { headers: noContentHeaders, body: null };
+  if (answer instanceof Csv) return { headers: csvHeaders, body: answer.text };
+  const { field } = result;
+  const isList = answer instanceof List;
+  const json = isList ? `{"${field}":[${answer.json}]}` : JSON.stringify({ [field]: answer });
+  return { headers: jsonHeaders, body: json };
 }
 
 const invalid = (message: string) => new ServiceError('invalid_request', message);

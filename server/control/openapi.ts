@@ -1,4 +1,4 @@
-import { errorCatalogue } from '../../contract/errors.ts';
+import { type ErrorStatus, errorCatalogue } from '../../contract/errors.ts';
 import { controlErrors, errorResponses } from './error-responses.ts';
 import { healthSchema, readinessSchema } from './health-schema.ts';
 import { imagePaths } from './image-paths.ts';
@@ -10,6 +10,7 @@ import {
   headerComponents,
   linkHeader,
   locationHeader,
+  noContentHeaders,
   plainHeaders,
   rateLimitHeaders,
   readableHeaders,
@@ -32,7 +33,7 @@ const apiError = {
 /** In the order of the operations that use them. */
 const bodySchemas = Object.fromEntries(
   Object.values<Operation>(operations)
-    .flatMap(({ input, result }) => [input ?? [], result.schema].flat())
+    .flatMap(({ input, result }) => [input ?? [], result?.schema ?? []].flat())
     .flatMap(({ name, schema, parts = {} }) => [[name, schema], ...Object.entries(parts)]),
 );
 
@@ -46,7 +47,9 @@ const schemas = {
 
 const json = (schema: unknown, example?: unknown) => ({ 'application/json': { schema, example } });
 
-function successBody({ result, csv }: Operation): object {
+/** Undefined for 204. */
+function successBody({ result, csv }: Operation): object | undefined {
+  if (result === null) return undefined;
   const { field, isList, example } = result;
   const item = ref(result.schema.name);
   const schema = {
@@ -80,14 +83,22 @@ function parametersOf({ path, parameters = {}, query = {}, isPaged = false }: Op
 }
 
 /** Error statuses besides those of every operation. */
-const ownErrors = ({ method, path, input, query, isPaged }: Operation): (400 | 404)[] => [
+const ownErrors = ({
+  method,
+  path,
+  input,
+  query,
+  isPaged,
+  errors = [],
+}: Operation): ErrorStatus[] => [
   ...(method !== 'GET' || (input ?? query ?? isPaged) !== undefined ? [400 as const] : []),
   ...(path.includes('{projectId}') ? [404 as const] : []),
+  ...errors.map((code) => errorCatalogue[code].status),
 ];
 
 /** JSON omits the undefined fields. */
 function operationObject(id: string, operation: Operation): object {
-  const { summary, description, input, status = 200, isPaged, hasLocation } = operation;
+  const { summary, description, input, status = 200, result, isPaged, hasLocation } = operation;
   const parameters = parametersOf(operation);
   return {
     operationId: id,
@@ -101,7 +112,7 @@ function operationObject(id: string, operation: Operation): object {
       [status]: {
         description: 'Done.',
         headers: {
-          ...plainHeaders,
+          ...(result === null ? noContentHeaders : plainHeaders),
           ...rateLimitHeaders,
           ...(hasLocation && locationHeader),
           ...(isPaged && linkHeader),

@@ -1,3 +1,4 @@
+import type { ErrorCode } from '../../contract/errors.ts';
 import type { ApiKey } from '../../store/keys.ts';
 import type { List, PageQuery } from './list.ts';
 import type { NamedSchema, PathParameter, QueryParameter } from './schema.ts';
@@ -89,10 +90,13 @@ export interface Operation<Path extends string = string, Body = unknown, Answer 
   /** The client may ask for pages of the list. */
   readonly isPaged?: boolean;
   /** Default: 200. */
-  readonly status?: 201 | 202;
-  readonly result: Result<Answer>;
+  readonly status?: 201 | 202 | 204;
+  /** Null for a response without a body: 204. */
+  readonly result: Result<Answer> | null;
   /** The `Location` of the response says what becomes of the request. */
   readonly hasLocation?: true;
+  /** Codes of errors whose statuses not every operation has. */
+  readonly errors?: readonly ErrorCode[];
   /** An example, if the client may choose CSV. */
   readonly csv?: Csv;
   handle(call: Call<Path, Body>, services: Services): Promise<NoInfer<Answer> | List | Csv>;

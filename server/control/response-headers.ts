@@ -108,10 +108,16 @@ const noStore = {
   },
 };
 
-/** Headers of responses without an image. */
-export const plainHeaders = {
+/** Headers of 204. */
+export const noContentHeaders = {
   ...noStore,
-  ...references('Content-Length', 'X-Content-Type-Options', 'X-Request-Id'),
+  ...references('X-Content-Type-Options', 'X-Request-Id'),
+};
+
+/** Headers of other responses without an image. */
+export const plainHeaders = {
+  ...noContentHeaders,
+  ...references('Content-Length'),
 };
 
 /** Headers of responses to a valid key. */

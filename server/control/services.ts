@@ -4,6 +4,7 @@ import type { Callbacks } from '../../store/callbacks.ts';
 import type { JobQueue } from '../../store/jobs.ts';
 import type { Keyring } from '../../store/keyring.ts';
 import type { Prewarms } from '../../store/prewarms.ts';
+import type { ProjectDocuments } from '../../store/project-documents.ts';
 import type { Project, Projects } from '../../store/projects.ts';
 import type { PurgeHooks } from '../../store/purge-hooks.ts';
 import type { PurgeRecords } from '../../store/purge-records.ts';
@@ -15,7 +16,8 @@ import type { UsageRecorder } from '../usage/usage.ts';
 export interface Services {
   readonly projects: Projects;
   readonly guard: AddressGuard;
-  readonly queue: Pick<JobQueue, 'add'>;
+  readonly projectDocuments: Pick<ProjectDocuments, 'delete'>;
+  readonly queue: Pick<JobQueue, 'add' | 'open'>;
   readonly prewarms: Pick<Prewarms, 'add' | 'find'>;
   readonly purges: Pick<PurgeRecords, 'add' | 'find'>;
   /** Null when purges call no hook. */
@@ -30,7 +32,7 @@ export interface Services {
   readonly baseUrl: string;
   /** Fetches and decodes a watermark as image requests do; rejects when this fails. */
   readonly checkWatermark: (project: Project, url: URL, signal: AbortSignal) => Promise<void>;
-  /** Called right after every change. */
+  /** Called right after every change, also after a deletion. */
   readonly onChange: (project: Project) => void;
 }
 

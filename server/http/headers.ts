@@ -7,6 +7,12 @@ export const jsonHeaders: Headers = [
   ['x-content-type-options', 'nosniff'],
 ];
 
+/** The headers of a response without a body that must not be cached. */
+export const noContentHeaders: Headers = [
+  ['cache-control', 'no-store'],
+  ['x-content-type-options', 'nosniff'],
+];
+
 /** The headers of CSV with a header row (RFC 4180, 3) that must not be cached. */
 export const csvHeaders: Headers = [
   ['content-type', 'text/csv; charset=utf-8; header=present'],

@@ -248,8 +248,8 @@ export class Delivery {
       const purges = imagePurges(tags, latest);
       const freshness = imageFreshness(latest(), inputs);
       const result = await engine.get(key, { ...request, inputs, purges, freshness }, signal);
-      // Whether it was purged meanwhile is known when the project is confirmed.
-      await projects.find(project);
+      // Whether it was purged or deleted meanwhile is known when the project is confirmed.
+      if ((await projects.find(project)) === null) throw projectNotFound(project);
       if (purges.isCurrent()) return result;
     }
     throw new ServiceError(

@@ -119,13 +119,18 @@ export interface PurgedObjects {
  * The objects that the purges of a project after a number concern; a purge has the time of its number. Images with
  * a purged watermark are not among them.
  */
-export function purgedObjects({ _id, purges }: Project, since: number): PurgedObjects[] {
+export function purgedObjects(
+  { _id, purges, deletedAt = null }: Project,
+  since: number,
+): PurgedObjects[] {
   const { all = 0, sources = {} } = purges ?? {};
+  // No image of a deleted project is valid, also if it was written later.
+  const before = deletedAt === null ? all : Number.POSITIVE_INFINITY;
   const ofSources = Object.entries(sources).map(([tag, number]) => ({
     prefix: objectPrefix(_id, tag),
     before: number,
   }));
-  return [{ prefix: objectPrefix(_id), before: all }, ...ofSources].filter(
+  return [{ prefix: objectPrefix(_id), before }, ...ofSources].filter(
     ({ before }) => before > since,
   );
 }

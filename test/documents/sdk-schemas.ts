@@ -126,8 +126,14 @@ function operationType([id, operation]: readonly [string, Operation]): string {
       path: ${fields('path')};
       query: ${fields('query')};
       body: ${body};
-      result: ${result.isList ? `readonly ${result.schema.name}[]` : result.schema.name};
+      result: ${resultType(result)};
     };`;
+}
+
+function resultType(result: Operation['result']): string {
+  if (result === null) return 'undefined';
+  const { name } = result.schema;
+  return result.isList ? `readonly ${name}[]` : name;
 }
 
 /** The types of bodies, and those of the parameters and the result of each operation. */

@@ -26,7 +26,7 @@ export function operationsModule(): string {
       path,
       body: input && (input.isOptional ? 'optional' : 'required'),
       query: query && Object.keys(query),
-      result: result.field,
+      result: result?.field,
       isPaged,
       hasLocation,
     };
@@ -36,8 +36,8 @@ export function operationsModule(): string {
 
   /**
    * The operations of the control plane. \`path\` is below the prefix; \`result\` is the field of the response's
-   * body that has the value; with \`isPaged\` a list can be asked for in pages; with \`hasLocation\` the response's
-   * Location is the URL of the request's progress.
+   * body that has the value, and absent if there is no body; with \`isPaged\` a list can be asked for in pages; with
+   * \`hasLocation\` the response's Location is the URL of the request's progress.
    */
   export const operations = { ${rows.join('\n')} } as const;`;
 }

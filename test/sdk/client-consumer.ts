@@ -43,6 +43,8 @@ export async function consume(options: ClientOptions, images: ImageUrls): Promis
   const ok: boolean =
     (await client.getHealth()).ok && (await client.getReadiness({ signal })).ready;
 
+  (await client.deleteProject({ projectId, force: true })) satisfies undefined;
+
   // @ts-expect-error A field of the path is missing.
   await client.getProject({});
   // @ts-expect-error A field of the body is missing.
@@ -54,7 +56,7 @@ export async function consume(options: ClientOptions, images: ImageUrls): Promis
   // @ts-expect-error A wrong word.
   await client.updateProjectSettings({ projectId, defaultFit: 'squeeze' });
   // @ts-expect-error An operation that does not exist.
-  await client.deleteProject({ projectId });
+  await client.deleteProjects({ projectId });
   // @ts-expect-error The host is missing.
   await client.removeProjectDomain({ projectId });
   // @ts-expect-error It may be null.

@@ -35,8 +35,9 @@ t.test('every operation succeeds, also through a failing proxy', async (t) => {
   const client = new Proxy(createClientWith(options, stoppedClock()), {
     get(target, name, receiver) {
       called.add(String(name));
-      // A creation is repeated only after a refusal before it took effect.
-      proxy.faults.push(...(name === 'createProject' ? faults.slice(0, 1) : faults));
+      // A creation is repeated only after a refusal before it took effect; a deletion that took effect is not found.
+      const some = { createProject: 1, deleteProject: 2 }[String(name)];
+      proxy.faults.push(...faults.slice(0, some));
       return Reflect.get(target, name, receiver);
     },
   });
@@ -55,6 +56,8 @@ t.test('every operation succeeds, also through a failing proxy', async (t) => {
     [created],
   );
   t.match(await client.getProjectConfiguration({ projectId }), { projectId });
+  const name = 'My new shop';
+  t.same(await client.updateProject({ projectId, name }), { ...created, name });
   const changed = await client.updateProjectSettings({ projectId, defaultQuality: 70 });
   t.equal(changed.defaultQuality, 70);
 
@@ -117,6 +120,10 @@ t.test('every operation succeeds, also through a failing proxy', async (t) => {
   const ordered = listed.toSorted((a, b) => (a.id < b.id ? -1 : 1));
   t.same(await collected(client.iterate('listProjects')), ordered);
   t.same(await collected(client.iterate('listProjectPresets', { projectId })), []);
+
+  const deletion = client.deleteProject({ projectId, force: true }, { timeoutMs: 60_000 });
+  t.equal(await deletion, undefined);
+  await t.rejects(client.getProject({ projectId }), { status: 404, code: 'project_not_found' });
 
   t.match(await client.getHealth(), { ok: true, checks: { database: { ok: true } } });
   t.same(await client.getReadiness(), { ready: true, status: 'ready' });

@@ -16,6 +16,8 @@ export interface StoreLink {
   readonly lookups: readonly unknown[];
   /** Holds all bytes, also of new connections, like a stopped server. */
   hold(): void;
+  /** Holds all bytes from the first ones to the store that have all of these texts; resolves when there were some. */
+  holdAt(...texts: readonly string[]): Promise<void>;
   /** Forwards the held bytes and all further ones. */
   release(): void;
   /** Delays all further bytes in each direction. */
@@ -37,9 +39,11 @@ export async function storeLink(t: Test): Promise<StoreLink> {
   let open: Promise<void> = Promise.resolve();
   let release = () => {};
   let resetting = false;
-  const forward = (from: Socket, to: Socket) => {
+  let onSent = (_: Buffer) => {};
+  const forward = (from: Socket, to: Socket, isRequest: boolean) => {
     let sent: Promise<unknown> = Promise.resolve();
     from.on('data', (bytes) => {
+      if (isRequest) onSent(bytes);
       if (resetting) return void from.resetAndDestroy();
       const dueAt = Date.now() + delayMs;
       sent = sent
@@ -54,8 +58,8 @@ export async function storeLink(t: Test): Promise<StoreLink> {
       sockets.add(socket);
       socket.on('error', () => {}).on('close', () => sockets.delete(socket));
     }
-    forward(near, far);
-    forward(far, near);
+    forward(near, far, true);
+    forward(far, near, false);
     near.on('close', () => far.destroy());
     far.on('close', () => near.destroy());
   });
@@ -74,6 +78,15 @@ export async function storeLink(t: Test): Promise<StoreLink> {
       release = resolve;
     });
   };
+  const holdAt = (...texts: readonly string[]) =>
+    new Promise<void>((resolve) => {
+      onSent = (bytes) => {
+        if (!texts.every((text) => bytes.includes(text, 0, 'latin1'))) return;
+        onSent = () => {};
+        hold();
+        resolve();
+      };
+    });
   const cut = async () => {
     const closed = new Promise((done) => proxy.close(done));
     for (const socket of sockets) socket.destroy();
@@ -110,6 +123,7 @@ export async function storeLink(t: Test): Promise<StoreLink> {
     cut,
     mend: () => listen(linkPort),
     hold,
+    holdAt,
     release: () => release(),
     reset: (on) => {
       resetting = on;

@@ -167,6 +167,70 @@ t.test('layers are set and removed one by one', async (t) => {
   }
 });
 
+t.test('a new name or site is stored, and its host is allowed beside the others', async (t) => {
+  const { projects } = await testProjects(t);
+  const { _id } = await projects.create(newProject);
+  t.match(await projects.updateIdentity(_id, { name: 'New' }, null), {
+    name: 'New',
+    origin: newProject.origin,
+    allowedOrigins: newProject.allowedOrigins,
+  });
+  const origin = 'https://new.example/';
+  for (let i = 0; i < 2; i += 1) {
+    t.match(await projects.updateIdentity(_id, { origin }, 'new.example'), {
+      name: 'New',
+      origin,
+      allowedOrigins: [...newProject.allowedOrigins, 'new.example'],
+    });
+  }
+});
+
+t.test('a deleted project is found only by those who follow changes', async (t) => {
+  const { db, projects } = await testProjects(t);
+  const before = new Date();
+  const { _id, orgId } = await projects.create(newProject);
+  const { _id: other } = await projects.create({ ...newProject, orgId });
+  await projects.setPreset(_id, 'card', { w: 400 });
+  await projects.requireSignatures(_id, 600);
+  await projects.purge(_id, ['a'], () => 900);
+  const changes = projects.followChanges();
+  await changes.next();
+
+  const deleted = await projects.delete(_id, () => 1_000);
+  t.match(deleted, { _id, orgId, purges: { last: 1_000, all: 1_000, sources: {} } });
+  t.ok(
+    (await changes.next())?.some((one) => one._id === _id),
+    'it is a change like others',
+  );
+  t.same(await projects.findAll([_id]), [deleted]);
+  t.equal((await projects.revisionsOf([_id])).get(_id), deleted?.revision);
+  const stored = await db.collection<{ _id: string }>('projects').findOne({ _id });
+  t.notMatch(JSON.stringify(stored), /Shop|example|card|[\w-]{43}/, 'nothing of a client remains');
+
+  const again = await Promise.all([
+    projects.find(_id),
+    projects.organisationOf(_id),
+    projects.delete(_id),
+    projects.purge(_id, null),
+    projects.addHost(_id, 'a.example'),
+    projects.updateIdentity(_id, { name: 'x' }, null),
+  ]);
+  t.same(new Set(again), new Set([null]), 'it has no other change');
+  const ids = (listed: readonly { readonly _id: string }[]) => listed.map((one) => one._id);
+  t.same(ids(await projects.list()), [other]);
+  for await (const page of projects.pages(orgId)) t.same(ids(page), [other]);
+  t.same(await projects.deletedSince(before), []);
+  t.same(await projects.deletedSince(new Date(1_000)), [deleted]);
+  t.equal((await projects.find(other))?._id, other);
+});
+
+t.test('of concurrent deletions one succeeds', async (t) => {
+  const { projects } = await testProjects(t);
+  const { _id } = await projects.create(newProject);
+  const results = await Promise.all(Array.from({ length: 5 }, () => projects.delete(_id)));
+  t.equal(results.filter((one) => one !== null).length, 1);
+});
+
 t.test('a change of an unknown project does not create it', async (t) => {
   const { projects } = await testProjects(t);
   const id = 'prj_0000000000000000';

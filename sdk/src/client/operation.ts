@@ -11,8 +11,8 @@ export interface Operation {
   /** The names of the query's parameters. */
   readonly query: readonly string[];
   readonly hasBody: boolean;
-  /** The field of the response's body that has the result. */
-  readonly result: string;
+  /** The field of the response's body that has the result; null for a response without a body. */
+  readonly result: string | null;
   /** The result is a list, which can be asked for in pages. */
   readonly isPaged: boolean;
   readonly hasLocation: boolean;
@@ -24,7 +24,7 @@ interface Entry {
   readonly path: string;
   readonly query?: readonly string[];
   readonly body?: 'required' | 'optional';
-  readonly result: string;
+  readonly result?: string;
   readonly isPaged?: true;
   readonly hasLocation?: true;
 }
@@ -49,7 +49,7 @@ export const operationList = (): readonly Operation[] =>
       path,
       query: query ?? [],
       hasBody: body !== undefined,
-      result,
+      result: result ?? null,
       isPaged: isPaged ?? false,
       hasLocation: hasLocation ?? false,
     }),

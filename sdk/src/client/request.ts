@@ -86,7 +86,8 @@ function segment(operation: string, name: string, value: unknown): string {
 function readResult(operation: Operation, answer: Answer, connection: Connection): unknown {
   const { id, result, hasLocation } = operation;
   const { status, headers, text } = answer;
-  if (status >= 200 && status < 300) {
+  if (status === 204 && result === null) return undefined;
+  if (status >= 200 && status < 300 && result !== null) {
     const isCsv = /^text\/csv\b/i.test(headers.get('content-type') ?? '');
     if (id === 'getProjectUsage' && isCsv && text !== null) return text;
     const value = readObject(answer)?.[result];

@@ -101,6 +101,10 @@ export const errors = {
   source_not_found: { status: 404, hint: 'Check that the source URL opens in a browser.' },
   method_not_allowed: { status: 405, hint: 'Use one of the methods that the Allow header names.' },
   request_timeout: { status: 408, hint: 'Send the whole request without long pauses.' },
+  prewarm_in_progress: {
+    status: 409,
+    hint: "Wait until the project's prewarming has ended, or send force=true, which cancels it.",
+  },
   source_too_large: { status: 413, hint: 'Use a source with fewer bytes or pixels.' },
   source_unsupported: {
     status: 415,

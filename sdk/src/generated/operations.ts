@@ -4,13 +4,20 @@ export const controlPrefix = '/api/sdk/v1';
 
 /**
  * The operations of the control plane. `path` is below the prefix; `result` is the field of the response's
- * body that has the value; with `isPaged` a list can be asked for in pages; with `hasLocation` the response's
- * Location is the URL of the request's progress.
+ * body that has the value, and absent if there is no body; with `isPaged` a list can be asked for in pages; with
+ * `hasLocation` the response's Location is the URL of the request's progress.
  */
 export const operations = {
   listProjects: { method: 'GET', path: '/projects', result: 'projects', isPaged: true },
   createProject: { method: 'POST', path: '/projects', body: 'required', result: 'project' },
   getProject: { method: 'GET', path: '/projects/{projectId}', result: 'project' },
+  updateProject: {
+    method: 'PATCH',
+    path: '/projects/{projectId}',
+    body: 'required',
+    result: 'project',
+  },
+  deleteProject: { method: 'DELETE', path: '/projects/{projectId}', query: ['force'] },
   getProjectConfiguration: {
     method: 'GET',
     path: '/projects/{projectId}/configuration',

@@ -55,6 +55,14 @@ export interface CreateProjectInput {
   allowedOrigins?: readonly string[] | undefined;
 }
 
+/** The fields to change, at least one. */
+export interface UpdateProjectInput {
+  /** 1 to 80 characters. */
+  name?: string | undefined;
+  /** The site's http or https address; its host is allowed. */
+  origin?: string | undefined;
+}
+
 /** The configuration that an integration needs to build delivery URLs. */
 export interface ProjectConfiguration {
   /** `prj_` and 16 base-36 characters. */
@@ -1008,6 +1016,7 @@ export interface ApiError {
     | 'source_not_found'
     | 'method_not_allowed'
     | 'request_timeout'
+    | 'prewarm_in_progress'
     | 'source_too_large'
     | 'source_unsupported'
     | 'range_not_satisfiable'
@@ -1059,6 +1068,37 @@ export interface Operations {
     query: undefined;
     body: undefined;
     result: Project;
+  };
+  /**
+   * Change the name or the site. Changes the sent fields, at least one. The host of a new site is
+   * allowed; that of the old one stays allowed until it is removed.
+   */
+  updateProject: {
+    path: {
+      /** `prj_` and 16 base-36 characters. */
+      projectId: string;
+    };
+    query: undefined;
+    body: UpdateProjectInput;
+    result: Project;
+  };
+  /**
+   * Delete a project. Deletes the project with its keys, presets, layers, private origins, signing
+   * secrets, waiting callbacks, usage and cached images. At most 2 seconds later every process that
+   * reaches the store answers 404 to its image URLs. It cannot be undone, and a repeated call is
+   * answered with 404. Refused while prewarming waits or runs, unless `force` cancels it.
+   */
+  deleteProject: {
+    path: {
+      /** `prj_` and 16 base-36 characters. */
+      projectId: string;
+    };
+    query: {
+      /** true also deletes a project whose prewarming waits or runs. */
+      force?: boolean | undefined;
+    };
+    body: undefined;
+    result: undefined;
   };
   /**
    * Read the delivery configuration. Delivery URLs, transform defaults, the source allowlist and the

@@ -6,7 +6,7 @@ import { singleParameter } from '../query.ts';
 import { type BodyOf, closed, hostText, named } from '../schema.ts';
 import { changed, findProject, type Services } from '../services.ts';
 import { rejectInvalid } from '../validation-messages.ts';
-import { maxHosts, tooManyHosts } from './projects.ts';
+import { requireRoom } from './projects.ts';
 
 const host = {
   ...hostText,
@@ -53,11 +53,7 @@ export const domainOperations = {
 async function addHost(services: Services, id: string, text: string) {
   const result = readAllowedHost(text, services.guard);
   if ('error' in result) return rejectInvalid([`host ${result.error}`]);
-  // Concurrent calls may exceed the limit by a few hosts, which does no harm.
-  const { allowedOrigins } = await findProject(services, id);
-  if (allowedOrigins.length >= maxHosts && !allowedOrigins.includes(result.host)) {
-    rejectInvalid([tooManyHosts]);
-  }
+  requireRoom(await findProject(services, id), result.host);
   return changed(services, id, await services.projects.addHost(id, result.host));
 }
 

@@ -1,7 +1,7 @@
 import { ServiceError } from '../../../contract/errors.ts';
 import type { AddressGuard } from '../../../pool/source/guard.ts';
 import { prewarmIdPattern } from '../../../store/identifiers.ts';
-import { type QueuedJob, QueueFull } from '../../../store/jobs.ts';
+import { type JobQueue, type QueuedJob, QueueFull } from '../../../store/jobs.ts';
 import type { Project } from '../../../store/projects.ts';
 import { isAllowedHost } from '../../image/access.ts';
 import { readCallback } from '../callback.ts';
@@ -211,7 +211,9 @@ export async function findPrewarm(
  *   layer_not_found; prewarm_queue_full
  */
 export async function queuePrewarm(
-  services: Pick<Services, 'guard' | 'queue' | 'prewarms' | 'callbacks'>,
+  services: Pick<Services, 'guard' | 'prewarms' | 'callbacks'> & {
+    readonly queue: Pick<JobQueue, 'add'>;
+  },
   project: Project,
   input: PrewarmInput,
 ): Promise<{ readonly id: string; readonly receipt: BodyOf<typeof receipt> }> {

@@ -1,22 +1,27 @@
-import { Semaphore } from '../../../pool/source/semaphore.ts';
-import { isProjectId } from '../../../store/identifiers.ts';
-import type { ApiKey } from '../../../store/keys.ts';
+import type { AddressGuard } from '../../../pool/source/guard.ts';
 import type { Project } from '../../../store/projects.ts';
 import { readAllowedHost, readUrl, urlRule } from '../hosts-and-urls.ts';
-import { List, type PageQuery } from '../list.ts';
 import { listOf, one, operation } from '../operation.ts';
-import { type ProjectBody, project, projectBody } from '../project-body.ts';
+import { project, projectBody } from '../project-body.ts';
 import { type BodyOf, hostText, named, uri } from '../schema.ts';
-import { findProject, type Services } from '../services.ts';
+import { changed, findProject, type Services } from '../services.ts';
 import { rejectInvalid } from '../validation-messages.ts';
+import { deleteProject, readForce } from './project-deletion.ts';
+import { listProjects } from './project-list.ts';
+
+const name = { type: 'string', minLength: 1, maxLength: 80 } as const;
+const origin = {
+  ...uri,
+  description: "The site's http or https address; its host is allowed.",
+} as const;
 
 export const createProjectInput = named(
   'CreateProjectInput',
   {
     type: 'object',
     properties: {
-      name: { type: 'string', minLength: 1, maxLength: 80 },
-      origin: { ...uri, description: "The site's http or https address; its host is allowed." },
+      name,
+      origin,
       allowedOrigins: {
         type: 'array',
         items: hostText,
@@ -31,6 +36,18 @@ export const createProjectInput = named(
     origin: 'https://shop.example.com/',
     allowedOrigins: ['*.cdn.example.com'],
   },
+);
+
+export const updateProjectInput = named(
+  'UpdateProjectInput',
+  {
+    type: 'object',
+    description: 'The fields to change, at least one.',
+    properties: { name, origin },
+    minProperties: 1,
+    additionalProperties: false,
+  },
+  { name: 'My new shop' },
 );
 
 export const projectOperations = {
@@ -64,11 +81,63 @@ export const projectOperations = {
     result: one('project', project),
     handle: async ({ path }, services) => projectBody(await findProject(services, path.projectId)),
   }),
+  updateProject: operation({
+    method: 'PATCH',
+    path: '/projects/{projectId}',
+    summary: 'Change the name or the site',
+    description:
+      'Changes the sent fields, at least one. The host of a new site is allowed; that of the old one stays allowed until it is removed.',
+    input: updateProjectInput,
+    result: one('project', project),
+    handle: async ({ path, input }, services) =>
+      projectBody(await updateProject(services, path.projectId, input)),
+  }),
+  deleteProject: operation({
+    method: 'DELETE',
+    path: '/projects/{projectId}',
+    summary: 'Delete a project',
+    description:
+      'Deletes the project with its keys, presets, layers, private origins, signing secrets, waiting callbacks, usage and cached images. At most 2 seconds later every process that reaches the store answers 404 to its image URLs. It cannot be undone, and a repeated call is answered with 404. Refused while prewarming waits or runs, unless `force` cancels it.',
+    query: {
+      force: {
+        description: 'true also deletes a project whose prewarming waits or runs.',
+        schema: { type: 'boolean' },
+        example: true,
+      },
+    },
+    status: 204,
+    result: null,
+    errors: ['prewarm_in_progress'],
+    handle: ({ path, query }, services) =>
+      deleteProject(services, path.projectId, { force: readForce(query) }),
+  }),
 };
 
 /** Bounded, because every image request searches the list. */
 export const maxHosts = 1_000;
 export const tooManyHosts = `allowedOrigins must not have more than ${maxHosts} hosts`;
+
+/**
+ * Concurrent calls may exceed the limit by a few hosts, which does no harm.
+ * @throws ServiceError invalid_request
+ */
+export function requireRoom({ allowedOrigins }: Project, host: string): void {
+  if (allowedOrigins.length >= maxHosts && !allowedOrigins.includes(host)) {
+    rejectInvalid([tooManyHosts]);
+  }
+}
+
+/** The host of a site, or what is wrong with its address. */
+function readSite(
+  text: string,
+  guard: AddressGuard,
+): { readonly host: string } | { readonly error: string } {
+  const host = readUrl(text)?.hostname;
+  if (host === undefined) return { error: `origin ${urlRule}` };
+  if (host.startsWith('*')) return { error: 'the host of origin must be one host' };
+  const result = readAllowedHost(host, guard);
+  return 'error' in result ? { error: `the host of origin ${result.error}` } : result;
+}
 
 /** @throws ServiceError invalid_request */
 export async function createProject(
@@ -81,116 +150,29 @@ export async function createProject(
   if (allowedOrigins.length > maxHosts) rejectInvalid([tooManyHosts]);
   const errors: string[] = [];
   const hosts = new Set<string>();
-  const read = (text: string, field: string) => {
+  const site = readSite(origin, guard);
+  if ('error' in site) errors.push(site.error);
+  else hosts.add(site.host);
+  for (const [index, text] of allowedOrigins.entries()) {
     const result = readAllowedHost(text, guard);
-    if ('error' in result) errors.push(`${field} ${result.error}`);
+    if ('error' in result) errors.push(`allowedOrigins[${index}] ${result.error}`);
     else hosts.add(result.host);
-  };
-  const host = readUrl(origin)?.hostname;
-  if (host === undefined) errors.push(`origin ${urlRule}`);
-  else if (host.startsWith('*')) errors.push('the host of origin must be one host');
-  else read(host, 'the host of origin');
-  for (const [index, text] of allowedOrigins.entries()) read(text, `allowedOrigins[${index}]`);
+  }
   if (hosts.size > maxHosts) errors.push(tooManyHosts);
   rejectInvalid(errors);
   return projects.create({ orgId, name, origin, allowedOrigins: [...hosts] });
 }
 
-/** Bounded, because a whole list is in memory. */
-const maxListBytes = 16_000_000;
-/** A page ends early with the project that exceeds it: the hosts of a project may take 250 KB. */
-const maxPageBytes = 2_000_000;
-/** Read at once for a page, of which they may be the most. */
-const maxReadProjects = 50;
-const tooManyProjects =
-  'the projects are too many for one response: request pages, such as ?limit=100, and follow the Link header';
-
-/**
- * One after the other, so that the projects of few are in memory. A slow client does not keep the others waiting:
- * responses that are being sent are not counted, and only the rate limit of the keys and the limit of connections
- * bound them.
- */
-const wholeLists = new Semaphore(1);
-/** Few at a time for the same reason. They do not wait for whole lists, which take longer. */
-const pages = new Semaphore(2);
-
-type Stored = Pick<Services, 'projects'>;
-
-/**
- * The projects that a key can access.
- * @param page in the order of the ids; null for all of them
- * @param signal aborts when the client disconnects
- * @throws ServiceError invalid_request for too many projects
- */
-export async function listProjects(
-  { projects }: Stored,
-  { projectId, allOrganisations, orgId }: ApiKey,
-  page: PageQuery | null,
-  signal: AbortSignal,
-): Promise<List> {
-  if (page !== null && page.cursor !== null && !isProjectId(page.cursor)) {
-    rejectInvalid(['cursor must be that of a Link header']);
-  }
-  const idOf = ({ id }: ProjectBody) => id;
-  if (projectId !== null) {
-    const project = await projects.find(projectId);
-    return List.of(project === null ? [] : [projectBody(project)], idOf, page);
-  }
-  const organisation = allOrganisations ? null : orgId;
-  const leave = await (page === null ? wholeLists : pages).enter(signal);
-  try {
-    return page === null
-      ? await readAll({ projects }, organisation, signal)
-      : await readPage({ projects }, organisation, page, signal);
-  } finally {
-    leave();
-  }
-}
-
-/** By id. */
-async function readPage(
-  { projects }: Stored,
-  organisation: string | null,
-  { limit, cursor }: PageQuery,
-  signal: AbortSignal,
-): Promise<List> {
-  const texts: string[] = [];
-  let bytes = 0;
-  let last = cursor;
-  // One more, which tells that there is a next page.
-  const bounds = { after: cursor, limit: Math.min(limit + 1, maxReadProjects) };
-  for await (const read of projects.pages(organisation, bounds)) {
-    signal.throwIfAborted();
-    for (const project of read) {
-      if (texts.length === limit || bytes > maxPageBytes) {
-        return new List(texts.join(), { limit, cursor: last });
-      }
-      const json = JSON.stringify(projectBody(project));
-      bytes += Buffer.byteLength(json) + 1;
-      texts.push(json);
-      last = project._id;
-    }
-  }
-  return new List(texts.join());
-}
-
-/** By date of creation. */
-async function readAll(
-  { projects }: Stored,
-  organisation: string | null,
-  signal: AbortSignal,
-): Promise<List> {
-  const texts: { readonly createdAt: number; readonly json: string }[] = [];
-  let bytes = 0;
-  for await (const page of projects.pages(organisation)) {
-    signal.throwIfAborted();
-    for (const project of page) {
-      const json = JSON.stringify(projectBody(project));
-      bytes += Buffer.byteLength(json) + 1;
-      texts.push({ createdAt: project.createdAt.getTime(), json });
-    }
-    if (bytes > maxListBytes) rejectInvalid([tooManyProjects]);
-  }
-  texts.sort((a, b) => a.createdAt - b.createdAt);
-  return new List(texts.map(({ json }) => json).join());
+/** @throws ServiceError invalid_request, project_not_found */
+export async function updateProject(
+  services: Pick<Services, 'projects' | 'guard' | 'onChange'>,
+  id: string,
+  { name, origin }: BodyOf<typeof updateProjectInput>,
+): Promise<Project> {
+  const identity = { ...(name !== undefined && { name }), ...(origin !== undefined && { origin }) };
+  const site = origin === undefined ? { host: null } : readSite(origin, services.guard);
+  if ('error' in site) return rejectInvalid([site.error]);
+  const { host } = site;
+  if (host !== null) requireRoom(await findProject(services, id), host);
+  return changed(services, id, await services.projects.updateIdentity(id, identity, host));
 }

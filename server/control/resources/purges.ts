@@ -1,4 +1,6 @@
+import type { ObjectId } from 'mongodb';
 import { sourceTag } from '../../../pool/inputs.ts';
+import type { Project } from '../../../store/projects.ts';
 import { isAllowedHost } from '../../image/access.ts';
 import { cdnProjectTag, cdnSourceTag } from '../../image/image-purges.ts';
 import { readCallback } from '../callback.ts';
@@ -144,7 +146,7 @@ export async function purgeImages(
   id: string,
   input: BodyOf<typeof purgeInput>,
 ): Promise<Purged> {
-  const { projects, purges, purgeHooks } = services;
+  const { projects, purges } = services;
   const project = await findProject(services, id);
   if (input.all === false) rejectInvalid(['all must be true']);
   if (input.all && input.sources) rejectInvalid(['either sources or all is allowed, not both']);
@@ -165,21 +167,41 @@ export async function purgeImages(
   rejectInvalid(errors);
   const all = input.sources === undefined;
   const addCallback = await readCallback(input.callbackUrl, 'purge', id, services);
-  const projectTag = cdnProjectTag(id);
-  const cdnTags = all
-    ? [projectTag]
-    : [...sources.values()].map((source) => cdnSourceTag(id, source));
-  const hook = await purgeHooks?.hold({ projectId: id, tags: cdnTags }, projectTag);
-  const purged = changed(services, id, await projects.purge(id, all ? null : [...sources.keys()]));
-  // The purge is in effect: from here on it must not fail. Without this, its hook is called later.
-  if (hook !== undefined) await purgeHooks?.confirm(hook).catch(() => {});
+  const { purged, hook } = await purgeWith(services, id, {
+    tags: all ? [cdnProjectTag(id)] : [...sources.values()].map((url) => cdnSourceTag(id, url)),
+    change: () => projects.purge(id, all ? null : [...sources.keys()]),
+  });
   const sourceCount = sources.size;
   const number = purged.purges?.last ?? 0;
   const remember = async (): Promise<string> => {
     const purgeId = String(number);
-    await purges.add({ projectId: id, number, sourceCount, hook: hook ?? null });
+    await purges.add({ projectId: id, number, sourceCount, hook });
     await addCallback(purgeId);
     return purgeId;
   };
   return { id: await remember().catch(() => null), receipt: { accepted: true, sourceCount } };
+}
+
+/** What purges images, and the tags that they have in CDNs. */
+interface PurgingChange {
+  readonly tags: readonly string[];
+  readonly change: () => Promise<Project | null>;
+}
+
+/**
+ * Makes a change of a project that purges images, and tells the CDN. After it, the purge is in effect, and what
+ * follows must not fail.
+ * @throws ServiceError project_not_found
+ */
+export async function purgeWith(
+  services: Pick<Services, 'purgeHooks' | 'onChange'>,
+  projectId: string,
+  { tags, change }: PurgingChange,
+): Promise<{ readonly purged: Project; readonly hook: ObjectId | null }> {
+  const { purgeHooks } = services;
+  const hook = (await purgeHooks?.hold({ projectId, tags }, cdnProjectTag(projectId))) ?? null;
+  const purged = changed(services, projectId, await change());
+  // If this fails, the hook is called later.
+  if (hook !== null) await purgeHooks?.confirm(hook).catch(() => {});
+  return { purged, hook };
 }

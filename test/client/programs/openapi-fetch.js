@@ -132,12 +132,22 @@ export async function drive(baseUrl, key, source) {
   });
   if (!(facts.data instanceof Object) || !('output' in facts.data)) throw new Error('no facts');
 
+  const renamed = must(
+    await client.PATCH('/api/sdk/v1/projects/{projectId}', { params, body: { name: 'Old shop' } }),
+  );
+  const deletion = await client.DELETE('/api/sdk/v1/projects/{projectId}', {
+    params: { ...params, query: { force: true } },
+  });
+  if (deletion.response.status !== 204) throw new Error(deletion.error?.code);
+
   const { error } = await client.GET('/api/sdk/v1/projects/{projectId}', {
     params: { path: { projectId: 'prj_0000000000000000' } },
   });
   const { data: health } = await client.GET('/api/health');
 
   // Each type is compared with the one that this program expects.
+  /** @type {string} */
+  const newName = renamed.project.name;
   /** @type {number | null} */
   const maxWidth = changed.project.maxWidth;
   /** @type {string[]} */
@@ -160,6 +170,7 @@ export async function drive(baseUrl, key, source) {
     id: project.id,
     listed: projects.map(({ id }) => id),
     name: read.project.name,
+    newName,
     maxWidth,
     fit,
     template: configuration.transformUrlTemplate,

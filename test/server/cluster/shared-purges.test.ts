@@ -61,6 +61,13 @@ t.test('the objects of a purged source are deleted, and no others', async (t) =>
   t.same(purges.totals, { objects: 20, failed: 0 });
 });
 
+t.test('a deleted project has no object, also none that was written later', async (t) => {
+  const { purges, count } = await start(t);
+  purges.purge({ ...projectOf(purgedAt), deletedAt: new Date(purgedAt) });
+  await until('they are deleted', () => count('prj_1/') === 0);
+  t.equal(count('prj_2/'), 1);
+});
+
 t.test('a purge of a project deletes all of its objects', async (t) => {
   const { purges, count } = await start(t);
   purges.purge(projectOf(purgedAt));

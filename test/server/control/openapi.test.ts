@@ -15,8 +15,8 @@ const operationOf = (id: string) => operations.find(({ operationId }) => operati
 
 const publicIds = ['getImage', 'getImageByQuery', 'getHealth', 'getReadiness'];
 /** Generated clients name their functions by them. */
-const controlIds =
-  `listProjects createProject getProject getProjectConfiguration updateProjectSettings
+const controlIds = `listProjects createProject getProject updateProject deleteProject
+  getProjectConfiguration updateProjectSettings
   prewarmProjectImages getProjectPrewarm purgeProjectImages getProjectPurge getProjectFreshness
   putProjectFreshness getProjectUsage getProjectLimits putProjectLimits addProjectDomain
   removeProjectDomain listProjectPresets getProjectPreset putProjectPreset deleteProjectPreset
@@ -48,6 +48,10 @@ t.test('every operation of the control plane documents its keys and common error
   });
   // Some generated clients reject valid responses because of it.
   t.notMatch(JSON.stringify(components.schemas), /"const":/);
+  const { responses: ofDeletion = {} } = operationOf('deleteProject') ?? {};
+  t.match(ofDeletion, { 409: { $ref: '#/components/responses/Error409' } });
+  t.equal(ofDeletion[204]?.content, undefined, 'a 204 has no body');
+  t.notOk('Content-Length' in (ofDeletion[204]?.headers ?? {}), 'and no length');
   const removal = operationOf('removeProjectDomain');
   t.equal(removal?.requestBody?.required, false);
   t.match(removal?.parameters, [{ name: 'projectId' }, { name: 'host', in: 'query' }]);

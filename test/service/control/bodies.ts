@@ -91,6 +91,16 @@ export async function bodies(t: Test, control: Control): Promise<void> {
       [{ fallback: 'https://b.example/' }, /^parameters\.fallback must be on an allowed host/],
       [{ fallback: `https://a.example/${'x'.repeat(1_000)}` }, /at most 1024 characters/],
     ];
+    const identities: ReadonlyArray<readonly [identity: object, message: RegExp]> = [
+      [{}, /^the body must have at least 1 field, and has none\.$/],
+      [{ name: '' }, /^name must have at least 1 character/],
+      [{ name: 'x'.repeat(81) }, /^name must have at most 80 characters/],
+      [{ name: null }, /^name must be a string/],
+      [{ name: 'y', origin: 'ftp://a.example/' }, /^origin must be an absolute http or https URL/],
+      [{ name: 'y', origin: 'http://10.0.0.1/' }, /^the host of origin must be .*public/],
+      [{ origin: 'https://*.a.example/' }, /^the host of origin must be one host/],
+      [{ allowedOrigins: ['a.example'] }, /^allowedOrigins is not a known field/],
+    ];
     const image = (fields: object) => ({ image: { url: 'https://a.example/b.png', ...fields } });
     const layers: ReadonlyArray<readonly [layer: object, message: RegExp]> = [
       [{}, /^the body must have image or text\.$/],
@@ -147,6 +157,7 @@ export async function bodies(t: Test, control: Control): Promise<void> {
     const bare = ['a.example:80', 'http://a.example', 'a/b', 'u@a.example', 'a..example', ''];
     const local = ['intranet', 'x.local', 'x.internal', '10.0.0.1', '[::1]', '169.254.169.254'];
     const cases: ReadonlyArray<readonly [method: string, path: string, Call, message: RegExp]> = [
+      ...identities.map(([json, message]) => ['PATCH', '', { json }, message] as const),
       ...settings.map(([json, message]) => ['PATCH', '/settings', { json }, message] as const),
       ...presets.map(
         ([parameters, message]) =>

@@ -107,7 +107,8 @@ const isRetryable = (method: string, path: string, { status, body }: Answer) =>
 /** Checks the headers of every response. */
 function check({ headers, status }: Answer, path: string): void {
   const expected = {
-    'content-type': 'application/json',
+    'content-type': status === 204 ? undefined : 'application/json',
+    'content-length': status === 204 ? undefined : headers['content-length'],
     'cache-control': 'no-store',
     'x-content-type-options': 'nosniff',
   };

@@ -93,6 +93,7 @@ const imageParameters = bodyOf({
 export const bodiesWith = (watermarks: readonly string[]) =>
   ({
     CreateProjectInput: bodyOf(allGeneratedBy(fieldsOf('CreateProjectInput'))),
+    UpdateProjectInput: bodyOf(allGeneratedBy(fieldsOf('UpdateProjectInput'))),
     ProjectSettingsInput: bodyOf({
       ...allGeneratedBy(fieldsOf('ProjectSettingsInput')),
       // Only of this machine, because the service fetches them.

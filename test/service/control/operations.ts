@@ -1,8 +1,12 @@
 import type { Test } from 'tap';
+import { until } from '../../until.ts';
 import { baseUrl, type Control } from './control.ts';
 
 /** The life of a project: every operation succeeds. */
-export async function operations(t: Test, { call, service, watermarks }: Control): Promise<void> {
+export async function operations(
+  t: Test,
+  { call, issue, service, store, watermarks }: Control,
+): Promise<void> {
   t.same((await call('GET', '/projects')).body, { projects: [] }, 'no project yet');
 
   const created = await call('POST', '/projects', {
@@ -78,6 +82,21 @@ export async function operations(t: Test, { call, service, watermarks }: Control
     const { defaults, watermark } = (await call('GET', `${on}/configuration`)).body.configuration;
     t.match(defaults, { autoFormat: false, defaultQuality: 30, stripMetadata: false });
     t.match(watermark, { enabled: true, position: 'north', opacity: 1, margin: 0, url: null });
+  });
+
+  t.test('a new name and a new site change only them, and allow the host', async (t) => {
+    const before = (await call('GET', on)).body.project;
+    const patch = async (json: object) => (await call('PATCH', on, { json })).body.project;
+    t.same(await patch({ name: 'My new shop' }), { ...before, name: 'My new shop' });
+    const origin = 'https://New.Example.com/start';
+    const allowedOrigins = [...before.allowedOrigins, 'new.example.com'];
+    const moved = { ...before, name: 'My new shop', origin, allowedOrigins };
+    for (let i = 0; i < 2; i += 1) t.same(await patch({ origin }), moved);
+    const { configuration } = (await call('GET', `${on}/configuration`)).body;
+    t.match(configuration, { projectName: 'My new shop', origin });
+    const { name } = before;
+    t.same(await patch({ name, origin: before.origin }), { ...before, allowedOrigins });
+    t.same((await call('DELETE', `${on}/domains?host=new.example.com`)).body.project, before);
   });
 
   t.test('hosts are added and removed idempotently', async (t) => {
@@ -208,6 +227,45 @@ export async function operations(t: Test, { call, service, watermarks }: Control
     const { days, total } = (await call('GET', `${on}/usage?from=2026-11-01&to=2026-11-22`)).body
       .usage;
     t.same([days.length, days[21].date, total.requests], [22, '2026-11-22', 0]);
+  });
+
+  t.test('a deletion is refused while prewarming waits, and final', async (t) => {
+    const { message, ...refused } = (await call('DELETE', on)).body;
+    t.match(
+      message,
+      /^Prewarming of the project is in progress: 2 sources wait or are being warmed/,
+    );
+    t.match(refused, { error: 'Conflict', code: 'prewarm_in_progress', resolution_hint: /force/ });
+    t.equal((await call('DELETE', `${on}?force=false`)).status, 409);
+    t.equal((await call('GET', on)).status, 200);
+    for (const query of ['force=1', 'force=', 'force=true&force=true']) {
+      const { status, body } = await call('DELETE', `${on}?${query}`);
+      t.match([status, body.message], [400, /^force (must be true or false|is given more)/], query);
+    }
+    const key = await issue(id, 'write');
+    t.equal((await call('GET', on, { key })).status, 200);
+    t.equal((await call('DELETE', `${on}?force=true`)).status, 204);
+    t.same((await call('GET', '/projects')).body, { projects: [] });
+    for (const [method, path, json] of [
+      ['DELETE', on],
+      ['DELETE', `${on}?force=true`],
+      ['GET', on],
+      ['GET', `${on}/configuration`],
+      ['PATCH', on, { name: 'x' }],
+      ['PATCH', `${on}/settings`, { maxWidth: 9 }],
+      ['GET', `${on}/presets`],
+      ['POST', `${on}/purge`, { all: true }],
+    ] as const) {
+      const { status, body } = await call(method, path, { json });
+      t.match([status, body.code], [404, 'project_not_found'], `${method} ${path}`);
+    }
+    const image = await fetch(`${service.url}/img/https://shop.example.com/a.jpg?project=${id}`);
+    t.match([image.status, await image.json()], [404, { code: 'project_not_found' }]);
+    await until('its key is gone', async () => (await call('GET', on, { key })).status === 401);
+    for (const name of ['keys', 'jobs', 'prewarms', 'purges', 'usage']) {
+      const documents = await store.db.collection(name).find().toArray();
+      t.notMatch(JSON.stringify(documents), id, name);
+    }
   });
 
   t.test('the OpenAPI document is served at both paths', async (t) => {

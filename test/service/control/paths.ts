@@ -9,7 +9,7 @@ export async function paths(t: Test, control: Control): Promise<void> {
   t.test('every path supports exactly its methods', async (t) => {
     const allowed: ReadonlyArray<readonly [path: string, ...methods: string[]]> = [
       ['/projects', 'GET', 'POST'],
-      [on, 'GET'],
+      [on, 'GET', 'PATCH', 'DELETE'],
       [`${on}/configuration`, 'GET'],
       [`${on}/settings`, 'PATCH'],
       [`${on}/prewarm`, 'POST'],
@@ -42,6 +42,8 @@ export async function paths(t: Test, control: Control): Promise<void> {
       for (const [method, tail, options] of [
         ['GET', '', {}],
         ['GET', '/configuration', {}],
+        ['PATCH', '', { json: { name: 'x' } }],
+        ['DELETE', '', {}],
         ['PATCH', '/settings', { json: { maxWidth: 5 } }],
         ['POST', '/prewarm', { json: { src: 'https://a.example/' } }],
         ['POST', '/domains', { json: { host: 'a.example' } }],

@@ -42,6 +42,7 @@ const withoutTime = ({ updatedAt: _, ...origin }: Body) => origin;
 /** Each kind has its own project and connection, because all are sent concurrently. */
 async function kindsOf(control: Control): Promise<Kind[]> {
   const newPath = async () => `/projects/${await control.project(['a.example', '*.a.example'])}`;
+  const identity = await newPath();
   const settings = await newPath();
   const presets = `${await newPath()}/presets`;
   const layers = `${await newPath()}/layers`;
@@ -77,6 +78,20 @@ async function kindsOf(control: Control): Promise<Kind[]> {
       read: async () => null,
       isRight: (_after, { project }, { name, origin }) =>
         same([project.name, project.origin], [name, origin]) && project.allowedOrigins.length > 0,
+    },
+    {
+      input: 'UpdateProjectInput',
+      method: 'PATCH',
+      path: identity,
+      success: 200,
+      least: 20,
+      read: async (get) => (await get(identity)).project,
+      isRight: (after, { project }, sent, before) => {
+        const { allowedOrigins: hosts, ...rest } = after;
+        const { allowedOrigins: hostsBefore, ...restBefore } = before;
+        const isAdded = hosts.length - hostsBefore.length <= (sent.origin === undefined ? 0 : 1);
+        return same(project, after) && same(rest, { ...restBefore, ...sent }) && isAdded;
+      },
     },
     {
       input: 'ProjectSettingsInput',

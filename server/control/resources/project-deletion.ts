@@ -1,0 +1,41 @@
+import { ServiceError } from '../../../contract/errors.ts';
+import { withTimeout } from '../../../store/deadline.ts';
+import { cdnProjectTag } from '../../image/image-purges.ts';
+import { readQuery, singleParameter } from '../query.ts';
+import { findProject, type Services } from '../services.ts';
+import { rejectInvalid } from '../validation-messages.ts';
+import { purgeWith } from './purges.ts';
+
+/** @throws ServiceError invalid_request */
+export function readForce(query: string): boolean {
+  const errors: string[] = [];
+  const force = singleParameter(readQuery(query), 'force', errors) ?? 'false';
+  if (force !== 'true' && force !== 'false') errors.push('force must be true or false');
+  rejectInvalid(errors);
+  return force === 'true';
+}
+
+/**
+ * Deletes a project by one update of its document. What other collections have of it is deleted afterwards: when this
+ * is interrupted, or another process still writes some of it, the primaries delete it (`DeletedProjects`).
+ *
+ * @throws ServiceError project_not_found, prewarm_in_progress
+ */
+export async function deleteProject(
+  services: Pick<Services, 'projects' | 'projectDocuments' | 'queue' | 'purgeHooks' | 'onChange'>,
+  id: string,
+  { force }: { readonly force: boolean },
+): Promise<void> {
+  const { projects, projectDocuments, queue } = services;
+  await findProject(services, id);
+  const open = force ? 0 : await queue.open(id);
+  if (open > 0) {
+    const message = `Prewarming of the project is in progress: ${open} ${open === 1 ? 'source waits or is' : 'sources wait or are'} being warmed.`;
+    throw new ServiceError('prewarm_in_progress', message);
+  }
+  await purgeWith(services, id, {
+    tags: [cdnProjectTag(id)],
+    change: () => projects.delete(id),
+  });
+  await withTimeout(projectDocuments.delete(id)).catch(() => {});
+}

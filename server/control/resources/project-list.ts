@@ -1,0 +1,106 @@
+import { Semaphore } from '../../../pool/source/semaphore.ts';
+import { isProjectId } from '../../../store/identifiers.ts';
+import type { ApiKey } from '../../../store/keys.ts';
+import { List, type PageQuery } from '../list.ts';
+import { type ProjectBody, projectBody } from '../project-body.ts';
+import type { Services } from '../services.ts';
+import { rejectInvalid } from '../validation-messages.ts';
+
+/** Bounded, because a whole list is in memory. */
+const maxListBytes = 16_000_000;
+/** A page ends early with the project that exceeds it: the hosts of a project may take 250 KB. */
+const maxPageBytes = 2_000_000;
+/** Read at once for a page, of which they may be the most. */
+const maxReadProjects = 50;
+const tooManyProjects =
+  'the projects are too many for one response: request pages, such as ?limit=100, and follow the Link header';
+
+/**
+ * One after the other, so that the projects of few are in memory. A slow client does not keep the others waiting:
+ * responses that are being sent are not counted, and only the rate limit of the keys and the limit of connections
+ * bound them.
+ */
+const wholeLists = new Semaphore(1);
+/** Few at a time for the same reason. They do not wait for whole lists, which take longer. */
+const pages = new Semaphore(2);
+
+type Stored = Pick<Services, 'projects'>;
+
+/**
+ * The projects that a key can access.
+ * @param page in the order of the ids; null for all of them
+ * @param signal aborts when the client disconnects
+ * @throws ServiceError invalid_request for too many projects
+ */
+export async function listProjects(
+  { projects }: Stored,
+  { projectId, allOrganisations, orgId }: ApiKey,
+  page: PageQuery | null,
+  signal: AbortSignal,
+): Promise<List> {
+  if (page !== null && page.cursor !== null && !isProjectId(page.cursor)) {
+    rejectInvalid(['cursor must be that of a Link header']);
+  }
+  const idOf = ({ id }: ProjectBody) => id;
+  if (projectId !== null) {
+    const project = await projects.find(projectId);
+    return List.of(project === null ? [] : [projectBody(project)], idOf, page);
+  }
+  const organisation = allOrganisations ? null : orgId;
+  const leave = await (page === null ? wholeLists : pages).enter(signal);
+  try {
+    return page === null
+      ? await readAll({ projects }, organisation, signal)
+      : await readPage({ projects }, organisation, page, signal);
+  } finally {
+    leave();
+  }
+}
+
+/** By id. */
+async function readPage(
+  { projects }: Stored,
+  organisation: string | null,
+  { limit, cursor }: PageQuery,
+  signal: AbortSignal,
+): Promise<List> {
+  const texts: string[] = [];
+  let bytes = 0;
+  let last = cursor;
+  // One more, which tells that there is a next page.
+  const bounds = { after: cursor, limit: Math.min(limit + 1, maxReadProjects) };
+  for await (const read of projects.pages(organisation, bounds)) {
+    signal.throwIfAborted();
+    for (const project of read) {
+      if (texts.length === limit || bytes > maxPageBytes) {
+        return new List(texts.join(), { limit, cursor: last });
+      }
+      const json = JSON.stringify(projectBody(project));
+      bytes += Buffer.byteLength(json) + 1;
+      texts.push(json);
+      last = project._id;
+    }
+  }
+  return new List(texts.join());
+}
+
+/** By date of creation. */
+async function readAll(
+  { projects }: Stored,
+  organisation: string | null,
+  signal: AbortSignal,
+): Promise<List> {
+  const texts: { readonly createdAt: number; readonly json: string }[] = [];
+  let bytes = 0;
+  for await (const page of projects.pages(organisation)) {
+    signal.throwIfAborted();
+    for (const project of page) {
+      const json = JSON.stringify(projectBody(project));
+      bytes += Buffer.byteLength(json) + 1;
+      texts.push({ createdAt: project.createdAt.getTime(), json });
+    }
+    if (bytes > maxListBytes) rejectInvalid([tooManyProjects]);
+  }
+  texts.sort((a, b) => a.createdAt - b.createdAt);
+  return new List(texts.map(({ json }) => json).join());
+}

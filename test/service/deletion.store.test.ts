@@ -1,0 +1,191 @@
+import { existsSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import t from 'tap';
+import { cdnProjectTag } from '../../server/image/image-purges.ts';
+import { projectCollections } from '../../store/project-documents.ts';
+import { more } from '../more.ts';
+import { startTestS3, variables } from '../pool/s3/server.ts';
+import { type StoreLink, storeLink } from '../server/store-link.ts';
+import { until } from '../until.ts';
+import { hookSecret, startReceiver } from '../worker/receiver.ts';
+import { type Control, startControl } from './control/control.ts';
+import { held } from './held.ts';
+import { picture, startTestOrigin } from './origin.ts';
+import { imagesOf, type Service, startService } from './service.ts';
+import { startWorker } from './worker/worker.ts';
+
+/** The promise of purges, in ms. */
+const effectiveWithinMs = 2_000;
+
+function filesOf({ dataDir }: Service) {
+  const folder = join(dataDir, 'cache', 'files');
+  // It is created with the first file.
+  if (!existsSync(folder)) return [];
+  const entries = readdirSync(folder, { recursive: true, withFileTypes: true });
+  return entries.filter((entry) => entry.isFile());
+}
+
+/** The numbers of the documents of a project, by collection. */
+async function documentsOf({ other }: StoreLink, project: string): Promise<Record<string, number>> {
+  const counts = projectCollections.map(async ({ name, ofProject }) => [
+    name,
+    await other.collection(name).countDocuments(ofProject(project)),
+  ]);
+  return Object.fromEntries(await Promise.all(counts));
+}
+
+const none = Object.fromEntries(projectCollections.map(({ name }) => [name, 0]));
+
+/** Gives a project a document in each collection. */
+async function fill({ call, issue, store }: Control, project: string): Promise<void> {
+  const on = `/projects/${project}`;
+  const { status } = await call('PUT', `${on}/presets/card`, { json: { parameters: { w: 9 } } });
+  t.equal(status, 200);
+  await issue(project, 'write');
+  const source = { src: 'http://127.0.0.1/a.jpg' };
+  t.equal((await call('POST', `${on}/prewarm`, { json: source })).status, 202);
+  t.equal((await call('POST', `${on}/purge`, { json: { all: true } })).status, 202);
+  const day = { project, date: '2026-11-20' };
+  await store.usage.write([{ ...day, writer: 'a', counts: { memory: 1 } }]);
+}
+
+t.test('a deleted project', async (t) => {
+  const bucket = await startTestS3(t);
+  const link = await storeLink(t);
+  const receiver = await startReceiver(t);
+  const environment = {
+    SERVICE_MONGODB_URL: link.url,
+    SERVICE_SHARED_CACHE_URL: bucket.url,
+    ...variables,
+    SERVICE_POOL_THREADS: '1',
+    SERVICE_PURGE_HOOK_URL: `${receiver.url}/hook`,
+    SERVICE_HOOK_SECRET: hookSecret,
+  };
+  const control = await startControl(t, { ...environment, SERVICE_PROCESSES: '2' });
+  const { call, service } = control;
+  const machines = [service, await startService(t, { environment })];
+  const worker = await startWorker(t, service);
+  const origin = await startTestOrigin(t);
+  origin.serve('/a.jpg', await picture(40, 30));
+
+  await t.test('is gone from every process, memory, disk, the bucket and the CDN', async (t) => {
+    const project = await control.project();
+    const image = imagesOf(origin, project)('/a.jpg', 'fmt=png');
+    const get = async ({ url }: Service) => {
+      const response = await fetch(url + image, { headers: { connection: 'close' } });
+      await response.arrayBuffer();
+      const [pid = ''] = response.headers.get('x-request-id')?.split('-') ?? [];
+      return { status: response.status, pid, tier: response.headers.get('x-cache') };
+    };
+    const everywhere = async (fits: (answer: Awaited<ReturnType<typeof get>>) => boolean) => {
+      for (const machine of machines) {
+        const pids = new Set<string>();
+        await until('every process answers so', async () => {
+          const answer = await get(machine);
+          if (fits(answer)) pids.add(answer.pid);
+          return machine.frontEnds().every((pid) => pids.has(pid.toString(36)));
+        });
+      }
+    };
+    await everywhere(({ tier }) => tier === 'memory');
+    for (const machine of machines) await until('a file', () => filesOf(machine).length > 0);
+    await until('an object', () => bucket.objects.size > 0);
+    await fill(control, project);
+    const slow = held(await picture(40, 30));
+    origin.serve('/slow.jpg', slow.reply);
+    const late = fetch(machines[1]?.url + imagesOf(origin, project)('/slow.jpg'));
+    await until('it is fetched', () => slow.waiting > 0);
+    t.equal((await call('DELETE', `/projects/${project}?force=true`)).status, 204);
+    const deletedAt = performance.now();
+    t.same(await documentsOf(link, project), none);
+    await everywhere(({ status }) => {
+      const ms = performance.now() - deletedAt;
+      if (ms > effectiveWithinMs && status !== 404) t.fail(`${status} after ${ms} ms`);
+      return status === 404;
+    });
+    slow.release();
+    t.equal((await late).status, 404, 'also to a request that was in progress');
+    for (const machine of machines) await until('no file', () => filesOf(machine).length === 0);
+    await until('no object', () => bucket.objects.size === 0);
+    const tags = [cdnProjectTag(project)];
+    const isDeletion = ({ body }: (typeof receiver.received)[number]) => body.tags.length === 1;
+    // One of the purge and one of the deletion.
+    await until('the calls', () => receiver.received.filter(isDeletion).length === 2);
+    t.same(
+      receiver.received.map(({ body }) => body.tags),
+      [tags, tags],
+    );
+  });
+
+  await t.test('has no prewarming any more, when that is asked for', async (t) => {
+    const project = await control.project();
+    const other = await control.project();
+    const source = held(await picture(40, 30));
+    origin.serve('/held.jpg', source.reply);
+    const on = `/projects/${project}`;
+    const sources = Array.from({ length: 10 }, (_, i) => `${origin.url}/held.jpg?${i}`);
+    t.equal((await call('POST', `${on}/prewarm`, { json: { sources } })).status, 202);
+    await until('it runs', () => source.waiting > 0);
+    t.match(await call('DELETE', on), { status: 409, body: { message: /: 10 sources wait/ } });
+    t.equal((await call('GET', on)).status, 200, 'a refused deletion changes nothing');
+    t.equal((await call('DELETE', `${on}?force=true`)).status, 204);
+    t.same(await documentsOf(link, project), none);
+    await until('it is aborted', () => source.waiting === 0);
+
+    const json = { src: `${origin.url}/a.jpg` };
+    t.equal((await call('POST', `/projects/${other}/prewarm`, { json })).status, 202);
+    await worker.untilLogged('a source is warm');
+    const asked = [...origin.requests.keys()].filter((path) => path.startsWith('/held.jpg'));
+    t.ok(asked.length < sources.length, `${asked.length} of the sources were asked for`);
+    t.equal((await call('DELETE', `/projects/${other}`)).status, 204);
+  });
+});
+
+/** What the service sends the store, in BSON: the name of a command with that of a collection. */
+const command = (name: string, collection: string): string =>
+  `${name}\0${String.fromCharCode(collection.length + 1)}\0\0\0${collection}\0`;
+
+t.test('a deletion during which all processes are killed is whole or has not begun', async (t) => {
+  const link = await storeLink(t);
+  const environment = { SERVICE_MONGODB_URL: link.url };
+  const control = await startControl(t, environment);
+  const { port, dataDir, environment: same } = control.service;
+  const steps: readonly (readonly [name: string, collection: string])[] = [
+    ['findAndModify', 'projects'],
+    ['delete', 'keys'],
+    ...(more ? (['jobs', 'prewarms', 'purges'] as const) : []).map(
+      (name) => ['delete', name] as const,
+    ),
+    ['delete', 'usage'],
+  ];
+  let { service } = control;
+  for (const [name, collection] of steps) {
+    const project = await control.project();
+    await fill(control, project);
+    const before = await documentsOf(link, project);
+    const stopped = link.holdAt(command(name, collection), project);
+    const deletion = control.call('DELETE', `/projects/${project}?force=true`).catch(() => null);
+    await stopped;
+    await service.end('SIGKILL');
+    t.equal(await deletion, null, 'it has no response');
+    await until('all have ended', () => service.frontEnds().length === 0);
+    await link.cut();
+    link.release();
+    await link.mend();
+    service = await startService(t, { dataDir, port, environment: same });
+
+    const answer = await control.call('GET', `/projects/${project}`);
+    if (name === 'findAndModify') {
+      t.equal(answer.status, 200);
+      t.same(await documentsOf(link, project), before, 'nothing of it is gone');
+      t.equal((await control.call('DELETE', `/projects/${project}?force=true`)).status, 204);
+    } else {
+      t.equal(answer.status, 404, `before ${name} ${collection}`);
+      t.equal((await control.call('DELETE', `/projects/${project}`)).status, 404);
+      await until('the rest is gone', async () => {
+        const left = Object.values(await documentsOf(link, project));
+        return left.every((count) => count === 0);
+      });
+    }
+  }
+});

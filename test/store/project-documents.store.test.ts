@@ -1,0 +1,81 @@
+import t from 'tap';
+import { Callbacks } from '../../store/callbacks.ts';
+import { copiedCollections } from '../../store/copy/copied-collections.ts';
+import { JobQueue } from '../../store/jobs.ts';
+import { Keys } from '../../store/keys.ts';
+import { Prewarms } from '../../store/prewarms.ts';
+import { ProjectDocuments, projectCollections } from '../../store/project-documents.ts';
+import { PurgeHooks } from '../../store/purge-hooks.ts';
+import { PurgeRecords } from '../../store/purge-records.ts';
+import { UsageRecords } from '../../store/usage.ts';
+import { testDatabase } from './connection.ts';
+
+t.test('the documents of a project are deleted, except calls of the purge hook', async (t) => {
+  const { db } = await testDatabase(t);
+  const queue = new JobQueue(db);
+  await queue.ensureIndexes();
+  const fill = async (projectId: string) => {
+    const job = { widths: [], formats: [], quality: null, fit: null, dpr: null };
+    const jobs = await queue.add([{ projectId, source: 'https://a.example/', ...job }]);
+    const id = await new Prewarms(db).add(projectId, jobs, 1);
+    const url = 'https://a.example/';
+    await new Callbacks(db).add({ projectId, url, subject: 'prewarm', id });
+    await new PurgeHooks(db).hold({ projectId, tags: ['p'] }, 'p');
+    const purge = { projectId, number: 1, sourceCount: 1, hook: null };
+    await new PurgeRecords(db).add(purge);
+    const day = { project: projectId, date: '2026-11-20' };
+    await new UsageRecords(db).write([{ ...day, writer: 'a', counts: { hits: 1 } }]);
+    const key = { name: 'x', orgId: 'org_1', projectId, access: 'write' } as const;
+    await new Keys(db).issue(key);
+  };
+  const countsOf = async (id: string) => {
+    const counts = projectCollections.map(async ({ name, ofProject }) => {
+      return [name, await db.collection(name).countDocuments(ofProject(id))];
+    });
+    return Object.fromEntries(await Promise.all(counts));
+  };
+  const all = { keys: 1, jobs: 2, prewarms: 1, purges: 1, usage: 1 };
+  for (const id of ['prj_1', 'prj_10']) await fill(id);
+  t.same(await countsOf('prj_1'), all);
+
+  const documents = new ProjectDocuments(db);
+  for (let i = 0; i < 2; i += 1) await documents.delete('prj_1');
+  t.same(await countsOf('prj_1'), { keys: 0, jobs: 0, prewarms: 0, purges: 0, usage: 0 });
+  t.same(await countsOf('prj_10'), all, 'those of others stay');
+  const left = await db.collection('jobs').find({ 'data.projectId': 'prj_1' }).toArray();
+  t.same(
+    left.map(({ name }) => name),
+    ['purge hook'],
+  );
+});
+
+t.test('every collection with documents of projects is named', async (t) => {
+  const named = projectCollections.map(({ name }) => name);
+  const others = copiedCollections.map(({ name }) => name).filter((name) => !named.includes(name));
+  t.same(others, ['organisations', 'projects']);
+});
+
+t.test('prewarm jobs are open while they wait or run', async (t) => {
+  const { db } = await testDatabase(t);
+  const queue = new JobQueue(db);
+  await queue.ensureIndexes();
+  const job = { widths: [], formats: [], quality: null, fit: null, dpr: null };
+  const sources = ['https://a.example/1', 'https://a.example/2', 'https://a.example/3'];
+  await queue.add(sources.map((source) => ({ projectId: 'prj_1', source, ...job })));
+  await new Callbacks(db).add({
+    projectId: 'prj_1',
+    url: 'https://a.example/',
+    subject: 'purge',
+    id: '1',
+  });
+  const states = [
+    { nextRunAt: null, lockedAt: new Date() },
+    { nextRunAt: null, lastFinishedAt: new Date() },
+  ];
+  for (const [index, state] of states.entries()) {
+    const filter = { 'data.source': sources[index] };
+    await db.collection('jobs').updateOne(filter, { $set: state });
+  }
+  t.equal(await queue.open('prj_1'), 2, 'one waits and one runs');
+  t.equal(await queue.open('prj_2'), 0);
+});
