@@ -30,6 +30,8 @@ export interface Store {
   readonly purges: PurgeRecords;
   readonly usage: UsageRecords;
   readonly db: Db;
+  /** Whether the embedded store runs in this process: no service uses it. */
+  readonly isInProcess: boolean;
   /** Resolves when the store has responded for the first time. Rejects on abort and on close. */
   established(signal?: AbortSignal): Promise<void>;
   /** Replaces the driver's error about a closed client by the cause of the outage. */
@@ -153,6 +155,7 @@ function createStore(
   return {
     url,
     db,
+    isInProcess: embedded !== null,
     projects: new Projects(db),
     projectDocuments: new ProjectDocuments(db),
     organisations: new Organisations(db),

@@ -2,7 +2,7 @@ import { type Command, Option } from 'commander';
 import type { KeyAccess } from '../../store/keys.ts';
 import { organisationOf } from './organisation-commands.ts';
 import { withStore } from './store.ts';
-import { AdminError, day, print, printTable } from './terminal.ts';
+import { AdminError, day, jsonOption, print, printList } from './terminal.ts';
 
 export function addKeyCommands(program: Command): void {
   const group = program.command('keys').description('API keys of the control plane');
@@ -42,22 +42,24 @@ export function addKeyCommands(program: Command): void {
   group
     .command('list')
     .description('list all keys, without their secrets')
-    .action(() =>
-      withStore(async (store) => {
-        const all = await store.keys.list();
-        printTable(
-          ['ID', 'NAME', 'ORGANISATION', 'PROJECT', 'ACCESS', 'CREATED', 'REVOKED'],
-          all.map((key) => [
-            key._id,
-            key.name,
-            key.orgId,
-            key.projectId ?? '(all)',
-            key.access,
-            day(key.createdAt),
-            day(key.revokedAt),
-          ]),
-        );
-      }),
+    .option(...jsonOption)
+    .action(({ json = false }: { json?: boolean }) =>
+      withStore(async (store) =>
+        printList({
+          json,
+          items: await store.keys.list(),
+          fields: ({ _id: id, hash: _, ...key }) => ({ id, ...key }),
+          cells: (key) => ({
+            ID: key._id,
+            NAME: key.name,
+            ORGANISATION: key.orgId,
+            PROJECT: key.projectId ?? '(all)',
+            ACCESS: key.access,
+            CREATED: day(key.createdAt),
+            REVOKED: day(key.revokedAt),
+          }),
+        }),
+      ),
     );
 
   group

@@ -3,6 +3,7 @@ import { newCommand } from '../../contract/new-command.ts';
 import { addKeyCommands } from './key-commands.ts';
 import { addOrganisationCommands } from './organisation-commands.ts';
 import { addPresetCommands } from './preset-commands.ts';
+import { addPrewarmCommand } from './prewarm-command.ts';
 import { addProjectCommands } from './project-commands.ts';
 import { addPurgeCommand } from './purge-command.ts';
 import { addStoreCommands } from './store-commands.ts';
@@ -15,6 +16,7 @@ addKeyCommands(program);
 addOrganisationCommands(program);
 addProjectCommands(program);
 addPresetCommands(program);
+addPrewarmCommand(program);
 addPurgeCommand(program);
 addStoreCommands(program);
 

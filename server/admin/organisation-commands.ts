@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import type { Store } from '../../store/open.ts';
 import { withStore } from './store.ts';
-import { AdminError, day, print, printTable } from './terminal.ts';
+import { AdminError, day, jsonOption, print, printList } from './terminal.ts';
 
 /** Checks the id of an organisation. @returns the default organisation's id for undefined */
 export async function organisationOf(store: Store, id: string | undefined): Promise<string> {
@@ -26,19 +26,21 @@ export function addOrganisationCommands(program: Command): void {
   group
     .command('list')
     .description('list all organisations')
-    .action(() =>
-      withStore(async (store) => {
-        const all = await store.organisations.list();
-        printTable(
-          ['ID', 'NAME', 'PRODUCT ACCESS', 'CREATED'],
-          all.map(({ _id, name, productAccess, createdAt }) => [
-            _id,
-            name,
-            productAccess ? 'on' : 'off',
-            day(createdAt),
-          ]),
-        );
-      }),
+    .option(...jsonOption)
+    .action(({ json = false }: { json?: boolean }) =>
+      withStore(async (store) =>
+        printList({
+          json,
+          items: await store.organisations.list(),
+          fields: ({ _id: id, ...organisation }) => ({ id, ...organisation }),
+          cells: ({ _id, name, productAccess, createdAt }) => ({
+            ID: _id,
+            NAME: name,
+            'PRODUCT ACCESS': productAccess ? 'on' : 'off',
+            CREATED: day(createdAt),
+          }),
+        }),
+      ),
     );
 
   group

@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import type { Preset, presets } from '../control/resources/presets.ts';
 import type { Services } from '../control/services.ts';
 import { withStore } from './store.ts';
-import { AdminError, print, printTable } from './terminal.ts';
+import { AdminError, jsonOption, printList } from './terminal.ts';
 
 type Action = (
   resource: typeof presets,
@@ -12,18 +12,21 @@ type Action = (
 export function addPresetCommands(program: Command): void {
   const group = program.command('presets').description('named image parameters of a project');
   /** Runs an action on the presets and prints its result. */
-  const run = (action: Action) =>
+  const run = (action: Action, json = false) =>
     withStore(async ({ projects }) => {
       const { presets } = await import('../control/resources/presets.ts');
       // The processes of a running service find changes by polling the store.
-      printPresets(await action(presets, { projects, onChange: () => {} }));
+      printPresets(await action(presets, { projects, onChange: () => {} }), json);
     });
 
   group
     .command('list')
     .description("list a project's presets")
     .argument('<project>')
-    .action((project: string) => run((presets, services) => presets.list(services, project)));
+    .option(...jsonOption)
+    .action((project: string, { json }: { json?: boolean }) =>
+      run((presets, services) => presets.list(services, project), json),
+    );
 
   group
     .command('set')
@@ -58,14 +61,18 @@ export function addPresetCommands(program: Command): void {
     );
 }
 
-function printPresets(presets: readonly Preset[]): void {
-  if (presets.length === 0) return print('The project has no presets.');
-  const rows = presets.map(({ name, parameters }) => {
-    const texts = Object.entries(parameters).map(([key, value]): [string, string] => [
-      key,
-      String(value),
-    ]);
-    return [name, new URLSearchParams(texts).toString().replaceAll('%2C', ',')];
+const printPresets = (presets: readonly Preset[], json: boolean): void =>
+  printList({
+    json,
+    items: presets,
+    fields: (preset) => preset,
+    cells: ({ name, parameters }) => {
+      const texts = Object.entries(parameters).map(([key, value]): [string, string] => [
+        key,
+        String(value),
+      ]);
+      const query = new URLSearchParams(texts).toString().replaceAll('%2C', ',');
+      return { NAME: name, PARAMETERS: query };
+    },
+    empty: 'The project has no presets.',
   });
-  printTable(['NAME', 'PARAMETERS'], rows);
-}

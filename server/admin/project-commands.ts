@@ -1,8 +1,10 @@
 import type { Command } from 'commander';
 import { projectWebhookSecret } from '../../contract/webhook-secret.ts';
+import type { ListedProject } from '../../store/projects.ts';
+import { addDeleteCommand } from './delete-command.ts';
 import { addSignCommand } from './sign-command.ts';
 import { withStore } from './store.ts';
-import { AdminError, print, printTable } from './terminal.ts';
+import { AdminError, jsonOption, print, printable, printList } from './terminal.ts';
 
 export function addProjectCommands(program: Command): void {
   const group = program.command('projects').description('projects');
@@ -26,27 +28,41 @@ export function addProjectCommands(program: Command): void {
   group
     .command('list')
     .description('list all projects')
-    .action(() =>
+    .option(...jsonOption)
+    .action(({ json = false }: { json?: boolean }) =>
       withStore(async (store) => {
-        const all = await store.projects.list();
-        printTable(
-          ['ID', 'NAME', 'ORGANISATION', 'SIGNED', 'HOSTS'],
-          all.map(
-            ({ _id, name, orgId, requireSignedUrls, previousSigningSecret, allowedOrigins }) => [
-              _id,
-              name,
-              orgId,
-              requireSignedUrls
-                ? typeof previousSigningSecret === 'string'
-                  ? 'two secrets'
-                  : 'yes'
-                : 'no',
-              allowedOrigins.join(' '),
-            ],
-          ),
-        );
+        const { projectBody } = await import('../control/project-body.ts');
+        printList({
+          json,
+          items: await store.projects.list(),
+          fields: (project) => ({ ...projectBody(project), createdAt: project.createdAt }),
+          cells: (project) => ({
+            ID: project._id,
+            NAME: project.name,
+            ORGANISATION: project.orgId,
+            SIGNED: signedText(project),
+            HOSTS: project.allowedOrigins.join(' '),
+          }),
+        });
       }),
     );
+
+  group
+    .command('update')
+    .description('change the name or the site of a project')
+    .argument('<id>')
+    .option('--name <text>', '1 to 80 characters')
+    .option('--origin <url>', 'the address of the site; its host is allowed as a source')
+    .action((id: string, input: { name?: string; origin?: string }) =>
+      withStore(async (store, settings) => {
+        if (Object.keys(input).length === 0) throw new AdminError('Name --name, --origin or both.');
+        const { updateProject } = await import('./projects.ts');
+        const { name, origin } = await updateProject(store, settings, id, input);
+        print(`${id} is ${printable(name)}, of ${origin}`);
+      }),
+    );
+
+  addDeleteCommand(group);
 
   group
     .command('webhook-secret')
@@ -63,3 +79,8 @@ export function addProjectCommands(program: Command): void {
 
   addSignCommand(group);
 }
+
+const signedText = ({ requireSignedUrls, previousSigningSecret }: ListedProject): string => {
+  if (!requireSignedUrls) return 'no';
+  return typeof previousSigningSecret === 'string' ? 'two secrets' : 'yes';
+};

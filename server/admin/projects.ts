@@ -1,11 +1,16 @@
 import type { Settings } from '../../contract/settings/table.ts';
 import { AddressGuard } from '../../pool/source/guard.ts';
+import { JobQueue } from '../../store/jobs.ts';
 import type { Store } from '../../store/open.ts';
 import type { Project } from '../../store/projects.ts';
 import { PurgeHooks } from '../../store/purge-hooks.ts';
+import { type PrewarmInput, prewarmInput, queuePrewarm } from '../control/resources/prewarms.ts';
+import { deleteProject as deleteControlled } from '../control/resources/project-deletion.ts';
 import {
   createProject as createControlled,
   createProjectInput,
+  updateProject as updateControlled,
+  updateProjectInput,
 } from '../control/resources/projects.ts';
 import {
   type PurgeReceipt,
@@ -13,6 +18,7 @@ import {
   purgeInput,
 } from '../control/resources/purges.ts';
 import type { BodyOf, NamedSchema } from '../control/schema.ts';
+import { findProject } from '../control/services.ts';
 import { validationErrors } from '../control/validate.ts';
 import { organisationOf } from './organisation-commands.ts';
 import { AdminError } from './terminal.ts';
@@ -26,31 +32,54 @@ export async function createProject(
 ): Promise<Project> {
   requireValid(createProjectInput, input);
   const orgId = await organisationOf(store, organisation);
-  return createControlled({ projects: store.projects, guard: guardOf(settings) }, input, orgId);
+  return createControlled(servicesOf(store, settings), input, orgId);
+}
+
+/** Changes a project by the rules of the control plane. */
+export function updateProject(
+  store: Store,
+  settings: Settings,
+  id: string,
+  input: BodyOf<typeof updateProjectInput>,
+): Promise<Project> {
+  requireValid(updateProjectInput, input);
+  return updateControlled(servicesOf(store, settings), id, input);
+}
+
+/** Deletes a project by the rules of the control plane. */
+export function deleteProject(
+  store: Store,
+  settings: Settings,
+  id: string,
+  options: { readonly force: boolean },
+): Promise<void> {
+  return deleteControlled(servicesOf(store, settings), id, options);
 }
 
 /** Purges images of a project by the rules of the control plane. */
 export async function purgeImages(
-  { db, projects, purges }: Store,
+  store: Store,
   settings: Settings,
   id: string,
   input: BodyOf<typeof purgeInput>,
 ): Promise<PurgeReceipt> {
   requireValid(purgeInput, input);
-  const { receipt } = await purge(
-    {
-      projects,
-      guard: guardOf(settings),
-      purges,
-      purgeHooks: settings.purgeHookUrl === null ? null : new PurgeHooks(db),
-      callbacks: null,
-      // The processes of a running service find changes by polling the store.
-      onChange: () => {},
-    },
-    id,
-    input,
-  );
+  const { receipt } = await purge(servicesOf(store, settings), id, input);
   return receipt;
+}
+
+/** Queues prewarming by the rules of the control plane. @returns its id */
+export async function prewarm(
+  store: Store,
+  settings: Settings,
+  id: string,
+  input: PrewarmInput,
+): Promise<string> {
+  requireValid(prewarmInput, input);
+  const services = servicesOf(store, settings);
+  await services.queue.ensureIndexes();
+  const queued = await queuePrewarm(services, await findProject(services, id), input);
+  return queued.id;
 }
 
 function requireValid(schema: NamedSchema<unknown>, input: unknown): void {
@@ -58,7 +87,20 @@ function requireValid(schema: NamedSchema<unknown>, input: unknown): void {
   if (errors.length > 0) throw new AdminError(`${errors.join('; ')}.`);
 }
 
-function guardOf({ privateSources, sourcePorts, port, workerPort }: Settings): AddressGuard {
+function servicesOf(store: Store, settings: Settings) {
+  const { privateSources, sourcePorts, port, workerPort, purgeHookUrl, prewarmQueue } = settings;
   const own = { urls: [], ports: [port, workerPort] };
-  return new AddressGuard({ privateSources, sourcePorts, own });
+  const { projects, projectDocuments, prewarms, purges } = store;
+  return {
+    projects,
+    projectDocuments,
+    prewarms,
+    purges,
+    guard: new AddressGuard({ privateSources, sourcePorts, own }),
+    queue: new JobQueue(store.db, prewarmQueue),
+    purgeHooks: purgeHookUrl === null ? null : new PurgeHooks(store.db),
+    callbacks: null,
+    // The processes of a running service find changes by polling the store.
+    onChange: () => {},
+  };
 }

@@ -7,7 +7,34 @@ export const print = (line: string): void => void process.stdout.write(`${line}\
 export const day = (date: Date | null): string => date?.toISOString().slice(0, 10) ?? '';
 
 /** Replaces control characters, which clients can put into names and terminals execute. */
-const printable = (text: string): string => text.replaceAll(/\p{Cc}/gu, '\u{fffd}');
+export const printable = (text: string): string => text.replaceAll(/\p{Cc}/gu, '\u{fffd}');
+
+/** A list as JSON for programs, or as a table for people. */
+interface PrintedList<T> {
+  readonly json: boolean;
+  readonly items: readonly T[];
+  /** What JSON has of an item. */
+  readonly fields: (item: T) => object;
+  /** The cells of an item, by the heads of their columns. */
+  readonly cells: (item: T) => Readonly<Record<string, string>>;
+  /** Instead of a table without rows. */
+  readonly empty?: string;
+}
+
+/** The option of every command that prints a list. */
+export const jsonOption = ['--json', 'print an array of JSON objects'] as const;
+
+export function printList<T>({ json, items, fields, cells, empty }: PrintedList<T>): void {
+  if (json) return print(escaped(JSON.stringify(items.map(fields), null, 2)));
+  const rows = items.map(cells);
+  const [first] = rows;
+  if (first === undefined) return print(empty ?? 'There are none.');
+  printTable(Object.keys(first), rows.map(Object.values));
+}
+
+/** The control characters that JSON may have, and that terminals execute. */
+const escaped = (json: string): string =>
+  json.replaceAll(/[\u007f-\u009f]/g, (one) => `\\u00${one.charCodeAt(0).toString(16)}`);
 
 /** Prints a table with aligned columns. */
 export function printTable(heads: readonly string[], rows: ReadonlyArray<readonly string[]>): void {

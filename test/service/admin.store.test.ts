@@ -2,7 +2,9 @@ import t from 'tap';
 import { openStore } from '../../store/open.ts';
 import { shortFolder } from '../store/embedded/stores.ts';
 import { until } from '../until.ts';
+import { picture, startTestOrigin } from './origin.ts';
 import { json, startService } from './service.ts';
+import { startWorker } from './worker/worker.ts';
 
 t.test('the admin command works beside a running service', async (t) => {
   const environment = { SERVICE_BASE_URL: 'https://cdn.example/assets/' };
@@ -60,6 +62,41 @@ t.test('the admin command works beside a running service', async (t) => {
     t.equal(response.status, 200);
     await admin('keys', 'revoke', keyId);
     t.match(await admin('keys', 'list'), new RegExp(`${keyId}.*20\\d\\d-`));
+  });
+
+  t.test('lists are JSON for programs', async (t) => {
+    const list = async (...args: string[]) => JSON.parse(await admin(...args, '--json'));
+    const [project, ...others] = await list('projects', 'list');
+    t.same(others, []);
+    const isoDate = /^20\d\d-\d\d-\d\dT[\d:.]+Z$/;
+    const origin = 'https://a.example/';
+    t.match(project, { id, origin, signingSecret: undefined, createdAt: isoDate });
+    t.same(await list('presets', 'list', id), [{ name: 'card', parameters: { w: 400 } }]);
+    t.match(await list('orgs', 'list'), [{ id: /^org_/, productAccess: true, createdAt: isoDate }]);
+    const key = { id: /^key_/, projectId: id, createdAt: isoDate, revokedAt: isoDate };
+    const keys = await list('keys', 'list');
+    t.match(
+      keys.find(({ name }: { name: string }) => name === 'one'),
+      key,
+    );
+    t.notMatch(JSON.stringify(keys), /[0-9a-f]{64}/, 'without their digests');
+    const other = await admin('projects', 'create', '--name', '\u009b1m', '--origin', origin);
+    t.match(await admin('projects', 'list', '--json'), '\\u009b1m');
+    await admin('projects', 'delete', other, '--yes');
+  });
+
+  t.test('a project gets another name and site', async (t) => {
+    const update = (...args: string[]) => admin('projects', 'update', id, ...args);
+    t.equal(await update('--name', 'New\u0007'), `${id} is New\ufffd, of https://a.example/`);
+    t.match(await update('--origin', 'https://new.example/'), /of https:\/\/new\.example\/$/);
+    t.match(await admin('projects', 'list'), /New.* a\.example \*\.b\.example new\.example$/m);
+    for (const [message, ...args] of [
+      [/Name --name, --origin or both/],
+      [/name must have at least 1 character/, '--name', ''],
+      [/origin must be/, '--origin', 'ftp://a.example/'],
+    ] as const) {
+      await t.rejects(update(...args), { code: 1, stderr: message }, args.join(' '));
+    }
   });
 
   t.test('a changed signed URL is refused', async (t) => {
@@ -150,4 +187,52 @@ t.test('the admin command works beside a running service', async (t) => {
     const response = await fetch(`${second.url}/api/sdk/v1/projects/${id}`, { headers });
     t.match(await json(response), { project: { id } });
   });
+});
+
+t.test('the admin command prewarms, and deletes', async (t) => {
+  const origin = await startTestOrigin(t);
+  origin.serve('/a.jpg', await picture(40, 30));
+  const service = await startService(t);
+  const admin = (...args: string[]) => service.admin(...args);
+  const create = () => admin('projects', 'create', '--name', 'Shop', '--origin', origin.url);
+  const [id, other] = [await create(), await create()];
+  const prewarm = (path: string, ...options: string[]) =>
+    admin('prewarm', id, `${origin.url}${path}`, ...options);
+  const remove = (...args: string[]) => admin('projects', 'delete', ...args);
+
+  for (const [message, ...options] of [
+    [/widths\[0\] must be at most 5000/, '--widths', '9000'],
+    [/must be a whole number/, '--widths', '20,x'],
+    [/formats\[1\] must be one of/, '--formats', 'webp,gif'],
+  ] as const) {
+    await t.rejects(prewarm('/a.jpg', ...options), { code: 1, stderr: message });
+  }
+  t.match(await prewarm('/a.jpg', '--no-wait'), /^pre_\w{16} is queued/);
+  const stderr = /in progress: 1 source waits or is being warmed\. --force cancels it\./;
+  await t.rejects(remove(id, '--yes'), { code: 1, stderr });
+
+  await startWorker(t, service);
+  const warm = await prewarm('/a.jpg', '--widths', '20,30', '--formats', 'webp,png');
+  t.equal(warm, 'Warm: 1 source, 4 images.');
+  const image = `${service.url}/img/${origin.url}/a.jpg?project=${id}&w=20&fmt=png`;
+  t.equal((await fetch(image)).headers.get('x-cache'), 'memory');
+  await t.rejects(prewarm('/none.jpg'), {
+    code: 1,
+    stdout: /none\.jpg failed: .*404 source_not_found/,
+    stderr: /Not warm: 1 of 1 source\./,
+  });
+
+  await t.rejects(remove(id), {
+    code: 1,
+    stderr: /for good\. Run it in a terminal, or with --yes/,
+  });
+  t.equal((await fetch(image)).status, 200);
+  t.match(await remove(id, '--yes', '--force'), `${id} is deleted.`);
+  await until('its images are gone', async () => (await fetch(image)).status === 404);
+  await t.rejects(remove(id, '--yes'), { code: 1, stderr: `There is no project ${id}.` });
+  t.match(JSON.parse(await admin('projects', 'list', '--json')), [{ id: other }]);
+  t.match(await service.end('SIGTERM'), 0);
+  if (service.environment['SERVICE_MONGODB_URL'] === undefined) {
+    await t.rejects(admin('prewarm', other, origin.url), { code: 1, stderr: /No service runs/ });
+  }
 });

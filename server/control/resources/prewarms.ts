@@ -87,7 +87,7 @@ function schemaWith(variant: object): object {
   return { ...schema, properties: { ...properties, variants } };
 }
 
-const prewarmInput: NamedSchema<PrewarmInput> = {
+export const prewarmInput: NamedSchema<PrewarmInput> = {
   name: 'PrewarmInput',
   schema: schemaWith(ref('PrewarmVariant')),
   validated: schemaWith(prewarmVariantSchema(ruledParameter)),

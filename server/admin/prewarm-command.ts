@@ -1,0 +1,117 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type Command, InvalidArgumentError } from 'commander';
+import type { PrewarmStatus, Prewarms } from '../../store/prewarms.ts';
+import type { PrewarmInput } from '../control/resources/prewarms.ts';
+import { withStore } from './store.ts';
+import { AdminError, print, printable } from './terminal.ts';
+
+interface PrewarmOptions extends Omit<PrewarmInput, 'sources'> {
+  readonly wait: boolean;
+}
+
+const askEveryMs = 500;
+/** Without a terminal, a line each so often. */
+const lineEveryMs = 5_000;
+/** A worker takes a job within a second. */
+const noWorkerAfterMs = 15_000;
+
+const list = (text: string): string[] => text.split(',').map((one) => one.trim());
+
+function number(text: string): number {
+  if (/^\d{1,9}$/.test(text)) return Number(text);
+  throw new InvalidArgumentError('It must be a whole number.');
+}
+
+export function addPrewarmCommand(program: Command): void {
+  program
+    .command('prewarm')
+    .description('render images of sources before clients request them; waits for the end')
+    .argument('<project>')
+    .argument('<urls...>', '1 to 20 sources, as image URLs name them')
+    .option(
+      '--widths <list>',
+      'such as 400,800 (default: one image, in the width for clients that name none)',
+      (text) => list(text).map(number),
+    )
+    .option('--formats <list>', 'of auto, avif, webp, jpeg and png (default: auto)', list)
+    .option('--quality <number>', '30 to 100', number)
+    .option('--fit <word>', 'contain, cover, fill or inside')
+    .option('--dpr <number>', '1 to 3', number)
+    .option('--no-wait', 'queue them only')
+    .action((id: string, sources: string[], { wait, ...options }: PrewarmOptions) =>
+      withStore(async (store, settings) => {
+        if (wait && store.isInProcess) {
+          throw new AdminError(
+            'No service runs that could render them. Start it, or queue them with --no-wait.',
+          );
+        }
+        const { prewarm } = await import('./projects.ts');
+        const prewarmId = await prewarm(store, settings, id, { sources, ...options });
+        if (wait) await waitFor(store.prewarms, id, prewarmId);
+        else print(`${prewarmId} is queued for the worker of the service.`);
+      }),
+    );
+}
+
+/** @throws AdminError when a source has failed */
+async function waitFor(prewarms: Prewarms, projectId: string, id: string): Promise<void> {
+  const interrupted = new AbortController();
+  process.once('SIGINT', () => interrupted.abort());
+  const progress = new Progress();
+  for (;;) {
+    const status = await prewarms.find(projectId, id);
+    if (status === null) throw new AdminError(`${id} is gone: its project was deleted.`);
+    if (status.status !== 'accepted') return report(status, progress);
+    progress.show(status);
+    await sleep(askEveryMs, null, { signal: interrupted.signal }).catch(() => {});
+    if (interrupted.signal.aborted) {
+      progress.end();
+      throw new AdminError(`Not waited for the end: the prewarming ${id} goes on.`);
+    }
+  }
+}
+
+function report(
+  { sourceCount, variantCount, sources, failures }: PrewarmStatus,
+  progress: Progress,
+) {
+  progress.end();
+  for (const { source, reason } of failures) print(printable(`${source} failed: ${reason}`));
+  if (sources.failed > 0) {
+    throw new AdminError(`Not warm: ${sources.failed} of ${count(sourceCount, 'source')}.`);
+  }
+  print(`Warm: ${count(sourceCount, 'source')}, ${count(variantCount, 'image')}.`);
+}
+
+const count = (number: number, what: string): string =>
+  `${number} ${what}${number === 1 ? '' : 's'}`;
+
+/** The progress on standard error: one line that changes in a terminal, else some lines. */
+class Progress {
+  readonly #isTerminal = process.stderr.isTTY;
+  readonly #begun = performance.now();
+  #shownAt = Number.NEGATIVE_INFINITY;
+  #isWarned = false;
+
+  show({ progress, sources, sourceCount }: PrewarmStatus): void {
+    const now = performance.now();
+    const { done, failed, running, waiting } = sources;
+    const failures = failed === 0 ? '' : `, ${failed} failed`;
+    const text = `${progress} %: ${done} of ${count(sourceCount, 'source')} done${failures}`;
+    if (this.#isTerminal) process.stderr.write(`\r\u001b[K${text}`);
+    else if (now - this.#shownAt >= lineEveryMs) {
+      process.stderr.write(`${text}\n`);
+      this.#shownAt = now;
+    }
+    if (this.#isWarned || waiting < sourceCount || running > 0) return;
+    if (now - this.#begun < noWorkerAfterMs) return;
+    this.#isWarned = true;
+    this.end();
+    process.stderr.write('No worker has taken them yet: does the service run, with its worker?\n');
+  }
+
+  /** Ends the line that changes. */
+  end(): void {
+    if (this.#isTerminal) process.stderr.write('\r\u001b[K');
+  }
+}
