@@ -24,6 +24,8 @@ t.test('Next', async (t) => {
     options: { dpr: 1, enlarge: true, fmt: 'auto', pos: 'top', q: 60, w: 640 },
   });
   t.equal(parse(loader({ src, width: 640, quality: 75 }))?.options.q, 75);
+  const square = createLoader({ ...settings, options: { ar: '1:1' } });
+  t.match(parse(square({ src, width: 640 }))?.options, { ar: '1:1', fit: 'cover', w: 640 });
   const plain = createLoader({ ...settings, options: { enlarge: false }, passthrough: () => true });
   t.equal(plain({ src: '/a.jpg', width: 640 }), '/a.jpg#w=640', 'differs by width, as Next wants');
   t.same(imageConfig('./loader.js'), {

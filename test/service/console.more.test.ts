@@ -55,6 +55,14 @@ t.test('the console in a browser', { skip: noChromium }, async (t) => {
     t.same(problems, []);
   });
 
+  t.test('the playground shows how an image differs from what was requested', async (t) => {
+    const { page, problems } = await opened();
+    await page.goto(`${withPicture}&fmt=webp&maxbytes=1`);
+    await page.getByText('The service warns: maxbytes_exceeded').waitFor();
+    t.same(await violationsOf(page), []);
+    t.same(problems, []);
+  });
+
   t.test('the playground offers the layers of the project', async (t) => {
     const layers = `/projects/${project}/layers`;
     const price = { text: { words: 'Sale', freeText: true, color: 'fff' } };
