@@ -143,6 +143,10 @@ t.test('unknown parameters are named in every response of their URL only', async
   const both = await ask('w=30&fmt=jpeg&maxbytes=1&zoom=2');
   t.equal(both.warnings, 'maxbytes_exceeded, parameter_unknown;name="zoom"');
 
+  const forged = await ask('w=30&a%0d%0aset-cookie:%20b%22,%20maxbytes_exceeded,%20%22=1');
+  const item = 'parameter_unknown;name="a??set-cookie: b?, maxbytes_exceeded, ?"';
+  t.match(forged, { status: 200, warnings: item }, 'a name cannot add a header or a warning');
+
   const owner = await createProject('127.0.0.1');
   const { signingSecret } = (await store.projects.requireSignatures(owner, null)) ?? {};
   const exp = Math.floor(Date.now() / 1_000) + 1_000;
