@@ -24,6 +24,8 @@ export const programs = [
   'pool/execution/process/main',
   'pool/formats/heic/thread',
   'pool/formats/pdf/thread',
+  'pool/formats/jxl/thread',
+  'pool/rendering/encode/jxl/thread',
   'server/admin/main',
   'demo/main',
   'server/health-check',
@@ -39,6 +41,7 @@ const external = [
   'agendash',
   'libheif-js',
   '@embedpdf/pdfium',
+  'wasm-vips',
   'lmdb',
   'piscina',
 ];

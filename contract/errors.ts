@@ -98,7 +98,7 @@ const codesByStatus = {
   },
   415: {
     source_unsupported: image(
-      'Use a source in JPEG, PNG, WebP, GIF, AVIF, TIFF, SVG, BMP, ICO or HEIC; /api/health lists all that this service reads.',
+      'Use a source in JPEG, PNG, WebP, GIF, AVIF, JPEG XL, TIFF, SVG, BMP, ICO or HEIC; /api/health lists all that this service reads.',
     ),
   },
   416: {

@@ -11,6 +11,7 @@ export const maxFramePixels = 40_000_000;
  */
 export function maxOutputPixels(format: OutputFormat, lossless: boolean): number {
   if (format === 'avif') return lossless ? 4_000_000 : 12_000_000;
+  if (format === 'jxl') return 12_000_000;
   return format === 'webp' && lossless ? 12_000_000 : Number.POSITIVE_INFINITY;
 }
 

@@ -7,6 +7,7 @@ export const contentTypes = [
   'image/jpeg',
   'image/png',
   'image/gif',
+  'image/jxl',
   'text/plain; charset=utf-8',
   'application/json',
 ] as const;

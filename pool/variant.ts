@@ -1,4 +1,4 @@
-export const outputFormats = ['avif', 'webp', 'jpeg', 'png', 'gif'] as const;
+export const outputFormats = ['avif', 'webp', 'jpeg', 'png', 'gif', 'jxl'] as const;
 export type OutputFormat = (typeof outputFormats)[number];
 
 /** Responses instead of the image: text placeholders, and JSON metadata. */

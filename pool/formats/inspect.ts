@@ -12,17 +12,18 @@ import { corrupt, tooLarge, unsupported } from './errors.ts';
 import type { SourceColour, SourceFacts } from './facts.ts';
 import { keepsDepth } from './heic/decode.ts';
 import { IsolationRequired, maxThreadWidth, requireUsableProfile } from './isolation.ts';
+import { needsJxlDecoder } from './jxl/decode.ts';
 import { kinds, type SourceKind } from './kinds.ts';
 import { ColourSpace } from './metadata/colour-space.ts';
 import { profileName } from './metadata/profile.ts';
 import { pageOption, unlimitedOption } from './open-options.ts';
 import { optionalFormats, optionalFormatsProbed } from './optional-formats.ts';
 import { readPdf } from './pdf/decode.ts';
+import { requirePixels } from './pixel-limit.ts';
 import { embeddedImages } from './svg/document.ts';
 import { svgScales } from './svg/scale.ts';
 import { svgDensity, svgSize } from './svg/size.ts';
 import { requireConvertibleColours, unsupportedEncoding } from './unsupported-encodings.ts';
-import { missingDecoder } from './unsupported-formats.ts';
 
 /** Each frame takes up to 10 ms, even a tiny one (see cost.ts), so all take half of the timeout. */
 const maxFrames = 1_000;
@@ -78,8 +79,10 @@ async function inspectFile(
   if (isSvg) await inspectSvg(bytes, sourceMaxPixels);
   const header = await readPageHeader(container, isolated, options);
   const size = isSvg ? svgSize(bytes, header) : header;
-  // An ICO contains a PNG.
-  if (header.format !== (kinds[kind].decoder ?? 'png')) {
+  // An ICO contains a PNG, and a JPEG XL may have been decoded to one.
+  const { decoder } = kinds[kind];
+  const isPng = decoder === null || needsJxlDecoder(container);
+  if (header.format !== (isPng ? 'png' : decoder)) {
     throw unsupported('The source cannot be decoded: its bytes match several formats.');
   }
   if (header.icc !== undefined) requireUsableProfile(header.icc, isolated);
@@ -179,7 +182,6 @@ async function readHeader(
     const density = kinds[kind].vector ? { density: svgDensity } : {};
     return await sharp(bytes, { ...options, ...density }).metadata();
   } catch (error) {
-    if (kind === 'jxl' && !optionalFormats().jxl) throw missingDecoder();
     throw (
       unsupportedEncoding(kind, bytes, error) ??
       corrupt(`The source cannot be read as ${kinds[kind].label}.`, error)
@@ -207,7 +209,8 @@ async function inspectPdf(
   };
 }
 
-const plainFacts = {
+/** The facts of pixels without a file, such as those of a bitmap. */
+export const plainFacts = {
   orientation: 1,
   frames: 1,
   timing: null,
@@ -256,13 +259,6 @@ function colourOf({ icc, space, hasProfile, depth }: Metadata, keepsDepth: boole
     is16Bit: depth === 'ushort' && keepsDepth,
     space: isSrgb ? null : found,
   };
-}
-
-function requirePixels(pixels: number, maxPixels: number): void {
-  if (pixels <= maxPixels) return;
-  throw tooLarge(
-    `The source has ${pixels} pixels in all its frames; at most ${maxPixels} are allowed.`,
-  );
 }
 
 function requireFrames(frames: number): void {

@@ -37,7 +37,7 @@ export const kinds = {
   bmp: { label: 'BMP', decoder: null, defaultOutput: null, ...isolated },
   ico: { label: 'ICO', decoder: null, defaultOutput: null, ...isolated },
   pdf: { label: 'PDF', decoder: null, defaultOutput: null, ...isolated, vector: true },
-  jxl: { label: 'JPEG XL', decoder: 'jxl', defaultOutput: null, ...isolated },
+  jxl: { label: 'JPEG XL', decoder: 'jxl', defaultOutput: 'jxl', ...isolated },
 } as const satisfies Record<string, KindProperties>;
 
 export type SourceKind = keyof typeof kinds;

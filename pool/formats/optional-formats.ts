@@ -1,7 +1,7 @@
 import sharp from 'sharp';
 import { kinds, type SourceKind, sourceKinds } from './kinds.ts';
 
-/** What only some builds of libvips decode; sharp's binaries on npm decode neither. */
+/** What only some builds of libvips decode; sharp's binaries on npm decode neither, and other decoders are used. */
 interface OptionalFormats {
   readonly hevc: boolean;
   readonly jxl: boolean;
@@ -43,8 +43,8 @@ export const optionalFormatsProbed: Promise<void> = sharp(heic)
 export const optionalFormats = (): OptionalFormats => found;
 
 /** Names of the source formats that this installation decodes. */
-export function readableFormats({ heic, pdf }: AllowedFormats, { jxl } = found): string[] {
-  const optional: Partial<Readonly<Record<SourceKind, boolean>>> = { heif: false, pdf, jxl };
+export function readableFormats({ heic, pdf }: AllowedFormats): string[] {
+  const optional: Partial<Readonly<Record<SourceKind, boolean>>> = { heif: false, pdf };
   const readable = sourceKinds.filter((kind) => optional[kind] ?? true);
   return [...readable.map((kind) => kinds[kind].label), ...(heic ? ['HEIC'] : [])];
 }

@@ -1,12 +1,7 @@
 import type { ServiceError } from '../../contract/errors.ts';
 import { type Matcher, textAt } from './bytes.ts';
 import { unsupported } from './errors.ts';
-import {
-  type AllowedFormats,
-  allFormats,
-  optionalFormats,
-  readableFormats,
-} from './optional-formats.ts';
+import { type AllowedFormats, allFormats, readableFormats } from './optional-formats.ts';
 import { sniff } from './sniff.ts';
 
 const pattern =
@@ -77,7 +72,6 @@ export function requireSupportedFormat(
   allowed: AllowedFormats,
 ): void {
   const kind = sniff(bytes);
-  if (kind === 'jxl' && !optionalFormats().jxl) throw missingDecoder(allowed);
   if (kind === 'heif' && !allowed.heic) throw refusedFormat('an HEIC or HEIF image', allowed);
   if (kind !== null && (kind !== 'pdf' || allowed.pdf)) return;
   const type =
@@ -101,12 +95,6 @@ export function unsupportedFormat(
   const remedy = advice ? ` To use it: ${advice}.` : '';
   return unsupported(`The source is ${found}${details}.${remedy}`);
 }
-
-/** The error for JPEG XL where the installed libvips cannot decode it. */
-export const missingDecoder = (allowed = allFormats): ServiceError =>
-  unsupported(
-    `The source is a JPEG XL image. That needs a libvips with libjxl, which this service does not have; it reads ${readableFormats(allowed).join(', ')}.`,
-  );
 
 /** The error for a format that the operator refuses. */
 const refusedFormat = (name: string, allowed: AllowedFormats): ServiceError =>

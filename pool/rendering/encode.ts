@@ -20,21 +20,26 @@ export interface EncodeOptions {
 
 interface Encoding {
   readonly contentType: ContentType;
-  /** True when sharp can write more than one frame in this format. */
+  /** True when more than one frame can be written in this format. */
   readonly animates: boolean;
+  /** True when every client that names the format shows all frames. */
+  readonly showsAnimations: boolean;
   /** True when the format has transparency. */
   readonly alpha: boolean;
   /** True when libvips writes a profile in this format. */
   readonly profile: boolean;
-  encode(image: Sharp, options: EncodeOptions): Sharp;
+  /** Null for a format that sharp does not write. */
+  readonly encode: ((image: Sharp, options: EncodeOptions) => Sharp) | null;
 }
 
 /** From this quality on chroma has the resolution of luma, or the format's closest one. */
 export const fullChromaFrom = 90;
 
-/** The lossy encoders with their own quality scales. */
+type SharpMode = Exclude<Mode, 'jxl'>;
+
+/** sharp's lossy encoders with their own quality scales. */
 export const ownScale: Readonly<
-  Record<Mode, (image: Sharp, quality: number, pixels: number) => Sharp>
+  Record<SharpMode, (image: Sharp, quality: number, pixels: number) => Sharp>
 > = {
   jpeg: (image, quality) =>
     image.jpeg({ quality, quantisationTable, chromaSubsampling: '4:2:0', mozjpeg: false }),
@@ -57,12 +62,16 @@ const quantisationTable = 2;
 /** Up to this size WebP needs effort 4 to be smaller than JPEG, which takes up to 8 ms more. */
 const maxThumbnailPixels = 150_000;
 
-function avifModes({ flat, sharpChroma }: EncodeOptions): readonly [Mode, Mode] {
+function avifModes({ flat, sharpChroma }: EncodeOptions): readonly [SharpMode, SharpMode] {
   if (!flat) return ['avif', 'avif'];
   return sharpChroma ? ['avifGraphic', 'avifGraphic'] : ['avifFlat', 'avifFlat'];
 }
 
-function lossy(image: Sharp, modes: readonly [Mode, Mode], options: EncodeOptions): Sharp {
+function lossy(
+  image: Sharp,
+  modes: readonly [SharpMode, SharpMode],
+  options: EncodeOptions,
+): Sharp {
   const { quality, pixels, sharpChroma } = options;
   const mode = modes[sharpChroma || quality >= fullChromaFrom ? 1 : 0];
   return ownScale[mode](image, encoderQuality(mode, quality, pixels), pixels);
@@ -77,6 +86,7 @@ export const encodings = {
   avif: {
     contentType: 'image/avif',
     animates: false,
+    showsAnimations: false,
     alpha: true,
     profile: true,
     encode: (image, options) =>
@@ -88,6 +98,7 @@ export const encodings = {
   webp: {
     contentType: 'image/webp',
     animates: true,
+    showsAnimations: true,
     alpha: true,
     profile: true,
     encode: (image, options) =>
@@ -99,6 +110,7 @@ export const encodings = {
   jpeg: {
     contentType: 'image/jpeg',
     animates: false,
+    showsAnimations: false,
     alpha: false,
     profile: true,
     encode: (image, options) => lossy(image, ['jpeg', 'jpegFull'], options),
@@ -107,6 +119,7 @@ export const encodings = {
   png: {
     contentType: 'image/png',
     animates: false,
+    showsAnimations: false,
     alpha: true,
     profile: true,
     encode: (image) => image.png({ compressionLevel: 4, adaptiveFiltering: true }),
@@ -115,8 +128,18 @@ export const encodings = {
   gif: {
     contentType: 'image/gif',
     animates: true,
+    showsAnimations: true,
     alpha: true,
     profile: false,
     encode: (image) => image.gif({ effort: 4 }),
+  },
+  // Written by encode/jxl. Safari shows only the first frame of an animation.
+  jxl: {
+    contentType: 'image/jxl',
+    animates: true,
+    showsAnimations: false,
+    alpha: true,
+    profile: true,
+    encode: null,
   },
 } as const satisfies Record<OutputFormat, Encoding>;

@@ -27,7 +27,7 @@ export function chooseFormat(
   // sharp writes no gain map in other formats.
   if (variant.negotiated && keepsGainMap(variant, source)) return 'jpeg';
   const suits = (format: OutputFormat) =>
-    !(variant.negotiated && animation) || encodings[format].animates;
+    !(variant.negotiated && animation) || encodings[format].showsAnimations;
   return (
     variant.formats.find(suits) ?? ownFormat(variant, source) ?? plainFormat(source, animation)
   );
@@ -35,7 +35,7 @@ export function chooseFormat(
 
 /**
  * The format of the source, if it can be written. A negotiated format must be one that the client shows:
- * AVIF if it names it, others if it does not refuse them.
+ * AVIF and JPEG XL if it names them, others if it does not refuse them.
  */
 export function ownFormat(
   { negotiated, formats, refused }: Variant,
@@ -43,8 +43,8 @@ export function ownFormat(
 ): OutputFormat | null {
   const { defaultOutput } = kinds[kind];
   if (defaultOutput === null || !negotiated) return defaultOutput;
-  const shown =
-    defaultOutput === 'avif' ? formats.includes(defaultOutput) : !refused.includes(defaultOutput);
+  const mustBeNamed = defaultOutput === 'avif' || defaultOutput === 'jxl';
+  const shown = mustBeNamed ? formats.includes(defaultOutput) : !refused.includes(defaultOutput);
   return shown ? defaultOutput : null;
 }
 

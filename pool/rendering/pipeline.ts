@@ -76,6 +76,11 @@ export class Pipeline {
     });
   }
 
+  /** Time for one native call, in whole seconds. */
+  get timeoutSeconds(): number {
+    return this.#limits.softTimeoutSeconds;
+  }
+
   apply(operations: (image: Sharp) => Sharp): this {
     this.#image = operations(this.#image);
     this.#reopen = null;

@@ -4,8 +4,9 @@ import { type Container, openContainer } from '../formats/container/container.ts
 import { withoutExcessMetadata } from '../formats/container/strip.ts';
 import { decoderInput, pdfInput } from '../formats/decoder-input.ts';
 import type { SourceFacts } from '../formats/facts.ts';
-import { inspect } from '../formats/inspect.ts';
+import { type InspectionLimits, inspect, plainFacts } from '../formats/inspect.ts';
 import { IsolationRequired } from '../formats/isolation.ts';
+import { decodedJxl, jxlHeader, needsJxlDecoder } from '../formats/jxl/decode.ts';
 import { kinds } from '../formats/kinds.ts';
 import { copyrightOf } from '../formats/metadata/copyright.ts';
 import { keptMetadata } from '../formats/metadata/kept-metadata.ts';
@@ -79,7 +80,8 @@ export async function render(
   const prepared = onlyLight ? await requireLight(source, images, variant, limits) : null;
   if (!limits.isolated && hasText(variant)) throw new IsolationRequired();
   const families = await addFonts(variant, layerBytes);
-  const { pipeline, facts, context } = await transform(source, variant, limits, prepared);
+  const decoded = await withoutJxl(source, variant, limits);
+  const { pipeline, facts, context } = await transform(decoded, variant, limits, prepared);
   const { plan } = context;
   if (layers.length > 0) {
     const overlays: OverlayOptions[] = [];
@@ -92,7 +94,7 @@ export async function render(
     await pipeline.render();
     pipeline.apply((image) => applySteps(image, passes.layers, { ...context, overlays }));
   }
-  const original = await originalOf(sourceBytes, source, facts, context);
+  const original = await originalOf(sourceBytes, decoded, facts, context);
   if (variant.placeholder === null) {
     const { format, ...image } = await smallestOutput(pipeline, context, original);
     const warnings = warningsOf(image, variant);
@@ -157,8 +159,10 @@ async function requireLight(
 ): Promise<Prepared | null> {
   try {
     if (hasText(variant)) throw new IsolationRequired();
-    const prepared = kinds[source.kind].vector ? null : await prepare(source, variant, limits);
-    let cost = prepared === null ? isolatedCost : costOf(prepared.facts, prepared.plan, variant);
+    const unopened = unopenedCost(source, limits);
+    const prepared = unopened === null ? await prepare(source, variant, limits) : null;
+    let cost = unopened ?? isolatedCost;
+    if (prepared !== null) cost = costOf(prepared.facts, prepared.plan, variant);
     for (const layer of layers) {
       if (layer !== null) cost = sum(cost, await layerCost(layer, limits));
     }
@@ -171,11 +175,34 @@ async function requireLight(
 
 /** Zero for a layer that cannot be opened: its error is thrown when it is used. */
 async function layerCost(layer: Container, limits: RenderLimits): Promise<Cost> {
-  if (kinds[layer.kind].vector) return isolatedCost;
-  return inspect(layer, limits).then(decodingCost, (error: unknown) => {
+  try {
+    return unopenedCost(layer, limits) ?? decodingCost(await inspect(layer, limits));
+  } catch (error) {
     if (error instanceof IsolationRequired) throw error;
     return { ms: 0, bytes: 0 };
-  });
+  }
+}
+
+/**
+ * The cost of a source that a thread does not open; null for others.
+ *
+ * @throws ServiceError source_unsupported, source_corrupt, source_too_large
+ */
+function unopenedCost(container: Container, { sourceMaxPixels }: InspectionLimits): Cost | null {
+  const { kind, bytes } = container;
+  if (kinds[kind].vector) return isolatedCost;
+  if (!needsJxlDecoder(container)) return null;
+  const { width, height } = jxlHeader(bytes, sourceMaxPixels);
+  return sum(isolatedCost, decodingCost({ ...plainFacts, kind, width, height }));
+}
+
+/** The source, or what a JPEG XL decodes to. */
+function withoutJxl(
+  container: Container,
+  { stripMetadata, copyright }: Variant,
+  limits: InspectionLimits,
+): Promise<Container> {
+  return decodedJxl(container, limits, !stripMetadata || copyright);
 }
 
 /** The output, or the source if that has fewer bytes. */
@@ -310,8 +337,9 @@ async function overlayFrom(
   plan: Plan,
   limits: RenderLimits,
 ): Promise<OverlayOptions> {
-  const source = layer.kind === 'image' ? image : openContainer(await textImage(layer, plan));
-  if (source === null) throw new Error('a layer without its image');
+  const opened = layer.kind === 'image' ? image : openContainer(await textImage(layer, plan));
+  if (opened === null) throw new Error('a layer without its image');
+  const source = await withoutJxl(opened, plainVariant, limits);
   const variant =
     layer.kind === 'image' ? imageLayerVariant(layer, plan) : textLayerVariant(layer, plan);
   const { pipeline } = await transform(source, variant, limits);

@@ -6,7 +6,7 @@ import {
   pixelLimits,
 } from './generated/parameters.ts';
 
-export type ImageFormat = 'avif' | 'webp' | 'jpeg' | 'png' | 'gif';
+export type ImageFormat = 'avif' | 'webp' | 'jpeg' | 'png' | 'gif' | 'jxl';
 
 /** The options of a srcset, which determine the sizes that a browser may choose from. */
 export interface SrcsetOptions

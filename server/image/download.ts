@@ -42,11 +42,12 @@ const extensions: Readonly<Record<string, readonly [string, ...string[]]>> = {
   'image/webp': ['webp'],
   'image/avif': ['avif'],
   'image/gif': ['gif'],
+  'image/jxl': ['jxl'],
   'text/plain': ['txt'],
   'application/json': ['json'],
 };
 /** Extensions of sources in formats that are never an output. */
-const otherExtensions = ['tif', 'tiff', 'svg', 'pdf', 'heic', 'heif', 'bmp', 'ico', 'jxl'];
+const otherExtensions = ['tif', 'tiff', 'svg', 'pdf', 'heic', 'heif', 'bmp', 'ico'];
 const imageExtensions = new Set([...Object.values(extensions).flat(), ...otherExtensions]);
 
 /** The name with the extension of the delivered type; replaces the extension of another image type. */

@@ -6,9 +6,9 @@ import { type OutputFormat, plainVariant, type Variant } from '../../pool/varian
 
 /** The formats whose bytes an option affects. */
 const affectedFormats = {
-  quality: ['avif', 'webp', 'jpeg'],
-  lossless: ['avif', 'webp'],
-  animated: ['webp', 'gif'],
+  quality: ['avif', 'webp', 'jpeg', 'jxl'],
+  lossless: ['avif', 'webp', 'jxl'],
+  animated: ['webp', 'gif', 'jxl'],
 } as const satisfies Readonly<Record<string, readonly OutputFormat[]>>;
 
 /** A variant in which every option that cannot affect its bytes has its plain value. */

@@ -132,7 +132,7 @@ export const parameters = {
       ['auto', ...outputFormats, ...placeholderKinds],
       { jpg: 'jpeg' },
     ),
-    'Format of the output; `auto` takes the best one that the client names in Accept. `blurhash`, ' +
+    'Format of the output; `jxl` is JPEG XL, and `auto` takes the best one that the client names in Accept. `blurhash`, ' +
       '`thumbhash` and `lqip` return a text to show while the picture loads, `json` ' +
       'returns facts about it, such as its size, colours, focus and a perceptual hash.',
     'webp',
@@ -273,14 +273,14 @@ export const parameters = {
   }),
   lossless: parameter(
     flag,
-    'Lossless encoding, in WebP and AVIF. By default a drawing is encoded without loss if that takes ' +
+    'Lossless encoding, in WebP, AVIF and JPEG XL. By default a drawing is encoded without loss if that takes ' +
       'fewer bytes; 0 prevents this.',
     '',
     { exampleWith: 'w=200&fmt=webp' },
   ),
   maxbytes: parameter(
     integer(1, 100_000_000),
-    'Maximum size of a JPEG, WebP or AVIF in bytes: the quality is the highest that fits, at most q, or ' +
+    'Maximum size of a JPEG, WebP, AVIF or JPEG XL in bytes: the quality is the highest that fits, at most q, or ' +
       'near it, found in at most five attempts; quality 1 if none fits. PNG, GIF and `lossless` have no ' +
       'quality to lower.',
     '9000',

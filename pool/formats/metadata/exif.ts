@@ -82,7 +82,7 @@ export function hasOnlyTags(exif: Buffer, allowed: ReadonlySet<number>): boolean
 
 const orientationTag = 0x0112;
 
-/** EXIF whose image is upright: a HEIC's container has its orientation too, which its decoder applies. */
+/** EXIF whose image is upright: the containers of HEIC and JPEG XL have it too, which decoders apply. */
 export function withoutOrientation(exif: Buffer): Buffer {
   return parseBytes(
     () => {

@@ -2,6 +2,7 @@ import { crc32 } from 'node:zlib';
 import sharp from 'sharp';
 import { bufferOf } from '../bytes.ts';
 import type { Container } from '../container/container.ts';
+import { sniff } from '../sniff.ts';
 import { withoutThumbnail } from './exif.ts';
 import { filteredXmp } from './xmp.ts';
 
@@ -78,7 +79,7 @@ async function hasThumbnail(source: Uint8Array): Promise<boolean> {
 }
 
 /** A copy of the source with other EXIF of the same length; null if the EXIF was not found. */
-function withExif({ bytes, kind, exif }: Container, from: Buffer, to: Buffer): Buffer | null {
+function withExif({ bytes, exif }: Container, from: Buffer, to: Buffer): Buffer | null {
   if (exif === null) return null;
   // libvips omits bytes that a format writes before the EXIF, such as an offset in HEIF.
   const at = exif[1] - from.length;
@@ -86,6 +87,7 @@ function withExif({ bytes, kind, exif }: Container, from: Buffer, to: Buffer): B
   const copy = Buffer.from(bytes);
   copy.set(to, at);
   // The checksum of a PNG chunk follows its data, and includes its type.
-  if (kind === 'png') copy.writeUInt32BE(crc32(copy.subarray(exif[0] - 4, exif[1])), exif[1]);
+  if (sniff(bytes) === 'png')
+    copy.writeUInt32BE(crc32(copy.subarray(exif[0] - 4, exif[1])), exif[1]);
   return copy;
 }

@@ -16,6 +16,9 @@ declare global {
   }
 }
 
+/** wasm-vips is two modules: libvips, and what it reads and writes JPEG XL with, which it loads itself. */
+export const vipsFiles = ['wasm-vips/vips.wasm', 'wasm-vips/vips-jxl.wasm'] as const;
+
 /**
  * JavaScript heap of a thread. A decoder's memory and pixels are outside of it. The address space of a process is
  * limited, and Node 22 would reserve more of it for code than is left.
@@ -53,7 +56,8 @@ export async function runDecoder<Task>(
   throw ServiceError.fromData(result.error, result.detail);
 }
 
-function moduleOf(file: string): Promise<WebAssembly.Module> {
+/** The compiled module of a file; V8 uses the code of one that is kept for each further one with the same bytes. */
+export function moduleOf(file: string): Promise<WebAssembly.Module> {
   const known = modules.get(file);
   if (known !== undefined) return known;
   const compiled = readFile(file).then((bytes) => WebAssembly.compile(bytes));
@@ -64,7 +68,7 @@ function moduleOf(file: string): Promise<WebAssembly.Module> {
 }
 
 /** @throws ServiceError source_too_large when the process has no memory for a thread */
-function startThread(entry: URL, workerData: object): Worker {
+export function startThread(entry: URL, workerData: object): Worker {
   try {
     return new Worker(entry, { workerData, resourceLimits: heap });
   } catch (error) {

@@ -9,9 +9,13 @@ export type ThreadResult =
 
 /** Options of a module made by Emscripten, which then uses the compiled module of this thread. */
 export const emscriptenOptions = {
-  instantiateWasm(imports: object, received: (instance: WebAssembly.Instance) => void): object {
+  instantiateWasm(
+    imports: object,
+    // A module with threads passes itself on to them.
+    received: (instance: WebAssembly.Instance, module: WebAssembly.Module) => void,
+  ): object {
     const instance = new WebAssembly.Instance(workerData.module, imports);
-    received(instance);
+    received(instance, workerData.module);
     return instance.exports;
   },
 };

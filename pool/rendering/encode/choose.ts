@@ -4,6 +4,7 @@ import type { Pipeline, Pixels } from '../pipeline.ts';
 import { applySteps, passes, type StepContext, withTiming } from '../steps.ts';
 import { autoQuality, typicalQuality } from './auto-quality.ts';
 import { indexedPng } from './indexed-png.ts';
+import { writeJxl } from './jxl/write.ts';
 import { classifyPixels } from './pixel-traits.ts';
 import { type LossyFormat, withinBytes } from './within-bytes.ts';
 
@@ -18,7 +19,7 @@ export interface Output {
  * small red text on blue has a SSIMULACRA2 of 69 in JPEG at 80, photographs 78, and the text at 90 has 79.
  * AVIF has an encoder setting and a curve for them, with 81 to 86.
  */
-const graphicQualityBonus = { jpeg: 10, webp: 10, avif: 0 } as const;
+const graphicQualityBonus = { jpeg: 10, webp: 10, avif: 0, jxl: 0 } as const;
 
 /**
  * Maximum pixels of drawings that are also encoded losslessly, which takes up to 0.1 s per megapixel, and up
@@ -27,8 +28,8 @@ const graphicQualityBonus = { jpeg: 10, webp: 10, avif: 0 } as const;
 const maxDrawnPixels = { flat: 4_000_000, other: 1_000_000 } as const;
 
 /**
- * Encodes a transformed image in the format of the plan. A drawing is also encoded losslessly, in WebP or, if
- * the format was negotiated, in one that the client accepts; the output with fewer bytes is used.
+ * Encodes a transformed image in the format of the plan. A drawing is also encoded losslessly, in WebP or JPEG XL or,
+ * if the format was negotiated, in one that the client accepts; the output with fewer bytes is used.
  */
 export async function bestOutput(pipeline: Pipeline, context: StepContext): Promise<Output> {
   const { plan, variant } = context;
@@ -75,6 +76,9 @@ function lossy(
   );
 }
 
+/** Formats for drawings, the best one first. */
+const losslessFormats = ['webp', 'jxl'] as const;
+
 async function encodeLosslessly(
   pipeline: Pipeline,
   context: StepContext,
@@ -82,9 +86,9 @@ async function encodeLosslessly(
 ): Promise<Output | null> {
   const { plan, variant } = context;
   const accepted = variant.negotiated ? variant.formats : [plan.format];
-  if (accepted.includes('webp')) {
-    const webp = { ...context, plan: { ...plan, format: 'webp' as const } };
-    return encoded(pipeline, webp, { lossless: true });
+  const format = losslessFormats.find((one) => accepted.includes(one));
+  if (format !== undefined) {
+    return encoded(pipeline, { ...context, plan: { ...plan, format } }, { lossless: true });
   }
   if (!variant.negotiated || !isBare(context)) return null;
   return indexedOf(pixels);
@@ -106,18 +110,20 @@ async function encoded(
 ): Promise<Output> {
   const { plan, variant } = context;
   const { format, animated, width, height } = plan;
+  const complete: EncodeOptions = {
+    quality: fixedQuality(variant),
+    lossless: variant.lossless === true,
+    sharpChroma: false,
+    flat: false,
+    animated,
+    pixels: width * height,
+    ...options,
+  };
+  const { encode } = encodings[format];
+  if (encode === null) return { data: await writeJxl(pipeline, context, complete), format };
   const { data } = await pipeline.write((image) => {
     const kept = applySteps(image, passes.encode, context);
-    const encoding = encodings[format].encode(kept, {
-      quality: fixedQuality(variant),
-      lossless: variant.lossless === true,
-      sharpChroma: false,
-      flat: false,
-      animated,
-      pixels: width * height,
-      ...options,
-    });
-    return withTiming(encoding, plan);
+    return withTiming(encode(kept, complete), plan);
   });
   return { data, format };
 }

@@ -18,7 +18,7 @@ const qualities = [1, 3, 5, 10, 15, 20, 30, 40, 50, 60, 70, 80, 85, 89, 90, 95, 
 
 /**
  * The logarithm of an output's bytes by its quality, less that at 80: means over the 24 pictures of Kodak's
- * Photo CD and 18 others, 300 and 800 px wide. Single pictures differ mostly by a factor, which two outputs
+ * Photo CD and 18 others, 300 and 800 px wide (for JPEG XL ten and eight of these). Single pictures differ mostly by a factor, which two outputs
  * show.
  */
 const typical: Readonly<Record<LossyFormat, readonly number[]>> = {
@@ -33,6 +33,10 @@ const typical: Readonly<Record<LossyFormat, readonly number[]>> = {
   avif: [
     -2.01, -1.95, -1.89, -1.68, -1.38, -1.11, -0.83, -0.72, -0.5, -0.39, -0.2, 0.0, 0.18, 0.25,
     0.28, 0.56, 1.04, 2.01,
+  ],
+  jxl: [
+    -1.64, -1.57, -1.51, -1.34, -1.18, -1.04, -0.78, -0.67, -0.51, -0.37, -0.21, 0.0, 0.1, 0.25,
+    0.27, 0.52, 1.0, 2.13,
   ],
 };
 

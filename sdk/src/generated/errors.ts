@@ -108,7 +108,7 @@ export const errors = {
   source_too_large: { status: 413, hint: 'Use a source with fewer bytes or pixels.' },
   source_unsupported: {
     status: 415,
-    hint: 'Use a source in JPEG, PNG, WebP, GIF, AVIF, TIFF, SVG, BMP, ICO or HEIC; /api/health lists all that this service reads.',
+    hint: 'Use a source in JPEG, PNG, WebP, GIF, AVIF, JPEG XL, TIFF, SVG, BMP, ICO or HEIC; /api/health lists all that this service reads.',
   },
   range_not_satisfiable: {
     status: 416,

@@ -31,12 +31,12 @@ export interface ImageOptions {
    */
   readonly q?: number | 'auto' | undefined;
   /**
-   * Format of the output; `auto` takes the best one that the client names in Accept. `blurhash`,
-   * `thumbhash` and `lqip` return a text to show while the picture loads, `json` returns facts
-   * about it, such as its size, colours, focus and a perceptual hash.
+   * Format of the output; `jxl` is JPEG XL, and `auto` takes the best one that the client names in
+   * Accept. `blurhash`, `thumbhash` and `lqip` return a text to show while the picture loads,
+   * `json` returns facts about it, such as its size, colours, focus and a perceptual hash.
    *
-   * Accepts one of auto, avif, webp, jpeg, png, gif, blurhash, thumbhash, lqip, json. Example: `fmt:
-   * 'webp'`. In URLs also `f`, `format`.
+   * Accepts one of auto, avif, webp, jpeg, png, gif, jxl, blurhash, thumbhash, lqip, json. Example:
+   * `fmt: 'webp'`. In URLs also `f`, `format`.
    */
   readonly fmt?:
     | 'auto'
@@ -45,6 +45,7 @@ export interface ImageOptions {
     | 'jpeg'
     | 'png'
     | 'gif'
+    | 'jxl'
     | 'blurhash'
     | 'thumbhash'
     | 'lqip'
@@ -289,16 +290,16 @@ export interface ImageOptions {
    */
   readonly animated?: boolean | undefined;
   /**
-   * Lossless encoding, in WebP and AVIF. By default a drawing is encoded without loss if that takes
-   * fewer bytes; 0 prevents this.
+   * Lossless encoding, in WebP, AVIF and JPEG XL. By default a drawing is encoded without loss if
+   * that takes fewer bytes; 0 prevents this.
    *
    * Example: `lossless: true`.
    */
   readonly lossless?: boolean | undefined;
   /**
-   * Maximum size of a JPEG, WebP or AVIF in bytes: the quality is the highest that fits, at most q,
-   * or near it, found in at most five attempts; quality 1 if none fits. PNG, GIF and `lossless`
-   * have no quality to lower.
+   * Maximum size of a JPEG, WebP, AVIF or JPEG XL in bytes: the quality is the highest that fits, at
+   * most q, or near it, found in at most five attempts; quality 1 if none fits. PNG, GIF and
+   * `lossless` have no quality to lower.
    *
    * Accepts a whole number from 1 to 100000000. Example: `maxbytes: 9000`.
    */
@@ -408,4 +409,5 @@ export const pixelLimits: Readonly<Record<string, readonly [lossy: number, lossl
   auto: [12000000, 4000000],
   avif: [12000000, 4000000],
   webp: [40000000, 12000000],
+  jxl: [12000000, 12000000],
 };

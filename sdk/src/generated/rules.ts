@@ -21,7 +21,7 @@ export const rules: Readonly<Record<string, Rule>> = {
     ranges: [{ minimum: 1, maximum: 100, whole: true }],
   },
   fmt: {
-    accepts: 'one of auto, avif, webp, jpeg, png, gif, blurhash, thumbhash, lqip, json',
+    accepts: 'one of auto, avif, webp, jpeg, png, gif, jxl, blurhash, thumbhash, lqip, json',
     words: [
       'auto',
       'avif',
@@ -29,6 +29,7 @@ export const rules: Readonly<Record<string, Rule>> = {
       'jpeg',
       'png',
       'gif',
+      'jxl',
       'blurhash',
       'thumbhash',
       'lqip',

@@ -912,6 +912,7 @@ export type ImageFmt =
   | 'jpeg'
   | 'png'
   | 'gif'
+  | 'jxl'
   | 'blurhash'
   | 'thumbhash'
   | 'lqip'

@@ -29,6 +29,7 @@ export const browsers = [
   ['image/avif,image/webp,image/*,*/*;q=0.8', 'AVIF and WebP'],
   ['image/webp,image/*,*/*;q=0.8', 'WebP'],
   ['image/*,*/*;q=0.8', 'neither'],
+  ['image/jxl,image/avif,image/webp,image/*,*/*;q=0.8', 'JPEG XL, AVIF and WebP'],
 ] as const;
 
 /** The durations of a Server-Timing header (W3C). */

@@ -15,6 +15,7 @@ import {
   variant,
   yellow,
 } from './pictures.ts';
+import { readable } from './readable.ts';
 
 export const limits = {
   sourceMaxPixels: 100_000_000,
@@ -45,7 +46,7 @@ export async function drawn(...parameters: Parameters<typeof rendered>) {
     at,
     middle: at(width >> 1, height >> 1),
     frame: (page: number) => pixels(body, page),
-    header: () => sharp(body, { pages: -1 }).metadata(),
+    header: async () => sharp(await readable(body), { pages: -1 }).metadata(),
   };
 }
 

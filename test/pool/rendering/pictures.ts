@@ -9,6 +9,7 @@ import {
 } from '../../../pool/variant.ts';
 import { watermarkLayer } from '../../../server/image/layers.ts';
 import { be32, pngOf } from '../../hostile/inputs/chunks.ts';
+import { readable } from './readable.ts';
 
 /** A variant with changes; PNG by default. */
 export function variant(changes: Partial<Variant> = {}): Variant {
@@ -189,7 +190,7 @@ export function claimingPng(width: number, height: number, rows = height): Buffe
 
 /** Reads single pixels of an encoded image or frame, as sRGB values with alpha. */
 export async function pixels(encoded: Uint8Array, page = 0) {
-  const { data, info } = await sharp(encoded, { page })
+  const { data, info } = await sharp(await readable(encoded), { page })
     .ensureAlpha()
     .raw()
     .toBuffer({ resolveWithObject: true });

@@ -1,0 +1,70 @@
+import { brotliDecompressSync } from 'node:zlib';
+import { bufferOf, parseBytes } from '../bytes.ts';
+import { boxes, type ContainerBox } from '../container/boxes.ts';
+import { corrupt } from '../errors.ts';
+import { withoutOrientation } from '../metadata/exif.ts';
+
+/** The parts of a JPEG XL file that decoders get. */
+export interface JxlParts {
+  readonly codestream: Uint8Array;
+  /** Of an upright image; null if absent, malformed or too large. */
+  readonly exif: Uint8Array | null;
+  readonly xmp: Uint8Array | null;
+}
+
+/** Limit of EXIF and of XMP, also after they are decompressed. */
+const maxMetadataBytes = 2 ** 20;
+
+/**
+ * Reads a codestream alone, or one in boxes (ISO/IEC 18181-2). Other boxes, such as the data from which a JPEG can be
+ * restored, are left out, and decoders never decompress one.
+ *
+ * @param needsMetadata false omits EXIF and XMP
+ * @throws ServiceError source_corrupt, source_too_large for too many boxes
+ */
+export function jxlParts(source: Uint8Array, needsMetadata: boolean): JxlParts {
+  const file = bufferOf(source);
+  if (file[0] === 0xff) return { codestream: source, exif: null, xmp: null };
+  const all = parseBytes(
+    () => boxes(file),
+    () => {
+      throw corrupt('The source has a JPEG XL box that is not inside the file.');
+    },
+  );
+  const metadata = (type: string): Buffer | null =>
+    needsMetadata
+      ? (all.map((box) => contentOf(box, type)).find((one) => one !== null) ?? null)
+      : null;
+  return {
+    codestream: codestreamOf(all),
+    exif: exifOf(metadata('Exif')),
+    xmp: metadata('xml '),
+  };
+}
+
+/** From one box, or from several, each with the number of its place, whose highest bit marks the last one. */
+function codestreamOf(all: readonly ContainerBox[]): Uint8Array {
+  const whole = all.find(({ type }) => type === 'jxlc');
+  if (whole !== undefined) return whole.data;
+  const parts = all.filter(({ type, data }) => type === 'jxlp' && data.length >= 4);
+  if (parts.length === 0) throw corrupt('The source is a JPEG XL file without an image.');
+  return Buffer.concat(parts.map(({ data }) => data.subarray(4)));
+}
+
+/** The content of a box of a type, decompressed; null for other boxes and above the limit. */
+function contentOf({ type, data }: ContainerBox, wanted: string): Buffer | null {
+  if (type === wanted) return data.length > maxMetadataBytes ? null : data;
+  if (type !== 'brob' || data.toString('latin1', 0, 4) !== wanted) return null;
+  try {
+    return brotliDecompressSync(data.subarray(4), { maxOutputLength: maxMetadataBytes });
+  } catch {
+    return null;
+  }
+}
+
+/** EXIF follows an offset of four bytes, and as many bytes as that says. */
+function exifOf(box: Buffer | null): Buffer | null {
+  if (box === null || box.length < 4) return null;
+  const start = 4 + box.readUInt32BE(0);
+  return start < box.length ? withoutOrientation(box.subarray(start)) : null;
+}

@@ -1,0 +1,59 @@
+import { createRequire } from 'node:module';
+import { extname } from 'node:path';
+import type { Container } from '../container/container.ts';
+import { openContainer } from '../container/container.ts';
+import { IsolationRequired } from '../isolation.ts';
+import { optionalFormats } from '../optional-formats.ts';
+import { requirePixels } from '../pixel-limit.ts';
+import { moduleOf, runDecoder, vipsFiles } from '../wasm/run.ts';
+import { type JxlParts, jxlParts } from './boxes.ts';
+import { type JxlHeader, readJxlHeader } from './header.ts';
+import type { JxlSource } from './thread.ts';
+
+const entry = new URL(`./thread${extname(import.meta.url)}`, import.meta.url);
+
+/** True for a JPEG XL that the installed libvips does not decode. */
+export const needsJxlDecoder = ({ kind }: Pick<Container, 'kind'>): boolean =>
+  kind === 'jxl' && !optionalFormats().jxl;
+
+/** @throws ServiceError source_unsupported, source_corrupt, source_too_large */
+export function jxlHeader(source: Uint8Array, maxPixels: number): JxlHeader {
+  return limitedHeader(jxlParts(source, false), maxPixels);
+}
+
+function limitedHeader({ codestream }: JxlParts, maxPixels: number): JxlHeader {
+  const header = readJxlHeader(codestream);
+  requirePixels(header.width * header.height, maxPixels);
+  return header;
+}
+
+/**
+ * A source as sharp opens it: a JPEG XL that libvips cannot decode as a PNG, any other one as it is.
+ *
+ * @param needsMetadata true if EXIF and XMP are needed
+ * @throws ServiceError source_unsupported, source_corrupt, source_too_large
+ * @throws IsolationRequired on a thread
+ */
+export async function decodedJxl(
+  container: Container,
+  { sourceMaxPixels, isolated }: { readonly sourceMaxPixels: number; readonly isolated: boolean },
+  needsMetadata: boolean,
+): Promise<Container> {
+  if (!needsJxlDecoder(container)) return container;
+  const parts = jxlParts(container.bytes, needsMetadata);
+  limitedHeader(parts, sourceMaxPixels);
+  if (!isolated) throw new IsolationRequired();
+  const { deliverable } = container;
+  return { ...openContainer(await pngOf(parts)), kind: 'jxl', deliverable };
+}
+
+/**
+ * Decodes a JPEG XL with libjxl, upright, and writes it as an uncompressed PNG with its profile. Of an animation it is
+ * the first frame.
+ */
+async function pngOf(parts: JxlParts): Promise<Uint8Array<ArrayBuffer>> {
+  const { resolve } = createRequire(import.meta.url);
+  const [file, further] = vipsFiles.map((one) => resolve(one));
+  if (further !== undefined) await moduleOf(further);
+  return runDecoder<JxlSource>(entry, file ?? '', parts);
+}

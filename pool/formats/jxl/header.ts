@@ -1,0 +1,197 @@
+import { corrupt, unsupported } from '../errors.ts';
+
+/** Properties of a JPEG XL, read from the beginning of its codestream. */
+export interface JxlHeader {
+  /** Pixels, upright. */
+  readonly width: number;
+  readonly height: number;
+  /** Of the samples; the exponent of floating-point ones is included. */
+  readonly bits: number;
+  readonly grey: boolean;
+  readonly animated: boolean;
+}
+
+/** Sides that follow from the height (ISO/IEC 18181-1, size header). */
+const ratios = [
+  [1, 1],
+  [12, 10],
+  [4, 3],
+  [3, 2],
+  [16, 9],
+  [5, 4],
+  [2, 1],
+] as const;
+
+const channelTypes: Readonly<Record<number, string>> = {
+  1: 'depth',
+  2: 'a spot colour',
+  3: 'a selection mask',
+  4: 'black',
+  5: 'a colour filter',
+  6: 'heat',
+};
+const alpha = 0;
+
+/** Transfer functions of HDR, by their numbers in ITU-T H.273. */
+const hdrTransfers: Readonly<Record<number, string>> = { 16: 'PQ', 18: 'HLG' };
+
+const colours = { grey: 1, xyb: 2 } as const;
+const custom = 2;
+
+/**
+ * Reads the header of a codestream (ISO/IEC 18181-1, image header), without any loop over more than its extra
+ * channels.
+ *
+ * @param codestream its first bytes
+ * @throws ServiceError source_unsupported for what libvips does not decode right; source_corrupt
+ */
+export function readJxlHeader(codestream: Uint8Array): JxlHeader {
+  const bits = new Bits(codestream);
+  const signature = bits.take(16);
+  if (signature !== 0x0aff) throw corrupt('The source cannot be read as JPEG XL.');
+  const size = readSize(bits);
+  if (bits.flag()) return { ...size, bits: 8, grey: false, animated: false };
+  let orientation = 1;
+  let animated = false;
+  if (bits.flag()) {
+    orientation = 1 + bits.take(3);
+    if (bits.flag()) readSize(bits);
+    if (bits.flag()) skipPreviewSize(bits);
+    animated = bits.flag();
+    if (animated) skipTiming(bits);
+  }
+  const depth = readDepth(bits);
+  bits.flag();
+  requireOnlyAlpha(bits);
+  // XYB, which decoders convert to the colours that follow.
+  bits.flag();
+  const grey = readColours(bits);
+  const isTurned = orientation >= 5;
+  const [width, height] = isTurned ? [size.height, size.width] : [size.width, size.height];
+  return { width, height, bits: depth, grey, animated };
+}
+
+function readSize(bits: Bits): { readonly width: number; readonly height: number } {
+  const isSmall = bits.flag();
+  const side = () =>
+    isSmall ? 8 * (bits.take(5) + 1) : bits.choose([1, 9], [1, 13], [1, 18], [1, 30]);
+  const height = side();
+  const ratio = ratios[bits.take(3) - 1];
+  return {
+    width: ratio === undefined ? side() : Math.floor((height * ratio[0]) / ratio[1]),
+    height,
+  };
+}
+
+function skipPreviewSize(bits: Bits): void {
+  const isSmall = bits.flag();
+  const side = () =>
+    isSmall
+      ? bits.choose([16, 0], [32, 0], [1, 5], [33, 9])
+      : bits.choose([1, 6], [65, 8], [321, 10], [1345, 12]);
+  side();
+  if (bits.take(3) === 0) side();
+}
+
+function skipTiming(bits: Bits): void {
+  bits.choose([100, 0], [1000, 0], [1, 10], [1, 30]);
+  bits.choose([1, 0], [1001, 0], [1, 8], [1, 10]);
+  bits.choose([0, 0], [0, 3], [0, 16], [0, 32]);
+  bits.flag();
+}
+
+function readDepth(bits: Bits): number {
+  if (!bits.flag()) return bits.choose([8, 0], [10, 0], [12, 0], [1, 6]);
+  const depth = bits.choose([32, 0], [16, 0], [24, 0], [1, 6]);
+  bits.take(4);
+  return depth;
+}
+
+/** libvips takes further channels for colours or alpha, or fails. */
+function requireOnlyAlpha(bits: Bits): void {
+  const count = bits.choose([0, 0], [1, 0], [2, 4], [1, 12]);
+  for (let index = 0; index < count; index += 1) {
+    // Alpha of 8 bits, not premultiplied.
+    if (bits.flag()) {
+      if (index > 0) throw moreChannels('a second alpha');
+      continue;
+    }
+    const type = bits.enumeration();
+    readDepth(bits);
+    bits.choose([0, 0], [3, 0], [4, 0], [1, 3]);
+    const nameLength = bits.choose([0, 0], [0, 4], [16, 5], [48, 10]);
+    bits.skip(8 * nameLength);
+    if (type !== alpha) throw moreChannels(channelTypes[type] ?? 'unknown');
+    if (index > 0) throw moreChannels('a second alpha');
+    bits.flag();
+  }
+}
+
+const moreChannels = (name: string): Error =>
+  unsupported(
+    `The source is a JPEG XL with an extra channel that is not supported (${name}). To use it: save it without, or as PNG.`,
+  );
+
+/** @returns whether the image is grey */
+function readColours(bits: Bits): boolean {
+  if (bits.flag()) return false;
+  const hasProfile = bits.flag();
+  const space = bits.enumeration();
+  if (hasProfile || space === colours.xyb) return space === colours.grey;
+  const chromaticity = () => {
+    for (const _ of 'xy') bits.choose([0, 19], [524_288, 19], [1_048_576, 20], [2_097_152, 21]);
+  };
+  if (bits.enumeration() === custom) chromaticity();
+  if (space !== colours.grey && bits.enumeration() === custom) {
+    for (const _ of 'rgb') chromaticity();
+  }
+  if (bits.flag()) bits.take(24);
+  else {
+    const hdr = hdrTransfers[bits.enumeration()];
+    if (hdr !== undefined) {
+      throw unsupported(`The source is an HDR image (${hdr}), whose colours cannot be converted.`);
+    }
+  }
+  return space === colours.grey;
+}
+
+/** Reads bits, the lowest of each byte first. */
+class Bits {
+  readonly #bytes: Uint8Array;
+  #at = 0;
+
+  constructor(bytes: Uint8Array) {
+    this.#bytes = bytes;
+  }
+
+  /** @param count at most 32 */
+  take(count: number): number {
+    let value = 0;
+    for (let index = 0; index < count; index += 1) {
+      const byte = this.#bytes[this.#at >> 3];
+      if (byte === undefined) throw corrupt('The source ends within its JPEG XL header.');
+      if (byte & (1 << (this.#at & 7))) value += 2 ** index;
+      this.#at += 1;
+    }
+    return value;
+  }
+
+  skip(count: number): void {
+    this.#at += count;
+  }
+
+  flag(): boolean {
+    return this.take(1) === 1;
+  }
+
+  /** `U32`: one of four ranges, each with its first value and the number of bits of the offset. */
+  choose(...ranges: readonly (readonly [first: number, bits: number])[]): number {
+    const [first = 0, count = 0] = ranges[this.take(2)] ?? [];
+    return first + this.take(count);
+  }
+
+  /** `Enum`. */
+  enumeration(): number {
+    return this.choose([0, 0], [1, 0], [2, 4], [18, 6]);
+  }
+}

@@ -1,0 +1,41 @@
+import { corrupt, tooMuchMemory } from '../errors.ts';
+import { answer } from '../wasm/thread.ts';
+import { kept, openVips } from '../wasm/vips.ts';
+import type { JxlParts } from './boxes.ts';
+
+/** The entry point of the thread that decodes one JPEG XL. */
+
+export type JxlSource = JxlParts;
+
+/** Floating-point samples of 1, in 16 bits. */
+const white = 65_535;
+
+async function decode({ codestream, exif, xmp }: JxlSource): Promise<Buffer<ArrayBuffer>> {
+  const { vips } = await openVips();
+  try {
+    const image = vips.Image.jxlloadBuffer(codestream, { fail_on: 'error' });
+    const samples = image.format === 'float' ? inWholeNumbers(image) : image;
+    const upright = samples.copy();
+    if (exif !== null) upright.setBlob('exif-data', exif);
+    if (xmp !== null) upright.setBlob('xmp-data', xmp);
+    const keep = kept.icc + (exif === null ? 0 : kept.exif) + (xmp === null ? 0 : kept.xmp);
+    const png = upright.pngsaveBuffer({ compression: 0, keep });
+    const own = new Uint8Array(png);
+    return Buffer.from(own.buffer);
+  } catch (error) {
+    const message = String(error);
+    if (/memory|alloc/i.test(message)) throw tooMuchMemory(message);
+    throw corrupt(
+      'The source has a valid JPEG XL header but cannot be decoded completely.',
+      message,
+    );
+  }
+
+  function inWholeNumbers(image: InstanceType<typeof vips.Image>) {
+    const { rgb16, grey16 } = vips.Interpretation;
+    const interpretation = image.bands < 3 ? grey16 : rgb16;
+    return image.linear(white, 0).cast(vips.BandFormat.ushort).copy({ interpretation });
+  }
+}
+
+void answer(decode);

@@ -1,0 +1,115 @@
+import { once } from 'node:events';
+import { createRequire } from 'node:module';
+import { extname } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Worker } from 'node:worker_threads';
+import { ServiceError } from '../../../../contract/errors.ts';
+import { tooMuchMemory } from '../../../formats/errors.ts';
+import { moduleOf, startThread, vipsFiles } from '../../../formats/wasm/run.ts';
+import type { JxlInput, JxlOptions, JxlResult, JxlTask } from './thread.ts';
+
+const entry = new URL(`./thread${extname(import.meta.url)}`, import.meta.url);
+
+/** Time after which an unused encoder ends, in ms. A start takes 0.35 s of CPU time, and one holds 75 MB. */
+const idleMs = 60_000;
+
+/** Memory above which an encoder ends after its image. That of WebAssembly begins with 256 MiB and never shrinks. */
+const maxKeptBytes = 768 * 2 ** 20;
+
+let running: Worker | null = null;
+let idle: NodeJS.Timeout | undefined;
+/** Of the last image: each waits for the one before. */
+let turn: Promise<unknown> = Promise.resolve();
+
+/**
+ * Encodes a JPEG XL with libjxl in WebAssembly, on a thread of its own: a fault of the encoder fails one image, and the
+ * end of the thread gives its memory back. The thread starts with the first image, and is kept for the next one.
+ *
+ * @param seconds the timeout
+ * @throws ServiceError transform_timeout, source_too_large, internal_error
+ */
+export function encodeJxl(
+  input: JxlInput,
+  options: JxlOptions,
+  seconds: number,
+): Promise<Uint8Array<ArrayBuffer>> {
+  const encoded = turn.then(() => encode({ ...options, input: shared(input) }, seconds));
+  turn = encoded.catch(() => {});
+  return encoded;
+}
+
+async function encode(task: JxlTask, seconds: number): Promise<Uint8Array<ArrayBuffer>> {
+  clearTimeout(idle);
+  const thread = running ?? (await start());
+  thread.ref();
+  const done = new AbortController();
+  try {
+    const result = await answerOf(thread, task, seconds, done.signal);
+    if (!result.ok) throw failed(result.detail);
+    if (result.memoryBytes > maxKeptBytes) await end(thread);
+    return result.data;
+  } catch (error) {
+    // Its instance may be damaged.
+    await end(thread);
+    throw error;
+  } finally {
+    done.abort();
+    thread.unref();
+    idle = setTimeout(() => void end(thread), idleMs).unref();
+  }
+}
+
+/** @param signal aborts when the answer is no longer awaited */
+async function answerOf(
+  thread: Worker,
+  task: JxlTask,
+  seconds: number,
+  signal: AbortSignal,
+): Promise<JxlResult> {
+  const ended = once(thread, 'exit', { signal }).then(([code]) => {
+    throw failed(`exit code ${code}`);
+  });
+  const late = sleep(seconds * 1_000, undefined, { signal }).then(() => {
+    throw new ServiceError('transform_timeout', 'The transform took too long.');
+  });
+  // `once` also rejects with the error of a thread.
+  const answered = once(thread, 'message', { signal }).then(([result]): JxlResult => result);
+  thread.postMessage(task);
+  const outcomes = [answered, ended, late];
+  for (const one of outcomes) one.catch(() => {});
+  return Promise.race(outcomes);
+}
+
+async function start(): Promise<Worker> {
+  const { resolve } = createRequire(import.meta.url);
+  const [module] = await Promise.all(vipsFiles.map((file) => moduleOf(resolve(file))));
+  const thread = startThread(entry, { module });
+  // Also of an idle thread, which would end this one.
+  thread.on('error', () => {});
+  thread.once('exit', () => void (running === thread && end(thread)));
+  running = thread;
+  return thread;
+}
+
+async function end(thread: Worker): Promise<void> {
+  if (running === thread) running = null;
+  await thread.terminate();
+}
+
+const failed = (detail: string): Error =>
+  /memory|alloc/i.test(detail)
+    ? tooMuchMemory(detail)
+    : new Error(`The JPEG XL encoder failed: ${detail}`);
+
+/** sharp's buffers cannot be transferred to another thread, which reads this copy. */
+function shared(input: JxlInput): JxlInput {
+  if ('png' in input) return { ...input, png: sharedCopy(input.png) };
+  if ('tiff' in input) return { ...input, tiff: sharedCopy(input.tiff) };
+  return { ...input, pixels: sharedCopy(input.pixels) };
+}
+
+function sharedCopy(bytes: Uint8Array): Uint8Array {
+  const copy = new Uint8Array(new SharedArrayBuffer(bytes.byteLength));
+  copy.set(bytes);
+  return copy;
+}

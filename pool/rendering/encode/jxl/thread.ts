@@ -1,0 +1,79 @@
+import { inspect } from 'node:util';
+import { parentPort } from 'node:worker_threads';
+import type Vips from 'wasm-vips';
+import type { Timing } from '../../../formats/facts.ts';
+import { kept, openVips } from '../../../formats/wasm/vips.ts';
+
+/** The entry point of the thread that encodes JPEG XL, one image at a time. */
+
+/** Pixels as sharp returns them, or a file. */
+export type JxlInput =
+  | {
+      readonly pixels: Uint8Array;
+      readonly width: number;
+      readonly height: number;
+      /** Grey or RGB, with or without alpha; 8 bits each. */
+      readonly channels: 1 | 2 | 3 | 4;
+    }
+  | {
+      readonly png: Uint8Array;
+      /** True for a PNG with EXIF. */
+      readonly hasExif: boolean;
+    }
+  /** The frames of an animation. */
+  | { readonly tiff: Uint8Array; readonly timing: Timing };
+
+export interface JxlOptions {
+  /** 1..100 on libvips' scale (distance 15 to 0.1); null for an encoding without loss. */
+  readonly quality: number | null;
+  /** 1..9. */
+  readonly effort: number;
+}
+
+export interface JxlTask extends JxlOptions {
+  readonly input: JxlInput;
+}
+
+export type JxlResult =
+  | {
+      readonly ok: true;
+      readonly data: Uint8Array<ArrayBuffer>;
+      /** Of the instance, after this image. */
+      readonly memoryBytes: number;
+    }
+  | { readonly ok: false; readonly detail: string };
+
+const opened = openVips();
+
+async function encode({ input, quality, effort }: JxlTask): Promise<JxlResult> {
+  const { vips, memoryBytes } = await opened;
+  const image = open(vips, input);
+  const options = quality === null ? { lossless: true } : { Q: quality };
+  const keep = kept.icc + kept.xmp + ('png' in input && input.hasExif ? kept.exif : 0);
+  const data = new Uint8Array(image.jxlsaveBuffer({ ...options, effort, keep, bitdepth: 8 }));
+  image.delete();
+  return { ok: true, data, memoryBytes: memoryBytes() };
+}
+
+function open(vips: typeof Vips, input: JxlInput): Vips.Image {
+  if ('png' in input) return vips.Image.pngloadBuffer(input.png);
+  if ('tiff' in input) {
+    const frames = vips.Image.tiffloadBuffer(input.tiff, { n: -1 });
+    frames.setArrayInt('delay', [...input.timing.delay]);
+    frames.setInt('loop', input.timing.loop);
+    return frames;
+  }
+  const { pixels, width, height, channels } = input;
+  const { uchar } = vips.BandFormat;
+  const bare = vips.Image.newFromMemory(pixels, width, height, channels, uchar);
+  const image = bare.copy({ interpretation: channels < 3 ? 'b-w' : 'srgb' });
+  bare.delete();
+  return image;
+}
+
+parentPort?.on('message', async (task: JxlTask) => {
+  const result = await encode(task).catch(
+    (error: unknown): JxlResult => ({ ok: false, detail: inspect(error) }),
+  );
+  parentPort?.postMessage(result, result.ok ? [result.data.buffer] : []);
+});

@@ -1,0 +1,43 @@
+import type { EncodeOptions } from '../../encode.ts';
+import type { Pipeline } from '../../pipeline.ts';
+import { applySteps, passes, type StepContext } from '../../steps.ts';
+import { encoderQuality } from '../quality.ts';
+import { encodeJxl } from './encoder.ts';
+import type { JxlInput } from './thread.ts';
+
+/** Efforts of 1 to 9; bench/encoders/README.md has the measurements. */
+const efforts = { lossy: 4, lossless: 5 } as const;
+
+/**
+ * Writes the image of a pipeline as JPEG XL, which sharp's libvips cannot.
+ *
+ * @throws ServiceError transform_timeout, source_too_large, source_corrupt
+ */
+export async function writeJxl(
+  pipeline: Pipeline,
+  context: StepContext,
+  { lossless, quality, pixels }: EncodeOptions,
+): Promise<Uint8Array<ArrayBuffer>> {
+  const input = await inputOf(pipeline, context);
+  const options = lossless
+    ? { quality: null, effort: efforts.lossless }
+    : { quality: encoderQuality('jxl', quality, pixels), effort: efforts.lossy };
+  return encodeJxl(input, options, pipeline.timeoutSeconds);
+}
+
+/** Raw pixels if they are the whole image, or a file with its profile, metadata, transparency of greys or frames. */
+async function inputOf(pipeline: Pipeline, context: StepContext): Promise<JxlInput> {
+  const { plan, metadata, copyright } = context;
+  if (plan.plainPixels && !plan.animated && metadata === null && copyright === null) {
+    const { data: pixels, info } = await pipeline.plainPixels(plan);
+    const { width, height, channels } = info;
+    return { pixels, width, height, channels };
+  }
+  const { data } = await pipeline.write((image) => {
+    const kept = applySteps(image, passes.encode, context);
+    // libvips writes no EXIF in a TIFF, and no frames in a PNG.
+    return plan.animated ? kept.tiff({ compression: 'none' }) : kept.png({ compressionLevel: 0 });
+  });
+  if (plan.timing !== null) return { tiff: data, timing: plan.timing };
+  return { png: data, hasExif: copyright !== null || metadata?.exif === 'kept' };
+}

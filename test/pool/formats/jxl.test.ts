@@ -1,0 +1,196 @@
+import { readFileSync } from 'node:fs';
+import { brotliCompressSync } from 'node:zlib';
+import sharp from 'sharp';
+import t from 'tap';
+import { readJxlHeader } from '../../../pool/formats/jxl/header.ts';
+import { readableFormats } from '../../../pool/formats/optional-formats.ts';
+import { render } from '../../../pool/rendering/render.ts';
+import { root } from '../../root.ts';
+import { openPool, patient } from '../execution/pools.ts';
+import { allNear, corners, described, drawn, limits, uprightCorners } from '../rendering/drawn.ts';
+import {
+  blue,
+  green,
+  near,
+  red,
+  shared,
+  variant,
+  watermark,
+  yellow,
+} from '../rendering/pictures.ts';
+
+/** Made by jxl/make.mjs. */
+const jxl = (name: string): Buffer =>
+  readFileSync(new URL(`test/pool/formats/jxl/${name}.jxl`, root));
+const colours = [red, green, blue, yellow];
+const signature = jxl('turned').subarray(0, 32);
+
+function box(type: string, ...parts: readonly Uint8Array[]): Buffer {
+  const data = Buffer.concat(parts);
+  const head = Buffer.alloc(8);
+  head.writeUInt32BE(8 + data.length);
+  head.write(type, 4, 'latin1');
+  return Buffer.concat([head, data]);
+}
+
+/** A file with boxes, of a codestream alone. */
+const boxed = (...boxes: readonly Buffer[]): Buffer => Buffer.concat([signature, ...boxes]);
+
+type Field = readonly [value: number, bits: number];
+
+/** The header of a codestream, with each value as its bits, the lowest first. */
+function codestream(fields: readonly Field[]): Buffer {
+  const bits = fields.flatMap(([value, count]) =>
+    Array.from({ length: count }, (_, at) => Math.floor(value / 2 ** at) % 2),
+  );
+  const bytes = Buffer.alloc(2 + Math.ceil(bits.length / 8));
+  bytes.writeUInt16BE(0xff0a);
+  for (const [at, bit] of bits.entries()) {
+    const byte = 2 + (at >> 3);
+    bytes[byte] = (bytes[byte] ?? 0) | (bit << (at & 7));
+  }
+  return bytes;
+}
+
+t.test('a JPEG XL is decoded upright, with its colours', async (t) => {
+  t.ok(readableFormats({ heic: true, pdf: true }).includes('JPEG XL'));
+  const plain = await drawn(jxl('quarters'));
+  t.same(plain.size, [40, 30]);
+  t.ok(allNear(corners(plain), colours), 'a codestream');
+  for (const name of ['turned', 'from-jpeg']) {
+    const turned = await drawn(jxl(name));
+    t.same(turned.size, [30, 40], name);
+    t.ok(allNear(corners(turned), uprightCorners[6]), name);
+  }
+  const deep = await drawn(jxl('deep'));
+  t.ok(allNear(corners(deep), colours), '16 bits');
+  const grey = await drawn(jxl('grey'));
+  t.ok(near(grey.at(3, 3).slice(0, 3), grey.at(3, 4).slice(0, 3)), 'grey');
+  t.ok(near((await drawn(jxl('alpha'))).at(3, 3), [255, 0, 0, 128]), 'transparency');
+});
+
+t.test('colours of Display P3 become sRGB, or are kept with their profile', async (t) => {
+  const request = { formats: ['png'], lossless: true } as const;
+  const converted = await drawn(jxl('p3'), request);
+  t.notOk((await converted.header()).hasProfile);
+  const kept = await drawn(jxl('p3'), { ...request, keepProfile: true });
+  t.ok((await kept.header()).hasProfile);
+  t.ok(near(kept.at(3, 25), [0, 0, 255]));
+  const facts = await described(jxl('p3'));
+  t.match(facts, { source: { format: 'jxl' } });
+});
+
+t.test('copyright and metadata are read from plain and from compressed boxes', async (t) => {
+  const whole = await drawn(jxl('from-jpeg'), { stripMetadata: false, formats: ['jpeg'] });
+  const { exif, orientation } = await whole.header();
+  t.match(exif?.toString('latin1'), /The owner/);
+  t.equal(orientation ?? 1, 1, 'upright once');
+  const copyright = await drawn(jxl('from-jpeg'), { copyright: true, formats: ['jpeg'] });
+  t.match((await copyright.header()).xmp?.toString(), /The owner/);
+  const stripped = await drawn(jxl('from-jpeg'), { formats: ['jpeg'] });
+  t.equal((await stripped.header()).exif, undefined);
+});
+
+t.test('decoders get no compressed box, whose size is not known before', async (t) => {
+  const bomb = brotliCompressSync(Buffer.alloc(64 * 2 ** 20));
+  const source = boxed(
+    box('brob', Buffer.from('xml '), bomb),
+    box('brob', Buffer.from('Exif'), Buffer.from('no Brotli')),
+    box('jxlc', jxl('quarters')),
+  );
+  const image = await drawn(source, { stripMetadata: false, copyright: true });
+  t.ok(allNear(corners(image), colours));
+  t.equal((await image.header()).xmp, undefined);
+});
+
+t.test('a codestream in several boxes is joined', async (t) => {
+  const whole = jxl('quarters');
+  const parts = [whole.subarray(0, 3), whole.subarray(3, 50), whole.subarray(50)];
+  const numbered = parts.map((part, index) =>
+    box('jxlp', Buffer.from([index === 2 ? 0x80 : 0, 0, 0, index]), part),
+  );
+  t.ok(allNear(corners(await drawn(boxed(...numbered))), colours));
+});
+
+t.test('of an animation the first frame is used', async (t) => {
+  const still = await drawn(jxl('two'), { formats: ['webp'] });
+  t.equal((await still.header()).pages ?? 1, 1);
+  t.ok(near(still.at(10, 10), [255, 0, 0, 255], 20));
+});
+
+t.test('a JPEG XL may be a layer', async (t) => {
+  const below = await sharp({ create: { width: 80, height: 60, channels: 3, background: '#000' } })
+    .png()
+    .toBuffer();
+  const layers = watermark();
+  const image = await drawn(below, { layers }, shared(jxl('quarters')));
+  const seen = Array.from({ length: 80 * 60 }, (_, at) => image.at(at % 80, Math.floor(at / 80)));
+  t.ok(seen.some((pixel) => near(pixel, [255, 0, 0, 255], 30)));
+});
+
+/** Fields of a header, with one bit each for flags. */
+const [no, yes]: readonly Field[] = [
+  [0, 1],
+  [1, 1],
+];
+
+t.test('the size is read from the header', async (t) => {
+  const size = (...fields: readonly (Field | undefined)[]) =>
+    readJxlHeader(codestream(fields.filter((field) => field !== undefined)));
+  // Of 40 rows: with a width of its own, at 4:3, and turned.
+  t.match(size(yes, [4, 5], [0, 3], [9, 5], yes), { width: 80, height: 40 });
+  t.match(size(yes, [4, 5], [3, 3], yes), { width: 53, height: 40 });
+  t.match(size(no, [3, 2], [99_999, 30], [7, 3], yes), { width: 200_000, height: 100_000 });
+  const turned = [no, yes, [5, 3], [0, 3]] as const;
+  const eightBits = [no, [0, 2], no] as const;
+  const found = size(yes, [4, 5], [7, 3], ...turned, ...eightBits, [0, 2], yes, yes);
+  t.match(found, { width: 40, height: 80, bits: 8, animated: false });
+});
+
+t.test('what is not decoded right is refused by name', async (t) => {
+  const eightBits = [no, [0, 2]] as const;
+  const before = [yes, [4, 5], [1, 3], no, no, ...eightBits, no] as const;
+  const refused = (...fields: readonly (Field | undefined)[]) => {
+    const all = [...before, ...fields, [0, 64]] as readonly (Field | undefined)[];
+    return () => readJxlHeader(codestream(all.filter((field) => field !== undefined)));
+  };
+  const one: Field = [1, 2];
+  const channel = (type: number) =>
+    [no, [2, 2], [type - 2, 4], ...eightBits, [0, 2], [0, 2]] as const;
+  const unsupported = (message: RegExp) => ({ code: 'source_unsupported', message });
+  t.throws(refused(one, ...channel(4)), unsupported(/\(black\)/));
+  t.throws(refused(one, ...channel(2)), unsupported(/\(a spot colour\)/));
+  t.throws(refused([2, 2], [0, 4], yes, yes), unsupported(/\(a second alpha\)/));
+  await t.rejects(render(jxl('pq'), [], variant({}), limits), unsupported(/HDR image \(PQ\)/));
+});
+
+t.test('damaged files are refused', async (t) => {
+  const whole = jxl('quarters');
+  const cases: Readonly<Record<string, Buffer>> = {
+    'a signature': whole.subarray(0, 2),
+    'a truncated header': whole.subarray(0, 4),
+    'truncated pixels': whole.subarray(0, whole.length - 60),
+    'other pixels': Buffer.concat([whole.subarray(0, 30), Buffer.alloc(300, 0x55)]),
+    'no image': boxed(box('Exif', Buffer.alloc(8))),
+    'a box beyond the end': Buffer.concat([signature, Buffer.from([0, 0, 0, 99])]),
+  };
+  for (const [name, source] of Object.entries(cases)) {
+    await t.rejects(render(source, [], variant({}), limits), { code: 'source_corrupt' }, name);
+  }
+});
+
+t.test('the size is limited before anything is decoded, on a thread', async (t) => {
+  const pool = openPool(t, { sourceMaxPixels: 1_000 });
+  const pixels = pool.transform(shared(jxl('quarters')), variant({}), patient);
+  await t.rejects(pixels, { code: 'source_too_large', message: /1200 pixels/ });
+});
+
+t.test('a JPEG XL is decoded in a process', async (t) => {
+  const pool = openPool(t);
+  const image = await pool.transform(
+    shared(jxl('quarters')),
+    variant({ formats: ['png'] }),
+    patient,
+  );
+  t.match(image, { contentType: 'image/png', width: 40, height: 30 });
+});

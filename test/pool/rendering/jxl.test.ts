@@ -1,0 +1,129 @@
+import { spawnSync } from 'node:child_process';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import sharp from 'sharp';
+import t from 'tap';
+import { picture } from '../../../demo/origin/pictures.ts';
+import { encodeJxl } from '../../../pool/rendering/encode/jxl/encoder.ts';
+import { described, drawn, plain, rendered } from './drawn.ts';
+import { animation, blue, near, noise, red } from './pictures.ts';
+import { readable } from './readable.ts';
+import { redOnBlue } from './red-on-blue.ts';
+
+const jxl = { formats: ['jxl'] } as const;
+const landscape = await picture('landscape.jpg');
+
+/** RGBA pixels without the colours of transparent ones. */
+async function visible(encoded: Uint8Array): Promise<Buffer> {
+  const data = await sharp(await readable(encoded))
+    .toColourspace('srgb')
+    .ensureAlpha()
+    .raw({ depth: 'uchar' })
+    .toBuffer();
+  for (let at = 0; at < data.length; at += 4) if (data[at + 3] === 0) data.fill(0, at, at + 4);
+  return data;
+}
+
+t.test('photographs, greys and transparency look as in PNG', async (t) => {
+  const transparent = await sharp(await picture('lantern.png'))
+    .resize(120)
+    .png()
+    .toBuffer();
+  for (const [name, source, options] of [
+    ['a photograph', landscape, { width: 160 }],
+    ['greys', landscape, { width: 160, grayscale: true }],
+    ['transparency', transparent, {}],
+    ['transparent greys', transparent, { grayscale: true }],
+  ] as const) {
+    const png = await visible((await rendered(source, { ...options, formats: ['png'] })).body);
+    const one = await rendered(source, { ...options, ...jxl, quality: 90 });
+    t.equal(one.contentType, 'image/jxl');
+    const pixels = await visible(one.body);
+    let difference = 0;
+    for (const [at, value] of pixels.entries()) difference += Math.abs(value - (png[at] ?? 0));
+    t.equal(pixels.length, png.length, name);
+    t.ok(difference / png.length < 4, `${name}: ${difference / png.length}`);
+  }
+});
+
+t.test('lossless keeps every visible pixel', async (t) => {
+  const alpha = await noise(90, 120).extractChannel(0).png().toBuffer();
+  const transparent = await noise(90, 120).joinChannel(alpha).png().toBuffer();
+  const grey = await noise(90, 120).grayscale().png().toBuffer();
+  for (const [name, source] of Object.entries({ transparent, grey })) {
+    const { body } = await rendered(source, { ...jxl, lossless: true, quality: 10 });
+    t.ok((await visible(body)).equals(await visible(source)), name);
+  }
+});
+
+t.test('a drawing is encoded without loss if that has fewer bytes', async (t) => {
+  const letters = await redOnBlue();
+  const { body } = await rendered(letters, jxl);
+  t.ok((await visible(body)).equals(await visible(letters)), 'exact');
+  const lossy = await rendered(letters, { ...jxl, lossless: false });
+  t.ok(body.byteLength <= lossy.body.byteLength);
+});
+
+t.test('a limit of bytes lowers the quality', async (t) => {
+  const most = 5_000;
+  const { body, warnings } = await rendered(landscape, { ...jxl, width: 320, maxBytes: most });
+  t.ok(body.byteLength <= most && body.byteLength > 0.8 * most, String(body.byteLength));
+  t.equal(warnings, undefined);
+});
+
+t.test('profiles, copyright and metadata are written', async (t) => {
+  const source = await sharp(landscape)
+    .resize(60)
+    .withIccProfile('p3')
+    .withExif({ IFD0: { Copyright: 'The owner' } })
+    .jpeg()
+    .toBuffer();
+  const headerOf = async (options: object) =>
+    (await drawn(source, { ...jxl, ...options })).header();
+  const [p3, srgb] = [await headerOf({ keepProfile: true }), await headerOf({})];
+  t.notSame(p3.icc, srgb.icc, 'Display P3');
+  t.match((await headerOf({ copyright: true })).exif?.toString('latin1'), /The owner/);
+  t.match((await headerOf({ stripMetadata: false })).exif?.toString('latin1'), /The owner/);
+  t.equal(srgb.exif, undefined);
+});
+
+t.test('an animation is written with its frames, or by `auto` in another format', async (t) => {
+  const source = await animation('gif', [red, blue], { width: 20, height: 20 });
+  const { body } = await rendered(source, jxl);
+  const frames = await described(body);
+  t.match(frames, { source: { format: 'jxl' } });
+  const still = await rendered(source, { ...jxl, animated: false });
+  t.ok(still.body.byteLength < body.byteLength);
+  t.ok(near((await drawn(source, jxl)).at(3, 3), [...red, 255], 20), 'the first frame');
+  const negotiated = { formats: ['jxl', 'webp'], negotiated: true } as const;
+  t.not((await rendered(source, negotiated)).contentType, 'image/jxl');
+});
+
+t.test('a fault of the encoder fails one image', async (t) => {
+  const bad = encodeJxl(
+    { png: Buffer.from('no PNG'), hasExif: false },
+    { quality: 80, effort: 4 },
+    60,
+  );
+  await t.rejects(bad, { message: /encoder failed/ });
+  const large = {
+    pixels: Buffer.alloc(3_000 * 1_000),
+    width: 1_000,
+    height: 1_000,
+    channels: 3,
+  } as const;
+  const late = encodeJxl(large, { quality: null, effort: 9 }, 0.001);
+  await t.rejects(late, { code: 'transform_timeout' });
+  const { contentType } = await rendered(await plain(20, 20, red), jxl);
+  t.equal(contentType, 'image/jxl');
+});
+
+t.test('another decoder reads it', async (t) => {
+  const folder = t.testdir({});
+  const [file, png] = [join(folder, 'a.jxl'), join(folder, 'a.png')];
+  const { body, width, height } = await rendered(landscape, { ...jxl, width: 200 });
+  writeFileSync(file, body);
+  const { error } = spawnSync('djxl', [file, png], { stdio: 'ignore' });
+  if (error !== undefined) return t.pass('djxl', { skip: 'djxl is not installed' });
+  t.match(await sharp(readFileSync(png)).metadata(), { width, height });
+});
