@@ -165,6 +165,7 @@ class FrontEnd {
       onLayerFailure: logLayerFailures(log),
       loadersOf: (latest) => loaders.of(latest),
       refusesUnknown: settings.unknownParameters === 'refuse',
+      autoFormats: settings.autoFormats,
       cacheTagHeaders: settings.cacheTagHeaders,
       now: Date.now,
     });

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Agenda, BackoffStrategy, Job } from 'agenda';
+import type { NegotiableFormat } from '../contract/auto-formats.ts';
 import type { Logger } from '../contract/log.ts';
 import { createAgenda } from '../store/agenda.ts';
 import { type CallbackJob, callbackJobName } from '../store/callbacks.ts';
@@ -40,6 +41,8 @@ export interface ConsumerOptions {
   /** Base URL by which this worker reaches the service. */
   readonly serviceUrl: string;
   readonly concurrency: number;
+  /** Of the service. */
+  readonly autoFormats?: readonly NegotiableFormat[];
   readonly webhooks: WebhookSettings;
   readonly log: Logger;
   readonly metrics: WorkerMetrics;
@@ -154,7 +157,7 @@ export class Consumer {
   }
 
   async #warm(job: Job<PrewarmJobData>, lock: JobLock, signal: AbortSignal): Promise<void> {
-    const { log, metrics } = this.#options;
+    const { log, metrics, autoFormats } = this.#options;
     const { data } = job.attrs;
     // The query is not logged: it may have a secret of the source's host.
     const [source] = data.source.split('?', 1);
@@ -162,7 +165,7 @@ export class Consumer {
     const startedAt = performance.now();
     let counts: JobCounts = { done: 0, failed: 0, total: 0 };
     try {
-      await warm(warmRequests(data), {
+      await warm(warmRequests(data, autoFormats), {
         connections: this.#connections,
         secret: await this.#backgroundSecret(),
         signal,

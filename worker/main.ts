@@ -110,6 +110,7 @@ async function consume(): Promise<void> {
     store: connected,
     serviceUrl,
     concurrency,
+    autoFormats: settings.autoFormats,
     webhooks: { ...settings, guard: callbackGuard() },
     log,
     metrics,

@@ -1,3 +1,4 @@
+import { defaultAutoFormats, type NegotiableFormat } from '../contract/auto-formats.ts';
 import type { PrewarmJob } from '../store/jobs.ts';
 
 /** A request that warms one variant. */
@@ -9,17 +10,40 @@ export interface WarmRequest {
   readonly label: string;
 }
 
-/** The three kinds of clients that `auto` distinguishes. */
-const autoAccepts = [
-  ['auto/avif', 'image/avif,image/webp,*/*'],
-  ['auto/webp', 'image/webp,*/*'],
-  ['auto/plain', '*/*'],
-] as const;
+/**
+ * The kinds of clients that `auto` distinguishes: each accepts what is less preferred than its best format.
+ *
+ * @param formats of `auto`, the best one first
+ */
+const autoAccepts = (formats: readonly NegotiableFormat[]): Readonly<Record<string, string>> =>
+  Object.fromEntries([
+    ...formats.map((best, index) => {
+      const types = formats.slice(index).map((format) => `image/${format}`);
+      return [`auto/${best}`, [...types, '*/*'].join()];
+    }),
+    ['auto/plain', '*/*'],
+  ]);
 
-/** The requests that warm a job's variants, with the URLs that clients use. */
-export function warmRequests(job: PrewarmJob): WarmRequest[] {
-  if (job.variants !== undefined)
-    return job.variants.flatMap((query) => variantRequests(job, query));
+/**
+ * The requests that warm a job's variants, with the URLs that clients use.
+ *
+ * @param autoFormats of the service
+ */
+export function warmRequests(
+  job: PrewarmJob,
+  autoFormats: readonly NegotiableFormat[] = defaultAutoFormats,
+): WarmRequest[] {
+  const accepts = Object.entries(autoAccepts(autoFormats));
+  const requestsOf = (target: string, size: string, format: string): WarmRequest[] =>
+    format === 'auto'
+      ? accepts.map(([label, accept]) => ({ target, accept, label: `${size} ${label}` }))
+      : [{ target, accept: '*/*', label: `${size} ${format}` }];
+  if (job.variants !== undefined) {
+    return job.variants.flatMap((query) => {
+      const { size, format } = namesOf(query);
+      return requestsOf(targetOf(job, query), size, format);
+    });
+  }
   const widths = job.widths.length === 0 ? [null] : job.widths;
   return widths.flatMap((width) =>
     job.formats.flatMap((format) => {
@@ -32,18 +56,12 @@ export function warmRequests(job: PrewarmJob): WarmRequest[] {
 /** The parameters that name a variant in messages; others may have a secret. */
 const namingParameters = ['preset', 'w', 'h'];
 
-function variantRequests(job: PrewarmJob, query: string): WarmRequest[] {
+function namesOf(query: string): { readonly size: string; readonly format: string } {
   const parameters = new URLSearchParams(query);
   const given = namingParameters.filter((name) => parameters.has(name));
   const size = given.map((name) => `${name}=${parameters.get(name)}`).join(' ') || 'own width';
   // Without a format, the preset and the project decide whether it is `auto`.
-  return requestsOf(targetOf(job, query), size, parameters.get('fmt')?.toLowerCase() ?? 'auto');
-}
-
-function requestsOf(target: string, size: string, format: string): WarmRequest[] {
-  return format === 'auto'
-    ? autoAccepts.map(([label, accept]) => ({ target, accept, label: `${size} ${label}` }))
-    : [{ target, accept: '*/*', label: `${size} ${format}` }];
+  return { size, format: parameters.get('fmt')?.toLowerCase() ?? 'auto' };
 }
 
 function queryOf({ quality, fit, dpr }: PrewarmJob, width: number | null, format: string): string {

@@ -1,6 +1,12 @@
 import { availableParallelism } from 'node:os';
 import { resolve } from 'node:path';
 import { fullFormats } from 'ajv-formats/dist/formats.js';
+import {
+  defaultAutoFormats,
+  type NegotiableFormat,
+  negotiableFormats,
+  parseAutoFormats,
+} from '../auto-formats.ts';
 import { type EncryptionKey, parseEncryptionKey } from '../encryption-keys.ts';
 import { isDnsServer, type Network, parseNetwork } from '../networks.ts';
 import { type OriginEntry, parseOrigins, secretsOfOrigins } from '../origins.ts';
@@ -409,6 +415,14 @@ export const settingsTable = {
     default: 16_777_216,
     meaning:
       'Maximum bytes of sources that are kept for 30 s after their fetch for further variants, in each process; 0 keeps none.',
+  }),
+  autoFormats: text<readonly NegotiableFormat[]>('SERVICE_AUTO_FORMATS', {
+    accepts: `a comma-separated list of ${negotiableFormats.join(', ')}`,
+    parse: parseAutoFormats,
+    default: defaultAutoFormats,
+    defaultInWords: defaultAutoFormats.join(),
+    meaning:
+      'Formats that `auto` chooses from for clients that name them, the best one first; the same for the service and its worker.',
   }),
   heic: onOff(
     'SERVICE_HEIC',

@@ -34,17 +34,19 @@ sub vcl_recv {
     }
     unset req.http.cookie;
     # Browsers send many different values of Accept, so each is replaced by that of its class. A header with
-    # parameters of AVIF or WebP, such as `q`, is not changed.
-    if (req.http.accept !~ "image/(avif|webp)\s*;") {
-        if (req.http.accept ~ "image/avif" && req.http.accept ~ "image/webp") {
-            set req.http.accept = "image/avif,image/webp";
-        } else if (req.http.accept ~ "image/avif") {
-            set req.http.accept = "image/avif";
-        } else if (req.http.accept ~ "image/webp") {
-            set req.http.accept = "image/webp";
-        } else {
-            set req.http.accept = "*/*";
+    # parameters of one of the formats, such as `q`, is not changed.
+    if (req.http.accept !~ "image/(jxl|avif|webp)\s*;") {
+        set req.http.x-accepted = "";
+        # With SERVICE_AUTO_FORMATS=jxl,avif,webp. Without it, browsers with JPEG XL would be a class for nothing.
+        # if (req.http.accept ~ "image/jxl") { set req.http.x-accepted = "image/jxl,"; }
+        if (req.http.accept ~ "image/avif") {
+            set req.http.x-accepted = req.http.x-accepted + "image/avif,";
         }
+        if (req.http.accept ~ "image/webp") {
+            set req.http.x-accepted = req.http.x-accepted + "image/webp,";
+        }
+        set req.http.accept = req.http.x-accepted + "*/*";
+        unset req.http.x-accepted;
     }
 }
 

@@ -1,3 +1,4 @@
+import type { NegotiableFormat } from '../../contract/auto-formats.ts';
 import { backgroundHeader } from '../../contract/background-token.ts';
 import { ServiceError } from '../../contract/errors.ts';
 import type { CacheResult, Engine, ImageRequest } from '../../pool/engine.ts';
@@ -20,7 +21,7 @@ import { variantKey } from './key.ts';
 import type { OnLayerFailure } from './layer-failures.ts';
 import { readLayerTexts } from './layer-query.ts';
 import { resolveLayers, withoutFailed } from './layers.ts';
-import { type Negotiated, negotiate } from './negotiate.ts';
+import { type Negotiate, type Negotiated, negotiation } from './negotiate.ts';
 import { readOptions } from './options.ts';
 import { withPreset } from './preset.ts';
 import { resolveVariant } from './resolve-variant.ts';
@@ -51,6 +52,8 @@ export interface DeliveryEnvironment {
   readonly onLayerFailure: OnLayerFailure;
   /** Whether URLs with unknown parameters are refused. */
   readonly refusesUnknown: boolean;
+  /** Of `auto`, the best one first. */
+  readonly autoFormats: readonly NegotiableFormat[];
   /** The names of the headers with the tags of an image, in lower case. */
   readonly cacheTagHeaders: readonly string[];
   /** Unix ms. */
@@ -92,16 +95,18 @@ const maxPurgedRenders = 3;
 /** The operations `getImage` and `getImageByQuery` of the OpenAPI document. */
 export class Delivery {
   readonly #environment: DeliveryEnvironment;
+  readonly #negotiate: Negotiate;
   readonly responses = new ResponseCache();
 
   constructor(environment: DeliveryEnvironment) {
     this.#environment = environment;
+    this.#negotiate = negotiation(environment.autoFormats);
   }
 
   /** Serves a repeated request synchronously from the response cache, others through the engine. */
   handle(request: HttpRequest): void | Promise<void> {
     const { engine, projects, telemetry, now } = this.#environment;
-    const negotiated = negotiate((name) => request.header(name));
+    const negotiated = this.#negotiate((name) => request.header(name));
     const conditions = readConditions(request);
     const backgroundToken = request.header(backgroundHeader);
     const cacheKey = `${request.path}?${request.query}\n${negotiated.normalized}`;

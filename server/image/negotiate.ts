@@ -1,12 +1,7 @@
 import { LRUCache } from 'lru-cache';
+import { defaultAutoFormats, type NegotiableFormat } from '../../contract/auto-formats.ts';
 import type { OutputFormat } from '../../pool/variant.ts';
 import { maxAcceptLength } from '../http/accept.ts';
-
-/** Formats that `auto` may choose; among equal weights the first one wins. */
-const negotiable: ReadonlyArray<readonly [type: string, format: OutputFormat]> = [
-  ['image/avif', 'avif'],
-  ['image/webp', 'webp'],
-];
 
 /** RFC 9110, 12.4.2: 0 to 1 with at most three decimals. */
 const qvalue = /^(?:0(?:\.\d{0,3})?|1(?:\.0{0,3})?)$/;
@@ -15,26 +10,30 @@ const qvalue = /^(?:0(?:\.\d{0,3})?|1(?:\.0{0,3})?)$/;
 export interface Accepted {
   /** Named formats with a weight above 0, the highest weight first. */
   readonly formats: readonly OutputFormat[];
-  /** WebP, when its weight is 0. AVIF is sent only to clients that name it. */
+  /** WebP, when its weight is 0. AVIF and JPEG XL are sent only to clients that name them. */
   readonly refused: readonly OutputFormat[];
 }
 
 /**
  * Reads an Accept header (RFC 9110, 12.5.1). Wildcards do not count: browsers send them regardless of
  * the formats that they support. A malformed weight counts as 0.
+ *
+ * @param order among equal weights the first one wins
  */
-export function readAccept(accept: string): Accepted {
+export function readAccept(
+  accept: string,
+  order: readonly NegotiableFormat[] = defaultAutoFormats,
+): Accepted {
   const weights = new Map<string, number>();
   for (const range of accept.toLowerCase().split(',')) {
     const [type = '', ...parameters] = range.split(';').map((part) => part.trim());
     const weight = parameters.find((parameter) => /^q\s*(?:=|$)/.test(parameter))?.slice(2) ?? '1';
     weights.set(type, qvalue.test(weight) ? Number(weight) : 0);
   }
-  const weightOf = (type: string): number => weights.get(type) ?? 0;
-  const formats = negotiable
-    .filter(([type]) => weightOf(type) > 0)
-    .sort(([a], [b]) => weightOf(b) - weightOf(a))
-    .map(([, format]) => format);
+  const weightOf = (format: NegotiableFormat): number => weights.get(`image/${format}`) ?? 0;
+  const formats = order
+    .filter((format) => weightOf(format) > 0)
+    .sort((a, b) => weightOf(b) - weightOf(a));
   return { formats, refused: weights.get('image/webp') === 0 ? ['webp'] : [] };
 }
 
@@ -83,42 +82,48 @@ const noHints: Hints = { dpr: null, width: null, viewport: null };
 
 /**
  * Reads Accept and client hints; the `Sec-CH-` names take precedence over the older ones.
+ *
  * @param header the value of a header, '' for none
  */
-export function negotiate(header: (name: string) => string): Negotiated {
-  const { accepted, normalized } = readAcceptCached(header('accept'));
-  const dprText = header('sec-ch-dpr') || header('dpr');
-  const widthText = header('sec-ch-width') || header('width');
-  const viewportText = header('sec-ch-viewport-width') || header('viewport-width');
-  if (dprText + widthText + viewportText === '') return { accepted, hints: noHints, normalized };
-  const dpr = readHint(dprText);
-  const width = readHint(widthText);
-  const hints = {
-    dpr: dpr === null ? null : roundUp(ratios, dpr),
-    width: width === null ? null : roundUpWidth(width),
-    viewport: readHint(viewportText),
-  };
-  const hintsText = `${hints.dpr ?? ''},${hints.width ?? ''},${hints.viewport ?? ''}`;
-  return {
-    accepted,
-    hints,
-    normalized: hintsText === ',,' ? normalized : `${normalized},${hintsText}`,
-  };
-}
+export type Negotiate = (header: (name: string) => string) => Negotiated;
 
-/** Clients send few different Accept headers. */
-const acceptCache = new LRUCache<string, Pick<Negotiated, 'accepted' | 'normalized'>>({ max: 512 });
+/** @param order the formats of `auto`, the best one first */
+export function negotiation(order: readonly NegotiableFormat[] = defaultAutoFormats): Negotiate {
+  // Clients send few different Accept headers.
+  const cache = new LRUCache<string, Pick<Negotiated, 'accepted' | 'normalized'>>({ max: 512 });
 
-/** Reads the media ranges within the first `maxAcceptLength` characters. */
-function readAcceptCached(sent: string): Pick<Negotiated, 'accepted' | 'normalized'> {
-  const accept =
-    sent.length <= maxAcceptLength
-      ? sent
-      : sent.slice(0, sent.lastIndexOf(',', maxAcceptLength) + 1);
-  const known = acceptCache.get(accept);
-  if (known !== undefined) return known;
-  const accepted = readAccept(accept);
-  const read = { accepted, normalized: `${accepted.formats.join()}-${accepted.refused.join()}` };
-  acceptCache.set(accept, read);
-  return read;
+  /** Reads the media ranges within the first `maxAcceptLength` characters. */
+  function readCached(sent: string): Pick<Negotiated, 'accepted' | 'normalized'> {
+    const accept =
+      sent.length <= maxAcceptLength
+        ? sent
+        : sent.slice(0, sent.lastIndexOf(',', maxAcceptLength) + 1);
+    const known = cache.get(accept);
+    if (known !== undefined) return known;
+    const accepted = readAccept(accept, order);
+    const read = { accepted, normalized: `${accepted.formats.join()}-${accepted.refused.join()}` };
+    cache.set(accept, read);
+    return read;
+  }
+
+  return (header) => {
+    const { accepted, normalized } = readCached(header('accept'));
+    const dprText = header('sec-ch-dpr') || header('dpr');
+    const widthText = header('sec-ch-width') || header('width');
+    const viewportText = header('sec-ch-viewport-width') || header('viewport-width');
+    if (dprText + widthText + viewportText === '') return { accepted, hints: noHints, normalized };
+    const dpr = readHint(dprText);
+    const width = readHint(widthText);
+    const hints = {
+      dpr: dpr === null ? null : roundUp(ratios, dpr),
+      width: width === null ? null : roundUpWidth(width),
+      viewport: readHint(viewportText),
+    };
+    const hintsText = `${hints.dpr ?? ''},${hints.width ?? ''},${hints.viewport ?? ''}`;
+    return {
+      accepted,
+      hints,
+      normalized: hintsText === ',,' ? normalized : `${normalized},${hintsText}`,
+    };
+  };
 }

@@ -3,7 +3,7 @@ import t from 'tap';
 import { makePlan } from '../../pool/rendering/plan.ts';
 import { createImageUrls, type SrcsetOptions } from '../../sdk/src/index.ts';
 import { readAddress } from '../../server/image/address.ts';
-import { negotiate } from '../../server/image/negotiate.ts';
+import { negotiation } from '../../server/image/negotiate.ts';
 import { readOptions } from '../../server/image/options.ts';
 import { resolveVariant } from '../../server/image/resolve-variant.ts';
 import { propertyRuns } from '../more.ts';
@@ -12,7 +12,7 @@ import { project } from '../project.ts';
 
 const baseUrl = 'https://images.example.com';
 const src = 'https://shop.example.com/a.jpg';
-const browser = negotiate((name) => (name === 'accept' ? 'image/avif,image/webp' : ''));
+const browser = negotiation()((name) => (name === 'accept' ? 'image/avif,image/webp' : ''));
 
 interface Case {
   readonly width: number;

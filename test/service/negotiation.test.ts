@@ -5,6 +5,32 @@ import { redAndBlueError, redOnBlue } from '../pool/rendering/red-on-blue.ts';
 import { startFrontEnd } from './front-end.ts';
 import { picture } from './origin.ts';
 
+t.test('formats of `auto` that the operator has chosen', async (t) => {
+  const settings = { SERVICE_AUTO_FORMATS: 'jxl,avif,webp' };
+  const { url, origin, image } = await startFrontEnd(t, settings);
+  origin.serve('/a.jpg', await picture(300, 200));
+  const frames = Buffer.concat([Buffer.alloc(4_800, 20), Buffer.alloc(4_800, 220)]);
+  const raw = { width: 40, height: 80, channels: 3, pageHeight: 40 } as const;
+  origin.serve('/a.gif', await sharp(frames, { raw }).gif().toBuffer());
+  const chrome = 'image/avif,image/webp,image/jxl,image/apng,image/*,*/*;q=0.8';
+  const safari = 'image/webp,image/avif,image/jxl,image/heic,image/png,image/*;q=0.8';
+  for (const [path, accept, type, cache] of [
+    ['/a.jpg', chrome, 'image/jxl', 'miss'],
+    ['/a.jpg', safari, 'image/jxl', 'memory'],
+    ['/a.jpg', 'image/avif,image/webp,*/*', 'image/avif', 'miss'],
+    ['/a.jpg', 'image/webp,*/*', 'image/webp', 'miss'],
+    ['/a.jpg', '*/*', 'image/jpeg', 'miss'],
+    ['/a.jpg', chrome, 'image/jxl', 'memory'],
+    // Safari does not play animations in JPEG XL.
+    ['/a.gif', chrome, 'image/webp', 'miss'],
+  ] as const) {
+    const { headers } = await fetch(url + image(path, 'w=30'), { headers: { accept } });
+    t.equal(headers.get('content-type'), type, `${path}: ${accept}`);
+    t.equal(headers.get('x-cache'), cache, `${path}: ${accept}`);
+    t.match(headers.get('vary'), /^Accept,/);
+  }
+});
+
 t.test('headers of the client decide what the query leaves open', async (t) => {
   const { url, origin, image } = await startFrontEnd(t);
   origin.serve('/a.jpg', await picture(1200, 800));

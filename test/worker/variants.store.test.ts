@@ -28,6 +28,17 @@ t.test('auto requests the variants of clients with AVIF, with WebP and with neit
   );
 });
 
+t.test('auto requests the variants of clients of each format that the service negotiates', (t) => {
+  const order = ['jxl', 'avif', 'webp'] as const;
+  const requests = warmRequests(job, order);
+  t.same(
+    requests.map(({ accept }) => readAccept(accept, order).formats),
+    [['jxl', 'avif', 'webp'], ['avif', 'webp'], ['webp'], []],
+  );
+  t.match(requests[0]?.label, /auto\/jxl$/);
+  t.end();
+});
+
 t.test('null fields are left to the project', async (t) => {
   const [{ target = '' } = {}] = warmRequests(job);
   t.same(read(target), {

@@ -39,6 +39,7 @@ t.test('values are parsed to their types', async (t) => {
     SERVICE_MONGODB_URL: 'mongodb+srv://u:p@db.example.com/images',
     SERVICE_PRIVATE_SOURCES: ' 10.0.0.0/8, fd00::/8 ,, *.pictures.internal,localhost ',
     SERVICE_DNS_SERVERS: '192.0.2.1, 192.0.2.1:5353,[2001:db8::1]:53',
+    SERVICE_AUTO_FORMATS: 'jxl, webp',
     SERVICE_CACHE_TAG_HEADERS: 'CDN-Tag, xKey,cdn-tag',
     SERVICE_WORKBENCH_USERNAME: 'me',
     SERVICE_WORKBENCH_PASSWORD: '0123',
@@ -60,6 +61,7 @@ t.test('values are parsed to their types', async (t) => {
     settings.trustedProxies.map(([base, bits]) => `${base}/${bits}`),
     ['10.0.0.0/8', '2001:db8::1/128'],
   );
+  t.same(settings.autoFormats, ['jxl', 'webp']);
   t.same(settings.cacheTagHeaders, ['cdn-tag', 'xkey']);
   t.same(settings.dnsServers, ['192.0.2.1', '192.0.2.1:5353', '[2001:db8::1]:53']);
   t.same(settings.privateSources, ['10.0.0.0/8', 'fd00::/8', '*.pictures.internal', 'localhost']);
@@ -243,6 +245,7 @@ t.test('settings accept valid values and refuse others', async (t) => {
       '127.0.0.11 ::1 [::1]:5353',
       'dns.example 192.0.2.1:0 192.0.2.1:70000 2001:db8::1:x [::1 ,',
     ],
+    SERVICE_AUTO_FORMATS: ['webp avif,webp jxl,avif,webp', 'png jpeg avif,avif , webp,'],
     SERVICE_CACHE_TAG_HEADERS: [
       'none Cache-Tag surrogate-KEY,xkey Cache-Tag,,CDN-Tag',
       `, ETag etag Cache-Tag,ETag Cache-Tag,none X:Tag Tägtag x_key ${'x'.repeat(61)}-tag ${ownHeaders}`,

@@ -4,7 +4,7 @@ import { sourceTag } from '../../../pool/inputs.ts';
 import { rendererVersion } from '../../../pool/rendering/version.ts';
 import type { Variant } from '../../../pool/variant.ts';
 import { variantKey } from '../../../server/image/key.ts';
-import { negotiate } from '../../../server/image/negotiate.ts';
+import { negotiation } from '../../../server/image/negotiate.ts';
 import { type Options, readOptions } from '../../../server/image/options.ts';
 import {
   type ParameterName,
@@ -25,7 +25,7 @@ interface Context {
 }
 
 function variantOf(options: Options, { headers = {}, settings }: Context = {}) {
-  const { hints, accepted } = negotiate((name) => headers[name] ?? '');
+  const { hints, accepted } = negotiation()((name) => headers[name] ?? '');
   return resolveVariant(options, hints, accepted, project(settings));
 }
 

@@ -1,10 +1,11 @@
 import fc from 'fast-check';
 import t from 'tap';
-import { negotiate, readAccept, roundUpWidth } from '../../../server/image/negotiate.ts';
+import { negotiation, readAccept, roundUpWidth } from '../../../server/image/negotiate.ts';
 import { propertyRuns } from '../../more.ts';
 
 type RequestHeaders = Readonly<Record<string, string>>;
 
+const negotiate = negotiation();
 const negotiated = (headers: RequestHeaders) => negotiate((name) => headers[name] ?? '');
 const hintsOf = (headers: RequestHeaders) => negotiated(headers).hints;
 const acceptedFormats = (accept: string) => readAccept(accept).formats;
@@ -44,6 +45,20 @@ t.test('Accept selects the formats that it names, the highest weight first', asy
   for (const weight of [...malformed.split('|'), 'q=0', 'q=0.', 'q=0.0', 'q=0.000', 'q =0']) {
     t.same(acceptedFormats(`image/avif;${weight},image/webp,*/*`), ['webp'], weight);
   }
+});
+
+t.test('the order of formats decides among equal weights, and what is chosen from', async (t) => {
+  const chrome = 'image/avif,image/webp,image/jxl,image/apng,image/svg+xml,image/*,*/*;q=0.8';
+  const order = ['jxl', 'avif', 'webp'] as const;
+  t.same(acceptedFormats(chrome), ['avif', 'webp'], 'by default');
+  t.same(readAccept(chrome, order).formats, order);
+  t.same(readAccept('image/webp,image/*,*/*;q=0.8', order).formats, ['webp']);
+  t.same(readAccept('image/jxl;q=0.5,image/webp', order).formats, ['webp', 'jxl']);
+  t.same(readAccept(chrome, ['webp', 'jxl']).formats, ['webp', 'jxl']);
+  const keys = [order, ['avif', 'webp'] as const].map(
+    (formats) => negotiation(formats)((name) => (name === 'accept' ? chrome : '')).normalized,
+  );
+  t.not(keys[0], keys[1], 'of the response cache');
 });
 
 t.test('only the beginning of a very long Accept header is read', async (t) => {

@@ -1,0 +1,14 @@
+/** Formats that clients name in Accept, and that `auto` may choose. */
+export const negotiableFormats = ['jxl', 'avif', 'webp'] as const;
+export type NegotiableFormat = (typeof negotiableFormats)[number];
+
+/** Among equal weights the first one wins. */
+export const defaultAutoFormats: readonly NegotiableFormat[] = ['avif', 'webp'];
+
+/** A list of different formats in order of preference, separated by commas; undefined for any other text. */
+export function parseAutoFormats(text: string): readonly NegotiableFormat[] | undefined {
+  const names = text.split(',').map((name) => name.trim());
+  const formats = names.flatMap((name) => negotiableFormats.filter((format) => format === name));
+  const isList = formats.length === names.length && new Set(formats).size === names.length;
+  return isList ? formats : undefined;
+}
