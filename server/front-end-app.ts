@@ -116,6 +116,7 @@ function createControlPlane(
 ): ControlPlane {
   const { apiRateLimit, baseUrl, trustedProxies, purgeHookUrl, hookSecret, fonts } = settings;
   const { db, keys, organisations, prewarms, projects, projectDocuments, purges } = store;
+  const callbacks = new Callbacks(db);
   return new ControlPlane({
     authentication: new Authentication(keys, organisations),
     rateLimit: new RateLimit(db, apiRateLimit),
@@ -130,7 +131,9 @@ function createControlPlane(
       prewarms,
       purges,
       purgeHooks: purgeHookUrl === null ? null : new PurgeHooks(db),
-      callbacks: hookSecret === null ? null : new Callbacks(db),
+      callbacks: hookSecret === null ? null : callbacks,
+      deliveries: callbacks,
+      keys,
       usage,
       keyring,
       loaders,

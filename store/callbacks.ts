@@ -1,4 +1,4 @@
-import { type Collection, type Db, ObjectId } from 'mongodb';
+import { type Collection, type Db, ObjectId, type WithId } from 'mongodb';
 import { withTimeout } from './deadline.ts';
 import {
   callbackJobName,
@@ -20,6 +20,27 @@ export interface CallbackJob {
   /** The id of the call. */
   readonly id: string;
 }
+
+export const callbackStates = ['waiting', 'done', 'failed'] as const;
+
+/** What has become of a request. */
+export interface Delivery {
+  readonly id: string;
+  readonly subject: CallbackJob['subject'];
+  readonly callId: string;
+  /** Without its query. */
+  readonly url: string;
+  readonly status: (typeof callbackStates)[number];
+  readonly failureCount: number;
+  /** Of the last attempt; null if it has not failed. */
+  readonly reason: string | null;
+  readonly createdAt: Date;
+  /** Of the last attempt. */
+  readonly endedAt: Date | null;
+}
+
+/** The deliveries in a list. */
+const mostDeliveries = 50;
 
 /** Requests of a project that may wait. */
 const maxWaiting = 100;
@@ -57,4 +78,30 @@ export class Callbacks {
     const job = { ...waiting, _id, waitingKey, receiver };
     await withTimeout(this.#jobs.insertOne(job));
   }
+
+  /** The last requests of a project that the queue has, the newest first. */
+  async latest(projectId: string): Promise<Delivery[]> {
+    const filter = { name: callbackJobName, 'data.projectId': projectId };
+    const found = this.#jobs.find(filter).sort({ _id: -1 }).limit(mostDeliveries);
+    return (await withTimeout(found.toArray())).map(deliveryOf);
+  }
+}
+
+function deliveryOf(job: WithId<JobDocument<CallbackJob>>): Delivery {
+  const { _id, data, failedAt, failReason, failCount, lastFinishedAt, nextRunAt, lockedAt } = job;
+  const { origin, pathname } = new URL(data.url);
+  // An attempt that only found that the call has not ended is none.
+  const hasFailed = failedAt !== null && failedAt >= (lastFinishedAt ?? failedAt);
+  const isOpen = nextRunAt !== null || lockedAt !== null;
+  return {
+    id: String(_id),
+    subject: data.subject,
+    callId: data.id,
+    url: origin + pathname,
+    status: isOpen ? 'waiting' : hasFailed ? 'failed' : 'done',
+    failureCount: failCount ?? 0,
+    reason: hasFailed ? failReason : null,
+    createdAt: _id.getTimestamp(),
+    endedAt: failedAt === null && isOpen ? null : lastFinishedAt,
+  };
 }

@@ -47,7 +47,7 @@ export class Keys {
       createdAt: new Date(),
       revokedAt: null,
     };
-    await this.#collection.insertOne(key);
+    await withTimeout(this.#collection.insertOne(key));
     return { key, secret };
   }
 
@@ -101,16 +101,23 @@ export class Keys {
     return byCreation(pagesOf(this.#collection));
   }
 
+  /** The keys that are limited to a project, also revoked ones, by their ids. */
+  ofProject(projectId: string): Promise<ApiKey[]> {
+    return withTimeout(this.#collection.find({ projectId }).sort({ _id: 1 }).toArray());
+  }
+
   async isEmpty(): Promise<boolean> {
     return (await this.#collection.findOne({}, { projection: { _id: 1 } })) === null;
   }
 
-  /** Revokes a key, and keeps the date of an earlier revocation. Null for an unknown id. */
-  async revoke(id: string): Promise<ApiKey | null> {
-    await this.#collection.updateOne(
-      { _id: id, revokedAt: null },
-      { $set: { revokedAt: new Date() } },
-    );
-    return this.#collection.findOne({ _id: id });
+  /**
+   * Revokes a key, and keeps the date of an earlier revocation. Null for an unknown id.
+   * @param projectId only a key that is limited to it
+   */
+  async revoke(id: string, projectId?: string): Promise<ApiKey | null> {
+    const one = { _id: id, ...(projectId === undefined ? {} : { projectId }) };
+    const revocation = { $set: { revokedAt: new Date() } };
+    await withTimeout(this.#collection.updateOne({ ...one, revokedAt: null }, revocation));
+    return withTimeout(this.#collection.findOne(one));
   }
 }

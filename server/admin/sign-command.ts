@@ -1,6 +1,6 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { Project, Projects } from '../../store/projects.ts';
-import { signature, signedText } from '../image/access.ts';
+import { signImageUrl } from '../image/sign-url.ts';
 import { withStore } from './store.ts';
 import { AdminError, print } from './terminal.ts';
 
@@ -77,7 +77,12 @@ async function run(
   if (url !== undefined) {
     const { signingSecret, signedUrlTtlSeconds } = project;
     if (signingSecret === null) throw new AdminError(`${id} has no signing secret yet.`);
-    return signUrl(url, signingSecret, ttl ?? signedUrlTtlSeconds ?? 3_600, basePath);
+    const exp = Math.floor(Date.now() / 1_000) + (ttl ?? signedUrlTtlSeconds ?? 3_600);
+    const signed = signImageUrl(url, { projectId: null, secret: signingSecret, exp, basePath });
+    if (signed === null) {
+      throw new AdminError('The URL must be an /img/ URL with its query, without a signature.');
+    }
+    return signed;
   }
   return found(id, await projects.requireSignatures(id, ttl ?? null)).signingSecret ?? '';
 }
@@ -107,19 +112,4 @@ function wholeSeconds(text: string): number {
     throw new InvalidArgumentError('It must be a whole number from 60 to 2592000.');
   }
   return seconds;
-}
-
-/** @param basePath the path of the base URL, not signed because a proxy removes it */
-function signUrl(text: string, secret: string, ttlSeconds: number, basePath: string): string {
-  const base = basePath.replace(/\/$/, '');
-  const [, origin = '', whole = '', query = ''] =
-    /^(https?:\/\/[^/]+)?(\/[^?#]*)(?:\?([^#]*))?$/.exec(text) ?? [];
-  const path = whole.startsWith(`${base}/img`) ? whole.slice(base.length) : whole;
-  if (!/^\/img(\/|$)/.test(path)) {
-    throw new AdminError('The URL must be an /img/ URL with its query.');
-  }
-  const exp = Math.floor(Date.now() / 1_000) + ttlSeconds;
-  const withExp = `${query === '' ? '' : `${query}&`}exp=${exp}`;
-  const sig = signature(secret, signedText(path, withExp));
-  return `${origin}${whole}?${withExp}&sig=${sig}`;
 }

@@ -1,7 +1,9 @@
 import type { Operation } from './operation.ts';
+import { callbackOperations } from './resources/callbacks.ts';
 import { configurationOperations } from './resources/configuration.ts';
 import { domainOperations } from './resources/domains.ts';
 import { freshnessOperations } from './resources/freshness.ts';
+import { keyOperations } from './resources/keys.ts';
 import { layerOperations } from './resources/layers.ts';
 import { limitOperations } from './resources/limits.ts';
 import { originOperations } from './resources/origins.ts';
@@ -10,6 +12,7 @@ import { prewarmOperations } from './resources/prewarms.ts';
 import { projectOperations } from './resources/projects.ts';
 import { purgeOperations } from './resources/purges.ts';
 import { settingsOperations } from './resources/settings.ts';
+import { signingOperations } from './resources/signing.ts';
 import { usageOperations } from './resources/usage.ts';
 import { versionOperations } from './resources/version.ts';
 
@@ -29,6 +32,9 @@ export const operations = {
   ...originOperations,
   ...presetOperations,
   ...layerOperations,
+  ...keyOperations,
+  ...signingOperations,
+  ...callbackOperations,
   ...versionOperations,
 } as const satisfies Readonly<Record<string, Operation>>;
 

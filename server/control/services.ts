@@ -3,6 +3,7 @@ import type { AddressGuard } from '../../pool/source/guard.ts';
 import type { Callbacks } from '../../store/callbacks.ts';
 import type { JobQueue } from '../../store/jobs.ts';
 import type { Keyring } from '../../store/keyring.ts';
+import type { Keys } from '../../store/keys.ts';
 import type { Prewarms } from '../../store/prewarms.ts';
 import type { ProjectDocuments } from '../../store/project-documents.ts';
 import type { Project, Projects } from '../../store/projects.ts';
@@ -24,6 +25,8 @@ export interface Services {
   readonly purgeHooks: Pick<PurgeHooks, 'hold' | 'confirm'> | null;
   /** Null when the settings have no secret that signs them. */
   readonly callbacks: Pick<Callbacks, 'add' | 'requireRoom'> | null;
+  readonly deliveries: Pick<Callbacks, 'latest'>;
+  readonly keys: Pick<Keys, 'issue' | 'ofProject' | 'revoke'>;
   readonly usage: Pick<UsageRecorder, 'days'>;
   readonly keyring: Keyring;
   readonly loaders: Pick<SourceLoaders, 'isOperators'>;

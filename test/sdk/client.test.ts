@@ -25,6 +25,7 @@ t.test('every operation succeeds, also through a failing proxy', async (t) => {
   });
   const proxy = await startFaultyProxy(t, service.url);
   const called = new Set<string>();
+  const creations = new Set(['createProject', 'createProjectKey', 'createSigningSecret']);
   const options = {
     baseUrl: `${proxy.url}/`,
     apiKey,
@@ -36,7 +37,7 @@ t.test('every operation succeeds, also through a failing proxy', async (t) => {
     get(target, name, receiver) {
       called.add(String(name));
       // A creation is repeated only after a refusal before it took effect; a deletion that took effect is not found.
-      const some = { createProject: 1, deleteProject: 2 }[String(name)];
+      const some = creations.has(String(name)) ? 1 : { deleteProject: 2 }[String(name)];
       proxy.faults.push(...faults.slice(0, some));
       return Reflect.get(target, name, receiver);
     },
@@ -98,6 +99,21 @@ t.test('every operation succeeds, also through a failing proxy', async (t) => {
   t.match(put, { host: privateHost, headers: ['x-token'], location: null });
   t.same(await client.listProjectOrigins({ projectId }), [put]);
   t.same(await client.deleteProjectOrigin({ projectId, host: privateHost }), []);
+  const { secret, ...key } = await client.createProjectKey(
+    { projectId, name: 'shop' },
+    { timeoutMs: 60_000 },
+  );
+  t.match(secret, /^sk_/);
+  t.same(await client.listProjectKeys({ projectId }), [key]);
+  t.match(await client.revokeProjectKey({ projectId, keyId: key.id }), [{ revokedAt: String }]);
+  t.same(await client.listProjectCallbacks({ projectId }), []);
+  const unsigned = await client.getProjectSigning({ projectId });
+  const begun = await client.createSigningSecret({ projectId }, { timeoutMs: 60_000 });
+  t.match(begun, { required: true, secretCount: 1 });
+  const signedUrl = await client.signProjectUrl({ projectId, url: `/img/?project=${projectId}` });
+  t.match(signedUrl.url, /&exp=\d+&sig=/);
+  t.match(await client.revokePreviousSigningSecret({ projectId }), { secretCount: 1 });
+  t.same(await client.stopRequiringSignatures({ projectId }), unsigned);
 
   const card = { presetName: 'card', parameters: { w: 40, fit: 'cover', flip: true } } as const;
   const preset = await client.putProjectPreset({ projectId, ...card });

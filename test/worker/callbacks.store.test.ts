@@ -50,6 +50,15 @@ t.test('a callback is sent when its prewarming has ended', async (t) => {
   const { jobs: shown } = await consumer.agenda.queryJobs({ name: 'callback' });
   t.match(shown, [{ state: /scheduled|queued|running/ }], 'the workbench shows no failure');
   t.equal(receiver.received.length, 0);
+  const delivery = async () => (await new Callbacks(db).latest(projectId))[0];
+  t.match(await delivery(), {
+    subject: 'prewarm',
+    callId: id,
+    url: `${receiver.url}/ended`,
+    status: 'waiting',
+    failureCount: 0,
+    reason: null,
+  });
   await until('the request', () => listener.received.length === 2);
   release();
   const { path, body } = await until('the callback', () => receiver.received[0]);
@@ -60,6 +69,8 @@ t.test('a callback is sent when its prewarming has ended', async (t) => {
     data: { projectId, id, status: 'failed', sources: { done: 1, failed: 1 }, sourceCount: 2 },
   });
   t.match(body.data.failures, [{ source: sources[1], reason: /404 not from the service/ }]);
+  await until('it is done', async () => (await delivery())?.status === 'done');
+  t.match(await delivery(), { failureCount: 0, reason: null, endedAt: Date });
 });
 
 t.test('a callback of a purge, and one whose call is forgotten', async (t) => {
@@ -82,6 +93,11 @@ t.test('a callback of a purge, and one whose call is forgotten', async (t) => {
   );
   const forgotten = jobs.find(({ data }) => (data as CallbackJob).id === '8');
   t.equal(forgotten?.['failReason'], 'The call is not remembered any more.');
+  t.match(await callbacks.latest(projectId), [
+    { callId: '8', status: 'failed', failureCount: 1, reason: forgotten?.['failReason'] },
+    { callId: '7', status: 'done', failureCount: 0, reason: null },
+  ]);
+  t.same(await callbacks.latest('prj_0000000000000000'), []);
 });
 
 t.test('a callback does not reach an address that sources may not have', async (t) => {
@@ -106,6 +122,10 @@ t.test('a callback does not reach an address that sources may not have', async (
   });
   const reasons = failed.map(({ failReason }) => String(failReason));
   t.ok(reasons.every((reason) => /not public/.test(reason)));
+  t.match(await new Callbacks(db).latest(projectId), [
+    { status: 'waiting', reason: /not public/, endedAt: Date },
+    { status: 'waiting' },
+  ]);
   t.equal(receiver.received.length, 0);
 });
 

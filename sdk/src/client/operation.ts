@@ -36,6 +36,9 @@ type PostId = {
 /** Whether a POST may take effect twice. Every other method may. */
 const repeatablePosts: Readonly<Record<PostId, boolean>> = {
   createProject: false,
+  createProjectKey: false,
+  createSigningSecret: false,
+  signProjectUrl: true,
   addProjectDomain: true,
   prewarmProjectImages: true,
   purgeProjectImages: true,

@@ -151,5 +151,50 @@ export const operations = {
     path: '/projects/{projectId}/layers/{layerName}',
     result: 'layers',
   },
+  listProjectKeys: {
+    method: 'GET',
+    path: '/projects/{projectId}/keys',
+    result: 'keys',
+    isPaged: true,
+  },
+  createProjectKey: {
+    method: 'POST',
+    path: '/projects/{projectId}/keys',
+    body: 'required',
+    result: 'key',
+  },
+  revokeProjectKey: {
+    method: 'DELETE',
+    path: '/projects/{projectId}/keys/{keyId}',
+    result: 'keys',
+  },
+  getProjectSigning: { method: 'GET', path: '/projects/{projectId}/signing', result: 'signing' },
+  createSigningSecret: {
+    method: 'POST',
+    path: '/projects/{projectId}/signing/secrets',
+    body: 'optional',
+    result: 'signing',
+  },
+  revokePreviousSigningSecret: {
+    method: 'DELETE',
+    path: '/projects/{projectId}/signing/secrets/previous',
+    result: 'signing',
+  },
+  stopRequiringSignatures: {
+    method: 'DELETE',
+    path: '/projects/{projectId}/signing',
+    result: 'signing',
+  },
+  signProjectUrl: {
+    method: 'POST',
+    path: '/projects/{projectId}/signed-urls',
+    body: 'required',
+    result: 'signedUrl',
+  },
+  listProjectCallbacks: {
+    method: 'GET',
+    path: '/projects/{projectId}/callbacks',
+    result: 'callbacks',
+  },
   getServiceVersion: { method: 'GET', path: '/version', result: 'version' },
 } as const;

@@ -669,6 +669,103 @@ export interface LayerInput {
   text?: LayerText | undefined;
 }
 
+/** An API key of one project, without its secret. */
+export interface ProjectKey {
+  /** `key_` and 16 base-36 characters. */
+  id: string;
+  name: string;
+  access: 'read' | 'write';
+  createdAt: string;
+  /** Null for a valid key. */
+  revokedAt: string | null;
+}
+
+export interface ProjectKeyInput {
+  /** Who uses it. 1 to 80 characters. */
+  name: string;
+  /** Whether it may change the project, which is the default. */
+  access?: 'read' | 'write' | undefined;
+}
+
+/** An API key of one project. No operation returns its secret again. */
+export interface NewProjectKey {
+  /** `key_` and 16 base-36 characters. */
+  id: string;
+  name: string;
+  access: 'read' | 'write';
+  createdAt: string;
+  /** Null for a valid key. */
+  revokedAt: string | null;
+  /** `sk_` and 43 base64url characters. */
+  secret: string;
+}
+
+/** How a project signs its image URLs, without its secrets. */
+export interface Signing {
+  /** Whether image URLs need a signature. */
+  required: boolean;
+  /** The longest time until a URL expires, in seconds; null for no limit. 60 to 2592000. */
+  ttlSeconds: number | null;
+  /** Valid secrets: 2 while one is being replaced. 0 to 2. */
+  secretCount: number;
+}
+
+export interface SigningSecretInput {
+  /**
+   * The longest time until a URL expires, in seconds; null for no limit. Only for the first secret,
+   * or with replaceAll. 60 to 2592000.
+   */
+  ttlSeconds?: number | null | undefined;
+  /**
+   * Ends the secrets before at once, with the URLs that they have signed. Otherwise the last one
+   * stays valid until it is revoked.
+   */
+  replaceAll?: boolean | undefined;
+}
+
+/** A secret that signs URLs. No operation returns it again. */
+export interface NewSigningSecret {
+  /** Whether image URLs need a signature. */
+  required: boolean;
+  /** The longest time until a URL expires, in seconds; null for no limit. 60 to 2592000. */
+  ttlSeconds: number | null;
+  /** Valid secrets: 2 while one is being replaced. 0 to 2. */
+  secretCount: number;
+  secret: string;
+}
+
+export interface SignedUrlInput {
+  /** An image URL of the project, or its path and query from `/img` on. At most 8192 characters. */
+  url: string;
+  /** Seconds; by default the ttlSeconds of the project, or an hour. 1 to 2592000. */
+  validFor?: number | undefined;
+}
+
+export interface SignedUrl {
+  url: string;
+  expiresAt: string;
+}
+
+/** The request that tells a client the end of its prewarming or purge. */
+export interface Callback {
+  /** The `webhook-id` of the request. */
+  id: string;
+  subject: 'prewarm' | 'purge';
+  /** The id of the prewarming or purge. */
+  callId: string;
+  /** Without its query, which may have a secret. */
+  url: string;
+  /** `waiting` for the end of the call, or for the next attempt; `done` and `failed` are final. */
+  status: 'waiting' | 'done' | 'failed';
+  /** Attempts that failed. */
+  failureCount: number;
+  /** Why the last attempt failed; null if it did not. */
+  reason: string | null;
+  createdAt: string;
+  /** The end of the last attempt; null before the first one. */
+  endedAt: string | null;
+}
+
 /** What a report of a fault names. */
 export interface ServiceVersion {
   /** The version of the service, not of this interface. */
@@ -1433,6 +1530,123 @@ export interface Operations {
     query: undefined;
     body: undefined;
     result: readonly Layer[];
+  };
+  /**
+   * List the keys of a project. The keys that are limited to this project, also revoked ones, by
+   * their ids. Requires a key for all projects.
+   */
+  listProjectKeys: {
+    path: {
+      /** `prj_` and 16 base-36 characters. */
+      projectId: string;
+    };
+    query: undefined;
+    body: undefined;
+    result: readonly ProjectKey[];
+  };
+  /**
+   * Create a key of a project. Returns the secret, once. A project has at most 100 valid keys.
+   * Requires a write key for all projects.
+   */
+  createProjectKey: {
+    path: {
+      /** `prj_` and 16 base-36 characters. */
+      projectId: string;
+    };
+    query: undefined;
+    body: ProjectKeyInput;
+    result: NewProjectKey;
+  };
+  /**
+   * Revoke a key of a project. Takes effect within two seconds, and returns the keys of the project.
+   * Revoking a missing key is not an error. Requires a write key for all projects.
+   */
+  revokeProjectKey: {
+    path: {
+      /** `prj_` and 16 base-36 characters. */
+      projectId: string;
+      /** `key_` and 16 base-36 characters. */
+      keyId: string;
+    };
+    query: undefined;
+    body: undefined;
+    result: readonly ProjectKey[];
+  };
+  /** Read whether image URLs need signatures. Without any secret. Requires a key for all projects. */
+  getProjectSigning: {
+    path: {
+      /** `prj_` and 16 base-36 characters. */
+      projectId: string;
+    };
+    query: undefined;
+    body: undefined;
+    result: Signing;
+  };
+  /**
+   * Require signatures, or replace the secret. Returns a new secret, once. With the first one the
+   * project accepts signed URLs only, within two seconds. With another one both are valid until the
+   * previous one is revoked. Requires a write key for all projects.
+   */
+  createSigningSecret: {
+    path: {
+      /** `prj_` and 16 base-36 characters. */
+      projectId: string;
+    };
+    query: undefined;
+    body: SigningSecretInput | undefined;
+    result: NewSigningSecret;
+  };
+  /**
+   * Revoke the secret before the last one. URLs that were signed with it are refused within two
+   * seconds. Without such a secret nothing changes. Requires a write key for all projects.
+   */
+  revokePreviousSigningSecret: {
+    path: {
+      /** `prj_` and 16 base-36 characters. */
+      projectId: string;
+    };
+    query: undefined;
+    body: undefined;
+    result: Signing;
+  };
+  /**
+   * Accept image URLs without a signature. Deletes the secrets. Requires a write key for all
+   * projects.
+   */
+  stopRequiringSignatures: {
+    path: {
+      /** `prj_` and 16 base-36 characters. */
+      projectId: string;
+    };
+    query: undefined;
+    body: undefined;
+    result: Signing;
+  };
+  /**
+   * Sign an image URL. With the current secret. For one URL, such as in a console; a backend signs
+   * its URLs itself. Requires a write key for all projects.
+   */
+  signProjectUrl: {
+    path: {
+      /** `prj_` and 16 base-36 characters. */
+      projectId: string;
+    };
+    query: undefined;
+    body: SignedUrlInput;
+    result: SignedUrl;
+  };
+  /**
+   * List the last callbacks. The last 50 requests to a `callbackUrl` of the project, the newest
+   * first. The queue keeps those that have ended for a while.
+   */
+  listProjectCallbacks: {
+    path: {
+      /** `prj_` and 16 base-36 characters. */
+      projectId: string;
+    };
+    query: undefined;
+    body: undefined;
+    result: readonly Callback[];
   };
   /** Read the version of the service. For holders of a key only: no other response tells it. */
   getServiceVersion: {

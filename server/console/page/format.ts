@@ -39,7 +39,7 @@ export function fieldLabel(name: string): string {
   const words = name.replace(/([a-z])([A-Z])/g, '$1 $2').toLowerCase();
   return words
     .replace(/^./, (first) => first.toUpperCase())
-    .replace(/\b(url|dpr)\b/i, (word) => word.toUpperCase());
+    .replace(/\b(url|dpr|ttl)\b/i, (word) => word.toUpperCase());
 }
 
 /** A text of the service's tables, whose names are in backticks. */

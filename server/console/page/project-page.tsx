@@ -2,6 +2,7 @@ import type { ComponentType } from 'preact';
 import { Allowlist } from './allowlist.tsx';
 import { Defaults } from './defaults.tsx';
 import { Freshness } from './freshness.tsx';
+import { Keys } from './keys.tsx';
 import { Layers } from './layers.tsx';
 import { Limits } from './limits.tsx';
 import { Origins } from './origins.tsx';
@@ -11,7 +12,9 @@ import { Presets } from './presets.tsx';
 import { Prewarm } from './prewarm.tsx';
 import { Purge } from './purge.tsx';
 import { linkTo } from './route.ts';
+import { Signing } from './signing.tsx';
 import { UnknownPage } from './unknown-page.tsx';
+import { Webhooks } from './webhooks.tsx';
 
 /** The pages of a project by the segment of their route, in the order of their list. */
 const pages: Readonly<
@@ -27,6 +30,9 @@ const pages: Readonly<
   purge: { name: 'Purge', Page: Purge },
   freshness: { name: 'Freshness', Page: Freshness },
   limits: { name: 'Limits', Page: Limits },
+  keys: { name: 'Keys', Page: Keys },
+  signing: { name: 'Signing', Page: Signing },
+  webhooks: { name: 'Webhooks', Page: Webhooks },
 };
 
 interface ProjectPageProps extends ProjectProps {

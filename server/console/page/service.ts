@@ -100,6 +100,34 @@ export interface ProjectOrigin {
   readonly updatedAt: string;
 }
 
+/** An API key of a project, without its secret. */
+export interface ProjectKey {
+  readonly id: string;
+  readonly name: string;
+  readonly access: 'read' | 'write';
+  readonly createdAt: string;
+  readonly revokedAt: string | null;
+}
+
+export interface Signing {
+  readonly required: boolean;
+  readonly ttlSeconds: number | null;
+  readonly secretCount: number;
+}
+
+/** A request that tells the end of a call. */
+export interface Callback {
+  readonly id: string;
+  readonly subject: string;
+  readonly callId: string;
+  readonly url: string;
+  readonly status: 'waiting' | 'done' | 'failed';
+  readonly failureCount: number;
+  readonly reason: string | null;
+  readonly createdAt: string;
+  readonly endedAt: string | null;
+}
+
 /** What was counted on a day, or on several. */
 export interface UsageFigures {
   readonly requests: number;
@@ -145,6 +173,11 @@ export interface ResponseBody {
   readonly layers: readonly Layer[];
   readonly origin: ProjectOrigin;
   readonly origins: readonly ProjectOrigin[];
+  readonly key: ProjectKey & { readonly secret: string };
+  readonly keys: readonly ProjectKey[];
+  readonly signing: Signing & { readonly secret?: string };
+  readonly signedUrl: { readonly url: string; readonly expiresAt: string };
+  readonly callbacks: readonly Callback[];
 }
 
 /** Calls the control plane. @throws Failure, or TypeError without a response */

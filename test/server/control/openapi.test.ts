@@ -21,7 +21,9 @@ const controlIds = `listProjects createProject getProject updateProject deletePr
   putProjectFreshness getProjectUsage getProjectLimits putProjectLimits addProjectDomain
   removeProjectDomain listProjectPresets getProjectPreset putProjectPreset deleteProjectPreset
   listProjectLayers getProjectLayer putProjectLayer deleteProjectLayer
-  listProjectOrigins putProjectOrigin deleteProjectOrigin getServiceVersion`.split(/\s+/);
+  listProjectOrigins putProjectOrigin deleteProjectOrigin listProjectKeys createProjectKey revokeProjectKey
+  getProjectSigning createSigningSecret revokePreviousSigningSecret stopRequiringSignatures signProjectUrl
+  listProjectCallbacks getServiceVersion`.split(/\s+/);
 
 t.test('the document is OpenAPI 3.1, version 1.0.0, with exactly these operations', async (t) => {
   t.match(document, { openapi: '3.1.0', info: { version: '1.0.0' } });

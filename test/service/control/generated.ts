@@ -89,8 +89,8 @@ const imageParameters = bodyOf({
   download: name,
 });
 
-/** By name. @param watermarks URLs of pictures */
-export const bodiesWith = (watermarks: readonly string[]) =>
+/** By name. @param watermarks URLs of pictures @param signed the project of URLs to sign */
+export const bodiesWith = (watermarks: readonly string[], signed: string) =>
   ({
     CreateProjectInput: bodyOf(allGeneratedBy(fieldsOf('CreateProjectInput'))),
     UpdateProjectInput: bodyOf(allGeneratedBy(fieldsOf('UpdateProjectInput'))),
@@ -124,6 +124,22 @@ export const bodiesWith = (watermarks: readonly string[]) =>
     LimitsInput: bodyOf({
       rendersPerDay: fc.oneof(integer(0, Number.MAX_SAFE_INTEGER), fc.constant(null)),
       bytesPerDay: fc.oneof(integer(0, Number.MAX_SAFE_INTEGER), fc.constant(null)),
+    }),
+    ProjectKeyInput: bodyOf({ name, access: fc.constantFrom('read', 'write', 'all') }),
+    SigningSecretInput: bodyOf({
+      ttlSeconds: fc.oneof(integer(60, 2_592_000), fc.constant(null)),
+      replaceAll: fc.boolean(),
+    }),
+    SignedUrlInput: bodyOf({
+      url: fc.oneof(
+        {
+          weight: 8,
+          arbitrary: word.map((one) => `/img/https://a.example/${one}?project=${signed}`),
+        },
+        fc.constantFrom('/img/', '/image', `/img/https://a.example/?project=${signed}&sig=1`, ''),
+        fc.string(),
+      ),
+      validFor: integer(1, 2_592_000),
     }),
     DomainInput: bodyOf(allGeneratedBy(fieldsOf('DomainInput'))),
     PresetInput: bodyOf({

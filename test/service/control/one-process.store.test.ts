@@ -9,6 +9,7 @@ import { lists } from './lists.ts';
 import { operations } from './operations.ts';
 import { paths } from './paths.ts';
 import { properties } from './properties.ts';
+import { secrets } from './secrets.ts';
 import { statuses } from './statuses.ts';
 
 /** Behaviour of one process; all share one service, because starting a service takes time. */
@@ -16,6 +17,7 @@ const behaviours = {
   'the life of a project': operations,
   'every error has its status and code, in the order of the checks': statuses,
   'the scope and access of keys': keys,
+  'the keys and the signatures of a project': secrets,
   'lists as a whole and in pages': lists,
   'unknown paths get 404 and unsupported methods 405': paths,
   'invalid bodies get 400, and nothing is stored': bodies,

@@ -40,7 +40,7 @@ interface Kind {
 const withoutTime = ({ updatedAt: _, ...origin }: Body) => origin;
 
 /** Each kind has its own project and connection, because all are sent concurrently. */
-async function kindsOf(control: Control): Promise<Kind[]> {
+async function kindsOf(control: Control, signed: string): Promise<Kind[]> {
   const newPath = async () => `/projects/${await control.project(['a.example', '*.a.example'])}`;
   const identity = await newPath();
   const settings = await newPath();
@@ -49,6 +49,8 @@ async function kindsOf(control: Control): Promise<Kind[]> {
   const freshness = `${await newPath()}/freshness`;
   const origins = `${await newPath()}/origins`;
   const limits = `${await newPath()}/limits`;
+  const keys = `${await newPath()}/keys`;
+  const signing = `${await newPath()}/signing`;
   const jobs = control.store.db.collection('jobs');
   const domains = (['POST', 'DELETE'] as const).map(async (method): Promise<Kind> => {
     const path = await newPath();
@@ -143,6 +145,45 @@ async function kindsOf(control: Control): Promise<Kind[]> {
       isRight: (after, answer, sent) => same(answer, after) && same(answer, { limits: sent }),
     },
     {
+      input: 'ProjectKeyInput',
+      method: 'POST',
+      path: keys,
+      success: 201,
+      least: 20,
+      read: async (get) => (await get(keys)).keys,
+      isRight: (after, { key: { secret, ...key } }, { name, access = 'write' }, before) =>
+        /^sk_[\w-]{43}$/.test(secret) &&
+        same([key.name, key.access], [name, access]) &&
+        after.length === before.length + 1 &&
+        after.some((one: Body) => same(one, key)),
+    },
+    {
+      input: 'SigningSecretInput',
+      method: 'POST',
+      path: `${signing}/secrets`,
+      success: 201,
+      least: 20,
+      read: async (get) => (await get(signing)).signing,
+      isRight: (after, { signing: { secret, ...answer } }, { ttlSeconds, replaceAll }, before) =>
+        secret.length > 20 &&
+        same(after, answer) &&
+        same(after, {
+          required: true,
+          ttlSeconds: ttlSeconds === undefined ? before.ttlSeconds : ttlSeconds,
+          secretCount: before.secretCount === 0 || replaceAll ? 1 : 2,
+        }),
+    },
+    {
+      input: 'SignedUrlInput',
+      method: 'POST',
+      path: `/projects/${signed}/signed-urls`,
+      success: 200,
+      least: 20,
+      read: async () => null,
+      isRight: (_after, { signedUrl }, { url }) =>
+        signedUrl.url.startsWith(`${url}&exp=`) && /&sig=[\w-]{43}$/.test(signedUrl.url),
+    },
+    {
       input: 'PrewarmInput',
       method: 'POST',
       path: `${await newPath()}/prewarm`,
@@ -177,7 +218,9 @@ async function kindsOf(control: Control): Promise<Kind[]> {
 
 /** Any input gets a documented response, and accepted input is stored. `numRuns` is for each kind of body. */
 export async function properties(t: Test, control: Control, numRuns: number): Promise<void> {
-  const bodies: Record<string, Arbitrary<unknown>> = bodiesWith(control.watermarks);
+  const signed = await control.project();
+  await control.call('POST', `/projects/${signed}/signing/secrets`, { json: {} });
+  const bodies: Record<string, Arbitrary<unknown>> = bodiesWith(control.watermarks, signed);
   t.same(Object.keys(bodies).sort(), [...inputNames].sort(), 'every body is generated');
   const test = async ({ input, method, path, success, least, read, isRight }: Kind) => {
     const name = `${method} ${input}`;
@@ -207,5 +250,5 @@ export async function properties(t: Test, control: Control, numRuns: number): Pr
     // In fewer runs all may be rejected.
     t.ok(isVaried || numRuns < 400, `${name}: ${JSON.stringify(count)}`);
   };
-  await Promise.all((await kindsOf(control)).map(test));
+  await Promise.all((await kindsOf(control, signed)).map(test));
 }

@@ -1,0 +1,128 @@
+import { useEffect, useState } from 'preact/hooks';
+import { useAction } from './action.ts';
+import { ActionForm } from './action-form.tsx';
+import { Confirm } from './confirm.tsx';
+import { SchemaFields } from './form.tsx';
+import { FailureNotice } from './notice.tsx';
+import { PageSection, type ProjectProps } from './page-section.tsx';
+import { moveFocus } from './route.ts';
+import { bodyOf, fieldsOf, type Values } from './schema.ts';
+import type { ProjectKey } from './service.ts';
+import { ShownOnce } from './shown-once.tsx';
+import { titleId } from './title.tsx';
+
+const newId = 'new-key';
+
+/** The API keys that are limited to a project. */
+export function Keys({ api, project, description }: ProjectProps) {
+  const path = `/projects/${project.id}/keys`;
+  const [keys, setKeys] = useState<readonly ProjectKey[] | null>(null);
+  const [isOpen, setOpen] = useState<boolean | null>(null);
+  /** Of the key that was created last. */
+  const [secret, setSecret] = useState('');
+  const { run, clear, message, failure } = useAction();
+  useEffect(() => {
+    void run(async () => {
+      setKeys((await api('GET', path)).keys);
+      return '';
+    });
+  }, [api, path]);
+  useEffect(() => {
+    if (isOpen === false) moveFocus(newId);
+  }, [isOpen]);
+  const create = async (body: object) => {
+    const { secret, ...key } = (await api('POST', path, body)).key;
+    setKeys([...(keys ?? []), key]);
+    setSecret(secret);
+    setOpen(null);
+    return '';
+  };
+  const revoke = async ({ id, name }: ProjectKey) => {
+    const isRevoked = await run(async () => {
+      setKeys((await api('DELETE', `${path}/${id}`)).keys);
+      return `${name} is revoked. It ends within two seconds.`;
+    });
+    if (isRevoked) moveFocus(titleId);
+  };
+  const open = () => {
+    clear();
+    setSecret('');
+    setOpen(true);
+  };
+  return (
+    <PageSection
+      title="Keys"
+      project={project}
+      intro="API keys that can access only this project. Managing them needs a key for all projects."
+    >
+      {secret !== '' && <ShownOnce title="The new key" secret={secret} />}
+      {keys?.length === 0 && <p>There is none yet.</p>}
+      {keys !== null && keys.length > 0 && (
+        <ul class="rows card">
+          {keys.map((key) => (
+            <li key={key.id}>
+              <span>
+                <strong>{key.name}</strong> {key.access === 'read' ? 'may read' : 'may change'}{' '}
+                <span class="quiet">
+                  <code>{key.id}</code> created {key.createdAt.slice(0, 10)}
+                  {key.revokedAt !== null && `, revoked ${key.revokedAt.slice(0, 10)}`}
+                </span>
+              </span>
+              {key.revokedAt === null && (
+                <Confirm
+                  verb="Revoke"
+                  object={key.name}
+                  consequence="Who uses it has no access any more."
+                  onConfirm={() => revoke(key)}
+                />
+              )}
+            </li>
+          ))}
+        </ul>
+      )}
+      <p role="status" class="quiet">
+        {message}
+      </p>
+      <FailureNotice failure={failure} />
+      {isOpen === true ? (
+        <NewKey description={description} onCreate={create} onCancel={() => setOpen(false)} />
+      ) : (
+        <button id={newId} type="button" class="primary" disabled={keys === null} onClick={open}>
+          New key
+        </button>
+      )}
+    </PageSection>
+  );
+}
+
+interface NewKeyProps extends Pick<ProjectProps, 'description'> {
+  readonly onCreate: (body: object) => Promise<string>;
+  readonly onCancel: () => void;
+}
+
+function NewKey({ description, onCreate, onCancel }: NewKeyProps) {
+  const { properties = {} } = description.schemas['ProjectKeyInput'] ?? {};
+  const schema = { properties, required: ['name', 'access'] };
+  const [values, setValues] = useState<Values>({ access: 'read' });
+  return (
+    <section class="card narrow" aria-label="New key">
+      <h2>New key</h2>
+      <ActionForm
+        label="New key"
+        submit="Create key"
+        onSubmit={() => onCreate(bodyOf(fieldsOf(schema), values))}
+        onCancel={onCancel}
+      >
+        {(errors) => (
+          <SchemaFields
+            schema={schema}
+            values={values}
+            onChange={setValues}
+            errors={errors}
+            placeholders={{ name: 'shop backend' }}
+          />
+        )}
+      </ActionForm>
+    </section>
+  );
+}

@@ -1,0 +1,170 @@
+import { useEffect, useState } from 'preact/hooks';
+import { useAction } from './action.ts';
+import { ActionForm } from './action-form.tsx';
+import { Confirm } from './confirm.tsx';
+import { CopyText } from './copy.tsx';
+import { type Fact, FactList } from './facts.tsx';
+import { SchemaFields } from './form.tsx';
+import { formatDuration } from './format.ts';
+import { FailureNotice } from './notice.tsx';
+import { PageSection, type ProjectProps } from './page-section.tsx';
+import { moveFocus } from './route.ts';
+import { bodyOf, fieldsOf, type Values } from './schema.ts';
+import type { Signing as SigningState } from './service.ts';
+import { ShownOnce } from './shown-once.tsx';
+import { titleId } from './title.tsx';
+
+/** Whether the image URLs of a project need signatures, and the secrets that make them. */
+export function Signing(props: ProjectProps) {
+  const { api, project, onChange } = props;
+  const path = `/projects/${project.id}/signing`;
+  const [signing, setSigning] = useState<SigningState | null>(null);
+  const [secret, setSecret] = useState('');
+  const { run, clear, message, failure } = useAction();
+  useEffect(() => {
+    void run(async () => {
+      setSigning((await api('GET', path)).signing);
+      return '';
+    });
+  }, [api, path]);
+  const show = ({ secret = '', ...next }: SigningState & { readonly secret?: string }) => {
+    setSigning(next);
+    setSecret(secret);
+    onChange({
+      ...project,
+      requireSignedUrls: next.required,
+      signedUrlTtlSeconds: next.ttlSeconds,
+    });
+  };
+  const create = async (body: object) => {
+    clear();
+    show((await api('POST', `${path}/secrets`, body)).signing);
+    return '';
+  };
+  const remove = async (part: string, done: string) => {
+    const isDone = await run(async () => {
+      show((await api('DELETE', path + part)).signing);
+      return done;
+    });
+    if (isDone) moveFocus(titleId);
+  };
+  return (
+    <PageSection
+      title="Signing"
+      project={project}
+      intro="With signatures, the project delivers only images whose URLs your backend has signed with its secret."
+    >
+      <FailureNotice failure={failure} />
+      <p role="status" class="quiet">
+        {message}
+      </p>
+      {secret !== '' && <ShownOnce title="The new secret" secret={secret} />}
+      {signing?.required === false && <FirstSecret {...props} onCreate={create} />}
+      {signing?.required === true && (
+        <>
+          <FactList facts={factsOf(signing)} />
+          <p class="row">
+            {signing.secretCount === 1 ? (
+              <Confirm
+                verb="Replace"
+                object="the secret"
+                consequence="Both secrets are valid until you revoke the old one."
+                onConfirm={() => run(() => create({}))}
+                isAlone
+              />
+            ) : (
+              <Confirm
+                verb="Revoke"
+                object="the old secret"
+                consequence="URLs that were signed with it are refused."
+                onConfirm={() => remove('/secrets/previous', 'Only the new secret is valid.')}
+                isAlone
+              />
+            )}
+            <Confirm
+              verb="Accept"
+              object="unsigned URLs"
+              consequence="Everybody can ask for every size, and the secrets are deleted."
+              onConfirm={() => remove('', 'URLs need no signature any more.')}
+              isAlone
+            />
+          </p>
+          <SignUrl {...props} />
+        </>
+      )}
+    </PageSection>
+  );
+}
+
+const factsOf = ({ ttlSeconds, secretCount }: SigningState): readonly Fact[] => [
+  ['Signatures', 'required', ''],
+  ['Longest validity', ttlSeconds === null ? 'no limit' : formatDuration(ttlSeconds), ''],
+  ['Valid secrets', String(secretCount), secretCount === 2 ? 'one is being replaced' : ''],
+];
+
+interface FirstSecretProps extends Pick<ProjectProps, 'description'> {
+  readonly onCreate: (body: object) => Promise<string>;
+}
+
+function FirstSecret({ description, onCreate }: FirstSecretProps) {
+  const { ttlSeconds = {} } = description.schemas['SigningSecretInput']?.properties ?? {};
+  const field = { ...ttlSeconds, description: 'The longest time until a URL expires, in seconds.' };
+  const schema = { properties: { ttlSeconds: field } };
+  const [values, setValues] = useState<Values>({});
+  return (
+    <>
+      <p>URLs need no signature now.</p>
+      <ActionForm
+        label="Require signatures"
+        submit="Require signatures"
+        onSubmit={() => onCreate(bodyOf(fieldsOf(schema), values))}
+        class="card narrow"
+      >
+        {(errors) => (
+          <>
+            <p>From then on, all pages with URLs without a signature have no images.</p>
+            <SchemaFields
+              schema={schema}
+              values={values}
+              onChange={setValues}
+              errors={errors}
+              placeholders={{ ttlSeconds: 'no limit' }}
+            />
+          </>
+        )}
+      </ActionForm>
+    </>
+  );
+}
+
+function SignUrl({ api, project, description }: ProjectProps) {
+  const schema = description.schemas['SignedUrlInput'] ?? {};
+  const [values, setValues] = useState<Values>({});
+  const [signed, setSigned] = useState<string | null>(null);
+  const sign = async () => {
+    const body = bodyOf(fieldsOf(schema), values);
+    const { signedUrl } = await api('POST', `/projects/${project.id}/signed-urls`, body);
+    setSigned(signedUrl.url);
+    return `Valid until ${new Date(signedUrl.expiresAt).toLocaleString()}.`;
+  };
+  return (
+    <section class="card" aria-labelledby="sign-url">
+      <h2 id="sign-url">Sign one URL</h2>
+      <ActionForm label="Sign one URL" submit="Sign" onSubmit={sign}>
+        {(errors) => (
+          <SchemaFields
+            schema={schema}
+            values={values}
+            onChange={setValues}
+            errors={errors}
+            placeholders={{
+              url: `${description.baseUrl}/img/…?project=${project.id}&w=800`,
+              validFor: '3600',
+            }}
+          />
+        )}
+      </ActionForm>
+      {signed !== null && <CopyText label="signed URL" text={signed} />}
+    </section>
+  );
+}

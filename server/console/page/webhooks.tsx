@@ -1,0 +1,64 @@
+import { useEffect, useState } from 'preact/hooks';
+import { useAction } from './action.ts';
+import { countOf } from './format.ts';
+import { FailureNotice } from './notice.tsx';
+import { PageSection, type ProjectProps } from './page-section.tsx';
+import type { Callback } from './service.ts';
+
+/** The last requests to the callbacks of a project. */
+export function Webhooks({ api, project }: ProjectProps) {
+  const [callbacks, setCallbacks] = useState<readonly Callback[] | null>(null);
+  const { run, busy, failure } = useAction();
+  const load = () =>
+    run(async () => {
+      setCallbacks((await api('GET', `/projects/${project.id}/callbacks`)).callbacks);
+      return '';
+    });
+  useEffect(() => {
+    void load();
+  }, [api, project.id]);
+  return (
+    <PageSection
+      title="Webhooks"
+      project={project}
+      intro={
+        <>
+          A prewarming or a purge by the API with a <code>callbackUrl</code> ends with a signed
+          request to it. An operator prints the secret that verifies it with{' '}
+          <code>npm run --silent admin -- projects webhook-secret {project.id}</code>. These are the
+          last requests, the newest first.
+        </>
+      }
+    >
+      <FailureNotice failure={failure} />
+      {callbacks?.length === 0 && <p>There was none in the last day.</p>}
+      {callbacks !== null && callbacks.length > 0 && (
+        <ul class="rows card">
+          {callbacks.map((callback) => (
+            <li key={callback.id}>
+              <Delivery {...callback} />
+            </li>
+          ))}
+        </ul>
+      )}
+      <button type="button" disabled={busy} onClick={load}>
+        Load again
+      </button>
+    </PageSection>
+  );
+}
+
+function Delivery({ subject, callId, url, status, reason, failureCount, ...times }: Callback) {
+  const at = new Date(times.endedAt ?? times.createdAt).toLocaleString();
+  return (
+    <span>
+      <strong>{status}</strong> {subject} <code>{callId}</code> to <code>{url}</code>
+      <br />
+      <span class="quiet">
+        {at}
+        {failureCount > 0 && `, ${countOf(failureCount, 'failed attempt')}`}
+        {reason !== null && `: ${reason}`}
+      </span>
+    </span>
+  );
+}

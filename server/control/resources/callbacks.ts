@@ -1,0 +1,66 @@
+import { callbackStates, type Delivery } from '../../../store/callbacks.ts';
+import { listOf, operation } from '../operation.ts';
+import { type BodyOf, closed, count, named } from '../schema.ts';
+import { findProject } from '../services.ts';
+
+const callback = named(
+  'Callback',
+  {
+    description: 'The request that tells a client the end of its prewarming or purge.',
+    ...closed({
+      id: { type: 'string', description: 'The `webhook-id` of the request.' },
+      subject: { type: 'string', enum: ['prewarm', 'purge'] },
+      callId: { type: 'string', description: 'The id of the prewarming or purge.' },
+      url: { type: 'string', description: 'Without its query, which may have a secret.' },
+      status: {
+        type: 'string',
+        enum: callbackStates,
+        description:
+          '`waiting` for the end of the call, or for the next attempt; `done` and `failed` are final.',
+      },
+      failureCount: { ...count, description: 'Attempts that failed.' },
+      reason: {
+        type: ['string', 'null'],
+        description: 'Why the last attempt failed; null if it did not.',
+      },
+      createdAt: { type: 'string', format: 'date-time' },
+      endedAt: {
+        type: ['string', 'null'],
+        format: 'date-time',
+        description: 'The end of the last attempt; null before the first one.',
+      },
+    }),
+  },
+  {
+    id: '6921f3c2a8a5c1d2e3f40516',
+    subject: 'prewarm',
+    callId: 'pre_9gx41acb9wtykf3m',
+    url: 'https://shop.example.com/hooks',
+    status: 'waiting',
+    failureCount: 2,
+    reason: 'the receiver answered 503',
+    createdAt: '2026-11-20T09:31:32.000Z',
+    endedAt: '2026-11-20T09:31:47.000Z',
+  },
+);
+
+const bodyOf = ({ createdAt, endedAt, ...delivery }: Delivery): BodyOf<typeof callback> => ({
+  ...delivery,
+  createdAt: createdAt.toISOString(),
+  endedAt: endedAt?.toISOString() ?? null,
+});
+
+export const callbackOperations = {
+  listProjectCallbacks: operation({
+    method: 'GET',
+    path: '/projects/{projectId}/callbacks',
+    summary: 'List the last callbacks',
+    description:
+      'The last 50 requests to a `callbackUrl` of the project, the newest first. The queue keeps those that have ended for a while.',
+    result: listOf('callbacks', callback),
+    handle: async ({ path: { projectId } }, services) => {
+      await findProject(services, projectId);
+      return (await services.deliveries.latest(projectId)).map(bodyOf);
+    },
+  }),
+};

@@ -1,0 +1,135 @@
+import type { ApiKey } from '../../../store/keys.ts';
+import { List } from '../list.ts';
+import { listOf, one, operation } from '../operation.ts';
+import { type BodyOf, closed, named } from '../schema.ts';
+import { findProject } from '../services.ts';
+import { rejectInvalid } from '../validation-messages.ts';
+
+/** Valid keys of a project. */
+const maxKeys = 100;
+
+const keyId = {
+  type: 'string',
+  pattern: '^key_[0-9a-z]{16}$',
+  description: '`key_` and 16 base-36 characters.',
+} as const;
+
+const fields = {
+  id: keyId,
+  name: { type: 'string' },
+  access: { type: 'string', enum: ['read', 'write'] },
+  createdAt: { type: 'string', format: 'date-time' },
+  revokedAt: {
+    type: ['string', 'null'],
+    format: 'date-time',
+    description: 'Null for a valid key.',
+  },
+} as const;
+
+const key = named(
+  'ProjectKey',
+  { description: 'An API key of one project, without its secret.', ...closed(fields) },
+  {
+    id: 'key_1lezyi1nozlj0yy3',
+    name: 'shop backend',
+    access: 'read',
+    createdAt: '2026-11-20T09:31:32.000Z',
+    revokedAt: null,
+  },
+);
+
+const newKey = named(
+  'NewProjectKey',
+  {
+    description: 'An API key of one project. No operation returns its secret again.',
+    ...closed({
+      ...fields,
+      secret: { type: 'string', description: '`sk_` and 43 base64url characters.' },
+    }),
+  },
+  { ...key.example, secret: 'sk_0F8a1b2c3d4e5f6a7b8c9d0e1f2a3b4c5d6e7f8a9b0' },
+);
+
+const keyInput = named(
+  'ProjectKeyInput',
+  {
+    type: 'object',
+    properties: {
+      name: { type: 'string', minLength: 1, maxLength: 80, description: 'Who uses it.' },
+      access: {
+        type: 'string',
+        enum: ['read', 'write'],
+        description: 'Whether it may change the project, which is the default.',
+      },
+    },
+    required: ['name'],
+    additionalProperties: false,
+  },
+  { name: 'shop backend', access: 'read' },
+);
+
+const bodyOf = ({ _id, name, access, createdAt, revokedAt }: ApiKey): BodyOf<typeof key> => ({
+  id: _id,
+  name,
+  access,
+  createdAt: createdAt.toISOString(),
+  revokedAt: revokedAt?.toISOString() ?? null,
+});
+
+const idOf = ({ id }: BodyOf<typeof key>): string => id;
+
+/**
+ * The keys of one project. They need a key for all projects: with the key of the project itself a thief could make
+ * another one, which stays valid when the stolen key is revoked.
+ */
+export const keyOperations = {
+  listProjectKeys: operation({
+    method: 'GET',
+    path: '/projects/{projectId}/keys',
+    summary: 'List the keys of a project',
+    description:
+      'The keys that are limited to this project, also revoked ones, by their ids. Requires a key for all projects.',
+    scope: 'all-projects',
+    isPaged: true,
+    result: listOf('keys', key),
+    handle: async ({ path: { projectId }, page }, services) => {
+      await findProject(services, projectId);
+      return List.of((await services.keys.ofProject(projectId)).map(bodyOf), idOf, page);
+    },
+  }),
+  createProjectKey: operation({
+    method: 'POST',
+    path: '/projects/{projectId}/keys',
+    summary: 'Create a key of a project',
+    description: `Returns the secret, once. A project has at most ${maxKeys} valid keys. Requires a write key for all projects.`,
+    scope: 'all-projects',
+    input: keyInput,
+    status: 201,
+    result: one('key', newKey),
+    handle: async ({ path: { projectId }, input }, { projects, keys }) => {
+      const { _id, orgId } = await findProject({ projects }, projectId);
+      const valid = (await keys.ofProject(_id)).filter(({ revokedAt }) => revokedAt === null);
+      if (valid.length >= maxKeys) {
+        rejectInvalid([`a project must not have more than ${maxKeys} valid keys`]);
+      }
+      const { name, access = 'write' } = input;
+      const { key, secret } = await keys.issue({ name, orgId, projectId: _id, access });
+      return { ...bodyOf(key), secret };
+    },
+  }),
+  revokeProjectKey: operation({
+    method: 'DELETE',
+    path: '/projects/{projectId}/keys/{keyId}',
+    parameters: { keyId: { schema: keyId, example: key.example.id } },
+    summary: 'Revoke a key of a project',
+    description:
+      'Takes effect within two seconds, and returns the keys of the project. Revoking a missing key is not an error. Requires a write key for all projects.',
+    scope: 'all-projects',
+    result: listOf('keys', key),
+    handle: async ({ path: { projectId, keyId } }, services) => {
+      await findProject(services, projectId);
+      await services.keys.revoke(keyId, projectId);
+      return (await services.keys.ofProject(projectId)).map(bodyOf);
+    },
+  }),
+};

@@ -1,0 +1,199 @@
+import type { Project } from '../../../store/projects.ts';
+import { signImageUrl } from '../../image/sign-url.ts';
+import { one, operation, optional } from '../operation.ts';
+import { type BodyOf, closed, named, uri } from '../schema.ts';
+import { changed, findProject } from '../services.ts';
+import { rejectInvalid } from '../validation-messages.ts';
+
+const ttl = {
+  type: ['integer', 'null'],
+  minimum: 60,
+  maximum: 2_592_000,
+  description: 'The longest time until a URL expires, in seconds; null for no limit.',
+} as const;
+
+const fields = {
+  required: { type: 'boolean', description: 'Whether image URLs need a signature.' },
+  ttlSeconds: ttl,
+  secretCount: {
+    type: 'integer',
+    minimum: 0,
+    maximum: 2,
+    description: 'Valid secrets: 2 while one is being replaced.',
+  },
+} as const;
+
+const signing = named(
+  'Signing',
+  { description: 'How a project signs its image URLs, without its secrets.', ...closed(fields) },
+  { required: true, ttlSeconds: 3_600, secretCount: 1 },
+);
+
+const newSecret = named(
+  'NewSigningSecret',
+  {
+    description: 'A secret that signs URLs. No operation returns it again.',
+    ...closed({ ...fields, secret: { type: 'string' } }),
+  },
+  { ...signing.example, secret: 'Jt3mVb0o2fK1c5wq8y6l4R7nZx9hGdPeUaSiTkQvMjE' },
+);
+
+const secretInput = named(
+  'SigningSecretInput',
+  {
+    type: 'object',
+    properties: {
+      ttlSeconds: {
+        ...ttl,
+        description: `${ttl.description} Only for the first secret, or with replaceAll.`,
+      },
+      replaceAll: {
+        type: 'boolean',
+        description:
+          'Ends the secrets before at once, with the URLs that they have signed. Otherwise the last one stays valid until it is revoked.',
+      },
+    },
+    additionalProperties: false,
+  },
+  { replaceAll: true, ttlSeconds: 3_600 },
+);
+
+const urlInput = named(
+  'SignedUrlInput',
+  {
+    type: 'object',
+    properties: {
+      url: {
+        type: 'string',
+        maxLength: 8_192,
+        description: 'An image URL of the project, or its path and query from `/img` on.',
+      },
+      validFor: {
+        type: 'integer',
+        minimum: 1,
+        maximum: 2_592_000,
+        description: 'Seconds; by default the ttlSeconds of the project, or an hour.',
+      },
+    },
+    required: ['url'],
+    additionalProperties: false,
+  },
+  {
+    url: '/img/https%3A%2F%2Fshop.example.com%2Fa.jpg?project=prj_32gx1acb9wtykf3m&w=800',
+    validFor: 600,
+  },
+);
+
+const signedUrl = named(
+  'SignedUrl',
+  closed({
+    url: { ...uri, format: 'uri-reference' },
+    expiresAt: { type: 'string', format: 'date-time' },
+  }),
+  {
+    url: '/img/https%3A%2F%2Fshop.example.com%2Fa.jpg?project=prj_32gx1acb9wtykf3m&w=800&exp=1795167692&sig=6S6sYQh1',
+    expiresAt: '2026-11-20T09:41:32.000Z',
+  },
+);
+
+const hasTwo = ({ previousSigningSecret }: Project): boolean =>
+  typeof previousSigningSecret === 'string';
+
+function bodyOf(project: Project): BodyOf<typeof signing> {
+  const { requireSignedUrls: required, signedUrlTtlSeconds: ttlSeconds, signingSecret } = project;
+  const secretCount = signingSecret === null ? 0 : hasTwo(project) ? 2 : 1;
+  return { required, ttlSeconds, secretCount };
+}
+
+/** They need a key for all projects: who has a secret can make images of every size and source of the project. */
+export const signingOperations = {
+  getProjectSigning: operation({
+    method: 'GET',
+    path: '/projects/{projectId}/signing',
+    summary: 'Read whether image URLs need signatures',
+    description: 'Without any secret. Requires a key for all projects.',
+    scope: 'all-projects',
+    result: one('signing', signing),
+    handle: async ({ path }, services) => bodyOf(await findProject(services, path.projectId)),
+  }),
+  createSigningSecret: operation({
+    method: 'POST',
+    path: '/projects/{projectId}/signing/secrets',
+    summary: 'Require signatures, or replace the secret',
+    description:
+      'Returns a new secret, once. With the first one the project accepts signed URLs only, within two seconds. With another one both are valid until the previous one is revoked. Requires a write key for all projects.',
+    scope: 'all-projects',
+    input: optional(secretInput),
+    status: 201,
+    result: one('signing', newSecret),
+    handle: async ({ path: { projectId }, input }, services) => {
+      const { ttlSeconds, replaceAll = false } = input ?? {};
+      const before = await findProject(services, projectId);
+      const isFirst = before.signingSecret === null;
+      if (!isFirst && !replaceAll) {
+        if (ttlSeconds !== undefined) {
+          rejectInvalid(['ttlSeconds is only for the first secret, or with replaceAll']);
+        }
+        if (hasTwo(before)) {
+          rejectInvalid(['the project has two valid secrets; revoke the previous one first']);
+        }
+      }
+      const after =
+        isFirst || replaceAll
+          ? await services.projects.requireSignatures(
+              projectId,
+              ttlSeconds === undefined ? before.signedUrlTtlSeconds : ttlSeconds,
+            )
+          : await services.projects.rotateSecret(before);
+      if (after === null) rejectInvalid(['the secrets have just changed; try again']);
+      const project = changed(services, projectId, after);
+      return { ...bodyOf(project), secret: project.signingSecret ?? '' };
+    },
+  }),
+  revokePreviousSigningSecret: operation({
+    method: 'DELETE',
+    path: '/projects/{projectId}/signing/secrets/previous',
+    summary: 'Revoke the secret before the last one',
+    description:
+      'URLs that were signed with it are refused within two seconds. Without such a secret nothing changes. Requires a write key for all projects.',
+    scope: 'all-projects',
+    result: one('signing', signing),
+    handle: async ({ path: { projectId } }, services) =>
+      bodyOf(changed(services, projectId, await services.projects.revokePreviousSecret(projectId))),
+  }),
+  stopRequiringSignatures: operation({
+    method: 'DELETE',
+    path: '/projects/{projectId}/signing',
+    summary: 'Accept image URLs without a signature',
+    description: 'Deletes the secrets. Requires a write key for all projects.',
+    scope: 'all-projects',
+    result: one('signing', signing),
+    handle: async ({ path: { projectId } }, services) =>
+      bodyOf(
+        changed(services, projectId, await services.projects.stopRequiringSignatures(projectId)),
+      ),
+  }),
+  signProjectUrl: operation({
+    method: 'POST',
+    path: '/projects/{projectId}/signed-urls',
+    summary: 'Sign an image URL',
+    description:
+      'With the current secret. For one URL, such as in a console; a backend signs its URLs itself. Requires a write key for all projects.',
+    scope: 'all-projects',
+    input: urlInput,
+    result: one('signedUrl', signedUrl),
+    handle: async ({ path: { projectId }, input }, services) => {
+      const project = await findProject(services, projectId);
+      const { signingSecret, signedUrlTtlSeconds } = project;
+      if (signingSecret === null) return rejectInvalid(['the project has no secret yet']);
+      const longest = signedUrlTtlSeconds ?? Number.POSITIVE_INFINITY;
+      const { url, validFor = Math.min(3_600, longest) } = input;
+      if (validFor > longest) rejectInvalid([`validFor must be at most ${longest}`]);
+      const exp = Math.floor(Date.now() / 1_000) + validFor;
+      const basePath = new URL(services.baseUrl).pathname;
+      const signed = signImageUrl(url, { projectId, secret: signingSecret, exp, basePath });
+      if (signed === null) return rejectInvalid(['url must be an image URL of the project']);
+      return { url: signed, expiresAt: new Date(exp * 1_000).toISOString() };
+    },
+  }),
+};

@@ -1,0 +1,118 @@
+import type { Test } from 'tap';
+import { until } from '../../until.ts';
+import type { Control } from './control.ts';
+
+/** The keys of a project: created, shown once, listed and revoked by who may manage all projects. */
+async function projectKeys(t: Test, { call, project, issue }: Control): Promise<void> {
+  const [own, other] = [await project(), await project()];
+  const on = `/projects/${own}/keys`;
+  const json = { name: 'shop backend', access: 'read' };
+  const { status, body } = await call('POST', on, { json });
+  t.equal(status, 201);
+  const { secret, ...shown } = body.key;
+  t.match(shown, { name: 'shop backend', access: 'read', revokedAt: null });
+  t.same((await call('GET', on)).body.keys, [shown], 'the list has no secret');
+  t.same((await call('GET', `/projects/${other}/keys`)).body.keys, []);
+  t.equal((await call('GET', `/projects/${own}`, { key: secret })).status, 200);
+  const denied = async (method: string, path: string, key: string, code: string) => {
+    const answer = await call(method, path, { key, ...(method === 'POST' && { json }) });
+    t.same([answer.status, answer.body.code], [403, code], `${method} ${path}`);
+  };
+  const writer = await issue(own, 'write');
+  await denied('POST', on, writer, 'project_forbidden');
+  await denied('GET', on, writer, 'project_forbidden');
+  await denied('DELETE', `${on}/${shown.id}`, writer, 'project_forbidden');
+  await denied('POST', on, await issue(null, 'read'), 'write_access_required');
+  const elsewhere = await call('DELETE', `/projects/${other}/keys/${shown.id}`);
+  t.equal(elsewhere.status, 200);
+  t.equal((await call('GET', `/projects/${own}`, { key: secret })).status, 200, 'still valid');
+  const revoked = (await call('DELETE', `${on}/${shown.id}`)).body.keys;
+  t.match(revoked.find(({ id }: { id: string }) => id === shown.id).revokedAt, /^2.*Z$/);
+  await until('the key is not valid any more', async () => {
+    return (await call('GET', `/projects/${own}`, { key: secret })).status === 401;
+  });
+  const again = (await call('DELETE', `${on}/${shown.id}`)).body.keys;
+  t.same(again, revoked, 'the date of the revocation stays');
+}
+
+/** Signatures of a project: required, with a secret that can be replaced, and no more. */
+async function signing(
+  t: Test,
+  { call, project, issue, service, watermarks }: Control,
+): Promise<void> {
+  const id = await project();
+  const on = `/projects/${id}/signing`;
+  const [source = ''] = watermarks;
+  const target = `/img/${encodeURIComponent(source)}?project=${id}&w=4`;
+  const statusOf = async (path: string) => (await fetch(service.url + path)).status;
+  const sign = (json: object) => call('POST', `/projects/${id}/signed-urls`, { json });
+  t.same((await call('GET', on)).body.signing, {
+    required: false,
+    ttlSeconds: null,
+    secretCount: 0,
+  });
+  t.match((await sign({ url: target })).body.message, /no secret yet/);
+  const writer = await issue(id, 'write');
+  for (const [method, path] of [
+    ['GET', on],
+    ['POST', `${on}/secrets`],
+    ['DELETE', `${on}/secrets/previous`],
+    ['DELETE', on],
+  ] as const) {
+    t.equal((await call(method, path, { key: writer })).body.code, 'project_forbidden', path);
+  }
+  t.equal(await statusOf(target), 200);
+  const first = await call('POST', `${on}/secrets`, { json: { ttlSeconds: 120 } });
+  t.match(first.body.signing, {
+    required: true,
+    ttlSeconds: 120,
+    secretCount: 1,
+    secret: /^[\w-]{43}$/,
+  });
+  await until('unsigned URLs are refused', async () => (await statusOf(target)) === 403);
+  const old = (await sign({ url: target })).body.signedUrl;
+  t.ok(Date.parse(old.expiresAt) - Date.now() <= 120_000);
+  t.equal(await statusOf(old.url), 200);
+  t.equal(await statusOf(old.url.replace('w=4', 'w=5')), 403);
+  const whole = `https://cdn.example.com/x${target}`;
+  t.match(
+    (await sign({ url: whole })).body.signedUrl.url,
+    /^https:\/\/cdn\.example\.com\/x\/img\//,
+  );
+  for (const [json, message] of [
+    [{ url: target, validFor: 121 }, /validFor must be at most 120/],
+    [{ url: target.replace(id, 'prj_0000000000000000') }, /an image URL of the project/],
+    [{ url: `${target}&project=${id}` }, /an image URL of the project/],
+    [{ url: old.url }, /an image URL of the project/],
+    [{ url: '/api/health' }, /an image URL of the project/],
+  ] as const) {
+    t.match((await sign(json)).body.message, message);
+  }
+  const refused = await call('POST', `${on}/secrets`, { json: { ttlSeconds: 60 } });
+  t.match(refused.body.message, /only for the first secret/);
+  const second = (await call('POST', `${on}/secrets`)).body.signing;
+  t.match(second, { ttlSeconds: 120, secretCount: 2 });
+  t.not(second.secret, first.body.signing.secret);
+  t.match((await call('POST', `${on}/secrets`)).body.message, /two valid secrets/);
+  t.equal(await statusOf(old.url), 200, 'both are valid');
+  const revoke = () => call('DELETE', `${on}/secrets/previous`);
+  t.equal((await revoke()).body.signing.secretCount, 1);
+  t.equal((await revoke()).body.signing.secretCount, 1);
+  await until('the old secret ends', async () => (await statusOf(old.url)) === 403);
+  const current = (await sign({ url: target })).body.signedUrl.url;
+  t.equal(await statusOf(current), 200);
+  await call('POST', `${on}/secrets`, { json: { replaceAll: true, ttlSeconds: null } });
+  await until('all earlier ones end', async () => (await statusOf(current)) === 403);
+  t.same((await call('DELETE', on)).body.signing, {
+    required: false,
+    ttlSeconds: null,
+    secretCount: 0,
+  });
+  await until('no signature is needed', async () => (await statusOf(target)) === 200);
+}
+
+/** The keys and the signatures of a project. */
+export async function secrets(t: Test, control: Control): Promise<void> {
+  await projectKeys(t, control);
+  await signing(t, control);
+}
