@@ -286,7 +286,8 @@ t.test('the console in a browser', { skip: noChromium }, async (t) => {
     await api.call('POST', '/projects', { json: input });
     const capture = async (page: Page, name: string) =>
       sharp(await page.screenshot())
-        .webp({ quality: 80 })
+        .resize({ width: 1000, withoutEnlargement: true })
+        .webp({ quality: 60 })
         .toFile(`${screenshotFolder}/${name}.webp`);
     const openPicture = async (page: Page) => {
       await page.goto(withPicture.replace('w=300', 'w=1200&q=60'));

@@ -91,6 +91,8 @@ t.test('the code snippets of the playground', async (t) => {
       ['hero.jpg', { w: '200', extend: '0,50,0,50' }, 1, '300x125', '1x 2x'],
       ['hero.jpg', { w: '400', h: '200', fit: 'inside', dpr: '2' }, 2, '320x200', '1x 2x'],
       ['small.jpg', { w: '400' }, 1, '400x240', '200w 400w 500w'],
+      ['hero.jpg', { w: '400', ar: '2:1' }, 1, '400x200', '200w 400w 800w'],
+      ['small.jpg', { h: '400', ar: '1' }, 1, '300x300', '200w 300w'],
       ['small.jpg', { w: '400', h: '400' }, 1, '300x300', '200w 300w'],
       ['small.jpg', { w: '400', enlarge: '1' }, 1, '400x240', '200w 400w 800w'],
       ['small.jpg', { h: '200' }, 1, '333x200', '1x 1.5x'],

@@ -42,6 +42,16 @@ export const positive = (options: ParameterTexts, name: string): number => {
 const isOn = (options: ParameterTexts, name: string): boolean =>
   !/^(?:|0|false)$/.test(options[name] ?? '');
 
+/** The options with the side that follows from the aspect ratio and the other one. */
+export function withBothSides({ ar = '', ...options }: ParameterTexts): ParameterTexts {
+  const [across, down = 1] = ar.split(':').map(Number);
+  const ratio = (across ?? 0) / down;
+  const [w, h] = [positive(options, 'w'), positive(options, 'h')];
+  if (!(ratio > 0) || w > 0 === h > 0) return ar === '' ? options : { ...options, ar };
+  const side = (pixels: number) => String(Math.max(1, Math.round(pixels)));
+  return w > 0 ? { ...options, h: side(w / ratio) } : { ...options, w: side(h * ratio) };
+}
+
 /** Height divided by width, if the options have both; else 0. */
 export function proportionOf(options: ParameterTexts): number {
   const width = positive(options, 'w');

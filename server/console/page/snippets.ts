@@ -6,6 +6,7 @@ import {
   layoutOf,
   pictureCode,
   proportionOf,
+  withBothSides,
 } from './picture-code.ts';
 
 /** A piece of code to copy. */
@@ -263,10 +264,11 @@ export type Known =
 /** The image as code for programs and pages. */
 export function snippets(
   baseUrl: string,
-  request: PageImage,
+  image: PageImage,
   accept: string,
   known: Known,
 ): readonly Snippet[] {
+  const request = { ...image, options: withBothSides(image.options) };
   const facts = typeof known === 'object' ? known : null;
   const ofUrl = (write: (base: string, image: PageImage, facts: ImageFacts | null) => string) =>
     known === 'loading' ? null : write(baseUrl, request, facts);
@@ -280,7 +282,7 @@ export function snippets(
     { title: 'Nuxt', code: ofFacts(nuxt) },
     { title: 'Astro', code: ofFacts(astro) },
     { title: 'unpic', code: ofFacts(unpic) },
-    { title: 'curl', code: curl(baseUrl, request, accept) },
+    { title: 'curl', code: curl(baseUrl, image, accept) },
   ];
 }
 
