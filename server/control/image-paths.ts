@@ -61,18 +61,21 @@ const ranges = [
   },
 ];
 
-/** Has no `default`: generated clients would send all defaults, which makes long URLs for CDNs. */
+/**
+ * Its schema has no `default`: generated clients would send all defaults, which take precedence over those of presets
+ * and make long URLs for CDNs.
+ */
 function parameterObject(name: ParameterName): object {
-  const { meaning, accepts, aliases, example, schema } = parameters[name];
+  const { meaning, accepts, aliases, example, schema, defaultInWords } = parameters[name];
   const also = aliases.length === 0 ? '' : ` Also: ${aliases.join(', ')}.`;
   return {
     name,
     in: 'query',
-    description: `${meaning} Accepts ${accepts}.${also}`,
+    description: `${meaning} Accepts ${accepts}. Default: ${defaultInWords}.${also}`,
     schema: parameterSchema(name),
     example: exampleValue(example, schema),
     // The parts of the description, for programs that generate controls.
-    'x-transform': { meaning, accepts, aliases },
+    'x-transform': { meaning, accepts, aliases, default: parameters[name].default, defaultInWords },
   };
 }
 

@@ -63,11 +63,15 @@ for (const kind of layerKinds) {
   }
 }
 
-/** The schema of a layer's field in the OpenAPI document, with its meaning, or a reference to it. */
-export function layerFieldSchema({ schema, meaning, accepts }: LayerField<unknown>): object {
-  const description = `${meaning} Accepts ${accepts}.`;
+/** The schema of a layer's field in the OpenAPI document, with its meaning and default, or a reference to it. */
+export function layerFieldSchema(field: LayerField<unknown>): object {
+  const { schema, meaning, accepts } = field;
   const name = layerSchemas.get(schema);
-  return name === undefined ? { ...schema, description } : { ...ref(name), description };
+  return {
+    ...(name === undefined ? schema : ref(name)),
+    description: `${meaning} Accepts ${accepts}.`,
+    ...(field.default != null && { default: field.default }),
+  };
 }
 
 /** The schemas of images and layers that others refer to, by name. */

@@ -2,7 +2,6 @@ import { packagedFamily } from '../../pool/rendering/text/fonts.ts';
 import {
   alignments,
   blends,
-  type Colour,
   gravities,
   type ImageLayer,
   type Length,
@@ -26,8 +25,8 @@ import {
 /** One field of a layer. */
 export interface LayerField<T> extends ParameterType<T> {
   readonly meaning: string;
-  /** Undefined for a field that a layer must have. */
-  readonly default: T | undefined;
+  /** The JSON value that has the effect of its absence; null for none, undefined for a field that a layer must have. */
+  readonly default: PresetValue | null | undefined;
   /** A value that shows the effect. */
   readonly example: PresetValue;
   /** The other fields of a layer with the example. */
@@ -39,11 +38,11 @@ type FieldsOf<T> = { readonly [Name in keyof T]: LayerField<T[Name]> };
 function field<T>(
   type: ParameterType<T>,
   meaning: string,
-  fallback: T | undefined,
+  byDefault: PresetValue | null | undefined,
   example: PresetValue,
   exampleWith: Readonly<Record<string, PresetValue>> = {},
 ): LayerField<T> {
-  return { ...type, meaning, default: fallback, example, exampleWith };
+  return { ...type, meaning, default: byDefault, example, exampleWith };
 }
 
 /** The most characters of a layer's words. */
@@ -92,8 +91,6 @@ const fontFamily: ParameterType<string> = {
 };
 
 const percent = integer(1, 100);
-const none: Length = { amount: 0, unit: 'px' };
-const transparent: Colour = '#00000000';
 
 const placement: FieldsOf<Placement> = {
   position: field(
@@ -105,13 +102,13 @@ const placement: FieldsOf<Placement> = {
   offsetX: field(
     length,
     'Distance from the left or right edge, to the inside; a layer in the middle moves to the right. Pixels of the output, or percent of its width.',
-    none,
+    0,
     '10%',
   ),
   offsetY: field(
     length,
     'Distance from the upper or lower edge, to the inside; a layer in the middle moves down. Pixels of the output, or percent of its height.',
-    none,
+    0,
     40,
   ),
   tiled: field(
@@ -181,8 +178,8 @@ export const layerFields = {
     height: field(percent, "Height of the box in percent of the picture's.", 100, 12, {
       size: 'fit',
     }),
-    color: field(colour, 'Colour of the words.', '#000000ff', 'fff'),
-    background: field(colour, 'Colour behind the words; by default none.', transparent, 'gold'),
+    color: field(colour, 'Colour of the words.', '000', 'fff'),
+    background: field(colour, 'Colour behind the words.', 'transparent', 'gold'),
     padding: field(
       integer(0, 500),
       'Space between the words and the edges of the background, in pixels of the output.',
@@ -194,7 +191,7 @@ export const layerFields = {
     maxLines: field(
       neutral(integer(0, 100), 0),
       'The most lines; the last one ends with an ellipsis if there are more words. 0 is no limit.',
-      null,
+      0,
       1,
       { width: 30 },
     ),

@@ -22,8 +22,8 @@ export const findLayer = ({ layers = {} }: Pick<Project, 'layers'>, name: string
 /** The values of a layer's fields, with defaults. @throws ServiceError parameter_invalid for one of an older release */
 function valuesOf(name: string, kind: LayerKind, given: LayerFields): Record<string, unknown> {
   const entries = Object.entries(fieldsOfKind(kind)).map(([field, { parse, accepts, ...type }]) => {
-    const text = given[field];
-    const value = text === undefined ? type.default : parse(String(text));
+    const text = given[field] ?? type.default;
+    const value = text == null ? text : parse(String(text));
     if (value !== undefined) return [field, value];
     throw invalid(`The layer ${name} must be changed: ${field} must be ${accepts}.`);
   });

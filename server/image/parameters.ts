@@ -37,6 +37,10 @@ export interface Parameter<T> extends ParameterType<T> {
   readonly example: string;
   /** The other parameters of a query with the example. */
   readonly exampleWith: string;
+  /** The text that has the effect of its absence, unless a preset or the project has another value; null for none. */
+  readonly default: string | null;
+  /** What a request without it gets, in words with Markdown. */
+  readonly defaultInWords: string;
   /**
    * `transform`: part of the variant, and so of the cache key. `delivery`: selects the source or its version, or
    * affects the response only.
@@ -51,9 +55,25 @@ function parameter<T>(
   {
     aliases = [],
     exampleWith = 'w=400',
-  }: { aliases?: readonly string[]; exampleWith?: string } = {},
+    byDefault = null,
+    otherwise = byDefault === null ? 'none' : `\`${byDefault}\``,
+  }: {
+    aliases?: readonly string[];
+    exampleWith?: string;
+    byDefault?: string | null;
+    otherwise?: string;
+  } = {},
 ): Parameter<T> {
-  return { ...value, meaning, example, aliases, exampleWith, role: 'transform' };
+  return {
+    ...value,
+    meaning,
+    example,
+    aliases,
+    exampleWith,
+    default: byDefault,
+    defaultInWords: otherwise,
+    role: 'transform',
+  };
 }
 
 function ofDelivery<T>(value: ParameterType<T>, meaning: string, example: string): Parameter<T> {
@@ -104,13 +124,17 @@ export const parameters = {
     integer(1, 10_000),
     'Width of the output in CSS pixels; the height follows unless it is given too.',
     '200',
-    { aliases: ['width'], exampleWith: '' },
+    {
+      aliases: ['width'],
+      exampleWith: '',
+      otherwise: "by `h`, a client hint, or the source; at most the project's `maxWidth`",
+    },
   ),
   h: parameter(
     integer(1, 10_000),
     'Height of the output in CSS pixels; the width follows unless it is given too.',
     '200',
-    { aliases: ['height'], exampleWith: '' },
+    { aliases: ['height'], exampleWith: '', otherwise: 'by `w`, or the source' },
   ),
   ar: parameter(
     aspectRatio,
@@ -122,10 +146,15 @@ export const parameters = {
   ),
   q: parameter(
     orWord(integer(1, 100), 'auto'),
-    'Quality of a lossy output, on the scale of JPEG for every format. With `auto` the pixels decide, so ' +
-      'that pictures of 800 px and more look more equally good; an animation has 77 then.',
+    'Quality of a JPEG, WebP or AVIF. The same value looks about equally good in all three. `auto` chooses a ' +
+      'value from 45 to 89 for each picture, so that different pictures look about equally good; for an ' +
+      'animation it is 77.',
     '20',
-    { aliases: ['quality'], exampleWith: 'w=400&fmt=webp' },
+    {
+      aliases: ['quality'],
+      exampleWith: 'w=400&fmt=webp',
+      otherwise: "the project's `defaultQuality`",
+    },
   ),
   fmt: parameter(
     choice<OutputFormat | 'auto' | PlaceholderKind>(
@@ -136,7 +165,10 @@ export const parameters = {
       '`thumbhash` and `lqip` return a text to show while the picture loads, `json` ' +
       'returns facts about it, such as its size, colours, focus and a perceptual hash.',
     'webp',
-    { aliases: ['f', 'format'] },
+    {
+      aliases: ['f', 'format'],
+      otherwise: "`auto`, or the source's format if the project's `autoFormat` is false",
+    },
   ),
   fit: parameter(
     choice<Fit>(fits),
@@ -144,20 +176,24 @@ export const parameters = {
       'excess, `contain` adds background, `fill` distorts, `inside` and `outside` keep the aspect ratio ' +
       'within or around the box.',
     'contain',
-    { exampleWith: 'w=300&h=300&bg=tomato' },
+    { exampleWith: 'w=300&h=300&bg=tomato', otherwise: "the project's `defaultFit`" },
   ),
   dpr: parameter(
     orWord(number(1, 3), 'auto'),
     'Device pixels for each CSS pixel: multiplies w, h and extend. `auto` takes the client hint.',
     '2',
-    { exampleWith: 'w=200' },
+    { exampleWith: 'w=200', otherwise: "the project's `defaultDpr`" },
   ),
   pos: parameter(
     choice<Position>([...gravities, ...strategies], positions),
     'The part that `cover` keeps and the place where `contain` puts the picture; also top, right top ' +
-      `and so on. \`entropy\` and \`attention\` choose the most interesting part; the default is ${plainVariant.position}.`,
+      'and so on. `entropy` and `attention` choose the most interesting part.',
     'west',
-    { aliases: ['position', 'gravity'], exampleWith: 'w=200&h=300' },
+    {
+      aliases: ['position', 'gravity'],
+      exampleWith: 'w=200&h=300',
+      byDefault: 'center',
+    },
   ),
   fp: parameter(
     parts({ x: fraction, y: fraction }),
@@ -170,17 +206,20 @@ export const parameters = {
     colour,
     'Background of the area that the picture does not cover, and of transparency that is flattened.',
     '0a84ff80',
-    { aliases: ['background', 'b'], exampleWith: 'w=300&h=300&fit=contain' },
+    {
+      aliases: ['background', 'b'],
+      exampleWith: 'w=300&h=300&fit=contain',
+      otherwise: 'transparent; white in an output without transparency',
+    },
   ),
   enlarge: parameter(flag, 'Scales up a picture that is smaller than the requested size.', '', {
     exampleWith: 'w=600&animated=0',
+    byDefault: '0',
   }),
-  kernel: parameter(
-    choice(kernels),
-    `Interpolation when the picture is scaled; the default is ${plainVariant.kernel}.`,
-    'nearest',
-    { exampleWith: 'w=100' },
-  ),
+  kernel: parameter(choice(kernels), 'Interpolation when the picture is scaled.', 'nearest', {
+    exampleWith: 'w=100',
+    byDefault: plainVariant.kernel,
+  }),
   crop: parameter(
     parts({ left: pixels, top: pixels, width: side, height: side }),
     'Uses only this part of the source, in pixels of the upright source, before all other operations.',
@@ -191,43 +230,51 @@ export const parameters = {
     flagOr(number(0, 100), 10),
     "Cuts off borders that differ from the corner's colour by at most this value.",
     '25',
+    { byDefault: '0' },
   ),
   rotate: parameter(
     angle(number(-360, 360)),
     'Rotates clockwise by degrees, before the resize; bg fills the corners.',
     '-12',
-    { exampleWith: 'w=400&bg=fff' },
+    { exampleWith: 'w=400&bg=fff', byDefault: '0' },
   ),
-  flip: parameter(flag, 'Mirrors top and bottom, before the rotation.', ''),
-  flop: parameter(flag, 'Mirrors left and right, before the rotation.', ''),
+  flip: parameter(flag, 'Mirrors top and bottom, before the rotation.', '', { byDefault: '0' }),
+  flop: parameter(flag, 'Mirrors left and right, before the rotation.', '', { byDefault: '0' }),
   extend: parameter(
     parts({ top: edge, right: edge, bottom: edge, left: edge }),
     'Adds a border after the resize, in CSS pixels.',
     '10,10,40,10',
-    { exampleWith: 'w=380&bg=fff' },
+    { exampleWith: 'w=380&bg=fff', byDefault: '0,0,0,0' },
   ),
   flatten: parameter(flag, 'Replaces transparency with the background.', '', {
     exampleWith: 'w=400&bg=gold',
+    byDefault: '0',
   }),
-  grayscale: parameter(flag, 'Removes the colours.', '', { aliases: ['greyscale'] }),
-  negate: parameter(flag, 'Inverts the colours.', ''),
+  grayscale: parameter(flag, 'Removes the colours.', '', {
+    aliases: ['greyscale'],
+    byDefault: '0',
+  }),
+  negate: parameter(flag, 'Inverts the colours.', '', { byDefault: '0' }),
   normalize: parameter(flag, 'Stretches the luminance over the whole range.', '', {
     aliases: ['normalise'],
+    byDefault: '0',
   }),
   gamma: parameter(
     neutral(number(1, 3), 1),
     'Gamma correction around the resize: darkens before it and brightens after it.',
     '2.2',
+    { byDefault: '1' },
   ),
-  brightness: parameter(factor, 'Multiplies the brightness.', '1.3'),
-  saturation: parameter(factor, 'Multiplies the saturation.', '2'),
-  hue: parameter(degrees, 'Rotates the hues, in degrees.', '90'),
-  lightness: parameter(lightness, 'Adds to the lightness.', '20'),
+  brightness: parameter(factor, 'Multiplies the brightness.', '1.3', { byDefault: '1' }),
+  saturation: parameter(factor, 'Multiplies the saturation.', '2', { byDefault: '1' }),
+  hue: parameter(degrees, 'Rotates the hues, in degrees.', '90', { byDefault: '0' }),
+  lightness: parameter(lightness, 'Adds to the lightness.', '20', { byDefault: '0' }),
   modulate: parameter(
     parts({ brightness: factor, saturation: factor, hue: degrees, lightness }),
     '`brightness`, `saturation`, `hue` and `lightness` in one parameter; each by its own name takes ' +
       'precedence.',
     '1.1,0.5,180,0',
+    { byDefault: '1,1,0,0' },
   ),
   tint: parameter(colour, 'Colours the picture and keeps its luminance.', 'c08040'),
   threshold: parameter(
@@ -239,44 +286,57 @@ export const parameters = {
     neutral(integer(1, 15), 1),
     'Median filter over a square with sides of this length, which removes specks.',
     '5',
+    { byDefault: '1' },
   ),
   blur: parameter(
     flagOr(number(0.3, 100), 1),
     'Gaussian blur with this sigma, in pixels of the output.',
     '5',
+    { byDefault: '0' },
   ),
   sharpen: parameter(
     flagOr(number(0.01, 10), 1),
     'Sharpens with an unsharp mask of this sigma, in pixels of the output.',
     '2',
+    { byDefault: '0' },
   ),
   opacity: parameter(
     neutral(number(0, 1), 1),
     "Multiplies the picture's opacity; the watermark's does not change.",
     '0.4',
+    { byDefault: '1' },
   ),
   page: parameter(
     integer(0, 99_999),
     'Uses only this page of a TIFF or PDF, image of an AVIF or HEIC, or frame of an animation, counted from 0, as a still ' +
-      'picture. Without it a TIFF or PDF is its first page, and an AVIF or HEIC its primary image.',
+      'picture.',
     '1',
-    { aliases: ['frame'], exampleWith: '' },
+    {
+      aliases: ['frame'],
+      exampleWith: '',
+      otherwise:
+        'all frames of an animation, the primary image of an AVIF or HEIC, else the first page',
+    },
   ),
   lenient: parameter(
     flag,
     'Decodes a truncated or damaged JPEG, PNG or GIF as far as possible, as browsers do.',
     '',
+    { byDefault: '0' },
   ),
-  animated: parameter(flag, '0 makes a still picture of an animation; the default is 1.', '0', {
+  animated: parameter(flag, '0 makes a still picture of an animation.', '0', {
     aliases: ['a'],
     exampleWith: '',
+    byDefault: '1',
   }),
   lossless: parameter(
     flag,
-    'Lossless encoding, in WebP, AVIF and JPEG XL. By default a drawing is encoded without loss if that takes ' +
-      'fewer bytes; 0 prevents this.',
+    'Lossless encoding, in WebP, AVIF and JPEG XL; 0 also prevents it for drawings.',
     '',
-    { exampleWith: 'w=200&fmt=webp' },
+    {
+      exampleWith: 'w=200&fmt=webp',
+      otherwise: 'without loss for drawings that have fewer bytes so',
+    },
   ),
   maxbytes: parameter(
     integer(1, 100_000_000),
@@ -292,12 +352,14 @@ export const parameters = {
       "regardless of the project's settings; as EXIF and XMP, in every format but GIF. A source that is " +
       'delivered byte for byte keeps its Content Credentials (C2PA).',
     'copyright',
+    { otherwise: "all or none, by the project's `stripMetadata`" },
   ),
   icc: parameter(
     choice(['keep']),
     'Keeps the colours of a source in its RGB profile, such as Display P3, and the profile, in every ' +
       'format but GIF; without it colours become sRGB.',
     'keep',
+    { otherwise: "colours become sRGB, unless the project's `stripMetadata` is false" },
   ),
   hdr: parameter(
     choice(['keep']),

@@ -65,10 +65,10 @@ function exampleOption(name: ParameterName): string {
 }
 
 function optionField(name: ParameterName): string {
-  const { aliases, accepts, meaning, schema } = parameters[name];
+  const { aliases, accepts, meaning, schema, defaultInWords } = parameters[name];
   const also = aliases.length === 0 ? '' : ` In URLs also \`${aliases.join('`, `')}\`.`;
   const accepted = schema === flag.schema ? '' : `Accepts ${accepts}. `;
-  const text = `${meaning}\n\n${accepted}Example: \`${name}: ${exampleOption(name)}\`.${also}`;
+  const text = `${meaning}\n\n${accepted}Default: ${defaultInWords}. Example: \`${name}: ${exampleOption(name)}\`.${also}`;
   return `${documentation(text)}readonly ${name}?: ${optionType(parameters[name])} | undefined;`;
 }
 

@@ -1,7 +1,7 @@
 import { errorCatalogue } from '../../contract/errors.ts';
 import { defaultInWords, settingRows } from '../../contract/settings/table.ts';
 import { type FactSchema, imageFacts } from '../../pool/rendering/image-facts/fields.ts';
-import { fieldsOfKind, layerKinds } from '../../server/image/layer-fields.ts';
+import { fieldsOfKind, type LayerField, layerKinds } from '../../server/image/layer-fields.ts';
 import { parameterNames, parameters } from '../../server/image/parameters.ts';
 import { type Metric, serviceMetrics } from '../../server/telemetry/metrics.ts';
 import { workerMetrics } from '../../worker/metrics.ts';
@@ -18,11 +18,11 @@ export function markdownTable(
 /** Every image parameter, for docs/parameters.md. */
 export function parametersMarkdown(): string {
   const rows = parameterNames.map((name) => {
-    const { aliases, accepts, meaning, example } = parameters[name];
+    const { aliases, accepts, meaning, defaultInWords, example } = parameters[name];
     const names = [name, ...aliases].map((one) => `\`${one}\``).join(', ');
-    return [names, accepts, meaning, `\`${name}=${example}\``];
+    return [names, accepts, defaultInWords, meaning, `\`${name}=${example}\``];
   });
-  return markdownTable(['Name', 'Accepts', 'Meaning', 'Example'], rows);
+  return markdownTable(['Name', 'Accepts', 'Default', 'Meaning', 'Example'], rows);
 }
 
 /** Every field of the answer to `fmt=json`, for docs/information.md. */
@@ -47,11 +47,18 @@ export function layersMarkdown(): string {
   const tables = layerKinds.map((kind) => {
     const rows = Object.entries(fieldsOfKind(kind)).map(([name, field]) => {
       const { accepts, meaning, example } = field;
-      return [`\`${name}\``, accepts, meaning, `\`${JSON.stringify(example)}\``];
+      return [`\`${name}\``, accepts, layerDefault(field), meaning, jsonCode(example)];
     });
-    return `### ${kind}\n\n${markdownTable(['Name', 'Accepts', 'Meaning', 'Example'], rows)}`;
+    return `### ${kind}\n\n${markdownTable(['Name', 'Accepts', 'Default', 'Meaning', 'Example'], rows)}`;
   });
   return `\n${tables.join('\n\n')}\n`;
+}
+
+const jsonCode = (value: unknown): string => `\`${JSON.stringify(value)}\``;
+
+function layerDefault({ default: value }: LayerField<unknown>): string {
+  if (value === undefined) return 'required';
+  return value === null ? 'none' : jsonCode(value);
 }
 
 /** Every error, by status, for docs/errors.md. */

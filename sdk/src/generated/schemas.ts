@@ -615,10 +615,7 @@ export interface LayerText {
   height?: number | undefined;
   /** Colour of the words. Accepts hex digits without # (3, 4, 6 or 8), or a CSS colour name. */
   color?: ImageColour | undefined;
-  /**
-   * Colour behind the words; by default none. Accepts hex digits without # (3, 4, 6 or 8), or a CSS
-   * colour name.
-   */
+  /** Colour behind the words. Accepts hex digits without # (3, 4, 6 or 8), or a CSS colour name. */
   background?: ImageColour | undefined;
   /**
    * Space between the words and the edges of the background, in pixels of the output. Accepts a

@@ -2,8 +2,13 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
 import t from 'tap';
 import { openApiDocument } from '../../../server/control/openapi.ts';
+import { fieldsOfKind, layerKinds } from '../../../server/image/layer-fields.ts';
 import { readOptions } from '../../../server/image/options.ts';
-import { parameterNames } from '../../../server/image/parameters.ts';
+import {
+  type ParameterName,
+  parameterNames,
+  parameters,
+} from '../../../server/image/parameters.ts';
 import type { OpenApiDocument } from '../../service/control/response-validator.ts';
 
 const document: OpenApiDocument = JSON.parse(
@@ -96,6 +101,29 @@ t.test('every example is valid by its schema', async (t) => {
     0,
     'invalid values have errors',
   );
+});
+
+t.test('every parameter and every field of a layer states its default', async (t) => {
+  for (const parameter of operationOf('getImage')?.parameters ?? []) {
+    const { name } = parameter;
+    if (!parameterNames.some((one) => one === name)) continue;
+    const { defaultInWords } = parameters[name as ParameterName];
+    t.ok(parameter.description?.includes(`Default: ${defaultInWords}.`), name);
+  }
+  for (const kind of layerKinds) {
+    const { properties, required } = components.schemas[
+      kind === 'image' ? 'LayerImage' : 'LayerText'
+    ] as {
+      properties: Record<string, { default?: unknown }>;
+      required: string[];
+    };
+    for (const [name, field] of Object.entries(fieldsOfKind(kind))) {
+      const stated = field.default ?? undefined;
+      t.equal(properties[name]?.default, stated, `${kind}.${name}`);
+      t.equal(required.includes(name), field.default === undefined, `${kind}.${name} is required`);
+      if (stated !== undefined) t.not(field.parse(String(stated)), undefined, `${kind}.${name}`);
+    }
+  }
 });
 
 t.test('the service accepts the example of every image parameter', async (t) => {

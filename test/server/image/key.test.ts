@@ -82,6 +82,17 @@ t.test('equivalent queries have one key', async (t) => {
   }
 });
 
+t.test('the default of every parameter has the key of its absence', async (t) => {
+  const settings = { autoFormat: true };
+  const defaults = parameterNames.filter((name) => parameters[name].default !== null);
+  t.ok(defaults.length > 20);
+  for (const name of defaults) {
+    const { exampleWith } = parameters[name];
+    const explicit = readQuery(`${exampleWith}&${name}=${parameters[name].default}`);
+    t.equal(key(explicit, { settings }), key(readQuery(exampleWith), { settings }), name);
+  }
+});
+
 t.test('values without an effect do not change the key', async (t) => {
   const settings = { stripMetadata: false };
   t.equal(key({ icc: 'keep' }, { settings }), key({}, { settings }), 'the profile is kept anyway');
