@@ -113,12 +113,20 @@ t.test(
   },
 );
 
-/** Series of a worker, and whether an alert fires after an hour. */
-const workerCases: readonly (readonly [
+/** Series, and whether an alert fires after an hour. */
+const cases: readonly (readonly [
   alert: string,
   fires: boolean,
   series: Readonly<Record<string, string>>,
 ])[] = [
+  ['Down', true, { 'up{job="a"}': '1x30 0x30', 'image_delivery_front_ends{job="a"}': '2x30 _x30' }],
+  ['Down', true, { up: '1x60', image_delivery_front_ends: '2x30 0x30' }],
+  ['Down', false, { up: '1x60', image_delivery_front_ends: '2x60' }],
+  ['Down', false, { 'up{job="other"}': '0x60', image_delivery_front_ends: '2x60' }],
+  ['Down', false, { up: '1x40 0x5 1x15', image_delivery_front_ends: '2x40 _x5 2x15' }],
+  ['Missing', true, { image_delivery_front_ends: '2x30 stale' }],
+  ['Missing', true, { 'up{job="other"}': '1x60' }],
+  ['Missing', false, { image_delivery_front_ends: '2x60' }],
   ['WorkerDown', true, { up: '1x30 0x30', prewarm_job_failures_total: '0x30 _x30' }],
   ['WorkerDown', false, { up: '1x60', prewarm_job_failures_total: '0x60' }],
   ['WorkerMissing', true, { 'up{job="other"}': '1x60' }],
@@ -157,10 +165,10 @@ const workerCases: readonly (readonly [
 ];
 
 t.test(
-  'the alerts of the worker fire when they should',
+  'alerts fire when they should, also after the target and its series are gone',
   { skip: !promtool && 'promtool is not installed' },
   async (t) => {
-    const tests = workerCases.map(([alert, fires, series]) => ({
+    const tests = cases.map(([alert, fires, series]) => ({
       interval: '1m',
       input_series: Object.entries(series).map(([name, values]) => ({ series: name, values })),
       promql_expr_test: [
