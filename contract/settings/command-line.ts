@@ -16,11 +16,11 @@ const optionOf = ({ variable }: Setting<unknown>): string =>
 /** Removes the backticks of Markdown. */
 const plain = (text: string): string => text.replaceAll('`', '');
 
-function toOption(setting: Setting<unknown>): Option {
+function toOption(setting: Setting<unknown>, byDefault = defaultInWords(setting)): Option {
   const { kind, meaning, variable } = setting;
   return new Option(
     `${optionOf(setting)} <${kind}>`,
-    plain(`${meaning} ${variable}; default: ${defaultInWords(setting)}`),
+    plain(`${meaning} ${variable}; default: ${byDefault}`),
   );
 }
 
@@ -49,17 +49,19 @@ ${secretHelp}`;
  * inherited by child processes.
  * @param listeners that the command starts
  * @param names the settings with an option; all that are not secret by default
+ * @param defaults of the command, in words, where they are not those of the settings
  * @returns the settings, and the given options by variable
  */
 export function settingsFromCommandLine(
   command: Command,
   listeners: readonly Listener[],
   names: readonly SettingName[] = allNames,
+  defaults: Partial<Readonly<Record<SettingName, string>>> = {},
 ) {
   const rows = names
-    .map((name) => settingsTable[name] as Setting<unknown>)
-    .filter(({ secret }) => !secret)
-    .map((setting) => ({ setting, option: toOption(setting) }));
+    .map((name) => ({ setting: settingsTable[name] as Setting<unknown>, words: defaults[name] }))
+    .filter(({ setting }) => !setting.secret)
+    .map(({ setting, words }) => ({ setting, option: toOption(setting, words) }));
   for (const { option } of rows) command.addOption(option);
   command
     .addHelpText('after', names === allNames ? fullHelp : environmentHelp)

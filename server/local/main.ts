@@ -16,6 +16,8 @@ const exampleCount = 3;
 /** Pictures on the page. */
 const maxListed = 100;
 const picturePortOffset = 2;
+/** Unless the option `--host` names another one. */
+const localHost = '127.0.0.1';
 
 const command = newCommand('serve')
   .description(
@@ -26,6 +28,7 @@ const { settings: given, given: options } = settingsFromCommandLine(
   command,
   ['port'],
   ['host', 'port', 'baseUrl', 'httpEngine', 'processes', 'poolThreads', 'logLevel', 'logFormat'],
+  { host: `${localHost}, which only this machine reaches; not from the environment` },
 );
 async function existingFolder(path: string): Promise<string> {
   try {
@@ -64,7 +67,7 @@ async function serve(): Promise<void> {
   const { settings, key } = await startTemporaryService({
     program: 'main',
     settings: {
-      ...own('SERVICE_HOST', '127.0.0.1'),
+      ...own('SERVICE_HOST', localHost),
       ...own('SERVICE_BASE_URL'),
       SERVICE_INTERNAL_URL: '',
       SERVICE_OPS_PORT: '0',
@@ -88,7 +91,7 @@ async function serve(): Promise<void> {
   const examples = sources.slice(0, exampleCount).map((source) => `  ${urlOf(source)}`);
   const count = listed.length - 1;
   process.stdout.write(`Serving the pictures in ${folder}${
-    settings.host === '127.0.0.1' ? ', to this machine only' : ` on ${settings.host}`
+    settings.host === localHost ? ', to this machine only' : ` on ${settings.host}`
   }. Open them in a browser:
 
   ${settings.baseUrl}/
