@@ -135,7 +135,9 @@ const codesByStatus = {
     ),
   },
   502: {
-    source_unreachable: image('Check that the source server answers, then try again.'),
+    source_unreachable: image(
+      'Check that the source server answers this machine directly: proxies of HTTPS_PROXY are not used. Then try again.',
+    ),
   },
   503: {
     overloaded: both('Wait for the time in Retry-After, then try again.'),

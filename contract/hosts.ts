@@ -79,9 +79,6 @@ export function canonicalHostPattern(text: string): string | null {
 /** Matches every canonical pattern; valid in all dialects of regular expressions, from ECMA-262 to RE2. */
 export const canonicalHostPatternSource = `^(?:(?:\\*\\.)?${labelSource}(?:\\.${labelSource})*|\\[[0-9a-f:]+\\])$`;
 
-/** Matches every text that `canonicalHostPattern` accepts; valid in the same dialects. */
-export const hostTextSource = '^(?:[^\\s/\\\\:@?#\\[\\]%]+|\\[[0-9A-Fa-f:.]+\\])$';
-
 /** Whether a canonical host matches one of the canonical patterns. */
 export function hostMatches(patterns: readonly string[], host: string): boolean {
   return patterns.some((entry) =>

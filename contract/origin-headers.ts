@@ -5,10 +5,12 @@ const maxHeaders = 16;
 /** Limit of the names and values together, with four bytes of separators for each header. */
 const maxHeadersBytes = 8_192;
 
-/** RFC 9110, 5.6.2. */
-const namePattern = /^[a-z\d!#$%&'*+.^_`|~-]{1,128}$/;
+/** RFC 9110, 5.6.2. As these are in the interface specification, they are valid in all dialects of patterns. */
+export const headerNameSource = "^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,128}$";
 /** Visible ASCII with spaces in between: no line breaks, and nothing that a server could trim. */
-const valuePattern = /^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/;
+export const headerValueSource = '^[\\x21-\\x7e](?:[\\x20-\\x7e]*[\\x21-\\x7e])?$';
+const namePattern = new RegExp(headerNameSource);
+const valuePattern = new RegExp(headerValueSource);
 
 /**
  * Headers that the service or the connection sets. Other values would direct the request to another host, change
@@ -30,6 +32,13 @@ const reserved = new Set([
   'traceparent',
   'tracestate',
 ]);
+
+/** In any case. */
+const anyCase = (text: string): string =>
+  text.replaceAll(/[a-z]/g, (letter) => `[${letter.toUpperCase()}${letter}]`);
+
+/** Of the names that are not allowed. */
+export const reservedHeaderSource = `^(?:${[...reserved].map(anyCase).join('|')}|${anyCase('if-')}.*|${anyCase('proxy-')}.*)$`;
 
 const isReserved = (name: string): boolean =>
   reserved.has(name) || name.startsWith('if-') || name.startsWith('proxy-');

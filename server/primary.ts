@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { createLogger, isOnTerminal, type Logger } from '../contract/log.ts';
 import type { S3Location } from '../contract/s3-location.ts';
-import { ignoredVariables } from '../contract/settings/load.ts';
+import { ignoredVariables, proxyVariables } from '../contract/settings/load.ts';
 import { defaultOpsPort, type Settings } from '../contract/settings/table.ts';
 import { cannotListen } from '../contract/start-failure.ts';
 import { version } from '../contract/version.ts';
@@ -122,6 +122,13 @@ class Primary {
     const ignored = ignoredVariables(process.env);
     if (ignored.length > 0)
       log.warn({ variables: ignored }, 'variables that are not settings are ignored');
+    const proxies = proxyVariables(process.env);
+    if (proxies.length > 0) {
+      log.warn(
+        { variables: proxies },
+        'proxy variables are ignored: sources are fetched directly, because a proxy would look up their hosts itself, past the checks of addresses',
+      );
+    }
     // SIGHUP must not end the process before it can replace front ends.
     process.on('SIGHUP', () => {});
     const folder =

@@ -1,7 +1,9 @@
 import { existsSync } from 'node:fs';
+import { likelyUrl } from '../likely-url.ts';
 import { nearestVariable } from '../suggestion.ts';
 import { hostSettings, type Listener, portConflicts } from './listeners.ts';
 import { type SettingName, type Settings, settingRows } from './table.ts';
+import { unitHint } from './unit-hint.ts';
 
 /** Lists all errors of the settings, one per line. */
 export class SettingsInvalid extends Error {
@@ -25,6 +27,12 @@ const unknownVariables = (environment: Environment): string[] =>
 export const ignoredVariables = (environment: Environment): string[] =>
   unknownVariables(environment).filter((name) => nearestVariable(name, variables) === undefined);
 
+/** The variables of an egress proxy that are set, which have no effect; their values may contain a password. */
+export const proxyVariables = (environment: Environment): string[] =>
+  Object.keys(environment).filter(
+    (name) => /^(?:https?|all)_proxy$/i.test(name) && environment[name] !== '',
+  );
+
 /** A value as Kubernetes' service links and Docker's links have it, such as `tcp://10.0.0.1:80`. */
 const linkPattern = /^(?:tcp|udp|sctp):\/\/[\w.:[\]-]+:\d+$/;
 
@@ -33,6 +41,13 @@ function linkText(variable: string, value: string): string {
   if (!variable.endsWith('_PORT') || !linkPattern.test(value)) return '';
   const name = variable.slice(0, -'_PORT'.length).toLowerCase().replaceAll('_', '-');
   return `; it is an address, as Kubernetes sets it for a Service named ${name}, and Docker for a link of that name: set enableServiceLinks to false in the pod's spec, or change that name`;
+}
+
+/** How a value that is not accepted should be written, without it: it may be a misplaced secret. */
+function hint(variable: string, text: string): string {
+  const lacksScheme = /_URL$/.test(variable) && likelyUrl(text) !== undefined;
+  if (lacksScheme) return '; begin it with https:// or http://';
+  return unitHint(variable, text) || linkText(variable, text);
 }
 
 /** A value, or why it is not accepted if the setting says it. */
@@ -83,7 +98,7 @@ export function loadSettings(
     names.set(key, name);
     if (text !== '' && value === undefined) {
       // Without the value, which may be a misplaced secret.
-      errors.push(`${name} must be ${accepts}${reason ?? linkText(variable, text)}`);
+      errors.push(`${name} must be ${accepts}${reason ?? hint(variable, text)}`);
       invalid.add(key);
     }
     const byDefault = () =>

@@ -19,8 +19,8 @@ const keepAliveMaxMs = 30_000;
 const maxHeaderBytes = 16 * 1024;
 
 /**
- * HTTP/1.1 connections to addresses that the guard allows. Proxy settings of the environment are ignored: a
- * proxy would resolve host names itself and bypass the guard.
+ * HTTP/1.1 connections to addresses that the guard allows. Proxy settings of the environment are ignored, and the start
+ * logs it: a proxy would resolve host names itself and bypass the guard.
  */
 export class Connections {
   readonly #agent: Agent;

@@ -2,7 +2,7 @@ import { imageFacts } from '../../pool/rendering/image-facts/fields.ts';
 import type { PresetParameters } from '../../store/preset.ts';
 import { fieldsOfKind, type LayerField, layerKinds } from '../image/layer-fields.ts';
 import { type ParameterName, parameterNames, parameters } from '../image/parameters.ts';
-import { colour, flag, type ValueSchema } from '../image/values.ts';
+import { colour, flag, textOf, type ValueSchema } from '../image/values.ts';
 import { ref } from './schema.ts';
 
 const capitalised = (name: string): string => `${name[0]?.toUpperCase()}${name.slice(1)}`;
@@ -50,7 +50,7 @@ export const parameterFields = (
 export function parameterErrors(values: PresetParameters, subject: string): string[] {
   return Object.entries(values).flatMap(([name, value]) => {
     const { accepts, parse } = parameters[name as ParameterName];
-    return parse(String(value)) === undefined ? [`${subject}.${name} must be ${accepts}`] : [];
+    return parse(textOf(value)) === undefined ? [`${subject}.${name} must be ${accepts}`] : [];
   });
 }
 

@@ -1,8 +1,9 @@
 import type { ExtendedJSONSchema, FromExtendedSchema } from 'json-schema-to-ts';
-import { canonicalHostPatternSource, hostTextSource } from '../../contract/hosts.ts';
+import { hostTextSource, httpUrlSource } from '../../contract/host-patterns.ts';
+import { canonicalHostPatternSource } from '../../contract/hosts.ts';
 import { projectIdPattern } from '../../store/identifiers.ts';
 import { projectFits, watermarkPositions } from '../../store/projects.ts';
-import { bareHostRule } from './hosts-and-urls.ts';
+import { bareHostRule, maxUrlLength, urlRule } from './hosts-and-urls.ts';
 
 /**
  * `x-rule` states the rule of an `anyOf` or a `pattern` in words. An `anyOf` is inside an `allOf`, because
@@ -63,6 +64,27 @@ export interface QueryParameter {
 /** A reference to a schema of the OpenAPI document. */
 export const ref = (name: string) => ({ $ref: `#/components/schemas/${name}` });
 
+/** The `allOf` of an object that has exactly one of two fields. */
+export const eitherOf = <const A extends string, const B extends string>(one: A, other: B) =>
+  [
+    {
+      anyOf: [{ required: [one] }, { required: [other] }],
+      'x-rule': `must have ${one} or ${other}`,
+    },
+    notBoth(one, other),
+  ] as const;
+
+/** The part of an `allOf` that forbids a field together with one of others. */
+export const notBoth = <const A extends string>(one: A, ...others: readonly string[]) => ({
+  not: {
+    type: 'object' as const,
+    ...(others.length === 1
+      ? { required: [one, ...others] }
+      : { required: [one], anyOf: others.map((other) => ({ required: [other] })) }),
+  },
+  'x-rule': `must not have ${one} with ${others.join(', ')}`,
+});
+
 /** An object with exactly these fields, all of them required. */
 export const closed = <const P extends Readonly<Record<string, Schema>>>(properties: P) =>
   ({
@@ -82,6 +104,13 @@ export const ratio = { type: 'integer', minimum: 1, maximum: 3 } as const;
 export const margin = { type: 'integer', minimum: 0, maximum: 500 } as const;
 export const fit = { type: 'string', enum: projectFits } as const;
 export const position = { type: 'string', enum: watermarkPositions } as const;
+/** A URL of requests. */
+export const httpUrl = {
+  ...uri,
+  pattern: httpUrlSource,
+  maxLength: maxUrlLength,
+  'x-rule': urlRule,
+} as const;
 /** Hosts of responses: in canonical form. */
 export const hosts = {
   type: 'array',
@@ -94,7 +123,7 @@ export const hostText = {
   'x-rule': bareHostRule,
 } as const;
 export const callbackUrl = {
-  ...uri,
+  ...httpUrl,
   maxLength: 2_048,
   description: 'An http or https URL that gets a signed request at the end.',
 } as const;

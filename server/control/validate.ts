@@ -9,6 +9,8 @@ const ajv = new Ajv2020({ allErrors: true, verbose: true, strictTypes: false });
 formats.default(ajv, ['uri', 'date-time', 'date']);
 ajv.addKeyword('x-rule');
 
+const pathOf = ({ instancePath }: { readonly instancePath: string }): string => instancePath;
+
 const withoutValue = (message: string): string => message.replace(/, and (?:is|has) .*$/s, '');
 
 /** The errors of a body, such as `name is required`; empty when it is valid. */
@@ -28,9 +30,12 @@ export function validationErrors(
   const anyOfPaths = errors
     .filter((error) => error.keyword === 'anyOf')
     .map((error) => error.schemaPath);
+  // A URL that is no URI does not match the pattern of URLs either.
+  const notUris = errors.filter(({ keyword }) => keyword === 'format').map(pathOf);
   return [
     ...new Set(
       errors
+        .filter((error) => error.keyword !== 'pattern' || !notUris.includes(pathOf(error)))
         .filter((error) => !anyOfPaths.some((path) => error.schemaPath.startsWith(`${path}/`)))
         .map(errorMessage)
         .map((message) => (isSecret ? withoutValue(message) : message)),

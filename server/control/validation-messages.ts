@@ -1,5 +1,6 @@
 import type { ErrorObject } from 'ajv/dist/2020.js';
 import { ServiceError } from '../../contract/errors.ts';
+import { likelyUrl } from '../../contract/likely-url.ts';
 import { nearestName } from '../../contract/suggestion.ts';
 
 /** The most errors of a response; a hostile body can have thousands. */
@@ -30,6 +31,12 @@ export const formatNames: Readonly<Record<string, string>> = {
   date: 'a date of RFC 3339',
   'date-time': 'a date and time of RFC 3339',
 };
+
+/** The URL that a rejected text probably stands for. */
+function urlHint(value: unknown): string {
+  const likely = typeof value === 'string' ? likelyUrl(value) : undefined;
+  return likely === undefined ? '' : ` (did you mean ${excerpt(likely)}?)`;
+}
 
 /** A rejected value if it is short, else its type. */
 function valueText(value: unknown): string {
@@ -76,13 +83,20 @@ export const keywordMessages: Readonly<Record<string, Describe>> = {
     const types: readonly string[] = [params['type']].flat();
     return `must be ${types.map((type) => typeNames[type] ?? type).join(' or ')}, and is ${typedValueText(data)}`;
   },
-  enum: ({ params, data }) =>
-    `must be one of ${params['allowedValues'].join(', ')}, and is ${valueText(data)}`,
+  enum: ({ params, data }) => {
+    const values: readonly unknown[] = params['allowedValues'];
+    return `must be ${values.length > 1 ? 'one of ' : ''}${values.join(', ')}, and is ${valueText(data)}`;
+  },
   const: ({ params, data }) => `must be ${params['allowedValue']}, and is ${valueText(data)}`,
-  format: ({ params, data }) =>
-    `must be ${formatNames[params['format']] ?? params['format']}, and is ${valueText(data)}`,
-  pattern: (error) =>
-    `${rule(error) ?? `must match ${error.params['pattern']}`}, and is ${valueText(error.data)}`,
+  format: ({ params, data }) => {
+    const hint = params['format'] === 'uri' ? urlHint(data) : '';
+    return `must be ${formatNames[params['format']] ?? params['format']}, and is ${valueText(data)}${hint}`;
+  },
+  pattern: (error) => {
+    const { params, data, parentSchema } = error;
+    const hint = parentSchema?.['format'] === 'uri' ? urlHint(data) : '';
+    return `${rule(error) ?? `must match ${params['pattern']}`}, and is ${valueText(data)}${hint}`;
+  },
   minimum: ({ params, data }) => `must be at least ${params['limit']}, and is ${valueText(data)}`,
   maximum: ({ params, data }) => `must be at most ${params['limit']}, and is ${valueText(data)}`,
   minLength: tooShort('character'),
@@ -93,8 +107,10 @@ export const keywordMessages: Readonly<Record<string, Describe>> = {
   maxProperties: tooLong('field'),
   anyOf: (error) => {
     const isScalar = typeof error.data !== 'object' || error.data === null;
-    return `${rule(error) ?? error.message}${isScalar ? `, and is ${valueText(error.data)}` : ''}`;
+    const hint = rule(error)?.includes('URL') ? urlHint(error.data) : '';
+    return `${rule(error) ?? error.message}${isScalar ? `, and is ${valueText(error.data)}${hint}` : ''}`;
   },
+  not: (error) => rule(error) ?? 'is not allowed',
   // The subject of these two is the missing or unknown field.
   required: () => 'is required',
   additionalProperties: ({ params, parentSchema }) => {

@@ -75,7 +75,11 @@ const length: ParameterType<Length> = {
 /** Texts that a renderer shows: without control characters other than line feeds. */
 export const words: ParameterType<string> = {
   accepts: `a text of at most ${maxWords} characters, without control characters other than line feeds`,
-  schema: { type: 'string', maxLength: maxWords },
+  schema: {
+    type: 'string',
+    pattern: '^[^\\x00-\\x09\\x0b-\\x1f\\x7f-\\x9f]*$',
+    maxLength: maxWords,
+  },
   parse(text) {
     // A character has up to two code units. Longer texts need not be split to be refused.
     if (text.length > 2 * maxWords) return undefined;
@@ -86,7 +90,7 @@ export const words: ParameterType<string> = {
 
 const fontFamily: ParameterType<string> = {
   accepts: `a family of the service's fonts, such as ${packagedFamily.name}`,
-  schema: { type: 'string', minLength: 1, maxLength: 100 },
+  schema: { type: 'string', pattern: '^[^\\x00-\\x1f\\x7f-\\x9f]{1,100}$' },
   parse: (text) => (/^[^\p{Cc}]{1,100}$/u.test(text) ? text : undefined),
 };
 

@@ -12,6 +12,7 @@ import type { Project, ProjectSettings } from '../../store/projects.ts';
 import { checkSource } from './access.ts';
 import { fieldsOfKind, type LayerKind } from './layer-fields.ts';
 import { findNamed } from './named-part.ts';
+import { textOf } from './values.ts';
 
 const invalid = (message: string) => new ServiceError('parameter_invalid', message);
 
@@ -23,7 +24,7 @@ export const findLayer = ({ layers = {} }: Pick<Project, 'layers'>, name: string
 function valuesOf(name: string, kind: LayerKind, given: LayerFields): Record<string, unknown> {
   const entries = Object.entries(fieldsOfKind(kind)).map(([field, { parse, accepts, ...type }]) => {
     const text = given[field] ?? type.default;
-    const value = text == null ? text : parse(String(text));
+    const value = text == null ? text : parse(textOf(text));
     if (value !== undefined) return [field, value];
     throw invalid(`The layer ${name} must be changed: ${field} must be ${accepts}.`);
   });

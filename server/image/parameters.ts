@@ -146,7 +146,7 @@ export const parameters = {
   ),
   q: parameter(
     orWord(integer(1, 100), 'auto'),
-    'Quality of a JPEG, WebP or AVIF. The same value looks about equally good in all three. `auto` chooses a ' +
+    'Quality of a lossy output. The same value looks about equally good in every format. `auto` chooses a ' +
       'value from 45 to 89 for each picture, so that different pictures look about equally good; for an ' +
       'animation it is 77.',
     '20',

@@ -4,6 +4,7 @@ import type { Project } from '../../store/projects.ts';
 import { findNamed } from './named-part.ts';
 import { type Options, readOptions } from './options.ts';
 import type { ParameterName } from './parameters.ts';
+import { textOf } from './values.ts';
 
 /** The parameters of a preset that a parameter of the URL replaces although the names differ. */
 const replacedBy: Partial<Record<ParameterName, readonly ParameterName[]>> = {
@@ -15,7 +16,7 @@ const replacedBy: Partial<Record<ParameterName, readonly ParameterName[]>> = {
 /** The options of a preset's parameters. @throws ServiceError parameter_invalid */
 export function presetOptions(parameters: PresetParameters): Options {
   return readOptions(
-    new Map(Object.entries(parameters).map(([name, value]) => [name, String(value)])),
+    new Map(Object.entries(parameters).map(([name, value]) => [name, textOf(value)])),
   );
 }
 

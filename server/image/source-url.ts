@@ -1,11 +1,19 @@
 import { ServiceError } from '../../contract/errors.ts';
 import { authorityOf, isLongAuthority } from '../../contract/hosts.ts';
+import { isEncodedUrl, likelyUrl } from '../../contract/likely-url.ts';
 import type { ParameterType } from './values.ts';
 
 /** Maximum length of a source URL, in characters. */
 export const maxSourceLength = 8_192;
 
 const invalid = (message: string) => new ServiceError('source_invalid', message);
+
+function hint(text: string): string {
+  const likely = likelyUrl(text);
+  if (likely === undefined) return '';
+  const encoded = isEncodedUrl(text) ? ' It is percent-encoded more than once.' : '';
+  return `${encoded} Did you mean ${likely.slice(0, 200).toWellFormed()}?`;
+}
 
 /** @throws ServiceError source_invalid */
 export function readSource(text: string): URL {
@@ -18,7 +26,7 @@ export function readSource(text: string): URL {
   }
   // The WHATWG parser accepts even `https:example.com`.
   if (!/^https?:\/\/[^/]/i.test(written) || !URL.canParse(written)) {
-    throw invalid('The source must be an absolute http or https URL.');
+    throw invalid(`The source must be an absolute http or https URL.${hint(written)}`);
   }
   const source = new URL(written);
   if (source.username !== '' || source.password !== '') {

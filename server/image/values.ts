@@ -1,5 +1,7 @@
 import colourNames from 'color-name';
 import type { Colour } from '../../pool/variant.ts';
+import type { PresetValue } from '../../store/preset.ts';
+import { decimalPattern } from './decimal-pattern.ts';
 
 /**
  * A JSON Schema (2020-12) in a form that client generators understand. As in OpenAPI 3.1, a validator
@@ -21,8 +23,8 @@ export interface ParameterType<T> {
   /** The accepted texts, in words. */
   readonly accepts: string;
   /**
-   * Accepts every text that `parse` accepts, words in lower case. Only `parse` checks the ranges of parts
-   * and the names of colours, because their schemas would confuse generators.
+   * Accepts the texts that `parse` accepts, words in lower case. Only `parse` checks what a pattern cannot state, such
+   * as that names differ.
    */
   readonly schema: ValueSchema;
   /** The value of a text, or undefined when the text is not accepted. */
@@ -32,8 +34,11 @@ export interface ParameterType<T> {
 }
 
 /** Plain decimal notation: no exponent, hex, blanks or plus sign. */
-const decimalSource = '-?\\d{1,9}(?:\\.\\d{1,6})?';
-const decimal = new RegExp(`^${decimalSource}$`);
+const decimal = /^-?\d{1,9}(?:\.\d{1,6})?$/;
+
+/** A JSON value as a text: a number in plain decimal notation, rounded to the decimals that a text may have. */
+export const textOf = (value: PresetValue): string =>
+  String(typeof value === 'number' ? Number(value.toFixed(6)) : value);
 
 export function number(minimum: number, maximum: number): ParameterType<number> {
   return {
@@ -190,7 +195,7 @@ export function parts<N extends string>(
     accepts: `${names.join(',')}: ${rangesInWords(ranges)}`,
     schema: {
       type: 'string',
-      pattern: `^${decimalSource}(?:[,_]${decimalSource}){${names.length - 1}}$`,
+      pattern: `^${names.map((name) => partPattern(ranges[name])).join('[,_]')}$`,
     },
     parse(text) {
       const texts = text.split(/[,_]/, names.length + 1);
@@ -203,6 +208,11 @@ export function parts<N extends string>(
       >;
     },
   };
+}
+
+function partPattern({ schema }: ParameterType<number>): string {
+  const { type, minimum = 0, maximum = 0 } = schema;
+  return decimalPattern({ minimum, maximum, whole: type === 'integer' });
 }
 
 /** The ranges of the parts; parts with the same range are grouped. */
@@ -222,7 +232,7 @@ export const colour: ParameterType<Colour> = {
   accepts: 'hex digits without # (3, 4, 6 or 8), or a CSS colour name',
   schema: {
     type: 'string',
-    pattern: '^(?:[0-9A-Fa-f]{3,4}|[0-9A-Fa-f]{6}|[0-9A-Fa-f]{8}|[A-Za-z]{3,20})$',
+    pattern: `^(?:[0-9A-Fa-f]{3,4}|[0-9A-Fa-f]{6}|[0-9A-Fa-f]{8}|${['transparent', ...Object.keys(colourNames)].join('|')})$`,
   },
   parse(text) {
     const lower = text.toLowerCase();

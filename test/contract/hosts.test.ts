@@ -1,12 +1,13 @@
+import { isIP } from 'node:net';
 import fc from 'fast-check';
 import t from 'tap';
+import { hostTextSource } from '../../contract/host-patterns.ts';
 import {
   authorityOf,
   canonicalHost,
   canonicalHostPattern,
   canonicalHostPatternSource,
   hostMatches,
-  hostTextSource,
   isLongAuthority,
 } from '../../contract/hosts.ts';
 import { propertyRuns } from '../more.ts';
@@ -161,7 +162,8 @@ t.test(
           url.port === '8443' &&
           host.length <= 253 &&
           /^(?:\[[0-9a-f:]+\]|[a-z0-9_.-]+)$/.test(host) &&
-          written?.test(text) === true &&
+          // IPv4 addresses also have forms such as 0x7f.1.
+          (isIP(host) === 4 || written?.test(text) === true) &&
           canonical?.test(pattern) === true
         );
       }),

@@ -165,7 +165,8 @@ function rule(type: ParameterType<unknown>): string {
     words: words.length === 0 ? undefined : words,
     ranges: ranges.length === 0 ? undefined : ranges.map(rangeOf),
     kind: kinds.get(schema),
-    pattern: parts === undefined && words.length === 0 ? schema.pattern : undefined,
+    pattern:
+      parts === undefined && words.length === 0 && !kinds.has(schema) ? schema.pattern : undefined,
     maxLength: schema.maxLength,
   });
 }

@@ -8,7 +8,7 @@ interface Schema {
   readonly $ref?: string;
   readonly type?: string | readonly string[];
   readonly description?: string;
-  readonly enum?: readonly string[];
+  readonly enum?: readonly (string | boolean)[];
   readonly anyOf?: readonly Schema[];
   readonly allOf?: readonly Schema[];
   readonly properties?: Readonly<Record<string, Schema>>;
@@ -52,7 +52,8 @@ const plainTypes: Readonly<Record<string, string>> = {
 function typeOf(schema: Schema): string {
   const { $ref, type = [], anyOf, allOf, items, properties, additionalProperties } = schema;
   if ($ref !== undefined) return $ref.replace('#/components/schemas/', '');
-  if (schema.enum !== undefined) return schema.enum.map((word) => `'${word}'`).join(' | ');
+  if (schema.enum !== undefined)
+    return schema.enum.map((word) => (typeof word === 'string' ? `'${word}'` : word)).join(' | ');
   if (anyOf !== undefined) return union(anyOf.map(typeOf));
   if (items !== undefined) return `readonly (${typeOf(items)})[]`;
   if (properties !== undefined) return `{\n${fieldsOf(schema)} }`;

@@ -204,7 +204,7 @@ t.test('purges in two processes', async (t) => {
     for (const [input, message] of [
       [{}, /must have sources or all/],
       [{ all: false }, /all must be true/],
-      [{ all: true, sources: [url('/a')] }, /either sources or all/],
+      [{ all: true, sources: [url('/a')] }, /must not have sources with all/],
       [{ all: true, callbackUrl: 'https://a.example/' }, /callbackUrl needs SERVICE_HOOK_SECRET/],
       [{ sources: [] }, /at least 1 item/],
       [{ sources: Array(101).fill(url('/a')) }, /at most 100 items/],

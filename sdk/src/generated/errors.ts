@@ -142,7 +142,7 @@ export const errors = {
   },
   source_unreachable: {
     status: 502,
-    hint: 'Check that the source server answers, then try again.',
+    hint: 'Check that the source server answers this machine directly: proxies of HTTPS_PROXY are not used. Then try again.',
   },
   overloaded: { status: 503, hint: 'Wait for the time in Retry-After, then try again.' },
   store_unavailable: { status: 503, hint: 'Try again in a few seconds.' },

@@ -26,7 +26,7 @@ export interface ImageOptions {
    */
   readonly ar?: number | `${number}:${number}` | undefined;
   /**
-   * Quality of a JPEG, WebP or AVIF. The same value looks about equally good in all three. `auto`
+   * Quality of a lossy output. The same value looks about equally good in every format. `auto`
    * chooses a value from 45 to 89 for each picture, so that different pictures look about equally
    * good; for an animation it is 77.
    *

@@ -107,11 +107,7 @@ export const rules: Readonly<Record<string, Rule>> = {
       { minimum: 0, maximum: 1 },
     ],
   },
-  bg: {
-    accepts: 'hex digits without # (3, 4, 6 or 8), or a CSS colour name',
-    kind: 'colour',
-    pattern: '^(?:[0-9A-Fa-f]{3,4}|[0-9A-Fa-f]{6}|[0-9A-Fa-f]{8}|[A-Za-z]{3,20})$',
-  },
+  bg: { accepts: 'hex digits without # (3, 4, 6 or 8), or a CSS colour name', kind: 'colour' },
   enlarge: { accepts: 'nothing, 1 or true, or 0 or false', flag: true },
   kernel: {
     accepts: 'one of nearest, linear, cubic, mitchell, lanczos2, lanczos3, mks2013, mks2021',
@@ -166,11 +162,7 @@ export const rules: Readonly<Record<string, Rule>> = {
       { minimum: -100, maximum: 100 },
     ],
   },
-  tint: {
-    accepts: 'hex digits without # (3, 4, 6 or 8), or a CSS colour name',
-    kind: 'colour',
-    pattern: '^(?:[0-9A-Fa-f]{3,4}|[0-9A-Fa-f]{6}|[0-9A-Fa-f]{8}|[A-Za-z]{3,20})$',
-  },
+  tint: { accepts: 'hex digits without # (3, 4, 6 or 8), or a CSS colour name', kind: 'colour' },
   threshold: {
     accepts: 'a whole number from 0 to 255',
     ranges: [{ minimum: 0, maximum: 255, whole: true }],
@@ -213,12 +205,7 @@ export const rules: Readonly<Record<string, Rule>> = {
     accepts: '1 to 10 different names of layers, separated by commas',
     pattern: '^[a-z][a-z0-9_-]{0,39}(?:,[a-z][a-z0-9_-]{0,39}){0,9}$',
   },
-  fallback: {
-    accepts: 'an absolute http or https URL',
-    kind: 'url',
-    pattern: '^[Hh][Tt][Tt][Pp][Ss]?://[^/]',
-    maxLength: 8192,
-  },
+  fallback: { accepts: 'an absolute http or https URL', kind: 'url', maxLength: 8192 },
   download: { accepts: 'a file name of 1 to 200 characters', kind: 'fileName', maxLength: 200 },
 };
 

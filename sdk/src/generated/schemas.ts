@@ -49,9 +49,9 @@ export interface Project {
 export interface CreateProjectInput {
   /** 1 to 80 characters. */
   name: string;
-  /** The site's http or https address; its host is allowed. */
+  /** The site's http or https address; its host is allowed. At most 8192 characters. */
   origin: string;
-  /** Other hosts that sources may come from; at most 1000 hosts in all. */
+  /** Other hosts that sources may come from; at most 1000 hosts in all. At most 1000 items. */
   allowedOrigins?: readonly string[] | undefined;
 }
 
@@ -59,7 +59,7 @@ export interface CreateProjectInput {
 export interface UpdateProjectInput {
   /** 1 to 80 characters. */
   name?: string | undefined;
-  /** The site's http or https address; its host is allowed. */
+  /** The site's http or https address; its host is allowed. At most 8192 characters. */
   origin?: string | undefined;
 }
 
@@ -116,7 +116,7 @@ export interface ProjectSettingsInput {
   watermarkEnabled?: boolean | undefined;
   /**
    * An http or https URL of an image, which is fetched and decoded when it changes; the empty string
-   * removes it. It must be empty or a URI.
+   * removes it. It must be empty or an absolute http or https URL. At most 8192 characters.
    */
   watermarkUrl?: string | undefined;
   watermarkPosition?:
@@ -140,9 +140,10 @@ export interface ProjectSettingsInput {
 
 /**
  * Sources to warm, each in every combination of widths and formats, or in the given variants. It
- * must have src or sources.
+ * must have src or sources. It must not have variants with widths, formats, quality, fit, dpr.
  */
 export interface PrewarmInput {
+  /** At most 8192 characters. */
   src?: string | undefined;
   /** 1 to 20 items. */
   sources?: readonly string[] | undefined;
@@ -177,7 +178,8 @@ export interface PrewarmVariant {
   q?: ImageQ | undefined;
   fmt?: ImageFmt | undefined;
   fit?: ImageFit | undefined;
-  dpr?: ImageDpr | undefined;
+  /** 1 to 3. */
+  dpr?: number | undefined;
   pos?: ImagePos | undefined;
   fp?: ImageFp | undefined;
   bg?: ImageColour | undefined;
@@ -229,8 +231,7 @@ export interface PrewarmVariant {
   preset?: string | undefined;
   layer?: ImageLayer | undefined;
   fallback?: ImageFallback | undefined;
-  /** 1 to 200 characters. */
-  download?: string | undefined;
+  download?: ImageDownload | undefined;
 }
 
 export interface PrewarmReceipt {
@@ -265,12 +266,15 @@ export interface PrewarmStatus {
   createdAt: string;
 }
 
-/** Either sources, or all images of the project. It must have sources or all. */
+/**
+ * Either sources, or all images of the project. It must have sources or all. It must not have
+ * sources with all.
+ */
 export interface PurgeInput {
   /** 1 to 100 items. */
   sources?: readonly string[] | undefined;
-  /** true purges all images of the project. */
-  all?: boolean | undefined;
+  /** All images of the project. */
+  all?: true | undefined;
   /** An http or https URL that gets a signed request at the end. At most 2048 characters. */
   callbackUrl?: string | undefined;
 }
@@ -428,7 +432,10 @@ export interface ProjectOrigin {
   updatedAt: string;
 }
 
-/** Either request headers, or a bucket. It must have headers or s3. */
+/**
+ * Either request headers, or a bucket. It must have headers or s3. It must not have headers with
+ * s3.
+ */
 export interface ProjectOriginInput {
   /** Request headers by name; at most 8 KiB, with values of visible ASCII characters. */
   headers?: Readonly<Record<string, string>> | undefined;
@@ -515,8 +522,7 @@ export interface PresetParameters {
   v?: ImageV | undefined;
   layer?: ImageLayer | undefined;
   fallback?: ImageFallback | undefined;
-  /** 1 to 200 characters. */
-  download?: string | undefined;
+  download?: ImageDownload | undefined;
 }
 
 export interface PresetInput {
@@ -586,10 +592,7 @@ export interface LayerText {
    * project. Accepts true or false.
    */
   freeText?: boolean | undefined;
-  /**
-   * The family of the font. Accepts a family of the service's fonts, such as Open Sans. 1 to 100
-   * characters.
-   */
+  /** The family of the font. Accepts a family of the service's fonts, such as Open Sans. */
   font?: string | undefined;
   /**
    * The http or https URL of a TTF, OTF or WOFF2 file, on an allowed host, which is used instead of
@@ -660,7 +663,7 @@ export interface LayerText {
   blend?: LayerBlend | undefined;
 }
 
-/** Either an image or a text. It must have image or text. */
+/** Either an image or a text. It must have image or text. It must not have image with text. */
 export interface LayerInput {
   image?: LayerImage | undefined;
   text?: LayerText | undefined;
@@ -1074,6 +1077,9 @@ export type ImageLayer = string;
 
 /** At most 8192 characters. */
 export type ImageFallback = string;
+
+/** 1 to 200 characters. */
+export type ImageDownload = string;
 
 /** The body of every error. */
 export interface ApiError {

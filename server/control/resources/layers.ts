@@ -14,10 +14,11 @@ import {
   layerKinds,
 } from '../../image/layer-fields.ts';
 import { findLayer } from '../../image/layers.ts';
+import { textOf } from '../../image/values.ts';
 import { privateHostError } from '../hosts-and-urls.ts';
 import { layerFieldSchema } from '../image-schemas.ts';
 import { NamedParts } from '../named-parts.ts';
-import { type NamedSchema, ref } from '../schema.ts';
+import { eitherOf, type NamedSchema, ref } from '../schema.ts';
 import type { Services } from '../services.ts';
 import { rejectInvalid } from '../validation-messages.ts';
 import { partNameSchema, requirePartName } from './presets.ts';
@@ -50,12 +51,7 @@ const inputSchema = (kinds: Readonly<Record<LayerKind, object>>) => ({
   type: 'object',
   description: 'Either an image or a text.',
   properties: kinds,
-  allOf: [
-    {
-      anyOf: [{ required: ['image'] }, { required: ['text'] }],
-      'x-rule': 'must have image or text',
-    },
-  ],
+  allOf: eitherOf('image', 'text'),
   additionalProperties: false,
 });
 
@@ -131,9 +127,7 @@ export const layerOperations = {
 
 /** The errors that the schema does not find, in words. */
 function layerErrors(layer: StoredLayer): string[] {
-  const given = layerKinds.filter((kind) => layer[kind] !== undefined);
-  if (given.length > 1) return ['either image or text is allowed, not both'];
-  return given.flatMap((kind) => fieldErrors(kind, layer[kind] ?? {}));
+  return layerKinds.flatMap((kind) => fieldErrors(kind, layer[kind] ?? {}));
 }
 
 function fieldErrors(kind: LayerKind, given: LayerFields): string[] {
@@ -142,7 +136,7 @@ function fieldErrors(kind: LayerKind, given: LayerFields): string[] {
   }
   return Object.entries<LayerField<unknown>>(layerFields[kind]).flatMap(([name, field]) => {
     const value = given[name];
-    const isValid = value === undefined || field.parse(String(value)) !== undefined;
+    const isValid = value === undefined || field.parse(textOf(value)) !== undefined;
     return isValid ? [] : [`${kind}.${name} must be ${field.accepts}`];
   });
 }

@@ -1,6 +1,17 @@
+import { authoritySource } from '../../../contract/host-patterns.ts';
 import { canonicalAuthority } from '../../../contract/hosts.ts';
-import { originHeadersRule, readOriginHeaders } from '../../../contract/origin-headers.ts';
-import { parseS3Location, type S3Location } from '../../../contract/s3-location.ts';
+import {
+  headerNameSource,
+  headerValueSource,
+  originHeadersRule,
+  readOriginHeaders,
+  reservedHeaderSource,
+} from '../../../contract/origin-headers.ts';
+import {
+  parseS3Location,
+  type S3Location,
+  s3LocationSource,
+} from '../../../contract/s3-location.ts';
 import { bucketUrl } from '../../../pool/s3/object-url.ts';
 import type { AddressGuard } from '../../../pool/source/guard.ts';
 import { originField } from '../../../store/project-origin.ts';
@@ -8,7 +19,7 @@ import type { Project } from '../../../store/projects.ts';
 import { type ProjectTarget, sealOrigin } from '../../origins/sealed-origin.ts';
 import { privateHostError } from '../hosts-and-urls.ts';
 import { NamedParts } from '../named-parts.ts';
-import { type BodyOf, closed, named } from '../schema.ts';
+import { type BodyOf, closed, eitherOf, named } from '../schema.ts';
 import { rejectInvalid } from '../validation-messages.ts';
 
 const hostRule = 'must be a host name without wildcard, with an optional port';
@@ -24,6 +35,7 @@ const credential = {
 
 const hostSchema = {
   type: 'string',
+  pattern: authoritySource,
   description: 'A host name without wildcard, with its port if it is not 443 or 80.',
 } as const;
 
@@ -53,45 +65,58 @@ const origin = named(
   },
 );
 
-const originInput = {
-  ...named(
-    'ProjectOriginInput',
-    {
-      type: 'object',
-      description: 'Either request headers, or a bucket.',
-      properties: {
-        headers: {
-          type: 'object',
-          additionalProperties: { type: 'string', writeOnly: true },
-          minProperties: 1,
-          maxProperties: 16,
-          description:
-            'Request headers by name; at most 8 KiB, with values of visible ASCII characters.',
+/**
+ * @param header the schema of a header's value, beside its type
+ * @param location the schema of a bucket's location, beside its type
+ */
+const inputSchema = (headers: object, header: object, location: object) =>
+  ({
+    type: 'object',
+    description: 'Either request headers, or a bucket.',
+    properties: {
+      headers: {
+        type: 'object',
+        ...(headers as unknown as Record<never, never>),
+        additionalProperties: {
+          type: 'string',
+          writeOnly: true,
+          ...(header as Record<never, never>),
         },
-        s3: {
-          ...closed({
-            location: {
-              type: 'string',
-              maxLength: 2_048,
-              description:
-                '`s3://bucket/prefix?region=…` of AWS, or `s3://bucket/prefix?endpoint=https://…` of another service.',
-            },
-            accessKeyId: { ...credential, maxLength: 256 },
-            secretAccessKey: { ...credential, maxLength: 1_024 },
-          }),
-          description: 'A bucket, and credentials that may read its objects.',
-        },
+        minProperties: 1,
+        maxProperties: 16,
+        description:
+          'Request headers by name; at most 8 KiB, with values of visible ASCII characters.',
       },
-      allOf: [
-        {
-          anyOf: [{ required: ['headers'] }, { required: ['s3'] }],
-          'x-rule': 'must have headers or s3',
-        },
-      ],
-      additionalProperties: false,
+      s3: {
+        ...closed({
+          location: {
+            type: 'string',
+            maxLength: 2_048,
+            ...(location as Record<never, never>),
+            description:
+              '`s3://bucket/prefix?region=…` of AWS, or `s3://bucket/prefix?endpoint=https://…` of another service.',
+          },
+          accessKeyId: { ...credential, maxLength: 256 },
+          secretAccessKey: { ...credential, maxLength: 1_024 },
+        }),
+        description: 'A bucket, and credentials that may read its objects.',
+      },
     },
-    { headers: { Authorization: 'Bearer a-token' } },
+    allOf: eitherOf('headers', 's3'),
+    additionalProperties: false,
+  }) as const;
+
+/** The operation checks what patterns state, with messages that do not repeat a secret. */
+const validated = inputSchema({}, {}, {});
+
+const originInput = {
+  ...named('ProjectOriginInput', validated, { headers: { Authorization: 'Bearer a-token' } }),
+  schema: inputSchema(
+    { propertyNames: { pattern: headerNameSource, not: { pattern: reservedHeaderSource } } },
+    { pattern: headerValueSource, maxLength: 8_192 },
+    { pattern: s3LocationSource },
   ),
+  validated,
   isSecret: true,
 } as const;
 
@@ -148,9 +173,6 @@ function readTarget(
 ): ProjectTarget {
   const hostError = privateHostError(new URL(`https://${host}/`), guard);
   if (hostError !== null) rejectInvalid([`host ${hostError}`]);
-  if (headers !== undefined && s3 !== undefined) {
-    rejectInvalid(['either headers or s3 is allowed, not both']);
-  }
   if (s3 !== undefined) {
     const { accessKeyId, secretAccessKey } = s3;
     return { kind: 's3', location: readLocation(s3.location, guard), accessKeyId, secretAccessKey };

@@ -3,6 +3,7 @@ import type { Project } from '../../../store/projects.ts';
 import { findLayer } from '../../image/layers.ts';
 import { type ParameterName, parameterNames } from '../../image/parameters.ts';
 import { presetOptions, withPreset } from '../../image/preset.ts';
+import { textOf } from '../../image/values.ts';
 import { parameterErrors, parameterFields } from '../image-schemas.ts';
 
 /** Maximum length of all variants as JSON: each job of the request has them. */
@@ -14,24 +15,17 @@ export const prewarmVariantSchema = (schemaOf: (name: ParameterName) => object) 
     type: 'object',
     description:
       'The parameters of an image URL, by their canonical names. `dpr` is a number, because prewarming has no client hints.',
-    properties: parameterFields(parameterNames, schemaOf),
+    properties: parameterFields(parameterNames, (name) =>
+      name === 'dpr' ? { type: 'number', minimum: 1, maximum: 3 } : schemaOf(name),
+    ),
     additionalProperties: false,
   }) as const;
 
-/** The fields that variants replace. */
-const replaced = ['widths', 'formats', 'quality', 'fit', 'dpr'] as const;
-
-/** The fields of a prewarm request that concern its variants. */
-type VariantsInput = { readonly variants?: readonly PresetParameters[] } & {
-  readonly [N in (typeof replaced)[number]]?: unknown;
-};
+/** The fields of a prewarm request that variants replace. */
+export const replacedByVariants = ['widths', 'formats', 'quality', 'fit', 'dpr'] as const;
 
 /** The errors in the variants of a request that the schema does not find, in words. */
-export function variantErrors(input: VariantsInput): string[] {
-  const { variants = [] } = input;
-  if (variants.length > 0 && replaced.some((name) => input[name] !== undefined)) {
-    return [`variants replace ${replaced.join(', ')}; one request must not have both`];
-  }
+export function variantErrors(variants: readonly PresetParameters[]): string[] {
   if (JSON.stringify(variants).length > maxVariantCharacters) {
     return [`variants must have at most ${maxVariantCharacters} characters as JSON`];
   }
@@ -61,7 +55,7 @@ export function optionErrors(
 /** The part of the query of a variant's URL that has its parameters, equal for equal ones. */
 export function variantQuery(variant: PresetParameters): string {
   const query = new URLSearchParams();
-  for (const [name, value] of Object.entries(variant)) query.set(name, String(value));
+  for (const [name, value] of Object.entries(variant)) query.set(name, textOf(value));
   query.sort();
   return query.toString();
 }

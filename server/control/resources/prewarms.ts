@@ -13,8 +13,10 @@ import {
   callbackUrl,
   closed,
   count,
+  httpUrl,
   type NamedSchema,
   named,
+  notBoth,
   quality,
   ratio,
   ref,
@@ -28,6 +30,7 @@ import {
   maxVariantCharacters,
   optionErrors,
   prewarmVariantSchema,
+  replacedByVariants,
   variantErrors,
   variantQuery,
 } from './prewarm-variants.ts';
@@ -40,8 +43,8 @@ const inputSchema = {
   description:
     'Sources to warm, each in every combination of widths and formats, or in the given variants.',
   properties: {
-    src: uri,
-    sources: { type: 'array', items: uri, minItems: 1, maxItems: 20 },
+    src: httpUrl,
+    sources: { type: 'array', items: httpUrl, minItems: 1, maxItems: 20 },
     widths: {
       type: 'array',
       items: { type: 'integer', minimum: 1, maximum: 5_000 },
@@ -74,6 +77,7 @@ const inputSchema = {
       anyOf: [{ required: ['src'] }, { required: ['sources'] }],
       'x-rule': 'must have src or sources',
     },
+    notBoth('variants', ...replacedByVariants),
   ],
   additionalProperties: false,
 } as const satisfies Schema;
@@ -218,7 +222,7 @@ export async function queuePrewarm(
   input: PrewarmInput,
 ): Promise<{ readonly id: string; readonly receipt: BodyOf<typeof receipt> }> {
   const { guard, queue, prewarms } = services;
-  const errors = variantErrors(input);
+  const errors = variantErrors(input.variants ?? []);
   rejectInvalid(errors);
   const sources = new Set<string>();
   const read = (text: string, field: string) => {

@@ -3,7 +3,7 @@ import type { Project } from '../../../store/projects.ts';
 import { readAllowedHost, readUrl, urlRule } from '../hosts-and-urls.ts';
 import { listOf, one, operation } from '../operation.ts';
 import { project, projectBody } from '../project-body.ts';
-import { type BodyOf, hostText, named, uri } from '../schema.ts';
+import { type BodyOf, hostText, httpUrl, named } from '../schema.ts';
 import { changed, findProject, type Services } from '../services.ts';
 import { rejectInvalid } from '../validation-messages.ts';
 import { deleteProject, readForce } from './project-deletion.ts';
@@ -11,9 +11,13 @@ import { listProjects } from './project-list.ts';
 
 const name = { type: 'string', minLength: 1, maxLength: 80 } as const;
 const origin = {
-  ...uri,
+  ...httpUrl,
   description: "The site's http or https address; its host is allowed.",
 } as const;
+
+/** Bounded, because every image request searches the list. */
+export const maxHosts = 1_000;
+export const tooManyHosts = `allowedOrigins must not have more than ${maxHosts} hosts`;
 
 export const createProjectInput = named(
   'CreateProjectInput',
@@ -25,6 +29,7 @@ export const createProjectInput = named(
       allowedOrigins: {
         type: 'array',
         items: hostText,
+        maxItems: maxHosts,
         description: 'Other hosts that sources may come from; at most 1000 hosts in all.',
       },
     },
@@ -113,10 +118,6 @@ export const projectOperations = {
   }),
 };
 
-/** Bounded, because every image request searches the list. */
-export const maxHosts = 1_000;
-export const tooManyHosts = `allowedOrigins must not have more than ${maxHosts} hosts`;
-
 /**
  * Concurrent calls may exceed the limit by a few hosts, which does no harm.
  * @throws ServiceError invalid_request
@@ -146,8 +147,6 @@ export async function createProject(
   orgId: string,
 ): Promise<Project> {
   const { name, origin, allowedOrigins = [] } = input;
-  // Checked first, because reading a host takes time.
-  if (allowedOrigins.length > maxHosts) rejectInvalid([tooManyHosts]);
   const errors: string[] = [];
   const hosts = new Set<string>();
   const site = readSite(origin, guard);

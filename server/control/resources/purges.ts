@@ -6,7 +6,7 @@ import { cdnProjectTag, cdnSourceTag } from '../../image/image-purges.ts';
 import { readCallback } from '../callback.ts';
 import { readUrl, urlRule } from '../hosts-and-urls.ts';
 import { one, operation } from '../operation.ts';
-import { type BodyOf, callbackUrl, closed, count, named, uri } from '../schema.ts';
+import { type BodyOf, callbackUrl, closed, count, eitherOf, httpUrl, named } from '../schema.ts';
 import { changed, findProject, progressNotFound, type Services } from '../services.ts';
 import { excerpt, rejectInvalid } from '../validation-messages.ts';
 
@@ -16,16 +16,11 @@ export const purgeInput = named(
     type: 'object',
     description: 'Either sources, or all images of the project.',
     properties: {
-      sources: { type: 'array', items: uri, minItems: 1, maxItems: 100 },
-      all: { type: 'boolean', description: 'true purges all images of the project.' },
+      sources: { type: 'array', items: httpUrl, minItems: 1, maxItems: 100 },
+      all: { type: 'boolean', enum: [true], description: 'All images of the project.' },
       callbackUrl,
     },
-    allOf: [
-      {
-        anyOf: [{ required: ['sources'] }, { required: ['all'] }],
-        'x-rule': 'must have sources or all',
-      },
-    ],
+    allOf: eitherOf('sources', 'all'),
     additionalProperties: false,
   },
   { sources: ['https://shop.example.com/a.jpg'] },
@@ -148,8 +143,6 @@ export async function purgeImages(
 ): Promise<Purged> {
   const { projects, purges } = services;
   const project = await findProject(services, id);
-  if (input.all === false) rejectInvalid(['all must be true']);
-  if (input.all && input.sources) rejectInvalid(['either sources or all is allowed, not both']);
   const watermarkTag = project.watermarkUrl && sourceTag(new URL(project.watermarkUrl));
   const errors: string[] = [];
   /** By their tags. */

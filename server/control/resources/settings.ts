@@ -1,9 +1,19 @@
 import { ServiceError } from '../../../contract/errors.ts';
 import type { Project, ProjectSettings } from '../../../store/projects.ts';
-import { privateHostError, readUrl, urlRule } from '../hosts-and-urls.ts';
+import { maxUrlLength, privateHostError, readUrl, urlRule } from '../hosts-and-urls.ts';
 import { one, operation } from '../operation.ts';
 import { project, projectBody } from '../project-body.ts';
-import { type BodyOf, fit, margin, named, percent, position, quality, ratio } from '../schema.ts';
+import {
+  type BodyOf,
+  fit,
+  httpUrl,
+  margin,
+  named,
+  percent,
+  position,
+  quality,
+  ratio,
+} from '../schema.ts';
 import { changed, findProject, type Services } from '../services.ts';
 import { rejectInvalid } from '../validation-messages.ts';
 
@@ -27,8 +37,12 @@ const settingsInput = named(
       watermarkEnabled: { type: 'boolean' },
       watermarkUrl: {
         type: 'string',
+        maxLength: maxUrlLength,
         allOf: [
-          { anyOf: [{ maxLength: 0 }, { format: 'uri' }], 'x-rule': 'must be empty or a URI' },
+          {
+            anyOf: [{ maxLength: 0 }, { format: 'uri', pattern: httpUrl.pattern }],
+            'x-rule': 'must be empty or an absolute http or https URL',
+          },
         ],
         description:
           'An http or https URL of an image, which is fetched and decoded when it changes; the empty string removes it.',

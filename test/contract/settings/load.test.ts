@@ -4,6 +4,7 @@ import type { Listener } from '../../../contract/settings/listeners.ts';
 import {
   ignoredVariables,
   loadSettings,
+  proxyVariables,
   SettingsInvalid,
 } from '../../../contract/settings/load.ts';
 import { type Settings, settingRows } from '../../../contract/settings/table.ts';
@@ -27,6 +28,36 @@ function errorsOf(
     throw error;
   }
 }
+
+t.test(
+  'a value with a unit, with separators or without a scheme is told as it has to be',
+  async (t) => {
+    const hints = {
+      SERVICE_DISK_CACHE_BYTES: {
+        '10GB': 'write it as 10000000000 for 10 GB, or 10737418240 for 10 GiB',
+        '1.5 gib': 'write it as 1610612736 for 1.5 GiB',
+        '1,000,000': 'write it as 1000000',
+      },
+      SERVICE_SOURCE_TIMEOUT_MS: { '30s': 'write it as 30000', '1_000': 'write it as 1000' },
+      SERVICE_STALE_PROJECTS_SECONDS: { '2h': 'write it as 7200' },
+      SERVICE_BASE_URL: { 'images.example.com': 'begin it with https:// or http://' },
+    };
+    for (const [variable, values] of Object.entries(hints)) {
+      for (const [text, hint] of Object.entries(values)) {
+        const [error = ''] = errorsOf({ [variable]: text });
+        t.ok(error.endsWith(`; ${hint}`), error);
+      }
+    }
+    for (const [variable, text] of [
+      ['SERVICE_PORT', '80MB'],
+      ['SERVICE_DISK_CACHE_BYTES', '10GBs'],
+      ['SERVICE_DISK_CACHE_BYTES', 'half'],
+      ['SERVICE_BASE_URL', 'ftp://a.example'],
+    ] as const) {
+      t.notMatch(errorsOf({ [variable]: text })[0], /;/, `${variable}=${text}`);
+    }
+  },
+);
 
 t.test('values are parsed to their types', async (t) => {
   const settings = loadSettings({
@@ -117,6 +148,16 @@ t.test('a misspelt variable is an error, even if it is empty', async (t) => {
     t.same(errorsOf({ [variable]: '1' }), [expected]);
     t.same(errorsOf({ [variable]: '' }), [expected]);
   }
+});
+
+t.test('variables of egress proxies are listed without their values', async (t) => {
+  const environment = {
+    HTTPS_PROXY: 'http://u:p@proxy:3128',
+    http_proxy: 'x',
+    ALL_PROXY: '',
+    A: '',
+  };
+  t.same(proxyVariables(environment), ['HTTPS_PROXY', 'http_proxy']);
 });
 
 t.test('variables of orchestrators have no effect and are listed', async (t) => {

@@ -124,17 +124,6 @@ t.test('prewarming', async (t) => {
         message,
       });
     }
-    for (const field of [
-      { widths: [5] },
-      { formats: ['webp' as const] },
-      { quality: 50 },
-      { dpr: 1 },
-    ]) {
-      const both = { src, variants: [{ w: 5 }], ...field };
-      await t.rejects(warm(both), {
-        message: /^variants replace widths, formats, quality, fit, dpr; /,
-      });
-    }
     const unknown = { code: 'preset_not_found', message: /Did you mean card\?/ };
     await t.rejects(warm({ src, variants: [{ preset: 'crad' }] }, queue, changed), unknown);
     const layers = { badge: { text: {} } };

@@ -46,7 +46,10 @@ t.test('every error names the field and the rule', async (t) => {
         { defaultFit: 'squeeze' },
         'defaultFit must be one of contain, cover, fill, inside, outside, and is "squeeze"',
       ],
-      [{ watermarkUrl: 'x y' }, 'watermarkUrl must be empty or a URI, and is "x y"'],
+      [
+        { watermarkUrl: 'x y' },
+        'watermarkUrl must be empty or an absolute http or https URL, and is "x y"',
+      ],
       [{ watermarkUrl: 7 }, 'watermarkUrl must be a string, and is the number 7'],
       [{ requireSignedUrls: true }, 'requireSignedUrls is not a known field'],
       [{ DefaultDPR: 2 }, 'DefaultDPR is not a known field (did you mean defaultDpr?)'],
@@ -56,6 +59,13 @@ t.test('every error names the field and the rule', async (t) => {
       [{ sources: [] }, 'sources must have at least 1 item, and has none'],
       [{ sources: Array(21).fill(url) }, 'sources must have at most 20 items, and has 21'],
       [{ sources: [url, 'b'] }, 'sources[1] must be a URI, and is "b"'],
+      ...[{ widths: [5] }, { formats: ['webp'] }, { quality: 50 }, { dpr: 1 }].map(
+        (field) =>
+          [
+            { src: url, variants: [{ w: 5 }], ...field },
+            'the body must not have variants with widths, formats, quality, fit, dpr',
+          ] as const,
+      ),
       [
         { src: url, widths: [0, 5_001], formats: [], dpr: 4, fit: 'outside' },
         'widths[0] must be at least 1, and is 0',
@@ -170,11 +180,34 @@ t.test('values are accepted exactly within their bounds', async (t) => {
 
 t.test('a rejected value is repeated in part, without a password', async (t) => {
   const errors = (origin: string) => errorsOf('CreateProjectInput', { name: 'x', origin });
-  const [long = ''] = errors(`a b${'x'.repeat(9_000)}`);
+  const [long = ''] = errors(`a b${'x'.repeat(8_000)}`);
   t.match(long, /^origin must be a URI, and is "a bx+" …$/);
   t.ok(long.length < 160);
   t.same(errors('https://u:secret@a b/'), ['origin must be a URI, and is "https://a b/"']);
   t.same(errors('a \ud800'), ['origin must be a URI, and is "a \ufffd"']);
+});
+
+t.test('a text that lacks a part of a URL gets the URL that it probably stands for', async (t) => {
+  const errors = (origin: string) => errorsOf('CreateProjectInput', { name: 'x', origin });
+  const hints = {
+    'www.a.example': 'https://www.a.example',
+    'a.example:8080/b?c': 'https://a.example:8080/b?c',
+    'localhost:3000': 'https://localhost:3000',
+    '//a.example': 'https://a.example',
+    'http:/a.example': 'http://a.example',
+    'https%3A%2F%2Fa.example%2Fb': 'https://a.example/b',
+    'https%253A%252F%252Fa.example': 'https://a.example',
+  };
+  for (const [text, url] of Object.entries(hints)) {
+    t.match(errors(text), [` (did you mean ${url}?)`], text);
+    t.equal(errors(text).length, 1);
+  }
+  for (const text of ['a.jpg', 'ftp://a.example', 'javascript:x', 'u:p@a.example', '%']) {
+    t.match(errors(text), [/^origin must be [^(]+$/], text);
+  }
+  t.match(errorsOf('ProjectSettingsInput', { watermarkUrl: 'a.example/b.png' }), [
+    '(did you mean https://a.example/b.png?)',
+  ]);
 });
 
 /** Keywords without errors of their own. */

@@ -47,6 +47,26 @@ t.test('a source is read in each of its spellings', async (t) => {
   t.equal(refusal(`/img/${twice}`, 'project=p'), 'source_invalid', 'decoded only once');
 });
 
+t.test(
+  'a source without its scheme, or encoded twice, gets the URL that it probably stands for',
+  async (t) => {
+    const url = 'https://pictures.example.com/a.jpg';
+    const encoded = encodeURIComponent(encodeURIComponent(url));
+    const hint = (source: string) => {
+      try {
+        readAddress(`/img/${source}`, 'project=p');
+        return '';
+      } catch (error) {
+        return /Did you mean .*|It is .*/.exec((error as Error).message)?.[0] ?? '';
+      }
+    };
+    t.equal(hint('pictures.example.com/a.jpg'), `Did you mean ${url}?`);
+    t.equal(hint('https:pictures.example.com/a.jpg'), `Did you mean ${url}?`);
+    t.equal(hint(encoded), `It is percent-encoded more than once. Did you mean ${url}?`);
+    t.equal(hint('photos/a.jpg'), '');
+  },
+);
+
 t.test('other parameters are decoded; only unknown ones may be repeated', async (t) => {
   const { parameters } = readAddress('/img/', `url=${picture}&w=10&project=p&x=a%26b&blur`);
   t.same(Object.fromEntries(parameters), { w: '10', x: 'a&b', blur: '' });

@@ -46,7 +46,11 @@ export async function bodies(t: Test, control: Control): Promise<void> {
       (origin) => [`origin ${origin.slice(0, 30)}`, of({ origin }), /^origin must/] as const,
     ),
     ['a long host', of({ origin: longHost }), /^origin must .* host of at most 1024/],
-    ['an origin for many', of({ origin: 'https://*.a.example/' }), /origin must be one host/],
+    [
+      'an origin for many',
+      of({ origin: 'https://*.a.example/' }),
+      /^origin must be an absolute http/,
+    ],
     ['an origin inside', of({ origin: 'http://10.0.0.1/' }), /host of origin.*public/],
     [
       'invalid hosts',
@@ -54,7 +58,11 @@ export async function bodies(t: Test, control: Control): Promise<void> {
       /allowedOrigins\[0\] must be a bare host.*; allowedOrigins\[1\] must be a public/,
     ],
     ['1,000 invalid hosts', of({ allowedOrigins: Array(1_000).fill('a') }), /^.{0,2000}$/],
-    ['1,500 hosts', of({ allowedOrigins: Array(1_500).fill('a') }), /^allowedOrigins must not/],
+    [
+      '1,500 hosts',
+      of({ allowedOrigins: Array(1_500).fill('a') }),
+      /^allowedOrigins must have at most 1000 items/,
+    ],
     ['9,000 hosts', of({ allowedOrigins: Array(9_000).fill('a') }), /more than 4000 JSON tokens/],
     ['a very long host', of({ allowedOrigins: ['中'.repeat(15_000)] }), /\[0\] must be a bare/],
     ['1,001 hosts', of({ allowedOrigins: manyHosts(1_000) }), /not have more than 1000 hosts/],
@@ -104,7 +112,7 @@ export async function bodies(t: Test, control: Control): Promise<void> {
     const image = (fields: object) => ({ image: { url: 'https://a.example/b.png', ...fields } });
     const layers: ReadonlyArray<readonly [layer: object, message: RegExp]> = [
       [{}, /^the body must have image or text\.$/],
-      [{ ...image({}), text: {} }, /^either image or text is allowed, not both\.$/],
+      [{ ...image({}), text: {} }, /^the body must not have image with text\.$/],
       [{ image: {} }, /^image\.url is required\.$/],
       [image({ url: 'https://b.example/' }), /^image\.url must be on an allowed host\.$/],
       [image({ url: 'file:///etc/passwd' }), /^image\.url must be an absolute http or https URL/],
@@ -134,7 +142,11 @@ export async function bodies(t: Test, control: Control): Promise<void> {
       ['a.example', { headers: { Host: secret } }, /^headers must be 1 to 16 .* without Host/],
       ['a.example', { headers: { a: `${secret}\r\nb: c` } }, /^headers must be 1 to 16 /],
       ['a.example', { headers: { a: 'b', A: secret } }, /^headers must be 1 to 16 /],
-      ['a.example', { headers: { a: 'b' }, ...bucket('s3://b1b') }, /headers or s3 is allowed/],
+      [
+        'a.example',
+        { headers: { a: 'b' }, ...bucket('s3://b1b') },
+        /must not have headers with s3/,
+      ],
       ['a.example', bucket(5), /^s3\.location must be a string\.$/],
       ['a.example', bucket('s3://media'), /^s3\.location is not valid: it has no region/],
       ['a.example', bucket(`s3://a:${secret}@media?region=a`), /must not contain credentials/],
@@ -174,7 +186,7 @@ export async function bodies(t: Test, control: Control): Promise<void> {
         ([host, json, message]) => ['PUT', `/origins/${host}`, { json }, message] as const,
       ),
       ['DELETE', '/origins/*', {}, /^host must be a host name without wildcard/],
-      ['POST', '/prewarm', { json: { src: longHost } }, /^src \(.*\) must be an absolute http/],
+      ['POST', '/prewarm', { json: { src: longHost } }, /^src must be an absolute http/],
       ['POST', '/prewarm', { json: { widths: [1] } }, /must have src or sources/],
       ['POST', '/prewarm', { json: { src: 'https://b.example/' } }, /^src \(https:.*on an allowed/],
       ...bare.map(

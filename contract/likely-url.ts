@@ -1,0 +1,40 @@
+/** Longer texts are not examined. */
+const maxLength = 2_048;
+
+/** A host with a dot, or one of this machine, with an optional port: what people write without `https://`. */
+const hostPattern =
+  /^(?:(?:[a-z\d_](?:[a-z\d_-]{0,62})\.)+[a-z]{2,63}|localhost|\d{1,3}(?:\.\d{1,3}){3})(?::\d{1,5})?(?=[/?#]|$)/i;
+
+/** The ends of file names that look like those of hosts. */
+const filePattern =
+  /^[^/?#]*\.(?:jpe?g|png|webp|gif|avif|svg|heic|tiff?|bmp|ico|pdf|html?|php)(?:[?#]|$)/i;
+
+/** Whether a text is the beginning of a URL that is percent-encoded, maybe several times. */
+export const isEncodedUrl = (text: string): boolean => /^https?%(?:25)*3a/i.test(text);
+
+/**
+ * The http or https URL that a text probably stands for: one that lacks `https://` or some of its characters, or is
+ * percent-encoded. Undefined for other texts, such as paths, and URLs of other schemes.
+ */
+export function likelyUrl(text: string): string | undefined {
+  if (text.length > maxLength) return undefined;
+  const decoded = decodedUrl(text.trim());
+  const [, scheme = 'https', rest = ''] =
+    /^(?:(https?)(?=[:/])[:/]*|[:/]*\/\/)?(.*)$/is.exec(decoded) ?? [];
+  const written = decoded === rest && filePattern.test(rest);
+  if (written || !hostPattern.test(rest)) return undefined;
+  const url = `${scheme.toLowerCase()}://${rest}`;
+  return url !== text && URL.canParse(url) ? url : undefined;
+}
+
+function decodedUrl(text: string): string {
+  let decoded = text;
+  for (let round = 0; round < 4 && isEncodedUrl(decoded); round++) {
+    try {
+      decoded = decodeURIComponent(decoded);
+    } catch {
+      return text;
+    }
+  }
+  return decoded;
+}
