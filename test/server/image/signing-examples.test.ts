@@ -1,5 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import t from 'tap';
 import { checkSignature } from '../../../server/image/access.ts';
 import { readAddress } from '../../../server/image/address.ts';
@@ -14,27 +15,85 @@ const now = Date.UTC(2026, 10, 20);
 const exp = now / 1_000 + 600;
 const call = JSON.stringify([target, secret, exp]).slice(1, -1);
 
-/** The command of each language that runs the code of docs/signing.md and prints the signed URL. */
-const languages = {
-  js: (code: string) => [
-    process.execPath,
-    ['--input-type=module', '-e', `${code}\nprocess.stdout.write(sign(${call}))`],
-  ],
-  python: (code: string) => ['python3', ['-c', `${code}\nprint(sign(${call}), end="")`]],
-  php: (code: string) => ['php', ['-r', `${code}\necho sign(${call});`]],
-} as const satisfies Record<string, (code: string) => readonly [string, readonly string[]]>;
+/** A program that prints the signed URL, as text on the command line or as a file, and how its command is asked for. */
+interface Language {
+  readonly command: string;
+  readonly version: string;
+  /** What the command needs too. */
+  readonly needs?: string;
+  readonly program: (code: string) => string;
+  readonly args: readonly string[];
+  /** The file of the program; without one it is the last argument. */
+  readonly file?: string;
+}
 
-for (const [language, commandOf] of Object.entries(languages)) {
+/** Each language with an example in docs/signing.md. */
+const languages: Readonly<Record<string, Language>> = {
+  js: {
+    command: process.execPath,
+    version: '--version',
+    program: (code) => `${code}\nprocess.stdout.write(sign(${call}))`,
+    args: ['--input-type=module', '-e'],
+  },
+  python: {
+    command: 'python3',
+    version: '--version',
+    program: (code) => `${code}\nprint(sign(${call}), end="")`,
+    args: ['-c'],
+  },
+  php: {
+    command: 'php',
+    version: '--version',
+    program: (code) => `${code}\necho sign(${call});`,
+    args: ['-r'],
+  },
+  ruby: {
+    command: 'ruby',
+    version: '--version',
+    program: (code) => `${code}\nprint sign(${call})`,
+    args: ['-e'],
+  },
+  go: {
+    command: 'go',
+    version: 'version',
+    program: (code) =>
+      `package main\n${code.replace('(\n', '(\n"os"\n')}\nfunc main() { os.Stdout.WriteString(sign(${call})) }`,
+    args: ['run'],
+    file: 'sign.go',
+  },
+  java: {
+    command: 'java',
+    needs: 'javac',
+    version: '-version',
+    // Java runs the first class of a file.
+    program: (code) =>
+      code.replace(
+        'class ImageUrls {',
+        `class Program {
+           public static void main(String[] args) throws GeneralSecurityException {
+             System.out.print(ImageUrls.sign(${call}L));
+           }
+         }
+         class ImageUrls {`,
+      ),
+    args: [],
+    file: 'Program.java',
+  },
+};
+
+for (const [language, all] of Object.entries(languages)) {
+  const { command, version, needs = command, program, args, file } = all;
   const [, code = ''] = new RegExp(`\`\`\`${language}\n(.*?)\`\`\``, 's').exec(page) ?? [];
-  const [command, args] = commandOf(code);
-  const missing = spawnSync(command, ['--version']).status !== 0;
-  const skip = missing ? `${command} is not installed` : false;
+  const missing = spawnSync(needs, [version]).status !== 0;
+  const skip = missing ? `${needs} is not installed` : false;
   t.test(
     `the example of docs/signing.md in ${language} signs as the service checks`,
     { skip },
     async (t) => {
       t.match(code, /sign\(/);
-      const { stdout, stderr } = spawnSync(command, [...args], { encoding: 'utf8' });
+      const folder = t.testdir(file === undefined ? {} : { [file]: program(code) });
+      const last = file === undefined ? program(code) : join(folder, file);
+      const { stdout, stderr } = spawnSync(command, [...args, last], { encoding: 'utf8' });
       t.equal(stderr, '');
       const [path = '', query = ''] = stdout.split('?');
       const signed = project({ requireSignedUrls: true, signingSecret: secret });
