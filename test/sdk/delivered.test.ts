@@ -160,7 +160,7 @@ t.test('each example of the migration gives the URL and the size that it says', 
   const images = createImageUrls(settings);
   const page = await readFile(join(rootPath, 'docs/migration.md'), 'utf8');
   const rows = rowsOf(page);
-  t.ok(rows.length >= 45, `${rows.length} examples`);
+  t.ok(rows.length >= 90, `${rows.length} examples`);
   const evaluate = (code = '') => new Function(`return (${code})`)();
   for (const [before = '', code, query, size] of rows) {
     const options: ImageOptions = evaluate(code);

@@ -10,12 +10,12 @@ import { freePort, json, startService } from './service.ts';
 const skip =
   spawnSync('prometheus', ['--version']).error !== undefined && 'prometheus is not installed';
 
-const read = (file: string) => readFile(join(rootPath, 'docs/operating', file), 'utf8');
+const read = (file: string) => readFile(join(rootPath, file), 'utf8');
 
 /** The configuration with the targets of the test, and without the waits of production. */
 async function files(service: number, worker: number): Promise<Record<string, string>> {
-  const example = await read('prometheus.yml');
-  const page = await read('monitoring.md');
+  const example = await read('docs/operating/prometheus.yml');
+  const page = await read('docs/operating/monitoring.md');
   const [, block = ''] = /^```yaml\n(scrape_configs:\n.*?)^```/ms.exec(page) ?? [];
   const targets = (text: string) =>
     text
@@ -25,7 +25,7 @@ async function files(service: number, worker: number): Promise<Record<string, st
   return {
     'prometheus.yml': targets(fast),
     'of-the-page.yml': targets(fast.replace(/^scrape_configs:\n.*/ms, block)),
-    'alerts.yml': (await read('alerts.yml')).replaceAll('for: 1m\n', 'for: 1s\n'),
+    'alerts.yml': (await read('docs/operating/alerts.yml')).replaceAll('for: 1m\n', 'for: 1s\n'),
   };
 }
 
