@@ -98,7 +98,9 @@ export class SharedCache {
     signal: AbortSignal,
     wait: SharedWait,
   ): Promise<StoredImage | null> {
-    const isAllowed = wait.remainingMs > 0 && !signal.aborted && this.#reading < maxReads;
+    // Timers have whole milliseconds, and may be early by a fraction of one.
+    const isInTime = wait.remainingMs >= 1;
+    const isAllowed = isInTime && !signal.aborted && this.#reading < maxReads;
     if (!isAllowed || !this.#reads.take()) {
       this.#totals.skipped += 1;
       return null;
