@@ -216,7 +216,9 @@ t.test('what pack.js has not assembled cannot be packed', async (t) => {
     for (const file of ['package.json', 'README.md']) {
       await cp(join(rootPath, name, file), join(copy, file));
     }
-    const options = { cwd: copy, env: { ...process.env, NODE_OPTIONS: '' } };
+    // `npm run --silent` silences the npm that it runs, too.
+    const env = { ...process.env, NODE_OPTIONS: '', npm_config_loglevel: 'error' };
+    const options = { cwd: copy, env };
     const unbuilt = { message: /must have name and version/ };
     await t.rejects(run('npm', ['pack', '--dry-run', '--offline'], options), unbuilt, name);
     await t.rejects(run('npm', ['publish', '--dry-run', '--offline'], options), name);

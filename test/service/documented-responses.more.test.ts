@@ -13,6 +13,7 @@ const optional = new Set([
   'link',
   'surrogate-control',
   'x-fallback',
+  'x-image-warnings',
 ]);
 
 t.test('the OpenAPI document declares the statuses, types and headers of responses', async (t) => {
