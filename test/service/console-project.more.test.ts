@@ -455,6 +455,28 @@ t.test('the pages of a project in a browser', { skip: noChromium }, async (t) =>
     t.same(problems, []);
   });
 
+  t.test('another name, and the end of a project', async (t) => {
+    const id = await api.project();
+    const { page, problems } = await opened();
+    await page.goto(`${url}/#/projects/${id}/settings`);
+    await signIn(page);
+    await page.getByLabel('Name', { exact: true }).fill('Other shop');
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByText('Saved.').waitFor();
+    t.equal((await api.call('GET', `/projects/${id}`)).body.project.name, 'Other shop');
+    const remove = page.getByRole('button', { name: 'Delete the project' });
+    const typed = page.getByLabel('The name of the project');
+    await typed.fill('Other');
+    t.ok(await remove.isDisabled(), 'the whole name is needed');
+    t.same(await violationsOf(page), []);
+    await typed.fill('Other shop');
+    await page.keyboard.press('Enter');
+    await hasFocus(page.getByRole('heading', { level: 1, name: 'Projects' }));
+    t.equal((await api.call('GET', `/projects/${id}`)).status, 404);
+    t.equal(await page.getByText(id).count(), 0);
+    t.same(problems, []);
+  });
+
   t.test('every page on a narrow phone in dark mode, with a long name', async (t) => {
     const long = 'Donaudampfschifffahrtselektrizitätenhauptbetriebswerkbauunterbeamtengesellschaft';
     const created = await api.call('POST', '/projects', {

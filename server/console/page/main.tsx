@@ -144,6 +144,7 @@ function Page({ route, session, history, description }: PageProps) {
       project={project}
       description={description}
       onChange={onChange}
+      onDelete={session.removeProject}
     />
   );
 }

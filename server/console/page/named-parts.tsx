@@ -13,7 +13,7 @@ import type { ResponseBody } from './service.ts';
 import { titleId } from './title.tsx';
 
 /** The properties of the controls of a part. */
-export interface PartFieldsProps extends Omit<ProjectProps, 'onChange'> {
+export interface PartFieldsProps extends Omit<ProjectProps, 'onChange' | 'onDelete'> {
   readonly values: Values;
   readonly onChange: (values: Values) => void;
   readonly errors: FieldErrors;

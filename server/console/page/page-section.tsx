@@ -9,6 +9,7 @@ export interface ProjectProps {
   readonly project: Project;
   readonly description: ApiDescription;
   readonly onChange: (project: Project) => void;
+  readonly onDelete: (project: Project) => void;
 }
 
 interface PageSectionProps {

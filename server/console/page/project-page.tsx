@@ -12,6 +12,7 @@ import { Presets } from './presets.tsx';
 import { Prewarm } from './prewarm.tsx';
 import { Purge } from './purge.tsx';
 import { linkTo } from './route.ts';
+import { Settings } from './settings.tsx';
 import { Signing } from './signing.tsx';
 import { UnknownPage } from './unknown-page.tsx';
 import { Webhooks } from './webhooks.tsx';
@@ -33,6 +34,7 @@ const pages: Readonly<
   keys: { name: 'Keys', Page: Keys },
   signing: { name: 'Signing', Page: Signing },
   webhooks: { name: 'Webhooks', Page: Webhooks },
+  settings: { name: 'Settings', Page: Settings },
 };
 
 interface ProjectPageProps extends ProjectProps {

@@ -200,6 +200,7 @@ export function apiWithKey(key: string): Api {
     if (!response.ok) throw await failureOf(response);
     const [, next = null] =
       /<(\?[^>]*)>; rel="next"/.exec(response.headers.get('link') ?? '') ?? [];
-    return { ...(await response.json()), next, location: response.headers.get('location') };
+    const json = response.status === 204 ? {} : await response.json();
+    return { ...json, next, location: response.headers.get('location') };
   };
 }

@@ -17,6 +17,8 @@ export interface Session {
   readonly loadMore: () => Promise<void>;
   /** Adds or replaces a project in the list. */
   readonly setProject: (project: Project) => void;
+  /** Removes a project that was deleted from the list. */
+  readonly removeProject: (project: Project) => void;
 }
 
 /** The key in the session storage: it survives a reload and ends with the tab. */
@@ -70,6 +72,12 @@ export function useSession(): Session {
     signOut: useCallback(() => {
       sessionStorage.removeItem(storageKey);
       setState(signedOut);
+    }, []),
+    removeProject: useCallback(({ id }: Project) => {
+      setState(({ projects, ...others }) => ({
+        ...others,
+        projects: projects?.filter((one) => one.id !== id) ?? null,
+      }));
     }, []),
     setProject: useCallback((project: Project) => {
       setState(({ projects, ...others }) => {

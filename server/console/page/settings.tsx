@@ -1,0 +1,88 @@
+import { useState } from 'preact/hooks';
+import { ActionForm } from './action-form.tsx';
+import { SchemaFields } from './form.tsx';
+import { TextField } from './labelled.tsx';
+import { PageSection, type ProjectProps } from './page-section.tsx';
+import { linkTo, useUnsaved } from './route.ts';
+import { bodyOf, fieldsOf, valuesOf } from './schema.ts';
+
+/** The name and the site of a project, and its deletion. */
+export function Settings(props: ProjectProps) {
+  const { api, project, description, onChange } = props;
+  const { properties = {} } = description.schemas['UpdateProjectInput'] ?? {};
+  const schema = { properties, required: Object.keys(properties) };
+  const fields = fieldsOf(schema);
+  const saved = valuesOf(fields, project);
+  const [values, setValues] = useState(saved);
+  const changed = fields.filter(([name]) => values[name] !== saved[name]);
+  useUnsaved(changed.length > 0);
+  const save = async () => {
+    const body = bodyOf(changed, values);
+    const after = (await api('PATCH', `/projects/${project.id}`, body)).project;
+    onChange(after);
+    setValues(valuesOf(fields, after));
+    return 'Saved.';
+  };
+  return (
+    <PageSection title="Settings" project={project} intro="The name of the project, and its site.">
+      <ActionForm
+        label="Name and site"
+        submit="Save"
+        onSubmit={save}
+        disabled={changed.length === 0}
+        class="card narrow"
+      >
+        {(errors) => (
+          <SchemaFields schema={schema} values={values} onChange={setValues} errors={errors} />
+        )}
+      </ActionForm>
+      <Deletion {...props} />
+    </PageSection>
+  );
+}
+
+/** Deletes a project, when its name is typed. */
+function Deletion({ api, project, onDelete }: ProjectProps) {
+  const [typed, setTyped] = useState('');
+  const [isForced, setForced] = useState(false);
+  const remove = async () => {
+    await api('DELETE', `/projects/${project.id}${isForced ? '?force=true' : ''}`);
+    location.hash = linkTo('/projects');
+    onDelete(project);
+    return '';
+  };
+  return (
+    <section class="card narrow" aria-labelledby="deletion">
+      <h2 id="deletion">Delete the project</h2>
+      <p>
+        Its keys, presets, layers, private sources, secrets, usage and images are deleted, and the
+        URLs of its images answer 404. This cannot be undone.
+      </p>
+      <ActionForm
+        label="Delete the project"
+        submit="Delete the project"
+        onSubmit={remove}
+        disabled={typed.trim() !== project.name.trim()}
+      >
+        {() => (
+          <>
+            <TextField
+              label="The name of the project"
+              help={`Type ${project.name} to confirm.`}
+              value={typed}
+              onChange={setTyped}
+            />
+            <label>
+              <input
+                type="checkbox"
+                checked={isForced}
+                onChange={(event) => setForced(event.currentTarget.checked)}
+              />{' '}
+              Cancel prewarming that waits or runs
+            </label>
+          </>
+        )}
+      </ActionForm>
+    </section>
+  );
+}
