@@ -21,9 +21,6 @@ function ipv6(): string {
   return `\\[(?:${[...full, ...shortened].join('|')})\\]`;
 }
 
-/** Letters of other alphabets. */
-const foreign = '\\x80-\u{10ffff}';
-
 /**
  * A name whose last label is no number, which would make it an IPv4 address.
  * @param international labels in other alphabets too; not every one can be converted (UTS #46)
@@ -31,9 +28,7 @@ const foreign = '\\x80-\u{10ffff}';
 function name(international: boolean): string {
   const edge = '[A-Za-z0-9_]';
   const middle = '[A-Za-z0-9_-]';
-  const other = international
-    ? `|[A-Za-z0-9_${foreign}-]{0,62}[${foreign}][A-Za-z0-9_${foreign}-]{0,62}`
-    : '';
+  const other = international ? `|(?:${middle}{0,62}[^\\x00-\\x7f])+${middle}{0,62}` : '';
   const label = `(?:${edge}(?:${middle}{0,61}${edge})?${other})`;
   const withLetter = `[0-9]{0,62}[A-Za-z_](?:${middle}{0,61}${edge})?`;
   const last = `(?:${withLetter}|[0-9]{1,61}-${middle}{0,60}${edge}${other})`;

@@ -120,6 +120,7 @@ export const hosts = {
 export const hostText = {
   type: 'string',
   pattern: hostTextSource,
+  maxLength: 255,
   'x-rule': bareHostRule,
 } as const;
 export const callbackUrl = {

@@ -24,7 +24,7 @@ export function validationErrors(
   // The operations check hosts completely, with errors that a schema cannot state.
   const errors = (validate.errors ?? []).filter(
     ({ keyword, parentSchema }) =>
-      keyword !== 'pattern' || parentSchema?.['x-rule'] !== bareHostRule,
+      !['pattern', 'maxLength'].includes(keyword) || parentSchema?.['x-rule'] !== bareHostRule,
   );
   // An anyOf is described by its `x-rule`, not by the errors of its branches.
   const anyOfPaths = errors
