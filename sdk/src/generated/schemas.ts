@@ -417,7 +417,7 @@ export interface LimitsInput {
 }
 
 export interface DomainInput {
-  /** A bare host name; `*.example.com` allows all its subdomains. */
+  /** A bare host name; `*.example.com` allows all its subdomains. At most 255 characters. */
   host: string;
 }
 
@@ -1380,7 +1380,7 @@ export interface Operations {
       projectId: string;
     };
     query: {
-      /** The host to remove; takes precedence over the body. */
+      /** The host to remove; takes precedence over the body. At most 255 characters. */
       host?: string | undefined;
     };
     body: DomainInput | undefined;
