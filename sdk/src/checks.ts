@@ -37,15 +37,7 @@ function sourceError(text: string): string | null {
   return 'The source must be an absolute http or https URL.';
 }
 
-function isAspectRatio(text: string): boolean {
-  const [width = '', height = '1', ...others] = text.split(':');
-  const quotient = Number(width) / Number(height);
-  const isWritten = [width, height].every((side) => decimal.test(side)) && others.length === 0;
-  return isWritten && quotient >= 0.01 && quotient <= 100;
-}
-
 const isOfKind: Readonly<Record<NonNullable<Rule['kind']>, (text: string) => boolean>> = {
-  aspectRatio: isAspectRatio,
   colour: (text) =>
     hexColour.test(text.toLowerCase()) || colourNames.split(' ').includes(text.toLowerCase()),
   fileName: (text) => nameCharacter.test(text.normalize('NFC')),
@@ -59,12 +51,13 @@ function isAccepted(rule: Rule, text: string): boolean {
   if (flag && isFlag(ranges ? asFlag(lower) : lower)) return true;
   if (words?.includes(lower)) return true;
   const parts = text.split(/[,_]/);
-  if (ranges?.length === parts.length)
-    return ranges.every((range, at) => isIn(range, parts[at] ?? ''));
-  if (flag || words || ranges) return false;
+  const isInRanges = ranges?.every((range, at) => isIn(range, parts[at] ?? ''));
+  if (isInRanges && ranges?.length === parts.length) return true;
+  const hasPattern = pattern !== undefined && new RegExp(pattern).test(text);
+  if (flag || words || ranges) return hasPattern;
   if (maxLength !== undefined && (text === '' || [...text].length > maxLength)) return false;
   if (kind !== undefined) return isOfKind[kind](text);
-  return pattern === undefined || new RegExp(pattern).test(text);
+  return pattern === undefined || hasPattern;
 }
 
 function optionError(texts: Texts): string | null {

@@ -15,7 +15,7 @@ export interface Rule {
   readonly words?: readonly string[];
   /** The range of a number, or one for each of several numbers. */
   readonly ranges?: readonly Range[];
-  readonly kind?: 'aspectRatio' | 'colour' | 'fileName' | 'url';
+  readonly kind?: 'colour' | 'fileName' | 'url';
   /** A regular expression. */
   readonly pattern?: string;
   /** In characters; the text is not empty then. */

@@ -80,20 +80,22 @@ export function neutral(
   return mapped(value, (number) => (number === unchanged ? null : number));
 }
 
-/** Width and height, such as `16:9`, or their quotient. */
+const ratioSide = number(1, 10_000);
+const quotient = number(0.0001, 10_000);
+const sidePattern = decimalPattern({ minimum: 1, maximum: 10_000, whole: false });
+
+/** Width and height, such as `16:9`, or their quotient, which has the range of those of two sides. */
 export const aspectRatio: ParameterType<number> = {
-  accepts: 'width:height, such as 16:9, or their quotient, a number from 0.01 to 100',
+  accepts: `width:height, each ${ratioSide.accepts}, such as 16:9; or their quotient, ${quotient.accepts}`,
   schema: {
-    anyOf: [
-      { type: 'number', minimum: 0.01, maximum: 100 },
-      { type: 'string', pattern: '^\\d{1,9}(?:\\.\\d{1,6})?:\\d{1,9}(?:\\.\\d{1,6})?$' },
-    ],
+    anyOf: [quotient.schema, { type: 'string', pattern: `^${sidePattern}:${sidePattern}$` }],
   },
   parse(text) {
-    const [width = '', height = '1', ...others] = text.split(':', 3);
-    if (![width, height].every((side) => decimal.test(side)) || others.length > 0) return undefined;
-    const quotient = Number(width) / Number(height);
-    return quotient >= 0.01 && quotient <= 100 ? quotient : undefined;
+    const [first = '', second, ...others] = text.split(':', 3);
+    if (second === undefined) return quotient.parse(first);
+    const [width, height] = [ratioSide.parse(first), ratioSide.parse(second)];
+    if (width === undefined || height === undefined || others.length > 0) return undefined;
+    return width / height;
   },
 };
 

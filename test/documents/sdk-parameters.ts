@@ -150,11 +150,10 @@ function rule(type: ParameterType<unknown>): string {
   const { accepts, schema, parts } = type;
   const ranges =
     parts === undefined
-      ? alternatives(schema).filter((one) => isNumber(one) && schema !== aspectRatio.schema)
+      ? alternatives(schema).filter(isNumber)
       : Object.values(parts).map((one) => one.schema);
   const words = allWords(schema);
   const kinds = new Map<ValueSchema, string>([
-    [aspectRatio.schema, 'aspectRatio'],
     [colour.schema, 'colour'],
     [fileName.schema, 'fileName'],
     [sourceUrl.schema, 'url'],
@@ -166,7 +165,9 @@ function rule(type: ParameterType<unknown>): string {
     ranges: ranges.length === 0 ? undefined : ranges.map(rangeOf),
     kind: kinds.get(schema),
     pattern:
-      parts === undefined && words.length === 0 && !kinds.has(schema) ? schema.pattern : undefined,
+      parts === undefined && words.length === 0 && !kinds.has(schema)
+        ? alternatives(schema).find((one) => one.pattern !== undefined)?.pattern
+        : undefined,
     maxLength: schema.maxLength,
   });
 }

@@ -21,8 +21,8 @@ export interface ImageOptions {
    * both. With neither, `cover` cuts the picture to the ratio, `contain` adds background to it,
    * `fill` shortens one side, and `inside` and `outside` change nothing.
    *
-   * Accepts width:height, such as 16:9, or their quotient, a number from 0.01 to 100. Default: none.
-   * Example: `ar: '16:9'`.
+   * Accepts width:height, each a number from 1 to 10000, such as 16:9; or their quotient, a number
+   * from 0.0001 to 10000. Default: none. Example: `ar: '16:9'`.
    */
   readonly ar?: number | `${number}:${number}` | undefined;
   /**

@@ -12,8 +12,11 @@ export const rules: Readonly<Record<string, Rule>> = {
     ranges: [{ minimum: 1, maximum: 10000, whole: true }],
   },
   ar: {
-    accepts: 'width:height, such as 16:9, or their quotient, a number from 0.01 to 100',
-    kind: 'aspectRatio',
+    accepts:
+      'width:height, each a number from 1 to 10000, such as 16:9; or their quotient, a number from 0.0001 to 10000',
+    ranges: [{ minimum: 0.0001, maximum: 10000 }],
+    pattern:
+      '^0{0,3}(?:[1-9](?:\\.[0-9]{1,6})?|[1-9][0-9]{1}(?:\\.[0-9]{1,6})?|[1-9][0-9]{2}(?:\\.[0-9]{1,6})?|[1-9][0-9]{3}(?:\\.[0-9]{1,6})?|10000(?:\\.0{1,6})?):0{0,3}(?:[1-9](?:\\.[0-9]{1,6})?|[1-9][0-9]{1}(?:\\.[0-9]{1,6})?|[1-9][0-9]{2}(?:\\.[0-9]{1,6})?|[1-9][0-9]{3}(?:\\.[0-9]{1,6})?|10000(?:\\.0{1,6})?)$',
   },
   q: {
     accepts: 'a whole number from 1 to 100, or auto',
