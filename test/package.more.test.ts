@@ -190,7 +190,12 @@ t.test('every format and text works, with the packages that it depends on', asyn
     body: JSON.stringify({ text: { words: 'Sale', size: 20 } }),
   });
   t.equal(put.status, 200);
-  for (const query of ['a.heic?fmt=webp', 'a.pdf?fmt=avif', 'a.png?layer=words&fmt=png']) {
+  for (const query of [
+    'a.heic?fmt=webp',
+    'a.pdf?fmt=avif',
+    'a.png?layer=words&fmt=png',
+    'a.png?fmt=jxl',
+  ]) {
     const [name, parameters] = query.split('?');
     const image = await fetch(
       `${service.url}/img/${origin.url}/${name}?project=${project}&${parameters}`,
