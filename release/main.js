@@ -85,6 +85,8 @@ async function release() {
   const reason = refusal();
   if (reason !== null) throw new Error(reason);
   const changed = setVersion(version, new Date().toISOString().slice(0, 10));
+  // Ctrl-C ends the program that runs, and the files are restored.
+  for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => {});
   let complete = false;
   try {
     test();
