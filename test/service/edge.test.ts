@@ -46,12 +46,12 @@ eachHttpServer('requests that RFC 9110 and 9112 allow', async (t, { name, enviro
       ['PUT', '/api/sdk/v1/projects', 'GET, POST'],
       ['OPTIONS', '/api/sdk/v1/projects', 'GET, POST'],
       ['PATCH', `${own}/domains`, 'POST, DELETE'],
-      ['POST', own, 'GET'],
+      ['POST', own, 'GET, PATCH, DELETE'],
       ['QUERY', image, readMethods],
       ['PROPFIND', image, readMethods],
       ['BREW', image, readMethods],
       ['get', image, readMethods],
-      ['BREW', own, 'GET'],
+      ['BREW', own, 'GET, PATCH, DELETE'],
     ] as const;
     for (const [method, target, allow] of cases) {
       const connection = await connect();
