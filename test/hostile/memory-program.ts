@@ -34,7 +34,8 @@ const effects = [
   { blur: 1 },
   { layers: watermark({ position: 'east', opacity: 50, margin: 2 }) },
   { opacity: 0.5 },
-  { crop: { left: 3, top: 2, width: 60, height: 50 } },
+  // Within the smallest of the pictures.
+  { crop: { left: 3, top: 0, width: 5, height: 2 } },
   { copyright: true, keepProfile: true },
   { placeholder: 'json' },
   { placeholder: 'lqip' },
@@ -57,9 +58,10 @@ async function next(): Promise<number> {
   const round = Math.floor(index / sources.length);
   const requested = variant({
     width,
-    formats: [outputFormats[round % outputFormats.length] ?? 'png'],
+    // In turn, so that what the first image of a format loads is loaded before the first measurement.
+    formats: [outputFormats[(index + round) % outputFormats.length] ?? 'png'],
     quality: 100 - (count % 60),
-    ...effects[(index + round) % effects.length],
+    ...effects[index % effects.length],
   });
   const layers = requested.layers === null ? [] : [mark];
   const source = sources[index % sources.length] ?? large;

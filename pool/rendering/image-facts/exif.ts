@@ -1,5 +1,8 @@
 import readExif, { type Exif } from 'exif-reader';
 import sharp from 'sharp';
+import { bufferOf } from '../../formats/bytes.ts';
+import { openContainer } from '../../formats/container/container.ts';
+import { jxlParts } from '../../formats/jxl/boxes.ts';
 import { decoded } from '../../formats/metadata/copyright.ts';
 import { boundedExif } from '../../formats/metadata/exif.ts';
 
@@ -66,15 +69,25 @@ export const exifSchema = {
 
 /** The listed fields of an image's EXIF; none if it has no EXIF, or cannot be read. */
 export async function exifFields(image: Uint8Array): Promise<Record<string, string | number>> {
-  // The service has encoded it, or checked it as its source.
-  const { exif } = await sharp(image, { limitInputPixels: false, failOn: 'none' }).metadata();
-  const parsed = exif === undefined ? null : parse(exif);
+  const exif = await exifOf(image);
+  const parsed = exif === null ? null : parse(exif);
   if (parsed === null) return {};
   const found = entries.flatMap(([name, { read, schema }]) => {
     const value = read(parsed);
     return value !== undefined && isWithin(value, schema) ? [[name, value] as const] : [];
   });
   return Object.fromEntries(found);
+}
+
+/** @param image one that the service has encoded, or checked as its source */
+async function exifOf(image: Uint8Array): Promise<Buffer | null> {
+  // sharp's binaries do not read it.
+  if (openContainer(image).kind === 'jxl') {
+    const { exif } = jxlParts(image, true);
+    return exif && bufferOf(exif);
+  }
+  const { exif } = await sharp(image, { limitInputPixels: false, failOn: 'none' }).metadata();
+  return exif ?? null;
 }
 
 function parse(exif: Buffer): Exif | null {

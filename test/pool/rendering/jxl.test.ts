@@ -85,6 +85,8 @@ t.test('profiles, copyright and metadata are written', async (t) => {
   t.match((await headerOf({ copyright: true })).exif?.toString('latin1'), /The owner/);
   t.match((await headerOf({ stripMetadata: false })).exif?.toString('latin1'), /The owner/);
   t.equal(srgb.exif, undefined);
+  const facts = await rendered(source, { ...jxl, copyright: true, placeholder: 'json' });
+  t.match(JSON.parse(Buffer.from(facts.body).toString()), { exif: { copyright: 'The owner' } });
 });
 
 t.test('an animation is written with its frames, or by `auto` in another format', async (t) => {
