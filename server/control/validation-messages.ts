@@ -28,7 +28,6 @@ export const typeNames: Readonly<Record<string, string>> = {
 
 export const formatNames: Readonly<Record<string, string>> = {
   uri: 'a URI',
-  'uri-reference': 'a URI reference',
   date: 'a date of RFC 3339',
   'date-time': 'a date and time of RFC 3339',
 };

@@ -742,6 +742,7 @@ export interface SignedUrlInput {
 }
 
 export interface SignedUrl {
+  /** The given one, with `exp` and `sig`. */
   url: string;
   expiresAt: string;
 }

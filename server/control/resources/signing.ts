@@ -1,7 +1,7 @@
 import type { Project } from '../../../store/projects.ts';
 import { signImageUrl } from '../../image/sign-url.ts';
 import { one, operation, optional } from '../operation.ts';
-import { type BodyOf, closed, named, uri } from '../schema.ts';
+import { type BodyOf, closed, named } from '../schema.ts';
 import { changed, findProject } from '../services.ts';
 import { rejectInvalid } from '../validation-messages.ts';
 
@@ -87,7 +87,7 @@ const urlInput = named(
 const signedUrl = named(
   'SignedUrl',
   closed({
-    url: { ...uri, format: 'uri-reference' },
+    url: { type: 'string', description: 'The given one, with `exp` and `sig`.' },
     expiresAt: { type: 'string', format: 'date-time' },
   }),
   {
