@@ -1,14 +1,10 @@
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
-import type {
-  Browser,
-  BrowserContext,
-  BrowserContextOptions,
-  Locator,
-  Page,
-} from 'playwright-core';
-import { patienceMs } from '../until.ts';
-import { rootKey } from './control/control.ts';
+import type { BrowserContext, BrowserContextOptions, Locator, Page } from 'playwright-core';
+import { patienceMs, until } from '../until.ts';
+import { startChromium } from './chromium.ts';
+import { rootKey, startControl } from './control/control.ts';
+import { picture, startTestOrigin } from './origin.ts';
 
 const axe = await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 export const phone = { viewport: { width: 390, height: 844 }, colorScheme: 'dark' } as const;
@@ -58,14 +54,35 @@ export async function signIn(page: Page, key = rootKey): Promise<void> {
 export const control = (parent: Page | Locator, label: string) =>
   parent.getByLabel(label, { exact: true });
 
+/** Waits until an element has the focus. */
+export const hasFocus = (element: Locator) =>
+  until('the focus', () => element.evaluate((one) => one === one.ownerDocument.activeElement));
+
+/** Opens a page of a project by the list of them. */
+export const openOf = (page: Page) => async (name: string) => {
+  const list = page.getByRole('navigation', { name: 'Project' });
+  await list.getByRole('link', { name, exact: true }).click();
+  await hasFocus(page.getByRole('heading', { level: 1, name }));
+};
+
 interface Test {
   teardown(action: () => Promise<unknown>): void;
 }
 
-/** Opens pages, each in a context of its own. */
-export const pagesOf =
-  (t: Test, browser: Browser, url: string) =>
-  async (options: BrowserContextOptions = {}) => {
+interface ConsoleOptions {
+  readonly environment?: Readonly<Record<string, string>>;
+  /** The JPEG at `source`. */
+  readonly photo?: Buffer | undefined;
+}
+
+/** A service with an origin, and a browser that opens its console, each page in a context of its own. */
+export async function startConsole(t: Test, { environment = {}, photo }: ConsoleOptions = {}) {
+  const origin = await startTestOrigin({ teardown: (action) => t.teardown(async () => action()) });
+  origin.serve('/landscape.jpg', photo ?? (await picture(1200, 800)));
+  const api = await startControl(t, { SERVICE_POOL_THREADS: '1', ...environment });
+  const { url } = api.service;
+  const browser = await startChromium(t);
+  const opened = async (options: BrowserContextOptions = {}) => {
     const context = await browser.newContext({
       viewport: { width: 1280, height: 900 },
       ...options,
@@ -73,3 +90,5 @@ export const pagesOf =
     t.teardown(() => context.close());
     return { context, ...(await openPage(context, url)) };
   };
+  return { api, url, origin, source: `${origin.url}/landscape.jpg`, opened };
+}

@@ -5,35 +5,26 @@ import { pictures, picture as samplePicture } from '../../demo/origin/pictures.t
 import { operations } from '../../server/control/operations.ts';
 import { parameterNames } from '../../server/image/parameters.ts';
 import { until } from '../until.ts';
-import { noChromium, startChromium } from './chromium.ts';
+import { noChromium } from './chromium.ts';
 import {
   control,
   focused,
   overflows,
-  pagesOf,
   phone,
   signIn,
+  startConsole,
   violationsOf,
 } from './console-page.ts';
-import { baseUrl, startControl } from './control/control.ts';
-import { picture, startTestOrigin } from './origin.ts';
+import { baseUrl } from './control/control.ts';
 
 /** A folder for screenshots, such as docs/console; they show the sample picture. */
 const screenshotFolder = process.env['CONSOLE_PICTURES'];
 t.test('the console in a browser', { skip: noChromium }, async (t) => {
-  const origin = await startTestOrigin(t);
-  const photo =
-    screenshotFolder === undefined
-      ? await picture(1200, 800)
-      : await samplePicture('landscape.jpg');
-  origin.serve('/landscape.jpg', photo);
-  const api = await startControl(t, { SERVICE_POOL_THREADS: '1' });
-  const { url, port } = api.service;
+  const photo = screenshotFolder === undefined ? undefined : await samplePicture('landscape.jpg');
+  const { api, url, origin, source, opened } = await startConsole(t, { photo });
+  const { port } = api.service;
   const project = await api.project();
-  const browser = await startChromium(t);
-  const source = `${origin.url}/landscape.jpg`;
   const withPicture = `${url}/#/?${new URLSearchParams({ project, url: source, w: '300' })}`;
-  const opened = pagesOf(t, browser, url);
 
   t.test('a page without projects shows the next step', async (t) => {
     const { page, problems } = await opened();

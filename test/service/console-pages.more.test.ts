@@ -1,0 +1,91 @@
+import t from 'tap';
+import { noChromium } from './chromium.ts';
+import { hasFocus, overflows, phone, signIn, startConsole, violationsOf } from './console-page.ts';
+
+t.test('every page of the console in a browser', { skip: noChromium }, async (t) => {
+  const { api, url, opened } = await startConsole(t);
+  t.test('every page on a narrow phone in dark mode, with a long name', async (t) => {
+    const long = 'Donaudampfschifffahrtselektrizitätenhauptbetriebswerkbauunterbeamtengesellschaft';
+    const created = await api.call('POST', '/projects', {
+      json: {
+        name: long.slice(0, 80),
+        origin: `https://${'a'.repeat(60)}.example/`,
+        allowedOrigins: [],
+      },
+    });
+    const { id } = created.body.project;
+    const name = 'a'.repeat(40);
+    const parameters = {
+      w: 400,
+      layer: Array.from({ length: 3 }, () => 'b'.repeat(40)).join('1,'),
+    };
+    await api.call('PUT', `/projects/${id}/presets/${name}`, {
+      json: { parameters: { w: parameters.w } },
+    });
+    await api.call('PUT', `/projects/${id}/layers/${name}`, {
+      json: { text: { words: 'x'.repeat(200) } },
+    });
+    const { page, problems } = await opened({ ...phone, viewport: { width: 360, height: 740 } });
+    await page.goto(`${url}/#/projects`);
+    await signIn(page);
+    await page.getByRole('link', { name: long.slice(0, 80) }).click();
+    const list = page.getByRole('navigation', { name: 'Project' }).getByRole('listitem');
+    await list.first().waitFor();
+    const names = await list.allInnerTexts();
+    for (const name of names) {
+      await page
+        .getByRole('navigation', { name: 'Project' })
+        .getByRole('link', { name, exact: true })
+        .click();
+      await page.getByRole('heading', { level: 1 }).waitFor();
+      const adds = page.getByRole('button', { name: /^New / });
+      if ((await adds.count()) > 0) await adds.click();
+      t.notOk(await overflows(page), name);
+      t.same(await violationsOf(page), [], name);
+      if (
+        (await adds.count()) === 0 &&
+        (await page.getByRole('button', { name: 'Cancel' }).count()) > 0
+      ) {
+        await page.getByRole('button', { name: 'Cancel' }).click();
+      }
+    }
+    t.same(problems, []);
+  });
+
+  t.test('a page that does not exist has a heading and a way back', async (t) => {
+    const id = await api.project();
+    const { page, problems } = await opened();
+    await page.goto(`${url}/#/projects`);
+    await signIn(page);
+    await page.getByRole('heading', { level: 1, name: 'Projects' }).waitFor();
+    for (const [path, back] of [
+      ['nowhere', 'Playground'],
+      ['sign-in/more', 'Playground'],
+      ['projects/prj_0000000000000000', 'Projects'],
+      [`projects/${id}/nowhere`, 'Shop'],
+      [`projects/${id}/constructor`, 'Shop'],
+      [`projects/${id}/presets/more`, 'Playground'],
+    ] as const) {
+      await page.goto(`${url}/#/${path}`);
+      await hasFocus(page.getByRole('heading', { level: 1, name: 'There is no such page' }));
+      t.same(await violationsOf(page), []);
+      await page.getByRole('link', { name: /^Go to / }).click();
+      await page.getByRole('heading', { level: 1, name: back }).waitFor();
+    }
+    t.same(problems, []);
+  });
+
+  t.test('the state of the service is one', async (t) => {
+    const { page } = await opened();
+    await page.goto(`${url}/#/service`);
+    await page.getByRole('heading', { name: 'Disk cache' }).waitFor();
+    await page.getByRole('banner').getByText('ok', { exact: true }).waitFor();
+    await page.route('**/api/health', (route) => route.abort());
+    await page.getByRole('alert').getByText('The service does not answer').waitFor();
+    t.equal(await page.getByText('ok', { exact: true }).count(), 0);
+    t.equal(await page.getByText('no answer', { exact: true }).count(), 2);
+    t.same(await violationsOf(page), []);
+    await page.unroute('**/api/health');
+    await page.getByRole('banner').getByText('ok', { exact: true }).waitFor();
+  });
+});
