@@ -9,6 +9,7 @@ import { noChromium } from './chromium.ts';
 import {
   control,
   focused,
+  hasFocus,
   overflows,
   phone,
   signIn,
@@ -258,6 +259,7 @@ t.test('the console in a browser', { skip: noChromium }, async (t) => {
     t.same(await violationsOf(page), []);
     await page.getByRole('button', { name: 'Show more projects' }).click();
     await until('all of them', async () => (await cards.count()) === 120);
+    await hasFocus(cards.nth(101).getByRole('link'));
     t.equal(await page.getByRole('button', { name: 'Show more projects' }).count(), 0);
     t.same(asked, ['?limit=100', `?limit=100&cursor=${ids[99]}`]);
 

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact';
-import { useEffect, useRef } from 'preact/hooks';
+import { useLayoutEffect, useRef } from 'preact/hooks';
 import { useAction } from './action.ts';
 import { type FieldErrors, fieldErrorsOf } from './field-errors.ts';
 import { FailureNotice } from './notice.tsx';
@@ -31,16 +31,17 @@ export function ActionForm({
   const { run, clear, busy, message, failure } = useAction();
   const form = useRef<HTMLFormElement>(null);
   const isOpened = onCancel !== undefined;
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (isOpened) form.current?.querySelector<HTMLElement>('input, select, textarea')?.focus();
   }, [isOpened]);
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (failure === null) return;
     form.current?.querySelector<HTMLElement>('[aria-invalid=true], [role=alert]')?.focus();
   }, [failure]);
+  const isDisabled = props.disabled === true;
   const send = async (event: Event) => {
     event.preventDefault();
-    if (!busy) await run(onSubmit);
+    if (!busy && !isDisabled) await run(onSubmit);
   };
   return (
     <form
@@ -54,7 +55,8 @@ export function ActionForm({
       {children(fieldErrorsOf(failure))}
       <FailureNotice failure={failure} />
       <p class="row">
-        <button type="submit" class="primary" disabled={props.disabled === true}>
+        {/* With the attribute `disabled` it would lose the focus, for example when it has saved the changes. */}
+        <button type="submit" class="primary" aria-disabled={isDisabled}>
           {submit}
         </button>
         {props.buttons}

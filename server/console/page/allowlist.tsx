@@ -1,4 +1,4 @@
-import { useEffect, useState } from 'preact/hooks';
+import { useLayoutEffect, useState } from 'preact/hooks';
 import { useAction } from './action.ts';
 import { ActionForm } from './action-form.tsx';
 import { TextField } from './labelled.tsx';
@@ -13,7 +13,7 @@ export function Allowlist({ api, project, onChange }: ProjectProps) {
   const [host, setHost] = useState('');
   const [added, setAdded] = useState('');
   const { run, message, failure } = useAction();
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (added !== '') moveFocus(`host-${added}`);
     setAdded('');
   }, [added]);

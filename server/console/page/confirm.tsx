@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact';
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 
 interface ConfirmProps {
   /** The verb, such as Delete. */
@@ -18,7 +18,7 @@ export function Confirm({ verb, object, consequence, onConfirm, isAlone = false 
   const [isAsking, setAsking] = useState<boolean | null>(null);
   const button = useRef<HTMLButtonElement>(null);
   // Not when the page is loaded.
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (isAsking !== null) button.current?.focus();
   }, [isAsking]);
   const size = isAlone ? undefined : 'small';
@@ -31,7 +31,7 @@ export function Confirm({ verb, object, consequence, onConfirm, isAlone = false 
     );
   }
   const confirm = () => {
-    setAsking(null);
+    setAsking(false);
     onConfirm();
   };
   return (

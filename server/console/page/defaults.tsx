@@ -50,7 +50,7 @@ export function Defaults({ api, project, description, onChange }: ProjectProps) 
           onSubmit={save}
           disabled={count === 0}
           buttons={
-            <button type="button" disabled={count === 0} onClick={() => setValues(saved)}>
+            <button type="button" aria-disabled={count === 0} onClick={() => setValues(saved)}>
               Discard
             </button>
           }

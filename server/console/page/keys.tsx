@@ -1,4 +1,4 @@
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useState } from 'preact/hooks';
 import { useAction } from './action.ts';
 import { ActionForm } from './action-form.tsx';
 import { Confirm } from './confirm.tsx';
@@ -27,7 +27,7 @@ export function Keys({ api, project, description }: ProjectProps) {
       return '';
     });
   }, [api, path]);
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (isOpen === false) moveFocus(newId);
   }, [isOpen]);
   const create = async (body: object) => {
@@ -87,7 +87,13 @@ export function Keys({ api, project, description }: ProjectProps) {
       {isOpen === true ? (
         <NewKey description={description} onCreate={create} onCancel={() => setOpen(false)} />
       ) : (
-        <button id={newId} type="button" class="primary" disabled={keys === null} onClick={open}>
+        <button
+          id={newId}
+          type="button"
+          class="primary"
+          aria-disabled={keys === null}
+          onClick={() => keys !== null && open()}
+        >
           New key
         </button>
       )}

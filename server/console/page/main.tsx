@@ -1,5 +1,5 @@
 import { render } from 'preact';
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { type HealthHistory, stateOf, useHealth } from './health.ts';
 import { FailureNotice } from './notice.tsx';
 import { type ApiDescription, readOpenApi } from './openapi.ts';
@@ -30,7 +30,7 @@ function App() {
   }, []);
   const isSignedIn = session.projects !== null;
   const shownPath = useRef(route.path);
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (shownPath.current === route.path) return;
     shownPath.current = route.path;
     // The link that was followed may be gone, and the next tab stop is that of the new page.

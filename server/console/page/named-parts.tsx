@@ -1,5 +1,5 @@
 import type { ComponentChildren, ComponentType } from 'preact';
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useState } from 'preact/hooks';
 import { useAction } from './action.ts';
 import { ActionForm } from './action-form.tsx';
 import { Confirm } from './confirm.tsx';
@@ -73,7 +73,7 @@ export function NamedParts<P>({ kind, ...props }: NamedPartsProps<P>) {
       return '';
     });
   }, [api, path]);
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (focusId !== '') moveFocus(focusId);
     setFocusId('');
   }, [focusId]);
@@ -130,8 +130,8 @@ export function NamedParts<P>({ kind, ...props }: NamedPartsProps<P>) {
           id={newId}
           type="button"
           class="primary"
-          disabled={parts === null}
-          onClick={() => open(null)}
+          aria-disabled={parts === null}
+          onClick={() => parts !== null && open(null)}
         >
           New {singular}
         </button>

@@ -1,4 +1,4 @@
-import { useEffect, useState } from 'preact/hooks';
+import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { useAction } from './action.ts';
 import { ActionForm } from './action-form.tsx';
 import { SchemaFields } from './form.tsx';
@@ -20,13 +20,19 @@ interface ProjectsPageProps {
 /** The projects of the key, and a form for a new one. */
 export function ProjectsPage({ api, session, description }: ProjectsPageProps) {
   const projects = session.projects ?? [];
+  const list = useRef<HTMLUListElement>(null);
+  /** How many there were before more were loaded. */
+  const [knownCount, setKnownCount] = useState(0);
+  useLayoutEffect(() => {
+    if (knownCount > 0) list.current?.children[knownCount]?.querySelector('a')?.focus();
+  }, [knownCount]);
   return (
     <section>
       <Title text="Projects" />
       {projects.length === 0 ? (
         <p>There is none yet.</p>
       ) : (
-        <ul class="projects">
+        <ul ref={list} class="projects">
           {projects.map(({ id, name, origin, allowedOrigins, createdAt }) => (
             <li key={id} class="card">
               <h2>
@@ -46,23 +52,31 @@ export function ProjectsPage({ api, session, description }: ProjectsPageProps) {
           ))}
         </ul>
       )}
-      {session.next !== null && <MoreProjects session={session} />}
+      {session.next !== null && (
+        <MoreProjects session={session} onLoad={() => setKnownCount(projects.length)} />
+      )}
       <NewProject api={api} session={session} description={description} />
     </section>
   );
 }
 
-function MoreProjects({ session }: Pick<ProjectsPageProps, 'session'>) {
+interface MoreProjectsProps extends Pick<ProjectsPageProps, 'session'> {
+  readonly onLoad: () => void;
+}
+
+/** Loads the next projects. The button may be gone then, so the first of them gets the focus. */
+function MoreProjects({ session, onLoad }: MoreProjectsProps) {
   const { run, busy, failure } = useAction();
   const load = () =>
     run(async () => {
       await session.loadMore();
+      onLoad();
       return '';
     });
   return (
     <>
       <FailureNotice failure={failure} />
-      <button type="button" disabled={busy} onClick={load}>
+      <button type="button" aria-disabled={busy} onClick={() => !busy && load()}>
         Show more projects
       </button>
     </>
@@ -73,7 +87,7 @@ function NewProject({ api, session, description }: ProjectsPageProps) {
   const schema = description.schemas['CreateProjectInput'] ?? {};
   const [isOpen, setOpen] = useState<boolean | null>(null);
   const [values, setValues] = useState<Values>({});
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (isOpen === false) moveFocus(newId);
   }, [isOpen]);
   if (isOpen !== true) {
@@ -83,6 +97,10 @@ function NewProject({ api, session, description }: ProjectsPageProps) {
       </button>
     );
   }
+  const cancel = () => {
+    setOpen(false);
+    setValues({});
+  };
   const create = async () => {
     const { project } = await api('POST', '/projects', bodyOf(fieldsOf(schema), values));
     session.setProject(project);
@@ -92,12 +110,7 @@ function NewProject({ api, session, description }: ProjectsPageProps) {
   return (
     <section class="card narrow" aria-label="New project">
       <h2>New project</h2>
-      <ActionForm
-        label="New project"
-        submit="Create"
-        onSubmit={create}
-        onCancel={() => setOpen(false)}
-      >
+      <ActionForm label="New project" submit="Create" onSubmit={create} onCancel={cancel}>
         {(errors) => (
           <SchemaFields
             schema={schema}

@@ -7,9 +7,7 @@ import { countOf } from './format.ts';
 import { FailureNotice } from './notice.tsx';
 import { PageSection, type ProjectProps } from './page-section.tsx';
 import { PurgeProgress } from './purge-progress.tsx';
-import { moveFocus } from './route.ts';
 import { bodyOf, fieldsOf, type Values } from './schema.ts';
-import { titleId } from './title.tsx';
 
 /** Deletes cached images of sources that have changed. */
 export function Purge({ api, project, description }: ProjectProps) {
@@ -34,11 +32,6 @@ export function Purge({ api, project, description }: ProjectProps) {
     setValues({});
     return message;
   };
-  const purgeAll = async () => {
-    // The focused button has been removed.
-    moveFocus(titleId);
-    await all.run(() => purge({ all: true }));
-  };
   return (
     <PageSection
       title="Purge"
@@ -61,7 +54,7 @@ export function Purge({ api, project, description }: ProjectProps) {
               verb="Purge"
               object="all images"
               consequence={`Every image of ${project.name} will be fetched and rendered again.`}
-              onConfirm={purgeAll}
+              onConfirm={() => all.run(() => purge({ all: true }))}
               isAlone
             />
           }

@@ -42,7 +42,7 @@ export function Result({ result, original, information, url, snippets, onReload 
       <div role="status">{loaded !== null && <FactList facts={factsOf(loaded, source)} />}</div>
       {loaded !== null && <Steps loaded={loaded} />}
       <p>
-        <button type="button" onClick={onReload} disabled={loading}>
+        <button type="button" aria-disabled={loading} onClick={() => !loading && onReload()}>
           {loading ? 'Loading…' : 'Load again'}
         </button>
       </p>

@@ -63,5 +63,5 @@ export function useUnsaved(isUnsaved: boolean): void {
   }, [isUnsaved]);
 }
 
-/** Moves the focus, for when the focused control is removed. */
+/** Moves the focus, for when the focused control is removed; in a layout effect, before a frame without a focus. */
 export const moveFocus = (id: string): void => document.getElementById(id)?.focus();

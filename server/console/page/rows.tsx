@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact';
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 
 interface RowsProps<T> {
   readonly label: string;
@@ -17,7 +17,7 @@ export function Rows<T>({ label, noun, rows, empty, most, onChange, children }: 
   const list = useRef<HTMLDivElement>(null);
   /** The row that gets the focus; the text is new for each change. */
   const [focus, setFocus] = useState<{ readonly index: number } | null>(null);
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (focus === null) return;
     const row = list.current?.children[focus.index];
     row?.querySelector<HTMLElement>('input, select, textarea')?.focus();

@@ -9,9 +9,10 @@ export interface Session {
   readonly projects: readonly Project[] | null;
   /** The query of the next page of the projects; null when all are loaded. */
   readonly next: string | null;
+  /** Of signing in with the key that the tab had when it was loaded. */
   readonly failure: Failure | null;
-  /** Checks a key by listing its projects. Resolves with whether it is valid. */
-  readonly signIn: (key: string) => Promise<boolean>;
+  /** Checks a key by listing its projects. @throws Failure */
+  readonly signIn: (key: string) => Promise<void>;
   readonly signOut: () => void;
   /** Loads the next page of the projects. @throws Failure */
   readonly loadMore: () => Promise<void>;
@@ -34,24 +35,24 @@ export function useSession(): Session {
   const [state, setState] = useState(signedOut);
 
   const signIn = useCallback(async (key: string) => {
+    setState(signedOut);
     const api = apiWithKey(key);
     try {
       const { projects, next } = await api('GET', `/projects${firstPage}`);
       sessionStorage.setItem(storageKey, key);
       setState({ api, projects, next, failure: null });
-      return true;
     } catch (error) {
       const failure = Failure.of(error);
       // Kept also while the service does not respond: the key may be valid.
       if (failure.status === 401) sessionStorage.removeItem(storageKey);
-      setState({ ...signedOut, failure });
-      return false;
+      throw failure;
     }
   }, []);
 
   useEffect(() => {
     const key = sessionStorage.getItem(storageKey);
-    if (key !== null) void signIn(key);
+    if (key === null) return;
+    signIn(key).catch((failure) => setState({ ...signedOut, failure }));
   }, [signIn]);
 
   const { api, next } = state;

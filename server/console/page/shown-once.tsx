@@ -1,4 +1,4 @@
-import { useEffect } from 'preact/hooks';
+import { useLayoutEffect } from 'preact/hooks';
 import { CopyText } from './copy.tsx';
 import { moveFocus } from './route.ts';
 
@@ -11,7 +11,7 @@ interface ShownOnceProps {
 
 /** A secret that has just been created. It gets the focus. */
 export function ShownOnce({ title, secret }: ShownOnceProps) {
-  useEffect(() => moveFocus(id), [secret]);
+  useLayoutEffect(() => moveFocus(id), [secret]);
   return (
     <section id={id} class="card" tabIndex={-1} aria-label={title}>
       <h2>{title}</h2>

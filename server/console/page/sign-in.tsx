@@ -1,4 +1,5 @@
 import { useState } from 'preact/hooks';
+import { ActionForm } from './action-form.tsx';
 import { TextField } from './labelled.tsx';
 import { FailureNotice } from './notice.tsx';
 import { ownCommand } from './own-command.ts';
@@ -9,13 +10,10 @@ import { Title } from './title.tsx';
 /** Asks for an API key. */
 export function SignIn({ session }: { readonly session: Session }) {
   const [key, setKey] = useState('');
-  const [busy, setBusy] = useState(false);
-  const submit = async (event: Event) => {
-    event.preventDefault();
-    setBusy(true);
-    const valid = await session.signIn(key.trim());
-    if (valid) return moveFocus('main');
-    setBusy(false);
+  const signIn = async () => {
+    await session.signIn(key.trim());
+    moveFocus('main');
+    return '';
   };
   return (
     <section class="card narrow">
@@ -25,20 +23,19 @@ export function SignIn({ session }: { readonly session: Session }) {
         <code>{ownCommand('admin', 'npm run admin --')} keys create</code> creates others, also for
         one project or read-only.
       </p>
-      <form onSubmit={submit}>
-        <TextField
-          label="API key"
-          type="password"
-          value={key}
-          onChange={setKey}
-          required
-          help="It stays in this tab, and is sent to this service only. Closing the tab or signing out removes it."
-        />
-        <FailureNotice failure={session.failure} />
-        <button type="submit" class="primary" disabled={busy || key.trim() === ''}>
-          {busy ? 'Checking…' : 'Sign in'}
-        </button>
-      </form>
+      <FailureNotice failure={session.failure} />
+      <ActionForm label="Sign in" submit="Sign in" onSubmit={signIn} disabled={key.trim() === ''}>
+        {() => (
+          <TextField
+            label="API key"
+            type="password"
+            value={key}
+            onChange={setKey}
+            required
+            help="It stays in this tab, and is sent to this service only. Closing the tab or signing out removes it."
+          />
+        )}
+      </ActionForm>
     </section>
   );
 }

@@ -41,7 +41,7 @@ export function Webhooks({ api, project }: ProjectProps) {
           ))}
         </ul>
       )}
-      <button type="button" disabled={busy} onClick={load}>
+      <button type="button" aria-disabled={busy} onClick={() => !busy && load()}>
         Load again
       </button>
     </PageSection>

@@ -1,0 +1,166 @@
+import t from 'tap';
+import { noChromium } from './chromium.ts';
+import { startConsole } from './console-page.ts';
+import { rootKey } from './control/control.ts';
+import { keyboardOf, someFrames } from './keyboard.ts';
+
+t.test('a user with only a keyboard', { skip: noChromium }, async (t) => {
+  const { api, url, opened } = await startConsole(t);
+  const { page, problems } = await opened();
+  const { press, type, hasFocus, tabTo, tabBackTo, losses } = await keyboardOf(page);
+  /** Opens a page of a project from another one, on whose heading or content the focus is. */
+  const open = async (name: string, most: number) => {
+    await tabBackTo(`link "${name}"`, most);
+    await press('Enter');
+    await hasFocus(`heading "${name}"`);
+  };
+  const keepsFocus = async (step: string) => t.same(await losses(), [], step);
+  const projects = async () => (await api.call('GET', '/projects')).body.projects;
+
+  // The focus is watched also during requests, which take less than a frame here.
+  await page.route('**/api/sdk/**', async (route) => {
+    await page.evaluate(someFrames);
+    await route.continue();
+  });
+  await page.goto(url);
+  await page.getByRole('heading', { name: 'Playground' }).waitFor();
+  await tabTo('link "Sign in"', 8);
+  await press('Enter');
+  await hasFocus('heading "Sign in"');
+  await tabTo('textbox "API key"', 1);
+  await type('sk_wrong');
+  await tabTo('button "Sign in"', 1);
+  await press('Enter');
+  await hasFocus('alert');
+  t.match(problems.splice(0), [/status of 401/]);
+  await tabBackTo('textbox "API key"', 1);
+  await press('Control+A');
+  await type(rootKey);
+  await tabTo('button "Sign in"', 1);
+  await press('Enter');
+  await hasFocus('heading "Projects"');
+  await keepsFocus('signing in');
+
+  await tabTo('button "New project"', 1);
+  await press('Space');
+  await hasFocus('textbox "Name"');
+  await type('Shop');
+  await tabTo('button "Cancel"', 4);
+  await press('Enter');
+  await hasFocus('button "New project"');
+  await press('Enter');
+  await hasFocus('textbox "Name"');
+  await type('Shop');
+  await tabTo('textbox "Origin"', 1);
+  await type('https://shop.example/');
+  await tabTo('button "Create"', 2);
+  await press('Enter');
+  await hasFocus('heading "Shop"');
+  t.match(await projects(), [{ name: 'Shop', allowedOrigins: ['shop.example'] }]);
+  await keepsFocus('a new project');
+  const [{ id }] = await projects();
+
+  await open('Allowed hosts', 13);
+  await tabTo('textbox "Host to allow"', 2);
+  await type('no/host');
+  await press('Enter');
+  await page.getByRole('alert').waitFor();
+  await hasFocus('textbox "Host to allow"');
+  t.match(problems.splice(0), [/status of 400/]);
+  await press('Control+A');
+  await type('images.example');
+  await tabTo('button "Allow"', 1);
+  await press('Enter');
+  await hasFocus('listitem');
+  t.same((await projects())[0].allowedOrigins, ['shop.example', 'images.example']);
+  await tabBackTo('button "Remove shop.example"', 1);
+  await press('Enter');
+  await hasFocus('heading "Allowed hosts"');
+  t.same((await projects())[0].allowedOrigins, ['images.example']);
+  await keepsFocus('hosts');
+
+  await open('Presets', 10);
+  await page.getByText('There is none yet').waitFor();
+  await tabTo('button "New preset"', 1);
+  await press('Enter');
+  await hasFocus('textbox "Preset name"');
+  await type('card');
+  await tabTo('spinbutton "w"', 2);
+  await type('400');
+  await tabTo('combobox "fit"', 6);
+  await press('ArrowDown');
+  await tabTo('button "Create preset"', 3);
+  await press('Enter');
+  await hasFocus('listitem');
+  const presets = async () => (await api.call('GET', `/projects/${id}/presets`)).body.presets;
+  t.match(await presets(), [{ name: 'card', parameters: { w: 400, fit: String } }]);
+  await tabTo('button "Edit card"', 2);
+  await press('Enter');
+  await tabTo('button "Cancel"', 10);
+  await press('Enter');
+  await hasFocus('listitem');
+  await tabTo('button "Delete card …"', 3);
+  await press('Enter');
+  await hasFocus('button "Keep"');
+  await press('Enter');
+  await hasFocus('button "Delete card …"');
+  await keepsFocus('a preset');
+
+  await open('Keys', 6);
+  await page.getByText('There is none yet').waitFor();
+  await tabTo('button "New key"', 1);
+  await press('Enter');
+  await hasFocus('textbox "Name"');
+  await type('backend');
+  await tabTo('combobox "Access"', 1);
+  await press('ArrowDown');
+  await tabTo('button "Create key"', 1);
+  await press('Enter');
+  await hasFocus('region "The new key"');
+  await tabTo('region "secret"', 1);
+  const secret = await page.locator(':focus').innerText();
+  t.equal((await api.call('GET', `/projects/${id}`, { key: secret })).status, 200);
+  await tabTo('button "Revoke backend …"', 2);
+  await press('Enter');
+  await hasFocus('button "Keep"');
+  await tabBackTo('button "Revoke backend"', 1);
+  await press('Enter');
+  await hasFocus('heading "Keys"');
+  const keys = async () => (await api.call('GET', `/projects/${id}/keys`)).body.keys;
+  t.match(await keys(), [{ name: 'backend', access: 'write', revokedAt: String }]);
+  await keepsFocus('a key');
+
+  await open('Limits', 5);
+  await open('Keys', 4);
+  t.notMatch(await page.content(), secret, 'the secret is shown once');
+
+  await open('Settings', 1);
+  await tabTo('textbox "Name"', 1);
+  await press('End');
+  await type(' of all');
+  await tabTo('button "Save"', 2);
+  await press('Enter');
+  await page.getByText('Saved.').waitFor();
+  await hasFocus('button "Save"');
+  t.match(await projects(), [{ name: 'Shop of all' }]);
+  await keepsFocus('another name');
+
+  await tabTo('textbox "The name of the project"', 1);
+  await type('Shop of all');
+  await tabTo('checkbox "Cancel prewarming that waits or runs"', 1);
+  await press('Space');
+  await tabTo('button "Delete the project"', 1);
+  await press('Enter');
+  await hasFocus('heading "Projects"');
+  await page.getByText('There is none yet').waitFor();
+  t.same(await projects(), []);
+  await keepsFocus('the end of the project');
+
+  await tabBackTo('button "Sign out"', 1);
+  await press('Enter');
+  await hasFocus('main');
+  await page.getByRole('heading', { name: 'Sign in' }).waitFor();
+  await tabTo('textbox "API key"', 1);
+  await keepsFocus('signing out');
+  t.same(problems, []);
+});
