@@ -24,6 +24,12 @@ export async function openPage(context: BrowserContext, url: string) {
   return { page, problems };
 }
 
+/** Takes the messages of a browser, which reports a refused request after the page has its response. */
+export async function reported(problems: string[], count: number): Promise<string[]> {
+  await until('the messages of the browser', () => problems.length >= count);
+  return problems.splice(0);
+}
+
 /** The violations of accessibility rules that axe finds. */
 export async function violationsOf(page: Page): Promise<string[]> {
   // A button that is being enabled has little contrast during its transition.
