@@ -138,4 +138,10 @@ t.test('a picture has a source for each format, and a size for the layout', asyn
     height: 20,
   });
   t.equal(urls.picture(src).img.width, undefined);
+  const chosen = urls.picture(src, { formats: ['jxl', 'webp'] }).sources;
+  t.same(
+    chosen.map(({ type, srcset }) => [type, srcset]),
+    (['jxl', 'webp'] as const).map((fmt) => [`image/${fmt}`, urls.srcset(src, { fmt })]),
+    'formats in the order of the caller',
+  );
 });
