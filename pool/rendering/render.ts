@@ -192,8 +192,9 @@ function unopenedCost(container: Container, { sourceMaxPixels }: InspectionLimit
   const { kind, bytes } = container;
   if (kinds[kind].vector) return isolatedCost;
   if (!needsJxlDecoder(container)) return null;
-  const { width, height } = jxlHeader(bytes, sourceMaxPixels);
-  return sum(isolatedCost, decodingCost({ ...plainFacts, kind, width, height }));
+  const { width, height, bits } = jxlHeader(bytes, sourceMaxPixels);
+  const colour = { ...plainFacts.colour, is16Bit: bits > 8 };
+  return sum(isolatedCost, decodingCost({ ...plainFacts, kind, width, height, colour }));
 }
 
 /** The source, or what a JPEG XL decodes to. */
