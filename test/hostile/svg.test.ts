@@ -22,6 +22,8 @@ const service = await startService(t, {
     SERVICE_SVG_TIMEOUT_MS: String(drawingMs),
     SERVICE_TRANSFORM_TIMEOUT_MS: String(timeoutMs),
     SERVICE_POOL_THREADS: '2',
+    // The peak is not that of the neighbour's images, whose number depends on the time.
+    SERVICE_MEMORY_CACHE_BYTES: '10000000',
   },
 });
 const [project, neighbour] = [await service.project(), await service.project()];
