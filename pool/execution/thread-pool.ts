@@ -44,8 +44,9 @@ export class ThreadPool {
       maxQueue: count,
       recordTiming: false,
       // Threads do not preload this process's modules, which cost start-up time and memory. TypeScript
-      // sources need the loader.
-      ...(entry.pathname.endsWith('.ts') ? {} : { execArgv: [] }),
+      // sources need the loader. Piscina first requires its module, and Node 20 and 24 abort when a thread
+      // is terminated while it requires an ES module; with the option Piscina imports it.
+      ...(entry.pathname.endsWith('.ts') ? {} : { execArgv: ['--no-experimental-require-module'] }),
       resourceLimits: heap,
       // Without it, sharp sets the number of threads of the whole process to one when a thread loads it.
       env: { MALLOC_ARENA_MAX: '2', ...process.env },
