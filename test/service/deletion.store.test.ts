@@ -152,8 +152,7 @@ t.test('a deletion during which all processes are killed is whole or has not beg
   const { port, dataDir, environment: same } = control.service;
   const steps: readonly (readonly [name: string, collection: string])[] = [
     ['findAndModify', 'projects'],
-    ['delete', 'keys'],
-    ...(more ? (['jobs', 'prewarms', 'purges'] as const) : []).map(
+    ...(more ? (['keys', 'jobs', 'prewarms', 'purges'] as const) : []).map(
       (name) => ['delete', name] as const,
     ),
     ['delete', 'usage'],
