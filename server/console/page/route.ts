@@ -1,4 +1,4 @@
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useState } from 'preact/hooks';
 
 /** A page and its state, in the fragment of the URL: `#/projects/prj_x`, `#/?project=…`. */
 export interface PageRoute {
@@ -24,7 +24,8 @@ export function linkTo(path: string, query: PageRoute['query'] = {}): string {
 /** The current route; does not change if the user keeps unsaved changes. */
 export function useRoute(): PageRoute {
   const [route, setRoute] = useState(() => parseRoute(location.hash));
-  useEffect(() => {
+  // An effect after the first frame would miss a change before it.
+  useLayoutEffect(() => {
     const onHashChange = ({ oldURL }: HashChangeEvent) => {
       if (confirmLeaving()) setRoute(parseRoute(location.hash));
       // The browser has changed the URL already.
