@@ -31,10 +31,11 @@ export function jxlParts(source: Uint8Array, needsMetadata: boolean): JxlParts {
       throw corrupt('The source has a JPEG XL box that is not inside the file.');
     },
   );
-  const metadata = (type: string): Buffer | null =>
-    needsMetadata
-      ? (all.map((box) => contentOf(box, type)).find((one) => one !== null) ?? null)
-      : null;
+  // Only the first box of a type: each of thousands may decompress to the limit.
+  const metadata = (wanted: string): Buffer | null => {
+    const box = needsMetadata ? all.find((one) => contentType(one) === wanted) : undefined;
+    return box === undefined ? null : contentOf(box);
+  };
   return {
     codestream: codestreamOf(all),
     exif: exifOf(metadata('Exif')),
@@ -51,10 +52,13 @@ function codestreamOf(all: readonly ContainerBox[]): Uint8Array {
   return Buffer.concat(parts.map(({ data }) => data.subarray(4)));
 }
 
-/** The content of a box of a type, decompressed; null for other boxes and above the limit. */
-function contentOf({ type, data }: ContainerBox, wanted: string): Buffer | null {
-  if (type === wanted) return data.length > maxMetadataBytes ? null : data;
-  if (type !== 'brob' || data.toString('latin1', 0, 4) !== wanted) return null;
+/** The type of a box, or of what a compressed one contains. */
+const contentType = ({ type, data }: ContainerBox): string =>
+  type === 'brob' ? data.toString('latin1', 0, 4) : type;
+
+/** The content of a box, decompressed; null if it is damaged or above the limit. */
+function contentOf({ type, data }: ContainerBox): Buffer | null {
+  if (type !== 'brob') return data.length > maxMetadataBytes ? null : data;
   try {
     return brotliDecompressSync(data.subarray(4), { maxOutputLength: maxMetadataBytes });
   } catch {

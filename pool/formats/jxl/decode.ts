@@ -18,11 +18,7 @@ export const needsJxlDecoder = ({ kind }: Pick<Container, 'kind'>): boolean =>
 
 /** @throws ServiceError source_unsupported, source_corrupt, source_too_large */
 export function jxlHeader(source: Uint8Array, maxPixels: number): JxlHeader {
-  return limitedHeader(jxlParts(source, false), maxPixels);
-}
-
-function limitedHeader({ codestream }: JxlParts, maxPixels: number): JxlHeader {
-  const header = readJxlHeader(codestream);
+  const header = readJxlHeader(jxlParts(source, false).codestream);
   requirePixels(header.width * header.height, maxPixels);
   return header;
 }
@@ -40,11 +36,11 @@ export async function decodedJxl(
   needsMetadata: boolean,
 ): Promise<Container> {
   if (!needsJxlDecoder(container)) return container;
-  const parts = jxlParts(container.bytes, needsMetadata);
-  limitedHeader(parts, sourceMaxPixels);
+  const { bytes, deliverable } = container;
+  jxlHeader(bytes, sourceMaxPixels);
   if (!isolated) throw new IsolationRequired();
-  const { deliverable } = container;
-  return { ...openContainer(await pngOf(parts)), kind: 'jxl', deliverable };
+  const png = await pngOf(jxlParts(bytes, needsMetadata));
+  return { ...openContainer(png), kind: 'jxl', deliverable };
 }
 
 /**

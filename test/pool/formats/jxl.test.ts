@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { brotliCompressSync, constants } from 'node:zlib';
 import sharp from 'sharp';
 import t from 'tap';
+import { jxlParts } from '../../../pool/formats/jxl/boxes.ts';
 import { readJxlHeader } from '../../../pool/formats/jxl/header.ts';
 import { readableFormats } from '../../../pool/formats/optional-formats.ts';
 import { render } from '../../../pool/rendering/render.ts';
@@ -94,6 +95,16 @@ t.test('of the metadata only the copyright, or nothing, is kept', { skip }, asyn
   t.match((await copyright.header()).xmp?.toString(), /The owner/);
   const stripped = await drawn(jxl('from-jpeg'), { formats: ['jpeg'] });
   t.equal((await stripped.header()).exif, undefined);
+});
+
+t.test('of many boxes with metadata one is decompressed', async (t) => {
+  const zeros = brotliCompressSync(Buffer.alloc(2 ** 20));
+  const bombs = Array.from({ length: 500 }, () => box('brob', Buffer.from('xml '), zeros));
+  const source = boxed(box('jxlc', jxl('quarters')), ...bombs);
+  const before = process.memoryUsage().rss;
+  t.equal(jxlParts(source, true).xmp?.length, 2 ** 20);
+  const mebibytes = (process.memoryUsage().rss - before) / 2 ** 20;
+  t.ok(mebibytes < 100, `${mebibytes} MiB`);
 });
 
 t.test('a codestream in several boxes is joined, and compressed boxes are left out', async (t) => {
