@@ -1,4 +1,4 @@
-import { useState } from 'preact/hooks';
+import { useEffect, useState } from 'preact/hooks';
 import { Failure } from './service.ts';
 
 /** The latest change that a user made. */
@@ -33,4 +33,15 @@ export function useAction(): Action {
       }
     },
   };
+}
+
+/** Loads what a part of the page shows, now and whenever an input changes, as an action without a message. */
+export function useLoading(
+  run: Action['run'],
+  load: () => Promise<void>,
+  inputs: readonly unknown[],
+): void {
+  useEffect(() => {
+    void run(() => load().then(() => ''));
+  }, inputs);
 }

@@ -1,5 +1,5 @@
-import { useEffect, useMemo, useState } from 'preact/hooks';
-import { useAction } from './action.ts';
+import { useMemo, useState } from 'preact/hooks';
+import { useAction, useLoading } from './action.ts';
 import { ActionForm } from './action-form.tsx';
 import { SchemaFields } from './form.tsx';
 import { FailureNotice } from './notice.tsx';
@@ -43,12 +43,7 @@ export function DocumentForm({
     setSaved(loaded);
     setValues(loaded);
   };
-  useEffect(() => {
-    void run(async () => {
-      show((await api('GET', path))[name]);
-      return '';
-    });
-  }, [api, path, name, schema]);
+  useLoading(run, async () => show((await api('GET', path))[name]), [api, path, name, schema]);
   useUnsaved(saved !== null && fields.some(([field]) => values[field] !== saved[field]));
   const save = async () => {
     const none = Object.fromEntries(fields.map(([field]) => [field, null]));

@@ -1,5 +1,5 @@
-import { useEffect, useLayoutEffect, useState } from 'preact/hooks';
-import { useAction } from './action.ts';
+import { useLayoutEffect, useState } from 'preact/hooks';
+import { useAction, useLoading } from './action.ts';
 import { ActionForm } from './action-form.tsx';
 import { Confirm } from './confirm.tsx';
 import { SchemaFields } from './form.tsx';
@@ -21,12 +21,7 @@ export function Keys({ api, project, description }: ProjectProps) {
   /** Of the key that was created last. */
   const [secret, setSecret] = useState('');
   const { run, clear, message, failure } = useAction();
-  useEffect(() => {
-    void run(async () => {
-      setKeys((await api('GET', path)).keys);
-      return '';
-    });
-  }, [api, path]);
+  useLoading(run, async () => setKeys((await api('GET', path)).keys), [api, path]);
   useLayoutEffect(() => {
     if (isOpen === false) moveFocus(newId);
   }, [isOpen]);

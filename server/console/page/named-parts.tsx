@@ -1,6 +1,6 @@
 import type { ComponentChildren, ComponentType } from 'preact';
-import { useEffect, useLayoutEffect, useState } from 'preact/hooks';
-import { useAction } from './action.ts';
+import { useLayoutEffect, useState } from 'preact/hooks';
+import { useAction, useLoading } from './action.ts';
 import { ActionForm } from './action-form.tsx';
 import { Confirm } from './confirm.tsx';
 import { type FieldErrors, nameKey } from './field-errors.ts';
@@ -67,12 +67,7 @@ export function NamedParts<P>({ kind, ...props }: NamedPartsProps<P>) {
   const [form, setForm] = useState<Open<P> | null>(null);
   const [focusId, setFocusId] = useState('');
   const { run, clear, message, failure } = useAction();
-  useEffect(() => {
-    void run(async () => {
-      setParts(listOf(await api('GET', path)));
-      return '';
-    });
-  }, [api, path]);
+  useLoading(run, async () => setParts(listOf(await api('GET', path))), [api, path]);
   useLayoutEffect(() => {
     if (focusId !== '') moveFocus(focusId);
     setFocusId('');

@@ -1,5 +1,5 @@
-import { useEffect, useState } from 'preact/hooks';
-import { useAction } from './action.ts';
+import { useState } from 'preact/hooks';
+import { useAction, useLoading } from './action.ts';
 import { CopyText } from './copy.tsx';
 import { type Fact, FactList } from './facts.tsx';
 import { formatBytes, formatNumber } from './format.ts';
@@ -14,12 +14,10 @@ export function Overview({ api, project }: ProjectProps) {
   const { id, name, origin, createdAt, requireSignedUrls } = project;
   const [usage, setUsage] = useState<UsageBody | null>(null);
   const { run, failure } = useAction();
-  useEffect(() => {
-    void run(async () => {
-      setUsage((await api('GET', `/projects/${id}/usage`)).usage);
-      return '';
-    });
-  }, [api, id]);
+  useLoading(run, async () => setUsage((await api('GET', `/projects/${id}/usage`)).usage), [
+    api,
+    id,
+  ]);
   return (
     <PageSection
       title={name}

@@ -1,5 +1,5 @@
-import { useEffect, useState } from 'preact/hooks';
-import { useAction } from './action.ts';
+import { useState } from 'preact/hooks';
+import { useAction, useLoading } from './action.ts';
 import { ActionForm } from './action-form.tsx';
 import { Confirm } from './confirm.tsx';
 import { CopyText } from './copy.tsx';
@@ -21,12 +21,7 @@ export function Signing(props: ProjectProps) {
   const [signing, setSigning] = useState<SigningState | null>(null);
   const [secret, setSecret] = useState('');
   const { run, clear, message, failure } = useAction();
-  useEffect(() => {
-    void run(async () => {
-      setSigning((await api('GET', path)).signing);
-      return '';
-    });
-  }, [api, path]);
+  useLoading(run, async () => setSigning((await api('GET', path)).signing), [api, path]);
   const show = ({ secret = '', ...next }: SigningState & { readonly secret?: string }) => {
     setSigning(next);
     setSecret(secret);

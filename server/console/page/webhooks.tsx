@@ -1,5 +1,5 @@
-import { useEffect, useState } from 'preact/hooks';
-import { useAction } from './action.ts';
+import { useState } from 'preact/hooks';
+import { useAction, useLoading } from './action.ts';
 import { countOf } from './format.ts';
 import { FailureNotice } from './notice.tsx';
 import { PageSection, type ProjectProps } from './page-section.tsx';
@@ -9,14 +9,13 @@ import type { Callback } from './service.ts';
 export function Webhooks({ api, project }: ProjectProps) {
   const [callbacks, setCallbacks] = useState<readonly Callback[] | null>(null);
   const { run, busy, failure } = useAction();
-  const load = () =>
-    run(async () => {
-      setCallbacks((await api('GET', `/projects/${project.id}/callbacks`)).callbacks);
-      return '';
-    });
-  useEffect(() => {
-    void load();
-  }, [api, project.id]);
+  const [reloads, setReloads] = useState(0);
+  const path = `/projects/${project.id}/callbacks`;
+  useLoading(run, async () => setCallbacks((await api('GET', path)).callbacks), [
+    api,
+    path,
+    reloads,
+  ]);
   return (
     <PageSection
       title="Webhooks"
@@ -41,7 +40,7 @@ export function Webhooks({ api, project }: ProjectProps) {
           ))}
         </ul>
       )}
-      <button type="button" aria-disabled={busy} onClick={() => !busy && load()}>
+      <button type="button" aria-disabled={busy} onClick={() => !busy && setReloads(reloads + 1)}>
         Load again
       </button>
     </PageSection>
