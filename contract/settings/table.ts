@@ -179,7 +179,7 @@ export const maxPicturesText = 65_536;
 const atLeastOne = (n: number): number => Math.max(1, Math.floor(n));
 
 /**
- * One thread more than cores: it works while another one transfers its result (docs/performance.md). With one core it
+ * One thread more than cores: it works while another one transfers its result (docs/operating/sizing.md). With one core it
  * has no effect.
  *
  * @param cores for each process

@@ -3,7 +3,7 @@ import type { Variant } from '../variant.ts';
 
 /**
  * Threads of an AVIF encoder. An image that is encoded alone is ready sooner, for as much CPU time
- * (docs/performance.md). The encoder makes a tile for each thread, so the number determines the bytes, and is the same
+ * (docs/operating/sizing.md). The encoder makes a tile for each thread, so the number determines the bytes, and is the same
  * on every machine. A change of it is a change of `rendererVersion`.
  */
 export const avifThreads = 2;

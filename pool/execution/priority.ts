@@ -2,7 +2,7 @@ import { readdirSync } from 'node:fs';
 import { constants, getPriority, setPriority } from 'node:os';
 
 /**
- * Niceness added to worker threads, so that the event loop keeps three times their weight (docs/performance.md). 10 was
+ * Niceness added to worker threads, so that the event loop keeps three times their weight (docs/operating/sizing.md). 10 was
  * no better, and transforms would get little CPU time beside other programs.
  */
 const addedNiceness = 5;
