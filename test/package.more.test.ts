@@ -202,7 +202,7 @@ t.test('every format and text works, with the packages that it depends on', asyn
     );
     t.equal(image.status, 200, query);
     t.match(image.headers.get('content-type'), /^image\//, query);
-    t.equal(image.headers.get('x-image-warning'), null, query);
+    t.equal(image.headers.get('x-image-warnings'), null, query);
   }
   t.ok(service.log.some(({ msg }) => msg === 'traces are sent by OTLP'));
   const [first] = service.log;
