@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import { ServiceError } from '../contract/errors.ts';
 import { Admission, type Permit } from './admission.ts';
 import {
@@ -6,6 +7,7 @@ import {
   type ImageCachesEnvironment,
 } from './cache/image-caches.ts';
 import { Cancelled, type Coalescer, type Leader, type Role } from './coalescer.ts';
+import { FairShare } from './fair-share.ts';
 import type { FreshnessReport } from './freshness.ts';
 import type { LayerInput } from './layer-failures.ts';
 import { type ImageRequest, isLive, type Miss, Producer, type Timings } from './producer.ts';
@@ -21,6 +23,8 @@ export type { ImageRequest, Timings } from './producer.ts';
 export interface CacheResult extends CachedImage {
   /** Of a render for this request. */
   readonly timings?: Timings;
+  /** True for the provisional image of the request. */
+  readonly isProvisional?: boolean;
   /** Absent for a request without `freshness`. */
   readonly freshness?: FreshnessReport;
 }
@@ -31,6 +35,13 @@ export interface EngineEnvironment extends ImageCachesEnvironment {
   readonly onRender: (event: 'begun' | 'done', key: string, timings: Timings) => void;
 }
 
+/**
+ * Maximum renders in progress that no request waits for: they hold their sources, and live requests need memory too. A
+ * later request repeats a skipped one.
+ */
+const maxLater = 32;
+const guaranteedLater = 2;
+
 /** Returns images from the caches, and renders those that none has. */
 export class Engine {
   readonly caches: ImageCaches;
@@ -38,12 +49,16 @@ export class Engine {
   readonly #revalidator: Revalidator;
   readonly #misses = new SingleFlight<string, CacheResult>();
   readonly #admission: Admission;
+  readonly #laterShare = new FairShare(maxLater, guaranteedLater);
+  readonly #closing = new AbortController();
   /** Total requests that waited for a render of this process, or of another one of this machine. */
   readonly #followers = { process: 0, machine: 0 };
   readonly #environment: EngineEnvironment;
 
   constructor(settings: EngineSettings, environment: EngineEnvironment) {
     this.#environment = environment;
+    // Every render that no request waits for listens.
+    setMaxListeners(0, this.#closing.signal);
     this.caches = new ImageCaches(settings, environment);
     this.#producer = new Producer(settings, environment.now);
     this.#admission = new Admission(this.#producer.transforms);
@@ -116,19 +131,59 @@ export class Engine {
    * 4. `#lead`: the shared cache; `Producer.produce`: the fetches of the inputs, and the transform
    * 5. the caches, then the followers in other processes
    *
+   * A request with a provisional image gets that one by the same steps, unless a cache has its own; `renderLater`
+   * renders it then.
+   *
    * @throws ServiceError, with the detail `layer` when one of the layers cannot be used; or the signal's reason
    */
   async get(key: string, request: ImageRequest, signal: AbortSignal): Promise<CacheResult> {
-    if (followsInputs(request)) return this.#getFollowing(key, request, signal);
-    return this.#get(key, { ...request, ...withoutStates }, signal);
+    const { provisional = null } = request;
+    const get = (known: KnownRequest) => this.#get(key, known, signal);
+    if (provisional === null) return this.#knowing(request, signal, get);
+    const cached = await this.#knowing(request, signal, (known) => this.#find(key, known, signal));
+    if (cached !== null) return cached;
+    const { variant } = provisional;
+    const first = { ...request, variant, provisional: null };
+    const result = await this.get(provisional.key, first, signal);
+    return { ...result, isProvisional: true };
   }
 
-  /** The image of a project whose images follow their inputs. */
-  async #getFollowing(
-    key: string,
+  /**
+   * Renders the image of a request that got its provisional one, as background work; not if it is in progress, or too
+   * many are.
+   *
+   * @throws ServiceError
+   */
+  async renderLater(key: string, { sharedWait, ...request }: ImageRequest): Promise<void> {
+    const { project, inputs, purges } = request;
+    const owner = { project, host: inputs[0].url.host };
+    if (this.#misses.has(flightKey(key, purges)) || !this.#laterShare.take(owner, 1)) return;
+    const { signal } = this.#closing;
+    try {
+      await this.get(key, { ...request, provisional: null, background: true }, signal);
+    } catch (error) {
+      if (!signal.aborted) throw error;
+    } finally {
+      this.#laterShare.release(owner, 1);
+    }
+  }
+
+  /** Calls `get` with what is known of the inputs that the image follows, if it follows them. */
+  async #knowing<R extends CacheResult | null>(
+    request: ImageRequest,
+    signal: AbortSignal,
+    get: (known: KnownRequest) => Promise<R>,
+  ): Promise<R> {
+    if (followsInputs(request)) return this.#following(request, signal, get);
+    return get({ ...request, ...withoutStates });
+  }
+
+  /** For a project whose images follow their inputs. */
+  async #following<R extends CacheResult | null>(
     wanted: FollowingRequest,
     signal: AbortSignal,
-  ): Promise<CacheResult> {
+    get: (known: KnownRequest) => Promise<R>,
+  ): Promise<R> {
     const revalidator = this.#revalidator;
     const { shared } = this.caches;
     // Limits all waits of a request for the shared cache together.
@@ -137,12 +192,27 @@ export class Engine {
     const states = () => revalidator.states(request);
     const onFetched: Miss['onFetched'] = (leases) => revalidator.fetched(request, leases);
     const following = { ...request, states, onFetched };
-    let result = await this.#get(key, following, signal);
+    let result = await get(following);
+    if (result === null) return result;
     // It was a render of older bytes that had begun before.
-    if (!isUpToDate(result.image, states(), this.#environment.now()))
-      result = await this.#get(key, following, signal);
+    if (!isUpToDate(result.image, states(), this.#environment.now())) result = await get(following);
+    if (result === null) return result;
     if (result.tier !== 'miss') revalidator.refresh(request);
     return { ...result, freshness: revalidator.report(request, result.image) };
+  }
+
+  /** The image of a cache. */
+  async #find(
+    key: string,
+    request: KnownRequest,
+    signal: AbortSignal,
+  ): Promise<CacheResult | null> {
+    const { caches } = this;
+    return (
+      caches.readMemory(key, request) ??
+      (await caches.readDisk(key, request)) ??
+      (await caches.readShared(key, request, signal))
+    );
   }
 
   async #get(key: string, request: KnownRequest, signal: AbortSignal): Promise<CacheResult> {
@@ -234,6 +304,7 @@ export class Engine {
   }
 
   async close(): Promise<void> {
+    this.#closing.abort(new Cancelled());
     this.#revalidator.close();
     await Promise.all([this.#producer.close(), this.caches.close()]);
   }

@@ -25,6 +25,8 @@ export interface ImageRequest {
   readonly freshness?: ImageFreshness | null;
   /** Background work has lower priority than live requests, until a live request waits for it. */
   readonly background: boolean;
+  /** Of the same inputs: what a live request gets while no cache has the image. */
+  readonly provisional?: { readonly key: string; readonly variant: Variant } | null;
   /** Set by the engine. */
   readonly sharedWait?: SharedWait;
   readonly stages?: StageObserver;

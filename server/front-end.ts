@@ -166,6 +166,7 @@ class FrontEnd {
       loadersOf: (latest) => loaders.of(latest),
       refusesUnknown: settings.unknownParameters === 'refuse',
       autoFormats: settings.autoFormats,
+      autoFirst: settings.autoFirst,
       cacheTagHeaders: settings.cacheTagHeaders,
       now: Date.now,
     });

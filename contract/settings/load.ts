@@ -116,6 +116,14 @@ export function loadSettings(
       'SERVICE_PURGE_HOOK_URL requires SERVICE_HOOK_SECRET, by which the receiver recognises the requests',
     );
   }
+  const { autoFirst, autoFormats } = settings;
+  if (autoFirst !== null && !autoFormats.includes(autoFirst)) {
+    errors.push(`SERVICE_AUTO_FIRST must be one of SERVICE_AUTO_FORMATS: ${autoFormats.join()}`);
+  }
+  const { memoryCacheBytes, diskCacheBytes } = settings;
+  if (autoFirst !== null && memoryCacheBytes === 0 && diskCacheBytes === 0) {
+    errors.push('SERVICE_AUTO_FIRST requires a cache, in which the next request finds the image');
+  }
   const addresses = listeners
     .filter((key) => !invalid.has(key) && !invalid.has(hostSettings[key]))
     .map((key) => ({

@@ -424,6 +424,14 @@ export const settingsTable = {
     meaning:
       'Formats that `auto` chooses from for clients that name them, the best one first; the same for the service and its worker.',
   }),
+  autoFirst: text<NegotiableFormat | null>('SERVICE_AUTO_FIRST', {
+    accepts: `one of ${negotiableFormats.join(', ')}`,
+    parse: (text) => negotiableFormats.find((format) => format === text),
+    default: null,
+    defaultInWords: '(none)',
+    meaning:
+      'A format of `SERVICE_AUTO_FORMATS` that `auto` sends until the better one that the client accepts has been rendered, after the response.',
+  }),
   heic: onOff(
     'SERVICE_HEIC',
     'Whether sources may be HEIC and HEIF; `off` refuses them. Patents cover their codec, HEVC.',

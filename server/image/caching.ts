@@ -6,8 +6,8 @@ import type { Headers } from '../http/request.ts';
 /** For unsigned URLs: another image has another URL. */
 const immutable = 'public, max-age=31536000, immutable';
 const maxAgeSeconds = 31_536_000;
-/** For a stale image: another one may be there soon. */
-const staleSeconds = 5;
+/** For an image that another one may replace soon: a stale one, and a provisional one. */
+const soonSeconds = 5;
 
 /** What decides how long caches may keep a response. */
 export interface Lifetime {
@@ -33,21 +33,23 @@ export function isConstant({ expires, report }: Lifetime): boolean {
 /**
  * The headers that say how long browsers and CDNs may keep an image.
  *
- * @param tier where the image came from
+ * @param result where the image came from, and whether it is provisional
  * @param now Unix ms
  */
 export function cachingHeaders(
   { expires, freshness, report }: Lifetime,
-  tier: CacheResult['tier'],
+  { tier, isProvisional = false }: Pick<CacheResult, 'tier' | 'isProvisional'>,
   now: number,
 ): Headers {
   if (expires === null) return [['cache-control', 'private, no-store']];
   const { sourceAge = null, browserAge = null } = freshness ?? {};
   const isStale = report !== undefined && report.freshUntil <= now;
   const untilExpiry = Math.min(wholeSeconds(expires - now), maxAgeSeconds);
-  const bound = isStale ? Math.min(untilExpiry, staleSeconds) : untilExpiry;
-  const isImmutable = browserAge === null && expires === Number.POSITIVE_INFINITY;
-  const browserSeconds = browserAge === null ? untilExpiry : Math.min(browserAge, bound);
+  const soon = Math.min(untilExpiry, soonSeconds);
+  const bound = isStale || isProvisional ? soon : untilExpiry;
+  const isConstant = browserAge === null && !isProvisional;
+  const isImmutable = isConstant && expires === Number.POSITIVE_INFINITY;
+  const browserSeconds = isConstant ? untilExpiry : Math.min(browserAge ?? bound, bound);
   const control = isImmutable ? immutable : `public, max-age=${browserSeconds}`;
   if (sourceAge === null && browserAge === null) return [['cache-control', control]];
 

@@ -6,6 +6,7 @@ import type { Inputs } from '../../pool/inputs.ts';
 import { imageInputs, imageTags } from '../../pool/inputs.ts';
 import type { LoaderOf } from '../../pool/source/source-loader.ts';
 import { runStage } from '../../pool/stages.ts';
+import type { Variant } from '../../pool/variant.ts';
 import type { Project } from '../../store/projects.ts';
 import type { Headers, HttpRequest, HttpResponse } from '../http/request.ts';
 import type { ProjectCache } from '../project-cache.ts';
@@ -24,7 +25,7 @@ import { resolveLayers, withoutFailed } from './layers.ts';
 import { type Negotiate, type Negotiated, negotiation } from './negotiate.ts';
 import { readOptions } from './options.ts';
 import { withPreset } from './preset.ts';
-import { resolveVariant } from './resolve-variant.ts';
+import { provisionalVariant, resolveVariant } from './resolve-variant.ts';
 import {
   backgroundResponse,
   type Conditions,
@@ -54,6 +55,8 @@ export interface DeliveryEnvironment {
   readonly refusesUnknown: boolean;
   /** Of `auto`, the best one first. */
   readonly autoFormats: readonly NegotiableFormat[];
+  /** Sent until the best one has been rendered; null for none. */
+  readonly autoFirst: NegotiableFormat | null;
   /** The names of the headers with the tags of an image, in lower case. */
   readonly cacheTagHeaders: readonly string[];
   /** Unix ms. */
@@ -69,7 +72,8 @@ interface RequestHeaders {
 }
 
 /** A request whose project, source and signature are valid. */
-interface CheckedRequest extends Omit<ImageRequest, 'inputs' | 'purges' | 'freshness'> {
+interface CheckedRequest
+  extends Omit<ImageRequest, 'inputs' | 'purges' | 'freshness' | 'provisional'> {
   readonly source: URL;
   /** Of the source; null for none. */
   readonly version: string | null;
@@ -244,23 +248,37 @@ export class Delivery {
 
   /** The image from the caches or a render, of bytes that were fetched after all purges known at the end. */
   async #get({ signal, latest, ...request }: CheckedRequest): Promise<CacheResult> {
-    const { engine, projects } = this.#environment;
-    const { project, variant } = request;
+    const { engine, projects, autoFirst } = this.#environment;
+    const { project, variant, background } = request;
     const inputs = inputsOf(request);
     const tags = imageTags(project, inputs);
-    const key = variantKey(project, inputs[0], variant);
+    const keyOf = (variant: Variant) => variantKey(project, inputs[0], variant);
+    const key = keyOf(variant);
+    const first = background ? null : provisionalVariant(variant, autoFirst);
+    const provisional = first && { key: keyOf(first), variant: first };
     for (let attempt = 1; attempt <= maxPurgedRenders; attempt += 1) {
       const purges = imagePurges(tags, latest);
       const freshness = imageFreshness(latest(), inputs);
-      const result = await engine.get(key, { ...request, inputs, purges, freshness }, signal);
+      const wanted = { ...request, inputs, purges, freshness, provisional };
+      const result = await engine.get(key, wanted, signal);
       // Whether it was purged or deleted meanwhile is known when the project is confirmed.
       if ((await projects.find(project)) === null) throw projectNotFound(project);
-      if (purges.isCurrent()) return result;
+      if (!purges.isCurrent()) continue;
+      if (result.isProvisional) this.#renderLater(key, wanted);
+      return result;
     }
     throw new ServiceError(
       'overloaded',
       'The image was purged several times while it was rendered.',
     );
+  }
+
+  /** Renders the image in whose place the client gets a provisional one. */
+  #renderLater(key: string, request: ImageRequest & Pick<CheckedRequest, 'stages'>): void {
+    const stages = request.stages.later();
+    const rendered = this.#environment.engine.renderLater(key, { ...request, stages });
+    // A later request tries again.
+    rendered.catch((error) => stages.failed(error));
   }
 
   /**
@@ -279,7 +297,7 @@ export class Delivery {
     // Another font may have the characters soon.
     const isStored = complete && image.warnings?.includes('text_missing_glyphs') !== true;
     const lifetime = { expires, freshness, report: result.freshness };
-    const caching = isStored ? cachingHeaders(lifetime, result.tier, now) : notStored;
+    const caching = isStored ? cachingHeaders(lifetime, result, now) : notStored;
     const headers = imageHeaders(image, result, caching, download, tags, warnings);
     if (sourceError !== null) {
       return send(request, {
@@ -290,7 +308,7 @@ export class Delivery {
     }
     if (expires === null) return send(request, backgroundResponse(headers));
     const bytes = send(request, imageResponse(image, headers, conditions));
-    if (entry === null || !isStored) return bytes;
+    if (entry === null || !isStored || result.isProvisional) return bytes;
     // Not spread and extended, which with Node 20 gives an object a hidden class of its own, 230 bytes.
     const report = result.freshness;
     const cached = { download, tags, warnings, lifetime: { expires, freshness, report } };
@@ -343,6 +361,6 @@ function currentHeaders(
   now: number,
 ): Headers {
   const { download, tags, warnings, lifetime } = response;
-  const caching = cachingHeaders(lifetime, 'memory', now);
+  const caching = cachingHeaders(lifetime, fromMemory, now);
   return imageHeaders(image, fromMemory, caching, download, tags, warnings);
 }

@@ -1,3 +1,4 @@
+import type { NegotiableFormat } from '../../contract/auto-formats.ts';
 import {
   type Edges,
   type Modulation,
@@ -46,6 +47,20 @@ export function resolveVariant(
     keepProfile: icc === 'keep' && stripMetadata,
     gainMap: hdr === 'keep',
   };
+}
+
+/**
+ * What a client gets until the image of `auto` has been rendered: that of clients that accept the formats from
+ * `first` on. Null if the client does not accept that format, or prefers it.
+ */
+export function provisionalVariant(
+  variant: Variant,
+  first: NegotiableFormat | null,
+): Variant | null {
+  const { negotiated, placeholder, formats } = variant;
+  const from = first === null ? -1 : formats.indexOf(first);
+  if (!negotiated || placeholder !== null || from <= 0) return null;
+  return { ...variant, formats: formats.slice(from) };
 }
 
 /**

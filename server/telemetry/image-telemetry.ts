@@ -135,6 +135,18 @@ export class ObservedRequest implements StageObserver {
     if (this.#request.trace !== null) this.#request.trace.project = this.#project;
   }
 
+  /** Observer of work for the request that goes on after its response, and counts as background work. */
+  later(): ObservedRequest {
+    const { id, route, signal } = this.#request;
+    const request: ImageRequest = { id, route, signal, trace: null, tier: 'none' };
+    const later = new ObservedRequest(this.#telemetry, request);
+    later.#project = this.#project;
+    later.#host = this.#host;
+    later.#counts = this.#counts;
+    later.isBackground = true;
+    return later;
+  }
+
   delivered(tier: Tier): void {
     this.#request.tier = tier;
     this.#count(tier);

@@ -2,6 +2,7 @@ import sharp from 'sharp';
 import t from 'tap';
 import { ssim, toReference } from '../../bench/encoders/ssim.ts';
 import { redAndBlueError, redOnBlue } from '../pool/rendering/red-on-blue.ts';
+import { until } from '../until.ts';
 import { startFrontEnd } from './front-end.ts';
 import { picture } from './origin.ts';
 
@@ -28,6 +29,83 @@ t.test('formats of `auto` that the operator has chosen', async (t) => {
     t.equal(headers.get('content-type'), type, `${path}: ${accept}`);
     t.equal(headers.get('x-cache'), cache, `${path}: ${accept}`);
     t.match(headers.get('vary'), /^Accept,/);
+  }
+});
+
+t.test('auto sends the quick format until the best one has been rendered', async (t) => {
+  const rootKey = 'sk_root-key-of-the-formats';
+  const settings = { SERVICE_AUTO_FIRST: 'webp', SERVICE_ROOT_API_KEY: rootKey };
+  // An image of the memory cache, and one that only the disk keeps.
+  for (const more of [
+    {},
+    { SERVICE_MEMORY_CACHE_BYTES: '0', SERVICE_DISK_CACHE_BYTES: '1000000000' },
+  ]) {
+    const { url, origin, image, project, log } = await startFrontEnd(t, { ...settings, ...more });
+    const cached = 'SERVICE_DISK_CACHE_BYTES' in more ? 'disk' : 'memory';
+    origin.serve('/a.jpg', await picture(600, 400));
+    const get = async (query: string, accept = 'image/avif,image/webp,*/*', init = {}) => {
+      const { status, headers, body } = await fetch(url + image('/a.jpg', query), {
+        headers: { accept, ...init },
+      });
+      await body?.cancel();
+      const read = (name: string) => headers.get(name);
+      const [type, cache, control] = [read('content-type'), read('x-cache'), read('cache-control')];
+      return { status, type, cache, control, etag: read('etag') ?? '', vary: read('vary') };
+    };
+    const best = async (query: string) => {
+      const found = await until('the best format', async () => {
+        const found = await get(query);
+        return found.type === 'image/avif' && found;
+      });
+      t.match(found, { cache: cached, control: 'public, max-age=31536000, immutable' });
+      return found;
+    };
+
+    const first = await Promise.all([get('w=300'), get('w=300'), get('w=300')]);
+    for (const one of first) {
+      t.match(one, { status: 200, type: 'image/webp', control: 'public, max-age=5' });
+      t.match(one.vary, /^Accept,/);
+    }
+    await best('w=300');
+    t.equal(origin.requests.get('/a.jpg'), 1, 'one fetch for both');
+    t.match(await get('w=300', 'image/webp'), {
+      type: 'image/webp',
+      cache: cached,
+      etag: first[0].etag,
+      control: 'public, max-age=31536000, immutable',
+    });
+
+    const { etag } = await get('w=200');
+    const again = await get('w=200', undefined, { 'if-none-match': etag });
+    t.ok(
+      again.status === 304 || again.type === 'image/avif',
+      'the browser has it, or gets the best',
+    );
+    await best('w=200');
+
+    // Who names a format, or accepts only the best one, waits for it.
+    t.match(await get('w=100&fmt=avif'), { type: 'image/avif', cache: 'miss' });
+    t.match(await get('w=100', 'image/avif'), { type: 'image/avif', cache: 'miss' });
+    t.match(await get('w=100', '*/*'), { type: 'image/jpeg', cache: 'miss' });
+    t.match(await get('w=100&fmt=json'), { type: 'application/json', cache: 'miss' });
+
+    const purge = `${url}/api/sdk/v1/projects/${project}/purge`;
+    const headers = { authorization: `Bearer ${rootKey}`, 'content-type': 'application/json' };
+    const body = JSON.stringify({ all: true });
+    t.equal((await fetch(purge, { method: 'POST', headers, body })).status, 202);
+    await until('the purge', async () => {
+      const { type, control } = await get('w=300');
+      return type === 'image/webp' && control === 'public, max-age=5';
+    });
+    t.match(await best('w=300'), { status: 200 });
+    await until('the usage of the renders after responses', async () => {
+      const response = await fetch(`${url}/api/sdk/v1/projects/${project}/usage`, { headers });
+      const { usage } = (await response.json()) as {
+        usage: { days: { background: { renders: number } }[] };
+      };
+      return usage.days.at(-1)?.background.renders === 3;
+    });
+    t.same(log, []);
   }
 });
 

@@ -287,6 +287,7 @@ t.test('settings accept valid values and refuse others', async (t) => {
       'dns.example 192.0.2.1:0 192.0.2.1:70000 2001:db8::1:x [::1 ,',
     ],
     SERVICE_AUTO_FORMATS: ['webp avif,webp jxl,avif,webp', 'png jpeg avif,avif , webp,'],
+    SERVICE_AUTO_FIRST: ['webp avif', 'jpeg none avif,webp WEBP'],
     SERVICE_CACHE_TAG_HEADERS: [
       'none Cache-Tag surrogate-KEY,xkey Cache-Tag,,CDN-Tag',
       `, ETag etag Cache-Tag,ETag Cache-Tag,none X:Tag Tägtag x_key ${'x'.repeat(61)}-tag ${ownHeaders}`,
@@ -302,6 +303,16 @@ t.test('settings accept valid values and refuse others', async (t) => {
   for (const one of [...padded, { SERVICE_PRIVATE_SOURCES: 'x y' }]) {
     t.equal(errorsOf(one).length, 1, 'a value with a space');
   }
+});
+
+t.test('the first format of auto is one of its formats, and needs a cache', async (t) => {
+  const first = (others: Record<string, string>) =>
+    errorsOf({ SERVICE_AUTO_FIRST: 'jxl', ...others });
+  t.match(first({}), [/^SERVICE_AUTO_FIRST must be one of SERVICE_AUTO_FORMATS: avif,webp$/]);
+  const formats = { SERVICE_AUTO_FORMATS: 'avif,jxl' };
+  t.same(first(formats), []);
+  const none = { SERVICE_MEMORY_CACHE_BYTES: '0', SERVICE_DISK_CACHE_BYTES: '0' };
+  t.match(first({ ...formats, ...none }), [/^SERVICE_AUTO_FIRST requires a cache/]);
 });
 
 t.test('defaults depend on the cores and other settings', async (t) => {

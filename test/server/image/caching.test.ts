@@ -3,11 +3,15 @@ import { cachingHeaders, type Lifetime } from '../../../server/image/caching.ts'
 
 const now = 1_000_000;
 const forever = Number.POSITIVE_INFINITY;
-const headersOf = (lifetime: Partial<Lifetime>, tier: 'memory' | 'miss' = 'memory') =>
+const headersOf = (
+  lifetime: Partial<Lifetime>,
+  tier: 'memory' | 'miss' = 'memory',
+  isProvisional = false,
+) =>
   Object.fromEntries(
     cachingHeaders(
       { expires: forever, freshness: undefined, report: undefined, ...lifetime },
-      tier,
+      { tier, isProvisional },
       now,
     ),
   );
@@ -52,6 +56,26 @@ t.test('browsers keep an image for the browser age, CDNs until it is stale', asy
     'cache-control': 'public, max-age=31536000, immutable',
     'cdn-cache-control': 'public, max-age=200',
     'cache-status': 'ImageDelivery; fwd=miss; ttl=200',
+  });
+});
+
+t.test('a provisional image is kept for some seconds, at most until its URL expires', async (t) => {
+  const provisional = (lifetime: Partial<Lifetime>) => headersOf(lifetime, 'miss', true);
+  t.same(provisional({}), { 'cache-control': 'public, max-age=5' });
+  t.same(provisional({ expires: now + 3_000 }), { 'cache-control': 'public, max-age=3' });
+  t.same(provisional({ expires: null }), { 'cache-control': 'private, no-store' });
+  const freshness = { sourceAge: 300, browserAge: 60 };
+  t.match(provisional({ freshness, report: inSeconds(200) }), {
+    'cache-control': 'public, max-age=5',
+    'cdn-cache-control': 'public, max-age=5',
+    'surrogate-control': 'max-age=5',
+  });
+  const impatient = { sourceAge: null, browserAge: 2 };
+  t.match(provisional({ freshness: impatient }), { 'cache-control': 'public, max-age=2' });
+  const onlySource = { sourceAge: 300, browserAge: null };
+  t.match(provisional({ freshness: onlySource, report: inSeconds(2) }), {
+    'cache-control': 'public, max-age=5',
+    'cdn-cache-control': 'public, max-age=2',
   });
 });
 

@@ -2,7 +2,7 @@ import t from 'tap';
 import { plainVariant, type Variant } from '../../../pool/variant.ts';
 import type { Hints } from '../../../server/image/negotiate.ts';
 import type { Options } from '../../../server/image/options.ts';
-import { resolveVariant } from '../../../server/image/resolve-variant.ts';
+import { provisionalVariant, resolveVariant } from '../../../server/image/resolve-variant.ts';
 import { project } from '../../project.ts';
 
 const noHints: Hints = { dpr: null, width: null, viewport: null };
@@ -26,6 +26,26 @@ t.test("without options the variant has the project's defaults", async (t) => {
     maxWidth: 900,
     quality: 71,
   });
+});
+
+t.test('the provisional image of auto is that of a client with fewer formats', async (t) => {
+  const auto = variant({ accepted: ['avif', 'jxl', 'webp'] });
+  t.same(provisionalVariant(auto, 'webp'), variant({ accepted: ['webp'] }));
+  t.same(provisionalVariant(auto, 'jxl'), variant({ accepted: ['jxl', 'webp'] }));
+  t.equal(provisionalVariant(auto, null), null, 'without the setting');
+  t.equal(provisionalVariant(auto, 'avif'), null, 'the best format itself');
+  for (const [accepted, options] of [
+    [['avif'], {}],
+    [['webp'], {}],
+    [[], {}],
+    [['webp', 'avif'], {}],
+    [['avif', 'webp'], { fmt: 'avif' }],
+    [['avif', 'webp'], { fmt: 'json' }],
+    [['avif', 'webp'], { fmt: 'lqip' }],
+  ] as const) {
+    const { fmt = 'auto' } = options as { fmt?: string };
+    t.equal(provisionalVariant(variant({ accepted, options }), 'webp'), null, `${accepted} ${fmt}`);
+  }
 });
 
 t.test('the query takes precedence over hints, and hints over the project', async (t) => {

@@ -21,7 +21,7 @@ const image: Image = {
   fetchedAt: [1],
 };
 const unsigned = { expires: Number.POSITIVE_INFINITY, freshness: undefined, report: undefined };
-const forever = cachingHeaders(unsigned, 'miss', 0);
+const forever = cachingHeaders(unsigned, { tier: 'miss' }, 0);
 const timings = { fetch: 12.345, transform: 7 };
 const headers = imageHeaders(image, { tier: 'miss', timings }, forever);
 
