@@ -2,6 +2,7 @@ import t from 'tap';
 import { openStore } from '../../store/open.ts';
 import { shortFolder } from '../store/embedded/stores.ts';
 import { until } from '../until.ts';
+import { startAdmin } from './admin.ts';
 import { picture, startTestOrigin } from './origin.ts';
 import { json, startService } from './service.ts';
 import { startWorker } from './worker/worker.ts';
@@ -9,9 +10,9 @@ import { startWorker } from './worker/worker.ts';
 t.test('the admin command works beside a running service', async (t) => {
   const environment = { SERVICE_BASE_URL: 'https://cdn.example/assets/' };
   const service = await startService(t, { environment });
-  const admin = (...args: string[]) => service.admin(...args);
+  const admin = startAdmin(t, service);
   const create = (...args: string[]) =>
-    admin('projects', 'create', '--name', 'Shop \u001b[31mred', ...args);
+    service.admin('projects', 'create', '--name', 'Shop \u001b[31mred', ...args);
   const id = await create('--origin', 'https://a.example/', '--allow', '*.b.example');
   t.match(id, /^prj_[0-9a-z]{16}$/);
 
@@ -101,7 +102,8 @@ t.test('the admin command works beside a running service', async (t) => {
 
   t.test('a changed signed URL is refused', async (t) => {
     const sign = (...options: string[]) => admin('projects', 'sign', id, ...options);
-    await t.rejects(sign('--ttl', '59'), { code: 1 });
+    const usage = { code: 1, stderr: /^error: option '--ttl <seconds>' argument '59' is invalid/ };
+    await t.rejects(service.admin('projects', 'sign', id, '--ttl', '59'), usage);
     const secret = await sign('--ttl', '600');
     t.ok(secret.length >= 32);
     const url = `${service.url}/img/https://a.example/none.jpg?project=${id}&w=5`;
@@ -193,7 +195,7 @@ t.test('the admin command prewarms, and deletes', async (t) => {
   const origin = await startTestOrigin(t);
   origin.serve('/a.jpg', await picture(40, 30));
   const service = await startService(t);
-  const admin = (...args: string[]) => service.admin(...args);
+  const admin = startAdmin(t, service);
   const create = () => admin('projects', 'create', '--name', 'Shop', '--origin', origin.url);
   const [id, other] = [await create(), await create()];
   const prewarm = (path: string, ...options: string[]) =>
@@ -233,6 +235,9 @@ t.test('the admin command prewarms, and deletes', async (t) => {
   t.match(JSON.parse(await admin('projects', 'list', '--json')), [{ id: other }]);
   t.match(await service.end('SIGTERM'), 0);
   if (service.environment['SERVICE_MONGODB_URL'] === undefined) {
-    await t.rejects(admin('prewarm', other, origin.url), { code: 1, stderr: /No service runs/ });
+    await t.rejects(service.admin('prewarm', other, origin.url), {
+      code: 1,
+      stderr: /No service runs/,
+    });
   }
 });

@@ -4,6 +4,7 @@ import { MongoClient } from 'mongodb';
 import t, { type Test } from 'tap';
 import { startEmbeddedStore } from '../../../store/embedded/server.ts';
 import * as supported from '../../../store/embedded/supported.ts';
+import { startAdmin } from '../../service/admin.ts';
 import { picture, startTestOrigin } from '../../service/origin.ts';
 import { json, startService } from '../../service/service.ts';
 import { startWorker } from '../../service/worker/worker.ts';
@@ -57,8 +58,9 @@ t.test('the store supports all that clients send, and nothing else', async (t) =
   const image = `/img/${encodeURIComponent(`${origin.url}/a.jpg`)}?project=${project.id}&w=20`;
   t.equal((await fetch(service.url + image)).status, 200);
 
-  const [keyId = ''] = (await service.admin('keys', 'create', '--name', 'one')).split(/\s+/);
-  const org = (await service.admin('orgs', 'create', 'Other')).trim();
+  const admin = startAdmin(t, service);
+  const [keyId = ''] = (await admin('keys', 'create', '--name', 'one')).split(/\s+/);
+  const org = (await admin('orgs', 'create', 'Other')).trim();
   for (const command of [
     ['keys', 'list'],
     ['keys', 'revoke', keyId],
@@ -69,7 +71,7 @@ t.test('the store supports all that clients send, and nothing else', async (t) =
     ['projects', 'list'],
     ['projects', 'create', '--name', 'Two', '--origin', origin.url],
   ]) {
-    await service.admin(...command);
+    await admin(...command);
   }
 
   const worker = await startWorker(t, service, { SERVICE_LOG_LEVEL: 'debug' });

@@ -1,0 +1,35 @@
+import { ServiceError } from '../../contract/errors.ts';
+import { newCommand } from '../../contract/new-command.ts';
+import { addKeyCommands } from './key-commands.ts';
+import { addOrganisationCommands } from './organisation-commands.ts';
+import { addPresetCommands } from './preset-commands.ts';
+import { addPrewarmCommand } from './prewarm-command.ts';
+import { addProjectCommands } from './project-commands.ts';
+import { addPurgeCommand } from './purge-command.ts';
+import { addStoreCommands } from './store-commands.ts';
+import { AdminError } from './terminal.ts';
+
+/**
+ * Runs the admin command, and reports an expected error by a line and the exit code.
+ *
+ * @param argv as of a process: the program, its script, and the arguments
+ */
+export async function runAdmin(argv: readonly string[]): Promise<void> {
+  const program = newCommand('admin').description(
+    'Manages keys, organisations, projects and their presets in the store that the settings name.',
+  );
+  addKeyCommands(program);
+  addOrganisationCommands(program);
+  addProjectCommands(program);
+  addPresetCommands(program);
+  addPrewarmCommand(program);
+  addPurgeCommand(program);
+  addStoreCommands(program);
+  try {
+    await program.parseAsync(argv);
+  } catch (error) {
+    if (!(error instanceof AdminError || error instanceof ServiceError)) throw error;
+    process.stderr.write(`${error.message}\n`);
+    process.exitCode = 1;
+  }
+}
