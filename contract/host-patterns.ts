@@ -38,14 +38,18 @@ function name(international: boolean): string {
 /** Host texts of allowlists: a name, also with a wildcard, or an IP address. */
 export const hostTextSource = `^(?:(?:\\*\\.)?${name(true)}|${ipv4}|${ipv6()})$`;
 
-const port =
-  '(?:0*(?:[0-9]{1,4}|[1-5][0-9]{4}|6[0-4][0-9]{3}|65[0-4][0-9]{2}|655[0-2][0-9]|6553[0-5]))';
+const longPort = '[1-5][0-9]{4}|6[0-4][0-9]{3}|65[0-4][0-9]{2}|655[0-2][0-9]|6553[0-5]';
+/** Of a URL, which may have zeros in front. */
+const port = `(?:0*(?:[0-9]{1,4}|${longPort}))`;
 
 /** A host, with its port if it is not that of the scheme. */
-export const authoritySource = `^(?:${name(true)}|${ipv4}|${ipv6()})(?::${port})?$`;
+export const authoritySource = `^(?:${name(true)}|${ipv4}|${ipv6()})(?::(?:[1-9][0-9]{0,3}|${longPort}))?$`;
 
 /** With the format `uri`: an absolute http or https URL (RFC 3986) without userinfo. The format checks IPv6 addresses. */
 export const httpUrlSource = `^[Hh][Tt][Tt][Pp][Ss]?://(?:${name(false)}|${ipv4}|\\[[0-9A-Fa-f:.]+\\])(?::${port})?(?:[/?#]|$)`;
+
+/** An http or https URL whose host has more than 253 characters (RFC 1035), a dot at its end not counted. */
+export const longHostSource = '^[^/]*//[^/?#:]{253,254}[^/?#:.]';
 
 /** An http or https URL without userinfo and query, as a value of a query; its colon and slashes may be encoded. */
 export const endpointSource = `[Hh][Tt][Tt][Pp][Ss]?(?::|%3[Aa])(?:/|%2[Ff]){2}(?:${name(false)}|${ipv4})(?:(?::|%3[Aa])${port})?(?:(?:/|%2[Ff])[A-Za-z0-9._~/-]*)?`;

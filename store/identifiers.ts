@@ -21,6 +21,7 @@ export const newPrewarmId = (): string => `pre_${random36(16)}`;
 export const prewarmIdPattern = /^pre_[0-9a-z]{16}$/;
 /** `key_` and 16 base-36 characters: identifies an API key without disclosing it. */
 export const newKeyId = (): string => `key_${random36(16)}`;
+export const keyIdPattern = /^key_[0-9a-z]{16}$/;
 /** `sk_` and 43 base64url characters: 256 random bits. */
 export const newApiKey = (): string => `sk_${randomBytes(32).toString('base64url')}`;
 /** 256 random bits, base64url: the secret that signs a project's URLs. */

@@ -1,5 +1,6 @@
 import { ServiceError } from '../../contract/errors.ts';
-import { canonicalHostPattern } from '../../contract/hosts.ts';
+import { hostTextSource } from '../../contract/host-patterns.ts';
+import { canonicalHost, canonicalHostPattern } from '../../contract/hosts.ts';
 import type { AddressGuard } from '../../pool/source/guard.ts';
 import { maxSourceLength, readSource } from '../image/source-url.ts';
 
@@ -7,14 +8,24 @@ import { maxSourceLength, readSource } from '../image/source-url.ts';
 export const bareHostRule = 'must be a bare host name, without scheme, port or path';
 export const maxUrlLength = maxSourceLength;
 export const urlRule =
-  'must be an absolute http or https URL without userinfo, with a host of at most 1024 and in all of at most 8192 characters';
+  'must be an absolute http or https URL without userinfo, with a host of at most 253 and in all of at most 8192 characters';
+
+/** Of a host in a request: 253 and a wildcard. */
+export const maxHostLength = 255;
+const hostText = new RegExp(hostTextSource);
+
+/** A host in the canonical form of allowlists; null when it breaks `bareHostRule`. */
+export function readHostPattern(text: string): string | null {
+  // The pattern admits names in other alphabets that cannot be converted, and not forms of addresses such as 0x7f.1.
+  return text.length <= maxHostLength && hostText.test(text) ? canonicalHostPattern(text) : null;
+}
 
 /** A host in the canonical form of allowlists, or the rule that it breaks. */
 export function readAllowedHost(
   text: string,
   guard: AddressGuard,
 ): { readonly host: string } | { readonly error: string } {
-  const host = canonicalHostPattern(text);
+  const host = readHostPattern(text);
   if (host === null) return { error: bareHostRule };
   if (!guard.allowsHost(host.replace(/^\*\./, ''))) {
     return { error: 'must be a public host name, or one that SERVICE_PRIVATE_SOURCES names' };
@@ -25,7 +36,8 @@ export function readAllowedHost(
 /** A URL without its fragment; null when it breaks `urlRule`. */
 export function readUrl(text: string): URL | null {
   try {
-    return readSource(text);
+    const url = readSource(text);
+    return canonicalHost(url.hostname) === null ? null : url;
   } catch (error) {
     if (error instanceof ServiceError) return null;
     throw error;

@@ -70,7 +70,13 @@ const requestBody = ({ name, example, isOptional = false }: Input<unknown>) => (
 });
 
 /** The parameters of the path and of the query. */
-function parametersOf({ path, parameters = {}, query = {}, isPaged = false }: Operation): object[] {
+function parametersOf({
+  path,
+  parameters = {},
+  query = {},
+  isPaged = false,
+  cursor = pageParameters.cursor.schema,
+}: Operation): object[] {
   const known: Readonly<Record<string, PathParameter>> = {
     projectId: projectIdParameter,
     ...parameters,
@@ -78,7 +84,8 @@ function parametersOf({ path, parameters = {}, query = {}, isPaged = false }: Op
   const inPath = [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => {
     return { name, in: 'path', required: true, ...known[name] };
   });
-  const inQuery = Object.entries({ ...query, ...(isPaged && pageParameters) });
+  const pages = { ...pageParameters, cursor: { ...pageParameters.cursor, schema: cursor } };
+  const inQuery = Object.entries({ ...query, ...(isPaged && pages) });
   return [...inPath, ...inQuery.map(([name, parameter]) => ({ name, in: 'query', ...parameter }))];
 }
 

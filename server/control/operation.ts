@@ -89,6 +89,8 @@ export interface Operation<Path extends string = string, Body = unknown, Answer 
   readonly query?: Readonly<Record<string, QueryParameter>>;
   /** The client may ask for pages of the list. */
   readonly isPaged?: boolean;
+  /** The schema of the cursors of pages; default: any text. */
+  readonly cursor?: object;
   /** Default: 200. */
   readonly status?: 201 | 202 | 204;
   /** Null for a response without a body: 204. */

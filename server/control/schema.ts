@@ -1,9 +1,9 @@
 import type { ExtendedJSONSchema, FromExtendedSchema } from 'json-schema-to-ts';
-import { hostTextSource, httpUrlSource } from '../../contract/host-patterns.ts';
+import { hostTextSource, httpUrlSource, longHostSource } from '../../contract/host-patterns.ts';
 import { canonicalHostPatternSource } from '../../contract/hosts.ts';
 import { projectIdPattern } from '../../store/identifiers.ts';
 import { projectFits, watermarkPositions } from '../../store/projects.ts';
-import { bareHostRule, maxUrlLength, urlRule } from './hosts-and-urls.ts';
+import { bareHostRule, maxHostLength, maxUrlLength, urlRule } from './hosts-and-urls.ts';
 
 /**
  * `x-rule` states the rule of an `anyOf` or a `pattern` in words. An `anyOf` is inside an `allOf`, because
@@ -108,6 +108,7 @@ export const position = { type: 'string', enum: watermarkPositions } as const;
 export const httpUrl = {
   ...uri,
   pattern: httpUrlSource,
+  not: { pattern: longHostSource },
   maxLength: maxUrlLength,
   'x-rule': urlRule,
 } as const;
@@ -120,7 +121,7 @@ export const hosts = {
 export const hostText = {
   type: 'string',
   pattern: hostTextSource,
-  maxLength: 255,
+  maxLength: maxHostLength,
   'x-rule': bareHostRule,
 } as const;
 export const callbackUrl = {

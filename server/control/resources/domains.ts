@@ -1,5 +1,4 @@
-import { canonicalHostPattern } from '../../../contract/hosts.ts';
-import { bareHostRule, readAllowedHost } from '../hosts-and-urls.ts';
+import { bareHostRule, readAllowedHost, readHostPattern } from '../hosts-and-urls.ts';
 import { one, operation, optional } from '../operation.ts';
 import { project, projectBody } from '../project-body.ts';
 import { singleParameter } from '../query.ts';
@@ -63,7 +62,7 @@ function readRemovedHost(query: string, body: BodyOf<typeof domainInput> | null)
   // A repeated name is rejected like one in the body, which parsers read differently.
   const named = singleParameter(new URLSearchParams(query), 'host', errors);
   rejectInvalid(errors);
-  const [removed, ...others] = [named ?? [], body?.host ?? []].flat().map(canonicalHostPattern);
+  const [removed, ...others] = [named ?? [], body?.host ?? []].flat().map(readHostPattern);
   if (removed === undefined) rejectInvalid(['host is required, in the query or in the body']);
   // The query takes precedence; the body must be valid nevertheless.
   if (removed == null || others.includes(null)) return rejectInvalid([`host ${bareHostRule}`]);

@@ -1,3 +1,4 @@
+import { keyIdPattern } from '../../../store/identifiers.ts';
 import type { ApiKey } from '../../../store/keys.ts';
 import { List } from '../list.ts';
 import { listOf, one, operation } from '../operation.ts';
@@ -10,7 +11,7 @@ const maxKeys = 100;
 
 const keyId = {
   type: 'string',
-  pattern: '^key_[0-9a-z]{16}$',
+  pattern: keyIdPattern.source,
   description: '`key_` and 16 base-36 characters.',
 } as const;
 
@@ -127,6 +128,9 @@ export const keyOperations = {
     scope: 'all-projects',
     result: listOf('keys', key),
     handle: async ({ path: { projectId, keyId } }, services) => {
+      if (!keyIdPattern.test(keyId)) {
+        rejectInvalid(['the id of the key must be key_ and 16 characters from 0 to 9 and a to z']);
+      }
       await findProject(services, projectId);
       await services.keys.revoke(keyId, projectId);
       return (await services.keys.ofProject(projectId)).map(bodyOf);

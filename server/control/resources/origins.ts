@@ -182,8 +182,10 @@ function readTarget(
   return { kind: 'headers', headers: read ?? {} };
 }
 
+const authority = new RegExp(authoritySource);
+
 function readHost(text: string): string {
-  const host = canonicalAuthority(text);
+  const host = authority.test(text) ? canonicalAuthority(text) : null;
   if (host === null) rejectInvalid([`host ${hostRule}`]);
   return host ?? '';
 }

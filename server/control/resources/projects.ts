@@ -3,7 +3,7 @@ import type { Project } from '../../../store/projects.ts';
 import { readAllowedHost, readUrl, urlRule } from '../hosts-and-urls.ts';
 import { listOf, one, operation } from '../operation.ts';
 import { project, projectBody } from '../project-body.ts';
-import { type BodyOf, hostText, httpUrl, named } from '../schema.ts';
+import { type BodyOf, hostText, httpUrl, named, projectIdParameter } from '../schema.ts';
 import { changed, findProject, type Services } from '../services.ts';
 import { rejectInvalid } from '../validation-messages.ts';
 import { deleteProject, readForce } from './project-deletion.ts';
@@ -63,6 +63,7 @@ export const projectOperations = {
     description:
       'The projects that the key can access: its project, or for an all-project key all projects of its organisation. Without `limit` and `cursor` all of them, by date of creation, in at most 16 MB, which are some 25,000 projects; with one of them a page, in the order of the ids.',
     isPaged: true,
+    cursor: projectIdParameter.schema,
     result: listOf('projects', project),
     handle: ({ key, page, signal }, services) => listProjects(services, key, page, signal),
   }),

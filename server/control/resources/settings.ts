@@ -40,7 +40,10 @@ const settingsInput = named(
         maxLength: maxUrlLength,
         allOf: [
           {
-            anyOf: [{ maxLength: 0 }, { format: 'uri', pattern: httpUrl.pattern }],
+            anyOf: [
+              { maxLength: 0 },
+              { format: 'uri', pattern: httpUrl.pattern, not: httpUrl.not },
+            ],
             'x-rule': 'must be empty or an absolute http or https URL',
           },
         ],

@@ -7,6 +7,7 @@ import { type Control, startControl } from './control.ts';
 import { keys } from './keys.ts';
 import { lists } from './lists.ts';
 import { operations } from './operations.ts';
+import { parameters } from './parameters.ts';
 import { paths } from './paths.ts';
 import { properties } from './properties.ts';
 import { secrets } from './secrets.ts';
@@ -23,6 +24,8 @@ const behaviours = {
   'invalid bodies get 400, and nothing is stored': bodies,
   'unread bodies do not affect later requests': unwantedBodies,
   'aborted uploads have no effect': brokenUploads,
+  'no parameter that its schema forbids is accepted': (t: Test, control: Control) =>
+    parameters(t, control, propertyRuns(160)),
   'any input gets a documented response, and accepted input is stored': (
     t: Test,
     control: Control,
