@@ -5,7 +5,7 @@ import type { Range, Rule } from './rule.ts';
 import type { Texts } from './write.ts';
 
 /** Plain decimal notation. */
-const decimal = /^-?\d{1,9}(?:\.\d{1,6})?$/;
+const decimal = /^-?\d{1,9}(?:\.\d{1,20})?$/;
 const hexColour = /^(?:[0-9a-f]{3,4}|[0-9a-f]{6}|[0-9a-f]{8})$/;
 /** A character that the service keeps in a file name: no dot, blank, control or bidirectional character. */
 const nameCharacter = /[^. \p{Cc}\p{Zl}\p{Zp}\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]/u;

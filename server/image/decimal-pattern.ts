@@ -1,5 +1,7 @@
-const zeros = '(?:\\.0{1,6})?';
-const fraction = '(?:\\.[0-9]{1,6})?';
+/** Of a text, which programs often write with all the decimals that their numbers have. */
+export const maxDecimals = 20;
+const zeros = `(?:\\.0{1,${maxDecimals}})?`;
+const fraction = `(?:\\.[0-9]{1,${maxDecimals}})?`;
 
 /** A range of numbers from 0, 1 or minus the maximum; the maximum is whole. */
 interface Range {

@@ -1,7 +1,7 @@
 import colourNames from 'color-name';
 import type { Colour } from '../../pool/variant.ts';
 import type { PresetValue } from '../../store/preset.ts';
-import { decimalPattern } from './decimal-pattern.ts';
+import { decimalPattern, maxDecimals } from './decimal-pattern.ts';
 
 /**
  * A JSON Schema (2020-12) in a form that client generators understand. As in OpenAPI 3.1, a validator
@@ -34,11 +34,14 @@ export interface ParameterType<T> {
 }
 
 /** Plain decimal notation: no exponent, hex, blanks or plus sign. */
-const decimal = /^-?\d{1,9}(?:\.\d{1,6})?$/;
+const decimal = new RegExp(`^-?\\d{1,9}(?:\\.\\d{1,${maxDecimals}})?$`);
 
-/** A JSON value as a text: a number in plain decimal notation, rounded to the decimals that a text may have. */
+/** A number as images have it: with at most six decimals, which plain decimal notation needs. */
+const rounded = (value: number): number => Number(value.toFixed(6));
+
+/** A JSON value as a text: a number in plain decimal notation. */
 export const textOf = (value: PresetValue): string =>
-  String(typeof value === 'number' ? Number(value.toFixed(6)) : value);
+  String(typeof value === 'number' ? rounded(value) : value);
 
 export function number(minimum: number, maximum: number): ParameterType<number> {
   return {
@@ -47,7 +50,7 @@ export function number(minimum: number, maximum: number): ParameterType<number> 
     parse(text) {
       const value = decimal.test(text) ? Number(text) : Number.NaN;
       // Adding 0 turns -0 into 0.
-      return value >= minimum && value <= maximum ? value + 0 : undefined;
+      return value >= minimum && value <= maximum ? rounded(value) + 0 : undefined;
     },
   };
 }
@@ -57,10 +60,7 @@ export function integer(minimum: number, maximum: number): ParameterType<number>
   return {
     accepts: `a whole number from ${minimum} to ${maximum}`,
     schema: { type: 'integer', minimum, maximum },
-    parse: (text) => {
-      const value = parse(text);
-      return Number.isInteger(value) ? value : undefined;
-    },
+    parse: (text) => (Number.isInteger(Number(text)) ? parse(text) : undefined),
   };
 }
 

@@ -150,13 +150,24 @@ t.test('any query yields valid options or a ServiceError', async () => {
   );
 });
 
+t.test('numbers may have the decimals of a program, and are rounded to six', async (t) => {
+  const read = (name: keyof typeof parameters, text: string) => parameters[name].parse(text);
+  t.equal(read('rotate', '93.11421546706777'), 93.114215);
+  t.same(read('fp', '0.12345678901234567,0.5'), read('fp', '0.123457,0.5'));
+  t.equal(read('blur', '0.29999999'), undefined, 'the range is that of the text');
+  t.equal(read('w', '800.00000001'), undefined, 'a whole number stays one');
+});
+
 t.test('the schema of a parameter accepts the same texts as its parser', async (t) => {
   const number = fc.tuple(fc.integer({ min: -400, max: 20_000 }), fc.integer({ min: 0, max: 99 }));
   const decimal = number.map(([whole, part]) => (part < 50 ? `${whole}` : `${whole / 100}`));
   const small = fc.integer({ min: -50, max: 400 }).map((value) => String(value / 100));
+  const long = fc.double({ min: -400, max: 400, noNaN: true }).map((value) => value.toFixed(14));
   const texts = fc.oneof(
     decimal,
     small,
+    long,
+    fc.tuple(long, long).map((both) => both.join('_')),
     fc.array(fc.oneof(decimal, small), { minLength: 3, maxLength: 5 }).map((all) => all.join('_')),
     fc.array(fc.nat(9), { minLength: 4, maxLength: 4 }).map(String),
     fc.string({ unit: fc.constantFrom(...'0123456789abcdef'), maxLength: 9 }),
