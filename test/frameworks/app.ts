@@ -1,7 +1,7 @@
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { cp, mkdir, readFile, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { cp, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { rootPath } from '../root.ts';
 import { freePort } from '../service/service.ts';
@@ -74,6 +74,19 @@ export class App {
     await cp(join(examples, name), folder, { recursive: true, filter });
     await install(folder, [tarball]);
     return new App(folder);
+  }
+
+  /** Writes files of the app by their paths; null removes a file or folder. */
+  async write(files: Readonly<Record<string, string | null>>): Promise<void> {
+    for (const [name, text] of Object.entries(files)) {
+      const path = join(this.#folder, name);
+      if (text === null) {
+        await rm(path, { recursive: true, force: true });
+        continue;
+      }
+      await mkdir(dirname(path), { recursive: true });
+      await writeFile(path, text);
+    }
   }
 
   /** Runs a script of its `package.json`; resolves when it serves its pages. */

@@ -3,9 +3,10 @@ import { mkdtemp, realpath } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Command } from 'commander';
-import { pack } from './app.ts';
+import { App, pack } from './app.ts';
 import { checkBytes } from './bytes.ts';
 import { exampleNames, unsupported } from './examples.ts';
+import { checkSnippets } from './snippets.ts';
 import { checkExample, type Stage, startStage } from './stage.ts';
 import { checkWebpack } from './webpack.ts';
 
@@ -25,7 +26,8 @@ const command = new Command('test:frameworks')
 Each app runs with a project without bounds, with one that has a defaultDpr of 2 and a maxWidth, and with one
 that requires signed URLs if it can sign. Each image that a page names must come from a service that the
 command starts, and have the pixels that srcset says. Pages may neither shift their layout nor write to the
-console, also those of the development servers. webpack, Next and Vite must refuse ./sign in a bundle for
+console, also those of the development servers. The code that the playground of the console has for pictures
+is built and opened too, as it is. webpack, Next and Vite must refuse ./sign in a bundle for
 browsers. bytes measures the packages of other services as "npm run build:sdk" measures this one.
 
 It needs the network, Chromium at /usr/bin/chromium and Node 22.19 or newer. With an older version of Node, the
@@ -67,7 +69,9 @@ async function main(): Promise<boolean> {
         continue;
       }
       stage ??= await startStage(t);
-      await checkExample(stage, name, tarball, folder, report);
+      const app = await App.install(name, tarball, folder);
+      await checkExample(stage, name, app, report);
+      await checkSnippets(stage, name, app, folder, report);
     }
   }
   return isGood;

@@ -12,8 +12,20 @@ export interface PageImage {
   readonly layoutWidth: number;
 }
 
+/** An image as a page shows it: width and height, CSS pixels. */
+export interface ShownImage {
+  /** Of the attributes; 0 for one that is absent. */
+  readonly attributes: Sides;
+  /** In the layout. */
+  readonly box: Sides;
+  readonly natural: Sides;
+}
+
+type Sides = readonly [width: number, height: number];
+
 export interface Visit {
   readonly images: readonly PageImage[];
+  readonly shown: readonly ShownImage[];
   /** What is wrong with the page, in words. */
   readonly problems: readonly string[];
 }
@@ -55,7 +67,13 @@ const readPage = `(async () => {
   const broken = [...document.images]
     .filter((image) => image.naturalWidth === 0)
     .map((image) => 'not loaded: ' + image.currentSrc);
-  return { images, problems: [...broken, ...readShifts()] };
+  const sides = ({ width, height }) => [Number(width), Number(height)];
+  const shown = [...document.images].map((image) => ({
+    attributes: sides({ width: image.getAttribute('width'), height: image.getAttribute('height') }),
+    box: sides(image.getBoundingClientRect()),
+    natural: [image.naturalWidth, image.naturalHeight],
+  }));
+  return { images, shown, problems: [...broken, ...readShifts()] };
 })()`;
 
 /**
@@ -84,7 +102,7 @@ export async function visit(
     await page.addInitScript({ content: observeShifts });
     await page.goto(url, { waitUntil: 'networkidle', timeout: patienceMs });
     const read = await page.evaluate<Visit>(readPage);
-    return { images: read.images, problems: [...problems, ...read.problems] };
+    return { ...read, problems: [...problems, ...read.problems] };
   } finally {
     await page.close();
   }

@@ -3,7 +3,7 @@ import { startSampleOrigin } from '../../demo/origin/origin.ts';
 import { createClient } from '../../sdk/src/client/index.ts';
 import { noChromium, startChromium } from '../service/chromium.ts';
 import { type Service, startService } from '../service/service.ts';
-import { App, type RunningApp } from './app.ts';
+import type { App, RunningApp } from './app.ts';
 import { type Example, examples } from './examples.ts';
 import { type PageImage, type Screen, visit } from './page.ts';
 import { pixelProblem } from './pixels.ts';
@@ -15,8 +15,8 @@ const screens: readonly Screen[] = [390, 900, 1_600].flatMap((width) =>
 );
 /** The projects that an app runs with. */
 const projectNames = ['plain', 'bounded', 'signed'] as const;
-type ProjectName = (typeof projectNames)[number];
-/** The settings of those that are not plain. */
+type ProjectName = (typeof projectNames)[number] | 'signed without bounds';
+/** The settings of those that have bounds. */
 const bounds = { defaultDpr: 2, maxWidth: 1_500 };
 
 /** What the examples run with. */
@@ -31,7 +31,7 @@ interface Teardown {
 }
 
 /** Writes what was checked, and what is wrong with it. */
-type Report = (title: string, problems: readonly string[]) => void;
+export type Report = (title: string, problems: readonly string[]) => void;
 
 /**
  * Starts Chromium, the sample origin and a service.
@@ -46,23 +46,26 @@ export async function startStage(t: Teardown): Promise<Stage> {
 }
 
 /** Creates a project; resolves with the settings of an app that uses it. */
-async function createProject({ service, originUrl }: Stage, name: ProjectName) {
+export async function createProject({ service, originUrl }: Stage, name: ProjectName) {
   const projectId = await service.project();
   const client = createClient({ baseUrl: service.url, apiKey });
-  if (name !== 'plain') await client.updateProjectSettings({ projectId, ...bounds });
-  const printed = name === 'signed' ? await service.admin('projects', 'sign', projectId) : '';
+  const isBounded = name === 'bounded' || name === 'signed';
+  if (isBounded) await client.updateProjectSettings({ projectId, ...bounds });
+  const printed = name.startsWith('signed')
+    ? await service.admin('projects', 'sign', projectId)
+    : '';
   const [secret = ''] = /\S{30,}/.exec(printed) ?? [];
   return {
     IMAGES_URL: service.url,
     IMAGES_ORIGIN: originUrl,
     IMAGES_PROJECT: projectId,
-    IMAGES_MAX_WIDTH: String(name === 'plain' ? 0 : bounds.maxWidth),
+    IMAGES_MAX_WIDTH: String(isBounded ? bounds.maxWidth : 0),
     ...(secret === '' ? {} : { IMAGES_SECRET: secret }),
   };
 }
 
 /** Calls with a running app. */
-async function withApp<T>(started: Promise<RunningApp>, use: (url: string) => Promise<T>) {
+export async function withApp<T>(started: Promise<RunningApp>, use: (url: string) => Promise<T>) {
   const app = await started;
   try {
     return await use(app.url);
@@ -103,13 +106,11 @@ async function checkDevelopment(stage: Stage, url: string, example: Example): Pr
 export async function checkExample(
   stage: Stage,
   name: string,
-  tarball: string,
-  parent: string,
+  app: App,
   report: Report,
 ): Promise<void> {
   const example = examples[name] ?? {};
   const { signedPage, roundsUp = false, browserBundle, program } = example;
-  const app = await App.install(name, tarball, parent);
   for (const project of projectNames) {
     const page = project === 'signed' ? signedPage : '';
     if (page === undefined) continue;

@@ -5,16 +5,12 @@ import * as esbuild from 'esbuild';
 import sharp from 'sharp';
 import t from 'tap';
 import { createService, type ImageConfig } from '../../sdk/src/loaders/astro.ts';
-import { factsOptions, snippets } from '../../server/console/page/snippets.ts';
+import { snippets } from '../../server/console/page/snippets.ts';
 import { rootPath } from '../root.ts';
 import { temporaryFolder } from '../temporary-root.ts';
 import { startFrontEnd } from './front-end.ts';
 import { picture } from './origin.ts';
-
-interface Facts {
-  readonly source: { readonly format: string; readonly frames: number; readonly hasAlpha: boolean };
-  readonly output: { readonly width: number; readonly height: number };
-}
+import { snippetFacts } from './snippet-facts.ts';
 
 t.test('the code snippets of the playground', async (t) => {
   const { url: serviceUrl, origin, project } = await startFrontEnd(t);
@@ -54,14 +50,7 @@ t.test('the code snippets of the playground', async (t) => {
   /** The snippet of the playground for a picture. */
   const codeFor = async (name: string, options: Record<string, string>, dpr = 1) => {
     const wanted = { source: `${origin.url}/${name}`, project, options };
-    const query = new URLSearchParams({ project, ...options });
-    const result = await load(`${serviceUrl}/img/${encodeURIComponent(wanted.source)}?${query}`);
-    const asked = new URLSearchParams({ project, ...factsOptions(options) });
-    for (const [name, value] of [...asked]) if (value === '') asked.delete(name);
-    const answer = await fetch(`${serviceUrl}/img/${encodeURIComponent(wanted.source)}?${asked}`);
-    const { source, output } = (await answer.json()) as Facts;
-    const { width, height } = output;
-    const known = { site: origin.url, result, dpr, source: { ...source, width, height } };
+    const known = await snippetFacts(serviceUrl, wanted, { site: origin.url, dpr });
     const all = snippets(serviceUrl, wanted, 'image/*', known);
     return (title: string) => all.find((one) => one.title === title)?.code ?? '';
   };
@@ -143,8 +132,8 @@ t.test('the code snippets of the playground', async (t) => {
     ] as const;
     for (const [name, options, size, widths] of cases) {
       const code = (await codeFor(name, options))('SDK');
-      const { url, picture } = await imported(
-        `${code}\nexport { url };\nexport const picture = ${widths === null ? null : '{ sources, img }'};`,
+      const { url, attributes: picture } = await imported(
+        `${code}\nexport { url };\nexport const attributes = ${widths === null ? null : '{ sources, img }'};`,
       );
       const [width, height] = size.split('x').map(Number);
       t.match(await load(url), { width, height }, code);
@@ -164,8 +153,7 @@ t.test('the code snippets of the playground', async (t) => {
         }
       }
       t.match(picture.img.sizes, /^\(max-width: \d+px\) 100vw, \d+px$/);
-      const { width: w = 0, height: h = 0 } = picture.img;
-      t.ok(Math.abs(w / h - (width ?? 0) / (height ?? 1)) < 0.01, 'the box keeps its proportion');
+      t.match(picture.img, { width, height }, 'the box in the layout');
     }
   });
 

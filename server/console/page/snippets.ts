@@ -73,15 +73,17 @@ function usage(request: PageImage, facts: ImageFacts | null): string {
   const url = `const url = images.url(${literal(source)}, ${object(imageOptions(options))});`;
   if (facts === null) return url;
   const picture = pictureOptions(request, facts);
+  const { width, height } = layoutOf(options, facts);
   if (picture === null) {
-    const { width, height } = layoutOf(options, facts);
     return `${url}\n// The size of its box, which prevents a shift of the layout.\nconst size = { width: ${width}, height: ${height} };`;
   }
   return `${url}
 
-// The attributes of a <picture> for all screens.
-const { sources, img } = images.picture(${literal(source)}, {
-${lines('  ', fields(picture))}});`;
+// The attributes of a <picture> for all screens, whose img has this size in the layout.
+const picture = images.picture(${literal(source)}, {
+${lines('  ', fields(picture))}});
+const { sources } = picture;
+const img = { ...picture.img, width: ${width}, height: ${height} };`;
 }
 
 const sdk = (baseUrl: string, request: PageImage, facts: ImageFacts | null): string =>
@@ -231,7 +233,9 @@ const unpic = (baseUrl: string, request: PageImage, facts: ImageFacts): string =
   const { source, project, options } = request;
   const { q: quality, fmt: format, ...others } = fixedOptions(options);
   const { width, height } = layoutOf(options, facts);
-  const sides = { ...sidesOf(options, facts), enlarge: others.enlarge };
+  // The component requests heights in proportion to this box, whose sides are rounded.
+  const ratio = width / height;
+  const sides = { ...sidesOf(options, facts), ratio, enlarge: others.enlarge };
   return `import { breakpoints, transform } from '@image-delivery/sdk/unpic';
 import { Image } from '@unpic/react/base';
 

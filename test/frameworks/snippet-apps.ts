@@ -1,0 +1,116 @@
+/** The files of an app by their paths; null for those of its example that go. */
+type Files = Readonly<Record<string, string | null>>;
+
+interface SnippetApp {
+  /** The example in whose folder the files are written, because it has the framework. */
+  readonly example: string;
+  /** Whether its component states the size in the style, instead of attributes. */
+  readonly hasStyle?: boolean;
+  /** The app of a snippet, with nothing that the snippet does not say but the page around it. */
+  files(code: string): Files;
+}
+
+const head = '<meta charset="utf-8"><title>Snippet</title><link rel="icon" href="data:,">';
+const document = (body: string) => `<!doctype html><html lang="en">${head}${body}</html>`;
+
+/** Serves what a module gives as its default export. */
+const server = `import { createServer } from 'node:http';
+import { page } from './page.js';
+
+createServer(async (_, response) => {
+  response.setHeader('content-type', 'text/html; charset=utf-8');
+  response.end(page);
+}).listen(Number(process.env.PORT), '127.0.0.1');
+`;
+
+const plain = (page: string): Files => ({ 'server.js': server, 'page.js': page });
+
+/** A module of the SDK's snippet, and the page that uses what it declares. */
+const ofSdk = (code: string): Files =>
+  plain(`${code}
+
+const text = (value) => String(value).replace(/[&"<>]/g, (one) => '&#' + one.charCodeAt(0) + ';');
+const tag = (name, values) =>
+  '<' + name + Object.entries(values).map(([key, value]) => value === undefined ? '' : ' ' + key + '="' + text(value) + '"').join('') + '>';
+const element = ${
+    code.includes('images.picture')
+      ? `'<picture>' + sources.map((one) => tag('source', one)).join('') + tag('img', img) + '</picture>'`
+      : `tag('img', { src: url, ...size })`
+  };
+export const page = ${JSON.stringify(document('ELEMENT'))}.replace('ELEMENT', () => element);
+`);
+
+/** The parts of a snippet by the files that their comments name. */
+function partsOf(code: string): Readonly<Record<string, string>> {
+  const parts = code.split(/^\/\/ ([\w.-]+\.\w+)\n/m).slice(1);
+  const names = parts.filter((_, index) => index % 2 === 0);
+  if (names.length === 0) throw new Error(`no file in the snippet:\n${code}`);
+  return Object.fromEntries(names.map((name, index) => [name, parts[2 * index + 1] ?? '']));
+}
+
+/** The component that a snippet has as a comment. */
+function componentOf(code: string): string {
+  const [, component] = /^\/\/ (<.*\/>)$/m.exec(code) ?? [];
+  if (component === undefined) throw new Error(`no component in the snippet:\n${code}`);
+  return component;
+}
+
+/** How the snippet of each tab becomes an app; curl is no page. */
+export const snippetApps: Readonly<Record<string, SnippetApp>> = {
+  HTML: {
+    example: 'html',
+    files: (code) => plain(`export const page = ${JSON.stringify(document(code))};`),
+  },
+  SDK: { example: 'html', files: ofSdk },
+  Signed: { example: 'html', files: ofSdk },
+  'Next.js': {
+    example: 'next',
+    files: (code) => ({
+      'next.config.js': null,
+      'app/signed': null,
+      'app/thumbnail.jsx': null,
+      ...partsOf(code),
+      'app/page.jsx': `import Image from 'next/image';
+
+export default function Page() {
+  return ${componentOf(code)};
+}
+`,
+    }),
+  },
+  Nuxt: {
+    example: 'nuxt',
+    files: (code) => ({
+      'app/pages': null,
+      'server/api': null,
+      ...partsOf(code),
+      'app/app.vue': `<template>${componentOf(code)}</template>`,
+    }),
+  },
+  Astro: {
+    example: 'astro',
+    files: (code) => ({
+      'astro.config.js': null,
+      'images.js': null,
+      'signed-images.js': null,
+      ...partsOf(code),
+      'src/pages/index.astro': `---
+import { Image } from 'astro:assets';
+---
+${document(componentOf(code))}
+`,
+    }),
+  },
+  unpic: {
+    example: 'unpic-react',
+    hasStyle: true,
+    files: (code) => ({
+      'src/picture.jsx': code,
+      'src/main.jsx': `import { createRoot } from 'react-dom/client';
+import { Picture } from './picture.jsx';
+
+createRoot(document.getElementById('root')).render(<Picture />);
+`,
+    }),
+  },
+};

@@ -1,0 +1,29 @@
+import sharp from 'sharp';
+import type { PageImage } from '../../server/console/page/image-url.ts';
+import type { ImageFacts } from '../../server/console/page/picture-code.ts';
+import { factsOptions } from '../../server/console/page/snippets.ts';
+
+interface Answer {
+  readonly source: ImageFacts['source'];
+  readonly output: ImageFacts['result'];
+}
+
+/** What the playground knows of an image once it has loaded the image and the facts about its source. */
+export async function snippetFacts(
+  serviceUrl: string,
+  { source, project, options }: PageImage,
+  page: Pick<ImageFacts, 'site' | 'dpr'>,
+): Promise<ImageFacts> {
+  const load = async (wanted: PageImage['options']) => {
+    const query = new URLSearchParams({ project });
+    for (const [name, value] of Object.entries(wanted)) if (value !== '') query.set(name, value);
+    const url = `${serviceUrl}/img/${encodeURIComponent(source)}?${query}`;
+    const response = await fetch(url, { headers: { accept: 'image/*' } });
+    if (!response.ok) throw new Error(`${response.status} ${url}: ${await response.text()}`);
+    return response;
+  };
+  const result = await sharp(await (await load(options)).arrayBuffer()).metadata();
+  const { source: file, output } = (await (await load(factsOptions(options))).json()) as Answer;
+  const { width, height } = output;
+  return { ...page, result, source: { ...file, width, height } };
+}
