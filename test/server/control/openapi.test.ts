@@ -126,6 +126,26 @@ t.test('every parameter and every field of a layer states its default', async (t
   }
 });
 
+t.test(
+  'all times are in ISO 8601, but for the date of a project, which the specification has',
+  async (t) => {
+    const times: string[] = [];
+    const visit = (schema: unknown, where: string): void => {
+      for (const [name, inner] of Object.entries(schema ?? {})) {
+        if (typeof inner !== 'object') continue;
+        const isTime = /(?:At|timestamp)$/.test(name) && 'type' in inner;
+        if (isTime && inner.format === 'date-time') times.push(name);
+        else if (isTime) t.equal(`${where}/${name}`, '/Project/properties/createdAt');
+        visit(inner, `${where}/${name}`);
+      }
+    };
+    // EXIF has local times, without a time zone.
+    const { ImageFacts: _, ...schemas } = components.schemas;
+    visit(schemas, '');
+    t.ok(times.length >= 8, times.join());
+  },
+);
+
 t.test('the service accepts the example of every image parameter', async (t) => {
   const all = operationOf('getImage')?.parameters ?? [];
   for (const name of parameterNames) {
