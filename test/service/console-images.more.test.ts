@@ -57,9 +57,13 @@ t.test('the images of a project in the console, in a browser', { skip: noChromiu
     await form.getByLabel('What is drawn').selectOption('image');
     await form.getByLabel('URL', { exact: true }).fill(source);
     await control(form, 'Offset x').fill('10%');
+    await control(form, 'Blend').selectOption('soft-light');
     await form.getByRole('button', { name: 'Create layer' }).click();
     await page.getByText('badge is saved').waitFor();
-    t.same((await stored())[0], { name: 'badge', image: { url: source, offsetX: '10%' } });
+    t.same((await stored())[0], {
+      name: 'badge',
+      image: { url: source, offsetX: '10%', blend: 'soft-light' },
+    });
 
     const open = openOf(page);
     await open('Private sources');

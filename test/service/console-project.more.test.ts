@@ -38,7 +38,7 @@ t.test('a project in the console, in a browser', { skip: noChromium }, async (t)
     await form.getByLabel('Allowed origins').fill('a.example\n*.b.example');
     await form.getByRole('button', { name: 'Create' }).click();
     await hasFocus(page.getByRole('heading', { level: 1, name: '<b>Mine</b>' }));
-    t.match(await page.title(), /^<b>Mine<\/b> · /);
+    t.match(await page.title(), /^<b>Mine<\/b> · Image delivery$/);
     const open = openOf(page);
     const id = page.url().split('/').at(-1) ?? '';
     const stored = async () => (await api.call('GET', `/projects/${id}`)).body.project;

@@ -48,16 +48,20 @@ export function kindOf(schema: Schema): ControlKind {
   if (schema.name === 'ImageColour') return 'colour';
   if (hasType(schema, 'array')) return 'list';
   if (hasType(schema, 'boolean')) return isNumeric(schema) ? 'text' : 'flag';
-  const isForm = ({ pattern, type }: Schema) => type === 'string' && pattern !== undefined;
+  const isForm = (one: Schema) => one.pattern !== undefined && ownWordsOf(one).length === 0;
   // Such as 10%.
   if (alternativesOf(schema).some(isForm)) return 'text';
   if (isNumeric(schema)) return 'number';
   return wordsOf(schema).length > 0 ? 'choice' : 'text';
 }
 
-/** The words of an enumeration, which may be an alternative to other values. */
+/** Words with hyphens are in a pattern, because client generators make names of those of an enumeration. */
+const ownWordsOf = ({ enum: words, pattern = '' }: Schema): readonly string[] =>
+  words ?? /^\^\(\?:([a-z|-]+)\)\$$/.exec(pattern)?.[1]?.split('|') ?? [];
+
+/** The words of enumerations, which may be alternatives to other values. */
 export const wordsOf = (schema: Schema): readonly string[] =>
-  alternativesOf(schema).find((one) => one.enum !== undefined)?.enum ?? [];
+  alternativesOf(schema).flatMap(ownWordsOf);
 
 /** The range of a number, which may be an alternative to words. */
 export function rangeOf(schema: Schema) {

@@ -6,8 +6,8 @@ export const titleId = 'title';
 /** @param of what the page is about, for the title of the window */
 export function Title({ text, of = '' }: { readonly text: string; readonly of?: string }) {
   useEffect(() => {
-    const parts = [text, of, 'Image delivery'].filter((part) => part !== '');
-    document.title = parts.join(' · ');
+    const parts = new Set([text, of, 'Image delivery']);
+    document.title = [...parts].filter((part) => part !== '').join(' · ');
   }, [text, of]);
   return (
     <h1 id={titleId} tabIndex={-1}>
