@@ -125,10 +125,10 @@ t.test('calls through a failing proxy', async (t) => {
     t.not(clock.waits.length, 0);
     const { client: failing } = start(['silence', 'silence', 'silence', 'silence']);
     const error = await failing
-      .getProject({ projectId }, { timeoutMs: 20 })
+      .getProject({ projectId }, { timeoutMs: 200 })
       .catch((error) => error);
     t.ok(error instanceof TimeoutError);
-    t.match(error, { code: 'timeout', operation: 'getProject', timeoutMs: 20 });
+    t.match(error, { code: 'timeout', operation: 'getProject', timeoutMs: 200 });
     t.equal(proxy.requests.length, 4);
   });
 
@@ -148,7 +148,7 @@ t.test('calls through a failing proxy', async (t) => {
       }
       t.equal(await count(), before + 3, 'the first two took effect');
       const { client } = start(['silence']);
-      await t.rejects(client.createProject(input, { timeoutMs: 20 }), { name: 'TimeoutError' });
+      await t.rejects(client.createProject(input, { timeoutMs: 200 }), { name: 'TimeoutError' });
       t.equal(proxy.requests.length, 1);
     },
   );
@@ -274,7 +274,7 @@ t.test('calls through a failing proxy', async (t) => {
     await client.getProject({ projectId });
     t.same(sent, [`${proxy.url}/api/sdk/v1/projects/${projectId}`]);
     const withoutSignal = start([], { fetch: () => new Promise(() => {}), retries: { count: 0 } });
-    const call = withoutSignal.client.getProject({ projectId }, { timeoutMs: 20 });
+    const call = withoutSignal.client.getProject({ projectId }, { timeoutMs: 200 });
     await t.rejects(call, { name: 'TimeoutError' }, 'that ignores its signal');
   });
 
