@@ -57,11 +57,10 @@ export function processesFor(files: readonly string[]): string[][] {
     else previous.push(file);
   }
   const isOfServices = ([first = '']: readonly string[]) => /^(?:service|worker)\//.test(first);
-  const services = processes.filter(isOfServices);
   const isShared = ([first = '']: readonly string[]) => Number(!hasOwnProcess(first));
-  const others = processes
-    .filter((one) => !isOfServices(one))
-    .sort((a, b) => isShared(a) - isShared(b));
+  processes.sort((a, b) => isShared(a) - isShared(b));
+  const services = processes.filter(isOfServices);
+  const others = processes.filter((one) => !isOfServices(one));
   const pairs = Math.max(services.length, others.length);
   return Array.from({ length: pairs }, (_, at) => [services[at] ?? [], others[at] ?? []])
     .flat()

@@ -1,3 +1,4 @@
+// Own process: takes over a minute, in which it mostly waits.
 import { readdirSync, readFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
