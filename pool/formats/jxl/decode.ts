@@ -6,7 +6,7 @@ import { IsolationRequired } from '../isolation.ts';
 import { optionalFormats } from '../optional-formats.ts';
 import { requirePixels } from '../pixel-limit.ts';
 import { moduleOf, runDecoder, vipsFiles } from '../wasm/run.ts';
-import { type JxlParts, jxlParts } from './boxes.ts';
+import { jxlParts } from './boxes.ts';
 import { type JxlHeader, readJxlHeader } from './header.ts';
 import type { JxlSource } from './thread.ts';
 
@@ -37,9 +37,9 @@ export async function decodedJxl(
 ): Promise<Container> {
   if (!needsJxlDecoder(container)) return container;
   const { bytes, deliverable } = container;
-  jxlHeader(bytes, sourceMaxPixels);
+  const { premultiplied } = jxlHeader(bytes, sourceMaxPixels);
   if (!isolated) throw new IsolationRequired();
-  const png = await pngOf(jxlParts(bytes, needsMetadata));
+  const png = await pngOf({ ...jxlParts(bytes, needsMetadata), premultiplied });
   return { ...openContainer(png), kind: 'jxl', deliverable };
 }
 
@@ -47,9 +47,9 @@ export async function decodedJxl(
  * Decodes a JPEG XL with libjxl, upright, and writes it as an uncompressed PNG with its profile. Of an animation it is
  * the first frame.
  */
-async function pngOf(parts: JxlParts): Promise<Uint8Array<ArrayBuffer>> {
+async function pngOf(source: JxlSource): Promise<Uint8Array<ArrayBuffer>> {
   const { resolve } = createRequire(import.meta.url);
   const [file, further] = vipsFiles.map((one) => resolve(one));
   if (further !== undefined) await moduleOf(further);
-  return runDecoder<JxlSource>(entry, file ?? '', parts);
+  return runDecoder<JxlSource>(entry, file ?? '', source);
 }

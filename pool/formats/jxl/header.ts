@@ -9,6 +9,8 @@ export interface JxlHeader {
   readonly bits: number;
   readonly grey: boolean;
   readonly animated: boolean;
+  /** True if colours are stored multiplied by alpha. */
+  readonly premultiplied: boolean;
 }
 
 /** Sides that follow from the height (ISO/IEC 18181-1, size header). */
@@ -50,7 +52,9 @@ export function readJxlHeader(codestream: Uint8Array): JxlHeader {
   const signature = bits.take(16);
   if (signature !== 0x0aff) throw corrupt('The source cannot be read as JPEG XL.');
   const size = readSize(bits);
-  if (bits.flag()) return { ...size, bits: 8, grey: false, animated: false };
+  if (bits.flag()) {
+    return { ...size, bits: 8, grey: false, animated: false, premultiplied: false };
+  }
   let orientation = 1;
   let animated = false;
   if (bits.flag()) {
@@ -62,13 +66,13 @@ export function readJxlHeader(codestream: Uint8Array): JxlHeader {
   }
   const depth = readDepth(bits);
   bits.flag();
-  requireOnlyAlpha(bits);
+  const premultiplied = readOnlyAlpha(bits);
   // XYB, which decoders convert to the colours that follow.
   bits.flag();
   const grey = readColours(bits);
   const isTurned = orientation >= 5;
   const [width, height] = isTurned ? [size.height, size.width] : [size.width, size.height];
-  return { width, height, bits: depth, grey, animated };
+  return { width, height, bits: depth, grey, animated, premultiplied };
 }
 
 function readSize(bits: Bits): { readonly width: number; readonly height: number } {
@@ -107,9 +111,14 @@ function readDepth(bits: Bits): number {
   return depth;
 }
 
-/** libvips takes further channels for colours or alpha, or fails. */
-function requireOnlyAlpha(bits: Bits): void {
+/**
+ * libvips takes further channels for colours or alpha, or fails.
+ *
+ * @returns whether colours are multiplied by alpha
+ */
+function readOnlyAlpha(bits: Bits): boolean {
   const count = bits.choose([0, 0], [1, 0], [2, 4], [1, 12]);
+  let premultiplied = false;
   for (let index = 0; index < count; index += 1) {
     // Alpha of 8 bits, not premultiplied.
     if (bits.flag()) {
@@ -123,8 +132,9 @@ function requireOnlyAlpha(bits: Bits): void {
     bits.skip(8 * nameLength);
     if (type !== alpha) throw moreChannels(channelTypes[type] ?? 'unknown');
     if (index > 0) throw moreChannels('a second alpha');
-    bits.flag();
+    premultiplied = bits.flag();
   }
+  return premultiplied;
 }
 
 const moreChannels = (name: string): Error =>

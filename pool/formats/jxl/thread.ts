@@ -5,17 +5,25 @@ import type { JxlParts } from './boxes.ts';
 
 /** The entry point of the thread that decodes one JPEG XL. */
 
-export type JxlSource = JxlParts;
+export interface JxlSource extends JxlParts {
+  /** True if colours are stored multiplied by alpha, as libvips leaves them. */
+  readonly premultiplied: boolean;
+}
 
 /** Floating-point samples of 1, in 16 bits. */
 const white = 65_535;
 
-async function decode({ codestream, exif, xmp }: JxlSource): Promise<Buffer<ArrayBuffer>> {
+async function decode({
+  codestream,
+  exif,
+  xmp,
+  premultiplied,
+}: JxlSource): Promise<Buffer<ArrayBuffer>> {
   const { vips } = await openVips();
   try {
     const image = vips.Image.jxlloadBuffer(codestream, { fail_on: 'error' });
     const samples = image.format === 'float' ? inWholeNumbers(image) : image;
-    const upright = samples.copy();
+    const upright = premultiplied ? divided(samples) : samples.copy();
     if (exif !== null) upright.setBlob('exif-data', exif);
     if (xmp !== null) upright.setBlob('xmp-data', xmp);
     const keep = kept.icc + (exif === null ? 0 : kept.exif) + (xmp === null ? 0 : kept.xmp);
@@ -29,6 +37,10 @@ async function decode({ codestream, exif, xmp }: JxlSource): Promise<Buffer<Arra
       'The source has a valid JPEG XL header but cannot be decoded completely.',
       message,
     );
+  }
+
+  function divided(image: InstanceType<typeof vips.Image>) {
+    return image.unpremultiply().cast(image.format).copy({ interpretation: image.interpretation });
   }
 
   function inWholeNumbers(image: InstanceType<typeof vips.Image>) {

@@ -161,6 +161,19 @@ t.test('the size is read from the header', async (t) => {
   t.match(found, { width: 40, height: 80, bits: 8, animated: false });
 });
 
+t.test('the header tells whether colours are multiplied by alpha', async (t) => {
+  const sixteenBits = [no, [3, 2], [15, 6]] as const;
+  const before = [yes, [4, 5], [1, 3], no, no, ...sixteenBits, no, [1, 2]] as const;
+  const read = (...alpha: readonly (Field | undefined)[]) => {
+    const all = [...before, ...alpha, yes, yes] as readonly (Field | undefined)[];
+    return readJxlHeader(codestream(all.filter((field) => field !== undefined)));
+  };
+  const channel = [no, [0, 2], ...sixteenBits, [0, 2], [0, 2]] as const;
+  t.match(read(...channel, yes), { premultiplied: true, bits: 16 });
+  t.match(read(...channel, no), { premultiplied: false });
+  t.match(read(yes), { premultiplied: false });
+});
+
 t.test('what is not decoded right is refused by name', async (t) => {
   const eightBits = [no, [0, 2]] as const;
   const before = [yes, [4, 5], [1, 3], no, no, ...eightBits, no] as const;
