@@ -4,11 +4,14 @@ import { Command } from 'commander';
 import sharp from 'sharp';
 import { picture } from '../demo/origin/pictures.ts';
 import { avifThreads } from '../pool/execution/encoder-threads.ts';
+import { efforts } from '../pool/rendering/encode/jxl/write.ts';
 import type { Mode } from '../pool/rendering/encode/quality.ts';
 import { ownScale } from '../pool/rendering/encode.ts';
-import { type EncodersBench, encoders } from './encoders/compare.ts';
+import type { EncodersBench, Photographs } from './encoders/bench.ts';
+import { encoders } from './encoders/compare.ts';
 import { curveOf, type Encode, photographOf, pointAt } from './encoders/curves.ts';
 import { openMeter, type Photograph } from './encoders/meter.ts';
+import { writeJxl } from './encoders/service-encodings.ts';
 import { Opened } from './opened.ts';
 import { progress, runScenarios } from './run.ts';
 
@@ -26,17 +29,35 @@ const command = new Command('bench:encoders')
     '--ssimulacra2 <command>',
     'a command that takes two PNG files and prints their SSIMULACRA2, such as "ssimulacra2_rs image" after "cargo install ssimulacra2_rs"; without it the score is SSIM, which ignores chroma',
   )
+  .option('--drawings <folder>', 'drawings of at least 1600 px, to compare the formats of')
+  .option('--sides <list>', 'lengths of the longer sides, in pixels', '200,400,800,1600')
+  .option('--formats', 'compares only the formats of the service with each other')
   .option('--folder <path>', 'where report.md is written', 'data/bench-encoders')
   .option('--quick', 'at most three photographs, at 200 and 400 px')
   .option('--calibrate', 'prints the curves that map quality between formats instead')
   .parse();
 const options = command.opts<{
   photographs?: string;
+  drawings?: string;
+  sides: string;
+  formats?: boolean;
   ssimulacra2?: string;
   folder: string;
   quick?: boolean;
   calibrate?: boolean;
 }>();
+
+async function scaled(files: readonly Buffer[]): Promise<Photographs> {
+  const photographs = new Map<number, Photograph[]>();
+  for (const side of sides) {
+    const found = await Promise.all(files.map((file) => photographOf(file, side)));
+    photographs.set(
+      side,
+      found.filter((one) => one !== null),
+    );
+  }
+  return photographs;
+}
 
 /** The files of the photographs that can be decoded. */
 async function readPhotographs(folder: string): Promise<Buffer[]> {
@@ -63,25 +84,22 @@ const samples = ['landscape.jpg', 'coast.jpg', 'portrait-rotated.jpg'] as const;
 const files = options.photographs
   ? await readPhotographs(options.photographs)
   : await Promise.all(samples.map(picture));
-const used = files.slice(0, options.quick ? 3 : undefined);
-const photographs = new Map<number, Photograph[]>();
-for (const side of options.quick ? [200, 400] : [200, 400, 800, 1600]) {
-  const found = await Promise.all(used.map((file) => photographOf(file, side)));
-  photographs.set(
-    side,
-    found.filter((one) => one !== null),
-  );
-}
+const sides = options.quick ? [200, 400] : options.sides.split(',').map(Number);
+const used = (all: readonly Buffer[]) => all.slice(0, options.quick ? 3 : undefined);
+const photographs = await scaled(used(files));
+const drawings = options.drawings
+  ? await scaled(used(await readPhotographs(options.drawings)))
+  : new Map();
 if (options.calibrate) await calibrate();
 else {
   // The goals are for photographs: generated samples have no grain.
   const withGoals = meter.name === 'SSIMULACRA2' && options.photographs !== undefined;
   await runScenarios({
-    scenarios: [['encoders', encoders(withGoals)]],
-    benchFor: (results): EncodersBench => ({ results, meter, photographs }),
+    scenarios: [['encoders', encoders(withGoals, options.formats !== true)]],
+    benchFor: (results): EncodersBench => ({ results, meter, photographs, drawings }),
     opened,
     folder: options.folder,
-    environment: [`${used.length} photographs.`],
+    environment: [`${used(files).length} photographs.`],
   });
 }
 
@@ -90,12 +108,13 @@ else {
  * tables: the points of the curves in pool/rendering/encode/quality.ts.
  */
 async function calibrate(): Promise<void> {
-  const scale: Encode = (image, quality) => image.jpeg({ quality, chromaSubsampling: '4:2:0' });
+  const scale: Encode = (image, quality) =>
+    image.jpeg({ quality, chromaSubsampling: '4:2:0' }).toBuffer();
   const requested = [10, 20, 30, 40, 50, 60, 70, 80, 90, 95];
   const own = [5, 15, 25, 35, 45, 55, 65, 75, 85, 93, 99];
   for (const [side, ofSide] of photographs) {
     const wanted = await curveOf(scale, requested, ofSide, meter);
-    for (const [mode, encode] of Object.entries(ownScale) as [Mode, Encode][]) {
+    for (const [mode, encode] of Object.entries(encodersOnOwnScale()) as [Mode, Encode][]) {
       // They have the curve of AVIF, for images that are not photographs.
       if (mode === 'avifFlat' || mode === 'avifGraphic') continue;
       const found = await curveOf(encode, own, ofSide, meter);
@@ -108,4 +127,13 @@ async function calibrate(): Promise<void> {
     }
   }
   await opened.close();
+}
+
+function encodersOnOwnScale(): Record<Mode, Encode> {
+  const ofSharp = Object.entries(ownScale).map(([mode, encode]): [string, Encode] => [
+    mode,
+    (image, quality, { width, height }) => encode(image, quality, width * height).toBuffer(),
+  ]);
+  const jxl: Encode = (image, quality) => writeJxl(image, { quality, effort: efforts.lossy });
+  return { ...Object.fromEntries(ofSharp), jxl } as Record<Mode, Encode>;
 }

@@ -1,8 +1,10 @@
 import sharp, { type Sharp } from 'sharp';
+import { classifyPixels } from '../../pool/rendering/encode/pixel-traits.ts';
 import { geometricMean, mean } from '../rounds.ts';
 import type { Meter, Photograph } from './meter.ts';
 
-export type Encode = (image: Sharp, quality: number, pixels: number) => Sharp;
+/** Encodes the pixels of a photograph. */
+export type Encode = (image: Sharp, quality: number, photograph: Photograph) => Promise<Uint8Array>;
 
 /** @param side of the longer side, in pixels; null for a photograph that is smaller or grey */
 export async function photographOf(file: Buffer, side: number): Promise<Photograph | null> {
@@ -14,51 +16,75 @@ export async function photographOf(file: Buffer, side: number): Promise<Photogra
     .toBuffer({ resolveWithObject: true });
   const { width, height, channels } = info;
   if (channels !== 3 || Math.max(width, height) < side) return null;
-  return { width, height, open: () => sharp(data, { raw: { width, height, channels } }) };
+  const traits = classifyPixels({ data, width, height, channels });
+  return { width, height, traits, open: () => sharp(data, { raw: { width, height, channels } }) };
 }
 
-/** The means over all photographs at one quality. */
+/** A photograph at one quality, or the means over several. */
 export interface Point {
   readonly quality: number;
   readonly score: number;
-  /** Geometric. */
+  /** The mean is geometric. */
   readonly bytes: number;
-  /** CPU time, ms; geometric. */
+  /** CPU time, ms; the mean is geometric. */
   readonly ms: number;
 }
 
-/** Short encodes are repeated for this CPU time. */
+/** Short encodes are repeated for this CPU time, and all once: the first of an encoder in WebAssembly compiles it. */
 const repeatedMs = 60;
 
-/** Encodes all photographs at each quality. */
+/** Encodes a photograph at one quality. */
+export async function pointOf(
+  encode: Encode,
+  quality: number,
+  photograph: Photograph,
+  meter: Meter,
+): Promise<Point> {
+  let [least, spent, times] = [Number.POSITIVE_INFINITY, 0, 0];
+  let encoded: Uint8Array = new Uint8Array();
+  while (spent < repeatedMs || times < 2) {
+    const image = photograph.open();
+    const before = process.cpuUsage();
+    encoded = await encode(image, quality, photograph);
+    const { user, system } = process.cpuUsage(before);
+    // The minimum, because other load only adds.
+    least = Math.min(least, (user + system) / 1_000);
+    spent += (user + system) / 1_000;
+    times += 1;
+  }
+  const score = await meter.score(photograph, encoded);
+  return { quality, score, bytes: encoded.length, ms: least };
+}
+
+/** The means over the curves of several photographs at the same qualities. */
+export function meanCurve(curves: readonly (readonly Point[])[]): Point[] {
+  return (curves[0] ?? []).map(({ quality }, index) => {
+    const points = curves.flatMap((curve) => curve[index] ?? []);
+    return {
+      quality,
+      score: mean(points.map(({ score }) => score)),
+      bytes: geometricMean(points.map(({ bytes }) => bytes)),
+      ms: geometricMean(points.map(({ ms }) => ms)),
+    };
+  });
+}
+
+/** Encodes all photographs at each quality. @returns the means */
 export async function curveOf(
   encode: Encode,
   qualities: readonly number[],
   photographs: readonly Photograph[],
   meter: Meter,
 ): Promise<Point[]> {
-  const points: Point[] = [];
-  for (const quality of qualities) {
-    const [scores, bytes, times]: [number[], number[], number[]] = [[], [], []];
-    for (const one of photographs) {
-      let [least, spent, encoded] = [Number.POSITIVE_INFINITY, 0, Buffer.of()];
-      while (spent < repeatedMs) {
-        const image = encode(one.open(), quality, one.width * one.height);
-        const before = process.cpuUsage();
-        encoded = await image.toBuffer();
-        const { user, system } = process.cpuUsage(before);
-        // The minimum, because other load only adds.
-        least = Math.min(least, (user + system) / 1_000);
-        spent += (user + system) / 1_000;
-      }
-      scores.push(await meter.score(one, encoded));
-      bytes.push(encoded.length);
-      times.push(least);
+  const curves: Point[][] = [];
+  for (const photograph of photographs) {
+    const points: Point[] = [];
+    for (const quality of qualities) {
+      points.push(await pointOf(encode, quality, photograph, meter));
     }
-    const [size, ms] = [geometricMean(bytes), geometricMean(times)];
-    points.push({ quality, score: mean(scores), bytes: size, ms });
+    curves.push(points);
   }
-  return points;
+  return meanCurve(curves);
 }
 
 /** The point of a curve at a score, interpolated (bytes and time in their logarithm); null outside of it. */

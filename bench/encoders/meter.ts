@@ -2,15 +2,20 @@ import { execFile } from 'node:child_process';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import sharp, { type Sharp } from 'sharp';
+import { openContainer } from '../../pool/formats/container/container.ts';
+import { decodedJxl } from '../../pool/formats/jxl/decode.ts';
+import type { PixelTraits } from '../../pool/rendering/encode/pixel-traits.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 import { ssim, toReference } from './ssim.ts';
 
 const run = promisify(execFile);
 
-/** The pixels of a photograph at one size. */
+/** The pixels of a photograph, or of a drawing, at one size. */
 export interface Photograph {
   readonly width: number;
   readonly height: number;
+  /** What the service chooses its settings by. */
+  readonly traits: PixelTraits;
   /** A new sharp pipeline with the pixels as its input. */
   open(): Sharp;
 }
@@ -27,7 +32,8 @@ export interface Meter {
 const ssimMeter: Meter = {
   name: 'SSIM',
   digits: 4,
-  score: async (original, encoded) => ssim(await toReference(original.open()), encoded),
+  score: async (original, encoded) =>
+    ssim(await toReference(original.open()), await readable(encoded)),
   close: async () => {},
 };
 
@@ -43,19 +49,33 @@ export async function openMeter(command: string | undefined): Promise<Meter> {
   const folder = await temporaryFolder('encoders');
   const files = ['original', 'encoded'].map((name) => path.join(folder.path, `${name}.png`));
   const [original = '', decoded = ''] = files;
+  let written: Photograph | null = null;
   return {
     name: 'SSIMULACRA2',
     digits: 1,
-    async score({ open, width, height }, encoded) {
-      await open().png({ compressionLevel: 1 }).toFile(original);
-      await sharp(encoded).removeAlpha().png({ compressionLevel: 1 }).toFile(decoded);
+    async score(photograph, encoded) {
+      if (written !== photograph) {
+        await photograph.open().png({ compressionLevel: 1 }).toFile(original);
+        written = photograph;
+      }
+      await sharp(await readable(encoded))
+        .removeAlpha()
+        .png({ compressionLevel: 1 })
+        .toFile(decoded);
       const { stdout } = await run(program, [...options, ...files]);
       const score = stdout.match(/-?\d+(?:\.\d+)?(?!.*\d)/s)?.[0];
       if (score === undefined) {
+        const { width, height } = photograph;
         throw new Error(`${command} printed no score for ${width} x ${height} px.`);
       }
       return Number(score);
     },
     close: folder.close,
   };
+}
+
+/** An encoded picture as sharp reads it: a JPEG XL as a PNG, another one as it is. */
+async function readable(encoded: Uint8Array): Promise<Uint8Array> {
+  const limits = { sourceMaxPixels: 100_000_000, isolated: true };
+  return (await decodedJxl(openContainer(encoded), limits, false)).bytes;
 }

@@ -11,7 +11,7 @@ export type EncoderOptions = Readonly<Record<string, unknown>> & { readonly qual
  * Encodes with the settings of the service.
  * @param quality on JPEG's scale
  */
-export const encodeAsService = (
+const encodeAsService = (
   image: Sharp,
   format: EncodedFormat,
   quality: number,

@@ -10,7 +10,7 @@ t.test('curves of an encoder are interpolated at a score', async (t) => {
   t.equal(await photographOf(await picture('coast.jpg'), 5_000), null, 'too small');
   const meter = await openMeter(undefined);
   const curve = await curveOf(
-    (image, quality) => image.jpeg({ quality }),
+    (image, quality) => image.jpeg({ quality }).toBuffer(),
     [90, 40],
     [photograph],
     meter,

@@ -1,7 +1,7 @@
 import { channelOffsets, type RawImage } from './indexed-png.ts';
 
 /** Properties of an image's pixels that the choice of an encoder depends on. */
-interface PixelTraits {
+export interface PixelTraits {
   /** True when half the resolution of chroma (4:2:0) would visibly blur saturated edges. */
   readonly sharpChroma: boolean;
   /** True when most of the image has no texture. */

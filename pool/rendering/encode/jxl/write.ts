@@ -3,10 +3,10 @@ import type { Pipeline } from '../../pipeline.ts';
 import { applySteps, passes, type StepContext } from '../../steps.ts';
 import { encoderQuality } from '../quality.ts';
 import { encodeJxl } from './encoder.ts';
-import type { JxlInput } from './thread.ts';
+import type { JxlInput, JxlOptions } from './thread.ts';
 
 /** Efforts of 1 to 9; bench/encoders/README.md has the measurements. */
-const efforts = { lossy: 4, lossless: 5 } as const;
+export const efforts = { lossy: 4, lossless: 5 } as const;
 
 /**
  * Writes the image of a pipeline as JPEG XL, which sharp's libvips cannot.
@@ -16,14 +16,21 @@ const efforts = { lossy: 4, lossless: 5 } as const;
 export async function writeJxl(
   pipeline: Pipeline,
   context: StepContext,
-  { lossless, quality, pixels }: EncodeOptions,
+  options: EncodeOptions,
 ): Promise<Uint8Array<ArrayBuffer>> {
   const input = await inputOf(pipeline, context);
-  const options = lossless
+  return encodeJxl(input, jxlOptions(options), pipeline.timeoutSeconds);
+}
+
+/** The encoder's settings for an image. */
+export const jxlOptions = ({
+  lossless,
+  quality,
+  pixels,
+}: Pick<EncodeOptions, 'lossless' | 'quality' | 'pixels'>): JxlOptions =>
+  lossless
     ? { quality: null, effort: efforts.lossless }
     : { quality: encoderQuality('jxl', quality, pixels), effort: efforts.lossy };
-  return encodeJxl(input, options, pipeline.timeoutSeconds);
-}
 
 /** Raw pixels if they are the whole image, or a file with its profile, metadata, transparency of greys or frames. */
 async function inputOf(pipeline: Pipeline, context: StepContext): Promise<JxlInput> {
