@@ -286,8 +286,10 @@ class UwsHttpRequest extends BaseRequest implements WaitingConnection {
       return this.finish(status);
     }
     res.writeHeader('connection', 'close');
-    res.tryEnd('', length);
-    this.#closeAfter(status);
+    const [, isComplete] = res.tryEnd('', length);
+    // As v20.57 has it; a use of the response would throw, and the idle timeout closes the connection.
+    if (isComplete) this.finish(status);
+    else this.#closeAfter(status);
   }
 
   #closeAfter(status: number): void {
