@@ -139,8 +139,10 @@ export class Engine {
   async get(key: string, request: ImageRequest, signal: AbortSignal): Promise<CacheResult> {
     const { provisional = null } = request;
     const get = (known: KnownRequest) => this.#get(key, known, signal);
-    if (provisional === null) return this.#knowing(request, signal, get);
-    const cached = await this.#knowing(request, signal, (known) => this.#find(key, known, signal));
+    if (provisional === null) return this.#withStates(request, signal, get);
+    const cached = await this.#withStates(request, signal, (known) =>
+      this.#find(key, known, signal),
+    );
     if (cached !== null) return cached;
     const { variant } = provisional;
     const first = { ...request, variant, provisional: null };
@@ -169,21 +171,12 @@ export class Engine {
   }
 
   /** Calls `get` with what is known of the inputs that the image follows, if it follows them. */
-  async #knowing<R extends CacheResult | null>(
-    request: ImageRequest,
+  async #withStates<R extends CacheResult | null>(
+    wanted: ImageRequest,
     signal: AbortSignal,
     get: (known: KnownRequest) => Promise<R>,
   ): Promise<R> {
-    if (followsInputs(request)) return this.#following(request, signal, get);
-    return get({ ...request, ...withoutStates });
-  }
-
-  /** For a project whose images follow their inputs. */
-  async #following<R extends CacheResult | null>(
-    wanted: FollowingRequest,
-    signal: AbortSignal,
-    get: (known: KnownRequest) => Promise<R>,
-  ): Promise<R> {
+    if (!followsInputs(wanted)) return get({ ...wanted, ...withoutStates });
     const revalidator = this.#revalidator;
     const { shared } = this.caches;
     // Limits all waits of a request for the shared cache together.

@@ -26,6 +26,7 @@ async function startEngine(
   sharedCache: SharedCacheSettings | null = null,
 ) {
   const joined: string[] = [];
+  const inBackground: string[] = [];
   const engine = new Engine(
     {
       ...settings,
@@ -42,6 +43,7 @@ async function startEngine(
       coalescer: {
         join: (key, participant) => {
           joined.push(key);
+          if (!participant.live) inBackground.push(key);
           return onlyProcess.join(key, participant);
         },
       },
@@ -54,19 +56,17 @@ async function startEngine(
     },
   );
   t.teardown(() => engine.close());
-  const get = (name: string, path: string, more: Partial<Variant> = {}, project = 'a') =>
-    engine.get(
-      keyOf(name),
-      {
-        project,
-        inputs: imageInputs(url(path), null, variant(), () => true),
-        background: false,
-        variant: variant({ width: 20, ...more }),
-        purges: noPurges,
-      },
-      new AbortController().signal,
-    );
-  return { engine, get, joined };
+  const requestOf = (path: string, more: Partial<Variant> = {}, project = 'a') => ({
+    project,
+    inputs: imageInputs(url(path), null, variant(), () => true),
+    background: false,
+    variant: variant({ width: 20, ...more }),
+    purges: noPurges,
+  });
+  const { signal } = new AbortController();
+  const get = (name: string, ...request: Parameters<typeof requestOf>) =>
+    engine.get(keyOf(name), requestOf(...request), signal);
+  return { engine, requestOf, get, joined, inBackground, signal };
 }
 
 /** A transform that takes seconds. */
@@ -91,6 +91,36 @@ t.test('a full queue refuses misses before coalescing and fetching', async (t) =
   t.equal((await get('1', '/1')).tier, 'disk');
   t.equal((await get('4', '/4', {}, 'b')).tier, 'miss', 'another project has a place');
   t.equal((await busy).tier, 'miss');
+});
+
+t.test('renders after responses are background work, and limited', async (t) => {
+  const picture = await noise(80, 60).jpeg().toBuffer();
+  const origin = await startOrigin(t, (request, response) => {
+    if (request.url !== '/silent') response.end(picture);
+  });
+  const started = await startEngine(t, 9, origin.url);
+  const { engine, requestOf, get, joined, inBackground, signal } = started;
+
+  const provisional = { key: keyOf('webp'), variant: variant({ width: 20, formats: ['webp'] }) };
+  const request = { ...requestOf('/1', { formats: ['avif'] }), provisional };
+  const first = await engine.get(keyOf('avif'), request, signal);
+  t.match([first.isProvisional, first.image.contentType], [true, 'image/webp']);
+  t.same([joined, inBackground], [[keyOf('webp')], []]);
+  await engine.renderLater(keyOf('avif'), request);
+  t.same(inBackground, [keyOf('avif')]);
+  const second = await engine.get(keyOf('avif'), request, signal);
+  t.match(second, { tier: 'disk', image: { contentType: 'image/avif' } });
+  t.equal(second.isProvisional, undefined);
+  t.equal((await get('avif', '/1')).tier, 'disk');
+
+  const before = joined.length;
+  const names = Array.from({ length: 40 }, (_, index) => `silent ${index}`);
+  const later = names.map((name) => engine.renderLater(keyOf(name), requestOf('/silent')));
+  await until('those of a project are in progress', () => joined.length - before === 24);
+  await Promise.all(later.slice(24));
+  t.equal(joined.length - before, 24, 'three quarters of 32');
+  await engine.close();
+  t.same(await Promise.all(later), Array(40).fill(undefined), 'the end of the engine is no error');
 });
 
 t.test('a full queue does not refuse what the shared cache has', async (t) => {
