@@ -39,6 +39,9 @@ t.test(
     const primaries = () => pids('the service is ready');
     const frontEnds = () => pids('a front end listens', 'child');
     const all = () => [...workers(), ...primaries(), ...frontEnds()];
+    // The lines name the processes, and can arrive after the first responses.
+    await untilLogged('the worker is ready');
+    await untilLogged('the service is ready');
     await both();
     const orphans = frontEnds();
     t.equal(new Set(all()).size, 2 + orphans.length, 'separate processes');
