@@ -10,6 +10,7 @@ import {
   startConsole,
   violationsOf,
 } from './console-page.ts';
+import { baseUrl } from './control/control.ts';
 
 t.test('keys and signatures in the console, in a browser', { skip: noChromium }, async (t) => {
   const { api, url, source, opened } = await startConsole(t);
@@ -68,11 +69,29 @@ t.test('keys and signatures in the console, in a browser', { skip: noChromium },
     await page.getByRole('button', { name: 'Revoke the old secret', exact: true }).click();
     await page.getByText('Only the new secret is valid').waitFor();
     await until('the old secret ends', async () => (await statusOf(old)) === 403);
+
     await open('Layers');
     await page.getByRole('button', { name: 'New layer' }).click();
-    await page.getByText('accepts signed URLs only').waitFor();
+    const layer = page.getByRole('form', { name: 'New layer' });
+    await layer.getByLabel('Layer name').fill('price');
+    await layer.getByLabel('Words', { exact: true }).fill('19,90 €');
+    await layer.getByLabel('Picture for the preview').fill(source);
+    await page.getByAltText('With the layer').waitFor();
     await page.getByRole('button', { name: 'Cancel' }).click();
-    await open('Signing');
+    await open('Defaults');
+    await page.getByLabel('Picture for the preview').fill(source);
+    await page.getByAltText('With your changes').waitFor();
+    await page.goto(`${url}/#/?project=${id}&url=${encodeURIComponent(source)}&w=60`);
+    await page.getByAltText('The result').waitFor();
+    await page.getByText('accepts signed URLs only').waitFor();
+    const address = page.getByRole('region', { name: 'URL', exact: true });
+    const ofProxy = await address.innerText();
+    t.equal(await statusOf(ofProxy.replace(baseUrl, '')), 200, 'the URL is signed');
+    const code = page.getByRole('group', { name: 'Code for' });
+    t.same(await code.getByRole('radio').count(), 1, 'other code would make unsigned URLs');
+    await page.getByRole('region', { name: 'code for Signed' }).waitFor();
+    t.same(await violationsOf(page), []);
+    await page.goto(`${url}/#/projects/${id}/signing`);
     await page.getByRole('button', { name: 'Accept unsigned URLs …' }).click();
     await page.getByRole('button', { name: 'Accept unsigned URLs', exact: true }).click();
     await page.getByRole('button', { name: 'Require signatures' }).waitFor();

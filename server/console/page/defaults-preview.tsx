@@ -3,12 +3,12 @@ import { formatBytes } from './format.ts';
 import { imagePath, isSource, type ParameterTexts } from './image-url.ts';
 import { browsers, type ImageState, useImage } from './load-image.ts';
 import { FailureNotice } from './notice.tsx';
+import type { ProjectProps } from './page-section.tsx';
 import { PreviewPicture } from './preview-picture.tsx';
 import type { Values } from './schema.ts';
-import type { Project } from './service.ts';
+import { useSignPath } from './sign-path.ts';
 
-interface PreviewProps {
-  readonly project: Project;
+interface PreviewProps extends Pick<ProjectProps, 'api' | 'project'> {
   readonly values: Values;
   readonly saved: Values;
 }
@@ -32,12 +32,13 @@ function optionsOf(values: Values): ParameterTexts {
 }
 
 /** A picture with the saved defaults and with those of the form. */
-export function DefaultsPreview({ project, values, saved }: PreviewProps) {
+export function DefaultsPreview({ api, project, values, saved }: PreviewProps) {
   const [source, setSource] = useState('');
   const path = (from: Values) =>
     isSource(source) ? imagePath({ source, project: project.id, options: optionsOf(from) }) : null;
-  const before = useImage(path(saved), modernAccept);
-  const after = useImage(path(values), modernAccept);
+  const sign = useSignPath(api, project);
+  const before = useImage(path(saved), modernAccept, sign);
+  const after = useImage(path(values), modernAccept, sign);
   return (
     <div>
       <PreviewPicture project={project} source={source} onChange={setSource} />

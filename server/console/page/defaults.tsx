@@ -61,7 +61,7 @@ export function Defaults({ api, project, description, onChange }: ProjectProps) 
             </div>
           )}
         </ActionForm>
-        <DefaultsPreview project={project} values={values} saved={saved} />
+        <DefaultsPreview api={api} project={project} values={values} saved={saved} />
       </div>
     </PageSection>
   );

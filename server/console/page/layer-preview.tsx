@@ -5,6 +5,7 @@ import { FailureNotice } from './notice.tsx';
 import type { ProjectProps } from './page-section.tsx';
 import { PreviewPicture } from './preview-picture.tsx';
 import { type Api, Failure } from './service.ts';
+import { useSignPath } from './sign-path.ts';
 
 const debounceMs = 400;
 const [[modernAccept]] = browsers;
@@ -73,7 +74,8 @@ export function LayerPreview({ api, project, layer }: LayerPreviewProps) {
     isShown && draft.name !== null
       ? imagePath({ source, project: project.id, options: { w: width, layer: draft.name } })
       : null;
-  const { loaded, failure } = useImage(path, modernAccept, draft.changes);
+  const sign = useSignPath(api, project);
+  const { loaded, failure } = useImage(path, modernAccept, sign, draft.changes);
   return (
     <div class="sticky">
       <PreviewPicture project={project} source={source} onChange={setSource} />

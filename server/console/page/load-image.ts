@@ -1,8 +1,11 @@
 import { useEffect, useState } from 'preact/hooks';
 import { Failure, failureOf } from './service.ts';
+import type { SignPath } from './sign-path.ts';
 
 /** A response of the image endpoint. */
 export interface Loaded {
+  /** The path of the request, relative to the page, with its signature if there is one. */
+  readonly path: string;
   /** A blob URL of the image; null for a text. */
   readonly url: string | null;
   /** The placeholder or facts; null for an image. */
@@ -40,7 +43,7 @@ function readSteps(header: string): Loaded['steps'] {
   }));
 }
 
-async function load(path: string, accept: string, signal: AbortSignal): Promise<Loaded> {
+async function fetchImage(path: string, accept: string, signal: AbortSignal): Promise<Loaded> {
   const startedAt = performance.now();
   // The browser's cache would hide the service's.
   const response = await fetch(path, { headers: { accept }, cache: 'no-store', signal });
@@ -52,6 +55,7 @@ async function load(path: string, accept: string, signal: AbortSignal): Promise<
   const url = isImage ? URL.createObjectURL(blob) : null;
   const size = url === null ? { width: 0, height: 0 } : await sizeOf(url);
   return {
+    path,
     url,
     type,
     ms,
@@ -88,10 +92,16 @@ const nothing: ImageState = { loading: false, loaded: null, failure: null };
 const debounceMs = 300;
 
 /**
- * The image at a path; loaded again when the path, the Accept header or the number of loads changes.
+ * The image at a path; loaded again when the path, its signer, the Accept header or the number of loads changes.
  * @param path null for none
+ * @param sign null for a path that needs no signature
  */
-export function useImage(path: string | null, accept: string, loads = 0): ImageState {
+export function useImage(
+  path: string | null,
+  accept: string,
+  sign: SignPath | null,
+  loads = 0,
+): ImageState {
   const [state, setState] = useState(nothing);
   useEffect(() => {
     if (path === null) return setState(nothing);
@@ -101,7 +111,9 @@ export function useImage(path: string | null, accept: string, loads = 0): ImageS
     };
     set((last) => ({ ...last, loading: true }));
     const timer = setTimeout(() => {
-      load(path, accept, outdated.signal).then(
+      const load = async () =>
+        fetchImage(sign === null ? path : await sign(path), accept, outdated.signal);
+      load().then(
         (loaded) => set(() => ({ loading: false, loaded, failure: null })),
         (error) => set(() => ({ loading: false, loaded: null, failure: Failure.of(error) })),
       );
@@ -110,7 +122,7 @@ export function useImage(path: string | null, accept: string, loads = 0): ImageS
       clearTimeout(timer);
       outdated.abort();
     };
-  }, [path, accept, loads]);
+  }, [path, accept, sign, loads]);
   const url = state.loaded?.url ?? null;
   useEffect(() => () => void (url !== null && URL.revokeObjectURL(url)), [url]);
   return state;

@@ -12,6 +12,7 @@ import { Result } from './result.tsx';
 import { type PageRoute, replaceRoute } from './route.ts';
 import { initial, Samples } from './samples.tsx';
 import type { Session } from './session.ts';
+import { useSignPath } from './sign-path.ts';
 import { factsOptions, type Known, snippets } from './snippets.ts';
 import { Title } from './title.tsx';
 import { useProject } from './use-project.ts';
@@ -51,16 +52,27 @@ export function Playground({ description, route, session }: PlaygroundProps) {
   const isComplete = project !== '' && isSource(source);
   const path = (wanted: ParameterTexts) =>
     isComplete ? imagePath({ source, project, options: wanted }) : null;
-  const result = useImage(path(options), accept, loads);
-  const original = useImage(path(originalOptions), plainAccept);
-  const facts = useImage(path(factsOptions(options)), plainAccept);
+  const known = useProject(session, /^prj_\w{16}$/.test(project) ? project : '') ?? null;
+  const sign = useSignPath(session.api, known);
+  const result = useImage(path(options), accept, sign, loads);
+  const original = useImage(path(originalOptions), plainAccept, sign);
+  const facts = useImage(path(factsOptions(options)), plainAccept, sign);
   const text = facts.loaded?.text ?? null;
   const information = useMemo(() => (text === null ? null : readInformation(text)), [text]);
-  const known = useProject(session, /^prj_\w{16}$/.test(project) ? project : '') ?? null;
   const defaults = defaultsOf(known);
   const origin = known?.origin ?? source;
   const { baseUrl, parameters } = description;
   const image = { source, project, options };
+  const signedPath = sign === null ? null : (result.loaded?.path ?? null);
+  const code = snippets(
+    baseUrl,
+    image,
+    accept,
+    knownOf(result, facts, information, {
+      site: URL.canParse(origin) ? new URL(origin).origin : origin,
+      dpr: Number(options['dpr']) || (defaults['dpr'] ?? 1),
+    }),
+  );
   return (
     <div class="playground">
       <div class="card">
@@ -98,16 +110,9 @@ export function Playground({ description, route, session }: PlaygroundProps) {
           result={result}
           original={original}
           information={information}
-          url={imageUrl(baseUrl, image)}
-          snippets={snippets(
-            baseUrl,
-            image,
-            accept,
-            knownOf(result, facts, information, {
-              site: URL.canParse(origin) ? new URL(origin).origin : origin,
-              dpr: Number(options['dpr']) || (defaults['dpr'] ?? 1),
-            }),
-          )}
+          url={signedPath === null ? imageUrl(baseUrl, image) : baseUrl + signedPath.slice(1)}
+          isSigned={signedPath !== null}
+          snippets={known?.requireSignedUrls === true ? code.filter(({ signs }) => signs) : code}
           onReload={() => setLoads(loads + 1)}
         />
       ) : (

@@ -12,9 +12,6 @@ interface PreviewPictureProps {
 export function PreviewPicture({ project, source, onChange }: PreviewPictureProps) {
   return (
     <>
-      {project.requireSignedUrls && (
-        <p class="notice">This project accepts signed URLs only, so the preview is refused.</p>
-      )}
       <TextField
         label="Picture for the preview"
         type="url"

@@ -14,12 +14,15 @@ interface ResultProps {
   /** Null until it is loaded. */
   readonly information: ImageInformation | null;
   readonly url: string;
+  /** Whether the URL has a signature, which expires. */
+  readonly isSigned: boolean;
   readonly snippets: readonly Snippet[];
   readonly onReload: () => void;
 }
 
 /** The result of the playground and its original, with facts and code. */
-export function Result({ result, original, information, url, snippets, onReload }: ResultProps) {
+export function Result(props: ResultProps) {
+  const { result, original, information, url, isSigned, snippets, onReload } = props;
   const source = information?.source ?? null;
   const { loaded, loading, failure } = result;
   return (
@@ -47,6 +50,12 @@ export function Result({ result, original, information, url, snippets, onReload 
         </button>
       </p>
       <h2>URL</h2>
+      {isSigned && (
+        <p class="quiet">
+          The project accepts signed URLs only. This one is valid for an hour at most; the URLs of
+          your pages are signed by your backend.
+        </p>
+      )}
       <CopyText label="URL" text={url} />
       <h2>Code</h2>
       <Snippets
@@ -115,20 +124,20 @@ interface SnippetsProps {
 }
 
 function Snippets({ snippets, isLoading }: SnippetsProps) {
-  const [chosen, setChosen] = useState(0);
-  const shown = snippets[chosen];
+  const [chosen, setChosen] = useState('');
+  const shown = snippets.find(({ title }) => title === chosen) ?? snippets[0];
   return (
     <div>
       <fieldset class="choices">
         <legend class="hidden">Code for</legend>
         <div>
-          {snippets.map(({ title }, index) => (
+          {snippets.map(({ title }) => (
             <label key={title}>
               <input
                 type="radio"
                 name="snippet"
-                checked={index === chosen}
-                onChange={() => setChosen(index)}
+                checked={title === shown?.title}
+                onChange={() => setChosen(title)}
               />
               {title}
             </label>

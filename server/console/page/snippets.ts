@@ -14,6 +14,8 @@ export interface Snippet {
   readonly title: string;
   /** Null while facts that it has are not known. */
   readonly code: string | null;
+  /** It signs its URLs. */
+  readonly signs?: true;
 }
 
 /** A JSON value as code. */
@@ -281,7 +283,7 @@ export function snippets(
   return [
     { title: 'HTML', code: ofFacts(pictureCode) },
     { title: 'SDK', code: ofUrl(sdk) },
-    { title: 'Signed', code: ofUrl(signed) },
+    { title: 'Signed', code: ofUrl(signed), signs: true },
     { title: 'Next.js', code: ofFacts(next) },
     { title: 'Nuxt', code: ofFacts(nuxt) },
     { title: 'Astro', code: ofFacts(astro) },
