@@ -122,6 +122,7 @@ t.test('a service starts, runs and restarts while its store is unavailable', asy
     await until('health', async () => (await health()).status === 200);
     t.equal(await image(unknown), 404);
     t.equal(outages().length, 1, 'reported once');
+    await until('its end in the log', () => ends(own()) > 0);
     t.equal(ends(own()), 1, 'and its end once');
     t.notMatch(service.stdout(), /topology is closed/i);
   });
