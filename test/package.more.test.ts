@@ -139,8 +139,10 @@ t.test('the demo runs the service, its worker and the workbench', async (t) => {
   const ports = ['--port', String(await freePort()), '--worker-port', String(await freePort())];
   const demo = start(t, ['demo', ...ports]);
   const page = await until('the page', () => /(http:\S+\/)\n\nOr these/.exec(demo.stdout())?.[1]);
-  const images = [...demo.stdout().matchAll(/http:\S+\/img\/\S+/g)].map(([url]) => url);
-  t.equal(images.length, 4);
+  const images = await until('the images', () => {
+    const urls = [...demo.stdout().matchAll(/http:\S+\/img\/\S+\n/g)].map(([line]) => line.trim());
+    return urls.length === 4 && urls;
+  });
   for (const url of images) t.equal((await fetch(url)).status, 200, url);
   t.match(await (await fetch(page)).text(), 'data-command="image-delivery"');
   const docs = await (await fetch(`${page}docs`)).text();

@@ -14,6 +14,8 @@ const drawingMs = more ? 4_000 : 1_000;
 const attacksOfRun = more ? hostileSvgs : hostileSvgs.filter((_, index) => index % 3 === 0);
 /** Of a transform, with the start of a process. */
 const timeoutMs = 2 * drawingMs;
+/** On a busy machine an ended process takes long to be replaced; without a limit attacks take minutes. */
+const maxMs = timeoutMs + 20_000;
 /** The service alone needs far less; rasterising an SVG of 1,990 px a side in it would need more. */
 const maxMebibytes = 350;
 
@@ -60,7 +62,7 @@ t.test('hostile SVGs get the expected error in a bounded time and memory', async
     const { status, body, ms } = await attack;
     const code = status === 200 ? null : JSON.parse(body.toString()).code;
     t.ok(codes.includes(code), `${what}: ${status} ${code}`);
-    t.ok(ms < timeoutMs + 5_000, `${what}: after ${ms} ms`);
+    t.ok(ms < maxMs, `${what}: after ${ms} ms`);
   });
   t.same([...answers], [200], 'all images of another project are delivered meanwhile');
   t.same(service.frontEnds(), [frontEnd], 'the front end did not restart');
