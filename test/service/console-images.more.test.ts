@@ -52,6 +52,21 @@ t.test('the images of a project in the console, in a browser', { skip: noChromiu
     const stored = async () => (await api.call('GET', `/projects/${id}/layers`)).body.layers;
     await until('the draft is deleted', async () => (await stored()).length === 1);
     t.same(await stored(), [{ name: 'price', text: { words: '19,90 €', size: 80, color: 'c00' } }]);
+
+    const tab = await page.context().newPage();
+    await tab.goto(`${url}/#/projects/${id}/layers`);
+    await signIn(tab);
+    await tab.getByRole('button', { name: 'New layer' }).click();
+    await tab
+      .getByRole('form', { name: 'New layer' })
+      .getByLabel('Words', { exact: true })
+      .fill('a');
+    await tab.getByLabel('Picture for the preview').fill(source);
+    await tab.getByAltText('With the layer').waitFor();
+    t.equal((await stored()).length, 2);
+    await tab.close();
+    await until('the draft of a closed tab is deleted', async () => (await stored()).length === 1);
+
     await page.getByRole('button', { name: 'New layer' }).click();
     await form.getByLabel('Layer name').fill('badge');
     await form.getByLabel('What is drawn').selectOption('image');

@@ -47,14 +47,20 @@ function useDraft(api: Api, path: string, json: string | null): Draft {
     }, debounceMs);
     return () => clearTimeout(timer);
   }, [api, path, json]);
-  useEffect(
-    () => () => {
+  useEffect(() => {
+    const remove = () => {
+      if (!isStored.current) return;
+      isStored.current = false;
       // The list of layers shows one that could not be deleted.
-      const remove = () => api('DELETE', `${path}/${name.current}`).then(null, () => {});
-      void last.current.then(() => (isStored.current ? remove() : null));
-    },
-    [api, path],
-  );
+      api('DELETE', `${path}/${name.current}`).then(null, () => {});
+    };
+    // Also when the tab is closed.
+    addEventListener('pagehide', remove);
+    return () => {
+      removeEventListener('pagehide', remove);
+      void last.current.then(remove);
+    };
+  }, [api, path]);
   return draft;
 }
 

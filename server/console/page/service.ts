@@ -196,6 +196,8 @@ export function apiWithKey(key: string): Api {
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
       credentials: 'omit',
       cache: 'no-store',
+      // The browser sends it also when the page ends meanwhile.
+      keepalive: method === 'DELETE',
     });
     if (!response.ok) throw await failureOf(response);
     const [, next = null] =
