@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import type { Preset, presets } from '../control/resources/presets.ts';
 import type { Services } from '../control/services.ts';
 import { withStore } from './store.ts';
-import { AdminError, jsonOption, printList } from './terminal.ts';
+import { jsonOption, printList } from './terminal.ts';
 
 type Action = (
   resource: typeof presets,
@@ -37,11 +37,10 @@ export function addPresetCommands(program: Command): void {
     .action((project: string, name: string, query: string) =>
       run(async (presets, services) => {
         const { presetInput } = await import('../control/resources/presets.ts');
-        const { validationErrors } = await import('../control/validate.ts');
+        const { requireValid } = await import('../control/validate.ts');
         const { presetOfQuery } = await import('./preset-query.ts');
         const input = { parameters: presetOfQuery(query) };
-        const errors = validationErrors(presetInput, input);
-        if (errors.length > 0) throw new AdminError(`${errors.join('; ')}.`);
+        requireValid(presetInput, input);
         await presets.put(services, project, name, input);
         return presets.list(services, project);
       }),

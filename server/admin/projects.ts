@@ -17,11 +17,10 @@ import {
   purgeImages as purge,
   purgeInput,
 } from '../control/resources/purges.ts';
-import type { BodyOf, NamedSchema } from '../control/schema.ts';
+import type { BodyOf } from '../control/schema.ts';
 import { findProject } from '../control/services.ts';
-import { validationErrors } from '../control/validate.ts';
+import { requireValid } from '../control/validate.ts';
 import { organisationOf } from './organisation-commands.ts';
-import { AdminError } from './terminal.ts';
 
 /** Creates a project by the rules of the control plane, in an organisation or the default one. */
 export async function createProject(
@@ -80,11 +79,6 @@ export async function prewarm(
   await services.queue.ensureIndexes();
   const queued = await queuePrewarm(services, await findProject(services, id), input);
   return queued.id;
-}
-
-function requireValid(schema: NamedSchema<unknown>, input: unknown): void {
-  const errors = validationErrors(schema, input);
-  if (errors.length > 0) throw new AdminError(`${errors.join('; ')}.`);
 }
 
 function servicesOf(store: Store, settings: Settings) {

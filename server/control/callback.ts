@@ -2,6 +2,7 @@ import { ServiceError } from '../../contract/errors.ts';
 import { CallbacksFull } from '../../store/callbacks.ts';
 import { privateHostError, readUrl, urlRule } from './hosts-and-urls.ts';
 import type { Services } from './services.ts';
+import { invalidRequest } from './validation-messages.ts';
 
 /** Adds the callback of what a call has begun, by its id. */
 type AddCallback = (id: string) => Promise<void>;
@@ -20,12 +21,12 @@ export async function readCallback(
 ): Promise<AddCallback> {
   if (text === undefined) return async () => {};
   if (callbacks === null) {
-    throw invalid('needs SERVICE_HOOK_SECRET, which the operator has not set');
+    throw invalidRequest('callbackUrl needs SERVICE_HOOK_SECRET, which the operator has not set');
   }
   const url = readUrl(text);
-  if (url === null) throw invalid(urlRule);
+  if (url === null) throw invalidRequest(`callbackUrl ${urlRule}`);
   const error = privateHostError(url, guard);
-  if (error !== null) throw invalid(error);
+  if (error !== null) throw invalidRequest(`callbackUrl ${error}`);
   await callbacks.requireRoom(projectId).catch((error: unknown) => {
     if (!(error instanceof CallbacksFull)) throw error;
     const message =
@@ -34,5 +35,3 @@ export async function readCallback(
   });
   return (id) => callbacks.add({ projectId, url: url.href, subject, id });
 }
-
-const invalid = (rule: string) => new ServiceError('invalid_request', `callbackUrl ${rule}.`);

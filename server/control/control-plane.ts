@@ -1,4 +1,3 @@
-import { ServiceError } from '../../contract/errors.ts';
 import type { Network } from '../../contract/networks.ts';
 import { withTimeout } from '../../store/deadline.ts';
 import { clientAddress, clientNetwork } from '../http/client-address.ts';
@@ -14,6 +13,7 @@ import { findOperation } from './operations.ts';
 import { readQuery } from './query.ts';
 import type { RateLimit } from './rate-limit.ts';
 import type { Services } from './services.ts';
+import { invalidRequest } from './validation-messages.ts';
 
 const defaultBodyBytes = 64 * 1024;
 
@@ -70,7 +70,7 @@ export class ControlPlane {
       if (expected !== undefined) {
         readQuery(query);
         const bytes = await body;
-        if (bytes === null) throw invalid(`The body has more than ${maxBodyBytes} bytes.`);
+        if (bytes === null) throw invalidRequest(`The body has more than ${maxBodyBytes} bytes`);
         input = await readInput(expected, bytes, contentType);
       }
       const page = operation.isPaged ? readPageQuery(query) : null;
@@ -109,8 +109,6 @@ function contentOf({ result }: Operation, answer: unknown): Pick<HttpResponse, '
   return { headers: jsonHeaders, body: json };
 }
 
-const invalid = (message: string) => new ServiceError('invalid_request', message);
-
 /**
  * The validated body of a request; null without one, if it may be omitted.
  * @throws ServiceError invalid_request with every error
@@ -122,16 +120,15 @@ async function readInput(
 ): Promise<unknown> {
   if (body.byteLength === 0) {
     if (expected.isOptional) return null;
-    throw invalid('A JSON body is required.');
+    throw invalidRequest('A JSON body is required');
   }
   if (!/^application\/json *(?:; *charset="?utf-8"? *)?$/i.test(contentType)) {
-    throw invalid('The content type must be application/json.');
+    throw invalidRequest('The content type must be application/json');
   }
   const input = readJson(body);
   // Loaded with the first body, because compiling the schemas takes time.
-  const { validationErrors } = await import('./validate.ts');
-  const errors = validationErrors(expected, input);
-  if (errors.length > 0) throw invalid(`${errors.join('; ')}.`);
+  const { requireValid } = await import('./validate.ts');
+  requireValid(expected, input);
   return input;
 }
 
@@ -140,6 +137,6 @@ function readJson(body: Uint8Array): unknown {
     return parseJson(body);
   } catch (error) {
     if (!(error instanceof InvalidJson)) throw error;
-    throw invalid(`The body was rejected: ${error.message}.`);
+    throw invalidRequest(`The body was rejected: ${error.message}`);
   }
 }

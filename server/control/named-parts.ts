@@ -3,7 +3,7 @@ import { List } from './list.ts';
 import { listOf, type Operation, one } from './operation.ts';
 import type { NamedSchema } from './schema.ts';
 import { changed, findProject, type Services } from './services.ts';
-import { rejectInvalid } from './validation-messages.ts';
+import { invalidRequest } from './validation-messages.ts';
 
 /** What the parts of a kind need: beside the names, what all need. */
 type PartServices<Names extends keyof Services> = Pick<Services, Names | 'projects' | 'onChange'>;
@@ -83,7 +83,7 @@ export class NamedParts<Input, Body, Names extends keyof Services = never> {
     const known = names(project);
     // Concurrent calls may exceed the limit by a few, which does no harm.
     if (known.length >= limit && !known.includes(name)) {
-      rejectInvalid([`a project must not have more than ${limit} ${plural}`]);
+      throw invalidRequest(`a project must not have more than ${limit} ${plural}`);
     }
     const stored = await set(services, projectId, name, input);
     return find(changed(services, projectId, stored), name);

@@ -2,7 +2,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
 import { bareHostRule } from './hosts-and-urls.ts';
 import type { NamedSchema } from './schema.ts';
-import { errorMessage, maxErrors } from './validation-messages.ts';
+import { errorMessage, maxErrors, rejectInvalid } from './validation-messages.ts';
 
 /** The dialect of OpenAPI 3.1. */
 const ajv = new Ajv2020({ allErrors: true, verbose: true, strictTypes: false });
@@ -42,3 +42,7 @@ export function validationErrors(
     ),
   ].slice(0, maxErrors);
 }
+
+/** @throws ServiceError invalid_request with the errors of a body */
+export const requireValid = (schema: NamedSchema<unknown>, body: unknown): void =>
+  rejectInvalid(validationErrors(schema, body));

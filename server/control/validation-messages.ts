@@ -136,10 +136,11 @@ export function errorMessage(error: ErrorObject): string {
   return `${subjectOf(error)} ${describe?.(error) ?? error.message}`;
 }
 
+/** The error of a request that is not valid. @param reason without a full stop, such as `name is required` */
+export const invalidRequest = (reason: string): ServiceError =>
+  new ServiceError('invalid_request', `${reason}.`);
+
 /** @throws ServiceError invalid_request with the first `maxErrors` errors, unless there are none */
-export function rejectInvalid(errors: readonly [string]): never;
-export function rejectInvalid(errors: readonly string[]): void;
 export function rejectInvalid(errors: readonly string[]): void {
-  if (errors.length === 0) return;
-  throw new ServiceError('invalid_request', `${errors.slice(0, maxErrors).join('; ')}.`);
+  if (errors.length > 0) throw invalidRequest(errors.slice(0, maxErrors).join('; '));
 }

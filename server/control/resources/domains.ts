@@ -4,7 +4,7 @@ import { project, projectBody } from '../project-body.ts';
 import { singleParameter } from '../query.ts';
 import { type BodyOf, closed, hostText, named } from '../schema.ts';
 import { changed, findProject, type Services } from '../services.ts';
-import { rejectInvalid } from '../validation-messages.ts';
+import { invalidRequest, rejectInvalid } from '../validation-messages.ts';
 import { requireRoom } from './projects.ts';
 
 const host = {
@@ -51,7 +51,7 @@ export const domainOperations = {
 
 async function addHost(services: Services, id: string, text: string) {
   const result = readAllowedHost(text, services.guard);
-  if ('error' in result) return rejectInvalid([`host ${result.error}`]);
+  if ('error' in result) throw invalidRequest(`host ${result.error}`);
   requireRoom(await findProject(services, id), result.host);
   return changed(services, id, await services.projects.addHost(id, result.host));
 }
@@ -63,8 +63,8 @@ function readRemovedHost(query: string, body: BodyOf<typeof domainInput> | null)
   const named = singleParameter(new URLSearchParams(query), 'host', errors);
   rejectInvalid(errors);
   const [removed, ...others] = [named ?? [], body?.host ?? []].flat().map(readHostPattern);
-  if (removed === undefined) rejectInvalid(['host is required, in the query or in the body']);
+  if (removed === undefined) throw invalidRequest('host is required, in the query or in the body');
   // The query takes precedence; the body must be valid nevertheless.
-  if (removed == null || others.includes(null)) return rejectInvalid([`host ${bareHostRule}`]);
+  if (removed == null || others.includes(null)) throw invalidRequest(`host ${bareHostRule}`);
   return removed;
 }

@@ -4,7 +4,7 @@ import { List } from '../list.ts';
 import { listOf, one, operation } from '../operation.ts';
 import { type BodyOf, closed, named } from '../schema.ts';
 import { findProject } from '../services.ts';
-import { rejectInvalid } from '../validation-messages.ts';
+import { invalidRequest } from '../validation-messages.ts';
 
 /** Valid keys of a project. */
 const maxKeys = 100;
@@ -111,7 +111,7 @@ export const keyOperations = {
       const { _id, orgId } = await findProject({ projects }, projectId);
       const valid = (await keys.ofProject(_id)).filter(({ revokedAt }) => revokedAt === null);
       if (valid.length >= maxKeys) {
-        rejectInvalid([`a project must not have more than ${maxKeys} valid keys`]);
+        throw invalidRequest(`a project must not have more than ${maxKeys} valid keys`);
       }
       const { name, access = 'write' } = input;
       const { key, secret } = await keys.issue({ name, orgId, projectId: _id, access });
@@ -129,7 +129,9 @@ export const keyOperations = {
     result: listOf('keys', key),
     handle: async ({ path: { projectId, keyId } }, services) => {
       if (!keyIdPattern.test(keyId)) {
-        rejectInvalid(['the id of the key must be key_ and 16 characters from 0 to 9 and a to z']);
+        throw invalidRequest(
+          'the id of the key must be key_ and 16 characters from 0 to 9 and a to z',
+        );
       }
       await findProject(services, projectId);
       await services.keys.revoke(keyId, projectId);

@@ -20,7 +20,7 @@ import { layerFieldSchema } from '../image-schemas.ts';
 import { NamedParts } from '../named-parts.ts';
 import { eitherOf, type NamedSchema, ref } from '../schema.ts';
 import type { Services } from '../services.ts';
-import { rejectInvalid } from '../validation-messages.ts';
+import { invalidRequest, rejectInvalid } from '../validation-messages.ts';
 import { partNameSchema, requirePartName } from './presets.ts';
 
 /** Maximum length as JSON: all layers of a project are in memory with it. */
@@ -156,7 +156,7 @@ async function checkFont(family: PresetValue | undefined, folder: string | null)
   if (family === undefined || family === packagedFamily.name) return;
   const names = (await familiesOf(folder)).map(({ name }) => name);
   if (names.includes(String(family))) return;
-  rejectInvalid([`text.font must be one of the fonts of the service: ${names.join(', ')}`]);
+  throw invalidRequest(`text.font must be one of the fonts of the service: ${names.join(', ')}`);
 }
 
 function checkSource(
@@ -167,7 +167,8 @@ function checkSource(
 ): void {
   if (value === undefined) return;
   const url = new URL(String(value));
-  if (!isAllowedHost(project, url.hostname)) rejectInvalid([`${field} must be on an allowed host`]);
+  if (!isAllowedHost(project, url.hostname))
+    throw invalidRequest(`${field} must be on an allowed host`);
   const hostError = privateHostError(url, guard);
-  if (hostError !== null) rejectInvalid([`${field} ${hostError}`]);
+  if (hostError !== null) throw invalidRequest(`${field} ${hostError}`);
 }

@@ -20,7 +20,7 @@ import { type ProjectTarget, sealOrigin } from '../../origins/sealed-origin.ts';
 import { privateHostError } from '../hosts-and-urls.ts';
 import { NamedParts } from '../named-parts.ts';
 import { type BodyOf, closed, eitherOf, named } from '../schema.ts';
-import { rejectInvalid } from '../validation-messages.ts';
+import { invalidRequest } from '../validation-messages.ts';
 
 const hostRule = 'must be a host name without wildcard, with an optional port';
 
@@ -135,10 +135,10 @@ const origins = new NamedParts<OriginInput, Origin, 'guard' | 'keyring' | 'loade
   readName: readHost,
   checkInput: (input, host, projectId, services) => {
     if (services.keyring.isEmpty) {
-      rejectInvalid(['origins need SERVICE_ENCRYPTION_KEYS, which the operator has not set']);
+      throw invalidRequest('origins need SERVICE_ENCRYPTION_KEYS, which the operator has not set');
     }
     if (services.loaders.isOperators(projectId, host)) {
-      rejectInvalid([`the operator has configured the origin of ${host}`]);
+      throw invalidRequest(`the operator has configured the origin of ${host}`);
     }
     readTarget(host, input, services.guard);
   },
@@ -172,22 +172,22 @@ function readTarget(
   guard: AddressGuard,
 ): ProjectTarget {
   const hostError = privateHostError(new URL(`https://${host}/`), guard);
-  if (hostError !== null) rejectInvalid([`host ${hostError}`]);
+  if (hostError !== null) throw invalidRequest(`host ${hostError}`);
   if (s3 !== undefined) {
     const { accessKeyId, secretAccessKey } = s3;
     return { kind: 's3', location: readLocation(s3.location, guard), accessKeyId, secretAccessKey };
   }
   const read = readOriginHeaders(Object.entries(headers ?? {}));
-  if (read === null) rejectInvalid([`headers ${originHeadersRule}`]);
-  return { kind: 'headers', headers: read ?? {} };
+  if (read === null) throw invalidRequest(`headers ${originHeadersRule}`);
+  return { kind: 'headers', headers: read };
 }
 
 const authority = new RegExp(authoritySource);
 
 function readHost(text: string): string {
   const host = authority.test(text) ? canonicalAuthority(text) : null;
-  if (host === null) rejectInvalid([`host ${hostRule}`]);
-  return host ?? '';
+  if (host === null) throw invalidRequest(`host ${hostRule}`);
+  return host;
 }
 
 /** Parses a location, and refuses endpoints from which a project could not fetch a source either. */
@@ -197,13 +197,13 @@ function readLocation(text: string, guard: AddressGuard): S3Location {
     location = parseS3Location(text);
   } catch (error) {
     if (!(error instanceof RangeError)) throw error;
-    return rejectInvalid([`s3.location is not valid: ${error.message}`]);
+    throw invalidRequest(`s3.location is not valid: ${error.message}`);
   }
   const url = bucketUrl(location);
   const error = privateHostError(url, guard);
-  if (error !== null) rejectInvalid([`the endpoint of s3.location ${error}`]);
+  if (error !== null) throw invalidRequest(`the endpoint of s3.location ${error}`);
   if (url.protocol !== 'https:' && !guard.isPrivateSource(url)) {
-    rejectInvalid(['the endpoint of s3.location must be an https URL']);
+    throw invalidRequest('the endpoint of s3.location must be an https URL');
   }
   return location;
 }

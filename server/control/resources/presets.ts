@@ -11,7 +11,7 @@ import {
 } from '../image-schemas.ts';
 import { NamedParts } from '../named-parts.ts';
 import { type NamedSchema, ref } from '../schema.ts';
-import { rejectInvalid } from '../validation-messages.ts';
+import { invalidRequest, rejectInvalid } from '../validation-messages.ts';
 
 /** The schema of the names of presets and layers. */
 export const partNameSchema = {
@@ -117,13 +117,13 @@ function presetErrors(preset: PresetParameters): string[] {
 function checkFallback(project: Project, { parameters }: PresetInput): void {
   const { fallback } = presetOptions(parameters);
   if (fallback === undefined || isAllowedHost(project, new URL(fallback).hostname)) return;
-  rejectInvalid(['parameters.fallback must be on an allowed host']);
+  throw invalidRequest('parameters.fallback must be on an allowed host');
 }
 
 /** The name of a preset or a layer. @throws ServiceError invalid_request */
 export function requirePartName(kind: 'preset' | 'layer', name: string): string {
   if (isPresetName(name)) return name;
-  return rejectInvalid([
+  throw invalidRequest(
     `the name of a ${kind} must begin with a lower-case letter, and have at most 40 lower-case letters, digits, - and _`,
-  ]);
+  );
 }

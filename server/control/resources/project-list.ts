@@ -4,7 +4,7 @@ import type { ApiKey } from '../../../store/keys.ts';
 import { List, type PageQuery } from '../list.ts';
 import { type ProjectBody, projectBody } from '../project-body.ts';
 import type { Services } from '../services.ts';
-import { rejectInvalid } from '../validation-messages.ts';
+import { invalidRequest } from '../validation-messages.ts';
 
 /** Bounded, because a whole list is in memory. */
 const maxListBytes = 16_000_000;
@@ -39,7 +39,7 @@ export async function listProjects(
   signal: AbortSignal,
 ): Promise<List> {
   if (page !== null && page.cursor !== null && !isProjectId(page.cursor)) {
-    rejectInvalid(['cursor must be that of a Link header']);
+    throw invalidRequest('cursor must be that of a Link header');
   }
   const idOf = ({ id }: ProjectBody) => id;
   if (projectId !== null) {
@@ -99,7 +99,7 @@ async function readAll(
       bytes += Buffer.byteLength(json) + 1;
       texts.push({ createdAt: project.createdAt.getTime(), json });
     }
-    if (bytes > maxListBytes) rejectInvalid([tooManyProjects]);
+    if (bytes > maxListBytes) throw invalidRequest(tooManyProjects);
   }
   texts.sort((a, b) => a.createdAt - b.createdAt);
   return new List(texts.map(({ json }) => json).join());

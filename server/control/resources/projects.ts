@@ -5,7 +5,7 @@ import { listOf, one, operation } from '../operation.ts';
 import { project, projectBody } from '../project-body.ts';
 import { type BodyOf, hostText, httpUrl, named, projectIdParameter } from '../schema.ts';
 import { changed, findProject, type Services } from '../services.ts';
-import { rejectInvalid } from '../validation-messages.ts';
+import { invalidRequest, rejectInvalid } from '../validation-messages.ts';
 import { deleteProject, readForce } from './project-deletion.ts';
 import { listProjects } from './project-list.ts';
 
@@ -125,7 +125,7 @@ export const projectOperations = {
  */
 export function requireRoom({ allowedOrigins }: Project, host: string): void {
   if (allowedOrigins.length >= maxHosts && !allowedOrigins.includes(host)) {
-    rejectInvalid([tooManyHosts]);
+    throw invalidRequest(tooManyHosts);
   }
 }
 
@@ -171,7 +171,7 @@ export async function updateProject(
 ): Promise<Project> {
   const identity = { ...(name !== undefined && { name }), ...(origin !== undefined && { origin }) };
   const site = origin === undefined ? { host: null } : readSite(origin, services.guard);
-  if ('error' in site) return rejectInvalid([site.error]);
+  if ('error' in site) throw invalidRequest(site.error);
   const { host } = site;
   if (host !== null) requireRoom(await findProject(services, id), host);
   return changed(services, id, await services.projects.updateIdentity(id, identity, host));

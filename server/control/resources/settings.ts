@@ -15,7 +15,7 @@ import {
   ratio,
 } from '../schema.ts';
 import { changed, findProject, type Services } from '../services.ts';
-import { rejectInvalid } from '../validation-messages.ts';
+import { invalidRequest } from '../validation-messages.ts';
 
 const settingsInput = named(
   'ProjectSettingsInput',
@@ -98,9 +98,9 @@ async function checkWatermark(
   signal: AbortSignal,
 ): Promise<void> {
   const url = readUrl(text);
-  if (url === null) return rejectInvalid([`watermarkUrl ${urlRule}`]);
+  if (url === null) throw invalidRequest(`watermarkUrl ${urlRule}`);
   const hostError = privateHostError(url, services.guard);
-  if (hostError !== null) return rejectInvalid([`watermarkUrl ${hostError}`]);
+  if (hostError !== null) throw invalidRequest(`watermarkUrl ${hostError}`);
   const project = await findProject(services, id);
   if (project.watermarkUrl === text) return;
   try {
@@ -112,6 +112,6 @@ async function checkWatermark(
       throw new ServiceError('overloaded', busy, error);
     }
     const reason = error.message.replace(/\.$/, '');
-    rejectInvalid([`watermarkUrl must be an image that can be fetched. ${reason}`]);
+    throw invalidRequest(`watermarkUrl must be an image that can be fetched. ${reason}`);
   }
 }

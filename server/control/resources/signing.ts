@@ -3,7 +3,7 @@ import { signImageUrl } from '../../image/sign-url.ts';
 import { one, operation, optional } from '../operation.ts';
 import { type BodyOf, closed, named } from '../schema.ts';
 import { changed, findProject } from '../services.ts';
-import { rejectInvalid } from '../validation-messages.ts';
+import { invalidRequest } from '../validation-messages.ts';
 
 const ttl = {
   type: ['integer', 'null'],
@@ -132,10 +132,10 @@ export const signingOperations = {
       const isFirst = before.signingSecret === null;
       if (!isFirst && !replaceAll) {
         if (ttlSeconds !== undefined) {
-          rejectInvalid(['ttlSeconds is only for the first secret, or with replaceAll']);
+          throw invalidRequest('ttlSeconds is only for the first secret, or with replaceAll');
         }
         if (hasTwo(before)) {
-          rejectInvalid(['the project has two valid secrets; revoke the previous one first']);
+          throw invalidRequest('the project has two valid secrets; revoke the previous one first');
         }
       }
       const after =
@@ -145,7 +145,7 @@ export const signingOperations = {
               ttlSeconds === undefined ? before.signedUrlTtlSeconds : ttlSeconds,
             )
           : await services.projects.rotateSecret(before);
-      if (after === null) rejectInvalid(['the secrets have just changed; try again']);
+      if (after === null) throw invalidRequest('the secrets have just changed; try again');
       const project = changed(services, projectId, after);
       return { ...bodyOf(project), secret: project.signingSecret ?? '' };
     },
@@ -185,14 +185,14 @@ export const signingOperations = {
     handle: async ({ path: { projectId }, input }, services) => {
       const project = await findProject(services, projectId);
       const { signingSecret, signedUrlTtlSeconds } = project;
-      if (signingSecret === null) return rejectInvalid(['the project has no secret yet']);
+      if (signingSecret === null) throw invalidRequest('the project has no secret yet');
       const longest = signedUrlTtlSeconds ?? Number.POSITIVE_INFINITY;
       const { url, validFor = Math.min(3_600, longest) } = input;
-      if (validFor > longest) rejectInvalid([`validFor must be at most ${longest}`]);
+      if (validFor > longest) throw invalidRequest(`validFor must be at most ${longest}`);
       const exp = Math.floor(Date.now() / 1_000) + validFor;
       const basePath = new URL(services.baseUrl).pathname;
       const signed = signImageUrl(url, { projectId, secret: signingSecret, exp, basePath });
-      if (signed === null) return rejectInvalid(['url must be an image URL of the project']);
+      if (signed === null) throw invalidRequest('url must be an image URL of the project');
       return { url: signed, expiresAt: new Date(exp * 1_000).toISOString() };
     },
   }),
