@@ -39,8 +39,6 @@ export class MachineCoalescer {
   /** Recently stored keys: a front end may have looked for one on the disk just before. */
   readonly #stored = new LRUCache<string, true>({ max: maxStored });
   readonly #send: (frontEnd: number, reply: CoalescerReply) => void;
-  /** Ended front ends. Their late messages are ignored: followers of theirs would wait forever. */
-  readonly #ended = new Set<number>();
 
   constructor(send: (frontEnd: number, reply: CoalescerReply) => void) {
     this.#send = send;
@@ -51,7 +49,6 @@ export class MachineCoalescer {
   }
 
   receive(frontEnd: number, request: CoalescerRequest): void {
-    if (this.#ended.has(frontEnd)) return;
     const { key, joinId } = request;
     const member = { frontEnd, joinId, live: request.type === 'flight-join' && request.live };
     switch (request.type) {
@@ -66,9 +63,11 @@ export class MachineCoalescer {
     }
   }
 
-  /** Followers lead the flights of an ended front end, and it leaves those that it followed. */
+  /**
+   * Followers lead the flights of an ended front end, and it leaves those that it followed. Call it after the last
+   * message of the front end.
+   */
   forget(frontEnd: number): void {
-    this.#ended.add(frontEnd);
     for (const [key, flight] of this.#flights) {
       for (const member of flight.followers.filter((one) => one.frontEnd === frontEnd)) {
         this.#leave(member, key);

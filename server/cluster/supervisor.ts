@@ -27,11 +27,21 @@ class KilledEarly extends Error {}
 
 const stuckDrainWithinMs = connectionGraceMs + 1_000;
 
-/** One of the N slots for front ends, with its current process. */
-interface FrontEndSlot {
-  readonly number: number;
-  worker: Worker | null;
+/** One of the N slots for front ends, with the process that listens in it. */
+interface Slot {
+  current: FrontEnd | null;
   readonly restarts: RestartPolicy;
+}
+
+/** The process of a front end, from its fork to its end. */
+interface FrontEnd {
+  readonly worker: Worker;
+  /** It listens, or has listened before its drain. */
+  hasListened: boolean;
+  /** Its threads make no progress, and its replacement starts. */
+  isStuck: boolean;
+  /** It is killed because it was unresponsive. */
+  isUnresponsive: boolean;
 }
 
 export interface SupervisorOptions {
@@ -51,6 +61,7 @@ export interface SupervisorOptions {
 export interface FrontEndListener {
   /** Messages other than `cannot-start`. */
   onMessage(frontEnd: number, message: ToPrimary): void;
+  /** Called after the last message of a front end. */
   onEnd(frontEnd: number, processId: number): void;
   /** No front end runs, and none is restarted, because each ended too often before it listened. */
   onGiveUp(reason: string): void;
@@ -59,29 +70,22 @@ export interface FrontEndListener {
 /** Starts, replaces and drains the front ends. */
 export class Supervisor {
   readonly #options: SupervisorOptions;
-  readonly #slots: FrontEndSlot[];
-  /** Running processes by cluster id, draining ones included. */
-  readonly #workers = new Map<number, Worker>();
+  readonly #slots: Slot[];
+  /** By cluster id, draining ones included. */
+  readonly #frontEnds = new Map<number, FrontEnd>();
   readonly #timers = new Set<NodeJS.Timeout>();
   readonly #liveness: Liveness;
-  /** Front ends that listen or have listened. */
-  readonly #listening = new Set<number>();
-  /** Stuck front ends whose replacements are starting. */
-  readonly #stuck = new Set<number>();
   #rolling: Promise<void> | null = null;
   #listener: FrontEndListener | null = null;
   #announced = false;
   #stopping = false;
-  /** Front ends that were killed because they were unresponsive. */
-  readonly #unresponsive = new Set<number>();
   /** Number of replaced front ends by reason, without rolling replacements. */
   readonly restarts = { died: 0, unresponsive: 0, stuck: 0 };
 
   constructor(options: SupervisorOptions) {
     this.#options = options;
-    this.#slots = Array.from({ length: options.processes }, (_, number) => ({
-      number,
-      worker: null,
+    this.#slots = Array.from({ length: options.processes }, () => ({
+      current: null,
       restarts: new RestartPolicy(options.restartLimits ?? defaultRestartLimits),
     }));
     this.#liveness = new Liveness({
@@ -105,22 +109,22 @@ export class Supervisor {
   }
 
   send(frontEnd: number, message: ToFrontEnd): void {
-    const worker = this.#workers.get(frontEnd);
+    const worker = this.#frontEnds.get(frontEnd)?.worker;
     // A front end without a channel is ending.
     if (worker?.isConnected()) worker.send(message, () => {});
   }
 
   broadcast(message: ToFrontEnd, except?: number): void {
-    for (const id of this.#workers.keys()) if (id !== except) this.send(id, message);
+    for (const id of this.#frontEnds.keys()) if (id !== except) this.send(id, message);
   }
 
   /** Number of listening front ends, without draining ones. */
   get listening(): number {
-    return this.#slots.filter(({ worker }) => worker !== null).length;
+    return this.#slots.filter(({ current }) => current !== null).length;
   }
 
   pidOf(frontEnd: number): number | undefined {
-    return this.#workers.get(frontEnd)?.process.pid;
+    return this.#frontEnds.get(frontEnd)?.worker.process.pid;
   }
 
   /**
@@ -147,7 +151,7 @@ export class Supervisor {
     this.announceStop();
     this.#liveness.stop();
     for (const timer of this.#timers) clearTimeout(timer);
-    await Promise.all([...this.#workers.values()].map((worker) => this.#drain(worker, 0)));
+    await Promise.all([...this.#frontEnds.values()].map((frontEnd) => this.#drain(frontEnd, 0)));
   }
 
   async #roll(): Promise<void> {
@@ -165,7 +169,7 @@ export class Supervisor {
     log.info('the front ends are replaced');
   }
 
-  async #fillFirst(slot: FrontEndSlot): Promise<void> {
+  async #fillFirst(slot: Slot): Promise<void> {
     for (;;) {
       const attemptedAt = performance.now();
       try {
@@ -181,12 +185,13 @@ export class Supervisor {
   }
 
   /** Starts a new process for a slot, and drains the old one as soon as the new one listens. */
-  async #fill(slot: FrontEndSlot): Promise<void> {
+  async #fill(slot: Slot): Promise<void> {
     const { log, environment } = this.#options;
     const worker = cluster.fork(environment);
     const { id } = worker;
+    const frontEnd = { worker, hasListened: false, isStuck: false, isUnresponsive: false };
     const startedAt = performance.now();
-    this.#workers.set(id, worker);
+    this.#frontEnds.set(id, frontEnd);
     log.debug({ frontEnd: id, child: worker.process.pid }, 'a front end starts');
     return new Promise((resolve, reject) => {
       const startTimer = setTimeout(() => worker.process.kill('SIGKILL'), startWithinMs);
@@ -194,10 +199,10 @@ export class Supervisor {
         this.#liveness.messageReceived(id);
         if (message.type === 'ready') {
           clearTimeout(startTimer);
-          this.#listening.add(id);
+          frontEnd.hasListened = true;
           log.info({ frontEnd: id, child: worker.process.pid }, 'a front end listens');
-          if (slot.worker !== null) void this.#retire(slot.worker);
-          slot.worker = worker;
+          if (slot.current !== null) void this.#retire(slot.current);
+          slot.current = frontEnd;
           this.#listener?.onMessage(id, message);
           resolve();
         } else if (message.type === 'cannot-start') {
@@ -210,7 +215,7 @@ export class Supervisor {
             if (this.#announced) this.send(id, { type: 'service-stops' });
             log.debug({ frontEnd: id }, 'a front end waits for the store');
           }
-          if (message.type === 'stats') this.#requireProgress(slot, worker, message.stats);
+          if (message.type === 'stats') this.#requireProgress(slot, frontEnd, message.stats);
           this.#listener?.onMessage(id, message);
         }
       });
@@ -219,34 +224,38 @@ export class Supervisor {
         if (worker.process.pid !== undefined) return;
         // Without a process there is no `exit`: the machine had no descriptor or no process left.
         clearTimeout(startTimer);
-        this.#workers.delete(id);
+        this.#frontEnds.delete(id);
         reject(new KilledEarly(`a front end could not be started (${error.message})`));
       });
       worker.once('exit', (code, signal) => {
         clearTimeout(startTimer);
-        this.#workers.delete(id);
-        this.#liveness.forget(id);
-        this.#stuck.delete(id);
-        this.#listening.delete(id);
-        this.#listener?.onEnd(id, worker.process.pid ?? 0);
-        const unresponsive = this.#unresponsive.delete(id);
-        if (!this.#stopping && (unresponsive || slot.worker === worker)) {
-          this.restarts[unresponsive ? 'unresponsive' : 'died'] += 1;
+        // Its last messages may be read after its exit.
+        if (worker.isConnected()) worker.once('disconnect', () => this.#ended(worker));
+        else this.#ended(worker);
+        const { isUnresponsive } = frontEnd;
+        if (!this.#stopping && (isUnresponsive || slot.current === frontEnd)) {
+          this.restarts[isUnresponsive ? 'unresponsive' : 'died'] += 1;
         }
         const Early = signal === null ? Error : KilledEarly;
         reject(new Early(`a front end ended before it listened (${signal ?? code})`));
-        if (slot.worker === worker) {
-          slot.worker = null;
+        if (slot.current === frontEnd) {
+          slot.current = null;
           this.#replace(slot, startedAt, true, signal ?? code);
         }
       });
     });
   }
 
-  #replace(slot: FrontEndSlot, startedAt: number, listened: boolean, why: string | number): void {
+  #ended({ id, process }: Worker): void {
+    this.#frontEnds.delete(id);
+    this.#liveness.forget(id);
+    this.#listener?.onEnd(id, process.pid ?? 0);
+  }
+
+  #replace(slot: Slot, startedAt: number, listened: boolean, why: string | number): void {
     if (this.#stopping) return;
     const delayMs = slot.restarts.ended(performance.now() - startedAt, listened);
-    if (this.#slots.every((one) => one.worker === null && one.restarts.giveUpReason !== null)) {
+    if (this.#slots.every((one) => one.current === null && one.restarts.giveUpReason !== null)) {
       this.#listener?.onGiveUp(`${slot.restarts.giveUpReason}, at last by ${why}`);
       return;
     }
@@ -258,48 +267,52 @@ export class Supervisor {
   }
 
   /** SIGKILL, because a stopped process (SIGSTOP) does not handle SIGTERM. */
-  #killUnresponsive(frontEnd: number): void {
-    const worker = this.#workers.get(frontEnd);
-    const child = worker?.process.pid;
-    this.#options.log.error({ frontEnd, child }, 'a front end is unresponsive and is killed');
-    this.#unresponsive.add(frontEnd);
-    worker?.process.kill('SIGKILL');
+  #killUnresponsive(id: number): void {
+    const frontEnd = this.#frontEnds.get(id);
+    if (frontEnd === undefined) return;
+    const { process } = frontEnd.worker;
+    this.#options.log.error(
+      { frontEnd: id, child: process.pid },
+      'a front end is unresponsive and is killed',
+    );
+    frontEnd.isUnresponsive = true;
+    process.kill('SIGKILL');
   }
 
   /**
    * Replaces a front end whose threads are all stuck in native code. It serves cached images until its
    * replacement listens.
    */
-  #requireProgress(slot: FrontEndSlot, worker: Worker, stats: FrontEndStats): void {
+  #requireProgress(slot: Slot, frontEnd: FrontEnd, stats: FrontEndStats): void {
     const { stalledMs } = stats.transforms;
     const { log, stalledAfterMs } = this.#options;
-    const { id } = worker;
-    if (stalledMs <= stalledAfterMs || slot.worker !== worker) return;
-    if (this.#stopping || this.#stuck.has(id)) return;
-    this.#stuck.add(id);
+    const { id, process } = frontEnd.worker;
+    if (stalledMs <= stalledAfterMs || slot.current !== frontEnd) return;
+    if (this.#stopping || frontEnd.isStuck) return;
+    frontEnd.isStuck = true;
     this.restarts.stuck += 1;
-    log.error(
-      { frontEnd: id, child: worker.process.pid, stalledMs },
-      'a front end is stuck and replaced',
-    );
+    log.error({ frontEnd: id, child: process.pid, stalledMs }, 'a front end is stuck and replaced');
     this.#fill(slot).catch((error) => {
       log.error({ err: error }, 'the replacement could not start');
-      worker.process.kill('SIGKILL');
+      process.kill('SIGKILL');
     });
   }
 
   /** Drains a front end whose replacement listens. A stuck one does not exit by itself. */
-  #retire(worker: Worker): Promise<void> {
-    return this.#stuck.has(worker.id)
-      ? this.#drain(worker, connectionGraceMs, stuckDrainWithinMs)
-      : this.#drain(worker, connectionGraceMs);
+  #retire(frontEnd: FrontEnd): Promise<void> {
+    const withinMs = frontEnd.isStuck ? stuckDrainWithinMs : drainWithinMs;
+    return this.#drain(frontEnd, connectionGraceMs, withinMs);
   }
 
-  async #drain(worker: Worker, graceMs: number, withinMs = drainWithinMs): Promise<void> {
+  async #drain(
+    { worker, hasListened }: FrontEnd,
+    graceMs: number,
+    withinMs = drainWithinMs,
+  ): Promise<void> {
     if (worker.isDead()) return;
     const ended = new Promise((resolve) => worker.once('exit', resolve));
     // A front end that does not listen has no requests, and may not receive messages.
-    if (!this.#listening.has(worker.id)) worker.process.kill('SIGKILL');
+    if (!hasListened) worker.process.kill('SIGKILL');
     this.send(worker.id, { type: 'drain', graceMs });
     const killTimer = setTimeout(() => worker.process.kill('SIGKILL'), withinMs);
     await ended;

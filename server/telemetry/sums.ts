@@ -3,41 +3,29 @@ import type { MetricsSnapshot } from './registry.ts';
 
 type Values = Record<string, number | readonly number[]>;
 
-/** Snapshots of ended processes that are not merged yet: a last report may arrive after the end. */
-const maxEnded = 8;
-
 /**
  * Sums the metrics of all front ends. Counters and histograms include ended processes, so they never
  * decrease; gauges are those of running processes.
  */
 export class MetricSums {
   readonly #running = new Map<number, MetricsSnapshot>();
-  readonly #ended = new Map<number, MetricsSnapshot>();
-  readonly #merged = new Set<number>();
+  /** The sums of the ended processes. */
   #past: MetricsSnapshot = {};
 
   /** A front end's snapshot replaces its last one. */
   report(frontEnd: number, snapshot: MetricsSnapshot): void {
-    if (this.#ended.has(frontEnd)) this.#ended.set(frontEnd, snapshot);
-    else if (!this.#merged.has(frontEnd)) this.#running.set(frontEnd, snapshot);
+    this.#running.set(frontEnd, snapshot);
   }
 
-  /** A front end's process has ended. */
+  /** A front end's process has ended, after its last report. */
   end(frontEnd: number): void {
-    this.#ended.set(frontEnd, this.#running.get(frontEnd) ?? {});
+    this.#past = sum([this.#past, withoutGauges(this.#running.get(frontEnd) ?? {})]);
     this.#running.delete(frontEnd);
-    for (const [id, snapshot] of this.#ended) {
-      if (this.#ended.size <= maxEnded) return;
-      this.#past = sum([this.#past, withoutGauges(snapshot)]);
-      this.#ended.delete(id);
-      this.#merged.add(id);
-    }
   }
 
   /** The sums, together with the metrics of this process. */
   total(own: MetricsSnapshot): MetricsSnapshot {
-    const ended = [...this.#ended.values()].map(withoutGauges);
-    return sum([this.#past, ...ended, ...this.#running.values(), own]);
+    return sum([this.#past, ...this.#running.values(), own]);
   }
 }
 

@@ -129,10 +129,13 @@ export class Machine {
   }
 
   /** Delivers the oldest message of a front end to the primary. False without a message. */
-  deliverToPrimary({ id, toPrimary }: FrontEnd): boolean {
+  deliverToPrimary(frontEnd: FrontEnd): boolean {
+    const { id, toPrimary } = frontEnd;
     const message = toPrimary.shift();
-    if (message !== undefined) this.coalescer.receive(id, message as CoalescerRequest);
-    return message !== undefined;
+    if (message === undefined) return false;
+    this.coalescer.receive(id, message as CoalescerRequest);
+    this.#noticeEnd(frontEnd);
+    return true;
   }
 
   deliverToFrontEnd({ fromPrimary, dead, coalescer }: FrontEnd): boolean {
@@ -141,10 +144,14 @@ export class Machine {
     return reply !== undefined;
   }
 
-  /** Kills a front end. The primary notices it at once; earlier messages may arrive later. */
+  /** Kills a front end. The primary notices it after its last message. */
   kill(frontEnd: FrontEnd): void {
     frontEnd.dead = true;
-    this.coalescer.forget(frontEnd.id);
+    this.#noticeEnd(frontEnd);
+  }
+
+  #noticeEnd({ id, dead, toPrimary }: FrontEnd): void {
+    if (dead && toPrimary.length === 0) this.coalescer.forget(id);
   }
 
   /** Delivers all messages and those that follow from them. */

@@ -98,12 +98,15 @@ t.test('the supervisor gives up only on front ends that never listened', async (
     environment,
     restartLimits: { immediate: 1, firstMs: 1, mostMs: 4, failedStarts: 3 },
   });
+  const ended = new Set<number>();
   const reason = await new Promise((onGiveUp) => {
-    const onMessage = () => {
+    const onMessage = (frontEnd: number) => {
+      t.notOk(ended.has(frontEnd), 'no message comes after the end');
       if (count('a front end listens') === 6) environment.DIES = 'early';
     };
-    void supervisor.start({ onMessage, onEnd: () => {}, onGiveUp });
+    void supervisor.start({ onMessage, onEnd: (frontEnd) => ended.add(frontEnd), onGiveUp });
   });
+  t.equal(ended.size, 9);
   t.equal(count('a front end listens'), 6);
   t.match(reason, /^it ended 3 times in a row before it was ready, at last by .*\(4\)$/);
   const delays = lines.flatMap(({ delayMs }) => delayMs ?? []);

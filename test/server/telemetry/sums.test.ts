@@ -35,16 +35,9 @@ t.test('sums keep the counters of ended processes and drop their gauges', async 
   t.same(read(sums), [13, 13, 5], 'a report replaces the one before');
   sums.end(1);
   t.same(read(sums), [13, 13, 1]);
-  sums.report(1, requests(8, 4));
-  t.same(read(sums), [15, 15, 1], 'the last report may come after the end');
-  // Many replacements: old snapshots are merged.
-  for (let id = 3; id < 30; id++) {
-    sums.report(id, requests(1, 1));
-    sums.end(id);
-  }
-  t.same(read(sums), [42, 42, 1]);
-  sums.report(1, requests(9, 4));
-  t.same(read(sums), [42, 42, 1], 'a late report is not counted twice');
+  sums.report(3, requests(2, 2));
+  sums.end(3);
+  t.same(read(sums), [15, 15, 1]);
 });
 
 t.test('gauges are sums, minimums or maximums of the processes', async (t) => {
