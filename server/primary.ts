@@ -12,7 +12,7 @@ import type { Project } from '../store/projects.ts';
 import { fontFolderFailure, originFolderFailure } from './check-folders.ts';
 import type { FrontEndStats, ToPrimary } from './cluster/channel.ts';
 import { MachineCoalescer } from './cluster/coalescer.ts';
-import { DeletedProjects } from './cluster/deleted-projects.ts';
+import { completeDeletions } from './cluster/deleted-projects.ts';
 import { DeletionReports } from './cluster/deletion-reports.ts';
 import { DiskCacheIndex } from './cluster/disk-cache-index.ts';
 import { DiskPurges } from './cluster/disk-purges.ts';
@@ -20,7 +20,7 @@ import { DiskSpace } from './cluster/disk-space.ts';
 import { frontEndArguments, frontEndEnvironment } from './cluster/environment.ts';
 import { KnownProjects } from './cluster/known-projects.ts';
 import { KnownProjectsFile } from './cluster/known-projects-file.ts';
-import { OpenPurges } from './cluster/open-purges.ts';
+import { findOpenPurges } from './cluster/open-purges.ts';
 import type { SharedPurges } from './cluster/shared-purges.ts';
 import { Supervisor } from './cluster/supervisor.ts';
 import type { ChosenServer } from './http/choose-server.ts';
@@ -346,7 +346,7 @@ class Primary {
   /** When the index has all files: otherwise their deletion would be reported too early. */
   #continuePurges({ projects, projectDocuments, purges: records }: Store): void {
     const { signal } = this.#shutdown;
-    void new OpenPurges({
+    void findOpenPurges({
       records,
       projects,
       recent: this.#recentPurges,
@@ -359,14 +359,14 @@ class Primary {
         this.#sharedPurges?.purge(project, from);
       },
       signal,
-    }).start();
-    void new DeletedProjects({
+    });
+    void completeDeletions({
       projects,
       documents: projectDocuments,
       onDeleted: (project) => this.#deleteImages(project),
       log: this.#log,
       signal,
-    }).start();
+    });
   }
 
   #broadcastStats(): void {

@@ -17,7 +17,7 @@ export function readForce(query: string): boolean {
 
 /**
  * Deletes a project by one update of its document. What other collections have of it is deleted afterwards: when this
- * is interrupted, or another process still writes some of it, the primaries delete it (`DeletedProjects`).
+ * is interrupted, or another process still writes some of it, the primaries delete it (`completeDeletions`).
  *
  * @throws ServiceError project_not_found, prewarm_in_progress
  */

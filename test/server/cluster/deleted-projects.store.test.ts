@@ -1,5 +1,5 @@
 import t, { type Test } from 'tap';
-import { DeletedProjects } from '../../../server/cluster/deleted-projects.ts';
+import { completeDeletions } from '../../../server/cluster/deleted-projects.ts';
 import { StoreUnavailable } from '../../../store/outage.ts';
 import { ProjectDocuments } from '../../../store/project-documents.ts';
 import type { Project } from '../../../store/projects.ts';
@@ -14,7 +14,7 @@ async function start(t: Test, fails = (_: Project): void => {}) {
   const warnings: unknown[] = [];
   const deleted = new Map<string, number>();
   const completing = () =>
-    new DeletedProjects({
+    completeDeletions({
       projects,
       documents: new ProjectDocuments(db),
       onDeleted: (project) => {
@@ -24,7 +24,7 @@ async function start(t: Test, fails = (_: Project): void => {}) {
       log: { warn: (...line: unknown[]) => void warnings.push(line) },
       signal: stopping.signal,
       pauseMs: 10,
-    }).start();
+    });
   const end = () => stopping.abort();
   t.teardown(end);
   const usage = new UsageRecords(db);
