@@ -14,7 +14,7 @@ import { type ProjectState, projectNotFound } from '../project-states.ts';
 import type { ImageTelemetry, ObservedRequest } from '../telemetry/image-telemetry.ts';
 import { checkSignature, checkSource, isAllowedHost } from './access.ts';
 import { readAddress, requireKnown } from './address.ts';
-import { cachingHeaders, isConstant, notStored } from './caching.ts';
+import { cachingHeaders, isConstant, type Lifetime, notStored } from './caching.ts';
 import { combinedError, fallbackHeaders, isReplaceable, withoutSourceArea } from './fallback.ts';
 import { imageFreshness } from './freshness.ts';
 import { cacheTagHeaders, imagePurges } from './image-purges.ts';
@@ -35,8 +35,9 @@ import {
   readConditions,
   repeatedHeaders,
   repeatedResponse,
+  type UrlHeaders,
 } from './response.ts';
-import { type CachedResponse, ResponseCache } from './response-cache.ts';
+import { ResponseCache } from './response-cache.ts';
 import { unknownWarnings } from './unknown-parameters.ts';
 
 /** The parts of the process that image delivery uses. */
@@ -123,7 +124,11 @@ export class Delivery {
       const { headers } = cached;
       const response =
         headers === null
-          ? imageResponse(image, currentHeaders(cached, image, at), conditions)
+          ? imageResponse(
+              image,
+              currentHeaders(image, cached.lifetime, cached.ofUrl, at),
+              conditions,
+            )
           : repeatedResponse(image, headers, conditions);
       telemetry.hit(request, cached.project.counts, imageBytes(request.method, response));
       return request.respond(response);
@@ -193,9 +198,11 @@ export class Delivery {
       cacheKey,
       state,
       expires,
-      download: options.download ?? null,
-      tags: cacheTagHeaders(this.#environment.cacheTagHeaders, project._id, inputsOf(checked)),
-      warnings: unknownWarnings(address.unknown),
+      ofUrl: {
+        download: options.download ?? null,
+        tags: cacheTagHeaders(this.#environment.cacheTagHeaders, project._id, inputsOf(checked)),
+        warnings: unknownWarnings(address.unknown),
+      },
     });
     observed.sent(bytes);
   }
@@ -289,16 +296,17 @@ export class Delivery {
     request: HttpRequest,
     conditions: Conditions,
     { result, complete, sourceError }: Delivered,
-    { cacheKey, state, expires, download, tags, warnings }: ResponseContext,
+    { cacheKey, state, expires, ofUrl }: ResponseContext,
   ): number {
     const { image, entry } = result;
     const now = this.#environment.now();
     const { freshness } = state.project;
     // Another font may have the characters soon.
     const isStored = complete && image.warnings?.includes('text_missing_glyphs') !== true;
-    const lifetime = { expires, freshness, report: result.freshness };
+    const report = result.freshness;
+    const lifetime = { expires, freshness, report };
     const caching = isStored ? cachingHeaders(lifetime, result, now) : notStored;
-    const headers = imageHeaders(image, result, caching, download, tags, warnings);
+    const headers = imageHeaders(image, result, caching, ofUrl);
     if (sourceError !== null) {
       return send(request, {
         status: 200,
@@ -309,20 +317,15 @@ export class Delivery {
     if (expires === null) return send(request, backgroundResponse(headers));
     const bytes = send(request, imageResponse(image, headers, conditions));
     if (entry === null || !isStored || result.isProvisional) return bytes;
-    // Not spread and extended, which with Node 20 gives an object a hidden class of its own, 230 bytes.
-    const report = result.freshness;
-    const cached = { download, tags, warnings, lifetime: { expires, freshness, report } };
     const repeated = isConstant(lifetime)
-      ? repeatedHeaders(currentHeaders(cached, image, now))
+      ? repeatedHeaders(currentHeaders(image, lifetime, ofUrl, now))
       : null;
     this.responses.set(cacheKey, {
       project: state,
       entry,
       headers: repeated,
-      download,
-      tags,
-      warnings,
-      lifetime: cached.lifetime,
+      ofUrl,
+      lifetime: { expires, freshness, report },
     });
     return bytes;
   }
@@ -345,22 +348,17 @@ interface ResponseContext {
   readonly state: ProjectState;
   /** When the URL expires, Unix ms; infinite without a signature, null for background requests. */
   readonly expires: number | null;
-  readonly download: string | null;
-  /** The headers with the tags of the requested image, also when another one replaces it. */
-  readonly tags: Headers;
-  /** Of the URL; '' for none. */
-  readonly warnings: string;
+  readonly ofUrl: UrlHeaders;
 }
 
 const fromMemory = { tier: 'memory' } as const;
 
 /** The headers of an image from memory; those of a signed URL, or of an image with an age, change every second. */
 function currentHeaders(
-  response: Pick<CachedResponse, 'download' | 'tags' | 'warnings' | 'lifetime'>,
   image: CacheResult['image'],
+  lifetime: Lifetime,
+  ofUrl: UrlHeaders,
   now: number,
 ): Headers {
-  const { download, tags, warnings, lifetime } = response;
-  const caching = cachingHeaders(lifetime, fromMemory, now);
-  return imageHeaders(image, fromMemory, caching, download, tags, warnings);
+  return imageHeaders(image, fromMemory, cachingHeaders(lifetime, fromMemory, now), ofUrl);
 }

@@ -1,9 +1,8 @@
 import { LRUCache } from 'lru-cache';
 import type { MemoryEntry } from '../../pool/cache/memory.ts';
-import type { Headers } from '../http/request.ts';
 import type { ProjectState } from '../project-states.ts';
 import type { Lifetime } from './caching.ts';
-import type { RepeatedHeaders } from './response.ts';
+import type { RepeatedHeaders, UrlHeaders } from './response.ts';
 
 /** A response and the state that it depends on. */
 export interface CachedResponse {
@@ -11,11 +10,7 @@ export interface CachedResponse {
   readonly entry: MemoryEntry;
   /** Null for headers that change with the time. */
   readonly headers: RepeatedHeaders | null;
-  readonly download: string | null;
-  /** The headers with the image's tags. */
-  readonly tags: Headers;
-  /** Of the URL; '' for none. */
-  readonly warnings: string;
+  readonly ofUrl: UrlHeaders;
   readonly lifetime: Lifetime & { readonly expires: number };
 }
 

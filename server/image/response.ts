@@ -44,21 +44,28 @@ function serverTiming({ tier, timings = {} }: Pick<CacheResult, 'tier' | 'timing
   return [`cache;desc=${tier}`, ...durations].join(', ');
 }
 
+/** What the headers of an image have of its URL. */
+export interface UrlHeaders {
+  /** The file name for clients that save the image; null for none. */
+  readonly download: string | null;
+  /** The headers with the tags by which a CDN purges the requested image, also when another one replaces it. */
+  readonly tags: Headers;
+  /** As from `unknownWarnings`. */
+  readonly warnings: string;
+}
+
+const noUrlHeaders: UrlHeaders = { download: null, tags: [], warnings: '' };
+
 /**
  * The headers of an image response.
  *
  * @param caching as from `cachingHeaders`
- * @param download the file name for clients that save the image; null for none
- * @param tags the headers with the tags by which a CDN purges the image
- * @param warnings of the URL, as from `unknownWarnings`
  */
 export function imageHeaders(
   image: Pick<Image, 'contentType' | 'etag' | 'warnings'>,
   result: Pick<CacheResult, 'tier' | 'timings'>,
   caching: Headers,
-  download: string | null = null,
-  tags: Headers = [],
-  warnings = '',
+  { download, tags, warnings } = noUrlHeaders,
 ): Headers {
   return [
     ['content-type', image.contentType],

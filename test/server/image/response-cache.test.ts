@@ -26,7 +26,7 @@ function cachedResponse(expires = Number.POSITIVE_INFINITY) {
   const headers = repeatedHeaders([['etag', '"x"']]);
   const lifetime = { expires, freshness: undefined, report: undefined };
   const ofUrl = { download: null, tags: [], warnings: '' };
-  const response = { project: state, entry, headers, ...ofUrl, lifetime };
+  const response = { project: state, entry, headers, ofUrl, lifetime };
   return { response, memory, state };
 }
 

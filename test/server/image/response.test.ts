@@ -28,7 +28,8 @@ const headers = imageHeaders(image, { tier: 'miss', timings }, forever);
 t.test('a download has a file name that is safe on every system', async (t) => {
   const written = (text: string, contentType: ContentType = 'image/webp') => {
     const name = fileName.parse(text) ?? '';
-    const all = imageHeaders({ ...image, contentType }, { tier: 'miss', timings }, forever, name);
+    const ofUrl = { download: name, tags: [], warnings: '' };
+    const all = imageHeaders({ ...image, contentType }, { tier: 'miss', timings }, forever, ofUrl);
     const header = Object.fromEntries(all)['content-disposition'] ?? '';
     const [, ascii, extended = ''] =
       /^attachment; filename="([ !#$&-[\]-~]+)"; filename\*=UTF-8''([\w!#$&+.^`|~%-]+)$/.exec(
