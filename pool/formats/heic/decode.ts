@@ -1,11 +1,10 @@
-import { createRequire } from 'node:module';
 import { extname } from 'node:path';
 import sharp from 'sharp';
 import type { Size } from '../../geometry.ts';
 import type { SourceFacts } from '../facts.ts';
 import { withoutOrientation } from '../metadata/exif.ts';
 import { pageOption, unlimitedOption } from '../open-options.ts';
-import { runDecoder } from '../wasm/run.ts';
+import { moduleOf, runDecoder } from '../wasm/run.ts';
 import type { HeicTask } from './thread.ts';
 
 const entry = new URL(`./thread${extname(import.meta.url)}`, import.meta.url);
@@ -36,8 +35,7 @@ export async function heicAsPng(
   const options = { ...pageOption(page), ...unlimitedOption('heif') };
   const opening = { limitInputPixels: false, failOn: 'none', ...options } as const;
   const { icc, exif, xmp, pagePrimary = 0 } = await sharp(source, opening).metadata();
-  const file = createRequire(import.meta.url).resolve('libheif-js/libheif-wasm/libheif.wasm');
-  return await runDecoder<HeicTask>(entry, file, {
+  return await runDecoder<HeicTask>(entry, moduleOf('libheif-js/libheif-wasm/libheif.wasm'), {
     source,
     page: page ?? pagePrimary,
     form: { width, height, channels: hasAlpha ? 4 : 3, bits: colour.is16Bit ? 16 : 8 },

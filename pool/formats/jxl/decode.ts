@@ -1,11 +1,10 @@
-import { createRequire } from 'node:module';
 import { extname } from 'node:path';
 import type { Container } from '../container/container.ts';
 import { openContainer } from '../container/container.ts';
 import { IsolationRequired } from '../isolation.ts';
 import { optionalFormats } from '../optional-formats.ts';
 import { requirePixels } from '../pixel-limit.ts';
-import { moduleOf, runDecoder, vipsFiles } from '../wasm/run.ts';
+import { runDecoder, vipsModule } from '../wasm/run.ts';
 import { jxlParts } from './boxes.ts';
 import { type JxlHeader, readJxlHeader } from './header.ts';
 import type { JxlSource } from './thread.ts';
@@ -24,7 +23,8 @@ export function jxlHeader(source: Uint8Array, maxPixels: number): JxlHeader {
 }
 
 /**
- * A source as sharp opens it: a JPEG XL that libvips cannot decode as a PNG, any other one as it is.
+ * A source as sharp opens it: any other one than a JPEG XL that libvips cannot decode as it is. libjxl decodes that one
+ * to an upright, uncompressed PNG with its profile; of an animation, its first frame.
  *
  * @param needsMetadata true if EXIF and XMP are needed
  * @throws ServiceError source_unsupported, source_corrupt, source_too_large
@@ -39,17 +39,7 @@ export async function decodedJxl(
   const { bytes, deliverable } = container;
   const { premultiplied } = jxlHeader(bytes, sourceMaxPixels);
   if (!isolated) throw new IsolationRequired();
-  const png = await pngOf({ ...jxlParts(bytes, needsMetadata), premultiplied });
+  const parts = jxlParts(bytes, needsMetadata);
+  const png = await runDecoder<JxlSource>(entry, vipsModule(), { ...parts, premultiplied });
   return { ...openContainer(png), kind: 'jxl', deliverable };
-}
-
-/**
- * Decodes a JPEG XL with libjxl, upright, and writes it as an uncompressed PNG with its profile. Of an animation it is
- * the first frame.
- */
-async function pngOf(source: JxlSource): Promise<Uint8Array<ArrayBuffer>> {
-  const { resolve } = createRequire(import.meta.url);
-  const [file, further] = vipsFiles.map((one) => resolve(one));
-  if (further !== undefined) await moduleOf(further);
-  return runDecoder<JxlSource>(entry, file ?? '', source);
 }

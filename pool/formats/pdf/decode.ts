@@ -1,15 +1,14 @@
-import { createRequire } from 'node:module';
 import { extname } from 'node:path';
 import type { Size } from '../../geometry.ts';
 import type { RawPixels } from '../bitmap/pixels.ts';
 import { corrupt } from '../errors.ts';
-import { runDecoder } from '../wasm/run.ts';
+import { moduleOf, runDecoder } from '../wasm/run.ts';
 import type { PdfSize, PdfTask } from './thread.ts';
 
 const entry = new URL(`./thread${extname(import.meta.url)}`, import.meta.url);
 
 const run = (task: PdfTask): Promise<Uint8Array<ArrayBuffer>> =>
-  runDecoder(entry, createRequire(import.meta.url).resolve('@embedpdf/pdfium/pdfium.wasm'), task);
+  runDecoder(entry, moduleOf('@embedpdf/pdfium/pdfium.wasm'), task);
 
 /** CSS pixels of a point. */
 const pixelsOfPoint = 96 / 72;

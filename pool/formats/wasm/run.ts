@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
 import { Worker } from 'node:worker_threads';
 import { ServiceError } from '../../../contract/errors.ts';
 import { corrupt, tooMuchMemory } from '../errors.ts';
@@ -16,9 +17,6 @@ declare global {
   }
 }
 
-/** wasm-vips is two modules: libvips, and what it reads and writes JPEG XL with, which it loads itself. */
-export const vipsFiles = ['wasm-vips/vips.wasm', 'wasm-vips/vips-jxl.wasm'] as const;
-
 /**
  * JavaScript heap of a thread. A decoder's memory and pixels are outside of it. The address space of a process is
  * limited, and Node 22 would reserve more of it for code than is left.
@@ -33,16 +31,15 @@ const modules = new Map<string, Promise<WebAssembly.Module>>();
  * module is compiled once, for the first source in the process.
  *
  * @param entry a file that calls `answer`
- * @param file of the module
+ * @param module from `moduleOf`
  * @throws ServiceError source_unsupported, source_corrupt, source_too_large
  */
 export async function runDecoder<Task>(
   entry: URL,
-  file: string,
+  module: Promise<WebAssembly.Module>,
   task: Task,
 ): Promise<Uint8Array<ArrayBuffer>> {
-  const workerData = { task, module: await moduleOf(file) };
-  const thread = startThread(entry, workerData);
+  const thread = startThread(entry, { task, module: await module });
   const result = await new Promise<ThreadResult>((resolve, reject) => {
     thread.once('message', resolve);
     // The decoder's abort, after a failed allocation or because of a fault.
@@ -56,15 +53,33 @@ export async function runDecoder<Task>(
   throw ServiceError.fromData(result.error, result.detail);
 }
 
-/** The compiled module of a file; V8 uses the code of one that is kept for each further one with the same bytes. */
-export function moduleOf(file: string): Promise<WebAssembly.Module> {
-  const known = modules.get(file);
+const { resolve } = createRequire(import.meta.url);
+
+/**
+ * The compiled module of a package, such as `wasm-vips/vips.wasm`. V8 uses the code of one that is kept for each further
+ * one with the same bytes.
+ */
+export function moduleOf(specifier: string): Promise<WebAssembly.Module> {
+  const known = modules.get(specifier);
   if (known !== undefined) return known;
-  const compiled = readFile(file).then((bytes) => WebAssembly.compile(bytes));
-  modules.set(file, compiled);
+  const compiled = compile(specifier);
+  modules.set(specifier, compiled);
   // The next source tries again.
-  compiled.catch(() => modules.delete(file));
+  compiled.catch(() => modules.delete(specifier));
   return compiled;
+}
+
+async function compile(specifier: string): Promise<WebAssembly.Module> {
+  return WebAssembly.compile(await readFile(resolve(specifier)));
+}
+
+/** libvips. Its part for JPEG XL is a module of its own, which it loads itself. */
+export async function vipsModule(): Promise<WebAssembly.Module> {
+  const [libvips] = await Promise.all([
+    moduleOf('wasm-vips/vips.wasm'),
+    moduleOf('wasm-vips/vips-jxl.wasm'),
+  ]);
+  return libvips;
 }
 
 /** @throws ServiceError source_too_large when the process has no memory for a thread */

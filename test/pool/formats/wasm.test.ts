@@ -2,13 +2,13 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import t from 'tap';
-import { runDecoder } from '../../../pool/formats/wasm/run.ts';
+import { moduleOf, runDecoder } from '../../../pool/formats/wasm/run.ts';
 
 t.test('a module that could not be read is read again for the next source', async (t) => {
   const file = join(t.testdir({}), 'module.wasm');
   const entry = new URL('data:text/javascript,throw new Error("started")');
-  const run = () => runDecoder(entry, file, {});
-  await t.rejects(run(), { code: 'ENOENT' });
+  const run = () => runDecoder(entry, moduleOf(file), {});
+  await t.rejects(run(), { code: 'MODULE_NOT_FOUND' });
   const module = createRequire(import.meta.url).resolve('@embedpdf/pdfium/pdfium.wasm');
   await writeFile(file, await readFile(module));
   await t.rejects(run(), { code: 'source_corrupt', cause: { message: 'started' } });

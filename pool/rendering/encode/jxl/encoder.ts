@@ -1,11 +1,10 @@
 import { once } from 'node:events';
-import { createRequire } from 'node:module';
 import { extname } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Worker } from 'node:worker_threads';
 import { ServiceError } from '../../../../contract/errors.ts';
 import { tooMuchMemory } from '../../../formats/errors.ts';
-import { moduleOf, startThread, vipsFiles } from '../../../formats/wasm/run.ts';
+import { startThread, vipsModule } from '../../../formats/wasm/run.ts';
 import type { JxlInput, JxlOptions, JxlResult, JxlTask } from './thread.ts';
 
 const entry = new URL(`./thread${extname(import.meta.url)}`, import.meta.url);
@@ -81,9 +80,7 @@ async function answerOf(
 }
 
 async function start(): Promise<Worker> {
-  const { resolve } = createRequire(import.meta.url);
-  const [module] = await Promise.all(vipsFiles.map((file) => moduleOf(resolve(file))));
-  const thread = startThread(entry, { module });
+  const thread = startThread(entry, { module: await vipsModule() });
   // Also of an idle thread, which would end this one.
   thread.on('error', () => {});
   thread.once('exit', () => void (running === thread && end(thread)));
