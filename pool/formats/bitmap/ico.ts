@@ -1,4 +1,5 @@
 import { bufferOf } from '../bytes.ts';
+import { pngSignature } from '../container/png-chunks.ts';
 import { type BitmapHeader, corruptBitmap, parseBitmap, readBitmapHeader } from './header.ts';
 import { decodePixels, hasAlpha, isVisible, type RawPixels, stride } from './pixels.ts';
 
@@ -9,7 +10,6 @@ type Icon =
 
 const directoryBytes = 6;
 const entryBytes = 16;
-const pngSignature = Buffer.from('\x89PNG\r\n\x1a\n', 'latin1');
 
 /** @throws ServiceError source_unsupported, source_corrupt */
 export function readIcon(source: Uint8Array): Icon {
@@ -30,7 +30,7 @@ export function readIcon(source: Uint8Array): Icon {
   });
 }
 
-const isPng = (bytes: Buffer) => bytes.subarray(0, 8).equals(pngSignature);
+const isPng = (bytes: Buffer) => bytes.subarray(0, pngSignature.length).equals(pngSignature);
 
 /** Size in the image's own header: the directory has one byte for a side, and may be wrong. */
 function sizeOf(bytes: Buffer): { pixels: number; bits: number } {

@@ -1,10 +1,8 @@
-import { constants, deflateSync, inflateSync } from 'node:zlib';
+import { constants, inflateSync } from 'node:zlib';
 import { bufferOf } from '../bytes.ts';
 import { type Cicp, cicpProfile } from '../metadata/cicp.ts';
 import type { PartRole, Parts } from './parts.ts';
-import { pngChunk } from './png-chunk.ts';
-
-const signatureBytes = 8;
+import { pngProfile, pngSignature } from './png-chunks.ts';
 
 /** Chunks that the pixels and their colours need (PNG specification, third edition, 11). */
 const pixelChunks = /^(?:IHDR|PLTE|tRNS|IDAT|sRGB|gAMA|cHRM|cICP|sBIT)$/;
@@ -25,7 +23,7 @@ const xmpKeyword = 'XML:com.adobe.xmp\0';
 
 /** The chunks of a PNG. Frames of an animation are `other`: only the still image is used. */
 export function* pngParts(file: Buffer): Parts {
-  for (let from = signatureBytes; from + 12 <= file.length; ) {
+  for (let from = pngSignature.length; from + 12 <= file.length; ) {
     const to = from + 12 + file.readUInt32BE(from);
     if (to > file.length) return;
     const type = file.toString('latin1', from + 4, from + 8);
@@ -93,7 +91,7 @@ export function pngColours(source: Uint8Array): { cicp: Cicp | null; hasProfile:
 }
 
 /** The end of IHDR, the first chunk. */
-const headerEnd = signatureBytes + 25;
+const headerEnd = pngSignature.length + 25;
 
 /**
  * A PNG with the profile of its colour codes, in a copy, if it has such codes and no profile. libpng ignores it
@@ -104,6 +102,6 @@ export function withPngProfile(source: Uint8Array): Uint8Array {
   const profile = cicp && cicpProfile(cicp);
   const file = bufferOf(source);
   if (profile === null || hasProfile) return source;
-  const chunk = pngChunk('iCCP', Buffer.from('icc\0\0', 'latin1'), deflateSync(profile));
-  return Buffer.concat([file.subarray(0, headerEnd), ...chunk, file.subarray(headerEnd)]);
+  const [head, rest] = [file.subarray(0, headerEnd), file.subarray(headerEnd)];
+  return Buffer.concat([head, ...pngProfile(profile), rest]);
 }

@@ -1,8 +1,8 @@
-import { crc32, deflateSync } from 'node:zlib';
+import { crc32 } from 'node:zlib';
+import type { Size } from '../../geometry.ts';
+import { pngChunk, pngColourType, pngHead, pngProfile } from '../container/png-chunks.ts';
 
-export interface PngForm {
-  readonly width: number;
-  readonly height: number;
+export interface PngForm extends Size {
   /** RGB, or RGB and alpha. */
   readonly channels: 3 | 4;
   readonly bits: 8 | 16;
@@ -14,7 +14,6 @@ export interface PngMetadata {
   readonly xmp: Uint8Array | undefined;
 }
 
-const signature = Buffer.from('\x89PNG\r\n\x1a\n', 'latin1');
 const exifPrefix = Buffer.from('Exif\0\0', 'latin1');
 
 /**
@@ -28,44 +27,28 @@ export function pngOfRows(
   { icc, exif, xmp }: PngMetadata,
   read: (y: number, row: Uint8Array) => void,
 ): Buffer<ArrayBuffer> {
-  const { width, height, channels, bits } = form;
-  const header = Buffer.alloc(13);
-  header.writeUInt32BE(width, 0);
-  header.writeUInt32BE(height, 4);
-  header.set([bits, channels === 4 ? 6 : 2], 8);
+  const colourType = form.channels === 4 ? pngColourType.rgba : pngColourType.rgb;
   const before = Buffer.concat([
-    signature,
-    chunk('IHDR', header),
-    ...(icc === undefined ? [] : [chunk('iCCP', Buffer.from('icc\0\0'), deflateSync(icc))]),
-    ...(exif === undefined ? [] : [chunk('eXIf', withoutPrefix(exif))]),
-    ...(xmp === undefined ? [] : [chunk('iTXt', Buffer.from('XML:com.adobe.xmp\0\0\0\0\0'), xmp)]),
+    ...pngHead(form, form.bits, colourType),
+    ...(icc === undefined ? [] : pngProfile(icc)),
+    ...(exif === undefined ? [] : pngChunk('eXIf', withoutPrefix(exif))),
+    ...(xmp === undefined ? [] : pngChunk('iTXt', Buffer.from('XML:com.adobe.xmp\0\0\0\0\0'), xmp)),
   ]);
-  const after = chunk('IEND');
+  const after = Buffer.concat(pngChunk('IEND'));
   const dataBytes = storedBytes(form);
   const png = Buffer.from(new ArrayBuffer(before.length + chunkBytes + dataBytes + after.length));
   png.set(before, 0);
-  const data = png.subarray(before.length, png.length - after.length);
-  writeStored(form, data.subarray(8, -4), read);
-  sealChunk('IDAT', data);
+  const chunk = png.subarray(before.length, png.length - after.length);
+  chunk.writeUInt32BE(dataBytes, 0);
+  chunk.write('IDAT', 4, 'latin1');
+  writeStored(form, chunk.subarray(8, -4), read);
+  chunk.writeUInt32BE(crc32(chunk.subarray(4, -4)), chunk.length - 4);
   png.set(after, png.length - after.length);
   return png;
 }
 
 /** Of a chunk without its data: length, name and checksum. */
 const chunkBytes = 12;
-
-function chunk(type: string, ...parts: readonly Uint8Array[]): Buffer {
-  const whole = Buffer.concat([Buffer.alloc(8), ...parts, Buffer.alloc(4)]);
-  sealChunk(type, whole);
-  return whole;
-}
-
-/** Writes length, name and checksum around the data of a chunk. */
-function sealChunk(type: string, whole: Buffer): void {
-  whole.writeUInt32BE(whole.length - chunkBytes, 0);
-  whole.write(type, 4, 'latin1');
-  whole.writeUInt32BE(crc32(whole.subarray(4, -4)), whole.length - 4);
-}
 
 function withoutPrefix(exif: Uint8Array): Uint8Array {
   const start = exif.subarray(0, exifPrefix.length);

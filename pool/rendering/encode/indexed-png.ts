@@ -1,5 +1,5 @@
 import { deflateSync } from 'node:zlib';
-import { pngChunk } from '../../formats/container/png-chunk.ts';
+import { pngChunk, pngColourType, pngHead } from '../../formats/container/png-chunks.ts';
 import type { Size } from '../../geometry.ts';
 
 /** A still image with 8 bits per channel: grey, grey and alpha, RGB, or RGBA not premultiplied. */
@@ -43,13 +43,8 @@ export function indexedPng(image: RawImage): Buffer | null {
   const alphas = palette.map(alphaOf).filter((alpha) => alpha < 255);
 
   const bits = [1, 2, 4, 8].find((depth) => colours.length <= 2 ** depth) ?? 8;
-  const header = Buffer.alloc(13);
-  header.writeUInt32BE(width, 0);
-  header.writeUInt32BE(height, 4);
-  header.set([bits, 3], 8);
   return Buffer.concat([
-    Buffer.from('\x89PNG\r\n\x1a\n', 'latin1'),
-    ...pngChunk('IHDR', header),
+    ...pngHead(image, bits, pngColourType.indexed),
     ...pngChunk('PLTE', Buffer.from(palette.flatMap(rgbOf))),
     ...(alphas.length === 0 ? [] : pngChunk('tRNS', Buffer.from(alphas))),
     ...pngChunk(
