@@ -17,6 +17,8 @@ export function rgba(colour: Colour): Rgba {
   return { r, g, b, alpha: a / 255 };
 }
 
+export const isTransparent = (colour: Colour): boolean => colour.endsWith('00');
+
 /** The background colour; opaque unless the output may be transparent. */
 export function backgroundOf(variant: Variant, alpha: boolean): Rgba {
   const requested = variant.background === null ? transparent : rgba(variant.background);

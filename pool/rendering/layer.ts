@@ -9,8 +9,8 @@ import {
   type Variant,
 } from '../variant.ts';
 
-/** A layer rendered at its final size and opacity, as raw RGBA. */
-export interface RenderedLayer extends Size {
+/** Raw RGBA, not premultiplied, 8 bits per channel. */
+export interface RgbaImage extends Size {
   readonly pixels: Buffer;
 }
 
@@ -41,9 +41,9 @@ export function textLayerVariant(
   return { ...variant, enlarge: false };
 }
 
-/** The overlay with a layer at its place, on each frame. */
+/** The overlay with a layer at its place, on each frame. @param rendered at its final size and opacity */
 export async function overlayOf(
-  rendered: RenderedLayer,
+  rendered: RgbaImage,
   layer: Placement,
   frame: Size,
   animated: boolean,
@@ -88,10 +88,10 @@ function canvasOf(overlay: OverlayOptions, { width, height }: Size): Promise<Buf
 
 /** A layer with transparent gaps to the next one on the right and below; at most as large as the frame. */
 async function withGaps(
-  { pixels, width, height }: RenderedLayer,
+  { pixels, width, height }: RgbaImage,
   { offsetX, offsetY }: Placement,
   frame: Size,
-): Promise<RenderedLayer> {
+): Promise<RgbaImage> {
   const gap = (length: Length, whole: number, used: number) =>
     Math.max(0, Math.min(pixelsOf(length, whole), whole - used));
   const right = gap(offsetX, frame.width, width);

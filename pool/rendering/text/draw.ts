@@ -2,12 +2,11 @@ import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import sharp from 'sharp';
 import { parseBytes } from '../../formats/bytes.ts';
+import type { Alignment } from '../../variant.ts';
+import type { RgbaImage } from '../layer.ts';
 
-/** The ink of a drawn text, as raw RGBA with straight alpha. */
-export interface Ink {
-  readonly pixels: Buffer;
-  readonly width: number;
-  readonly height: number;
+/** The ink of a drawn text. */
+export interface Ink extends RgbaImage {
   /** From the left edge of the text's area and from the top of its first line. */
   readonly left: number;
   readonly top: number;
@@ -16,10 +15,11 @@ export interface Ink {
 export interface DrawOptions {
   /** Pango's markup. */
   readonly markup: string;
-  readonly fontFamily: string;
+  /** A family. */
+  readonly font: string;
   /** Width of the text's area. */
   readonly width: number;
-  readonly align: 'left' | 'center' | 'right';
+  readonly align: Alignment;
   /** Whether a word that is wider than the area is broken. */
   readonly breakWords: boolean;
 }
@@ -40,11 +40,11 @@ let drawn = 0;
  * @returns null if the text has no ink, such as one of blanks; infinite sizes for more than 32,767 pixels
  */
 export async function draw(folder: string, options: DrawOptions): Promise<Ink | null> {
-  const { markup, fontFamily, width, align, breakWords } = options;
+  const { markup, font, width, align, breakWords } = options;
   drawn += 1;
   const path = join(folder, `${drawn}.v`);
   const wrap = breakWords ? 'word-char' : 'word';
-  const text = { text: markup, font: fontFamily, width, align, wrap, dpi: 72, rgba: true } as const;
+  const text = { text: markup, font, width, align, wrap, dpi: 72, rgba: true } as const;
   try {
     await sharp({ text }).toFile(path);
     const file = await readFile(path);

@@ -2,32 +2,20 @@ import sharp from 'sharp';
 import { ServiceError } from '../../../contract/errors.ts';
 import type { Size } from '../../geometry.ts';
 import type { TextLayer } from '../../variant.ts';
+import { isTransparent } from '../background.ts';
+import type { RgbaImage } from '../layer.ts';
 import { draw, type Ink } from './draw.ts';
 import { preparedFonts } from './font-folder.ts';
 import { charactersOf, escapeMarkup, isRightToLeft } from './words.ts';
 
-/** How a text looks. Lengths are pixels of the output. */
-export interface TextStyle {
-  /** One of the prepared families. */
-  readonly fontFamily: string;
-  /** 100..900; the nearest weight of the family is used. */
-  readonly weight: number;
-  /** At most as large that a line fits the box; `fit` for the largest size at which all words fit. */
-  readonly size: number | 'fit';
-  /** `#rrggbbaa` */
-  readonly color: string;
-  /** `#rrggbbaa`, behind the lines and the padding; null for none. */
-  readonly background: string | null;
-  readonly padding: number;
-  readonly align: 'left' | 'center' | 'right';
-  /** Further lines are omitted, and the last one ends with an ellipsis; null for as many as fit the box. */
-  readonly maxLines: number | null;
-}
-
-/** A drawn text, as raw RGBA with straight alpha. */
-export interface RenderedText extends Size {
-  readonly pixels: Buffer;
-}
+/**
+ * How a text looks. The nearest weight of the family is used; a size is reduced until a line fits the box; without
+ * `maxLines` there are as many lines as fit.
+ */
+export type TextStyle = Pick<
+  TextLayer,
+  'font' | 'weight' | 'size' | 'color' | 'background' | 'padding' | 'align' | 'maxLines'
+>;
 
 /** Height of a line in font sizes, the usual `line-height: normal` of fonts for several scripts. */
 export const lineHeight = 1.4;
@@ -45,16 +33,10 @@ const ellipsis = '…';
 
 /** The words of a layer as a PNG, which is transformed as the image of a layer is. @param frame in pixels */
 export async function textImage(layer: TextLayer, frame: Size): Promise<Uint8Array> {
-  const { words, font, background, width, height, ...style } = layer;
-  const isTransparent = background.endsWith('00');
   const side = (percent: number, whole: number) => Math.max(1, Math.round((whole * percent) / 100));
-  const box = { width: side(width, frame.width), height: side(height, frame.height) };
-  const { pixels, ...size } = await renderText(
-    { ...style, fontFamily: font, background: isTransparent ? null : background },
-    words,
-    box,
-  );
-  const raw = { width: size.width, height: size.height, channels: 4 as const };
+  const box = { width: side(layer.width, frame.width), height: side(layer.height, frame.height) };
+  const { pixels, width, height } = await renderText(layer, layer.words, box);
+  const raw = { width, height, channels: 4 as const };
   return sharp(pixels, { raw }).png({ compressionLevel: 0 }).toBuffer();
 }
 
@@ -66,14 +48,10 @@ export async function textImage(layer: TextLayer, frame: Size): Promise<Uint8Arr
  * @throws IsolationRequired without prepared fonts: FreeType and HarfBuzz read them in killable processes only
  * @throws ServiceError parameter_invalid, for too many characters or an unknown family
  */
-export async function renderText(
-  style: TextStyle,
-  words: string,
-  box: Size,
-): Promise<RenderedText> {
+export async function renderText(style: TextStyle, words: string, box: Size): Promise<RgbaImage> {
   const { folder, families } = preparedFonts();
-  if (!families.has(style.fontFamily)) {
-    const message = `The font family ${style.fontFamily} is not available.`;
+  if (!families.has(style.font)) {
+    const message = `The font family ${style.font} is not available.`;
     throw new ServiceError('parameter_invalid', message);
   }
   const characters = charactersOf(words);
@@ -186,13 +164,13 @@ class Layout {
     { align = 'left', breakWords = true, underlined = false }: DrawChoices = {},
   ): Promise<Ink | null> {
     if (text === '') return null;
-    const { fontFamily, weight, color } = this.#style;
+    const { font, weight, color } = this.#style;
     // Pango finds the direction of each line from its first letter or mark.
     const isReversed = isRightToLeft(text);
     const mark = isReversed ? '\u200f' : '\u200e';
     const lines = text.split('\n').map((line) => mark + line);
     const attributes = {
-      font_family: fontFamily,
+      font_family: font,
       weight,
       // Thousand and twenty-fourths of a point, which is a pixel at 72 dpi.
       size: Math.round(size * 1024),
@@ -209,7 +187,7 @@ class Layout {
     );
     return draw(this.#folder, {
       markup: `<span ${span.join(' ')}>${escapeMarkup(lines.join('\n'))}</span>`,
-      fontFamily,
+      font,
       width: this.#inner.width,
       // Pango exchanges left and right in lines from right to left.
       align: isReversed ? opposite[align] : align,
@@ -247,9 +225,9 @@ async function lastTrue(
 /** Draws the ink on its background. */
 async function paint(
   { ink, width, height }: Placed,
-  background: string | null,
+  background: TextStyle['background'],
   padding: number,
-): Promise<RenderedText> {
+): Promise<RgbaImage> {
   const size = { width: width + 2 * padding, height: height + 2 * padding };
   const pixels = Buffer.alloc(4 * size.width * size.height);
   // Accents and slanted letters may reach out of the lines, and then are in the padding or cut off.
@@ -261,7 +239,7 @@ async function paint(
     const from = 4 * (row * ink.width + left - padding - ink.left);
     ink.pixels.copy(pixels, 4 * (y * size.width + left), from, from + 4 * (right - left));
   }
-  if (background === null) return { ...size, pixels };
+  if (isTransparent(background)) return { ...size, pixels };
   const raw = { ...size, channels: 4 as const };
   const { data } = await sharp({ create: { ...raw, background } })
     .composite([{ input: pixels, raw }])

@@ -33,8 +33,8 @@ t.test('texts look as in Chromium', { skip: noChromium }, async (t) => {
       body { margin: 0 }
       div { box-sizing: border-box; width: fit-content; max-width: ${box.width}px;
         padding: ${style.padding}px; color: ${style.color};
-        background: ${style.background ?? 'transparent'}; text-align: ${style.align};
-        font: ${style.weight} ${size}px/${Math.round(size * lineHeight)}px '${style.fontFamily}', 'Open Sans';
+        background: ${style.background}; text-align: ${style.align};
+        font: ${style.weight} ${size}px/${Math.round(size * lineHeight)}px '${style.font}', 'Open Sans';
         white-space: pre-wrap; overflow-wrap: anywhere }</style><div dir="auto"></div>`);
     await page.evaluate(
       `document.querySelector('div').textContent = ${JSON.stringify(words)}; document.fonts.ready`,
@@ -64,7 +64,7 @@ t.test('texts look as in Chromium', { skip: noChromium }, async (t) => {
     'Hebrew lines on the left': ['שלום עולם\nשלום', { align: 'left' }],
     'two directions': ['abc שלום 123 עולם', {}],
     'an override': ['ab\u202ecdef\u202cgh', {}],
-    Arabic: ['مرحبا بالعالم', { fontFamily: 'Noto Sans Arabic' }],
+    Arabic: ['مرحبا بالعالم', { font: 'Noto Sans Arabic' }],
   };
   for (const [name, [words, changes]] of Object.entries(cases)) {
     const style = { ...plainStyle, ...changes };

@@ -2,6 +2,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Test } from 'tap';
 import type { Size } from '../../../../pool/geometry.ts';
+import type { RgbaImage } from '../../../../pool/rendering/layer.ts';
 import { prepareFonts } from '../../../../pool/rendering/text/font-folder.ts';
 import { renderText, type TextStyle } from '../../../../pool/rendering/text/render-text.ts';
 import { temporaryFolder } from '../../../temporary-root.ts';
@@ -19,11 +20,11 @@ export async function useFonts(
 }
 
 export const plainStyle: TextStyle = {
-  fontFamily: 'Open Sans',
+  font: 'Open Sans',
   weight: 400,
   size: 40,
   color: '#000000ff',
-  background: null,
+  background: '#00000000',
   padding: 0,
   align: 'left',
   maxLines: null,
@@ -37,17 +38,12 @@ export interface Bounds {
   readonly bottom: number;
 }
 
-/** A picture as raw RGBA. */
-export interface Picture extends Size {
-  readonly pixels: Buffer;
-}
-
 export class DrawnText {
   readonly width: number;
   readonly height: number;
   readonly pixels: Buffer;
 
-  constructor({ width, height, pixels }: Picture) {
+  constructor({ width, height, pixels }: RgbaImage) {
     this.width = width;
     this.height = height;
     this.pixels = pixels;

@@ -172,15 +172,15 @@ t.test('lines of Hebrew are from right to left, and alignment is absolute', asyn
 });
 
 t.test('Arabic letters of an added font are joined', async (t) => {
-  const fontFamily = 'Noto Sans Arabic';
-  const joined = await text('بيت', { fontFamily });
-  const single = await text('ب ي ت', { fontFamily });
+  const font = 'Noto Sans Arabic';
+  const joined = await text('بيت', { font });
+  const single = await text('ب ي ت', { font });
   t.ok(joined.darkness > 100 && joined.width < 0.8 * single.width);
   t.ok(
     (await text('بيت')).equals(joined),
     'a family without a letter uses another one that has it',
   );
-  t.ok((await text('abc', { fontFamily })).darkness > 100, 'and the other way round');
+  t.ok((await text('abc', { font })).darkness > 100, 'and the other way round');
 });
 
 t.test('characters that no font has are boxes with their codes', async (t) => {
@@ -267,10 +267,10 @@ t.test('tiny boxes', async (t) => {
 });
 
 t.test('a family that is not there is refused', async (t) => {
-  for (const fontFamily of ['Comic Sans', 'Open Sans, serif', 'sans', '']) {
-    await t.rejects(text('a', { fontFamily }), {
+  for (const font of ['Comic Sans', 'Open Sans, serif', 'sans', '']) {
+    await t.rejects(text('a', { font }), {
       code: 'parameter_invalid',
-      message: `The font family ${fontFamily} is not available.`,
+      message: `The font family ${font} is not available.`,
     });
   }
 });
