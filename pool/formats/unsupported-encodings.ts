@@ -6,12 +6,7 @@ import { pngColours } from './container/png.ts';
 import { type TiffPixels, tiffPixels } from './container/tiff.ts';
 import { unsupported } from './errors.ts';
 import { kinds, type SourceKind } from './kinds.ts';
-
-/** CICP transfer characteristics of HDR (ITU-T H.273, table 3). */
-const hdrTransfers: ReadonlyMap<number | null, string> = new Map([
-  [16, 'PQ'],
-  [18, 'HLG'],
-]);
+import { type Cicp, requireConvertible } from './metadata/cicp.ts';
 
 /**
  * Refuses HDR colours without a profile. libvips 8.18 ignores CICP: it reads them as sRGB, grey and dark. For
@@ -24,14 +19,13 @@ export function requireConvertibleColours(
   kind: SourceKind,
   { hasProfile }: Pick<Metadata, 'hasProfile'>,
 ): void {
-  const transfer = hasProfile ? undefined : hdrTransfers.get(transferOf(source, kind));
-  if (transfer === undefined) return;
-  throw unsupported(`The source is an HDR image (${transfer}), whose colours cannot be converted.`);
+  const codes = hasProfile ? null : codesOf(source, kind);
+  if (codes !== null) requireConvertible(codes.transfer);
 }
 
-function transferOf(source: Uint8Array, kind: SourceKind): number | null {
-  if (kind === 'png') return pngColours(source).cicp?.transfer ?? null;
-  return kind === 'avif' || kind === 'heif' ? (readHeif(source).cicp?.transfer ?? null) : null;
+function codesOf(source: Uint8Array, kind: SourceKind): Cicp | null {
+  if (kind === 'png') return pngColours(source).cicp;
+  return kind === 'avif' || kind === 'heif' ? readHeif(source).cicp : null;
 }
 
 /**

@@ -1,4 +1,5 @@
 import { corrupt, unsupported } from '../errors.ts';
+import { requireConvertible } from '../metadata/cicp.ts';
 
 /** Properties of a JPEG XL, read from the beginning of its codestream. */
 export interface JxlHeader {
@@ -33,9 +34,6 @@ const channelTypes: Readonly<Record<number, string>> = {
   6: 'heat',
 };
 const alpha = 0;
-
-/** Transfer functions of HDR, by their numbers in ITU-T H.273. */
-const hdrTransfers: Readonly<Record<number, string>> = { 16: 'PQ', 18: 'HLG' };
 
 const colours = { grey: 1, xyb: 2 } as const;
 const custom = 2;
@@ -156,12 +154,7 @@ function readColours(bits: Bits): boolean {
     for (const _ of 'rgb') chromaticity();
   }
   if (bits.flag()) bits.take(24);
-  else {
-    const hdr = hdrTransfers[bits.enumeration()];
-    if (hdr !== undefined) {
-      throw unsupported(`The source is an HDR image (${hdr}), whose colours cannot be converted.`);
-    }
-  }
+  else requireConvertible(bits.enumeration());
   return space === colours.grey;
 }
 

@@ -1,3 +1,5 @@
+import { unsupported } from '../errors.ts';
+
 /** Coding-independent code points of colours (ITU-T H.273). */
 export interface Cicp {
   /** Colour primaries, table 2. */
@@ -98,6 +100,16 @@ const primariesByCode: Readonly<Record<number, Primaries>> = {
 
 /** The parameters of the function types 0 and 3 of a profile (ICC.1:2022, 10.18). */
 type Curve = readonly number[];
+
+/** Transfer characteristics of HDR. */
+const hdrTransfers: Readonly<Record<number, string>> = { 16: 'PQ', 18: 'HLG' };
+
+/** @throws ServiceError source_unsupported for HDR */
+export function requireConvertible(transfer: Cicp['transfer']): void {
+  const hdr = hdrTransfers[transfer];
+  if (hdr === undefined) return;
+  throw unsupported(`The source is an HDR image (${hdr}), whose colours cannot be converted.`);
+}
 
 const srgbCurve: Curve = [2.4, 1 / 1.055, 0.055 / 1.055, 1 / 12.92, 0.04045];
 
