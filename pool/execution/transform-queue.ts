@@ -1,5 +1,6 @@
 import { extname } from 'node:path';
 import { ServiceError } from '../../contract/errors.ts';
+import { transformTimeout } from '../formats/errors.ts';
 import type { Image } from '../image.ts';
 import type { Cost } from '../rendering/cost.ts';
 import type { EngineSettings } from '../settings.ts';
@@ -315,7 +316,7 @@ export class TransformQueue {
       return stage;
     };
     const timer = setTimeout(() => {
-      const error = new ServiceError('transform_timeout', 'The transform took too long.');
+      const error = transformTimeout();
       beginTransformStage().fail(error);
       task.reject(error);
       // The caller releases the source's bytes, so the transform must not be queued again.

@@ -8,9 +8,20 @@ export const unsupported = (message: string, cause?: unknown): ServiceError =>
 export const corrupt = (message: string, cause?: unknown): ServiceError =>
   new ServiceError('source_corrupt', message, cause);
 
+/** The decoder ended unexpectedly (422). */
+export const decoderFailed = (cause: unknown): ServiceError =>
+  corrupt('The source makes its decoder fail.', cause);
+
 /** The source needs more memory than a process has (413). */
 export const tooMuchMemory = (cause: unknown): ServiceError =>
   new ServiceError('source_too_large', 'The transform of the source needs too much memory.', cause);
+
+/** Whether an error of WebAssembly is that of a failed allocation. */
+export const isOutOfMemory = (error: unknown): boolean => /memory|alloc/i.test(String(error));
+
+/** The transform exceeds its timeout (504). */
+export const transformTimeout = (cause?: unknown): ServiceError =>
+  new ServiceError('transform_timeout', 'The transform took too long.', cause);
 
 /** The source exceeds a limit (413). */
 export const tooLarge = (message: string): ServiceError =>

@@ -1,8 +1,8 @@
 import sharp, { type OutputInfo, type Sharp } from 'sharp';
-import { ServiceError } from '../../contract/errors.ts';
+import type { ServiceError } from '../../contract/errors.ts';
 import { maxSide } from '../bounds.ts';
 import type { RawPixels } from '../formats/bitmap/pixels.ts';
-import { corrupt } from '../formats/errors.ts';
+import { corrupt, transformTimeout } from '../formats/errors.ts';
 import type { SourceFacts } from '../formats/facts.ts';
 import type { InspectionLimits } from '../formats/inspect.ts';
 import { kinds } from '../formats/kinds.ts';
@@ -182,7 +182,7 @@ export class Pipeline {
     } catch (error) {
       // sharp's errors have no codes, so the elapsed time distinguishes a timeout from corrupt pixels.
       if (performance.now() - startedAt >= seconds * 1000) {
-        throw new ServiceError('transform_timeout', 'The transform took too long.', error);
+        throw transformTimeout(error);
       }
       throw this.#decoding ? this.#decodingError(error) : error;
     }

@@ -1,5 +1,6 @@
 import type { ChildProcess } from 'node:child_process';
 import { ServiceError } from '../../../contract/errors.ts';
+import { decoderFailed, tooMuchMemory, transformTimeout } from '../../formats/errors.ts';
 import type { TransformResult, TransformTask } from '../task.ts';
 
 /** A message from a transform process to the front end. */
@@ -87,13 +88,8 @@ export class TransformProcess {
 
   #errorOf(code: number | null, signal: NodeJS.Signals | null): ServiceError {
     const cause = new Error(`the transform process ended with ${signal ?? `exit code ${code}`}`);
-    if (this.#killed || signal === 'SIGXCPU') {
-      return new ServiceError('transform_timeout', 'The transform took too long.', cause);
-    }
-    if (signal !== null && outOfMemory.has(signal)) {
-      const message = 'The transform of the source needs too much memory.';
-      return new ServiceError('source_too_large', message, cause);
-    }
-    return new ServiceError('source_corrupt', 'The source makes its decoder fail.', cause);
+    if (this.#killed || signal === 'SIGXCPU') return transformTimeout(cause);
+    if (signal !== null && outOfMemory.has(signal)) return tooMuchMemory(cause);
+    return decoderFailed(cause);
   }
 }

@@ -1,4 +1,4 @@
-import { corrupt, tooMuchMemory } from '../errors.ts';
+import { corrupt, isOutOfMemory, tooMuchMemory } from '../errors.ts';
 import { answer } from '../wasm/thread.ts';
 import { kept, openVips } from '../wasm/vips.ts';
 import type { JxlParts } from './boxes.ts';
@@ -32,7 +32,7 @@ async function decode({
     return Buffer.from(own.buffer);
   } catch (error) {
     const message = String(error);
-    if (/memory|alloc/i.test(message)) throw tooMuchMemory(message);
+    if (isOutOfMemory(message)) throw tooMuchMemory(message);
     throw corrupt(
       'The source has a valid JPEG XL header but cannot be decoded completely.',
       message,

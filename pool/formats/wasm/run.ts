@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { Worker } from 'node:worker_threads';
 import { ServiceError } from '../../../contract/errors.ts';
-import { corrupt, tooMuchMemory } from '../errors.ts';
+import { decoderFailed, isOutOfMemory, tooMuchMemory } from '../errors.ts';
 import type { ThreadResult } from './thread.ts';
 
 /** What Node has of WebAssembly and its types lack. */
@@ -44,9 +44,9 @@ export async function runDecoder<Task>(
     thread.once('message', resolve);
     // The decoder's abort, after a failed allocation or because of a fault.
     thread.once('error', (error) =>
-      reject(/memory|alloc/i.test(String(error)) ? tooMuchMemory(error) : failed(error)),
+      reject(isOutOfMemory(error) ? tooMuchMemory(error) : decoderFailed(error)),
     );
-    thread.once('exit', (code) => reject(failed(`exit code ${code}`)));
+    thread.once('exit', (code) => reject(decoderFailed(`exit code ${code}`)));
     // Only its end returns the memory to the system, which the next thread needs.
   }).finally(() => thread.terminate());
   if (result.ok) return result.data;
@@ -90,6 +90,3 @@ export function startThread(entry: URL, workerData: object): Worker {
     throw tooMuchMemory(error);
   }
 }
-
-const failed = (cause: unknown): ServiceError =>
-  corrupt('The source makes its decoder fail.', cause);

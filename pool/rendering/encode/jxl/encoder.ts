@@ -2,8 +2,7 @@ import { once } from 'node:events';
 import { extname } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Worker } from 'node:worker_threads';
-import { ServiceError } from '../../../../contract/errors.ts';
-import { tooMuchMemory } from '../../../formats/errors.ts';
+import { isOutOfMemory, tooMuchMemory, transformTimeout } from '../../../formats/errors.ts';
 import { startThread, vipsModule } from '../../../formats/wasm/run.ts';
 import type { JxlInput, JxlOptions, JxlResult, JxlTask } from './thread.ts';
 
@@ -69,7 +68,7 @@ async function answerOf(
     throw failed(`exit code ${code}`);
   });
   const late = sleep(seconds * 1_000, undefined, { signal }).then(() => {
-    throw new ServiceError('transform_timeout', 'The transform took too long.');
+    throw transformTimeout();
   });
   // `once` also rejects with the error of a thread.
   const answered = once(thread, 'message', { signal }).then(([result]): JxlResult => result);
@@ -94,7 +93,7 @@ async function end(thread: Worker): Promise<void> {
 }
 
 const failed = (detail: string): Error =>
-  /memory|alloc/i.test(detail)
+  isOutOfMemory(detail)
     ? tooMuchMemory(detail)
     : new Error(`The JPEG XL encoder failed: ${detail}`);
 
