@@ -26,9 +26,10 @@ export const encodeAs =
 
 /** Encodes a JPEG XL with the encoder's own options. */
 export async function writeJxl(image: Sharp, options: JxlOptions): Promise<Uint8Array> {
-  const { data: pixels, info } = await image.raw().toBuffer({ resolveWithObject: true });
+  const { data: bytes, info } = await image.raw().toBuffer({ resolveWithObject: true });
   const { width, height, channels } = info;
-  return encodeJxl({ pixels, width, height, channels }, options, timeoutS);
+  const form = { type: 'pixels', width, height, channels } as const;
+  return encodeJxl({ bytes, form }, options, timeoutS);
 }
 
 const timeoutS = 60;

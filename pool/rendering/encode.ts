@@ -62,20 +62,16 @@ const quantisationTable = 2;
 /** Up to this size WebP needs effort 4 to be smaller than JPEG, which takes up to 8 ms more. */
 const maxThumbnailPixels = 150_000;
 
-function avifModes({ flat, sharpChroma }: EncodeOptions): readonly [SharpMode, SharpMode] {
-  if (!flat) return ['avif', 'avif'];
-  return sharpChroma ? ['avifGraphic', 'avifGraphic'] : ['avifFlat', 'avifFlat'];
+function avifMode({ flat, sharpChroma }: EncodeOptions): SharpMode {
+  if (!flat) return 'avif';
+  return sharpChroma ? 'avifGraphic' : 'avifFlat';
 }
 
-function lossy(
-  image: Sharp,
-  modes: readonly [SharpMode, SharpMode],
-  options: EncodeOptions,
-): Sharp {
-  const { quality, pixels, sharpChroma } = options;
-  const mode = modes[sharpChroma || quality >= fullChromaFrom ? 1 : 0];
-  return ownScale[mode](image, encoderQuality(mode, quality, pixels), pixels);
-}
+const needsChroma = ({ quality, sharpChroma }: EncodeOptions): boolean =>
+  sharpChroma || quality >= fullChromaFrom;
+
+const lossy = (image: Sharp, mode: SharpMode, { quality, pixels }: EncodeOptions): Sharp =>
+  ownScale[mode](image, encoderQuality(mode, quality, pixels), pixels);
 
 /**
  * The encoder settings of each format, which balance CPU time, because a client waits for the encoder, and
@@ -92,7 +88,7 @@ export const encodings = {
     encode: (image, options) =>
       options.lossless
         ? image.avif({ lossless: true, effort: 1 })
-        : lossy(image, avifModes(options), options),
+        : lossy(image, avifMode(options), options),
   },
   // In lossless mode `quality` is a second effort setting; 50 is sufficient.
   webp: {
@@ -104,7 +100,9 @@ export const encodings = {
     encode: (image, options) =>
       options.lossless
         ? image.webp({ lossless: true, effort: 1, quality: 50 })
-        : lossy(image, ['webp', 'webpSharp'], options).webp({ mixed: options.animated }),
+        : lossy(image, needsChroma(options) ? 'webpSharp' : 'webp', options).webp({
+            mixed: options.animated,
+          }),
   },
   // Of mozjpeg's parts only the quantisation table, which takes no time, and no progressive scans.
   jpeg: {
@@ -113,7 +111,7 @@ export const encodings = {
     showsAnimations: false,
     alpha: false,
     profile: true,
-    encode: (image, options) => lossy(image, ['jpeg', 'jpegFull'], options),
+    encode: (image, options) => lossy(image, needsChroma(options) ? 'jpegFull' : 'jpeg', options),
   },
   // Lossless, so quality is ignored. sharp's palettes change colours: see encode/indexed-png.ts.
   png: {

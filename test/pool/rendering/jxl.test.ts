@@ -110,18 +110,14 @@ t.test('an animation is written with its frames, or by `auto` in another format'
 
 t.test('a fault of the encoder fails one image', async (t) => {
   const bad = encodeJxl(
-    { png: Buffer.from('no PNG'), hasExif: false },
+    { bytes: Buffer.from('no PNG'), form: { type: 'png', hasExif: false } },
     { quality: 80, effort: 4 },
     60,
   );
   await t.rejects(bad, { message: /encoder failed/ });
-  const large = {
-    pixels: Buffer.alloc(3_000 * 1_000),
-    width: 1_000,
-    height: 1_000,
-    channels: 3,
-  } as const;
-  const late = encodeJxl(large, { quality: null, effort: 9 }, 0.001);
+  const bytes = Buffer.alloc(3_000 * 1_000);
+  const form = { type: 'pixels', width: 1_000, height: 1_000, channels: 3 } as const;
+  const late = encodeJxl({ bytes, form }, { quality: null, effort: 9 }, 0.001);
   await t.rejects(late, { code: 'transform_timeout' });
   const { contentType } = await rendered(await plain(20, 20, red), jxl);
   t.equal(contentType, 'image/jxl');

@@ -63,13 +63,14 @@ async function bytesOf(file: Buffer, format: LossyFormat): Promise<number[]> {
   const { data, info } = await sharp(file).raw().toBuffer({ resolveWithObject: true });
   const pixels = info.width * info.height;
   const known = new Map<number, number>();
+  const form = { type: 'pixels', ...info } as const;
   const bytes = [Number.NaN];
   for (let quality = 1; quality <= 80; quality += 1) {
     const own = encoderQuality(format, quality, pixels);
     if (!known.has(own)) {
       const encoded =
         format === 'jxl'
-          ? await encodeJxl({ pixels: data, ...info }, { quality: own, effort: 4 }, 60)
+          ? await encodeJxl({ bytes: data, form }, { quality: own, effort: 4 }, 60)
           : await ownScale[format](sharp(data, { raw: info }), own, pixels).toBuffer();
       known.set(own, encoded.length);
     }

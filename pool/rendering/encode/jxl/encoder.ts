@@ -31,7 +31,12 @@ export function encodeJxl(
   options: JxlOptions,
   seconds: number,
 ): Promise<Uint8Array<ArrayBuffer>> {
-  const encoded = turn.then(() => encode({ ...options, input: shared(input) }, seconds));
+  const encoded = turn.then(() => {
+    // sharp's buffers cannot be transferred to another thread, which reads this copy.
+    const bytes = new Uint8Array(new SharedArrayBuffer(input.bytes.byteLength));
+    bytes.set(input.bytes);
+    return encode({ ...options, input: { ...input, bytes } }, seconds);
+  });
   turn = encoded.catch(() => {});
   return encoded;
 }
@@ -96,16 +101,3 @@ const failed = (detail: string): Error =>
   isOutOfMemory(detail)
     ? tooMuchMemory(detail)
     : new Error(`The JPEG XL encoder failed: ${detail}`);
-
-/** sharp's buffers cannot be transferred to another thread, which reads this copy. */
-function shared(input: JxlInput): JxlInput {
-  if ('png' in input) return { ...input, png: sharedCopy(input.png) };
-  if ('tiff' in input) return { ...input, tiff: sharedCopy(input.tiff) };
-  return { ...input, pixels: sharedCopy(input.pixels) };
-}
-
-function sharedCopy(bytes: Uint8Array): Uint8Array {
-  const copy = new Uint8Array(new SharedArrayBuffer(bytes.byteLength));
-  copy.set(bytes);
-  return copy;
-}

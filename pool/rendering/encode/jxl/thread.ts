@@ -7,21 +7,20 @@ import { kept, openVips } from '../../../formats/wasm/vips.ts';
 /** The entry point of the thread that encodes JPEG XL, one image at a time. */
 
 /** Pixels as sharp returns them, or a file. */
-export type JxlInput =
-  | {
-      readonly pixels: Uint8Array;
-      readonly width: number;
-      readonly height: number;
-      /** Grey or RGB, with or without alpha; 8 bits each. */
-      readonly channels: 1 | 2 | 3 | 4;
-    }
-  | {
-      readonly png: Uint8Array;
-      /** True for a PNG with EXIF. */
-      readonly hasExif: boolean;
-    }
-  /** The frames of an animation. */
-  | { readonly tiff: Uint8Array; readonly timing: Timing };
+export interface JxlInput {
+  readonly bytes: Uint8Array;
+  readonly form:
+    | {
+        readonly type: 'pixels';
+        readonly width: number;
+        readonly height: number;
+        /** Grey or RGB, with or without alpha; 8 bits each. */
+        readonly channels: 1 | 2 | 3 | 4;
+      }
+    | { readonly type: 'png'; readonly hasExif: boolean }
+    /** The frames of an animation. */
+    | { readonly type: 'tiff'; readonly timing: Timing };
+}
 
 export interface JxlOptions {
   /** 1..100 on libvips' scale (distance 15 to 0.1); null for an encoding without loss. */
@@ -49,23 +48,24 @@ async function encode({ input, quality, effort }: JxlTask): Promise<JxlResult> {
   const { vips, memoryBytes } = await opened;
   const image = open(vips, input);
   const options = quality === null ? { lossless: true } : { Q: quality };
-  const keep = kept.icc + kept.xmp + ('png' in input && input.hasExif ? kept.exif : 0);
+  const keep =
+    kept.icc + kept.xmp + (input.form.type === 'png' && input.form.hasExif ? kept.exif : 0);
   const data = new Uint8Array(image.jxlsaveBuffer({ ...options, effort, keep, bitdepth: 8 }));
   image.delete();
   return { ok: true, data, memoryBytes: memoryBytes() };
 }
 
-function open(vips: typeof Vips, input: JxlInput): Vips.Image {
-  if ('png' in input) return vips.Image.pngloadBuffer(input.png);
-  if ('tiff' in input) {
-    const frames = vips.Image.tiffloadBuffer(input.tiff, { n: -1 });
-    frames.setArrayInt('delay', [...input.timing.delay]);
-    frames.setInt('loop', input.timing.loop);
+function open(vips: typeof Vips, { bytes, form }: JxlInput): Vips.Image {
+  if (form.type === 'png') return vips.Image.pngloadBuffer(bytes);
+  if (form.type === 'tiff') {
+    const frames = vips.Image.tiffloadBuffer(bytes, { n: -1 });
+    frames.setArrayInt('delay', [...form.timing.delay]);
+    frames.setInt('loop', form.timing.loop);
     return frames;
   }
-  const { pixels, width, height, channels } = input;
+  const { width, height, channels } = form;
   const { uchar } = vips.BandFormat;
-  const bare = vips.Image.newFromMemory(pixels, width, height, channels, uchar);
+  const bare = vips.Image.newFromMemory(bytes, width, height, channels, uchar);
   const image = bare.copy({ interpretation: channels < 3 ? 'b-w' : 'srgb' });
   bare.delete();
   return image;

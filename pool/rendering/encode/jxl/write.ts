@@ -36,15 +36,16 @@ export const jxlOptions = ({
 async function inputOf(pipeline: Pipeline, context: StepContext): Promise<JxlInput> {
   const { plan, metadata, copyright } = context;
   if (plan.plainPixels && !plan.animated && metadata === null && copyright === null) {
-    const { data: pixels, info } = await pipeline.plainPixels(plan);
+    const { data: bytes, info } = await pipeline.plainPixels(plan);
     const { width, height, channels } = info;
-    return { pixels, width, height, channels };
+    return { bytes, form: { type: 'pixels', width, height, channels } };
   }
-  const { data } = await pipeline.write((image) => {
+  const { data: bytes } = await pipeline.write((image) => {
     const kept = applySteps(image, passes.encode, context);
     // libvips writes no EXIF in a TIFF, and no frames in a PNG.
     return plan.animated ? kept.tiff({ compression: 'none' }) : kept.png({ compressionLevel: 0 });
   });
-  if (plan.timing !== null) return { tiff: data, timing: plan.timing };
-  return { png: data, hasExif: copyright !== null || metadata?.exif === 'kept' };
+  if (plan.timing !== null) return { bytes, form: { type: 'tiff', timing: plan.timing } };
+  const hasExif = copyright !== null || metadata?.exif === 'kept';
+  return { bytes, form: { type: 'png', hasExif } };
 }
