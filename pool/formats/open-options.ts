@@ -1,3 +1,4 @@
+import sharp, { type Metadata, type SharpOptions } from 'sharp';
 import type { SourceKind } from './kinds.ts';
 
 /** Without a page libvips opens the primary image of a HEIF, which may be another than page 0. */
@@ -11,3 +12,7 @@ export const pageOption = (page: number | null): { readonly page?: number } =>
 export const unlimitedOption = (kind: SourceKind): { readonly unlimited: boolean } => ({
   unlimited: kind === 'heif',
 });
+
+/** The header and the metadata of a file that was checked before. */
+export const checkedHeader = (file: Uint8Array, options: SharpOptions = {}): Promise<Metadata> =>
+  sharp(file, { limitInputPixels: false, failOn: 'none', ...options }).metadata();

@@ -1,9 +1,8 @@
 import { extname } from 'node:path';
-import sharp from 'sharp';
 import type { Size } from '../../geometry.ts';
 import type { SourceFacts } from '../facts.ts';
 import { withoutOrientation } from '../metadata/exif.ts';
-import { pageOption, unlimitedOption } from '../open-options.ts';
+import { checkedHeader, pageOption, unlimitedOption } from '../open-options.ts';
 import { moduleOf, runDecoder } from '../wasm/run.ts';
 import type { HeicTask } from './thread.ts';
 
@@ -33,8 +32,7 @@ export async function heicAsPng(
   keepsMetadata: boolean,
 ): Promise<Uint8Array> {
   const options = { ...pageOption(page), ...unlimitedOption('heif') };
-  const opening = { limitInputPixels: false, failOn: 'none', ...options } as const;
-  const { icc, exif, xmp, pagePrimary = 0 } = await sharp(source, opening).metadata();
+  const { icc, exif, xmp, pagePrimary = 0 } = await checkedHeader(source, options);
   return await runDecoder<HeicTask>(entry, moduleOf('libheif-js/libheif-wasm/libheif.wasm'), {
     source,
     page: page ?? pagePrimary,

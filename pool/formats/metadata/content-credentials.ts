@@ -1,10 +1,10 @@
-import sharp from 'sharp';
 import { bufferOf } from '../bytes.ts';
 import { containerFormats, maxParts } from '../container/container.ts';
 import { readHeif } from '../container/heif.ts';
 import { plainJfif } from '../container/jpeg.ts';
 import type { PartRole } from '../container/parts.ts';
 import type { SourceKind } from '../kinds.ts';
+import { checkedHeader } from '../open-options.ts';
 import { hasOnlyCopyright } from './copyright.ts';
 import { hasOnlyTags } from './exif.ts';
 
@@ -58,8 +58,7 @@ function isHarmless(role: PartRole, part: Buffer): boolean {
 }
 
 async function hasOnlyCopyrightMetadata(source: Uint8Array): Promise<boolean> {
-  // The source was checked before.
-  const { exif, xmp } = await sharp(source, { limitInputPixels: false, failOn: 'none' }).metadata();
+  const { exif, xmp } = await checkedHeader(source);
   return (
     (exif === undefined || hasOnlyTags(exif, harmlessTags)) &&
     (xmp === undefined || hasOnlyCopyright(xmp.toString()))

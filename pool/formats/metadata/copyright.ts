@@ -1,6 +1,7 @@
-import sharp, { type Metadata } from 'sharp';
+import type { Metadata } from 'sharp';
 import { bufferOf } from '../bytes.ts';
 import type { SourceKind } from '../kinds.ts';
+import { checkedHeader } from '../open-options.ts';
 import { textTags } from './exif.ts';
 import { iptcTexts } from './iptc.ts';
 import { filteredXmp } from './xmp.ts';
@@ -62,8 +63,7 @@ const structure: ReadonlySet<string> = new Set([x, rdf, xml]);
  * @returns null if the source has none
  */
 export async function copyrightOf(source: Uint8Array, kind: SourceKind): Promise<Copyright | null> {
-  // The source was checked before.
-  const header = await sharp(source, { limitInputPixels: false, failOn: 'none' }).metadata();
+  const header = await checkedHeader(source);
   const known = textsOf(header, source, kind);
   const xmp = xmpOf(header.xmp?.toString() ?? '', known);
   if (xmp === null) return null;

@@ -1,7 +1,7 @@
 import { crc32 } from 'node:zlib';
-import sharp from 'sharp';
 import { bufferOf } from '../bytes.ts';
 import type { Container } from '../container/container.ts';
+import { checkedHeader } from '../open-options.ts';
 import { sniff } from '../sniff.ts';
 import { withoutThumbnail } from './exif.ts';
 import { filteredXmp } from './xmp.ts';
@@ -19,16 +19,13 @@ export interface KeptMetadata {
 /** Limit of EXIF and of XMP, because every step of the pipeline copies them. */
 const maxKeptBytes = 2 ** 20;
 
-/** The source was checked before. */
-const reading = { limitInputPixels: false, failOn: 'none' } as const;
-
 /**
  * Removes the thumbnail from the EXIF, and the description of a gain map from the XMP. sharp cannot change
  * EXIF that it keeps, so the source is changed.
  */
 export async function keptMetadata(container: Container): Promise<KeptMetadata> {
   const { bytes: source } = container;
-  const { exif, xmp } = await sharp(source, reading).metadata();
+  const { exif, xmp } = await checkedHeader(source);
   const kept = { source, xmp: xmp === undefined ? null : replacement(xmp) };
   if (exif === undefined) return { ...kept, exif: 'none' };
   const plain = exif.length > maxKeptBytes ? null : withoutThumbnail(exif);
@@ -74,7 +71,7 @@ function withoutGainMap(xmp: string): string | null {
 }
 
 async function hasThumbnail(source: Uint8Array): Promise<boolean> {
-  const { exif } = await sharp(source, reading).metadata();
+  const { exif } = await checkedHeader(source);
   return exif !== undefined && withoutThumbnail(exif) !== exif;
 }
 

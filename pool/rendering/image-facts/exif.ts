@@ -1,10 +1,10 @@
 import readExif, { type Exif } from 'exif-reader';
-import sharp from 'sharp';
 import { bufferOf } from '../../formats/bytes.ts';
 import { openContainer } from '../../formats/container/container.ts';
 import { jxlParts } from '../../formats/jxl/boxes.ts';
 import { decoded } from '../../formats/metadata/copyright.ts';
 import { boundedExif } from '../../formats/metadata/exif.ts';
+import { checkedHeader } from '../../formats/open-options.ts';
 
 const maxTextLength = 500;
 
@@ -86,7 +86,7 @@ async function exifOf(image: Uint8Array): Promise<Buffer | null> {
     const { exif } = jxlParts(image, true);
     return exif && bufferOf(exif);
   }
-  const { exif } = await sharp(image, { limitInputPixels: false, failOn: 'none' }).metadata();
+  const { exif } = await checkedHeader(image);
   return exif ?? null;
 }
 
