@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import {
   type ContentType,
   contentTypes,
@@ -66,7 +66,7 @@ export function encodeFile(
   magic.copy(fixed);
   fixed.writeUInt32BE(header.length, 8);
   fixed.writeUInt32BE(body.byteLength, 12);
-  createHash('sha256').update(header).digest().copy(fixed, 16);
+  hash('sha256', header, 'buffer').copy(fixed, 16);
   encodeStamp(stamp).copy(fixed, stampOffset);
   return [Buffer.concat([fixed, header]), body];
 }
@@ -118,7 +118,7 @@ function decodeHead(file: Buffer) {
   const stamp = decodeStamp(file.subarray(stampOffset, fixedBytes));
   if (file.length < end || stamp === null) return null;
   const bytes = file.subarray(fixedBytes, end);
-  const digest = createHash('sha256').update(bytes).digest();
+  const digest = hash('sha256', bytes, 'buffer');
   if (!digest.equals(file.subarray(16, stampOffset))) return null;
   return { header: readHeader(bytes), end, stamp };
 }

@@ -1,5 +1,5 @@
 import { isHeaderSize } from './bitmap/header.ts';
-import { textAt } from './bytes.ts';
+import { bufferOf, textAt } from './bytes.ts';
 import type { SourceKind } from './kinds.ts';
 
 /**
@@ -7,7 +7,7 @@ import type { SourceKind } from './kinds.ts';
  * to a decoder, so hostile bytes reach no other decoders than these.
  */
 export function sniff(bytes: Uint8Array): SourceKind | null {
-  const head = Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.byteLength, headLength));
+  const head = bufferOf(bytes).subarray(0, headLength);
   const text = head.toString('latin1');
   return signatures.find(([, matches]) => matches(text, head))?.[0] ?? null;
 }

@@ -1,5 +1,5 @@
 import type { ServiceError } from '../../contract/errors.ts';
-import { type Matcher, textAt } from './bytes.ts';
+import { bufferOf, type Matcher, textAt } from './bytes.ts';
 import { unsupported } from './errors.ts';
 import { type AllowedFormats, allFormats, readableFormats } from './optional-formats.ts';
 import { sniff } from './sniff.ts';
@@ -85,8 +85,7 @@ export function unsupportedFormat(
   details = '',
   allowed = allFormats,
 ): ServiceError {
-  const length = Math.min(bytes.byteLength, headBytes);
-  const head = Buffer.from(bytes.buffer, bytes.byteOffset, length).toString('latin1');
+  const head = bufferOf(bytes).toString('latin1', 0, headBytes);
   const text = head.replace(/^\xef\xbb\xbf/, '');
   const format = formats.find(([, signatures]) => signatures.some((matches) => matches(text)));
   const [name, , advice] = format ?? [];

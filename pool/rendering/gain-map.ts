@@ -1,4 +1,5 @@
 import { ServiceError } from '../../contract/errors.ts';
+import { bufferOf } from '../formats/bytes.ts';
 import type { SourceFacts } from '../formats/facts.ts';
 import { sniff } from '../formats/sniff.ts';
 import type { Size } from '../geometry.ts';
@@ -20,8 +21,7 @@ const headBytes = 2 ** 20;
 /** True when a source may have a gain map; only its decoder can verify it. */
 export function mayHaveGainMap(source: Uint8Array): boolean {
   if (sniff(source) !== 'jpeg') return false;
-  const length = Math.min(source.byteLength, headBytes);
-  const head = Buffer.from(source.buffer, source.byteOffset, length);
+  const head = bufferOf(source).subarray(0, headBytes);
   return markers.some((marker) => head.includes(marker));
 }
 

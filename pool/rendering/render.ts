@@ -1,5 +1,6 @@
 import type { OverlayOptions } from 'sharp';
 import { ServiceError } from '../../contract/errors.ts';
+import { bufferOf } from '../formats/bytes.ts';
 import { type Container, openContainer } from '../formats/container/container.ts';
 import { withoutExcessMetadata } from '../formats/container/strip.ts';
 import { decoderInput, pdfInput } from '../formats/decoder-input.ts';
@@ -345,7 +346,7 @@ async function overlayFrom(
     layer.kind === 'image' ? imageLayerVariant(layer, plan) : textLayerVariant(layer, plan);
   const { pipeline } = await transform(source, variant, limits);
   const { data, info } = await pipeline.write((image) => image.ensureAlpha().raw());
-  const pixels = Buffer.from(data.buffer, data.byteOffset, data.byteLength);
+  const pixels = bufferOf(data);
   plan.space?.fromSrgbPixels(pixels);
   const rendered = { pixels, width: info.width, height: info.height };
   return overlayOf(rendered, layer, plan, plan.animated);

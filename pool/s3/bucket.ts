@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { type Dispatcher, Pool } from 'undici';
 import type { S3Location } from '../../contract/s3-location.ts';
 import { CredentialChain } from './credentials.ts';
@@ -137,7 +137,7 @@ export class Bucket {
     signal.throwIfAborted();
     const { region } = this.#location;
     const request = { method, url, region, credentials, now: Date.now() };
-    const bodyDigest = body && createHash('sha256').update(body).digest('hex');
+    const bodyDigest = body && hash('sha256', body, 'hex');
     const headers = await sign(bodyDigest === undefined ? request : { ...request, bodyDigest });
     const path = url.pathname + url.search;
     return this.#pool.request({ method, path, headers, body: body ?? null, signal });

@@ -29,7 +29,7 @@ interface Directory {
 }
 
 /** Reads an unsigned integer in the byte order of the file. */
-type ReadUint = (at: number, bytes: 2 | 4 | 8) => number;
+export type ReadUint = (at: number, bytes: 2 | 4 | 8) => number;
 
 /** Null if the file does not begin with a byte order. */
 export function uintReader(file: Buffer): ReadUint | null {

@@ -1,5 +1,5 @@
 import { parseBytes } from '../bytes.ts';
-import { uintReader } from '../container/tiff.ts';
+import { type ReadUint, uintReader } from '../container/tiff.ts';
 
 /** Bytes of each type of value (TIFF 6.0, section 2), by number. */
 const typeBytes = [0, 1, 1, 2, 4, 8, 1, 1, 2, 4, 8, 4, 8];
@@ -98,8 +98,6 @@ export function withoutOrientation(exif: Buffer): Buffer {
   );
 }
 
-type ReadUint = (at: number, bytes: 2 | 4) => number;
-
 /**
  * The TIFF in EXIF, at `start`, with the offsets of the first directory and of its link to the second one,
  * that of the thumbnail.
@@ -109,7 +107,7 @@ type ReadUint = (at: number, bytes: 2 | 4) => number;
 function openExif(exif: Buffer) {
   const start = exif.subarray(0, prefix.length).equals(prefix) ? prefix.length : 0;
   const bytes = exif.subarray(start);
-  const read: ReadUint | null = uintReader(bytes);
+  const read = uintReader(bytes);
   if (read === null) throw new RangeError('The byte order is unknown.');
   const first = read(4, 4);
   return { start, bytes, read, first, link: first + 2 + 12 * read(first, 2) };

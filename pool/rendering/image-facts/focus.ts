@@ -1,17 +1,12 @@
 import sharp from 'sharp';
+import type { FocalPoint } from '../../variant.ts';
 import type { SmallPixels } from './pixels.ts';
-
-/** A point as fractions of the width and the height, 0..1. */
-interface Point {
-  readonly x: number;
-  readonly y: number;
-}
 
 /**
  * The point in the middle of the square that `cover` with `attention` keeps, as far as the image allows: that
  * of libvips' smartcrop, which looks for skin tones, saturation and edges in a picture of 32 x 32 pixels.
  */
-export async function focusOf({ data, width, height }: SmallPixels): Promise<Point> {
+export async function focusOf({ data, width, height }: SmallPixels): Promise<FocalPoint> {
   const shorter = Math.min(width, height);
   if (Math.max(width, height) === 1) return { x: 0.5, y: 0.5 };
   // sharp looks for it only where something is cut off, without a resize only if one side stays the same.
