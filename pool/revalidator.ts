@@ -14,9 +14,10 @@ import {
 } from './freshness.ts';
 import type { InputFacts } from './image.ts';
 import { type Input, ofInput } from './inputs.ts';
-import type { ImageRequest, Miss } from './producer.ts';
+import type { ImageRequest, Producer } from './producer.ts';
 import { SingleFlight } from './single-flight.ts';
-import type { Validators } from './source/fetch.ts';
+import { noFreshness } from './source/cache-control.ts';
+import type { OriginResponse, Validators } from './source/fetch.ts';
 import type { SourceLease } from './source/sources.ts';
 import { decodeState, encodeState, SourceStates, type StateCaches } from './source-states.ts';
 import { unlessAborted } from './unless-aborted.ts';
@@ -29,22 +30,20 @@ export interface RevalidatorEnvironment {
   readonly caches: StateCaches;
   readonly coalescer: Coalescer;
   readonly bounds: FreshnessBounds;
-  /**
-   * Asks the origin of one of a request's inputs whether its bytes have changed: they, or null. It is background
-   * work until `promoted` aborts.
-   * @throws ServiceError, also for bytes that are no supported image, or the signal's reason
-   */
-  readonly ask: (
-    request: FollowingRequest,
-    input: Input,
-    validators: Validators,
-    signals: Pick<Miss, 'signal' | 'promoted'>,
-  ) => Promise<SourceLease | NotChanged>;
+  readonly ask: Producer['revalidate'];
   /** Unix ms. */
   readonly now: () => number;
 }
 
-type NotChanged = Pick<SourceLease, 'validators' | 'freshness'> & { readonly bytes: null };
+/** An input that the image of a request follows. */
+interface FollowedInput {
+  readonly request: FollowingRequest;
+  readonly input: Input;
+  /** Among the inputs of the request. */
+  readonly index: number;
+  /** Of its state. */
+  readonly key: string;
+}
 
 interface Known {
   /** Null for a source whose only request failed. */
@@ -101,14 +100,14 @@ export class Revalidator {
    * @throws ServiceError of an origin that failed for longer than its images may be kept, or the signal's reason
    */
   async check(request: FollowingRequest, signal: AbortSignal): Promise<void> {
-    for (const { input, key } of followedInputs(request)) {
-      await this.#load(key, request, signal);
-      const freshness = this.#freshness(key, request);
+    for (const followed of followedInputs(request)) {
+      await this.#load(followed, signal);
+      const freshness = this.#freshness(followed);
       if (freshness === 'expired' || (freshness === 'stale' && request.background)) {
-        const asked = this.#revalidate(input, key, request, request.background);
+        const asked = this.#revalidate(followed, request.background);
         const error = await unlessAborted(asked.then(noError, serviceError), signal);
-        if (error !== null && this.#freshness(key, request, true) === 'expired') {
-          throw ofInput(request.variant, input, error);
+        if (error !== null && this.#freshness(followed, true) === 'expired') {
+          throw ofInput(request.variant, followed.input, error);
         }
       }
     }
@@ -122,11 +121,11 @@ export class Revalidator {
   /** Compares the source of an image that was delivered from a cache, in the background, unless it is fresh. */
   refresh(request: FollowingRequest): void {
     const owner = { project: request.project, host: request.inputs[0].url.host };
-    for (const { input, key } of followedInputs(request)) {
-      const isAsked = this.#running.has(flightKey(key, request.purges));
-      if (isAsked || this.#freshness(key, request) === 'fresh') continue;
+    for (const followed of followedInputs(request)) {
+      const isAsked = this.#running.has(flightKey(followed.key, request.purges));
+      if (isAsked || this.#freshness(followed) === 'fresh') continue;
       if (!this.#backgroundShare.take(owner, 1)) return;
-      this.#revalidate(input, key, request, true)
+      this.#revalidate(followed, true)
         .catch(() => {})
         .finally(() => this.#backgroundShare.release(owner, 1));
     }
@@ -134,9 +133,10 @@ export class Revalidator {
 
   /** Notes the bytes of the inputs that were fetched for an image. */
   fetched(request: FollowingRequest, leases: readonly SourceLease[]): void {
-    for (const { key, index } of followedInputs(request)) {
+    for (const followed of followedInputs(request)) {
+      const { key, index } = followed;
       const lease = leases[index];
-      if (lease === undefined || this.#freshness(key, request) === 'fresh') continue;
+      if (lease === undefined || this.#freshness(followed) === 'fresh') continue;
       const before = this.#get(key, request.purges)?.state ?? null;
       if (before !== null && lease.fetchedAt < before.checkedAt) continue;
       void this.#keep(key, stateOf(lease, before), request.purges);
@@ -164,19 +164,16 @@ export class Revalidator {
   }
 
   /** `stale` for a source about which nothing is known. */
-  #freshness(
-    key: string,
-    { purges, freshness }: FollowingRequest,
-    failed = this.#get(key, purges)?.failure != null,
-  ): Freshness {
-    const state = this.#get(key, purges)?.state ?? null;
+  #freshness({ key, request }: FollowedInput, hasFailed = false): Freshness {
+    const { purges, freshness } = request;
+    const { state = null, failure = null } = this.#get(key, purges) ?? {};
     if (state === null) return 'stale';
     const { bounds, now } = this.#environment;
-    return freshnessOf(state, freshness.sourceAge, bounds, now(), failed);
+    return freshnessOf(state, freshness.sourceAge, bounds, now(), hasFailed || failure !== null);
   }
 
   /** Once for requests of one time, and not again for some seconds if no cache has the state. */
-  async #load(key: string, request: FollowingRequest, signal: AbortSignal): Promise<void> {
+  async #load({ key, request }: FollowedInput, signal: AbortSignal): Promise<void> {
     const { purges, sharedWait = null } = request;
     const flight = flightKey(key, purges);
     if (this.#get(key, purges) !== null || this.#absent.has(flight)) return;
@@ -188,22 +185,27 @@ export class Revalidator {
     if (state === null) this.#absent.set(flight, true);
     // Meanwhile the origin may have told more.
     if (state === null || this.#get(key, purges) !== null) return;
-    this.#known.set(key, { state, stamp: purges.known, failure: null });
+    this.#set(key, state, purges);
   }
 
-  #revalidate(
-    input: Input,
+  #set(
     key: string,
-    request: FollowingRequest,
-    background: boolean,
-  ): Promise<void> {
+    state: SourceState | null,
+    { known }: ImagePurges,
+    failure: Known['failure'] = null,
+  ): void {
+    this.#known.set(key, { state, stamp: known, failure });
+  }
+
+  #revalidate(followed: FollowedInput, background: boolean): Promise<void> {
+    const { key, request } = followed;
     const failure = this.#get(key, request.purges)?.failure ?? null;
     if (failure !== null && this.#environment.now() - failure.at < retryAfterMs) {
       return Promise.reject(failure.error);
     }
     const flight = flightKey(key, request.purges);
     const work = (_: AbortSignal, promoted: AbortSignal) =>
-      this.#revalidateOnce(input, key, request, promoted).catch((error: unknown) => {
+      this.#revalidateOnce(followed, promoted).catch((error: unknown) => {
         // `overloaded` is not a failure of the origin.
         const isOrigins = error instanceof ServiceError && error.code !== 'overloaded';
         if (isOrigins) this.#fail(key, error, request.purges);
@@ -215,18 +217,13 @@ export class Revalidator {
 
   #fail(key: string, error: ServiceError, purges: ImagePurges): void {
     const state = this.#get(key, purges)?.state ?? null;
-    const failure = { error, at: this.#environment.now() };
-    this.#known.set(key, { state, stamp: purges.known, failure });
+    this.#set(key, state, purges, { error, at: this.#environment.now() });
   }
 
   /** Leads for the machine, or receives the state as a follower. */
-  async #revalidateOnce(
-    input: Input,
-    key: string,
-    request: FollowingRequest,
-    promoted: AbortSignal,
-  ): Promise<void> {
-    const { purges } = request;
+  async #revalidateOnce(followed: FollowedInput, promoted: AbortSignal): Promise<void> {
+    const { key } = followed;
+    const { purges } = followed.request;
     const flight = flightKey(key, purges);
     const role = await this.#environment.coalescer.join(flight, {
       live: promoted.aborted,
@@ -236,11 +233,11 @@ export class Revalidator {
     });
     if (role.role === 'follower') {
       const state = decodeState(role.image);
-      if (state !== null) this.#known.set(key, { state, stamp: purges.known, failure: null });
+      if (state !== null) this.#set(key, state, purges);
       return;
     }
     try {
-      role.succeed(encodeState(await this.#lead(input, key, request, promoted)));
+      role.succeed(encodeState(await this.#lead(followed, promoted)));
     } catch (error) {
       const isOutcome = error instanceof ServiceError && !this.#closing.signal.aborted;
       role.fail(isOutcome ? error : new Cancelled());
@@ -249,38 +246,32 @@ export class Revalidator {
   }
 
   /** The state after a look at the caches, where another process may have stored it, or at the origin. */
-  async #lead(
-    input: Input,
-    key: string,
-    request: FollowingRequest,
-    promoted: AbortSignal,
-  ): Promise<SourceState> {
-    const { purges } = request;
+  async #lead(followed: FollowedInput, promoted: AbortSignal): Promise<SourceState> {
+    const { key } = followed;
+    const { purges } = followed.request;
     const before = this.#get(key, purges)?.state ?? null;
     // Not while a request waits, which has waited for the shared cache already.
     const stored = await this.#states.latest(key, purges, promoted);
     if (stored !== null && stored.checkedAt > (before?.checkedAt ?? 0)) {
-      this.#known.set(key, { state: stored, stamp: purges.known, failure: null });
-      if (this.#freshness(key, request) === 'fresh') return stored;
+      this.#set(key, stored, purges);
+      if (this.#freshness(followed) === 'fresh') return stored;
     }
     const known = this.#get(key, purges)?.state ?? null;
-    const state = await this.#ask(input, request, known, promoted);
+    const state = await this.#ask(followed, known, promoted);
     await this.#keep(key, state, purges);
     return state;
   }
 
   async #ask(
-    input: Input,
-    request: FollowingRequest,
+    { request, input }: FollowedInput,
     before: SourceState | null,
     promoted: AbortSignal,
   ): Promise<SourceState> {
     const { ask, now } = this.#environment;
-    const { resource = null, etag = null, lastModified = null } = before ?? {};
     const at = now();
     try {
       const signals = { signal: this.#closing.signal, promoted };
-      const answer = await ask(request, input, { resource, etag, lastModified }, signals);
+      const answer = await ask(request, input, before ?? noValidators, signals);
       if (answer.bytes === null) {
         if (before === null) throw new Error('an unconditional request got 304');
         this.outcomes.notModified += 1;
@@ -294,19 +285,19 @@ export class Revalidator {
       const isGone = error instanceof ServiceError && error.code === 'source_not_found';
       this.outcomes[isGone ? 'gone' : 'failed'] += 1;
       if (!isGone) throw error;
-      const nothing = { maxAge: null, staleWhileRevalidate: null, staleIfError: null };
-      const validators = { resource: null, etag: null, lastModified: null };
-      return { changedAt: at, checkedAt: at, digest: null, ...validators, origin: nothing };
+      return { changedAt: at, checkedAt: at, digest: null, ...noValidators, origin: noFreshness };
     }
   }
 
   async #keep(key: string, state: SourceState, purges: ImagePurges): Promise<void> {
     if (!purges.isCurrent()) return;
     const before = this.#get(key, purges)?.state ?? null;
-    this.#known.set(key, { state, stamp: purges.known, failure: null });
+    this.#set(key, state, purges);
     await this.#states.keep(key, state, before, purges);
   }
 }
+
+const noValidators: Validators = { resource: null, etag: null, lastModified: null };
 
 const noError = () => null;
 
@@ -316,11 +307,10 @@ function serviceError(error: unknown): ServiceError {
   throw error;
 }
 
-/** The inputs of a request, with their indexes and the keys of their states. */
-function followedInputs({ inputs, freshness }: FollowingRequest) {
-  return freshness.stateKeys.flatMap((key, index) => {
-    const input = inputs[index];
-    return input === undefined ? [] : [{ input, key, index }];
+function followedInputs(request: FollowingRequest): FollowedInput[] {
+  return request.freshness.stateKeys.flatMap((key, index) => {
+    const input = request.inputs[index];
+    return input === undefined ? [] : [{ request, input, index, key }];
   });
 }
 
@@ -333,7 +323,7 @@ function stateOf(lease: SourceLease, before: SourceState | null): SourceState {
 }
 
 /** RFC 9111, 4.3.4: the headers of a 304 replace those that it has. */
-function notModified(before: SourceState, { validators, freshness }: NotChanged, at: number) {
+function notModified(before: SourceState, { validators, freshness }: OriginResponse, at: number) {
   const hasFreshness = Object.values(freshness).some((seconds) => seconds !== null);
   return {
     ...before,

@@ -8,6 +8,13 @@ export interface OriginFreshness {
   readonly staleIfError: number | null;
 }
 
+/** Of a source whose origin says nothing. */
+export const noFreshness: OriginFreshness = {
+  maxAge: null,
+  staleWhileRevalidate: null,
+  staleIfError: null,
+};
+
 type Header = string | string[] | undefined;
 
 const maxHeaderLength = 1_024;

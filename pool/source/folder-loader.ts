@@ -3,6 +3,7 @@ import { stat } from 'node:fs/promises';
 import { ServiceError } from '../../contract/errors.ts';
 import { unlessAborted } from '../unless-aborted.ts';
 import { readBody, releaseBody, sourceTooLarge } from './body.ts';
+import { noFreshness } from './cache-control.ts';
 import {
   type Fetched,
   type FetchOptions,
@@ -26,7 +27,7 @@ const chunkBytes = 256 * 1024;
 const semaphore = new Semaphore(3);
 
 /** Files have no Cache-Control. */
-const freshness = { maxAge: null, staleWhileRevalidate: null, staleIfError: null };
+const freshness = noFreshness;
 
 /** Error codes for a name without a file. */
 const missing = new Set(['ENOENT', 'ENOTDIR', 'ELOOP', 'ENAMETOOLONG', 'ENXIO']);
@@ -80,10 +81,10 @@ async function read(
   const { hostname } = url;
   const validators = validatorsOf(url, stats);
   if (isUnchanged(validators, options.validators)) return { bytes: null, validators, freshness };
-  const { maxBytes, budget, owner, memory, signal } = options;
+  const { maxBytes, signal } = options;
   if (stats.size > maxBytes) throw sourceTooLarge(maxBytes);
   const chunks = file.createReadStream({ highWaterMark: chunkBytes, autoClose: false, signal });
-  const limits = { maxBytes, budget, owner, memory, length: Number(stats.size) };
+  const limits = { ...options, length: Number(stats.size) };
   const bytes = await readBody(withServiceErrors(chunks, hostname), limits);
   const after = await file.stat({ bigint: true }).catch(() => null);
   const isSame = after !== null && validatorsOf(url, after).etag === validators.etag;
