@@ -72,13 +72,20 @@ export const imageTags = (project: string, inputs: Inputs): ImageTags => ({
 });
 
 /** An error of a layer of a variant, which names the layer. */
-export function ofLayer({ layers }: Variant, index: number, error: ServiceError): ServiceError {
+export function errorOfLayer(
+  { layers }: Variant,
+  index: number,
+  error: ServiceError,
+): ServiceError {
   const layer = layers?.[index];
   return error.ofLayer(index, layer?.kind === 'image' && layer.isWatermark);
 }
 
-/** An error of the fetch of an input, which names the layer of the input. `overloaded` is not an error of an input. */
-export function ofInput(variant: Variant, { layer }: Input, error: unknown): unknown {
-  const isOwn = error instanceof ServiceError && error.code !== 'overloaded';
-  return isOwn && layer !== null ? ofLayer(variant, layer, error) : error;
+/** Whether an error of a fetch is a failure of its input or its origin, as `overloaded` is not. */
+export const isInputFailure = (error: unknown): error is ServiceError =>
+  error instanceof ServiceError && error.code !== 'overloaded';
+
+/** An error of the fetch of an input, which names the layer of the input if it is its failure. */
+export function errorOfInput(variant: Variant, { layer }: Input, error: unknown): unknown {
+  return layer !== null && isInputFailure(error) ? errorOfLayer(variant, layer, error) : error;
 }

@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache';
-import { ServiceError } from '../contract/errors.ts';
+import type { ServiceError } from '../contract/errors.ts';
 import { canonicalUrl } from '../contract/hosts.ts';
-import type { Input } from './inputs.ts';
+import { type Input, isInputFailure } from './inputs.ts';
 import type { LoaderOf } from './source/source-loader.ts';
 
 /**
@@ -83,9 +83,7 @@ export class LayerFailures {
       await this.#check(layer);
       this.delete(layer);
     } catch (error) {
-      // `overloaded` is not a failure of the layer.
-      const isOwn = error instanceof ServiceError && error.code !== 'overloaded';
-      this.set(layer, isOwn ? error : failure.error);
+      this.set(layer, isInputFailure(error) ? error : failure.error);
     }
   }
 }

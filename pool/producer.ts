@@ -5,7 +5,7 @@ import type { AllowedFormats } from './formats/optional-formats.ts';
 import { requireSupportedFormat } from './formats/unsupported-formats.ts';
 import type { ImageFreshness, SourceState } from './freshness.ts';
 import type { Image } from './image.ts';
-import { type Input, type Inputs, ofInput } from './inputs.ts';
+import { errorOfInput, type Input, type Inputs } from './inputs.ts';
 import { LayerFailures, type LayerInput } from './layer-failures.ts';
 import type { EngineSettings } from './settings.ts';
 import type { NotModified, Validators } from './source/fetch.ts';
@@ -170,7 +170,7 @@ export class Producer {
       try {
         this.#layerFailures.requireUsable({ project, input, loaderOf });
       } catch (error) {
-        throw ofInput(variant, input, error);
+        throw errorOfInput(variant, input, error);
       }
     }
   }
@@ -206,7 +206,7 @@ export class Producer {
         isAllowedHost: input.isAllowedHost,
       });
     } catch (error) {
-      throw ofInput(miss.variant, input, error);
+      throw errorOfInput(miss.variant, input, error);
     }
   }
 

@@ -13,7 +13,7 @@ import {
   type SourceState,
 } from './freshness.ts';
 import type { InputFacts } from './image.ts';
-import { type Input, ofInput } from './inputs.ts';
+import { errorOfInput, type Input, isInputFailure } from './inputs.ts';
 import type { ImageRequest, Producer } from './producer.ts';
 import { SingleFlight } from './single-flight.ts';
 import { noFreshness } from './source/cache-control.ts';
@@ -107,7 +107,7 @@ export class Revalidator {
         const asked = this.#revalidate(followed, request.background);
         const error = await unlessAborted(asked.then(noError, serviceError), signal);
         if (error !== null && this.#freshness(followed, true) === 'expired') {
-          throw ofInput(request.variant, followed.input, error);
+          throw errorOfInput(request.variant, followed.input, error);
         }
       }
     }
@@ -206,9 +206,7 @@ export class Revalidator {
     const flight = flightKey(key, request.purges);
     const work = (_: AbortSignal, promoted: AbortSignal) =>
       this.#revalidateOnce(followed, promoted).catch((error: unknown) => {
-        // `overloaded` is not a failure of the origin.
-        const isOrigins = error instanceof ServiceError && error.code !== 'overloaded';
-        if (isOrigins) this.#fail(key, error, request.purges);
+        if (isInputFailure(error)) this.#fail(key, error, request.purges);
         throw error;
       });
     // Until its end: who leaves must not make the next one ask again.

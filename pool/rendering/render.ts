@@ -13,7 +13,7 @@ import { copyrightOf } from '../formats/metadata/copyright.ts';
 import { keptMetadata } from '../formats/metadata/kept-metadata.ts';
 import type { Size } from '../geometry.ts';
 import { type ContentType, entityTag, type Image, type ImageWarning } from '../image.ts';
-import { ofLayer } from '../inputs.ts';
+import { errorOfLayer } from '../inputs.ts';
 import { unlessAborted } from '../unless-aborted.ts';
 import { hasText, type Layer, type OutputFormat, plainVariant, type Variant } from '../variant.ts';
 import {
@@ -144,7 +144,7 @@ async function withLayerErrors<T>(
   try {
     return await work();
   } catch (error) {
-    throw error instanceof ServiceError ? ofLayer(variant, index, error) : error;
+    throw error instanceof ServiceError ? errorOfLayer(variant, index, error) : error;
   }
 }
 
