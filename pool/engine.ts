@@ -156,7 +156,7 @@ export class Engine {
    *
    * @throws ServiceError
    */
-  async renderLater(key: string, { sharedWait, ...request }: ImageRequest): Promise<void> {
+  async renderLater(key: string, request: ImageRequest): Promise<void> {
     const { project, inputs, purges } = request;
     const owner = { project, host: inputs[0].url.host };
     if (this.#misses.has(flightKey(key, purges)) || !this.#laterShare.take(owner, 1)) return;
@@ -180,7 +180,8 @@ export class Engine {
     const revalidator = this.#revalidator;
     const { shared } = this.caches;
     // Limits all waits of a request for the shared cache together.
-    const request = shared === null ? wanted : { ...wanted, sharedWait: shared.wait };
+    const request: FollowingRequest =
+      shared === null ? wanted : { ...wanted, sharedWait: shared.wait };
     await revalidator.check(request, signal);
     const states = () => revalidator.states(request);
     const onFetched: Miss['onFetched'] = (leases) => revalidator.fetched(request, leases);
@@ -304,7 +305,7 @@ export class Engine {
 }
 
 /** A request, and what is known of its inputs. */
-type KnownRequest = ImageRequest & Pick<Miss, 'states' | 'onFetched'>;
+type KnownRequest = ImageRequest & Pick<Miss, 'states' | 'onFetched' | 'sharedWait'>;
 
 const withoutStates = { states: () => [], onFetched: () => {} };
 

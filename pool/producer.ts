@@ -27,8 +27,6 @@ export interface ImageRequest {
   readonly background: boolean;
   /** Of the same inputs: what a live request gets while no cache has the image. */
   readonly provisional?: { readonly key: string; readonly variant: Variant } | null;
-  /** Set by the engine. */
-  readonly sharedWait?: SharedWait;
   readonly stages?: StageObserver;
   /** Of all inputs. Default: plain HTTP requests. */
   readonly loaderOf?: LoaderOf;
@@ -45,6 +43,8 @@ export interface Miss extends ImageRequest {
   readonly states: () => readonly (SourceState | null)[];
   /** Called with the bytes of the inputs. */
   readonly onFetched: (leases: Leases) => void;
+  /** Of all reads of the shared cache for the request; each has a wait of its own by default. */
+  readonly sharedWait?: SharedWait;
   /** Aborts when no request waits for the image any more. */
   readonly signal: AbortSignal;
   /** Aborted as soon as a live request waits for the image. */

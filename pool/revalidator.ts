@@ -14,7 +14,7 @@ import {
 } from './freshness.ts';
 import type { InputFacts } from './image.ts';
 import { errorOfInput, type Input, isInputFailure } from './inputs.ts';
-import type { ImageRequest, Producer } from './producer.ts';
+import type { ImageRequest, Miss, Producer } from './producer.ts';
 import { SingleFlight } from './single-flight.ts';
 import { noFreshness } from './source/cache-control.ts';
 import type { OriginResponse, Validators } from './source/fetch.ts';
@@ -24,7 +24,9 @@ import { unlessAborted } from './unless-aborted.ts';
 import { flightKey, type ImagePurges, isUpToDate } from './validity.ts';
 
 /** A request of a project that wants its images to follow their sources. */
-export type FollowingRequest = ImageRequest & { readonly freshness: ImageFreshness };
+export interface FollowingRequest extends ImageRequest, Pick<Miss, 'sharedWait'> {
+  readonly freshness: ImageFreshness;
+}
 
 export interface RevalidatorEnvironment {
   readonly caches: StateCaches;

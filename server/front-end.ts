@@ -126,7 +126,7 @@ class FrontEnd {
       maxAgeMs: settings.staleProjectsSeconds * 1_000,
       onOutage: (error) =>
         logOutage(error === null ? null : describeOutage(this.#store.explain(error))),
-      onPurge: (project) => this.#engine.caches.purge((image) => isPurged(project, image)),
+      onPurge: (project) => this.#engine.caches.memory.purge((image) => isPurged(project, image)),
       onUpdate: (update) => channel.send(update),
     });
     this.#coalescer = new CoalescerClient(channel);

@@ -1,5 +1,5 @@
 import type { SourceState } from '../freshness.ts';
-import type { Image, Provenance } from '../image.ts';
+import type { Image } from '../image.ts';
 import type { EngineSettings } from '../settings.ts';
 import { noObserver, runStage, type StageObserver } from '../stages.ts';
 import type { ImageTier } from '../tiers.ts';
@@ -116,19 +116,9 @@ export class ImageCaches {
     await runStage(stages, 'write', () => disk.write(key, image, provenanceOf(purges)));
   }
 
-  /** Counts a hit for a memory entry that the caller has kept. `now` is Unix ms. */
-  touch(entry: MemoryEntry, now: number): void {
-    this.memory.touch(entry, now);
-  }
-
   /** Stops writes to the disk, or continues them. Reads continue. */
   pauseDiskWrites(paused: boolean): void {
     if (this.disk !== null) this.disk.isWritable = !paused;
-  }
-
-  /** Deletes purged images from memory. The primary deletes those on disk. */
-  purge(isPurged: (provenance: Provenance) => boolean): void {
-    this.memory.purge(isPurged);
   }
 
   stats() {

@@ -9,7 +9,7 @@ export interface MemoryEntry {
   readonly key: string;
   image: Image | null;
   provenance: Provenance;
-  /** Time of the last counted hit, in ms of the cache's clock. */
+  /** Time of the last counted hit, Unix ms. */
   touchedAt: number;
 }
 
@@ -44,7 +44,7 @@ export class MemoryCache {
     return entry as MemoryEntry & { image: Image };
   }
 
-  /** Counts a hit on an entry that the caller has kept. */
+  /** Counts a hit on an entry that the caller has kept. @param now Unix ms */
   touch(entry: MemoryEntry, now: number): void {
     if (now - entry.touchedAt < touchEveryMs) return;
     entry.touchedAt = now;
@@ -64,7 +64,7 @@ export class MemoryCache {
     return entry.image === null ? null : entry;
   }
 
-  /** Deletes some images. */
+  /** Deletes purged images. The primary deletes those on the disk. */
   purge(isPurged: (provenance: Provenance) => boolean): void {
     for (const key of this.#entries.keys()) {
       const entry = this.#entries.peek(key);

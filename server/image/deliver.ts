@@ -120,7 +120,7 @@ export class Delivery {
     const cached = backgroundToken === '' ? this.responses.get(cacheKey, at) : undefined;
     const image = cached?.entry.image ?? null;
     if (cached !== undefined && image !== null && projects.isConfirmed(cached.project)) {
-      engine.caches.touch(cached.entry, at);
+      engine.caches.memory.touch(cached.entry, at);
       const { headers } = cached;
       const response =
         headers === null
