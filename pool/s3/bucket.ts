@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import { type Dispatcher, Pool } from 'undici';
 import type { S3Location } from '../../contract/s3-location.ts';
+import type { Environment } from './credential-source.ts';
 import { CredentialChain } from './credentials.ts';
 import { bucketUrl, objectUrl } from './object-url.ts';
 import { sign } from './sign.ts';
@@ -59,7 +60,7 @@ export class Bucket {
   readonly #pool: Pool;
 
   /** @param environment with the variables of the credentials, such as `process.env` */
-  constructor(location: S3Location, environment: Readonly<Record<string, string | undefined>>) {
+  constructor(location: S3Location, environment: Environment) {
     this.#location = location;
     this.#credentials = new CredentialChain(environment, location.region);
     this.#pool = new Pool(bucketUrl(location).origin, {

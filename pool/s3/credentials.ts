@@ -3,8 +3,6 @@ import type { CredentialSource, Credentials, Environment } from './credential-so
 import { instanceCredentials } from './instance-credentials.ts';
 import { webIdentityCredentials } from './web-identity-credentials.ts';
 
-export type { Credentials } from './credential-source.ts';
-
 const variableCredentials: CredentialSource = async (environment) => {
   const {
     AWS_ACCESS_KEY_ID: accessKeyId,

@@ -134,11 +134,7 @@ export class Sources {
    * @throws ServiceError, or the signal's reason
    */
   async acquire(url: URL, options: AcquireOptions): Promise<SourceLease> {
-    options.signal.throwIfAborted();
-    this.guard.check(url);
-    const target = canonicalUrl(url);
-    const loader = options.loaderOf?.(target) ?? null;
-    const key = this.#keyOf(target, loader, options);
+    const { target, loader, key } = this.#check(url, options);
     for (let attempt = 1; ; attempt += 1) {
       if (this.#closed !== null) throw this.#closed;
       // Keeps a source cached while its variants are prewarmed one after the other.
@@ -176,11 +172,7 @@ export class Sources {
     validators: Validators,
     options: AcquireOptions,
   ): Promise<SourceLease | NotModified> {
-    options.signal.throwIfAborted();
-    this.guard.check(url);
-    const target = canonicalUrl(url);
-    const loader = options.loaderOf?.(target) ?? null;
-    const key = this.#keyOf(target, loader, options);
+    const { target, loader, key } = this.#check(url, options);
     if (this.#closed !== null) throw this.#closed;
     // Not shared with unconditional fetches, nor with another project, which may know other bytes.
     const ownKey = `${key} revalidated by ${options.project}`;
@@ -189,6 +181,14 @@ export class Sources {
     if ('notModified' in outcome) return outcome.notModified;
     if ('source' in outcome) return this.#lease(outcome.source, options.project, outcome.fetchMs);
     throw 'failure' in outcome ? outcome.failure : notAllowed(outcome.refused);
+  }
+
+  #check(url: URL, options: AcquireOptions) {
+    options.signal.throwIfAborted();
+    this.guard.check(url);
+    const target = canonicalUrl(url);
+    const loader = options.loaderOf?.(target) ?? null;
+    return { target, loader, key: this.#keyOf(target, loader, options) };
   }
 
   /** The key of the cache and of shared fetches. */
