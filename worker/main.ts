@@ -6,7 +6,6 @@ import { defaultOpsPort } from '../contract/settings/table.ts';
 import { cannotListen } from '../contract/start-failure.ts';
 import { version } from '../contract/version.ts';
 import { AddressGuard } from '../pool/source/guard.ts';
-import { NameResolver } from '../pool/source/resolver.ts';
 import { logOutages, retryDuringOutages, watchForOutages } from '../store/connection.ts';
 import { awaitStore, type Store } from '../store/open.ts';
 import { openErrorText } from '../store/open-error.ts';
@@ -87,17 +86,9 @@ async function listen(): Promise<void> {
 function callbackGuard(): AddressGuard {
   const { privateSources, sourcePorts, dnsServers, baseUrl, internalUrl } = settings;
   const { port, workerPort, opsPort } = settings;
-  const names = new NameResolver({
-    servers: dnsServers,
-    searched: (name) => guard.names(name),
-  });
-  const guard: AddressGuard = new AddressGuard({
-    privateSources,
-    sourcePorts,
-    own: { urls: [baseUrl, internalUrl], ports: [port, workerPort, opsPort ?? defaultOpsPort] },
-    resolve: (name) => names.resolve(name),
-  });
-  return guard;
+  const ports = [port, workerPort, opsPort ?? defaultOpsPort];
+  const own = { urls: [baseUrl, internalUrl], ports };
+  return new AddressGuard({ privateSources, sourcePorts, dnsServers, own });
 }
 
 async function consume(): Promise<void> {

@@ -15,7 +15,6 @@ import {
 } from './fetch.ts';
 import { type FetchSlot, FetchSlots } from './fetch-slots.ts';
 import { AddressGuard, type Resolver } from './guard.ts';
-import { NameResolver } from './resolver.ts';
 import type { SharedMemory } from './shared-memory.ts';
 import type { LoaderOf, SourceLoader } from './source-loader.ts';
 import { TrustedEndpoints } from './trusted-endpoints.ts';
@@ -136,15 +135,11 @@ export class Fetches<S> {
   #followers = 0;
 
   constructor(settings: FetchSettings, environment: FetchesEnvironment<S>) {
-    const { privateSources, sourcePorts, own, fetchConcurrency, sourceTimeoutMs } = settings;
-    const names = new NameResolver({
-      servers: settings.dnsServers,
-      searched: (name) => this.guard.names(name),
-    });
-    const resolve = environment.resolve ?? ((name) => names.resolve(name));
+    const { own, fetchConcurrency, sourceTimeoutMs } = settings;
     this.#settings = settings;
     this.#environment = environment;
-    this.guard = new AddressGuard({ privateSources, sourcePorts, own, resolve });
+    this.guard = new AddressGuard({ ...settings, resolve: environment.resolve });
+    const { resolve } = this.guard;
     this.#slots = new FetchSlots(fetchConcurrency);
     this.#loopId = loopIdOf(own);
     const connectionLimits = {

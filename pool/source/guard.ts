@@ -38,12 +38,11 @@ export interface GuardOptions {
   readonly sourcePorts: Ports;
   /** Never allowed as sources. */
   readonly own: OwnAddresses;
-  /** Default: the system's DNS servers. */
-  readonly resolve?: Resolver;
+  /** DNS servers, `address` or `address:port`; null or absent for those of the system. */
+  readonly dnsServers?: readonly string[] | null;
+  /** Default: a resolver that asks these servers. */
+  readonly resolve?: Resolver | undefined;
 }
-
-const systemNames = new NameResolver({ servers: null });
-const systemResolver: Resolver = (name) => systemNames.resolve(name);
 
 /** The port of a URL, or the default one of its scheme. */
 export function portOf(url: URL): number {
@@ -57,10 +56,11 @@ export class AddressGuard {
   readonly #sourcePorts: Ports;
   readonly #ownUrls: readonly URL[];
   readonly #ownPorts: ReadonlySet<number>;
-  readonly #resolve: Resolver;
+  /** Without any check. */
+  readonly resolve: Resolver;
 
   /** @throws RangeError for an entry of `privateSources` that is neither network nor host name */
-  constructor({ privateSources, sourcePorts, own, resolve = systemResolver }: GuardOptions) {
+  constructor({ privateSources, sourcePorts, own, dnsServers = null, resolve }: GuardOptions) {
     this.#privateSources = privateSources.map((entry) => {
       const parsed = parsePrivateSource(entry);
       if (parsed !== null) return parsed;
@@ -69,7 +69,12 @@ export class AddressGuard {
     this.#sourcePorts = sourcePorts;
     this.#ownUrls = own.urls.map((url) => new URL(url));
     this.#ownPorts = new Set(own.ports);
-    this.#resolve = resolve;
+    this.resolve = resolve ?? this.#resolverOf(dnsServers);
+  }
+
+  #resolverOf(servers: readonly string[] | null): Resolver {
+    const names = new NameResolver({ servers, searched: (name) => this.#hasHost(name, null) });
+    return (name) => names.resolve(name);
   }
 
   /**
@@ -108,11 +113,6 @@ export class AddressGuard {
     if (this.#hasHost(canonical, null)) return true;
     if (address === null) return isPublicName(canonical);
     return isPublic(address) || this.#hasAddress(address, null);
-  }
-
-  /** True when `privateSources` names a host, or has a wildcard for it. */
-  names(host: string): boolean {
-    return this.#hasHost(host, null);
   }
 
   /** True when `privateSources` names the host of a URL, or has its address, with its port. */
@@ -157,7 +157,7 @@ export class AddressGuard {
   }
 
   async #lookup(name: string, port: number, family: number) {
-    const resolved = await this.#resolve(name).catch((error: unknown) => {
+    const resolved = await this.resolve(name).catch((error: unknown) => {
       throw dnsFailure(name, error);
     });
     for (const { address } of resolved) {
@@ -174,7 +174,7 @@ export class AddressGuard {
     return [first, ...rest] as const;
   }
 
-  /** True when a private source names the host. @param port null for any port */
+  /** True when a private source names the host, or has a wildcard for it. @param port null for any port */
   #hasHost(host: string, port: number | null): boolean {
     return this.#privateSources.some(
       (source) =>
