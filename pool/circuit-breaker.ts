@@ -3,27 +3,26 @@ const maxFailures = 5;
 const firstPauseMs = 1_000;
 const maxPauseMs = 30_000;
 
-export interface CircuitBreakerOptions {
-  /** Called with the last error when it opens, and with null when it closes. */
-  readonly onChange: (error: Error | null) => void;
-  /** Monotonic ms. */
-  readonly now: () => number;
-}
-
 /**
  * Stops the use of a service that fails. It opens after some consecutive failures. Then it allows one probe after
  * each pause, whose length doubles, and closes when a probe succeeds.
  */
 export class CircuitBreaker {
-  readonly #options: CircuitBreakerOptions;
+  readonly #onChange: (error: Error | null) => void;
+  readonly #now: () => number;
   #failures = 0;
   #pauseMs = firstPauseMs;
   /** Used only while it is open. */
   #nextProbeAt = 0;
   #probing = false;
 
-  constructor(options: CircuitBreakerOptions) {
-    this.#options = options;
+  /**
+   * @param onChange called with the last error when it opens, and with null when it closes
+   * @param now monotonic ms
+   */
+  constructor(onChange: (error: Error | null) => void, now = () => performance.now()) {
+    this.#onChange = onChange;
+    this.#now = now;
   }
 
   get isOpen(): boolean {
@@ -33,7 +32,7 @@ export class CircuitBreaker {
   /** Whether the service may be used. After true, the caller must call `succeeded`, `failed` or `abandoned`. */
   take(): boolean {
     if (!this.isOpen) return true;
-    if (this.#probing || this.#options.now() < this.#nextProbeAt) return false;
+    if (this.#probing || this.#now() < this.#nextProbeAt) return false;
     this.#probing = true;
     return true;
   }
@@ -43,11 +42,10 @@ export class CircuitBreaker {
     this.#failures = 0;
     this.#probing = false;
     this.#pauseMs = firstPauseMs;
-    if (wasOpen) this.#options.onChange(null);
+    if (wasOpen) this.#onChange(null);
   }
 
   failed(error: Error): void {
-    const { onChange, now } = this.#options;
     const wasOpen = this.isOpen;
     // Ignores uses that began before it opened: only a probe changes an open breaker.
     if (wasOpen && !this.#probing) return;
@@ -55,8 +53,8 @@ export class CircuitBreaker {
     this.#probing = false;
     if (!this.isOpen) return;
     if (wasOpen) this.#pauseMs = Math.min(2 * this.#pauseMs, maxPauseMs);
-    this.#nextProbeAt = now() + this.#pauseMs;
-    if (!wasOpen) onChange(error);
+    this.#nextProbeAt = this.#now() + this.#pauseMs;
+    if (!wasOpen) this.#onChange(error);
   }
 
   /** The caller stopped before the outcome was known. */

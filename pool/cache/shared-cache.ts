@@ -68,7 +68,6 @@ export class SharedCache {
   constructor(settings: SharedCacheSettings, environment: SharedCacheEnvironment) {
     const { onSharedCacheChange: onChange, deploymentSecret } = environment;
     const { location, queueBytes } = settings;
-    const now = () => performance.now();
     this.#settings = settings;
     this.#deploymentSecret = deploymentSecret;
     this.#bucket = import('../s3/bucket.ts').then(
@@ -76,8 +75,8 @@ export class SharedCache {
     );
     // Reads and writes fail with the error, and the circuit breakers report it.
     this.#bucket.catch(() => {});
-    this.#reads = new CircuitBreaker({ onChange: (error) => onChange('read', error), now });
-    this.#writable = new CircuitBreaker({ onChange: (error) => onChange('write', error), now });
+    this.#reads = new CircuitBreaker((error) => onChange('read', error));
+    this.#writable = new CircuitBreaker((error) => onChange('write', error));
     this.#writes = new SharedWrites(this.#bucket, queueBytes, this.#writable);
   }
 

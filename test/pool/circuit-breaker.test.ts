@@ -4,10 +4,10 @@ import { CircuitBreaker } from '../../pool/circuit-breaker.ts';
 function createBreaker() {
   const changes: (string | null)[] = [];
   let at = 0;
-  const breaker = new CircuitBreaker({
-    onChange: (error) => changes.push(error?.message ?? null),
-    now: () => at,
-  });
+  const breaker = new CircuitBreaker(
+    (error) => changes.push(error?.message ?? null),
+    () => at,
+  );
   const fail = (times = 1) => {
     for (let i = 0; i < times; i += 1) if (breaker.take()) breaker.failed(new Error(`${i}`));
   };
