@@ -3,19 +3,14 @@ import { withoutMetadata } from '../formats/container/strip.ts';
 import type { SourceFacts } from '../formats/facts.ts';
 import { hasOnlyManifest } from '../formats/metadata/content-credentials.ts';
 import type { KeptMetadata } from '../formats/metadata/kept-metadata.ts';
-import { changedFields, type OutputFormat, type Variant } from '../variant.ts';
+import { changedFields, type Variant } from '../variant.ts';
+import type { Output } from './encode/choose.ts';
 import { ownFormat } from './format.ts';
 import type { Plan } from './plan.ts';
 import type { StepContext } from './steps.ts';
 
-/** A source delivered without a new encoding. */
-export interface Original {
-  readonly bytes: Uint8Array;
-  readonly format: OutputFormat;
-}
-
 /**
- * The source, if the variant does not change its pixels and the client can show its format: it may have
+ * The source as an output without a new encoding, if the variant does not change its pixels and the client can show its format: it may have
  * fewer bytes than a new encoding. Metadata that must not be delivered is removed.
  *
  * @param fetched the source before it was opened as a container
@@ -25,22 +20,22 @@ export async function originalOf(
   { bytes: source, deliverable }: Container,
   facts: SourceFacts,
   { plan, variant, metadata, copyright }: StepContext,
-): Promise<Original | null> {
+): Promise<Output | null> {
   if (plan.gainMap) return null;
   const format = ownFormat(variant, facts);
   if (format === null || !(format === plan.format || variant.negotiated)) return null;
   if (!isUnchanged(facts, plan, variant)) return null;
   if (metadata !== null) {
-    return isAsKept(source, metadata) ? { bytes: deliverable, format } : null;
+    return isAsKept(source, metadata) ? { data: deliverable, format } : null;
   }
   const isInColour = variant.keepProfile || !isNeeded(facts);
   if (variant.copyright && isInColour && fetched === deliverable) {
-    if (await hasOnlyManifest(fetched, facts.kind)) return { bytes: fetched, format };
+    if (await hasOnlyManifest(fetched, facts.kind)) return { data: fetched, format };
   }
   // `withoutMetadata` would remove what must be kept.
   if (copyright !== null || (variant.keepProfile && facts.colour.hasProfile)) return null;
-  const bytes = isNeeded(facts) ? null : withoutMetadata(deliverable, facts.kind);
-  return bytes === null ? null : { bytes, format };
+  const data = isNeeded(facts) ? null : withoutMetadata(deliverable, facts.kind);
+  return data === null ? null : { data, format };
 }
 
 function isUnchanged(facts: SourceFacts, plan: Plan, variant: Variant): boolean {

@@ -3,13 +3,13 @@ import sharp, { type Sharp } from 'sharp';
 import { rgbaToThumbHash } from 'thumbhash';
 import type { ContentType } from '../image.ts';
 import type { PlaceholderKind } from '../variant.ts';
-import { type Described, imageFacts, type Output } from './image-facts/fields.ts';
+import { type Described, type DescribedOutput, imageFacts } from './image-facts/fields.ts';
 import type { SmallPixels } from './image-facts/pixels.ts';
 
 /** Facts for `json`. */
 export interface Description extends Pick<Described, 'source' | 'bytes'> {
   /** Encodes the output of the same request without the placeholder; called only where needed. */
-  output(): Promise<Output>;
+  output(): Promise<DescribedOutput>;
 }
 
 interface Placeholder {

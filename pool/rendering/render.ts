@@ -26,12 +26,12 @@ import {
   requireInterruptible,
   sum,
 } from './cost.ts';
-import { bestOutput } from './encode/choose.ts';
+import { bestOutput, type Output } from './encode/choose.ts';
 import { maxEncodes } from './encode/within-bytes.ts';
 import { encodings } from './encode.ts';
 import { mayHaveGainMap, requireKeptGainMap } from './gain-map.ts';
 import { imageLayerVariant, overlayOf, textLayerVariant } from './layer.ts';
-import { type Original, originalOf } from './original.ts';
+import { originalOf } from './original.ts';
 import { Pipeline, type RenderLimits } from './pipeline.ts';
 import { placeholders } from './placeholders.ts';
 import { makePlan, type Plan } from './plan.ts';
@@ -211,14 +211,13 @@ function withoutJxl(
 async function smallestOutput(
   pipeline: Pipeline,
   context: StepContext,
-  original: Original | null,
+  original: Output | null,
 ): Promise<EncodedImage> {
-  const { data, format } = await bestOutput(pipeline, context);
-  const isOriginal = original !== null && original.bytes.byteLength < data.byteLength;
-  const output = isOriginal ? { data: original.bytes, format: original.format } : { data, format };
+  const encoded = await bestOutput(pipeline, context);
+  const isOriginal = original !== null && original.data.byteLength < encoded.data.byteLength;
+  const { data, format } = isOriginal ? original : encoded;
   // sharp reports a size that is too small for a border around a window, so the plan's is used.
-  const image = imageOf(output.data, encodings[output.format].contentType, context.plan);
-  return { ...image, format: output.format };
+  return { ...imageOf(data, encodings[format].contentType, context.plan), format };
 }
 
 function imageOf(

@@ -3,7 +3,7 @@ import { createRequire } from 'node:module';
 import { Worker } from 'node:worker_threads';
 import { ServiceError } from '../../../contract/errors.ts';
 import { decoderFailed, isOutOfMemory, tooMuchMemory } from '../errors.ts';
-import type { ThreadResult } from './thread.ts';
+import type { DecoderResult } from './thread.ts';
 
 /** What Node has of WebAssembly and its types lack. */
 declare global {
@@ -40,7 +40,7 @@ export async function runDecoder<Task>(
   task: Task,
 ): Promise<Uint8Array<ArrayBuffer>> {
   const thread = startThread(entry, { task, module: await module });
-  const result = await new Promise<ThreadResult>((resolve, reject) => {
+  const result = await new Promise<DecoderResult>((resolve, reject) => {
     thread.once('message', resolve);
     // The decoder's abort, after a failed allocation or because of a fault.
     thread.once('error', (error) =>

@@ -3,7 +3,7 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { type ErrorData, ServiceError } from '../../../contract/errors.ts';
 
 /** The message of a decoder's thread. */
-export type ThreadResult =
+export type DecoderResult =
   | { readonly ok: true; readonly data: Uint8Array<ArrayBuffer> }
   | { readonly ok: false; readonly error: ErrorData; readonly detail: string };
 
@@ -28,7 +28,7 @@ export async function answer<Task>(
   parentPort?.postMessage(result, result.ok ? [result.data.buffer] : []);
 }
 
-async function run<Task>(decode: Parameters<typeof answer<Task>>[0]): Promise<ThreadResult> {
+async function run<Task>(decode: Parameters<typeof answer<Task>>[0]): Promise<DecoderResult> {
   try {
     const { buffer, byteOffset, byteLength } = await decode(workerData.task);
     return { ok: true, data: new Uint8Array(buffer, byteOffset, byteLength) };

@@ -8,7 +8,7 @@ import { writeJxl } from './jxl/write.ts';
 import { classifyPixels } from './pixel-traits.ts';
 import { type LossyFormat, withinBytes } from './within-bytes.ts';
 
-/** An encoded image; `data` may be a Buffer of sharp. */
+/** An image in a format; `data` may be a Buffer of sharp. */
 export interface Output {
   readonly data: Uint8Array;
   readonly format: OutputFormat;

@@ -15,12 +15,12 @@ export interface Described {
   /** Of the source. */
   readonly bytes: number;
   /** The image of the same request without `fmt`. */
-  readonly output: Output;
+  readonly output: DescribedOutput;
   /** Of the output, or of its first frame. */
   readonly pixels: SmallPixels;
 }
 
-export interface Output {
+export interface DescribedOutput {
   readonly format: OutputFormat;
   readonly width: number;
   readonly height: number;
