@@ -1,8 +1,8 @@
 import type { Sharp } from 'sharp';
+import { encodings } from '../../pool/rendering/encode/encodings.ts';
 import { encodeJxl } from '../../pool/rendering/encode/jxl/encoder.ts';
 import type { JxlOptions } from '../../pool/rendering/encode/jxl/thread.ts';
 import { jxlOptions } from '../../pool/rendering/encode/jxl/write.ts';
-import { encodings } from '../../pool/rendering/encode.ts';
 import { encodedFormats } from '../servers/encoder-settings.ts';
 import type { Encode } from './curves.ts';
 

@@ -1,5 +1,5 @@
 import type { Sharp } from 'sharp';
-import { encodings } from '../../pool/rendering/encode.ts';
+import { encodings } from '../../pool/rendering/encode/encodings.ts';
 
 export const encodedFormats = ['jpeg', 'webp', 'avif'] as const;
 export type EncodedFormat = (typeof encodedFormats)[number];

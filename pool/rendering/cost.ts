@@ -3,8 +3,8 @@ import { IsolationRequired } from '../formats/isolation.ts';
 import { kinds, type SourceKind } from '../formats/kinds.ts';
 import type { Size } from '../geometry.ts';
 import type { OutputFormat, Variant } from '../variant.ts';
+import { fullChromaFrom } from './encode/encodings.ts';
 import { maxEncodes } from './encode/within-bytes.ts';
-import { fullChromaFrom } from './encode.ts';
 import type { Plan } from './plan.ts';
 
 /** An estimate of the resources of a transform, from its plan. */

@@ -1,6 +1,6 @@
 import { kinds, type SourceKind } from '../formats/kinds.ts';
 import type { OutputFormat, Variant } from '../variant.ts';
-import { encodings } from './encode.ts';
+import { encodings } from './encode/encodings.ts';
 
 /** The properties of a source that the choice of a format depends on. */
 interface FormatSource {

@@ -25,7 +25,7 @@ import {
   type Variant,
 } from '../variant.ts';
 import { backgroundOf, isGrey, type Rgba, rgba } from './background.ts';
-import { encodings } from './encode.ts';
+import { encodings } from './encode/encodings.ts';
 import { chooseFormat, keepsGainMap } from './format.ts';
 
 /** The parameters of one transform, computed from the source and the variant. */

@@ -27,8 +27,8 @@ import {
   sum,
 } from './cost.ts';
 import { bestOutput, type Output } from './encode/choose.ts';
+import { encodings } from './encode/encodings.ts';
 import { maxEncodes } from './encode/within-bytes.ts';
-import { encodings } from './encode.ts';
 import { mayHaveGainMap, requireKeptGainMap } from './gain-map.ts';
 import { imageLayerVariant, overlayOf, textLayerVariant } from './layer.ts';
 import { originalOf } from './original.ts';

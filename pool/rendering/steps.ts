@@ -3,7 +3,7 @@ import type { Copyright } from '../formats/metadata/copyright.ts';
 import type { KeptMetadata } from '../formats/metadata/kept-metadata.ts';
 import type { Variant } from '../variant.ts';
 import type { Rgba } from './background.ts';
-import { encodings } from './encode.ts';
+import { encodings } from './encode/encodings.ts';
 import type { Plan } from './plan.ts';
 
 /** Input of a step. The plan has all numbers. */

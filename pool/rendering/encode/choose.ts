@@ -1,8 +1,8 @@
 import type { OutputFormat, Variant } from '../../variant.ts';
-import { type EncodeOptions, encodings } from '../encode.ts';
 import type { Pipeline, Pixels } from '../pipeline.ts';
 import { applySteps, passes, type StepContext, withTiming } from '../steps.ts';
 import { autoQuality, typicalQuality } from './auto-quality.ts';
+import { type EncodeOptions, encodings } from './encodings.ts';
 import { indexedPng } from './indexed-png.ts';
 import { writeJxl } from './jxl/write.ts';
 import { classifyPixels } from './pixel-traits.ts';

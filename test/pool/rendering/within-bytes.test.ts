@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import sharp from 'sharp';
 import t from 'tap';
 import { picture } from '../../../demo/origin/pictures.ts';
+import { ownScale } from '../../../pool/rendering/encode/encodings.ts';
 import { encodeJxl } from '../../../pool/rendering/encode/jxl/encoder.ts';
 import { encoderQuality } from '../../../pool/rendering/encode/quality.ts';
 import {
@@ -9,7 +10,6 @@ import {
   maxEncodes,
   withinBytes,
 } from '../../../pool/rendering/encode/within-bytes.ts';
-import { ownScale } from '../../../pool/rendering/encode.ts';
 import type { Variant } from '../../../pool/variant.ts';
 import { more } from '../../more.ts';
 import { drawn } from './drawn.ts';

@@ -1,6 +1,6 @@
-import type { EncodeOptions } from '../../encode.ts';
 import type { Pipeline } from '../../pipeline.ts';
 import { applySteps, passes, type StepContext } from '../../steps.ts';
+import type { EncodeOptions } from '../encodings.ts';
 import { encoderQuality } from '../quality.ts';
 import { encodeJxl } from './encoder.ts';
 import type { JxlInput, JxlOptions } from './thread.ts';

@@ -1,7 +1,7 @@
 import type { Sharp } from 'sharp';
-import type { ContentType } from '../image.ts';
-import type { OutputFormat } from '../variant.ts';
-import { encoderQuality, type Mode } from './encode/quality.ts';
+import type { ContentType } from '../../image.ts';
+import type { OutputFormat } from '../../variant.ts';
+import { encoderQuality, type Mode } from './quality.ts';
 
 export interface EncodeOptions {
   /** 1..100, as requested, on JPEG's scale. */
@@ -113,7 +113,7 @@ export const encodings = {
     profile: true,
     encode: (image, options) => lossy(image, needsChroma(options) ? 'jpegFull' : 'jpeg', options),
   },
-  // Lossless, so quality is ignored. sharp's palettes change colours: see encode/indexed-png.ts.
+  // Lossless, so quality is ignored. sharp's palettes change colours: see indexed-png.ts.
   png: {
     contentType: 'image/png',
     animates: false,
@@ -131,7 +131,7 @@ export const encodings = {
     profile: false,
     encode: (image) => image.gif({ effort: 4 }),
   },
-  // Written by encode/jxl. Safari shows only the first frame of an animation.
+  // Written by jxl/. Safari shows only the first frame of an animation.
   jxl: {
     contentType: 'image/jxl',
     animates: true,
