@@ -21,9 +21,9 @@ import { optionalFormats, optionalFormatsProbed } from './optional-formats.ts';
 import { readPdf } from './pdf/decode.ts';
 import { requirePixels } from './pixel-limit.ts';
 import { embeddedImages } from './svg/document.ts';
-import { svgScales } from './svg/scale.ts';
 import { svgDensity, svgSize } from './svg/size.ts';
 import { requireConvertibleColours, unsupportedEncoding } from './unsupported-encodings.ts';
+import { vectorScales } from './vector-scale.ts';
 
 /** Each frame takes up to 10 ms, even a tiny one (see cost.ts), so all take half of the timeout. */
 const maxFrames = 1_000;
@@ -280,7 +280,7 @@ function requireScans({ scans }: Container, pixels: number, maxPixels: number): 
 
 /** Refuses SVGs and PDFs that cannot be rasterised at any size; no side may be below 1 pixel. */
 function requireRasterisable(size: Size, kind: SourceKind, maxPixels: number): void {
-  const { smallest, largest } = svgScales(size, Math.min(maxFramePixels, maxPixels));
+  const { smallest, largest } = vectorScales(size, Math.min(maxFramePixels, maxPixels));
   if (smallest <= largest) return;
   throw tooLarge(
     `The ${kinds[kind].label} is too large or too narrow: ${size.width} x ${size.height}.`,

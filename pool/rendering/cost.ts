@@ -110,7 +110,7 @@ const processing: Cost = { ms: 10, bytes: 11 };
  */
 export const isolatedCost: Cost = { ms: 5_000, bytes: 2 ** 28, isAllotted: true };
 
-export function sum(a: Cost, b: Cost): Cost {
+export function addCosts(a: Cost, b: Cost): Cost {
   const isAllotted = a.isAllotted === true || b.isAllotted === true;
   return { ms: a.ms + b.ms, bytes: a.bytes + b.bytes, isAllotted };
 }
@@ -143,7 +143,7 @@ export function costOf(facts: SourceFacts, plan: Plan, variant: Variant): Cost {
     { ms: plan.byFrame ? separateFrame * frames : 0, bytes: 0 },
     encodes(times(encodingCost(plan.format, variant), pixels), variant),
     encodes({ ms: frames > 1 ? frames * (encodingFrame[plan.format] ?? 0) : 0, bytes: 0 }, variant),
-  ].reduce(sum);
+  ].reduce(addCosts);
 }
 
 /** ms for a million pixels of a layer that are scaled, with their transparency. */
@@ -155,9 +155,9 @@ function layersCost({ width, height }: Plan, frames: number, { layers }: Variant
   return (layers ?? [])
     .map((layer) => {
       const area = layer.kind === 'image' ? frame * (layer.scale / 100) ** 2 : frame;
-      return sum(times(processing, frame * frames), times(layerScaling, area));
+      return addCosts(times(processing, frame * frames), times(layerScaling, area));
     })
-    .reduce(sum, { ms: 0, bytes: 0 });
+    .reduce(addCosts, { ms: 0, bytes: 0 });
 }
 
 function encodingCost(format: OutputFormat, { lossless, quality }: Variant): Cost {

@@ -2,7 +2,7 @@ import { maxFramePixels, maxOutputPixels, maxRows, maxSide } from '../bounds.ts'
 import type { SourceColour, SourceFacts, Timing } from '../formats/facts.ts';
 import { kinds, type SourceKind } from '../formats/kinds.ts';
 import type { ColourSpace } from '../formats/metadata/colour-space.ts';
-import { svgScale } from '../formats/svg/scale.ts';
+import { vectorScale } from '../formats/vector-scale.ts';
 import {
   type Box,
   boundsOfRotated,
@@ -136,7 +136,7 @@ export function makePlan(
       : 1;
 
   const box = fitBox(rotated, { ...variant, border: variant.extend }, enlargement, limits);
-  const scale = vector ? svgScale(box.scale, whole, framePixels) : null;
+  const scale = vector ? vectorScale(box.scale, whole, framePixels) : null;
   const opened = scale ?? 1;
 
   const freeAngle = variant.rotate % 90 !== 0;

@@ -17,6 +17,7 @@ import { errorOfLayer } from '../inputs.ts';
 import { unlessAborted } from '../unless-aborted.ts';
 import { hasText, type Layer, type OutputFormat, plainVariant, type Variant } from '../variant.ts';
 import {
+  addCosts,
   type Cost,
   CostExceeded,
   costOf,
@@ -24,7 +25,6 @@ import {
   isLight,
   isolatedCost,
   requireInterruptible,
-  sum,
 } from './cost.ts';
 import { bestOutput, type Output } from './encode/choose.ts';
 import { encodings } from './encode/encodings.ts';
@@ -165,7 +165,7 @@ async function requireLight(
     let cost = unopened ?? isolatedCost;
     if (prepared !== null) cost = costOf(prepared.facts, prepared.plan, variant);
     for (const layer of layers) {
-      if (layer !== null) cost = sum(cost, await layerCost(layer, limits));
+      if (layer !== null) cost = addCosts(cost, await layerCost(layer, limits));
     }
     if (!isLight(cost)) throw new CostExceeded(cost);
     return prepared;
@@ -195,7 +195,7 @@ function unopenedCost(container: Container, { sourceMaxPixels }: InspectionLimit
   if (!needsJxlDecoder(container)) return null;
   const { width, height, bits } = jxlHeader(bytes, sourceMaxPixels);
   const colour = { ...plainFacts.colour, is16Bit: bits > 8 };
-  return sum(isolatedCost, decodingCost({ ...plainFacts, kind, width, height, colour }));
+  return addCosts(isolatedCost, decodingCost({ ...plainFacts, kind, width, height, colour }));
 }
 
 /** The source, or what a JPEG XL decodes to. */

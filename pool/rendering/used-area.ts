@@ -2,7 +2,7 @@ import { ServiceError } from '../../contract/errors.ts';
 import { maxFramePixels, maxSide } from '../bounds.ts';
 import type { SourceFacts } from '../formats/facts.ts';
 import { kinds } from '../formats/kinds.ts';
-import { svgScale } from '../formats/svg/scale.ts';
+import { vectorScale } from '../formats/vector-scale.ts';
 import { clipArea, type Size, scaledArea, scaledSize, scaleWithin } from '../geometry.ts';
 import type { Area, Variant } from '../variant.ts';
 import type { Pipeline } from './pipeline.ts';
@@ -94,7 +94,7 @@ async function openVector(
   open: Open,
 ) {
   const whole = upright(facts);
-  const opened = svgScale(scale, whole, Math.min(maxFramePixels, sourceMaxPixels));
+  const opened = vectorScale(scale, whole, Math.min(maxFramePixels, sourceMaxPixels));
   const size = scaledArea(area, opened, whole);
   const pipeline = await open(opened);
   return { pipeline: pipeline.apply((image) => image.extract(size)), size };

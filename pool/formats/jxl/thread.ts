@@ -1,6 +1,6 @@
 import { corrupt, isOutOfMemory, tooMuchMemory } from '../errors.ts';
 import { answer } from '../wasm/thread.ts';
-import { kept, openVips } from '../wasm/vips.ts';
+import { keepFlags, openVips } from '../wasm/vips.ts';
 import type { JxlParts } from './boxes.ts';
 
 /** The entry point of the thread that decodes one JPEG XL. */
@@ -26,7 +26,8 @@ async function decode({
     const upright = premultiplied ? divided(samples) : samples.copy();
     if (exif !== null) upright.setBlob('exif-data', exif);
     if (xmp !== null) upright.setBlob('xmp-data', xmp);
-    const keep = kept.icc + (exif === null ? 0 : kept.exif) + (xmp === null ? 0 : kept.xmp);
+    const keep =
+      keepFlags.icc + (exif === null ? 0 : keepFlags.exif) + (xmp === null ? 0 : keepFlags.xmp);
     const png = upright.pngsaveBuffer({ compression: 0, keep });
     const own = new Uint8Array(png);
     return Buffer.from(own.buffer);

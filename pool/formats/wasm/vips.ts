@@ -10,7 +10,7 @@ export interface VipsInstance {
 }
 
 /** Metadata that is written (`VipsForeignKeep`). libvips would write EXIF also for an image without. */
-export const kept = { exif: 1, xmp: 2, icc: 8 } as const;
+export const keepFlags = { exif: 1, xmp: 2, icc: 8 } as const;
 
 /**
  * Opens wasm-vips on this thread, with the compiled module in its `workerData`. One thread of libvips is enough,

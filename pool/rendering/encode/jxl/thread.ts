@@ -2,7 +2,7 @@ import { inspect } from 'node:util';
 import { parentPort } from 'node:worker_threads';
 import type Vips from 'wasm-vips';
 import type { Timing } from '../../../formats/facts.ts';
-import { kept, openVips } from '../../../formats/wasm/vips.ts';
+import { keepFlags, openVips } from '../../../formats/wasm/vips.ts';
 
 /** The entry point of the thread that encodes JPEG XL, one image at a time. */
 
@@ -49,7 +49,9 @@ async function encode({ input, quality, effort }: JxlTask): Promise<JxlResult> {
   const image = open(vips, input);
   const options = quality === null ? { lossless: true } : { Q: quality };
   const keep =
-    kept.icc + kept.xmp + (input.form.type === 'png' && input.form.hasExif ? kept.exif : 0);
+    keepFlags.icc +
+    keepFlags.xmp +
+    (input.form.type === 'png' && input.form.hasExif ? keepFlags.exif : 0);
   const data = new Uint8Array(image.jxlsaveBuffer({ ...options, effort, keep, bitdepth: 8 }));
   image.delete();
   return { ok: true, data, memoryBytes: memoryBytes() };
