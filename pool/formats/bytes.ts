@@ -2,12 +2,21 @@
 export const bufferOf = ({ buffer, byteOffset, byteLength }: Uint8Array): Buffer =>
   Buffer.from(buffer, byteOffset, byteLength);
 
-/** Parses bytes; `truncated` replaces the result when an offset is outside of the buffer. */
-export function parseBytes<T, F>(read: () => T, truncated: () => F): T | F {
+/** Parses bytes. @throws the error of `truncated` when an offset is outside of the buffer */
+export function parseBytes<T>(read: () => T, truncated: () => Error): T {
   try {
     return read();
   } catch (error) {
-    if (error instanceof RangeError) return truncated();
+    throw error instanceof RangeError ? truncated() : error;
+  }
+}
+
+/** Parses bytes, with a result in case that an offset is outside of the buffer. */
+export function parsedOr<F, T>(fallback: F, read: () => T): T | F {
+  try {
+    return read();
+  } catch (error) {
+    if (error instanceof RangeError) return fallback;
     throw error;
   }
 }

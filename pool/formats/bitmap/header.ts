@@ -153,8 +153,5 @@ export const corruptBitmap = (problem: string): ServiceError =>
   corrupt(`The source is a bitmap that ${problem}.`);
 
 /** @throws ServiceError source_corrupt for truncated bytes */
-export function parseBitmap<T>(read: () => T): T {
-  return parseBytes(read, () => {
-    throw corruptBitmap('ends too early');
-  });
-}
+export const parseBitmap = <T>(read: () => T): T =>
+  parseBytes(read, () => corruptBitmap('ends too early'));

@@ -1,4 +1,4 @@
-import { bufferOf, parseBytes } from '../bytes.ts';
+import { bufferOf, parsedOr } from '../bytes.ts';
 import { type Cicp, cicpProfile } from '../metadata/cicp.ts';
 import { boxes, type ContainerBox, findBox } from './boxes.ts';
 import {
@@ -14,10 +14,7 @@ import {
  * and no profile. The codes are kept: they also tell how the colours are coded. Malformed files are unchanged.
  */
 export const withHeifProfile = (source: Uint8Array): Uint8Array =>
-  parseBytes(
-    () => withProfiles(bufferOf(source)),
-    () => null,
-  ) ?? source;
+  parsedOr(null, () => withProfiles(bufferOf(source))) ?? source;
 
 /** Null if there is nothing to add. @throws RangeError for an offset outside of the file */
 function withProfiles(file: Buffer): Buffer | null {

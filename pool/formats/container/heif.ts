@@ -1,4 +1,4 @@
-import { bufferOf, parseBytes } from '../bytes.ts';
+import { bufferOf, parsedOr } from '../bytes.ts';
 import type { Cicp } from '../metadata/cicp.ts';
 import { boxes, type ContainerBox, findBox, itemEntries, itemId, itemType } from './boxes.ts';
 import { associations, cicpOf, requireFewAssociations } from './heif-properties.ts';
@@ -56,10 +56,7 @@ const noHeader: HeifHeader = {
  * decoder refuses them later.
  */
 export const readHeif = (source: Uint8Array): HeifHeader =>
-  parseBytes(
-    () => readHeader(bufferOf(source)),
-    () => noHeader,
-  );
+  parsedOr(noHeader, () => readHeader(bufferOf(source)));
 
 function readHeader(source: Buffer): HeifHeader {
   const top = boxes(source);

@@ -27,9 +27,7 @@ export function jxlParts(source: Uint8Array, needsMetadata: boolean): JxlParts {
   if (file[0] === 0xff) return { codestream: source, exif: null, xmp: null };
   const all = parseBytes(
     () => boxes(file),
-    () => {
-      throw corrupt('The source has a JPEG XL box that is not inside the file.');
-    },
+    () => corrupt('The source has a JPEG XL box that is not inside the file.'),
   );
   // Only the first box of a type: each of thousands may decompress to the limit.
   const metadata = (wanted: string): Buffer | null => {

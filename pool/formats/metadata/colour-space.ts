@@ -1,4 +1,4 @@
-import { bufferOf, parseBytes } from '../bytes.ts';
+import { bufferOf, parsedOr } from '../bytes.ts';
 import { profileTags } from './profile.ts';
 
 /** Channels 0..255. */
@@ -48,10 +48,7 @@ export class ColourSpace {
   /** Null for a profile of another kind, and for one that cannot be read. */
   static of(profile: Uint8Array): ColourSpace | null {
     const bytes = bufferOf(profile);
-    const found = parseBytes(
-      () => readProfile(bytes),
-      () => null,
-    );
+    const found = parsedOr(null, () => readProfile(bytes));
     return found && new ColourSpace(found);
   }
 

@@ -1,4 +1,4 @@
-import { parseBytes } from '../bytes.ts';
+import { parsedOr } from '../bytes.ts';
 import { type ReadUint, uintReader } from '../container/tiff.ts';
 
 /** Bytes of each type of value (TIFF 6.0, section 2), by number. */
@@ -22,33 +22,27 @@ const prefix = Buffer.from('Exif\0\0', 'latin1');
  * @returns the argument if it has no thumbnail; null if it cannot be read
  */
 export function withoutThumbnail(exif: Buffer): Buffer | null {
-  return parseBytes(
-    () => {
-      const { start, bytes, read, first, link } = openExif(exif);
-      if (read(link, 4) === 0) return exif;
-      return Buffer.concat([exif.subarray(0, start), directoriesFrom(first, bytes, read)]);
-    },
-    () => null,
-  );
+  return parsedOr(null, () => {
+    const { start, bytes, read, first, link } = openExif(exif);
+    if (read(link, 4) === 0) return exif;
+    return Buffer.concat([exif.subarray(0, start), directoriesFrom(first, bytes, read)]);
+  });
 }
 
 /** The texts of the image's tags, with their padding. */
 export function textTags(exif: Buffer, tags: readonly number[]): ReadonlyMap<number, Buffer> {
-  return parseBytes(
-    () => {
-      const { bytes, read, first, link } = openExif(exif);
-      const texts = new Map<number, Buffer>();
-      for (let entry = first + 2; entry < link; entry += 12) {
-        const tag = read(entry, 2);
-        if (!tags.includes(tag) || read(entry + 2, 2) !== ascii) continue;
-        const length = read(entry + 4, 4);
-        const at = length > 4 ? read(entry + 8, 4) : entry + 8;
-        if (at + length <= bytes.length) texts.set(tag, bytes.subarray(at, at + length));
-      }
-      return texts;
-    },
-    () => new Map(),
-  );
+  return parsedOr(new Map(), () => {
+    const { bytes, read, first, link } = openExif(exif);
+    const texts = new Map<number, Buffer>();
+    for (let entry = first + 2; entry < link; entry += 12) {
+      const tag = read(entry, 2);
+      if (!tags.includes(tag) || read(entry + 2, 2) !== ascii) continue;
+      const length = read(entry + 4, 4);
+      const at = length > 4 ? read(entry + 8, 4) : entry + 8;
+      if (at + length <= bytes.length) texts.set(tag, bytes.subarray(at, at + length));
+    }
+    return texts;
+  });
 }
 
 /**
@@ -58,44 +52,35 @@ export function textTags(exif: Buffer, tags: readonly number[]): ReadonlyMap<num
  * @returns null if it cannot be read
  */
 export function boundedExif(exif: Buffer): Buffer | null {
-  return parseBytes(
-    () => {
-      const { bytes, read, first } = openExif(exif);
-      return directoriesFrom(first, bytes, read);
-    },
-    () => null,
-  );
+  return parsedOr(null, () => {
+    const { bytes, read, first } = openExif(exif);
+    return directoriesFrom(first, bytes, read);
+  });
 }
 
 /** True for EXIF with no other tags, and with no bytes that belong to none. */
 export function hasOnlyTags(exif: Buffer, allowed: ReadonlySet<number>): boolean {
-  return parseBytes(
-    () => {
-      const { bytes, read, first } = openExif(exif);
-      const tags = new Set<number>();
-      const reached = directoriesFrom(first, bytes, read, tags);
-      return reached.equals(bytes) && [...tags].every((tag) => allowed.has(tag));
-    },
-    () => false,
-  );
+  return parsedOr(false, () => {
+    const { bytes, read, first } = openExif(exif);
+    const tags = new Set<number>();
+    const reached = directoriesFrom(first, bytes, read, tags);
+    return reached.equals(bytes) && [...tags].every((tag) => allowed.has(tag));
+  });
 }
 
 const orientationTag = 0x0112;
 
 /** EXIF whose image is upright: the containers of HEIC and JPEG XL have it too, which decoders apply. */
 export function withoutOrientation(exif: Buffer): Buffer {
-  return parseBytes(
-    () => {
-      const { start, read, first, link } = openExif(exif);
-      const copy = Buffer.from(exif);
-      for (let entry = first + 2; entry < link; entry += 12) {
-        // 0 is no orientation (Exif 3.0, 4.6.5.1.5), in each byte order.
-        if (read(entry, 2) === orientationTag) copy.fill(0, start + entry + 8, start + entry + 12);
-      }
-      return copy;
-    },
-    () => exif,
-  );
+  return parsedOr(exif, () => {
+    const { start, read, first, link } = openExif(exif);
+    const copy = Buffer.from(exif);
+    for (let entry = first + 2; entry < link; entry += 12) {
+      // 0 is no orientation (Exif 3.0, 4.6.5.1.5), in each byte order.
+      if (read(entry, 2) === orientationTag) copy.fill(0, start + entry + 8, start + entry + 12);
+    }
+    return copy;
+  });
 }
 
 /**

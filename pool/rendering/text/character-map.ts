@@ -1,4 +1,4 @@
-import { parseBytes } from '../../formats/bytes.ts';
+import { parsedOr } from '../../formats/bytes.ts';
 
 /** Whether a font has a glyph for a code point. */
 export type CharacterMap = (codePoint: number) => boolean;
@@ -33,11 +33,7 @@ export function characterMap(cmap: Buffer): CharacterMap {
     best.subarray(0, format === 12 ? best.readUInt32BE(4) : best.readUInt16BE(2)),
   );
   const glyphOf = readers[format] ?? (() => 1);
-  return (codePoint) =>
-    parseBytes(
-      () => glyphOf(table, codePoint),
-      () => 0,
-    ) !== 0;
+  return (codePoint) => parsedOr(0, () => glyphOf(table, codePoint)) !== 0;
 }
 
 /**

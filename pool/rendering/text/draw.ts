@@ -50,9 +50,7 @@ export async function draw(folder: string, options: DrawOptions): Promise<Ink | 
     const file = await readFile(path);
     return parseBytes(
       () => inkOf(file),
-      () => {
-        throw new Error('libvips wrote an incomplete file.');
-      },
+      () => new Error('libvips wrote an incomplete file.'),
     );
   } catch (error) {
     const { message } = error as Error;

@@ -49,14 +49,13 @@ export async function readFont(bytes: Uint8Array): Promise<FontFacts> {
   if (!compressed && !['\0\x01\0\0', 'OTTO', 'true'].includes(signature)) {
     throw new FontError('it is not a TTF, OTF or WOFF2 file');
   }
-  const damaged = () => {
-    throw new FontError('it is damaged');
-  };
   const tables = compressed
-    ? await tablesOfWoff2(file, damaged)
+    ? await tablesOfWoff2(file)
     : parseBytes(() => tablesOfSfnt(file), damaged);
   return parseBytes(() => ({ ...factsOf(tables), compressed }), damaged);
 }
+
+const damaged = () => new FontError('it is damaged');
 
 type Tables = ReadonlyMap<string, Buffer>;
 
@@ -96,12 +95,14 @@ interface Woff2Table {
   readonly length: number;
 }
 
-async function tablesOfWoff2(file: Buffer, damaged: () => never): Promise<Tables> {
+async function tablesOfWoff2(file: Buffer): Promise<Tables> {
   const { entries, data } = parseBytes(() => directoryOfWoff2(file), damaged);
   const length = entries.reduce((sum, entry) => sum + entry.length, 0);
   const tooLarge = `its tables have ${length} bytes; at most ${maxUnpackedBytes} are allowed`;
   if (length > maxUnpackedBytes) throw new FontError(tooLarge);
-  const unpacked = await unpack(data, { maxOutputLength: length }).catch(damaged);
+  const unpacked = await unpack(data, { maxOutputLength: length }).catch(() => {
+    throw damaged();
+  });
   const tables = new Map<string, Buffer>();
   let offset = 0;
   for (const entry of entries) {
