@@ -35,7 +35,7 @@ const otherFamilyMs = 50;
 
 /** Limits of the time to live of an answer, in ms. */
 const keptMs = { least: 1_000, most: 60_000 };
-/** Short, because a name may be repaired. A dead one costs a resolution every 5 s. */
+/** Short, because a name may be repaired. One that does not resolve is asked for every 5 s. */
 const failedMs = 5_000;
 const defaultCacheBytes = 2 * 1024 * 1024;
 /** Estimated overhead of an entry, of each of its addresses, and of an error with its stack. */
@@ -47,7 +47,7 @@ type Resolution =
 
 /**
  * Resolves host names by DNS queries of this process (c-ares). getaddrinfo would keep one of libuv's few
- * threads while a dead name's servers do not answer. Concurrent resolutions of a name share one, which has
+ * threads while the servers of a name do not answer. Concurrent resolutions of a name share one, which has
  * its own timeout. As getaddrinfo it reads the hosts file first, and resolves `localhost` (RFC 6761, 6.3). It
  * does not use mDNS.
  */

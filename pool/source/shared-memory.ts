@@ -10,9 +10,8 @@ interface Range {
 /**
  * An allocator in memory shared with the transform threads, so that sources are not copied to threads and
  * leave no garbage. The caller must free each allocation. V8 does not count SharedArrayBuffers when it
- * schedules collections, so many small ones accumulate; this
- * is a single one that is reused. The operating system provides its pages on the first write, the lowest
- * first.
+ * schedules collections, so many small ones accumulate; this is a single one that is reused. The operating
+ * system provides its pages on the first write, the lowest first.
  */
 export class SharedMemory {
   readonly #memory: SharedArrayBuffer;
