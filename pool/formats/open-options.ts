@@ -1,4 +1,4 @@
-import sharp, { type Metadata, type SharpOptions } from 'sharp';
+import sharp, { type Metadata } from 'sharp';
 import type { SourceKind } from './kinds.ts';
 
 /** Without a page libvips opens the primary image of a HEIF, which may be another than page 0. */
@@ -14,5 +14,11 @@ export const unlimitedOption = (kind: SourceKind): { readonly unlimited: boolean
 });
 
 /** The header and the metadata of a file that was checked before. */
-export const checkedHeader = (file: Uint8Array, options: SharpOptions = {}): Promise<Metadata> =>
-  sharp(file, { limitInputPixels: false, failOn: 'none', ...options }).metadata();
+export function checkedHeader(
+  file: Uint8Array,
+  kind: SourceKind,
+  page: number | null = null,
+): Promise<Metadata> {
+  const options = { ...pageOption(page), ...unlimitedOption(kind) };
+  return sharp(file, { limitInputPixels: false, failOn: 'none', ...options }).metadata();
+}

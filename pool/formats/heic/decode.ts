@@ -2,7 +2,7 @@ import { extname } from 'node:path';
 import type { Size } from '../../geometry.ts';
 import type { SourceFacts } from '../facts.ts';
 import { withoutOrientation } from '../metadata/exif.ts';
-import { checkedHeader, pageOption, unlimitedOption } from '../open-options.ts';
+import { checkedHeader } from '../open-options.ts';
 import { moduleOf, runDecoder } from '../wasm/run.ts';
 import type { HeicTask } from './thread.ts';
 
@@ -31,8 +31,7 @@ export async function heicAsPng(
   { page, width, height, hasAlpha, colour }: SourceFacts,
   keepsMetadata: boolean,
 ): Promise<Uint8Array> {
-  const options = { ...pageOption(page), ...unlimitedOption('heif') };
-  const { icc, exif, xmp, pagePrimary = 0 } = await checkedHeader(source, options);
+  const { icc, exif, xmp, pagePrimary = 0 } = await checkedHeader(source, 'heif', page);
   return await runDecoder<HeicTask>(entry, moduleOf('libheif-js/libheif-wasm/libheif.wasm'), {
     source,
     page: page ?? pagePrimary,

@@ -47,7 +47,7 @@ export async function hasOnlyManifest(source: Uint8Array, kind: SourceKind): Pro
   }
   const { c2pa, exif, xmp } = counts;
   if (c2pa === 0 || exif > 1 || xmp > 1 || end !== file.length) return false;
-  return exif + xmp === 0 || hasOnlyCopyrightMetadata(source);
+  return exif + xmp === 0 || hasOnlyCopyrightMetadata(source, kind);
 }
 
 function isHarmless(role: PartRole, part: Buffer): boolean {
@@ -57,8 +57,8 @@ function isHarmless(role: PartRole, part: Buffer): boolean {
   return harmless.has(role);
 }
 
-async function hasOnlyCopyrightMetadata(source: Uint8Array): Promise<boolean> {
-  const { exif, xmp } = await checkedHeader(source);
+async function hasOnlyCopyrightMetadata(source: Uint8Array, kind: SourceKind): Promise<boolean> {
+  const { exif, xmp } = await checkedHeader(source, kind);
   return (
     (exif === undefined || hasOnlyTags(exif, harmlessTags)) &&
     (xmp === undefined || hasOnlyCopyright(xmp.toString()))

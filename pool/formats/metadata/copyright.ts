@@ -63,7 +63,7 @@ const structure: ReadonlySet<string> = new Set([x, rdf, xml]);
  * @returns null if the source has none
  */
 export async function copyrightOf(source: Uint8Array, kind: SourceKind): Promise<Copyright | null> {
-  const header = await checkedHeader(source);
+  const header = await checkedHeader(source, kind);
   const known = textsOf(header, source, kind);
   const xmp = xmpOf(header.xmp?.toString() ?? '', known);
   if (xmp === null) return null;

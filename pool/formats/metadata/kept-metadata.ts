@@ -1,6 +1,7 @@
 import { crc32 } from 'node:zlib';
 import { bufferOf } from '../bytes.ts';
 import type { Container } from '../container/container.ts';
+import type { SourceKind } from '../kinds.ts';
 import { checkedHeader } from '../open-options.ts';
 import { sniff } from '../sniff.ts';
 import { withoutThumbnail } from './exif.ts';
@@ -24,15 +25,15 @@ const maxKeptBytes = 2 ** 20;
  * EXIF that it keeps, so the source is changed.
  */
 export async function keptMetadata(container: Container): Promise<KeptMetadata> {
-  const { bytes: source } = container;
-  const { exif, xmp } = await checkedHeader(source);
+  const { bytes: source, kind } = container;
+  const { exif, xmp } = await checkedHeader(source, kind);
   const kept = { source, xmp: xmp === undefined ? null : replacement(xmp) };
   if (exif === undefined) return { ...kept, exif: 'none' };
   const plain = exif.length > maxKeptBytes ? null : withoutThumbnail(exif);
   if (plain === exif) return { ...kept, exif: 'kept' };
   const changed = plain && withExif(container, exif, plain);
   // A malformed file may have another copy of the EXIF, which libvips uses.
-  if (changed === null || (await hasThumbnail(changed))) return { ...kept, exif: 'dropped' };
+  if (changed === null || (await hasThumbnail(changed, kind))) return { ...kept, exif: 'dropped' };
   return { ...kept, source: changed, exif: 'kept' };
 }
 
@@ -70,8 +71,8 @@ function withoutGainMap(xmp: string): string | null {
   }
 }
 
-async function hasThumbnail(source: Uint8Array): Promise<boolean> {
-  const { exif } = await checkedHeader(source);
+async function hasThumbnail(source: Uint8Array, kind: SourceKind): Promise<boolean> {
+  const { exif } = await checkedHeader(source, kind);
   return exif !== undefined && withoutThumbnail(exif) !== exif;
 }
 

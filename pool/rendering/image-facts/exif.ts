@@ -82,11 +82,12 @@ export async function exifFields(image: Uint8Array): Promise<Record<string, stri
 /** @param image one that the service has encoded, or checked as its source */
 async function exifOf(image: Uint8Array): Promise<Buffer | null> {
   // sharp's binaries do not read it.
-  if (openContainer(image).kind === 'jxl') {
+  const { kind } = openContainer(image);
+  if (kind === 'jxl') {
     const { exif } = jxlParts(image, true);
     return exif && bufferOf(exif);
   }
-  const { exif } = await checkedHeader(image);
+  const { exif } = await checkedHeader(image, kind);
   return exif ?? null;
 }
 
