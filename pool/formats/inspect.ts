@@ -22,7 +22,11 @@ import { readPdf } from './pdf/decode.ts';
 import { requirePixels } from './pixel-limit.ts';
 import { embeddedImages } from './svg/document.ts';
 import { svgDensity, svgSize } from './svg/size.ts';
-import { requireConvertibleColours, unsupportedEncoding } from './unsupported-encodings.ts';
+import {
+  requireConvertibleColours,
+  requireReadableTiles,
+  unsupportedEncoding,
+} from './unsupported-encodings.ts';
 import { vectorScales } from './vector-scale.ts';
 
 /** Each frame takes up to 10 ms, even a tiny one (see cost.ts), so all take half of the timeout. */
@@ -88,6 +92,7 @@ async function inspectFile(
   if (header.icc !== undefined) requireUsableProfile(header.icc, isolated);
   if (!isolated && header.width > maxThreadWidth) throw new IsolationRequired();
   requireConvertibleColours(bytes, kind, header);
+  if (kind === 'tiff') requireReadableTiles(bytes);
   const frames = kinds[kind].animates ? (header.pages ?? 1) : 1;
   requireFrames(frames);
   const height = header.pageHeight ?? size.height;

@@ -29,6 +29,18 @@ function codesOf(source: Uint8Array, kind: SourceKind): Cicp | null {
 }
 
 /**
+ * Refuses tiles of old-style JPEG. libtiff may be built without that codec, as sharp's is: libvips 8.18 then draws
+ * nothing and reports success (`rtiff_read_rgba_tile`).
+ *
+ * @throws ServiceError source_unsupported
+ */
+export function requireReadableTiles(source: Uint8Array): void {
+  for (const { compression, tiled } of tiffPixels(bufferOf(source))) {
+    if (tiled && compression === oldJpeg) throw unsupportedTiff('tiles of old-style JPEG');
+  }
+}
+
+/**
  * The error for a file that failed to decode because of an encoding that libvips does not support; one
  * such page of a TIFF keeps libvips from opening the others. The file's own tags decide: the threads share
  * one buffer for libvips' messages, so a message may be missing or belong to another file.
@@ -45,10 +57,14 @@ export function unsupportedEncoding(
   for (const page of tiffPixels(bufferOf(source))) {
     const encoding = unsupportedTiffEncoding(page);
     if (encoding === null) continue;
-    const message = `The source is a TIFF in an unsupported encoding (${encoding}). To use it: save it with another compression, or as PNG.`;
-    return unsupported(message, error);
+    return unsupportedTiff(encoding, error);
   }
   return null;
+}
+
+function unsupportedTiff(encoding: string, cause?: unknown): ServiceError {
+  const message = `The source is a TIFF in an unsupported encoding (${encoding}). To use it: save it with another compression, or as PNG.`;
+  return unsupported(message, cause);
 }
 
 /** Codings of items that libheif reads. */
@@ -86,9 +102,12 @@ function unsupportedHeif(
     : null;
 }
 
+/** JPEG as section 22 of TIFF 6.0 describes it, which nothing writes any more. */
+const oldJpeg = 6;
+
 /** Values of the tag Compression that libtiff reads nowhere, or only in some installations. */
 const compressions: Readonly<Record<number, string>> = {
-  6: 'old-style JPEG',
+  [oldJpeg]: 'old-style JPEG',
   9: 'JBIG',
   10: 'JBIG',
   32909: 'PixarLog',
@@ -104,7 +123,7 @@ const compressions: Readonly<Record<number, string>> = {
   52546: 'JPEG XL',
 };
 
-const photometric = { white: 0, black: 1, palette: 3 } as const;
+const photometric = { white: 0, black: 1, palette: 3, lab: 8 } as const;
 
 /** The encodings that libvips refuses (libvips/foreign/tiff2vips.c). */
 function unsupportedTiffEncoding(page: TiffPixels): string | null {
@@ -112,6 +131,7 @@ function unsupportedTiffEncoding(page: TiffPixels): string | null {
   const name = compressions[compression];
   if (name !== undefined) return `${name} compression`;
   if (separate && tiled) return 'tiles of separate planes';
+  if (colours === photometric.lab && bits === 8) return 'L*a*b* colours of 8 bits';
   const isPalette = colours === photometric.palette;
   const isGrey = colours === photometric.white || colours === photometric.black;
   const mayBeSmall = isPalette || (isGrey && samples === 1);

@@ -3,7 +3,7 @@ import t from 'tap';
 import { allFormats, readableFormats } from '../../../pool/formats/optional-formats.ts';
 import { requireSupportedFormat } from '../../../pool/formats/unsupported-formats.ts';
 import { withPngChunks } from '../../hostile/inputs/chunks.ts';
-import { type Entry, shorts, tiffOf, tiffPicture } from '../../hostile/inputs/tiff.ts';
+import { type Entry, pointer, shorts, tiffOf, tiffPicture } from '../../hostile/inputs/tiff.ts';
 import { drawn, plain } from '../rendering/drawn.ts';
 import { near, noise, tiffOfPages, watermark } from '../rendering/pictures.ts';
 import { withCodes } from './colour-codes.ts';
@@ -120,6 +120,19 @@ t.test('a TIFF with tiles of separate planes is unsupported', async (t) => {
   tiles.writeUInt16LE(2, planarConfiguration + 8);
   const message = /tiles of separate planes/;
   await t.rejects(drawn(tiles), { ...unsupported, message });
+});
+
+t.test('a TIFF with tiles of old-style JPEG is unsupported', async (t) => {
+  // YCbCr as in TIFF 6.0, section 22. libvips takes such a file for transparent pixels.
+  const tiles = [shorts(262, 6), shorts(277, 3), shorts(258, 8, 8, 8), shorts(322, 16)];
+  const tiled = [shorts(323, 16), pointer(324, Buffer.alloc(64)), shorts(325, 64)];
+  const source = tiffWith(shorts(259, 6), ...tiles, ...tiled);
+  await t.rejects(drawn(source), { ...unsupported, message: /tiles of old-style JPEG/ });
+});
+
+t.test('a TIFF with L*a*b* colours of 8 bits is unsupported', async (t) => {
+  const lab = [shorts(262, 8), shorts(277, 3), shorts(258, 8, 8, 8)];
+  await t.rejects(drawn(tiffWith(...lab)), { ...unsupported, message: /L\*a\*b\* colours/ });
 });
 
 t.test('the error of a TIFF does not depend on concurrent errors', async (t) => {
