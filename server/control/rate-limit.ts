@@ -12,6 +12,8 @@ import { writePortably } from '../../store/upsert.ts';
 import type { Headers } from '../http/request.ts';
 
 const windowSeconds = 60;
+/** A window that ends later was begun by a clock that was ahead; less than another window is tolerated. */
+const latestEndMs = 2 * windowSeconds * 1_000;
 const collectionName = 'rateWindows';
 
 /** The state of a key's rate limit after a call. */
@@ -53,28 +55,37 @@ export class RateLimit {
   }
 
   async consume(keyId: string): Promise<RateLimitResult> {
-    try {
-      return { headers: this.#headers(await this.#count(keyId)), failure: null };
-    } catch (refusal) {
-      if (!(refusal instanceof RateLimiterRes)) throw refusal;
-      const seconds = Math.max(1, Math.ceil(refusal.msBeforeNext / 1_000));
-      return {
-        headers: [...this.#headers(refusal), ['retry-after', String(seconds)]],
-        failure: new ServiceError(
-          'rate_limited',
-          `The API key has made more than ${this.#limit} calls within a minute.`,
-        ),
-      };
-    }
+    const state = await this.#count(keyId);
+    const headers = this.#headers(state);
+    if (state.consumedPoints <= this.#limit) return { headers, failure: null };
+    const seconds = Math.max(1, Math.ceil(state.msBeforeNext / 1_000));
+    return {
+      headers: [...headers, ['retry-after', String(seconds)]],
+      failure: new ServiceError(
+        'rate_limited',
+        `The API key has made more than ${this.#limit} calls within a minute.`,
+      ),
+    };
   }
 
   async #count(keyId: string): Promise<RateLimiterRes> {
     try {
-      return await this.#limiter.consume(keyId);
+      const state = await this.#limiter.consume(keyId).catch(stateOf);
+      if (state.msBeforeNext <= latestEndMs) return state;
+      await this.#endWindow(this.#limiter.getKey(keyId));
+      return await this.#limiter.consume(keyId).catch(stateOf);
     } catch (error) {
       if (!(error instanceof MongoServerError)) throw error;
-      return this.#ofProcess.consume(keyId);
+      return this.#ofProcess.consume(keyId).catch(stateOf);
     }
+  }
+
+  /** Ends a window of the future, which would otherwise last until then. */
+  async #endWindow(key: string): Promise<void> {
+    const latestEnd = new Date(Date.now() + latestEndMs);
+    await this.#db
+      .collection<Window>(collectionName)
+      .updateOne({ _id: key, expire: { $gt: latestEnd } }, { $set: { expire: new Date(0) } });
   }
 
   #headers({ remainingPoints, msBeforeNext }: RateLimiterRes): Headers {
@@ -86,8 +97,15 @@ export class RateLimit {
   }
 }
 
+/** The limiter rejects with the state of a call above the limit. */
+function stateOf(refusal: unknown): RateLimiterRes {
+  if (refusal instanceof RateLimiterRes) return refusal;
+  throw refusal;
+}
+
 interface Window {
   readonly _id: string;
+  readonly expire: Date;
 }
 
 /**

@@ -17,3 +17,19 @@ t.test('an expired window is replaced even if it is not deleted', async (t) => {
   await db.collection('rateWindows').updateMany({}, { $set: { expire: new Date(Date.now() - 1) } });
   t.equal(await allowed(60), 20);
 });
+
+t.test('a window that began while the clock was ahead ends when it is right again', async (t) => {
+  const { db } = await testDatabase(t);
+  const limit = new RateLimit(db, 2);
+  const inDays = new Date(Date.now() + 3 * 24 * 60 * 60 * 1_000);
+  for (const before of [1, 3]) {
+    for (let call = 0; call < before; call++) await limit.consume('key_1');
+    await db.collection('rateWindows').updateMany({}, { $set: { expire: inDays } });
+    const { headers, failure } = await limit.consume('key_1');
+    t.equal(failure, null, `after ${before} calls`);
+    const { 'ratelimit-remaining': remaining, 'ratelimit-reset': reset } =
+      Object.fromEntries(headers);
+    t.equal(remaining, '1');
+    t.ok(Number(reset) <= 60, `${reset} s`);
+  }
+});
