@@ -134,7 +134,7 @@ export class Delivery {
       return request.respond(response);
     }
     if (!request.isWellFormed()) return;
-    const isLoop = engine.isOwnFetch(request.header('cdn-loop'));
+    const isLoop = engine.isOwnFetch(request.headerList('cdn-loop'));
     const headers = { negotiated, conditions, backgroundToken, isLoop };
     const observed = telemetry.observe(request);
     return observed.untilDone(this.#deliver(request, headers, cacheKey, observed));

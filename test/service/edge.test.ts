@@ -228,6 +228,20 @@ eachHttpServer('requests that RFC 9110 and 9112 allow', async (t, { name, enviro
     t.ok(await connection.end());
   });
 
+  t.test('a loop is found in a second CDN-Loop header', async (t) => {
+    let own = '';
+    origin.serve('/looped.jpg', (request, response) => {
+      own = String(request.headers['cdn-loop']);
+      response.end(body);
+    });
+    const looped = (width: number) => service.image('/looped.jpg', `w=${width}`);
+    const connection = await connect();
+    t.equal((await connection.request('GET', looped(50))).status, 200);
+    connection.send(get(looped(51), `CDN-Loop: a.example\r\nCDN-Loop: ${own}\r\n`));
+    const response = await connection.response();
+    t.same([response.status, codeOf(response)], [403, 'source_blocked']);
+  });
+
   t.test('pipelined requests are answered in order', async (t) => {
     const connection = await connect();
     connection.send(get(image) + get('/nothing') + get(image));
