@@ -228,6 +228,24 @@ eachHttpServer('requests that RFC 9110 and 9112 allow', async (t, { name, enviro
     t.ok(await connection.end());
   });
 
+  t.test('a head may come in two parts', async (t) => {
+    const head = get(image);
+    const version = head.indexOf(' HTTP/1.1');
+    const other = await connect();
+    for (const at of [2, 9, version - 1, version + 5, version + 11, head.length - 3]) {
+      const connection = await connect();
+      connection.send(head.slice(0, at));
+      // The service has read the first part when it answers a request that came later.
+      t.equal((await other.request('GET', '/api/ready')).status, 200);
+      connection.send(head.slice(at));
+      if (strict || at !== version + 5) {
+        t.equal((await connection.response()).status, 200, `after ${at} bytes`);
+      } else {
+        t.match(await connection.rest(), /^HTTP\/1\.1 505 /, 'within the version');
+      }
+    }
+  });
+
   t.test('a loop is found in a second CDN-Loop header', async (t) => {
     let own = '';
     origin.serve('/looped.jpg', (request, response) => {
