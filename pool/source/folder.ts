@@ -5,7 +5,7 @@ import { join, relative, sep } from 'node:path';
 import { partsOfPath } from './path-parts.ts';
 
 /** Hidden files, such as `.git` and `.env`, are not served; `.` and `..` are also refused. */
-export const isHidden = (name: string): boolean => name.startsWith('.');
+const isHidden = (name: string): boolean => name.startsWith('.');
 
 /** The decoded segments of a URL's path; null for a path that cannot name a file. */
 export function fileNames(path: string): readonly string[] | null {

@@ -4,7 +4,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { extname, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
-import { fileNames, isHidden, openInFolder } from '../../pool/source/folder.ts';
+import { fileNames, openInFolder } from '../../pool/source/folder.ts';
 
 /** Media types of the source formats, by file extension. */
 const pictureTypes: ReadonlyMap<string, string> = new Map([
@@ -13,11 +13,14 @@ const pictureTypes: ReadonlyMap<string, string> = new Map([
   ['.jpe', 'image/jpeg'],
   ['.jfif', 'image/jpeg'],
   ['.png', 'image/png'],
+  ['.apng', 'image/apng'],
   ['.webp', 'image/webp'],
   ['.gif', 'image/gif'],
   ['.avif', 'image/avif'],
+  ['.jxl', 'image/jxl'],
   ['.heic', 'image/heic'],
   ['.heif', 'image/heif'],
+  ['.hif', 'image/heif'],
   ['.tif', 'image/tiff'],
   ['.tiff', 'image/tiff'],
   ['.svg', 'image/svg+xml'],
@@ -98,8 +101,8 @@ async function respond(
 }
 
 /**
- * The first `count` pictures below a folder, as relative paths, those at the top first; not in hidden folders
- * or behind symbolic links.
+ * The first `count` pictures below a folder that are served, as relative paths, those at the top first; not those
+ * behind symbolic links.
  */
 export async function picturesIn(folder: string, count: number): Promise<string[]> {
   const found: string[] = [];
@@ -110,7 +113,8 @@ export async function picturesIn(folder: string, count: number): Promise<string[
     for (const entry of list.sort((a, b) => (a.name < b.name ? -1 : 1))) {
       entries += 1;
       if (found.length >= count || entries > maxEntries) return found;
-      if (isHidden(entry.name)) continue;
+      // A hidden one, or a name that URLs cannot have, such as one with a backslash.
+      if (fileNames(`/${encodeURIComponent(entry.name)}`) === null) continue;
       if (entry.isDirectory()) folders.push(join(below, entry.name));
       else if (entry.isFile() && typeOf(entry.name) !== undefined) {
         found.push(join(below, entry.name));

@@ -9,6 +9,7 @@ import t from 'tap';
 import { Client } from 'undici';
 import { icoOf } from '../hostile/inputs/pictures.ts';
 import { more } from '../more.ts';
+import { rootPath } from '../root.ts';
 import { temporaryFolder } from '../temporary-root.ts';
 import { patienceMs, until } from '../until.ts';
 import { noChromium, startChromium } from './chromium.ts';
@@ -27,6 +28,9 @@ t.test('npm run serve delivers only the pictures of a folder', async (t) => {
   for (const [name, content] of [
     ['a.jpg', jpeg],
     ['sub dir/ü #1.JPG', jpeg],
+    // A URL cannot name it.
+    ['back\\slash.jpg', jpeg],
+    ['sub dir/ÿ.jxl', await readFile(join(rootPath, 'test/pool/formats/jxl/quarters.jxl'))],
     ['icon.ico', icoOf(await picture(30, 20, 'png'))],
     ['.hidden/b.jpg', jpeg],
     ['.c.jpg', jpeg],
@@ -81,6 +85,7 @@ t.test('npm run serve delivers only the pictures of a folder', async (t) => {
   const [first = ''] = urls;
   const statusOf = async (path: string) => (await fetch(first.replace('a.jpg', path))).status;
   t.equal(await statusOf('inside.jpg'), 200, 'a link within the folder');
+  t.equal(await statusOf('sub%20dir/%C3%BF.jxl'), 200, 'a JPEG XL');
   for (const path of [
     'none.jpg',
     'out.jpg',
@@ -93,6 +98,7 @@ t.test('npm run serve delivers only the pictures of a folder', async (t) => {
     'sub%20dir',
     '..%2Foutside.jpg',
     '%00.jpg',
+    'back%5Cslash.jpg',
     '%E0.jpg',
   ]) {
     t.equal(await statusOf(path), 404, path);
@@ -104,7 +110,7 @@ t.test('npm run serve delivers only the pictures of a folder', async (t) => {
     const result = page.getByRole('region', { name: 'Result' });
     await result.getByText('300 × 200').first().waitFor();
     const names = await page.locator('.samples button').allInnerTexts();
-    t.same(names.sort(), ['a.jpg', 'icon.ico', 'sub dir/ü #1.JPG']);
+    t.same(names.sort(), ['a.jpg', 'icon.ico', 'sub dir/ü #1.JPG', 'sub dir/ÿ.jxl']);
     await page.getByRole('button', { name: 'icon.ico' }).click();
     await result.getByText('30 × 20').first().waitFor();
     await page.getByRole('link', { name: 'Sign in' }).click();
