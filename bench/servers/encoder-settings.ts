@@ -8,25 +8,6 @@ export type EncodedFormat = (typeof encodedFormats)[number];
 export type EncoderOptions = Readonly<Record<string, unknown>> & { readonly quality: number };
 
 /**
- * Encodes with the settings of the service.
- * @param quality on JPEG's scale
- */
-const encodeAsService = (
-  image: Sharp,
-  format: EncodedFormat,
-  quality: number,
-  pixels: number,
-): Sharp =>
-  encodings[format].encode(image, {
-    quality,
-    lossless: false,
-    sharpChroma: false,
-    flat: false,
-    animated: false,
-    pixels,
-  });
-
-/**
  * The options that the service passes to sharp's encoder.
  * @param quality on JPEG's scale
  */
@@ -42,6 +23,13 @@ export function encoderOptions(
       return recorder;
     },
   };
-  encodeAsService(recorder as unknown as Sharp, format, quality, pixels);
+  encodings[format].encode(recorder as unknown as Sharp, {
+    quality,
+    lossless: false,
+    sharpChroma: false,
+    flat: false,
+    animated: false,
+    pixels,
+  });
   return options;
 }
