@@ -12,7 +12,7 @@ export async function load<const Classes extends readonly LoadClass[]>(
   cpus: string | null = null,
 ): Promise<{ readonly [Index in keyof Classes]: ClassResult }> {
   const command = script('./main', import.meta.url);
-  return JSON.parse(await outputOf(command, cpus, { input: JSON.stringify(plan) }));
+  return JSON.parse(await outputOf(command, cpus, JSON.stringify(plan)));
 }
 
 /**

@@ -1,7 +1,7 @@
 import { loadOne } from '../load/load.ts';
 import { latencyOf } from '../load/results.ts';
 import type { Measures } from '../report.ts';
-import { alternate, median, ratios, spread } from '../rounds.ts';
+import { alternate } from '../rounds.ts';
 import type { Scenario } from '../run.ts';
 import { type EncodedFormat, encodedFormats } from '../servers/encoder-settings.ts';
 import { hasMinimal, minimalName, startMinimal } from '../servers/minimal.ts';
@@ -9,13 +9,7 @@ import type { ImageServer } from '../servers/server.ts';
 import { deployService } from '../servers/service.ts';
 import { type Bench, unusedNumber } from './bench.ts';
 import { comparePhotographs, makeCases, photographMeasures } from './photographs.ts';
-import {
-  bareName,
-  fastestOf,
-  measureCase,
-  type RenderedCase,
-  type Rendering,
-} from './rendering.ts';
+import { measureCase, type RenderedCase, reportCase } from './rendering.ts';
 import { imageUrlOf, type SourcePicture } from './sources.ts';
 
 const measures = {
@@ -45,7 +39,7 @@ type MissesBench = Bench<keyof typeof measures>;
 export const misses: Scenario<Bench> = {
   title: 'Misses at equal settings',
   method:
-    'Images rendered per second, each from a source URL of its own, by closed loops, beside a server of the same packages in fifty lines, without checks, limits, caches in memory and metrics, and beside a loop of sharp without HTTP, with as many transforms at a time as there are cores. All encode with the same options and threads. Peers of the command line are measured as they are configured. Then photographs as cameras and phones write them, in short rounds: made of one sample, each with another profile, chroma, orientation, metadata, size, scale or format; a server whose image has another size is left out. HEIC is not among them, because sharp neither writes nor reads it.',
+    'Images rendered per second, each from a source URL of its own, by closed loops, beside a server of the same packages in fifty lines, without checks, limits, caches in memory and metrics. Both encode with the same options and threads. Peers of the command line are measured as they are configured. Then photographs as cameras and phones write them, in short rounds: made of one sample, each with another profile, chroma, orientation, metadata, size, scale or format; a server whose image has another size is left out. HEIC is not among them, because sharp neither writes nor reads it.',
   measures,
   async run(bench: MissesBench) {
     const { photo, thumbnail, alpha } = bench.sources;
@@ -66,7 +60,12 @@ export const misses: Scenario<Bench> = {
     const servers = [service, ...minimal, ...bench.peers] as const;
     for (const one of cases) {
       const rounds = bench.quick && one.format !== 'jpeg' ? 1 : bench.rounds;
-      report(bench, one.name, await measureCase({ ...bench, rounds }, one, servers));
+      reportCase(
+        bench.results,
+        '',
+        one.name,
+        await measureCase({ ...bench, rounds }, one, servers),
+      );
     }
     await comparePhotographs(bench, await makeCases(bench), servers);
     for (const one of ofPhoto.filter(({ format }) => !bench.quick || format === 'jpeg')) {
@@ -74,55 +73,6 @@ export const misses: Scenario<Bench> = {
     }
   },
 };
-
-/**
- * Reports one case.
- * @param found the figures of each round by the names of the servers, and of bare sharp
- */
-export function report(
-  { results }: Pick<MissesBench, 'results'>,
-  caseName: string,
-  found: Readonly<Record<string, Rendering[]>>,
-): void {
-  const valuesOf = (name: string, key: keyof Rendering) =>
-    (found[name] ?? []).map((one) => one[key]);
-  const rates = (name: string) => valuesOf(name, 'perSecond');
-  const times = (name: string) => valuesOf(name, 'processorMs');
-  const compareRates = (measure: keyof typeof measures, name: string) =>
-    results.ratio(measure, caseName, rates('service'), { name, values: rates(name) }, '/s');
-  if (hasMinimal) {
-    compareRates('of minimal', minimalName);
-    const theirs = { name: minimalName, values: times(minimalName) };
-    results.ratio('processor time, of minimal', caseName, times('service'), theirs, ' ms');
-  }
-  const yardsticks = ['service', minimalName, bareName];
-  const others = Object.keys(found).filter((name) => !yardsticks.includes(name));
-  const best = fastestOf(new Map(others.map((name) => [name, rates(name)])));
-  if (best !== undefined) compareRates('of the fastest other', best);
-  results.table({
-    title: caseName,
-    rows: [
-      [
-        '',
-        'images/s',
-        `of ${minimalName}`,
-        `of ${bareName}`,
-        'processor ms per image',
-        `of ${minimalName}`,
-        'bytes',
-      ],
-      ...Object.keys(found).map((name) => [
-        name,
-        spread(rates(name)),
-        spread(ratios(rates(name), rates(minimalName))),
-        spread(ratios(rates(name), rates(bareName))),
-        spread(times(name)),
-        spread(ratios(times(name), times(minimalName))),
-        String(Math.round(median(valuesOf(name, 'bytes')))),
-      ]),
-    ],
-  });
-}
 
 /** One request at a time. */
 async function compareIdle(

@@ -1,34 +1,35 @@
 import sharp from 'sharp';
 import { photographs } from '../../demo/origin/photographs.ts';
 import type { Measures } from '../report.ts';
-import { figure, geometricMean, median, ratios, spread } from '../rounds.ts';
-import { hasMinimal, minimalName } from '../servers/minimal.ts';
+import { geometricMean } from '../rounds.ts';
 import type { ImageServer } from '../servers/server.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 import { type Bench, unusedNumber } from './bench.ts';
-import {
-  bareName,
-  fastestOf,
-  measureCase,
-  type RenderedCase,
-  type Rendering,
-} from './rendering.ts';
+import { type Comparison, measureCase, type RenderedCase, reportCase } from './rendering.ts';
 import { imageUrlOf } from './sources.ts';
 
 export const photographMeasures = {
+  'photograph, of minimal': {
+    what: 'misses per second of one photograph as cameras and phones write them, divided by those of the minimal server',
+    unit: '×',
+  },
   'photograph, of the fastest other': {
-    what: 'the same for one photograph as cameras and phones write them',
+    what: 'the same, divided by those of the fastest other server',
     unit: '×',
     goal: { atLeast: 0.9 },
   },
-  'photographs, of the fastest other': {
-    what: 'its geometric mean over these photographs',
+  'photograph, processor time, of minimal': {
+    what: 'processor time of a miss of one of them, divided by that of the minimal server',
     unit: '×',
-    goal: { atLeast: 1 },
   },
   'photographs, of minimal': {
-    what: 'misses per second of these photographs, divided by those of the minimal server: the geometric mean',
+    what: 'the geometric mean over the photographs, of the minimal server',
     unit: '×',
+  },
+  'photographs, of the fastest other': {
+    what: 'the geometric mean over the photographs, of the fastest other server of each',
+    unit: '×',
+    goal: { atLeast: 1 },
   },
 } as const satisfies Measures;
 
@@ -71,7 +72,6 @@ export async function comparePhotographs(
     rounds: Math.min(bench.rounds, bench.quick ? 1 : most.rounds),
     seconds: Math.min(bench.seconds, most.seconds),
   };
-  const found = new Map<string, Record<string, Rendering[]>>();
   for (const one of cases) {
     const failure = await failureAt(service, one);
     if (failure !== null) throw new Error(`${service.name}: ${one.name}: ${failure}`);
@@ -81,10 +81,11 @@ export async function comparePhotographs(
       if (reason === null) measured.push(other);
       else bench.results.note(`${other.name} is not measured for ${one.name}: ${reason}.`);
     }
-    found.set(one.name, await measureCase(short, one, [service, ...measured]));
-    bench.results.progress(`${one.name}: measured`);
+    const found = await measureCase(short, one, [service, ...measured]);
+    reportCase(bench.results, 'photograph, ', one.name, found);
   }
-  reportPhotographs(bench, found);
+  reportMean(bench, 'of minimal');
+  reportMean(bench, 'of the fastest other');
 }
 
 /** Why a server's image is not the expected one; null if it is. */
@@ -102,56 +103,19 @@ async function failureAt(
   return isExpected ? null : `its image has ${width} x ${height} px`;
 }
 
-/** @param found the figures of each round by the names of the servers, and of bare sharp, by photograph */
-export function reportPhotographs(
+/** Reports the mean of a comparison over the photographs that have one, in each round. */
+export function reportMean(
   { results }: Pick<PhotographsBench, 'results'>,
-  found: ReadonlyMap<string, Readonly<Record<string, Rendering[]>>>,
+  comparison: Comparison,
 ): void {
-  const yardsticks = [bareName, ...(hasMinimal ? [minimalName] : [])];
-  const names = [...new Set([...found.values()].flatMap(Object.keys))];
-  const others = names.filter((name) => ![...yardsticks, 'service'].includes(name));
-  const columns = ['service', ...yardsticks, ...others];
-  const rows = [
-    [
-      '',
-      ...columns,
-      ...yardsticks.map((name) => `of ${name}`),
-      'of the fastest other',
-      'processor ms per image',
-      `of ${minimalName}`,
-    ],
-  ];
-  const ofMinimal: number[][] = [];
-  const ofFastest: number[][] = [];
-  for (const [name, servers] of found) {
-    const rates = (of: string) => (servers[of] ?? []).map(({ perSecond }) => perSecond);
-    const times = (of: string) => (servers[of] ?? []).map(({ processorMs }) => processorMs);
-    const against = (of: string) => ratios(rates('service'), rates(of));
-    const fastest = fastestOf(new Map(others.map((other) => [other, rates(other)])));
-    if (fastest !== undefined) {
-      ofFastest.push(against(fastest));
-      const values = rates(fastest);
-      const measure = 'photograph, of the fastest other';
-      results.ratio(measure, name, rates('service'), { name: fastest, values }, '/s');
-    }
-    ofMinimal.push(against(minimalName));
-    rows.push([
-      name,
-      ...columns.map((column) => figure(median(rates(column)))),
-      ...yardsticks.map((yardstick) => figure(median(against(yardstick)))),
-      fastest === undefined ? '-' : spread(against(fastest)),
-      figure(median(times('service'))),
-      figure(median(ratios(times('service'), times(minimalName)))),
-    ]);
-  }
-  results.table({ title: 'Photographs as they come, images/s', rows });
-  const mean = (measure: keyof typeof photographMeasures, byCase: readonly number[][]) => {
-    if (byCase.length === 0) return;
-    const values = (byCase[0] ?? []).map((_, round) =>
-      geometricMean(byCase.map((one) => one[round] ?? Number.NaN)),
-    );
-    results.finding(measure, `geometric mean of ${byCase.length}`, values);
-  };
-  if (hasMinimal) mean('photographs, of minimal', ofMinimal);
-  mean('photographs, of the fastest other', ofFastest);
+  const measure = photographMeasures[`photograph, ${comparison}`];
+  const ratios = results.findings
+    .filter((finding) => finding.measure === measure)
+    .map(({ values }) => values);
+  const [first = []] = ratios;
+  if (first.length === 0) return;
+  const means = first.map((_, round) =>
+    geometricMean(ratios.map((one) => one[round] ?? Number.NaN)),
+  );
+  results.finding(`photographs, ${comparison}`, `geometric mean of ${ratios.length}`, means);
 }

@@ -1,23 +1,23 @@
 import { loadOne } from '../load/load.ts';
-import { alternate, known, median } from '../rounds.ts';
-import { type EncodedFormat, encoderOptions } from '../servers/encoder-settings.ts';
-import { outputOf, script } from '../servers/launch.ts';
+import type { Results } from '../report.ts';
+import { alternate, known, median, ratios, spread } from '../rounds.ts';
+import type { EncodedFormat } from '../servers/encoder-settings.ts';
+import { hasMinimal, minimalName } from '../servers/minimal.ts';
 import { processorMs } from '../servers/processes.ts';
 import type { ImageServer } from '../servers/server.ts';
-import type { SharpJob, SharpResult } from '../servers/sharp-loop.ts';
 import { type Bench, unusedNumber } from './bench.ts';
-import { imageUrlOf, requestedQuality, type SourcePicture } from './sources.ts';
+import { imageUrlOf, type SourcePicture } from './sources.ts';
 
 /** With fewer, a rate depends on where its window ends. */
 const minImages = 10;
 
-/** In s. */
-const warmupOf = ({ seconds }: Pick<Bench, 'seconds'>): number => Math.min(1, seconds / 4);
-
-/** The figures of one server or of bare sharp in one round. */
-export type Rendering = SharpResult;
-
-export const bareName = 'bare sharp';
+/** The figures of one server in one round. */
+export interface Rendering {
+  readonly perSecond: number;
+  readonly bytes: number;
+  /** Of each image; NaN when the process of the server is not known. */
+  readonly processorMs: number;
+}
 
 /** The images of a picture in a format. */
 export interface RenderedCase {
@@ -26,39 +26,16 @@ export interface RenderedCase {
   readonly format: EncodedFormat;
 }
 
-/** The figures of each round of the servers and of bare sharp, by their names. */
+/** The figures of each round, by the names of the servers. */
 export function measureCase(
   bench: Pick<Bench, 'seconds' | 'cores' | 'rounds'>,
   one: RenderedCase,
-  [first, ...others]: readonly [ImageServer, ...ImageServer[]],
+  servers: readonly ImageServer[],
 ): Promise<Record<string, Rendering[]>> {
-  const at = (server: ImageServer) => () => measureMisses(bench, server, one);
-  const contenders: Record<string, () => Promise<Rendering>> = {
-    [first.name]: at(first),
-    [bareName]: () => runBareSharp(bench, one),
-    ...Object.fromEntries(others.map((other) => [other.name, at(other)])),
-  };
-  return alternate(bench.rounds, contenders);
-}
-
-/** A loop of sharp in a process of its own, with as many transforms at a time as there are cores. */
-async function runBareSharp(
-  bench: Pick<Bench, 'seconds' | 'cores'>,
-  { source: { file, width, pixels }, format }: RenderedCase,
-): Promise<Rendering> {
-  const job: SharpJob = {
-    file,
-    width,
-    format,
-    options: encoderOptions(format, requestedQuality, pixels),
-    inFlight: bench.cores,
-    seconds: bench.seconds,
-    warmupS: warmupOf(bench),
-    atLeast: minImages,
-  };
-  const env = { ...process.env, UV_THREADPOOL_SIZE: String(Math.max(4, bench.cores)) };
-  const command = [...script('../servers/sharp-loop', import.meta.url), JSON.stringify(job)];
-  return JSON.parse(await outputOf(command, null, { env }));
+  const contenders = servers.map(
+    (server) => [server.name, () => measureMisses(bench, server, one)] as const,
+  );
+  return alternate(bench.rounds, Object.fromEntries(contenders));
 }
 
 /** A closed loop of misses. */
@@ -67,7 +44,7 @@ async function measureMisses(
   server: ImageServer,
   { source, format }: RenderedCase,
 ): Promise<Rendering> {
-  const warmupS = warmupOf(bench);
+  const warmupS = Math.min(1, bench.seconds / 4);
   const url = imageUrlOf(server, source, format);
   const clients = 4 * bench.cores;
   const planned = { url, first: unusedNumber(), clients, atLeast: minImages };
@@ -79,9 +56,49 @@ async function measureMisses(
   return { perSecond, bytes: meanBytes, processorMs: ((await usedMs()) - before) / all };
 }
 
-/** The name with the highest median that is known; undefined when there is none. */
-export const fastestOf = (rates: ReadonlyMap<string, readonly number[]>): string | undefined =>
-  [...rates]
-    .map(([name, values]) => ({ name, rate: median(known(values)) }))
+/** What the names of a case's measures begin with: those of photographs have other goals. */
+export type Kind = '' | 'photograph, ';
+export type Comparison = 'of minimal' | 'of the fastest other';
+
+/**
+ * Reports one case.
+ * @param found the figures of each round, by the names of the servers
+ */
+export function reportCase<K extends Kind>(
+  results: Results<`${K}${Comparison | 'processor time, of minimal'}`>,
+  kind: K,
+  caseName: string,
+  found: Readonly<Record<string, readonly Rendering[]>>,
+): void {
+  const valuesOf = (name: string, key: keyof Rendering) =>
+    (found[name] ?? []).map((one) => one[key]);
+  const rates = (name: string) => valuesOf(name, 'perSecond');
+  const times = (name: string) => valuesOf(name, 'processorMs');
+  const compareRates = (comparison: Comparison, name: string) => {
+    const theirs = { name, values: rates(name) };
+    results.ratio(`${kind}${comparison}`, caseName, rates('service'), theirs, '/s');
+  };
+  if (hasMinimal) {
+    compareRates('of minimal', minimalName);
+    const theirs = { name: minimalName, values: times(minimalName) };
+    const measure = `${kind}processor time, of minimal` as const;
+    results.ratio(measure, caseName, times('service'), theirs, ' ms');
+  }
+  const others = Object.keys(found).filter((name) => !['service', minimalName].includes(name));
+  const [fastest] = others
+    .map((name) => ({ name, rate: median(known(rates(name))) }))
     .filter(({ rate }) => !Number.isNaN(rate))
-    .sort((a, b) => b.rate - a.rate)[0]?.name;
+    .sort((a, b) => b.rate - a.rate);
+  if (fastest !== undefined) compareRates('of the fastest other', fastest.name);
+  const ofMinimal = `of ${minimalName}`;
+  const rows = Object.keys(found).map((name) => [
+    name,
+    spread(rates(name)),
+    spread(ratios(rates(name), rates(minimalName))),
+    spread(times(name)),
+    spread(ratios(times(name), times(minimalName))),
+    String(Math.round(median(valuesOf(name, 'bytes')))),
+  ]);
+  const heads = ['', 'images/s', ofMinimal, 'processor ms per image', ofMinimal, 'bytes'];
+  results.table({ title: caseName, rows: [heads, ...rows] });
+}

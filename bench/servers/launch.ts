@@ -44,10 +44,10 @@ export function startCommand(
  */
 export async function outputOf(
   command: readonly string[],
-  cpus: string | null = null,
-  { env = process.env, input = '' } = {},
+  cpus: string | null,
+  input: string,
 ): Promise<string> {
-  const child = startCommand(command, cpus, { env, stdio: ['pipe', 'pipe', 'inherit'] });
+  const child = startCommand(command, cpus, { stdio: ['pipe', 'pipe', 'inherit'] });
   const ended = once(child, 'close');
   child.stdin?.end(input);
   const printed = text(child.stdout ?? Readable.from([]));
