@@ -21,10 +21,6 @@ export async function alternate<Name extends string, T>(
 export const ratios = (values: readonly number[], others: readonly number[]): number[] =>
   values.map((value, round) => value / (others[round] ?? Number.NaN));
 
-/** The difference in each round. */
-export const differences = (values: readonly number[], others: readonly number[]): number[] =>
-  values.map((value, round) => value - (others[round] ?? Number.NaN));
-
 /** The values without NaN, which means “not measured”. */
 export const known = (values: readonly number[]): number[] =>
   values.filter((value) => !Number.isNaN(value));

@@ -1,7 +1,7 @@
 import type { Results } from '../report.ts';
 import { geometricMean } from '../rounds.ts';
 import type { Curves, EncodersBench, Photographs } from './bench.ts';
-import { pointAt, pointOf } from './curves.ts';
+import { curveOf, pointAt } from './curves.ts';
 import {
   type ComparedFormat,
   comparedFormats,
@@ -54,21 +54,11 @@ export async function reportLossless(
   const rows = [['px', ...losslessFormats.flatMap((format) => [format, 'bytes', 'ms'])]];
   for (const [side, ofSide] of photographs) {
     results.progress(`without loss, ${side} px`);
-    const found = Object.fromEntries(
-      losslessFormats.map((format) => [format, { bytes: [] as number[], ms: [] as number[] }]),
-    );
-    for (const one of ofSide) {
-      for (const format of losslessFormats) {
-        const { bytes, ms } = await pointOf(encodeAs(format, true), 100, one, meter);
-        found[format]?.bytes.push(bytes);
-        found[format]?.ms.push(ms);
-      }
+    const cells: string[] = [];
+    for (const format of losslessFormats) {
+      const [mean] = await curveOf(encodeAs(format, true), [100], ofSide, meter);
+      cells.push('', mean?.bytes.toFixed(0) ?? '-', mean?.ms.toFixed(1) ?? '-');
     }
-    const cells = Object.values(found).flatMap(({ bytes, ms }) => [
-      '',
-      geometricMean(bytes).toFixed(0),
-      geometricMean(ms).toFixed(1),
-    ]);
     rows.push([String(side), ...cells]);
   }
   results.table({ title: 'Drawings without loss, geometric means', rows });

@@ -9,8 +9,7 @@ export interface Requests {
   readonly count?: number;
   /** With a count: draws in Zipf order with this exponent. Without it the numbers take turns. */
   readonly zipf?: number;
-  /** Sent in turn. */
-  readonly headers?: ReadonlyArray<Readonly<Record<string, string>>>;
+  readonly headers?: Readonly<Record<string, string>>;
 }
 
 interface AnyClass extends Requests {

@@ -10,14 +10,13 @@ export interface PlannedRequest {
 
 /** Generates the requests of a class. */
 export function requestsOf(planned: Requests, random: Random): () => PlannedRequest {
-  const { url, first, count, zipf: exponent, headers = [{}] } = planned;
+  const { url, first, count, zipf: exponent, headers = {} } = planned;
   const draw = count === undefined || exponent === undefined ? null : zipf(count, exponent, random);
   let sent = 0;
   return () => {
     const number = first + (draw?.() ?? (count === undefined ? sent : sent % count));
-    const request = { ...target(url, number), headers: headers[sent % headers.length] ?? {} };
     sent += 1;
-    return request;
+    return { ...target(url, number), headers };
   };
 }
 

@@ -61,7 +61,7 @@ export const hits: Scenario<Bench> = {
       const servers = [service, bareOfMany, ...nginx] as const;
       await compare(bench, `${count} URLs in Zipf order`, many, 32, servers);
       const etag = response.headers.find(([name]) => name === 'etag')?.[1] ?? '';
-      const conditional = { url, first: 0, count: 1, headers: [{ 'if-none-match': etag }] };
+      const conditional = { url, first: 0, count: 1, headers: { 'if-none-match': etag } };
       await compare(bench, '304s', conditional, 32, [service, bare, ...nginx]);
     }
   },

@@ -165,20 +165,20 @@ t.test('Zipf: the weight of a rank is its power', async (t) => {
   t.ok(Math.abs(ones - 5_000) < 250);
 });
 
-t.test('requests have the URL as written, with numbers and headers in turn', async (t) => {
+t.test('requests have the URL as written, with numbers in turn, and the headers', async (t) => {
   const planned = {
     url: 'http://host:1/img/http%3A%2F%2Fa//{n}?{n}',
     first: 5,
-    headers: [{ accept: 'a' }, { accept: 'b' }],
+    headers: { accept: 'a' },
   };
   const next = requestsOf(planned, seeded(1));
   t.same(
     [next(), next(), next()],
-    [5, 6, 7].map((number, index) => ({
+    [5, 6, 7].map((number) => ({
       number,
       origin: 'http://host:1',
       path: `/img/http%3A%2F%2Fa//${number}?${number}`,
-      headers: { accept: index === 1 ? 'b' : 'a' },
+      headers: { accept: 'a' },
     })),
   );
 });
