@@ -9,8 +9,6 @@ import {
   webhookKeyOf,
 } from './waiting-jobs.ts';
 
-export { callbackJobName } from './waiting-jobs.ts';
-
 /** A request that tells a client that its call has ended. */
 export interface CallbackJob {
   readonly projectId: string;

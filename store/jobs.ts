@@ -19,16 +19,6 @@ import {
   waitingKeyOf,
 } from './waiting-jobs.ts';
 
-export {
-  type JobCounts,
-  type JobDocument,
-  jobNames,
-  lockLifetimeMs,
-  type PrewarmJob,
-  type PrewarmJobData,
-  prewarmJobName,
-} from './waiting-jobs.ts';
-
 export interface QueueStats {
   /** Jobs that a worker runs. */
   readonly active: number;

@@ -9,8 +9,6 @@ import {
   webhookKeyOf,
 } from './waiting-jobs.ts';
 
-export { purgeHookJobName } from './waiting-jobs.ts';
-
 /** A request that tells a CDN what a project has purged. */
 export interface PurgeHookJob {
   readonly projectId: string;

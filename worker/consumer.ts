@@ -3,17 +3,19 @@ import type { Agenda, BackoffStrategy, Job } from 'agenda';
 import type { NegotiableFormat } from '../contract/auto-formats.ts';
 import type { Logger } from '../contract/log.ts';
 import { createAgenda } from '../store/agenda.ts';
-import { type CallbackJob, callbackJobName } from '../store/callbacks.ts';
+import type { CallbackJob } from '../store/callbacks.ts';
 import { findDeployment } from '../store/deployment.ts';
+import { JobQueue } from '../store/jobs.ts';
+import type { Store } from '../store/open.ts';
+import type { PurgeHookJob } from '../store/purge-hooks.ts';
 import {
+  callbackJobName,
   lockLifetimeMs as defaultLockLifetimeMs,
   type JobCounts,
-  JobQueue,
   type PrewarmJobData,
   prewarmJobName,
-} from '../store/jobs.ts';
-import type { Store } from '../store/open.ts';
-import { type PurgeHookJob, purgeHookJobName } from '../store/purge-hooks.ts';
+  purgeHookJobName,
+} from '../store/waiting-jobs.ts';
 import { ClaimTrigger } from './claim-trigger.ts';
 import { ServiceConnections } from './connections.ts';
 import { holdLock, type JobLock } from './job-lock.ts';

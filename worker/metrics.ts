@@ -1,6 +1,6 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
-import { type JobQueue, jobNames } from '../store/jobs.ts';
-import { callbackJobName, purgeHookJobName } from '../store/waiting-jobs.ts';
+import type { JobQueue } from '../store/jobs.ts';
+import { callbackJobName, jobNames, purgeHookJobName } from '../store/waiting-jobs.ts';
 
 /** Without those of Node.js itself, which prom-client adds. */
 export const workerMetrics = {

@@ -1,5 +1,5 @@
 import { backgroundHeader, backgroundToken } from '../contract/background-token.ts';
-import type { JobCounts } from '../store/jobs.ts';
+import type { JobCounts } from '../store/waiting-jobs.ts';
 import type { ServiceConnection, ServiceConnections } from './connections.ts';
 import type { WarmRequest } from './variants.ts';
 

@@ -3,9 +3,10 @@ import type { Logger } from '../contract/log.ts';
 import type { Settings } from '../contract/settings/table.ts';
 import { projectWebhookSecret } from '../contract/webhook-secret.ts';
 import type { AddressGuard } from '../pool/source/guard.ts';
-import { type CallbackJob, callbackJobName } from '../store/callbacks.ts';
+import type { CallbackJob } from '../store/callbacks.ts';
 import type { Store } from '../store/open.ts';
-import { type PurgeHookJob, purgeHookJobName } from '../store/purge-hooks.ts';
+import type { PurgeHookJob } from '../store/purge-hooks.ts';
+import { callbackJobName, purgeHookJobName } from '../store/waiting-jobs.ts';
 import type { WorkerMetrics } from './metrics.ts';
 import { type Post, post } from './post.ts';
 

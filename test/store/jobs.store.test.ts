@@ -3,12 +3,12 @@ import type { Db } from 'mongodb';
 import t, { type Test } from 'tap';
 import { createAgenda, LockLost } from '../../store/agenda.ts';
 import { turnsAfter } from '../../store/job-turns.ts';
+import { JobQueue } from '../../store/jobs.ts';
 import {
-  JobQueue,
   lockLifetimeMs,
   prewarmJobName as name,
   type PrewarmJob,
-} from '../../store/jobs.ts';
+} from '../../store/waiting-jobs.ts';
 import { storeLink } from '../server/store-link.ts';
 import { until } from '../until.ts';
 import { testDatabase } from './connection.ts';

@@ -1,7 +1,7 @@
 import t from 'tap';
 import { readAddress } from '../../server/image/address.ts';
 import { readAccept } from '../../server/image/negotiate.ts';
-import type { PrewarmJob } from '../../store/jobs.ts';
+import type { PrewarmJob } from '../../store/waiting-jobs.ts';
 import { warmRequests } from '../../worker/variants.ts';
 
 const job: PrewarmJob = {

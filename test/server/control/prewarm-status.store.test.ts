@@ -1,8 +1,8 @@
 import t from 'tap';
 import { findPrewarm } from '../../../server/control/resources/prewarms.ts';
-import type { PrewarmJob } from '../../../store/jobs.ts';
 import { Prewarms } from '../../../store/prewarms.ts';
 import { type ProjectRecord, ProjectRecords } from '../../../store/records.ts';
+import type { PrewarmJob } from '../../../store/waiting-jobs.ts';
 import { testDatabase } from '../../store/connection.ts';
 import { until } from '../../until.ts';
 import { apiErrorText } from '../../worker/listener.ts';

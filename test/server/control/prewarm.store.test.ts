@@ -1,9 +1,10 @@
 import t from 'tap';
 import { AddressGuard } from '../../../pool/source/guard.ts';
 import { type PrewarmInput, queuePrewarm } from '../../../server/control/resources/prewarms.ts';
-import { JobQueue, type PrewarmJob } from '../../../store/jobs.ts';
+import { JobQueue } from '../../../store/jobs.ts';
 import { Prewarms } from '../../../store/prewarms.ts';
 import { Projects } from '../../../store/projects.ts';
+import type { PrewarmJob } from '../../../store/waiting-jobs.ts';
 import { testDatabase } from '../../store/connection.ts';
 
 type Variants = NonNullable<PrewarmInput['variants']>;
