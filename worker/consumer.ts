@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { Agenda, BackoffStrategy, Job } from 'agenda';
+import { type Agenda, type BackoffStrategy, exponential, type Job, when } from 'agenda';
 import type { NegotiableFormat } from '../contract/auto-formats.ts';
 import type { Logger } from '../contract/log.ts';
 import { createAgenda } from '../store/agenda.ts';
@@ -30,13 +30,10 @@ const pollEveryMs = 500;
 const keepEndedMs = 24 * 60 * 60 * 1_000;
 const removeEndedEveryMs = 10 * 60 * 1_000;
 /** 2 s, 4 s, 8 s … up to a minute: about five minutes in all. */
-const retries = { firstMs: 2_000, maxMs: 60_000, attempts: 8 };
-
-export const backOff: BackoffStrategy = ({ attempt, error }) => {
-  if (error instanceof WarmingFailed && !error.retryable) return null;
-  if (attempt > retries.attempts) return null;
-  return Math.min(retries.firstMs * 2 ** (attempt - 1), retries.maxMs);
-};
+export const backOff = when(
+  ({ error }) => !(error instanceof WarmingFailed) || error.retryable,
+  exponential({ delay: 2_000, maxDelay: 60_000, maxRetries: 8 }),
+);
 
 export interface ConsumerOptions {
   readonly store: Pick<Store, 'db' | 'prewarms' | 'purges'>;

@@ -1,4 +1,4 @@
-import type { BackoffStrategy, Job } from 'agenda';
+import { exponential, type Job, when } from 'agenda';
 import type { Logger } from '../contract/log.ts';
 import type { Settings } from '../contract/settings/table.ts';
 import { projectWebhookSecret } from '../contract/webhook-secret.ts';
@@ -23,8 +23,6 @@ export const webhookPlaces = {
   [purgeHookJobName]: { all: 8, project: 4, receiver: 8 },
   [callbackJobName]: { all: 32, project: 8, receiver: 4 },
 } as const;
-/** 5 s, 10 s, 20 s … up to an hour: about a day in all. */
-const retries = { firstMs: 5_000, maxMs: 3_600_000, attempts: 32 };
 /** Limits of the pause before a call is asked again whether it has ended. */
 const asked = { minMs: 1_000, maxMs: 60_000 };
 
@@ -36,10 +34,11 @@ class WebhookImpossible extends Error {
 /** A call that has taken long may take as long again. */
 const pauseOf = (ageMs: number): number => Math.min(asked.maxMs, Math.max(asked.minMs, ageMs / 4));
 
-export const webhookBackOff: BackoffStrategy = ({ attempt, error }) => {
-  if (error instanceof WebhookImpossible || attempt > retries.attempts) return null;
-  return Math.min(retries.firstMs * 2 ** (attempt - 1), retries.maxMs);
-};
+/** 5 s, 10 s, 20 s … up to an hour: about a day in all. */
+export const webhookBackOff = when(
+  ({ error }) => !(error instanceof WebhookImpossible),
+  exponential({ delay: 5_000, maxDelay: 3_600_000, maxRetries: 32 }),
+);
 
 export interface WebhooksOptions {
   readonly webhooks: WebhookSettings;
