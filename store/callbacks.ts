@@ -1,12 +1,12 @@
-import { type Collection, type Db, ObjectId, type WithId } from 'mongodb';
+import type { Collection, Db, WithId } from 'mongodb';
 import { withTimeout } from './deadline.ts';
 import {
   callbackJobName,
+  isOpen,
   type JobDocument,
   jobsCollection,
-  waitingJob,
+  waitingWebhook,
   waitingWebhooksOf,
-  webhookKeyOf,
 } from './waiting-jobs.ts';
 
 /** A request that tells a client that its call has ended. */
@@ -69,12 +69,9 @@ export class Callbacks {
   }
 
   async add(data: CallbackJob): Promise<void> {
-    const _id = new ObjectId();
-    const waitingKey = webhookKeyOf(callbackJobName, data.projectId, _id);
     const { host: receiver } = new URL(data.url);
-    const waiting = waitingJob(callbackJobName, data, new Date());
-    const job = { ...waiting, _id, waitingKey, receiver };
-    await withTimeout(this.#jobs.insertOne(job));
+    const waiting = waitingWebhook(callbackJobName, data, new Date());
+    await withTimeout(this.#jobs.insertOne({ ...waiting, receiver }));
   }
 
   /** The last requests of a project that the queue has, the newest first. */
@@ -86,20 +83,19 @@ export class Callbacks {
 }
 
 function deliveryOf(job: WithId<JobDocument<CallbackJob>>): Delivery {
-  const { _id, data, failedAt, failReason, failCount, lastFinishedAt, nextRunAt, lockedAt } = job;
+  const { _id, data, failedAt, failReason, failCount, lastFinishedAt } = job;
   const { origin, pathname } = new URL(data.url);
   // An attempt that only found that the call has not ended is none.
   const hasFailed = failedAt !== null && failedAt >= (lastFinishedAt ?? failedAt);
-  const isOpen = nextRunAt !== null || lockedAt !== null;
   return {
     id: String(_id),
     subject: data.subject,
     callId: data.id,
     url: origin + pathname,
-    status: isOpen ? 'waiting' : hasFailed ? 'failed' : 'done',
+    status: isOpen(job) ? 'waiting' : hasFailed ? 'failed' : 'done',
     failureCount: failCount ?? 0,
     reason: hasFailed ? failReason : null,
     createdAt: _id.getTimestamp(),
-    endedAt: failedAt === null && isOpen ? null : lastFinishedAt,
+    endedAt: failedAt === null && isOpen(job) ? null : lastFinishedAt,
   };
 }

@@ -10,6 +10,7 @@ import {
   jobNames,
   jobsCollection,
   lockLifetimeMs,
+  openJobs,
   type PrewarmJob,
   type PrewarmJobData,
   prewarmJobName,
@@ -142,9 +143,8 @@ export class JobQueue {
 
   /** The number of prewarm jobs of a project that wait or run. */
   open(projectId: string): Promise<number> {
-    const isOpen = [{ nextRunAt: { $ne: null } }, { lockedAt: { $ne: null } }];
     const ofProject = { name: prewarmJobName, 'data.projectId': projectId };
-    return withTimeout(this.#jobs.countDocuments({ ...ofProject, $or: isOpen }));
+    return withTimeout(this.#jobs.countDocuments({ ...ofProject, ...openJobs }));
   }
 
   /** Counts the jobs of a kind by indexes, which is fast enough to run every second. */

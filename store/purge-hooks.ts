@@ -4,9 +4,8 @@ import {
   type JobDocument,
   jobsCollection,
   purgeHookJobName,
-  waitingJob,
+  waitingWebhook,
   waitingWebhooksOf,
-  webhookKeyOf,
 } from './waiting-jobs.ts';
 
 /** A request that tells a CDN what a project has purged. */
@@ -47,12 +46,10 @@ export class PurgeHooks {
     const waiting = await withTimeout(this.#jobs.countDocuments(confirmed));
     const isFull = waiting >= this.#maxWaiting;
     const data = isFull ? { projectId, tags: [projectTag] } : job;
-    const _id = new ObjectId();
-    const held = waitingJob(purgeHookJobName, data, new Date(Date.now() + heldMs));
-    const waitingKey = webhookKeyOf(purgeHookJobName, projectId, _id);
-    await withTimeout(this.#jobs.insertOne({ ...held, _id, waitingKey }));
+    const held = waitingWebhook(purgeHookJobName, data, new Date(Date.now() + heldMs));
+    await withTimeout(this.#jobs.insertOne(held));
     if (isFull) await withTimeout(this.#jobs.deleteMany(confirmed));
-    return _id;
+    return held._id;
   }
 
   /** Makes a request due soon after its purge, which has taken effect. */

@@ -2,7 +2,13 @@ import type { Collection, Db, ObjectId } from 'mongodb';
 import { withTimeout } from './deadline.ts';
 import type { PurgeHookJob } from './purge-hooks.ts';
 import { type ProjectRecord, ProjectRecords } from './records.ts';
-import { type JobDocument, jobsCollection, purgeHookJobName } from './waiting-jobs.ts';
+import {
+  isOpen,
+  type JobDocument,
+  jobsCollection,
+  openJobs,
+  purgeHookJobName,
+} from './waiting-jobs.ts';
 
 /** A machine that has deleted what a purge concerns. */
 export interface MachineDeletion {
@@ -70,9 +76,8 @@ export class PurgeRecords {
 
   /** The request for all images that has replaced many, while it waits or runs; null later. */
   #replacement(projectId: string): Promise<JobDocument<PurgeHookJob> | null> {
-    const open = [{ nextRunAt: { $ne: null } }, { lockedAt: { $ne: null } }];
-    const filter = { name: purgeHookJobName, 'data.projectId': projectId, $or: open };
-    return withTimeout(this.#jobs.findOne(filter));
+    const ofProject = { name: purgeHookJobName, 'data.projectId': projectId };
+    return withTimeout(this.#jobs.findOne({ ...ofProject, ...openJobs }));
   }
 
   /**
@@ -126,9 +131,9 @@ function statusOf(
 function hookOf(job: JobDocument<PurgeHookJob> | null): PurgeStatus['hook'] {
   // A later request has named all images of the project.
   if (job === null) return { status: 'done', reason: '' };
-  const { lockedAt, nextRunAt, failCount, failReason } = job;
+  const { failCount, failReason } = job;
   const failed = (failCount ?? 0) > 0;
   const reason = failed ? (failReason ?? '') : '';
-  if (lockedAt !== null || nextRunAt !== null) return { status: 'waiting', reason };
+  if (isOpen(job)) return { status: 'waiting', reason };
   return { status: failed ? 'failed' : 'done', reason };
 }

@@ -1,4 +1,4 @@
-import type { Collection, Filter, ObjectId } from 'mongodb';
+import { type Collection, type Filter, ObjectId } from 'mongodb';
 import { isDuplicateKey, writePortably } from './upsert.ts';
 
 export const prewarmJobName = 'prewarm';
@@ -91,6 +91,13 @@ export const waitingJob = <D>(name: string, data: D, nextRunAt: Date) =>
     lastModifiedBy: null,
   }) as const satisfies Omit<JobDocument<D>, '_id'>;
 
+/** The jobs that wait or run. */
+export const openJobs = { $or: [{ nextRunAt: { $ne: null } }, { lockedAt: { $ne: null } }] };
+
+/** Whether a job waits or runs. */
+export const isOpen = ({ nextRunAt, lockedAt }: Pick<JobDocument, 'nextRunAt' | 'lockedAt'>) =>
+  nextRunAt !== null || lockedAt !== null;
+
 /** Equal for equal prewarm jobs of a project. */
 export function waitingKeyOf(data: Partial<PrewarmJobData> | undefined, id?: ObjectId): string {
   // A job that an operator created in the workbench may have any data.
@@ -98,8 +105,19 @@ export function waitingKeyOf(data: Partial<PrewarmJobData> | undefined, id?: Obj
 }
 
 /** Differs for all webhooks, and orders those of a kind and a project by their age. */
-export const webhookKeyOf = (name: string, projectId: string | undefined, id: ObjectId): string =>
+const webhookKeyOf = (name: string, projectId: string | undefined, id: ObjectId): string =>
   `${name}:${projectId}:${id.toHexString()}`;
+
+/** A webhook that waits until it is due. */
+export function waitingWebhook<D extends { readonly projectId: string }>(
+  name: string,
+  data: D,
+  nextRunAt: Date,
+) {
+  const _id = new ObjectId();
+  const waitingKey = webhookKeyOf(name, data.projectId, _id);
+  return { ...waitingJob(name, data, nextRunAt), _id, waitingKey };
+}
 
 /** The keys of the waiting webhooks of a project, up to an age. */
 export const waitingWebhooksOf = (name: string, projectId: string, before?: ObjectId) => ({
