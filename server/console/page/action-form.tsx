@@ -4,7 +4,7 @@ import { useAction } from './action.ts';
 import { type FieldErrors, fieldErrorsOf } from './field-errors.ts';
 import { FailureNotice } from './notice.tsx';
 
-interface ActionFormProps {
+export interface ActionFormProps {
   /** The form's name. */
   readonly label: string;
   readonly submit: ComponentChildren;

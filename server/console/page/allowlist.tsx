@@ -2,7 +2,7 @@ import { useLayoutEffect, useState } from 'preact/hooks';
 import { useAction } from './action.ts';
 import { ActionForm } from './action-form.tsx';
 import { TextField } from './labelled.tsx';
-import { FailureNotice } from './notice.tsx';
+import { Outcome } from './notice.tsx';
 import { PageSection, type ProjectProps } from './page-section.tsx';
 import { moveFocus } from './route.ts';
 import { titleId } from './title.tsx';
@@ -55,10 +55,7 @@ export function Allowlist({ api, project, onChange }: ProjectProps) {
           </li>
         ))}
       </ul>
-      <p role="status" class="quiet">
-        {message}
-      </p>
-      <FailureNotice failure={failure} />
+      <Outcome message={message} failure={failure} />
       <ActionForm label="Allow a host" submit="Allow" onSubmit={add} class="narrow">
         {(errors) => (
           <TextField

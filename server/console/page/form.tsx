@@ -3,7 +3,7 @@ import { fieldLabel, withoutBackticks } from './format.ts';
 import { fieldsOf, kindOf, linesOf, type Schema, type Values, wordsOf } from './schema.ts';
 import { SchemaField } from './schema-field.tsx';
 
-interface SchemaFieldsProps {
+export interface SchemaFieldsProps {
   /** An object's schema; each property gets a control. */
   readonly schema: Schema;
   readonly values: Values;

@@ -1,12 +1,10 @@
 import { useLayoutEffect, useState } from 'preact/hooks';
 import { useAction, useLoading } from './action.ts';
-import { ActionForm } from './action-form.tsx';
 import { Confirm } from './confirm.tsx';
-import { SchemaFields } from './form.tsx';
-import { FailureNotice } from './notice.tsx';
+import { Outcome } from './notice.tsx';
 import { PageSection, type ProjectProps } from './page-section.tsx';
 import { moveFocus } from './route.ts';
-import { bodyOf, fieldsOf, type Values } from './schema.ts';
+import { SchemaForm } from './schema-form.tsx';
 import type { ProjectKey } from './service.ts';
 import { ShownOnce } from './shown-once.tsx';
 import { titleId } from './title.tsx';
@@ -75,10 +73,7 @@ export function Keys({ api, project, description }: ProjectProps) {
           ))}
         </ul>
       )}
-      <p role="status" class="quiet">
-        {message}
-      </p>
-      <FailureNotice failure={failure} />
+      <Outcome message={message} failure={failure} />
       {isOpen === true ? (
         <NewKey description={description} onCreate={create} onCancel={() => setOpen(false)} />
       ) : (
@@ -104,26 +99,18 @@ interface NewKeyProps extends Pick<ProjectProps, 'description'> {
 function NewKey({ description, onCreate, onCancel }: NewKeyProps) {
   const { properties = {} } = description.schemas['ProjectKeyInput'] ?? {};
   const schema = { properties, required: ['name', 'access'] };
-  const [values, setValues] = useState<Values>({ access: 'read' });
   return (
     <section class="card narrow" aria-label="New key">
       <h2>New key</h2>
-      <ActionForm
+      <SchemaForm
         label="New key"
         submit="Create key"
-        onSubmit={() => onCreate(bodyOf(fieldsOf(schema), values))}
+        schema={schema}
+        initial={{ access: 'read' }}
+        placeholders={{ name: 'shop backend' }}
+        onSubmit={onCreate}
         onCancel={onCancel}
-      >
-        {(errors) => (
-          <SchemaFields
-            schema={schema}
-            values={values}
-            onChange={setValues}
-            errors={errors}
-            placeholders={{ name: 'shop backend' }}
-          />
-        )}
-      </ActionForm>
+      />
     </section>
   );
 }

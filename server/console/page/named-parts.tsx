@@ -5,7 +5,7 @@ import { ActionForm } from './action-form.tsx';
 import { Confirm } from './confirm.tsx';
 import { type FieldErrors, nameKey } from './field-errors.ts';
 import { TextField } from './labelled.tsx';
-import { FailureNotice } from './notice.tsx';
+import { Outcome } from './notice.tsx';
 import { PageSection, type ProjectProps } from './page-section.tsx';
 import { moveFocus, useUnsaved } from './route.ts';
 import type { Values } from './schema.ts';
@@ -116,10 +116,7 @@ export function NamedParts<P>({ kind, ...props }: NamedPartsProps<P>) {
           ))}
         </ul>
       )}
-      <p role="status" class="quiet">
-        {message}
-      </p>
-      <FailureNotice failure={failure} />
+      <Outcome message={message} failure={failure} />
       {form === null ? (
         <button
           id={newId}

@@ -1,3 +1,4 @@
+import type { Action } from './action.ts';
 import type { Failure } from './service.ts';
 
 /** An error of the service with its hint. */
@@ -15,5 +16,17 @@ export function FailureNotice({ failure }: { readonly failure: Failure | null })
         </span>
       )}
     </div>
+  );
+}
+
+/** What an action has done, or its error. */
+export function Outcome({ message, failure }: Pick<Action, 'message' | 'failure'>) {
+  return (
+    <>
+      <p role="status" class="quiet">
+        {message}
+      </p>
+      <FailureNotice failure={failure} />
+    </>
   );
 }

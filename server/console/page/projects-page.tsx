@@ -1,12 +1,10 @@
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { useAction } from './action.ts';
-import { ActionForm } from './action-form.tsx';
-import { SchemaFields } from './form.tsx';
 import { countOf } from './format.ts';
 import { FailureNotice } from './notice.tsx';
 import type { ApiDescription } from './openapi.ts';
 import { linkTo, moveFocus } from './route.ts';
-import { bodyOf, fieldsOf, type Values } from './schema.ts';
+import { SchemaForm } from './schema-form.tsx';
 import type { Api } from './service.ts';
 import type { Session } from './session.ts';
 import { Title } from './title.tsx';
@@ -86,7 +84,6 @@ function MoreProjects({ session, onLoad }: MoreProjectsProps) {
 function NewProject({ api, session, description }: ProjectsPageProps) {
   const schema = description.schemas['CreateProjectInput'] ?? {};
   const [isOpen, setOpen] = useState<boolean | null>(null);
-  const [values, setValues] = useState<Values>({});
   useLayoutEffect(() => {
     if (isOpen === false) moveFocus(newId);
   }, [isOpen]);
@@ -97,12 +94,8 @@ function NewProject({ api, session, description }: ProjectsPageProps) {
       </button>
     );
   }
-  const cancel = () => {
-    setOpen(false);
-    setValues({});
-  };
-  const create = async () => {
-    const { project } = await api('POST', '/projects', bodyOf(fieldsOf(schema), values));
+  const create = async (body: object) => {
+    const { project } = await api('POST', '/projects', body);
     session.setProject(project);
     location.hash = linkTo(`/projects/${project.id}`);
     return '';
@@ -110,21 +103,18 @@ function NewProject({ api, session, description }: ProjectsPageProps) {
   return (
     <section class="card narrow" aria-label="New project">
       <h2>New project</h2>
-      <ActionForm label="New project" submit="Create" onSubmit={create} onCancel={cancel}>
-        {(errors) => (
-          <SchemaFields
-            schema={schema}
-            values={values}
-            errors={errors}
-            placeholders={{
-              name: 'My site',
-              origin: 'https://www.example.com/',
-              allowedOrigins: '*.cdn.example.com',
-            }}
-            onChange={setValues}
-          />
-        )}
-      </ActionForm>
+      <SchemaForm
+        label="New project"
+        submit="Create"
+        schema={schema}
+        placeholders={{
+          name: 'My site',
+          origin: 'https://www.example.com/',
+          allowedOrigins: '*.cdn.example.com',
+        }}
+        onSubmit={create}
+        onCancel={() => setOpen(false)}
+      />
     </section>
   );
 }

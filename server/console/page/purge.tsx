@@ -4,7 +4,7 @@ import { ActionForm } from './action-form.tsx';
 import { Confirm } from './confirm.tsx';
 import { SchemaFields } from './form.tsx';
 import { countOf } from './format.ts';
-import { FailureNotice } from './notice.tsx';
+import { Outcome } from './notice.tsx';
 import { PageSection, type ProjectProps } from './page-section.tsx';
 import { PurgeProgress } from './purge-progress.tsx';
 import { bodyOf, fieldsOf, type Values } from './schema.ts';
@@ -69,10 +69,7 @@ export function Purge({ api, project, description }: ProjectProps) {
             />
           )}
         </ActionForm>
-        <p role="status" class="quiet">
-          {all.message}
-        </p>
-        <FailureNotice failure={all.failure} />
+        <Outcome message={all.message} failure={all.failure} />
         {progressPath !== null && (
           <PurgeProgress key={progressPath} api={api} path={progressPath} />
         )}

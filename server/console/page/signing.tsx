@@ -1,15 +1,13 @@
 import { useState } from 'preact/hooks';
 import { useAction, useLoading } from './action.ts';
-import { ActionForm } from './action-form.tsx';
 import { Confirm } from './confirm.tsx';
 import { CopyText } from './copy.tsx';
 import { type Fact, FactList } from './facts.tsx';
-import { SchemaFields } from './form.tsx';
 import { formatDuration } from './format.ts';
-import { FailureNotice } from './notice.tsx';
+import { Outcome } from './notice.tsx';
 import { PageSection, type ProjectProps } from './page-section.tsx';
 import { moveFocus } from './route.ts';
-import { bodyOf, fieldsOf, type Values } from './schema.ts';
+import { SchemaForm } from './schema-form.tsx';
 import type { Signing as SigningState } from './service.ts';
 import { ShownOnce } from './shown-once.tsx';
 import { titleId } from './title.tsx';
@@ -49,10 +47,7 @@ export function Signing(props: ProjectProps) {
       project={project}
       intro="With signatures, the project delivers only images whose URLs your backend has signed with its secret."
     >
-      <FailureNotice failure={failure} />
-      <p role="status" class="quiet">
-        {message}
-      </p>
+      <Outcome message={message} failure={failure} />
       {secret !== '' && <ShownOnce title="The new secret" secret={secret} />}
       {signing?.required === false && <FirstSecret {...props} onCreate={create} />}
       {signing?.required === true && (
@@ -105,39 +100,26 @@ function FirstSecret({ description, onCreate }: FirstSecretProps) {
   const { ttlSeconds = {} } = description.schemas['SigningSecretInput']?.properties ?? {};
   const field = { ...ttlSeconds, description: 'The longest time until a URL expires, in seconds.' };
   const schema = { properties: { ttlSeconds: field } };
-  const [values, setValues] = useState<Values>({});
   return (
     <>
       <p>URLs need no signature now.</p>
-      <ActionForm
+      <SchemaForm
         label="Require signatures"
         submit="Require signatures"
-        onSubmit={() => onCreate(bodyOf(fieldsOf(schema), values))}
+        schema={schema}
+        intro={<p>From then on, all pages with URLs without a signature have no images.</p>}
+        placeholders={{ ttlSeconds: 'no limit' }}
+        onSubmit={onCreate}
         class="card narrow"
-      >
-        {(errors) => (
-          <>
-            <p>From then on, all pages with URLs without a signature have no images.</p>
-            <SchemaFields
-              schema={schema}
-              values={values}
-              onChange={setValues}
-              errors={errors}
-              placeholders={{ ttlSeconds: 'no limit' }}
-            />
-          </>
-        )}
-      </ActionForm>
+      />
     </>
   );
 }
 
 function SignUrl({ api, project, description }: ProjectProps) {
   const schema = description.schemas['SignedUrlInput'] ?? {};
-  const [values, setValues] = useState<Values>({});
   const [signed, setSigned] = useState<string | null>(null);
-  const sign = async () => {
-    const body = bodyOf(fieldsOf(schema), values);
+  const sign = async (body: object) => {
     const { signedUrl } = await api('POST', `/projects/${project.id}/signed-urls`, body);
     setSigned(signedUrl.url);
     return `Valid until ${new Date(signedUrl.expiresAt).toLocaleString()}.`;
@@ -145,20 +127,16 @@ function SignUrl({ api, project, description }: ProjectProps) {
   return (
     <section class="card" aria-labelledby="sign-url">
       <h2 id="sign-url">Sign one URL</h2>
-      <ActionForm label="Sign one URL" submit="Sign" onSubmit={sign}>
-        {(errors) => (
-          <SchemaFields
-            schema={schema}
-            values={values}
-            onChange={setValues}
-            errors={errors}
-            placeholders={{
-              url: `${description.baseUrl}/img/…?project=${project.id}&w=800`,
-              validFor: '3600',
-            }}
-          />
-        )}
-      </ActionForm>
+      <SchemaForm
+        label="Sign one URL"
+        submit="Sign"
+        schema={schema}
+        placeholders={{
+          url: `${description.baseUrl}/img/…?project=${project.id}&w=800`,
+          validFor: '3600',
+        }}
+        onSubmit={sign}
+      />
       {signed !== null && <CopyText label="signed URL" text={signed} />}
     </section>
   );
