@@ -1,5 +1,6 @@
 import type { Logger } from '../../contract/log.ts';
 import type { DiskCacheEvents } from '../../pool/cache/disk.ts';
+import { oneLinePer } from '../telemetry/log-limit.ts';
 import type { PrimaryChannel } from './channel.ts';
 
 const flushEveryMs = 250;
@@ -21,7 +22,7 @@ export class DiskCacheReporter implements DiskCacheEvents {
   readonly #log: Logger;
   #changes = newChanges();
   #timer: NodeJS.Timeout | null = null;
-  #loggedAt = Number.NEGATIVE_INFINITY;
+  readonly #mayLog = oneLinePer(logEveryMs);
 
   constructor(channel: PrimaryChannel, log: Logger) {
     this.#channel = channel;
@@ -45,9 +46,7 @@ export class DiskCacheReporter implements DiskCacheEvents {
   }
 
   failed(error: Error): void {
-    const now = performance.now();
-    if (now - this.#loggedAt < logEveryMs) return;
-    this.#loggedAt = now;
+    if (!this.#mayLog()) return;
     this.#log.error({ err: error }, 'the disk cache failed; images are rendered again instead');
   }
 

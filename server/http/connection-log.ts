@@ -1,4 +1,5 @@
 import type { Logger } from '../../contract/log.ts';
+import { oneLinePer } from '../telemetry/log-limit.ts';
 import type { Connections } from './connection-limit.ts';
 
 const everyMs = 60_000;
@@ -9,13 +10,13 @@ const everyMs = 60_000;
  */
 export function logClosedConnections(
   log: Pick<Logger, 'warn'>,
-  now = () => performance.now(),
 ): (connections: Connections) => void {
-  let [closedBefore, refusedBefore, loggedAt] = [0, 0, -everyMs];
+  const mayLog = oneLinePer(everyMs);
+  let [closedBefore, refusedBefore] = [0, 0];
   return ({ open, limit, closedWaiting, refused }) => {
     const since = { closedWaiting: closedWaiting - closedBefore, refused: refused - refusedBefore };
-    if (since.closedWaiting + since.refused === 0 || now() - loggedAt < everyMs) return;
-    [closedBefore, refusedBefore, loggedAt] = [closedWaiting, refused, now()];
+    if (since.closedWaiting + since.refused === 0 || !mayLog()) return;
+    [closedBefore, refusedBefore] = [closedWaiting, refused];
     log.warn(
       { open, limit, ...since },
       'connections are closed, because too many are open for the limit of descriptors',

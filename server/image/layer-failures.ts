@@ -1,7 +1,7 @@
-import { LRUCache } from 'lru-cache';
 import type { Logger } from 'pino';
 import type { ServiceError } from '../../contract/errors.ts';
 import type { Layer } from '../../pool/variant.ts';
+import { oneLinePer } from '../telemetry/log-limit.ts';
 
 /** Called when an image is delivered without a layer, which failed. */
 export type OnLayerFailure = (projectId: string, layer: Layer, error: ServiceError) => void;
@@ -13,21 +13,12 @@ const maxProjects = 10_000;
  * Logs images that are delivered without a layer, at most once a minute for each project. Their
  * URLs are not logged, because they may contain signatures.
  *
- * @param now ms; must start above 0
+ * @param now as of `oneLinePer`
  */
-export function logLayerFailures(
-  log: Pick<Logger, 'warn'>,
-  now: () => number = () => performance.now(),
-): OnLayerFailure {
-  const logged = new LRUCache<string, true>({
-    max: maxProjects,
-    ttl: everyMs,
-    perf: { now },
-    ttlResolution: 0,
-  });
+export function logLayerFailures(log: Pick<Logger, 'warn'>, now?: () => number): OnLayerFailure {
+  const mayLog = oneLinePer(everyMs, maxProjects, now);
   return (project, layer, { code, message }) => {
-    if (logged.has(project)) return;
-    logged.set(project, true);
+    if (!mayLog(project)) return;
     const isWatermark = layer.kind === 'image' && layer.isWatermark;
     const missing = isWatermark ? 'their watermark' : 'one of their layers';
     log.warn({ project, code, reason: message }, `images are delivered without ${missing}`);

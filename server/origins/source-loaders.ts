@@ -1,5 +1,4 @@
 import { hash } from 'node:crypto';
-import { LRUCache } from 'lru-cache';
 import { ServiceError } from '../../contract/errors.ts';
 import type { Logger } from '../../contract/log.ts';
 import { type OriginEntry, originKey } from '../../contract/origins.ts';
@@ -13,6 +12,7 @@ import type { Keyring } from '../../store/keyring.ts';
 import { originField, type ProjectOrigin } from '../../store/project-origin.ts';
 import type { Project } from '../../store/projects.ts';
 import { isAllowedHost } from '../image/access.ts';
+import { oneLinePer } from '../telemetry/log-limit.ts';
 import { openOrigin, type ProjectTarget } from './sealed-origin.ts';
 
 export interface SourceLoadersOptions {
@@ -34,7 +34,7 @@ export class SourceLoaders {
   readonly #entries: ReadonlyMap<string, SourceLoader>;
   /** Of decrypted origins, by their stored form. */
   readonly #opened = new WeakMap<ProjectOrigin, SourceLoader>();
-  readonly #logged = new LRUCache<string, true>({ max: maxLogged, ttl: logEveryMs });
+  readonly #mayLog = oneLinePer(logEveryMs, maxLogged);
 
   constructor(environment: SourceLoadersOptions) {
     this.#environment = environment;
@@ -84,9 +84,7 @@ export class SourceLoaders {
     return {
       identity,
       fetch: async () => {
-        const key = `${project} ${host}`;
-        if (!this.#logged.has(key)) {
-          this.#logged.set(key, true);
+        if (this.#mayLog(`${project} ${host}`)) {
           const text = 'an origin cannot be decrypted: its key is not in SERVICE_ENCRYPTION_KEYS';
           this.#environment.log.error({ project, host }, text);
         }

@@ -24,6 +24,7 @@ import { ServiceError } from '../../contract/errors.ts';
 import type { Logger } from '../../contract/log.ts';
 import type { StageAttributes, StageName } from '../../pool/stages.ts';
 import type { Tier } from '../usage/request-counts.ts';
+import { oneLinePer } from './log-limit.ts';
 import type { RouteName } from './request-metrics.ts';
 
 /** Interval of the warnings: an exporter without its collector fails every few seconds. */
@@ -184,10 +185,9 @@ const attributesOf = (attributes: StageAttributes): Record<string, string | numb
 
 /** Logs warnings of OpenTelemetry, such as spans that could not be sent. */
 function logDiagnostics(log: Pick<Logger, 'warn'>): void {
-  let warnedAt = Number.NEGATIVE_INFINITY;
+  const mayLog = oneLinePer(warnEveryMs);
   const warn = (message: string): void => {
-    if (performance.now() - warnedAt < warnEveryMs) return;
-    warnedAt = performance.now();
+    if (!mayLog()) return;
     log.warn({ reason: message.slice(0, 300) }, 'traces cannot be sent');
   };
   const ignore = (): void => {};
