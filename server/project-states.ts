@@ -1,21 +1,8 @@
 import { LRUCache } from 'lru-cache';
-import { ServiceError } from '../contract/errors.ts';
 import type { Project } from '../store/projects.ts';
 import type { ProjectUpdate } from './cluster/channel.ts';
 import { bytesOfProject, knownBytes } from './project-bytes.ts';
 import { RequestCounts } from './usage/request-counts.ts';
-
-/** @param id as received from the client, of any length */
-export function projectNotFound(id: string): ServiceError {
-  const shown = id.slice(0, 80).toWellFormed();
-  return new ServiceError('project_not_found', `There is no project ${shown}.`);
-}
-
-/** @throws ServiceError project_not_found for null */
-export function requireProject(id: string, project: Project | null): Project {
-  if (project === null) throw projectNotFound(id);
-  return project;
-}
 
 /** A project at one revision. `stale` is set when the cache has a later revision, or none. */
 export interface ProjectState {

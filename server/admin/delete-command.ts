@@ -1,6 +1,7 @@
 import { createInterface } from 'node:readline/promises';
 import type { Command } from 'commander';
 import { ServiceError } from '../../contract/errors.ts';
+import { requireProject } from '../project-not-found.ts';
 import { withStore } from './store.ts';
 import { AdminError, print, printable } from './terminal.ts';
 
@@ -17,9 +18,8 @@ export function addDeleteCommand(group: Command): void {
     .action((id: string, { yes = false, force = false }: { yes?: boolean; force?: boolean }) =>
       withStore(async (store, settings) => {
         const { deleteProject } = await import('./projects.ts');
-        const project = await store.projects.find(id);
-        if (project === null) throw new AdminError(`There is no project ${id}.`);
-        if (!yes) await confirm(id, project.name);
+        const { name } = requireProject(id, await store.projects.find(id));
+        if (!yes) await confirm(id, name);
         await deleteProject(store, settings, id, { force }).catch((error: unknown) => {
           const isRefused = error instanceof ServiceError && error.code === 'prewarm_in_progress';
           throw isRefused ? new AdminError(`${error.message} --force cancels it.`) : error;

@@ -1,5 +1,6 @@
 import { type Command, Option } from 'commander';
 import type { KeyAccess } from '../../store/keys.ts';
+import { requireProject } from '../project-not-found.ts';
 import { organisationOf } from './organisation-commands.ts';
 import { withStore } from './store.ts';
 import { AdminError, day, jsonOption, print, printList } from './terminal.ts';
@@ -23,18 +24,12 @@ export function addKeyCommands(program: Command): void {
     )
     .action((options: { name: string; org?: string; project?: string; access: KeyAccess }) =>
       withStore(async (store) => {
-        const project =
-          options.project === undefined ? null : await store.projects.find(options.project);
-        if (options.project !== undefined && project === null) {
-          throw new AdminError(`The project ${options.project} does not exist.`);
-        }
-        const orgId = project?.orgId ?? (await organisationOf(store, options.org));
-        const { key, secret } = await store.keys.issue({
-          name: options.name,
-          orgId,
-          projectId: project?._id ?? null,
-          access: options.access,
-        });
+        const { name, org, project = null, access } = options;
+        const orgId =
+          project === null
+            ? await organisationOf(store, org)
+            : requireProject(project, await store.projects.find(project)).orgId;
+        const { key, secret } = await store.keys.issue({ name, orgId, projectId: project, access });
         print(`${key._id}  ${secret}`);
       }),
     );

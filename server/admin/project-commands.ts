@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import { projectWebhookSecret } from '../../contract/webhook-secret.ts';
 import type { ListedProject } from '../../store/projects.ts';
+import { requireProject } from '../project-not-found.ts';
 import { addDeleteCommand } from './delete-command.ts';
 import { addSignCommand } from './sign-command.ts';
 import { withStore } from './store.ts';
@@ -70,8 +71,7 @@ export function addProjectCommands(program: Command): void {
     .argument('<project>')
     .action((id: string) =>
       withStore(async (store, { hookSecret }) => {
-        const project = await store.projects.find(id);
-        if (project === null) throw new AdminError(`There is no project ${id}.`);
+        requireProject(id, await store.projects.find(id));
         if (hookSecret === null) throw new AdminError('Set SERVICE_HOOK_SECRET first.');
         print(projectWebhookSecret(hookSecret, id));
       }),

@@ -1,6 +1,7 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { Project, Projects } from '../../store/projects.ts';
 import { signImageUrl } from '../image/sign-url.ts';
+import { requireProject } from '../project-not-found.ts';
 import { withStore } from './store.ts';
 import { AdminError, print } from './terminal.ts';
 
@@ -61,9 +62,9 @@ async function run(
   { ttl, rotate, revokeOld, url, off }: SignOptions,
   basePath: string,
 ): Promise<string> {
-  const project = found(id, await projects.find(id));
+  const project = requireProject(id, await projects.find(id));
   if (off) {
-    found(id, await projects.stopRequiringSignatures(id));
+    requireProject(id, await projects.stopRequiringSignatures(id));
     return `${id} does not require signed URLs any more.`;
   }
   if (rotate) return rotated(projects, project);
@@ -71,7 +72,7 @@ async function run(
     if (!hasTwoSecrets(project)) {
       throw new AdminError(`${id} has no old secret: it ended already, or there was no --rotate.`);
     }
-    found(id, await projects.revokePreviousSecret(id));
+    requireProject(id, await projects.revokePreviousSecret(id));
     return `${id} accepts only the current secret.`;
   }
   if (url !== undefined) {
@@ -84,16 +85,11 @@ async function run(
     }
     return signed;
   }
-  return found(id, await projects.requireSignatures(id, ttl ?? null)).signingSecret ?? '';
+  return requireProject(id, await projects.requireSignatures(id, ttl ?? null)).signingSecret ?? '';
 }
 
 const hasTwoSecrets = ({ previousSigningSecret }: Project): boolean =>
   typeof previousSigningSecret === 'string';
-
-function found(id: string, project: Project | null): Project {
-  if (project !== null) return project;
-  throw new AdminError(`The project ${id} does not exist.`);
-}
 
 async function rotated(projects: Projects, project: Project): Promise<string> {
   const { _id, signingSecret } = project;

@@ -10,7 +10,7 @@ import type { Project, Projects } from '../../store/projects.ts';
 import type { PurgeHooks } from '../../store/purge-hooks.ts';
 import type { PurgeRecords } from '../../store/purge-records.ts';
 import type { SourceLoaders } from '../origins/source-loaders.ts';
-import { requireProject } from '../project-states.ts';
+import { requireProject } from '../project-not-found.ts';
 import type { UsageRecorder } from '../usage/usage.ts';
 
 /** What the operations work with. */
