@@ -1,5 +1,6 @@
 import { LRUCache } from 'lru-cache';
-import { type Connections, networkOf } from './connection-limit.ts';
+import { networkOf } from './client-address.ts';
+import type { Connections } from './connection-limit.ts';
 
 /** uWebSockets.js closes a connection that waits for a request after this time. */
 const idleMs = 12_000;

@@ -43,3 +43,6 @@ export function clientNetwork(address: IpAddress | null): string {
   const text = address.toNormalizedString();
   return address.kind() === 'ipv4' ? text : text.split(':', 4).join(':');
 }
+
+/** The client of a peer's address: see `clientNetwork`. */
+export const networkOf = (peerAddress: string): string => clientNetwork(parseAddress(peerAddress));

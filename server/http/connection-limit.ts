@@ -1,8 +1,6 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
-import { parseAddress } from '../../contract/networks.ts';
 import type { EngineSettings } from '../../pool/settings.ts';
-import { clientNetwork } from './client-address.ts';
 
 /** The connections of clients of one process. The totals are since its start. */
 export class Connections {
@@ -18,9 +16,6 @@ export class Connections {
     this.limit = limit;
   }
 }
-
-/** The client of a peer's address: see `clientNetwork`. */
-export const networkOf = (peerAddress: string): string => clientNetwork(parseAddress(peerAddress));
 
 /** Used when the limit of descriptors cannot be read. */
 const unknownDescriptors = 1_024;

@@ -1,7 +1,8 @@
 import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import type { ServiceError } from '../../contract/errors.ts';
-import { type Connections, networkOf } from './connection-limit.ts';
+import { networkOf } from './client-address.ts';
+import type { Connections } from './connection-limit.ts';
 import type { HttpResponse } from './request.ts';
 import type { HttpApp } from './server.ts';
 import type { WaitingConnection, WaitingConnections } from './waiting-connections.ts';

@@ -8,7 +8,8 @@ import type {
 import { ServiceError } from '../../contract/errors.ts';
 import { Admission } from './admission.ts';
 import { BaseRequest, hasMeaninglessBody } from './base-request.ts';
-import { Connections, networkOf } from './connection-limit.ts';
+import { networkOf } from './client-address.ts';
+import { Connections } from './connection-limit.ts';
 import { encodingOf } from './headers.ts';
 import type { HttpResponse } from './request.ts';
 import type { HttpApp, HttpServer } from './server.ts';
