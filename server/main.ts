@@ -1,6 +1,6 @@
 import { newCommand } from '../contract/new-command.ts';
 import { settingsFromCommandLine } from '../contract/settings/command-line.ts';
-import { createPrimary } from './primary.ts';
+import { Primary } from './primary.ts';
 
 /** The entry of the primary. */
 const { settings } = settingsFromCommandLine(
@@ -9,4 +9,4 @@ const { settings } = settingsFromCommandLine(
   ),
   ['port', 'opsPort'],
 );
-void createPrimary(settings).start();
+void new Primary(settings).start();

@@ -35,13 +35,8 @@ const recentPurgesMs = 600_000;
 const here = fileURLToPath(import.meta.url);
 const frontEndEntry = join(here, '..', `front-end-main${extname(here)}`);
 
-/** Creates the primary. */
-export function createPrimary(settings: Settings): Primary {
-  return new Primary(settings, createLogger(settings, 'primary'));
-}
-
 /** Owns the store and the disk cache's index, and supervises the front ends. */
-class Primary {
+export class Primary {
   readonly #settings: Settings;
   readonly #log: Logger;
   readonly #onTerminal: boolean;
@@ -70,7 +65,8 @@ class Primary {
   readonly #reached = new Set<number>();
   #onAllReached = (): void => {};
 
-  constructor(settings: Settings, log: Logger) {
+  constructor(settings: Settings) {
+    const log = createLogger(settings, 'primary');
     this.#settings = settings;
     this.#log = log;
     this.#onTerminal = isOnTerminal(settings);

@@ -2,11 +2,10 @@ import { ServiceError } from '../../contract/errors.ts';
 import { hostTextSource } from '../../contract/host-patterns.ts';
 import { canonicalHost, canonicalHostPattern } from '../../contract/hosts.ts';
 import type { AddressGuard } from '../../pool/source/guard.ts';
-import { maxSourceLength, readSource } from '../image/source-url.ts';
+import { readSource } from '../image/source-url.ts';
 
 /** The rules for hosts and URLs, for error messages. */
 export const bareHostRule = 'must be a bare host name, without scheme, port or path';
-export const maxUrlLength = maxSourceLength;
 export const urlRule =
   'must be an absolute http or https URL without userinfo, with a host of at most 253 and in all of at most 8192 characters';
 

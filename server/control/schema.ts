@@ -3,7 +3,8 @@ import { hostTextSource, httpUrlSource, longHostSource } from '../../contract/ho
 import { canonicalHostPatternSource } from '../../contract/hosts.ts';
 import { projectIdPattern } from '../../store/identifiers.ts';
 import { projectFits, watermarkPositions } from '../../store/projects.ts';
-import { bareHostRule, maxHostLength, maxUrlLength, urlRule } from './hosts-and-urls.ts';
+import { maxSourceLength } from '../image/source-url.ts';
+import { bareHostRule, maxHostLength, urlRule } from './hosts-and-urls.ts';
 
 /**
  * `x-rule` states the rule of an `anyOf` or a `pattern` in words. An `anyOf` is inside an `allOf`, because
@@ -109,7 +110,7 @@ export const httpUrl = {
   ...uri,
   pattern: httpUrlSource,
   not: { pattern: longHostSource },
-  maxLength: maxUrlLength,
+  maxLength: maxSourceLength,
   'x-rule': urlRule,
 } as const;
 /** Hosts of responses: in canonical form. */

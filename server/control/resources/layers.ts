@@ -8,9 +8,9 @@ import type { PresetValue } from '../../../store/preset.ts';
 import type { Project } from '../../../store/projects.ts';
 import { isAllowedHost } from '../../image/access.ts';
 import {
+  fieldsOfKind,
   type LayerField,
   type LayerKind,
-  layerFields,
   layerKinds,
 } from '../../image/layer-fields.ts';
 import { findLayer } from '../../image/layers.ts';
@@ -28,7 +28,7 @@ const maxCharacters = 4_096;
 
 /** The schema of a kind's fields as JSON values. */
 function fieldsSchema(kind: LayerKind, schemaOf: (field: LayerField<unknown>) => object) {
-  const fields = Object.entries<LayerField<unknown>>(layerFields[kind]);
+  const fields = Object.entries(fieldsOfKind(kind));
   return {
     type: 'object',
     description: `An ${kind} layer; at most ${maxCharacters} characters as JSON.`.replace(
@@ -134,7 +134,7 @@ function fieldErrors(kind: LayerKind, given: LayerFields): string[] {
   if (JSON.stringify(given).length > maxCharacters) {
     return [`${kind} must have at most ${maxCharacters} characters as JSON`];
   }
-  return Object.entries<LayerField<unknown>>(layerFields[kind]).flatMap(([name, field]) => {
+  return Object.entries(fieldsOfKind(kind)).flatMap(([name, field]) => {
     const value = given[name];
     const isValid = value === undefined || field.parse(textOf(value)) !== undefined;
     return isValid ? [] : [`${kind}.${name} must be ${field.accepts}`];

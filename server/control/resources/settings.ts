@@ -1,6 +1,7 @@
 import { ServiceError } from '../../../contract/errors.ts';
 import type { Project, ProjectSettings } from '../../../store/projects.ts';
-import { maxUrlLength, privateHostError, readUrl, urlRule } from '../hosts-and-urls.ts';
+import { maxSourceLength } from '../../image/source-url.ts';
+import { privateHostError, readUrl, urlRule } from '../hosts-and-urls.ts';
 import { one, operation } from '../operation.ts';
 import { project, projectBody } from '../project-body.ts';
 import {
@@ -37,7 +38,7 @@ const settingsInput = named(
       watermarkEnabled: { type: 'boolean' },
       watermarkUrl: {
         type: 'string',
-        maxLength: maxUrlLength,
+        maxLength: maxSourceLength,
         allOf: [
           {
             anyOf: [
