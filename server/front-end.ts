@@ -292,7 +292,7 @@ class FrontEnd {
         this.#machine = message.stats;
         this.#engine.caches.pauseDiskWrites(message.stats.diskFull);
         return;
-      case 'welcome':
+      case 'store-opened':
         if (message.storePrepared) this.#markPrepared();
         this.#projects.remember(message.knownProjects.projects, message.knownProjects.confirmedAt);
         return;

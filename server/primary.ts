@@ -276,7 +276,7 @@ export class Primary {
       case 'started':
         void this.#opening.then(({ url }) =>
           this.#supervisor.send(frontEnd, {
-            type: 'welcome',
+            type: 'store-opened',
             storeUrl: url,
             storePrepared: this.#storePrepared,
             knownProjects: this.#known.snapshot,

@@ -4,7 +4,7 @@ import { isProjectId } from '../store/identifiers.ts';
 import { isOutage, StoreUnavailable } from '../store/outage.ts';
 import type { ProjectChanges } from '../store/project-changes.ts';
 import type { Project, Projects } from '../store/projects.ts';
-import { JoinedReads } from './joined-reads.ts';
+import { BatchedReads } from './batched-reads.ts';
 import { type ProjectEvents, type ProjectState, ProjectStates } from './project-states.ts';
 import { storeUnavailable } from './store-failure.ts';
 
@@ -64,7 +64,7 @@ export class ProjectCache {
   #polling: Promise<void> | null = null;
   /** The comparisons of single projects, by id. */
   readonly #confirming = new SingleFlight<string, void>();
-  readonly #comparisons = new JoinedReads((ids) => this.#compare(ids));
+  readonly #comparisons = new BatchedReads((ids) => this.#compare(ids));
   #isStoreDown = false;
   /** When the first failure since the last answered read was noticed, as `performance.now`; null for none. */
   #failedAt: number | null = null;
@@ -155,7 +155,7 @@ export class ProjectCache {
     return this.#confirming.run(id, async () => {
       const startedAt = performance.now();
       try {
-        const { changed, loaded } = await this.#comparisons.join(id);
+        const { changed, loaded } = await this.#comparisons.read(id);
         if (changed.has(id)) await loaded;
       } catch (error) {
         this.#failed(error, startedAt);

@@ -42,7 +42,7 @@ export type ProjectUpdate =
 
 /** From a front end to the primary. */
 export type ToPrimary =
-  /** The front end has loaded its modules and waits for `welcome`. */
+  /** The front end has loaded its modules and waits for `store-opened`. */
   | { readonly type: 'started' }
   /** The front end listens. */
   | { readonly type: 'ready'; readonly httpServer: ChosenServer }
@@ -106,14 +106,14 @@ export type ToFrontEnd =
   | { readonly type: 'drain'; readonly graceMs: number }
   | { readonly type: 'machine-stats'; readonly stats: MachineStats }
   /** The reply to `started`, after the primary has opened the store. */
-  | WelcomeMessage
+  | StoreOpened
   /** The store has its indexes and the root key. */
   | { readonly type: 'store-prepared' }
   | { readonly type: 'project-known'; readonly project: Project }
   | CoalescerReply;
 
-export interface WelcomeMessage {
-  readonly type: 'welcome';
+export interface StoreOpened {
+  readonly type: 'store-opened';
   /** Contains the credentials. */
   readonly storeUrl: string;
   readonly storePrepared: boolean;
@@ -128,7 +128,7 @@ export interface PrimaryChannel {
 /** The channel of a front end. A closed channel is not an error: the front end ends with it. */
 export interface FrontEndChannel extends PrimaryChannel {
   /** Sends `started`; resolves with the reply, which the receiver gets too. */
-  start(): Promise<WelcomeMessage>;
+  start(): Promise<StoreOpened>;
   /** Calls a function with each message, earlier ones included. */
   receive(receiver: (message: ToFrontEnd) => void): void;
 }
@@ -153,7 +153,7 @@ export function channelToPrimary(): FrontEndChannel {
         const timer = setInterval(sendStarted, startedEveryMs);
         process.on('message', (message: ToFrontEnd) => {
           receiver(message);
-          if (message.type !== 'welcome') return;
+          if (message.type !== 'store-opened') return;
           clearInterval(timer);
           resolve(message);
         });

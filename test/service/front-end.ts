@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { pino } from 'pino';
 import type { Test } from 'tap';
 import { loadSettings } from '../../contract/settings/load.ts';
-import type { FrontEndChannel, WelcomeMessage } from '../../server/cluster/channel.ts';
+import type { FrontEndChannel, StoreOpened } from '../../server/cluster/channel.ts';
 import { createFrontEnd } from '../../server/front-end.ts';
 import { joinStore, type Store } from '../../store/open.ts';
 import { embeddedUrl } from '../store/connection.ts';
@@ -63,8 +63,8 @@ export async function startFrontEnd(
     return (await store.projects.create(fields))._id;
   };
   const project = await createProject('127.0.0.1', 'localhost');
-  const welcome: WelcomeMessage = {
-    type: 'welcome',
+  const storeOpened: StoreOpened = {
+    type: 'store-opened',
     storeUrl,
     storePrepared: true,
     knownProjects: { confirmedAt: 0, projects: [] },
@@ -74,8 +74,8 @@ export async function startFrontEnd(
     send: (message) => {
       if (message.type === 'cannot-start') reason = message.reason;
     },
-    start: async () => welcome,
-    receive: (receiver) => receiver(welcome),
+    start: async () => storeOpened,
+    receive: (receiver) => receiver(storeOpened),
   };
   const log: LogLine[] = [];
   const level = environment['SERVICE_LOG_LEVEL'] ?? 'warn';

@@ -91,7 +91,7 @@ t.test('all processes end when the primary is killed, also starting ones', async
 t.test('a front end that waits for the store ends when the primary is killed', async (t) => {
   const dataDir = await mkdtemp(join(temporaryRoot, 'image-delivery-'));
   t.teardown(() => rm(dataDir, { recursive: true, force: true }));
-  // The primary reads this file before it sends the welcome, and a pipe has no end.
+  // The primary reads this file before it tells that the store is open, and a pipe has no end.
   await promisify(execFile)('mkfifo', [join(dataDir, 'known-projects')]);
   const service = await launch(t, {
     dataDir,

@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { pino } from 'pino';
 import t, { type Test } from 'tap';
-import type { ToPrimary, WelcomeMessage } from '../../../server/cluster/channel.ts';
+import type { StoreOpened, ToPrimary } from '../../../server/cluster/channel.ts';
 import { Supervisor, type SupervisorOptions } from '../../../server/cluster/supervisor.ts';
 import { scriptUrl } from '../../scripts.ts';
 import { until } from '../../until.ts';
@@ -11,8 +11,8 @@ interface Line {
   readonly delayMs?: number;
 }
 
-const welcome: WelcomeMessage = {
-  type: 'welcome',
+const storeOpened: StoreOpened = {
+  type: 'store-opened',
   storeUrl: '',
   storePrepared: true,
   knownProjects: { confirmedAt: 0, projects: [] },
@@ -74,7 +74,7 @@ t.test('a front end that is killed before it listens is replaced', async (t) => 
   t.same(ended, [waiting[0]]);
   t.not(waiting[2], waiting[0]);
   t.equal(supervisor.listening, 0);
-  supervisor.send(waiting[2] ?? 0, welcome);
+  supervisor.send(waiting[2] ?? 0, storeOpened);
   await listening;
   t.equal(supervisor.listening, 1);
   t.equal(ended.length, 1);
@@ -84,7 +84,7 @@ t.test('a stop that was announced is known to later front ends, and prevents rol
   const { supervisor, count } = supervise(t, 'waiting-front-end');
   supervisor.announceStop();
   const onMessage = (frontEnd: number, { type }: ToPrimary) => {
-    if (type === 'started') supervisor.send(frontEnd, welcome);
+    if (type === 'started') supervisor.send(frontEnd, storeOpened);
   };
   const listening = supervisor.start({ onMessage, onEnd: () => {}, onGiveUp: t.fail });
   await t.rejects(listening, { message: 'a front end ended before it listened (0)' });

@@ -3,20 +3,20 @@ import { setTimeout as sleep } from 'node:timers/promises';
 /** The shortest time between two reads: a slow store has few of them at a time, on the ten connections of a process. */
 const everyMs = 200;
 
-/** Joins reads of single projects, which requests wait for, to reads of many. */
-export class JoinedReads<T> {
-  readonly #read: (ids: readonly string[]) => Promise<T>;
+/** Batches reads of single projects, which requests wait for. */
+export class BatchedReads<T> {
+  readonly #readAll: (ids: readonly string[]) => Promise<T>;
   /** The ids of the next read. */
   readonly #ids = new Set<string>();
   #next: Promise<T> | null = null;
   #startedAt = Number.NEGATIVE_INFINITY;
 
-  constructor(read: (ids: readonly string[]) => Promise<T>) {
-    this.#read = read;
+  constructor(readAll: (ids: readonly string[]) => Promise<T>) {
+    this.#readAll = readAll;
   }
 
-  /** The next read, which has not begun, with an id more. */
-  join(id: string): Promise<T> {
+  /** Adds an id to the next read, which has not begun. */
+  read(id: string): Promise<T> {
     this.#ids.add(id);
     this.#next ??= this.#start();
     return this.#next;
@@ -28,6 +28,6 @@ export class JoinedReads<T> {
     this.#ids.clear();
     this.#next = null;
     this.#startedAt = performance.now();
-    return this.#read(ids);
+    return this.#readAll(ids);
   }
 }
