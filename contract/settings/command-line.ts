@@ -1,13 +1,8 @@
 import { type Command, Option } from 'commander';
 import type { Listener } from './listeners.ts';
 import { settingsOrExit } from './load.ts';
-import {
-  defaultInWords,
-  type Setting,
-  type SettingName,
-  settingRows,
-  settingsTable,
-} from './table.ts';
+import { defaultInWords, type Setting } from './setting.ts';
+import { type SettingName, settingRows, settingsTable } from './table.ts';
 
 /** `--data-dir` for `SERVICE_DATA_DIR`. */
 const optionOf = ({ variable }: Setting<unknown>): string =>

@@ -1,180 +1,37 @@
 import { availableParallelism } from 'node:os';
 import { resolve } from 'node:path';
-import { fullFormats } from 'ajv-formats/dist/formats.js';
 import {
   defaultAutoFormats,
   type NegotiableFormat,
   negotiableFormats,
   parseAutoFormats,
 } from '../auto-formats.ts';
-import { type EncryptionKey, parseEncryptionKey } from '../encryption-keys.ts';
-import { isDnsServer, type Network, parseNetwork } from '../networks.ts';
+import { type ConsolePictures, maxPicturesText, parsePictures } from '../console-pictures.ts';
+import type { EncryptionKey } from '../encryption-keys.ts';
+import { type Network, parseNetwork } from '../networks.ts';
 import { type OriginEntry, parseOrigins, secretsOfOrigins } from '../origins.ts';
-import { defaultPorts, type Ports, parsePort, parsePrivateSource } from '../private-sources.ts';
+import { defaultPorts, type Ports, parsePrivateSource } from '../private-sources.ts';
 import { parseS3Location, type S3Location, s3LocationForm } from '../s3-location.ts';
-
-/** One setting: its environment variable, the values that it accepts, the default and the meaning. */
-export interface Setting<T> {
-  readonly variable: `SERVICE_${string}`;
-  readonly kind: 'number' | 'text';
-  /** The accepted values, for messages. */
-  readonly accepts: string;
-  /**
-   * Parses a value that is not empty; undefined for one that is not accepted, or a RangeError with the reason,
-   * without the value.
-   */
-  readonly parse: (text: string) => T | undefined;
-  /** A function if the default depends on settings above this one in the table. */
-  readonly default: T | ((above: { readonly [name: string]: unknown }) => T);
-  /** The default as shown in the documents, if it is computed or an object. */
-  readonly defaultInWords?: string;
-  readonly meaning: string;
-  /** Redacted in logs. Not an option of commands, because all users of a machine can read those. */
-  readonly secret?: true;
-  /** The texts that logs must not contain, if the value of a secret is not a text. */
-  secretsIn?(value: T): readonly string[];
-  /** A variable that platforms set; used if the setting's own is not set. */
-  readonly platformVariable?: string;
-}
-
-type Details<T> = Omit<Setting<T>, 'variable' | 'kind' | 'accepts' | 'parse'>;
-
-function integer<T extends number | null = number>(
-  variable: Setting<T>['variable'],
-  minimum: number,
-  maximum: number,
-  details: Details<NoInfer<T>>,
-): Setting<T> {
-  const accepts = `a whole number from ${minimum} to ${maximum}`;
-  const parse = (text: string) => {
-    const number = /^\d+$/.test(text) ? Number(text) : Number.NaN;
-    return number >= minimum && number <= maximum ? (number as T) : undefined;
-  };
-  return { variable, kind: 'number', accepts, parse, ...details };
-}
-
-function text<T>(
-  variable: Setting<T>['variable'],
-  details: Omit<Setting<T>, 'variable' | 'kind'>,
-): Setting<T> {
-  return { variable, kind: 'text', ...details };
-}
-
-function choice<const W extends string, N extends null = never>(
-  variable: Setting<W>['variable'],
-  words: readonly W[],
-  details: Details<NoInfer<W> | N>,
-): Setting<W | N> {
-  const parse = (text: string) => words.find((word) => word === text);
-  return text(variable, { accepts: words.join(', '), parse, ...details });
-}
-
-function onOff(
-  variable: Setting<boolean>['variable'],
-  meaning: string,
-  isOn = true,
-): Setting<boolean> {
-  const parse = (word: string) => (word === 'on' ? true : word === 'off' ? false : undefined);
-  return text(variable, {
-    accepts: 'on, off',
-    parse,
-    default: isOn,
-    defaultInWords: isOn ? 'on' : 'off',
-    meaning,
-  });
-}
-
-function listenHost(
-  variable: Setting<string>['variable'],
-  host: string,
-  meaning: string,
-): Setting<string> {
-  const accepts = 'a host name or IP address to listen on';
-  return text(variable, { accepts, parse: (name) => name, default: host, meaning });
-}
-
-const isUri = fullFormats.uri as (text: string) => boolean;
-
-/** An http or https URL that may have a query, without user information and fragment. */
-const isHookUrl = (url: string): boolean =>
-  isUri(url) && /^https?:\/\/[^/@#]+(\/[^#]*)?$/.test(url);
-
-/** A secret of Standard Webhooks: 24 to 64 bytes in Base64. */
-function isHookSecret(text: string): boolean {
-  const base64 = /^whsec_([A-Za-z\d+/]+={0,2})$/.exec(text)?.[1] ?? '';
-  const bytes = Buffer.from(base64, 'base64');
-  return bytes.length >= 24 && bytes.length <= 64 && bytes.toString('base64') === base64;
-}
-
-function httpUrl(variable: Setting<string>['variable'], details: Details<string>): Setting<string> {
-  const accepts = 'an absolute http or https URL without query';
-  const parse = (url: string) =>
-    isUri(url) && /^https?:\/\/[^?#]+$/.test(url) ? url.replace(/\/+$/, '') : undefined;
-  return text(variable, { accepts, parse, ...details });
-}
-
-/** A parser of texts that match a pattern. */
-const matching = (pattern: RegExp) => (value: string) => (pattern.test(value) ? value : undefined);
-
-/** The entries of a comma-separated list that are not empty. */
-const entriesOf = (list: string): readonly string[] =>
-  list
-    .split(',')
-    .map((entry) => entry.trim())
-    .filter((entry) => entry !== '');
-
-/**
- * Parses a comma-separated list; undefined when an entry is not valid.
- * @param parse returns null for an entry that is not valid
- */
-function parseList<E>(list: string, parse: (entry: string) => E | null): E[] | undefined {
-  const entries = entriesOf(list).map(parse);
-  const valid = entries.filter((entry) => entry !== null);
-  return valid.length === entries.length ? valid : undefined;
-}
-
-function parsePorts(list: string): Ports | undefined {
-  const ports = parseList(list, (entry) => (entry === '*' ? entry : parsePort(entry)));
-  if (ports === undefined || ports.length === 0) return undefined;
-  const numbers = ports.filter((port) => port !== '*');
-  return numbers.length === ports.length ? numbers : null;
-}
-
-function parseEncryptionKeys(list: string): readonly EncryptionKey[] | undefined {
-  const keys = parseList(list, parseEncryptionKey);
-  return keys && new Set(keys.map(({ id }) => id)).size === keys.length ? keys : undefined;
-}
-
-function parseDnsServers(list: string): readonly string[] | undefined {
-  const servers = parseList(list, (entry) => (isDnsServer(entry) ? entry : null));
-  return servers?.length === 0 ? undefined : servers;
-}
-
-/** The end of a name determines how tags are separated. No other header of an image ends so, except ETag. */
-const tagHeaderPattern = /^(?!etag$)[a-z0-9-]{0,60}(tag|key)$/;
-
-function parseTagHeaders(list: string): readonly string[] | undefined {
-  if (list === 'none') return [];
-  const names = parseList(list.toLowerCase(), (name) =>
-    tagHeaderPattern.test(name) ? name : null,
-  );
-  return names?.length === 0 ? undefined : names && Array.from(new Set(names));
-}
-
-function parsePictures(list: string): ConsolePictures | undefined {
-  if (list.length > maxPicturesText || !/^[\w-]+( +https?:\/\/[^ ]+)*$/u.test(list))
-    return undefined;
-  const [project = '', ...urls] = list.split(/ +/);
-  return { project, urls };
-}
-
-/** The project ('' for none) and picture URLs that the playground opens with. */
-export interface ConsolePictures {
-  readonly project: string;
-  readonly urls: readonly string[];
-}
-/** Maximum length; the page contains the whole value. Linux limits an environment variable to 128 KiB. */
-export const maxPicturesText = 65_536;
+import { isWebhookSecret } from '../webhook-secret.ts';
+import {
+  entriesOf,
+  parseDnsServers,
+  parseEncryptionKeys,
+  parseList,
+  parsePorts,
+  parseTagHeaders,
+} from './lists.ts';
+import {
+  choice,
+  httpUrl,
+  integer,
+  isHookUrl,
+  listenHost,
+  matching,
+  onOff,
+  type Setting,
+  text,
+} from './setting.ts';
 
 const atLeastOne = (n: number): number => Math.max(1, Math.floor(n));
 
@@ -428,7 +285,6 @@ export const settingsTable = {
     accepts: `one of ${negotiableFormats.join(', ')}`,
     parse: (text) => negotiableFormats.find((format) => format === text),
     default: null,
-    defaultInWords: '(none)',
     meaning:
       'A format of `SERVICE_AUTO_FORMATS` that `auto` sends until the better one that the client accepts has been rendered, after the response.',
   }),
@@ -534,7 +390,7 @@ export const settingsTable = {
   }),
   hookSecret: text<string | null>('SERVICE_HOOK_SECRET', {
     accepts: '`whsec_` and 24 to 64 bytes in Base64',
-    parse: (secret) => (isHookSecret(secret) ? secret : undefined),
+    parse: (secret) => (isWebhookSecret(secret) ? secret : undefined),
     default: null,
     meaning: 'The secret that signs the requests of the purge hook (Standard Webhooks).',
     secret: true,
@@ -552,10 +408,3 @@ export type Settings = { readonly [N in SettingName]: ValueOf<(typeof settingsTa
 export const settingRows = Object.entries(settingsTable) as ReadonlyArray<
   readonly [SettingName, Setting<unknown>]
 >;
-
-/** The default as shown in the documents. */
-export function defaultInWords(setting: Setting<unknown>): string {
-  const { defaultInWords: words, default: value } = setting;
-  const isEmpty = value === null || (Array.isArray(value) && value.length === 0);
-  return words ?? (isEmpty ? '(none)' : String(value));
-}

@@ -1,6 +1,6 @@
+import type { ConsolePictures } from '../../contract/console-pictures.ts';
 import type { ServiceError } from '../../contract/errors.ts';
 import { startedAs } from '../../contract/own-command.ts';
-import type { ConsolePictures } from '../../contract/settings/table.ts';
 
 /** The path of the pages' files; the next segment is the version of the files. */
 export const consolePrefix = '/console/';

@@ -1,7 +1,8 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import { hostSettings } from '../../contract/settings/listeners.ts';
-import { type Setting, type Settings, settingsTable } from '../../contract/settings/table.ts';
+import type { Setting } from '../../contract/settings/setting.ts';
+import { type Settings, settingsTable } from '../../contract/settings/table.ts';
 import { cannotListen } from '../../contract/start-failure.ts';
 
 /** The ports of the service and its worker. */

@@ -1,5 +1,6 @@
 import { errorCatalogue } from '../../contract/errors.ts';
-import { defaultInWords, settingRows } from '../../contract/settings/table.ts';
+import { defaultInWords } from '../../contract/settings/setting.ts';
+import { settingRows } from '../../contract/settings/table.ts';
 import { type FactSchema, imageFacts } from '../../pool/rendering/image-facts/fields.ts';
 import { fieldsOfKind, type LayerField, layerKinds } from '../../server/image/layer-fields.ts';
 import { parameterNames, parameters } from '../../server/image/parameters.ts';

@@ -1,0 +1,16 @@
+/** The project ('' for none) and picture URLs that the playground opens with. */
+export interface ConsolePictures {
+  readonly project: string;
+  readonly urls: readonly string[];
+}
+
+/** Maximum length; the page contains the whole value. Linux limits an environment variable to 128 KiB. */
+export const maxPicturesText = 65_536;
+
+/** Undefined for a text that is not accepted. */
+export function parsePictures(list: string): ConsolePictures | undefined {
+  if (list.length > maxPicturesText || !/^[\w-]+( +https?:\/\/[^ ]+)*$/u.test(list))
+    return undefined;
+  const [project = '', ...urls] = list.split(/ +/);
+  return { project, urls };
+}

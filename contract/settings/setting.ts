@@ -1,0 +1,108 @@
+import { fullFormats } from 'ajv-formats/dist/formats.js';
+
+/** One setting: its environment variable, the values that it accepts, the default and the meaning. */
+export interface Setting<T> {
+  readonly variable: `SERVICE_${string}`;
+  readonly kind: 'number' | 'text';
+  /** The accepted values, for messages. */
+  readonly accepts: string;
+  /**
+   * Parses a value that is not empty; undefined for one that is not accepted, or a RangeError with the reason,
+   * without the value.
+   */
+  readonly parse: (text: string) => T | undefined;
+  /** A function if the default depends on settings above this one in the table. */
+  readonly default: T | ((above: { readonly [name: string]: unknown }) => T);
+  /** The default as shown in the documents, if it is computed or an object. */
+  readonly defaultInWords?: string;
+  readonly meaning: string;
+  /** Redacted in logs. Not an option of commands, because all users of a machine can read those. */
+  readonly secret?: true;
+  /** The texts that logs must not contain, if the value of a secret is not a text. */
+  secretsIn?(value: T): readonly string[];
+  /** A variable that platforms set; used if the setting's own is not set. */
+  readonly platformVariable?: string;
+}
+
+type Details<T> = Omit<Setting<T>, 'variable' | 'kind' | 'accepts' | 'parse'>;
+
+export function integer<T extends number | null = number>(
+  variable: Setting<T>['variable'],
+  minimum: number,
+  maximum: number,
+  details: Details<NoInfer<T>>,
+): Setting<T> {
+  const accepts = `a whole number from ${minimum} to ${maximum}`;
+  const parse = (text: string) => {
+    const number = /^\d+$/.test(text) ? Number(text) : Number.NaN;
+    return number >= minimum && number <= maximum ? (number as T) : undefined;
+  };
+  return { variable, kind: 'number', accepts, parse, ...details };
+}
+
+export function text<T>(
+  variable: Setting<T>['variable'],
+  details: Omit<Setting<T>, 'variable' | 'kind'>,
+): Setting<T> {
+  return { variable, kind: 'text', ...details };
+}
+
+export function choice<const W extends string, N extends null = never>(
+  variable: Setting<W>['variable'],
+  words: readonly W[],
+  details: Details<NoInfer<W> | N>,
+): Setting<W | N> {
+  const parse = (text: string) => words.find((word) => word === text);
+  return text(variable, { accepts: words.join(', '), parse, ...details });
+}
+
+export function onOff(
+  variable: Setting<boolean>['variable'],
+  meaning: string,
+  isOn = true,
+): Setting<boolean> {
+  const parse = (word: string) => (word === 'on' ? true : word === 'off' ? false : undefined);
+  return text(variable, {
+    accepts: 'on, off',
+    parse,
+    default: isOn,
+    defaultInWords: isOn ? 'on' : 'off',
+    meaning,
+  });
+}
+
+export function listenHost(
+  variable: Setting<string>['variable'],
+  host: string,
+  meaning: string,
+): Setting<string> {
+  const accepts = 'a host name or IP address to listen on';
+  return text(variable, { accepts, parse: (name) => name, default: host, meaning });
+}
+
+const isUri = fullFormats.uri as (text: string) => boolean;
+
+export function httpUrl(
+  variable: Setting<string>['variable'],
+  details: Details<string>,
+): Setting<string> {
+  const accepts = 'an absolute http or https URL without query';
+  const parse = (url: string) =>
+    isUri(url) && /^https?:\/\/[^?#]+$/.test(url) ? url.replace(/\/+$/, '') : undefined;
+  return text(variable, { accepts, parse, ...details });
+}
+
+/** An http or https URL that may have a query, without user information and fragment. */
+export const isHookUrl = (url: string): boolean =>
+  isUri(url) && /^https?:\/\/[^/@#]+(\/[^#]*)?$/.test(url);
+
+/** A parser of texts that match a pattern. */
+export const matching = (pattern: RegExp) => (value: string) =>
+  pattern.test(value) ? value : undefined;
+
+/** The default as shown in the documents. */
+export function defaultInWords(setting: Setting<unknown>): string {
+  const { defaultInWords: words, default: value } = setting;
+  const isEmpty = value === null || (Array.isArray(value) && value.length === 0);
+  return words ?? (isEmpty ? '(none)' : String(value));
+}
