@@ -1,18 +1,16 @@
 import {
   type Fit,
   fits,
-  gravities,
   kernels,
   type OutputFormat,
   outputFormats,
   type PlaceholderKind,
-  type Position,
   placeholderKinds,
   plainVariant,
-  strategies,
 } from '../../pool/variant.ts';
 import { fileName } from './download.ts';
 import { layerNames } from './layer-query.ts';
+import { positionName } from './positions.ts';
 import { sourceUrl } from './source-url.ts';
 import {
   angle,
@@ -78,27 +76,6 @@ function parameter<T>(
 
 function ofDelivery<T>(value: ParameterType<T>, meaning: string, example: string): Parameter<T> {
   return { ...parameter(value, meaning, example), role: 'delivery' };
-}
-
-/** sharp's positions, as other names of its gravities; of two sides in either order. */
-const positions: Readonly<Record<string, Position>> = {
-  centre: 'center',
-  top: 'north',
-  right: 'east',
-  bottom: 'south',
-  left: 'west',
-  ...corner('right', 'top', 'northeast'),
-  ...corner('right', 'bottom', 'southeast'),
-  ...corner('left', 'bottom', 'southwest'),
-  ...corner('left', 'top', 'northwest'),
-};
-
-function corner(side: string, end: string, position: Position): Record<string, Position> {
-  const names = [' ', '-', '_', ','].flatMap((between) => [
-    side + between + end,
-    end + between + side,
-  ]);
-  return Object.fromEntries(names.map((name) => [name, position]));
 }
 
 const pixels = integer(0, 100_000);
@@ -185,7 +162,7 @@ export const parameters = {
     { exampleWith: 'w=200', otherwise: "the project's `defaultDpr`" },
   ),
   pos: parameter(
-    choice<Position>([...gravities, ...strategies], positions),
+    positionName,
     'The part that `cover` keeps and the place where `contain` puts the picture; also top, right top ' +
       'and so on. `entropy` and `attention` choose the most interesting part.',
     'west',
