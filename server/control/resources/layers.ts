@@ -18,10 +18,10 @@ import { textOf } from '../../image/values.ts';
 import { privateHostError } from '../hosts-and-urls.ts';
 import { layerFieldSchema } from '../image-schemas.ts';
 import { NamedParts } from '../named-parts.ts';
+import { partNameSchema, requirePartName } from '../part-names.ts';
 import { eitherOf, type NamedSchema, ref } from '../schema.ts';
 import type { Services } from '../services.ts';
 import { invalidRequest, rejectInvalid } from '../validation-messages.ts';
-import { partNameSchema, requirePartName } from './presets.ts';
 
 /** Maximum length as JSON: all layers of a project are in memory with it. */
 const maxCharacters = 4_096;

@@ -1,4 +1,4 @@
-import { isPresetName, type PresetParameters, presetNamePattern } from '../../../store/preset.ts';
+import type { PresetParameters } from '../../../store/preset.ts';
 import type { Project } from '../../../store/projects.ts';
 import { isAllowedHost } from '../../image/access.ts';
 import { type ParameterName, parameterNames } from '../../image/parameters.ts';
@@ -10,15 +10,9 @@ import {
   ruledParameter,
 } from '../image-schemas.ts';
 import { NamedParts } from '../named-parts.ts';
+import { partNameSchema, requirePartName } from '../part-names.ts';
 import { type NamedSchema, ref } from '../schema.ts';
 import { invalidRequest, rejectInvalid } from '../validation-messages.ts';
-
-/** The schema of the names of presets and layers. */
-export const partNameSchema = {
-  type: 'string',
-  pattern: presetNamePattern,
-  description: 'A lower-case letter, and up to 39 lower-case letters, digits, - and _.',
-} as const;
 
 /** The parameters of presets: all except the one that names a preset. */
 const presetParameterNames = parameterNames.filter((name) => name !== 'preset');
@@ -118,12 +112,4 @@ function checkFallback(project: Project, { parameters }: PresetInput): void {
   const { fallback } = presetOptions(parameters);
   if (fallback === undefined || isAllowedHost(project, new URL(fallback).hostname)) return;
   throw invalidRequest('parameters.fallback must be on an allowed host');
-}
-
-/** The name of a preset or a layer. @throws ServiceError invalid_request */
-export function requirePartName(kind: 'preset' | 'layer', name: string): string {
-  if (isPresetName(name)) return name;
-  throw invalidRequest(
-    `the name of a ${kind} must begin with a lower-case letter, and have at most 40 lower-case letters, digits, - and _`,
-  );
 }

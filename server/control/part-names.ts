@@ -1,0 +1,17 @@
+import { isPresetName, presetNamePattern } from '../../store/preset.ts';
+import { invalidRequest } from './validation-messages.ts';
+
+/** The schema of the names of presets and layers. */
+export const partNameSchema = {
+  type: 'string',
+  pattern: presetNamePattern,
+  description: 'A lower-case letter, and up to 39 lower-case letters, digits, - and _.',
+} as const;
+
+/** The name of a preset or a layer. @throws ServiceError invalid_request */
+export function requirePartName(kind: 'preset' | 'layer', name: string): string {
+  if (isPresetName(name)) return name;
+  throw invalidRequest(
+    `the name of a ${kind} must begin with a lower-case letter, and have at most 40 lower-case letters, digits, - and _`,
+  );
+}
