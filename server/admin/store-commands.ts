@@ -5,7 +5,7 @@ import type {
   CollectionPass,
   Conflict,
 } from '../../store/copy/copy-collection.ts';
-import type { Store } from '../../store/open.ts';
+import { openStore } from './store.ts';
 import { AdminError, print, printTable } from './terminal.ts';
 
 interface Options {
@@ -106,9 +106,9 @@ async function copy(from: Place, to: Place, options: Options): Promise<void> {
   const { dryRun = false, merge: merges = false, delete: deletes = false } = options;
   const { keep: keeps = false } = options;
   print(`From ${from.name} to ${to.name}${dryRun ? ', without a change' : ''}:`);
-  const source = await open(from);
+  const source = await openStore(from, `${from.name}: `);
   try {
-    const target = await open(to);
+    const target = await openStore(to, `${to.name}: `);
     try {
       if (!dryRun) {
         await ensureIndexes(target);
@@ -136,15 +136,6 @@ async function copy(from: Place, to: Place, options: Options): Promise<void> {
   } finally {
     await source.close();
   }
-}
-
-async function open(place: Place): Promise<Store> {
-  const { joinStore } = await import('../../store/open.ts');
-  const { openErrorText } = await import('../../store/open-error.ts');
-  return joinStore(place).catch(async (error) => {
-    const reason = await openErrorText(error, place.dataDir);
-    throw reason === null ? error : new AdminError(`${place.name}: ${reason}`);
-  });
 }
 
 /** Prints progress to standard error, at most every two seconds. */

@@ -10,14 +10,10 @@ export async function withStore(
   action: (store: Store, settings: Settings) => Promise<void>,
 ): Promise<void> {
   const { settingsOrExit } = await import('../../contract/settings/load.ts');
-  const { ensureIndexes, joinStore } = await import('../../store/open.ts');
-  const { openErrorText } = await import('../../store/open-error.ts');
+  const { ensureIndexes } = await import('../../store/open.ts');
   const { isOutage, describeOutage } = await import('../../store/outage.ts');
   const settings = settingsOrExit();
-  const store = await joinStore(settings).catch(async (error) => {
-    const reason = await openErrorText(error, settings.dataDir);
-    throw reason === null ? error : new AdminError(reason);
-  });
+  const store = await openStore(settings);
   try {
     await ensureIndexes(store);
     await action(store, settings);
@@ -27,4 +23,21 @@ export async function withStore(
   } finally {
     await store.close();
   }
+}
+
+/**
+ * Opens a store, which a service may use at the same time.
+ * @param prefix of the message of an error
+ * @throws AdminError
+ */
+export async function openStore(
+  settings: Pick<Settings, 'mongodbUrl' | 'dataDir'>,
+  prefix = '',
+): Promise<Store> {
+  const { joinStore } = await import('../../store/open.ts');
+  const { openErrorText } = await import('../../store/open-error.ts');
+  return joinStore(settings).catch(async (error) => {
+    const reason = await openErrorText(error, settings.dataDir);
+    throw reason === null ? error : new AdminError(prefix + reason);
+  });
 }
