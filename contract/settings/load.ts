@@ -106,24 +106,7 @@ export function loadSettings(
     values[key] = value === undefined ? byDefault() : value;
   }
   const settings = Object.freeze(values) as Settings;
-  if (!environment['SERVICE_WORKBENCH_USERNAME'] !== !environment['SERVICE_WORKBENCH_PASSWORD']) {
-    errors.push(
-      'SERVICE_WORKBENCH_USERNAME and SERVICE_WORKBENCH_PASSWORD must be set together: both or neither',
-    );
-  }
-  if (settings.purgeHookUrl !== null && !environment['SERVICE_HOOK_SECRET']) {
-    errors.push(
-      'SERVICE_PURGE_HOOK_URL requires SERVICE_HOOK_SECRET, by which the receiver recognises the requests',
-    );
-  }
-  const { autoFirst, autoFormats } = settings;
-  if (autoFirst !== null && !autoFormats.includes(autoFirst)) {
-    errors.push(`SERVICE_AUTO_FIRST must be one of SERVICE_AUTO_FORMATS: ${autoFormats.join()}`);
-  }
-  const { memoryCacheBytes, diskCacheBytes } = settings;
-  if (autoFirst !== null && memoryCacheBytes === 0 && diskCacheBytes === 0) {
-    errors.push('SERVICE_AUTO_FIRST requires a cache, in which the next request finds the image');
-  }
+  errors.push(...contradictions(settings, environment));
   const addresses = listeners
     .filter((key) => !invalid.has(key) && !invalid.has(hostSettings[key]))
     .map((key) => ({
@@ -134,6 +117,31 @@ export function loadSettings(
   errors.push(...portConflicts(addresses));
   if (errors.length > 0) throw new SettingsInvalid(errors.sort());
   return settings;
+}
+
+/** The errors of settings that need or exclude others. */
+function contradictions(
+  { purgeHookUrl, autoFirst, autoFormats, memoryCacheBytes, diskCacheBytes }: Settings,
+  environment: Environment,
+): string[] {
+  const errors: string[] = [];
+  if (!environment['SERVICE_WORKBENCH_USERNAME'] !== !environment['SERVICE_WORKBENCH_PASSWORD']) {
+    errors.push(
+      'SERVICE_WORKBENCH_USERNAME and SERVICE_WORKBENCH_PASSWORD must be set together: both or neither',
+    );
+  }
+  if (purgeHookUrl !== null && !environment['SERVICE_HOOK_SECRET']) {
+    errors.push(
+      'SERVICE_PURGE_HOOK_URL requires SERVICE_HOOK_SECRET, by which the receiver recognises the requests',
+    );
+  }
+  if (autoFirst !== null && !autoFormats.includes(autoFirst)) {
+    errors.push(`SERVICE_AUTO_FIRST must be one of SERVICE_AUTO_FORMATS: ${autoFormats.join()}`);
+  }
+  if (autoFirst !== null && memoryCacheBytes === 0 && diskCacheBytes === 0) {
+    errors.push('SERVICE_AUTO_FIRST requires a cache, in which the next request finds the image');
+  }
+  return errors;
 }
 
 /**
