@@ -5,7 +5,7 @@ import { type OriginHeaders, readOriginHeaders, secretsOfHeaders } from './origi
 import { parseS3Location, type S3Location } from './s3-location.ts';
 
 /** The place of a host's sources, or the headers of requests for them. */
-export type OriginTarget =
+type OriginTarget =
   | { readonly kind: 'folder'; readonly folder: string }
   | { readonly kind: 's3'; readonly location: S3Location }
   | { readonly kind: 'headers'; readonly headers: OriginHeaders };

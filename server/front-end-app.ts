@@ -29,7 +29,7 @@ import type { Tracing } from './telemetry/otlp.ts';
 import type { UsageRecorder } from './usage/usage.ts';
 
 /** What the requests of a front end need. */
-export interface FrontEndParts {
+interface FrontEndParts {
   readonly settings: Settings;
   readonly log: Logger;
   readonly tracing: Tracing | null;

@@ -8,7 +8,7 @@ import { MetricsRegistry, type MetricsSnapshot } from './telemetry/registry.ts';
 import { RequestMetrics } from './telemetry/request-metrics.ts';
 
 /** The current figures of a front end. */
-export interface FrontEndFigures {
+interface FrontEndFigures {
   readonly engine: FrontEndStats;
   readonly responses: { readonly bytes: number; readonly count: number };
   readonly knownProjects: number;

@@ -9,7 +9,7 @@ import { MetricsRegistry, type MetricsSnapshot } from './telemetry/registry.ts';
 import { MetricSums } from './telemetry/sums.ts';
 import type { ProjectCounts } from './usage/usage-totals.ts';
 
-export interface PrimaryParts {
+interface PrimaryParts {
   readonly supervisor: Pick<Supervisor, 'listening' | 'restarts'>;
   readonly processes: number;
   readonly disk: Pick<DiskCacheIndex, 'bytes' | 'maxBytes' | 'count' | 'evictions'>;

@@ -21,7 +21,7 @@ const confirmedForMs = 1_900;
 /** A project in use is compared before that. Polls of a store that answers soon confirm all projects earlier. */
 const renewAfterMs = 1_200;
 
-export interface ProjectCacheEnvironment extends ProjectEvents {
+interface ProjectCacheEnvironment extends ProjectEvents {
   readonly pollEveryMs: number;
   /** Time limit for serving projects while the store is unavailable. */
   readonly maxAgeMs: number;

@@ -10,7 +10,7 @@ import type { Handler, HttpRequest, HttpResponse } from './http/request.ts';
 import type { Delivery } from './image/deliver.ts';
 import { type Readiness, readinessHandler } from './readiness.ts';
 
-export interface Endpoints {
+interface Endpoints {
   readonly delivery: Delivery;
   readonly control: ControlPlane;
   readonly health: Health;

@@ -4,7 +4,7 @@ export const hostSettings = { port: 'host', opsPort: 'opsHost', workerPort: 'wor
 /** A listener, named by the setting of its port. */
 export type Listener = keyof typeof hostSettings;
 
-export interface ListenerAddress {
+interface ListenerAddress {
   /** The variable or option that set the port. */
   readonly name: string;
   readonly host: string;

@@ -63,7 +63,7 @@ function parsed(
   }
 }
 
-export interface SettingsOptions {
+interface SettingsOptions {
   /** The command-line options that set variables, by variable, for messages. */
   readonly optionNames?: ReadonlyMap<string, string>;
   /** The listeners that the program starts; each needs another port. */

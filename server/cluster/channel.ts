@@ -90,7 +90,7 @@ export type CoalescerReply = { readonly key: string; readonly joinId: number } &
 );
 
 /** Sent every second, and at the end of a drain. */
-export interface FrontEndReport {
+interface FrontEndReport {
   readonly type: 'stats';
   readonly stats: FrontEndStats;
   readonly metrics: MetricsSnapshot;

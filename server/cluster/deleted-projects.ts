@@ -7,7 +7,7 @@ const everyMs = 30_000;
 /** What other processes write late, such as the usage of the last minute, and the difference of the clocks. */
 const overlapMs = 240_000;
 
-export interface DeletedProjectsOptions {
+interface DeletedProjectsOptions {
   readonly projects: Pick<Projects, 'deletedSince'>;
   readonly documents: Pick<ProjectDocuments, 'delete'>;
   /** Called with a project whose images are to be deleted; again and again for the same one. */

@@ -13,7 +13,7 @@ const imagesPerTurn = 32;
 /** A search takes a tenth of a second for a million images, in which the primary does nothing else. */
 const pausePerSearch = 10;
 
-export interface DiskPurgesOptions {
+interface DiskPurgesOptions {
   readonly index: Pick<DiskCacheIndex, 'keysWhere' | 'deleteWhere'>;
   readonly log: Pick<Logger, 'info'>;
   /** Called when the images of all purges up to a number are deleted. */

@@ -7,7 +7,7 @@ const checkEveryMs = 1_000;
 const maxReservedBytes = 512 * 2 ** 20;
 const reservedPart = 0.05;
 
-export interface DiskSpaceOptions {
+interface DiskSpaceOptions {
   /** The cache's folder. */
   readonly folder: string;
   /** Null reserves 5 % of the disk, and 512 MiB at most. */

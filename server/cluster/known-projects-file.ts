@@ -15,7 +15,7 @@ const writeEveryMs = 5_000;
 /** The time of confirmation in the file is this much too old at most. */
 const confirmEveryMs = 60_000;
 
-export interface KnownProjectsFileOptions {
+interface KnownProjectsFileOptions {
   readonly path: string;
   /** The store's URL, with its credentials. */
   readonly storeUrl: string;

@@ -7,7 +7,7 @@ const checkEveryMs = 1_000;
  */
 const lateCheckMs = 5_000;
 
-export interface LivenessOptions {
+interface LivenessOptions {
   /** Called with a front end that has sent no message for 15 s. */
   readonly onUnresponsive: (frontEnd: number) => void;
   /** ms, monotonic. */

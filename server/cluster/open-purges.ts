@@ -10,7 +10,7 @@ const loadedAtOnce = 100;
 /** A purge is in memory for some seconds; a new machine finds those of the last day. */
 const pauseMs = 1_000;
 
-export interface OpenPurgesOptions {
+interface OpenPurgesOptions {
   readonly records: Pick<PurgeRecords, 'unfinished'>;
   readonly projects: Pick<Projects, 'findAll'>;
   /** At the start, purges since then are open whoever has noted them: their objects may exist. Unix ms. */

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 /** Purges and deletions of the last day are remembered. */
 const rememberedMs = 24 * 60 * 60 * 1_000;
 
-export interface RepeatedReadOptions {
+interface RepeatedReadOptions {
   /** @param since the beginning of the last read that has succeeded, less the overlap; at first a day ago */
   readonly read: (since: Date) => Promise<void>;
   /** Called when a read fails; the next one begins where the last one has ended. */

@@ -5,7 +5,7 @@ import type { Project } from '../../store/projects.ts';
 import { type PurgedObjects, purgedObjects } from '../image/image-purges.ts';
 import { PurgeQueue } from './purge-queue.ts';
 
-export interface SharedPurgesOptions {
+interface SharedPurgesOptions {
   readonly bucket: Pick<Bucket, 'list' | 'delete'>;
   readonly log: Pick<Logger, 'info' | 'warn'>;
   /** The objects of purges up to this number are deleted already. */

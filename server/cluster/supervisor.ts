@@ -58,7 +58,7 @@ export interface SupervisorOptions {
   readonly restartLimits?: RestartLimits;
 }
 
-export interface FrontEndListener {
+interface FrontEndListener {
   /** Messages other than `cannot-start`. */
   onMessage(frontEnd: number, message: ToPrimary): void;
   /** Called after the last message of a front end. */

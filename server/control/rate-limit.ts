@@ -17,7 +17,7 @@ const latestEndMs = 2 * windowSeconds * 1_000;
 const collectionName = 'rateWindows';
 
 /** The state of a key's rate limit after a call. */
-export interface RateLimitResult {
+interface RateLimitResult {
   /** `RateLimit-*` (IETF draft-ietf-httpapi-ratelimit-headers-06), and `Retry-After` above the limit. */
   readonly headers: Headers;
   /** Null unless the call is above the limit. */

@@ -18,7 +18,7 @@ export interface Route {
   readonly errorHeaders?: Headers;
 }
 
-export interface AppEnvironment {
+interface AppEnvironment {
   /** Called at the end of each request; `status` is null when the client disconnected before the response. */
   readonly onEnd: ((request: HttpRequest, status: number | null, ms: number) => void) | null;
   /** Begins the trace of a request, after its route is set. */

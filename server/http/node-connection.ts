@@ -11,7 +11,7 @@ import type { WaitingConnection, WaitingConnections } from './waiting-connection
 const lingerMs = 1_000;
 
 /** A request without a complete response. */
-export interface PendingRequest {
+interface PendingRequest {
   /** Part of its body has not arrived. */
   readonly incomplete: boolean;
   respond(response: HttpResponse): void;
@@ -20,7 +20,7 @@ export interface PendingRequest {
 }
 
 /** The connections of a server. */
-export interface ConnectionSets {
+interface ConnectionSets {
   readonly connections: Connections;
   readonly waiting: WaitingConnections;
 }

@@ -42,7 +42,7 @@ import { ResponseCache } from './response-cache.ts';
 import { unknownWarnings } from './unknown-parameters.ts';
 
 /** The parts of the process that image delivery uses. */
-export interface DeliveryEnvironment {
+interface DeliveryEnvironment {
   readonly engine: Engine;
   readonly projects: ProjectCache;
   readonly telemetry: ImageTelemetry;

@@ -135,7 +135,7 @@ const placement: FieldsOf<Placement> = {
  * Every field of a layer by kind and name. The checks of stored layers, their JSON schemas, the documentation, the
  * gallery and tests derive from this table.
  */
-export const layerFields = {
+const layerFields = {
   image: {
     url: field(
       sourceUrl,

@@ -1,7 +1,7 @@
 import { RangeNotSatisfiable } from '../http/error-response.ts';
 
 /** A part of a body: its first and last byte, both inclusive, counted from 0. */
-export interface ByteRange {
+interface ByteRange {
   readonly first: number;
   readonly last: number;
 }

@@ -5,7 +5,7 @@ import type { Lifetime } from './caching.ts';
 import type { RepeatedHeaders, UrlHeaders } from './response.ts';
 
 /** A response and the state that it depends on. */
-export interface CachedResponse {
+interface CachedResponse {
   readonly project: ProjectState;
   readonly entry: MemoryEntry;
   /** Null for headers that change with the time. */

@@ -1,6 +1,6 @@
 import { signature, signedText } from './access.ts';
 
-export interface SignUrlOptions {
+interface SignUrlOptions {
   /** Null for a URL of any project. */
   readonly projectId: string | null;
   readonly secret: string;

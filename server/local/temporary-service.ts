@@ -16,7 +16,7 @@ import type { NewProject } from '../../store/projects.ts';
 const readyWithinMs = 60_000;
 const pollEveryMs = 100;
 
-export interface TemporaryServiceOptions {
+interface TemporaryServiceOptions {
   /** Below `server/`, without extension: `start` with the worker, `main` without it. */
   readonly program: 'start' | 'main';
   /** Variables of settings in place of those of this process. */
@@ -28,7 +28,7 @@ export interface TemporaryServiceOptions {
 }
 
 /** A service with temporary data. */
-export interface TemporaryService {
+interface TemporaryService {
   readonly settings: Settings;
   /** A key for all projects. */
   readonly key: string;

@@ -15,7 +15,7 @@ import { isAllowedHost } from '../image/access.ts';
 import { oneLinePer } from '../telemetry/log-limit.ts';
 import { openOrigin, type ProjectTarget } from './sealed-origin.ts';
 
-export interface SourceLoadersOptions {
+interface SourceLoadersOptions {
   /** The operator's origins, of SERVICE_ORIGINS. */
   readonly entries: readonly OriginEntry[];
   readonly keyring: Keyring;

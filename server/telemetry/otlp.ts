@@ -51,7 +51,7 @@ const attributeNames: Readonly<Record<keyof StageAttributes, string>> = {
 };
 
 /** The part of a request that traces use. */
-export interface TracedRequest {
+interface TracedRequest {
   readonly id: string;
   readonly method: string;
   /** The values of a header that may be sent several times, joined by commas. */

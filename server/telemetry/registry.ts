@@ -7,7 +7,7 @@ import {
 } from './metrics.ts';
 
 /** The value of a counter or a gauge with certain labels. A plain number, because counting must be cheap. */
-export interface MetricValue {
+interface MetricValue {
   value: number;
 }
 

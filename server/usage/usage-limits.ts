@@ -21,7 +21,7 @@ interface KnownUsage extends ProjectDay {
   isNeeded: boolean;
 }
 
-export interface UsageLimitsEnvironment {
+interface UsageLimitsEnvironment {
   readonly records: Pick<UsageRecords, 'claim' | 'findDays'>;
   readonly available: () => boolean;
   readonly now: () => number;

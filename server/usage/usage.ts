@@ -8,7 +8,7 @@ const storeEveryMs = 60_000;
 const batchLength = 100;
 const dayMs = 24 * 60 * 60 * 1_000;
 
-export interface UsageEnvironment {
+interface UsageEnvironment {
   readonly records: Pick<UsageRecords, 'write' | 'claim' | 'end' | 'find' | 'findDays'>;
   /** False while the store is known to be unavailable. */
   readonly available: () => boolean;

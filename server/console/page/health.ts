@@ -33,7 +33,7 @@ export interface HealthBody {
   };
 }
 
-export interface HealthSample {
+interface HealthSample {
   /** Time of the request, in ms; the numbers may be a second older. */
   readonly at: number;
   readonly health: HealthBody;
@@ -74,7 +74,7 @@ export function useHealth(): HealthHistory {
 }
 
 /** The state of the service in a word, the same on every page. */
-export interface ServiceState {
+interface ServiceState {
   readonly word: string;
   readonly isGood: boolean;
 }

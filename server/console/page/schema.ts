@@ -30,7 +30,7 @@ export const fieldsOf = (schema: Schema | undefined): Fields =>
   Object.entries(schema?.properties ?? {});
 
 /** The kinds of controls. */
-export type ControlKind = 'choice' | 'flag' | 'number' | 'colour' | 'list' | 'text';
+type ControlKind = 'choice' | 'flag' | 'number' | 'colour' | 'list' | 'text';
 
 /** A schema and its alternatives, which the service's own rules have inside an `allOf`. */
 const alternativesOf = (schema: Schema): readonly Schema[] => [

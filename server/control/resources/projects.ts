@@ -16,8 +16,8 @@ const origin = {
 } as const;
 
 /** Bounded, because every image request searches the list. */
-export const maxHosts = 1_000;
-export const tooManyHosts = `allowedOrigins must not have more than ${maxHosts} hosts`;
+const maxHosts = 1_000;
+const tooManyHosts = `allowedOrigins must not have more than ${maxHosts} hosts`;
 
 export const createProjectInput = named(
   'CreateProjectInput',
