@@ -16,6 +16,7 @@ export class SettingsInvalid extends Error {
   }
 }
 
+type Parse = (text: string) => unknown;
 type Environment = Readonly<Record<string, string | undefined>>;
 
 const variables = settingRows.map(([, { variable }]) => variable as string);
@@ -44,17 +45,15 @@ function linkText(variable: string, value: string): string {
 }
 
 /** How a value that is not accepted should be written, without it: it may be a misplaced secret. */
-function hint(variable: string, text: string): string {
+function hint(variable: string, text: string, parse: Parse): string {
   const lacksScheme = /_URL$/.test(variable) && likelyUrl(text) !== undefined;
   if (lacksScheme) return '; begin it with https:// or http://';
-  return unitHint(variable, text) || linkText(variable, text);
+  const isAccepted = (other: string) => parsed(parse, other).value !== undefined;
+  return unitHint(variable, text, isAccepted) || linkText(variable, text);
 }
 
 /** A value, or why it is not accepted if the setting says it. */
-function parsed(
-  parse: (text: string) => unknown,
-  text: string,
-): { value?: unknown; reason?: string } {
+function parsed(parse: Parse, text: string): { value?: unknown; reason?: string } {
   try {
     return { value: parse(text) };
   } catch (error) {
@@ -98,7 +97,7 @@ export function loadSettings(
     names.set(key, name);
     if (text !== '' && value === undefined) {
       // Without the value, which may be a misplaced secret.
-      errors.push(`${name} must be ${accepts}${reason ?? hint(variable, text)}`);
+      errors.push(`${name} must be ${accepts}${reason ?? hint(variable, text, parse)}`);
       invalid.add(key);
     }
     const byDefault = () =>

@@ -8,14 +8,24 @@ const milliseconds: Readonly<Record<string, number>> = {
   d: 86_400_000,
 };
 
-/** What to write instead of a number with a unit, such as `10GB`, or with separators; '' for other values. */
-export function unitHint(variable: string, text: string): string {
+/**
+ * What to write instead of a number with a unit, such as `10GB`, or with separators; '' for other values.
+ *
+ * @param isAccepted whether the setting accepts a value
+ */
+export function unitHint(
+  variable: string,
+  text: string,
+  isAccepted: (text: string) => boolean,
+): string {
   const [, digits = '', unit = ''] =
     /^(\d{1,3}(?:[,_ ]\d{3})+|\d{1,15}(?:\.\d{1,6})?) ?([a-z]{0,3})$/i.exec(text) ?? [];
   if (digits === '') return '';
   const amount = Number(digits.replaceAll(/[,_ ]/g, ''));
-  const values = valuesOf(variable, amount, unit.toLowerCase());
-  if (values.length === 0 || !values.every(([, value]) => Number.isSafeInteger(value))) return '';
+  const values = valuesOf(variable, amount, unit.toLowerCase()).filter(([, value]) =>
+    isAccepted(String(value)),
+  );
+  if (values.length === 0) return '';
   const written = values.map(([name, value]) =>
     name === '' ? value : `${value} for ${amount} ${name}`,
   );

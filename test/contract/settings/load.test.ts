@@ -50,6 +50,11 @@ t.test(
     }
     for (const [variable, text] of [
       ['SERVICE_PORT', '80MB'],
+      // The number is no better without the unit or the separator.
+      ['SERVICE_PORT', '70000'],
+      ['SERVICE_PORT', '70,000'],
+      ['SERVICE_POOL_THREADS', '0'],
+      ['SERVICE_TRANSFORM_PROCESS_MEMORY_BYTES', '1MB'],
       ['SERVICE_DISK_CACHE_BYTES', '10GBs'],
       ['SERVICE_DISK_CACHE_BYTES', 'half'],
       ['SERVICE_BASE_URL', 'ftp://a.example'],
