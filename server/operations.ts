@@ -1,7 +1,7 @@
-import { createServer } from 'node:net';
 import type { Logger } from '../contract/log.ts';
 import { hostNotAllowed, isForeignToLoopback } from '../contract/request-host.ts';
 import { defaultOpsPort, type Settings } from '../contract/settings/table.ts';
+import { freePort } from './free-port.ts';
 import { App } from './http/app.ts';
 import { errorResponse } from './http/error-response.ts';
 import { defaultTimeouts, NodeServer } from './http/node-server.ts';
@@ -41,14 +41,6 @@ function operationsApp(listensOn: string, metrics: () => string): App {
   );
 }
 
-/** Rejects when another program listens: processes that share a port would not notice it. */
-export function checkPortIsFree({ host, port }: Pick<Settings, 'host' | 'port'>): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const probe = createServer().once('error', reject);
-    probe.listen({ host, port, exclusive: true }, () => probe.close(() => resolve()));
-  });
-}
-
 /**
  * Starts the operations listener. A default port in use is not an error: Prometheus itself and a second
  * service on the machine have the same one.
@@ -65,7 +57,7 @@ export async function startOperations(
   try {
     // This service's other listeners may not listen yet.
     if (port === settings.port || port === settings.workerPort) throw portInUse;
-    await checkPortIsFree({ host, port });
+    await freePort({ host, port });
     const start = (app: HttpApp) => new NodeServer(app, maxConnections, timeouts);
     await operationsApp(host, metrics).listen(start, host, port);
     log.info({ host, port }, 'the operations listener listens');

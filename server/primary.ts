@@ -23,8 +23,9 @@ import { KnownProjectsFile } from './cluster/known-projects-file.ts';
 import { findOpenPurges } from './cluster/open-purges.ts';
 import type { SharedPurges } from './cluster/shared-purges.ts';
 import { Supervisor } from './cluster/supervisor.ts';
+import { freePort } from './free-port.ts';
 import type { ChosenServer } from './http/choose-server.ts';
-import { checkPortIsFree, startOperations } from './operations.ts';
+import { startOperations } from './operations.ts';
 import { PrimaryMetrics } from './primary-metrics.ts';
 import { bytesOfProject, knownBytes } from './project-bytes.ts';
 import { endsWithTerminal, Shutdown } from './shutdown.ts';
@@ -130,7 +131,7 @@ export class Primary {
     const folder =
       (await originFolderFailure(settings.origins)) ?? (await fontFolderFailure(settings.fonts));
     if (folder !== null) await shutdown.fail(folder);
-    await checkPortIsFree(settings).catch((error: unknown) =>
+    await freePort(settings).catch((error: unknown) =>
       shutdown.fail(cannotListen('SERVICE_PORT', settings, error)),
     );
     const storeReached = new Promise<void>((resolve) => {

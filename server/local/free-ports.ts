@@ -1,9 +1,8 @@
-import { once } from 'node:events';
-import { type AddressInfo, createServer } from 'node:net';
 import { hostSettings } from '../../contract/settings/listeners.ts';
 import type { Setting } from '../../contract/settings/setting.ts';
 import { type Settings, settingsTable } from '../../contract/settings/table.ts';
 import { cannotListen } from '../../contract/start-failure.ts';
+import { freePort } from '../free-port.ts';
 
 /** The ports of the service and its worker. */
 const portSettings = { port: 'SERVICE_PORT', workerPort: 'SERVICE_WORKER_PORT' } as const;
@@ -28,27 +27,17 @@ export async function takeFreePorts(settings: Settings): Promise<void> {
   const named = portNames.filter(isNamed);
   for (const name of named) {
     const address = addressOf(name);
-    await portAt(address).catch((error) => {
+    await freePort(address).catch((error) => {
       throw new Error(cannotListen(portSettings[name], address, error));
     });
   }
   const taken = new Set(named.map((name) => settings[name]));
   for (const name of portNames.filter((one) => !named.includes(one))) {
     const { host, port } = addressOf(name);
-    const free = await portAt({ host, port: taken.has(port) ? 0 : port }).catch(() =>
-      portAt({ host, port: 0 }),
+    const free = await freePort({ host, port: taken.has(port) ? 0 : port }).catch(() =>
+      freePort({ host, port: 0 }),
     );
     process.env[portSettings[name]] = String(free);
     taken.add(free);
   }
-}
-
-/** Checks that a port is free. @returns the port, a free one for 0 */
-async function portAt(address: { host: string; port: number }): Promise<number> {
-  const server = createServer().listen(address);
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
 }
