@@ -10,7 +10,7 @@ import { version } from '../contract/version.ts';
 import type { Store } from '../store/open.ts';
 import type { Project } from '../store/projects.ts';
 import { fontFolderFailure, originFolderFailure } from './check-folders.ts';
-import type { FrontEndStats, ToPrimary } from './cluster/channel.ts';
+import type { FrontEndStats } from './cluster/channel.ts';
 import { MachineCoalescer } from './cluster/coalescer.ts';
 import { completeDeletions } from './cluster/deleted-projects.ts';
 import { DeletionReports } from './cluster/deletion-reports.ts';
@@ -22,7 +22,7 @@ import { KnownProjects } from './cluster/known-projects.ts';
 import { KnownProjectsFile } from './cluster/known-projects-file.ts';
 import { findOpenPurges } from './cluster/open-purges.ts';
 import type { SharedPurges } from './cluster/shared-purges.ts';
-import { Supervisor } from './cluster/supervisor.ts';
+import { type FrontEndMessage, Supervisor } from './cluster/supervisor.ts';
 import { freePort } from './free-port.ts';
 import type { ChosenServer } from './http/choose-server.ts';
 import { startOperations } from './operations.ts';
@@ -116,16 +116,7 @@ export class Primary {
     const shutdown = this.#shutdown;
     const settings = this.#settings;
     log.info({ version, node: process.version }, 'the service starts');
-    const ignored = ignoredVariables(process.env);
-    if (ignored.length > 0)
-      log.warn({ variables: ignored }, 'variables that are not settings are ignored');
-    const proxies = proxyVariables(process.env);
-    if (proxies.length > 0) {
-      log.warn(
-        { variables: proxies },
-        'proxy variables are ignored: sources are fetched directly, because a proxy would look up their hosts itself, past the checks of addresses',
-      );
-    }
+    warnOfVariables(log);
     // SIGHUP must not end the process before it can replace front ends.
     process.on('SIGHUP', () => {});
     const folder =
@@ -268,7 +259,7 @@ export class Primary {
     return file;
   }
 
-  #receive(frontEnd: number, message: ToPrimary): void {
+  #receive(frontEnd: number, message: FrontEndMessage): void {
     switch (message.type) {
       case 'stats':
         this.#stats.set(frontEnd, message.stats);
@@ -307,8 +298,6 @@ export class Primary {
         return;
       case 'ready':
         this.#noteServer(message.httpServer);
-        return;
-      case 'cannot-start':
         return;
       default:
         return this.#coalescer.receive(frontEnd, message);
@@ -374,5 +363,20 @@ export class Primary {
     const { bytes: diskBytes, maxBytes: diskMaxBytes } = this.#diskCacheIndex;
     const stats = { frontEnds, diskBytes, diskMaxBytes, diskFull: this.#diskSpace.scarce };
     this.#supervisor.broadcast({ type: 'machine-stats', stats });
+  }
+}
+
+/** Logs the variables that look as if they had an effect. */
+function warnOfVariables(log: Logger): void {
+  const ignored = ignoredVariables(process.env);
+  if (ignored.length > 0) {
+    log.warn({ variables: ignored }, 'variables that are not settings are ignored');
+  }
+  const proxies = proxyVariables(process.env);
+  if (proxies.length > 0) {
+    log.warn(
+      { variables: proxies },
+      'proxy variables are ignored: sources are fetched directly, because a proxy would look up their hosts itself, past the checks of addresses',
+    );
   }
 }

@@ -50,7 +50,14 @@ export type ToPrimary =
   | { readonly type: 'store-reached' }
   /** The front end cannot start, and a restart would not help. */
   | { readonly type: 'cannot-start'; readonly reason: string }
-  | FrontEndReport
+  /** Sent every second, and at the end of a drain. */
+  | {
+      readonly type: 'stats';
+      readonly stats: FrontEndStats;
+      readonly metrics: MetricsSnapshot;
+      /** Requests by project since the last report. */
+      readonly projects: ProjectCounts;
+    }
   | ProjectUpdate
   | {
       readonly type: 'disk-cache-changes';
@@ -88,15 +95,6 @@ export type CoalescerReply = { readonly key: string; readonly joinId: number } &
   /** The reply to `flight-succeeded`: whether followers wait for the image. */
   | { readonly type: 'flight-acknowledged'; readonly wanted: boolean }
 );
-
-/** Sent every second, and at the end of a drain. */
-interface FrontEndReport {
-  readonly type: 'stats';
-  readonly stats: FrontEndStats;
-  readonly metrics: MetricsSnapshot;
-  /** Requests by project since the last report. */
-  readonly projects: ProjectCounts;
-}
 
 /** From the primary to a front end. */
 export type ToFrontEnd =

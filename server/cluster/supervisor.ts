@@ -58,9 +58,11 @@ export interface SupervisorOptions {
   readonly restartLimits?: RestartLimits;
 }
 
+/** The messages of a front end that has not failed to start. */
+export type FrontEndMessage = Exclude<ToPrimary, { readonly type: 'cannot-start' }>;
+
 interface FrontEndListener {
-  /** Messages other than `cannot-start`. */
-  onMessage(frontEnd: number, message: ToPrimary): void;
+  onMessage(frontEnd: number, message: FrontEndMessage): void;
   /** Called after the last message of a front end. */
   onEnd(frontEnd: number, processId: number): void;
   /** No front end runs, and none is restarted, because each ended too often before it listened. */
