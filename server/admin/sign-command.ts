@@ -1,5 +1,6 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { Project, Projects } from '../../store/projects.ts';
+import { signingSecrets } from '../image/access.ts';
 import { signImageUrl } from '../image/sign-url.ts';
 import { requireProject } from '../project-not-found.ts';
 import { withStore } from './store.ts';
@@ -69,7 +70,7 @@ async function run(
   }
   if (rotate) return rotated(projects, project);
   if (revokeOld) {
-    if (!hasTwoSecrets(project)) {
+    if (signingSecrets(project).length < 2) {
       throw new AdminError(`${id} has no old secret: it ended already, or there was no --rotate.`);
     }
     requireProject(id, await projects.revokePreviousSecret(id));
@@ -88,13 +89,10 @@ async function run(
   return requireProject(id, await projects.requireSignatures(id, ttl ?? null)).signingSecret ?? '';
 }
 
-const hasTwoSecrets = ({ previousSigningSecret }: Project): boolean =>
-  typeof previousSigningSecret === 'string';
-
 async function rotated(projects: Projects, project: Project): Promise<string> {
   const { _id, signingSecret } = project;
   if (signingSecret === null) throw new AdminError(`${_id} has no signing secret yet.`);
-  if (hasTwoSecrets(project)) {
+  if (signingSecrets(project).length === 2) {
     throw new AdminError(`${_id} has two valid secrets; end the old one with --revoke-old first.`);
   }
   const after = await projects.rotateSecret(project);

@@ -38,6 +38,13 @@ function signedPaths(path: string): string[] {
   return [...new Set([path, ...sent])];
 }
 
+/** The secrets by which the URLs of a project may be signed; two during a rotation. */
+export const signingSecrets = ({
+  signingSecret,
+  previousSigningSecret,
+}: Project): readonly string[] =>
+  [signingSecret, previousSigningSecret].filter((one) => typeof one === 'string');
+
 /** base64url HMAC-SHA256. */
 export function signature(secret: string, text: string): string {
   return createHmac('sha256', secret).update(text).digest('base64url');
@@ -73,10 +80,7 @@ export function checkSignature(
   }
   const unsigned = withoutSignature(query);
   const texts = signedPaths(path).map((one) => `${one}?${unsigned}`);
-  const { signingSecret, previousSigningSecret } = project;
-  // Two during a rotation.
-  const secrets = [signingSecret, previousSigningSecret].filter((one) => typeof one === 'string');
-  const authentic = secrets.some((secret) =>
+  const authentic = signingSecrets(project).some((secret) =>
     texts.some((text) => {
       const expected = Buffer.from(signature(secret, text));
       return given.length === expected.length && timingSafeEqual(given, expected);

@@ -1,4 +1,5 @@
 import type { Project } from '../../../store/projects.ts';
+import { signingSecrets } from '../../image/access.ts';
 import { signImageUrl } from '../../image/sign-url.ts';
 import { one, operation, optional } from '../operation.ts';
 import { type BodyOf, closed, named } from '../schema.ts';
@@ -96,13 +97,9 @@ const signedUrl = named(
   },
 );
 
-const hasTwo = ({ previousSigningSecret }: Project): boolean =>
-  typeof previousSigningSecret === 'string';
-
 function bodyOf(project: Project): BodyOf<typeof signing> {
-  const { requireSignedUrls: required, signedUrlTtlSeconds: ttlSeconds, signingSecret } = project;
-  const secretCount = signingSecret === null ? 0 : hasTwo(project) ? 2 : 1;
-  return { required, ttlSeconds, secretCount };
+  const { requireSignedUrls: required, signedUrlTtlSeconds: ttlSeconds } = project;
+  return { required, ttlSeconds, secretCount: signingSecrets(project).length };
 }
 
 /** They need a key for all projects: who has a secret can make images of every size and source of the project. */
@@ -134,7 +131,7 @@ export const signingOperations = {
         if (ttlSeconds !== undefined) {
           throw invalidRequest('ttlSeconds is only for the first secret, or with replaceAll');
         }
-        if (hasTwo(before)) {
+        if (signingSecrets(before).length === 2) {
           throw invalidRequest('the project has two valid secrets; revoke the previous one first');
         }
       }
