@@ -1,7 +1,7 @@
 import { ServiceError } from '../../contract/errors.ts';
 import type { Project } from '../../store/projects.ts';
 import type { DayUsage, ProjectDay, UsageRecords } from '../../store/usage.ts';
-import { noUsage, type UsageTotals } from './usage-totals.ts';
+import { dayMs, noUsage, type UsageTotals } from './usage-totals.ts';
 
 /** The usage that limits apply to. */
 interface LimitedUsage {
@@ -28,7 +28,6 @@ interface UsageLimitsEnvironment {
 }
 
 const nothing: LimitedUsage = { renders: 0, bytes: 0 };
-const dayMs = 24 * 60 * 60 * 1_000;
 
 /** Renders that a process may begin without a claim. Each process can exceed a limit by so many. */
 const shareOf = (limit: number | null): number =>

@@ -54,6 +54,8 @@ const manyTotals = 20_000;
 /** Limit of the totals in memory, reached only while the store is unavailable for days. */
 const maxTotals = 60_000;
 
+export const dayMs = 24 * 60 * 60 * 1_000;
+/** The date (UTC) of a time in Unix ms. */
 export const dateOf = (ms: number): string => new Date(ms).toISOString().slice(0, 10);
 const keyOf = ({ project, date }: ProjectDay): string => `${project}/${date}`;
 

@@ -1,12 +1,18 @@
 import type { UsageRecords } from '../../store/usage.ts';
 import { UsageLimits } from './usage-limits.ts';
-import { dateOf, type OwnTotals, sumOfDay, type UsageCounts, UsageTotals } from './usage-totals.ts';
+import {
+  dateOf,
+  dayMs,
+  type OwnTotals,
+  sumOfDay,
+  type UsageCounts,
+  UsageTotals,
+} from './usage-totals.ts';
 
 /** A process that is killed loses at most the counts of this interval. */
 const storeEveryMs = 60_000;
 /** Projects in one command to the store. */
 const batchLength = 100;
-const dayMs = 24 * 60 * 60 * 1_000;
 
 interface UsageEnvironment {
   readonly records: Pick<UsageRecords, 'write' | 'claim' | 'end' | 'find' | 'findDays'>;

@@ -1,7 +1,7 @@
 import { cacheTiers } from '../../../pool/tiers.ts';
 import { prefersCsv } from '../../http/accept.ts';
 import type { UsageOfDay } from '../../usage/usage.ts';
-import { addUsage, dateOf, noUsage, type UsageCounts } from '../../usage/usage-totals.ts';
+import { addUsage, dateOf, dayMs, noUsage, type UsageCounts } from '../../usage/usage-totals.ts';
 import { Csv, one, operation } from '../operation.ts';
 import { readQuery, singleParameter } from '../query.ts';
 import { closed, count, date, named, type Schema, type ValueOf } from '../schema.ts';
@@ -52,7 +52,6 @@ interface UsageQuery extends Days {
   readonly format: UsageFormat;
 }
 
-const dayMs = 24 * 60 * 60 * 1_000;
 const defaultDays = 30;
 /** Earlier years have more than four digits. */
 const earliest = Date.parse('0000-01-01');
