@@ -1,8 +1,8 @@
 import { newCommand } from '../contract/new-command.ts';
 import { settingsFromCommandLine } from '../contract/settings/command-line.ts';
-import { takeFreePorts } from '../server/local/free-ports.ts';
 import { startTemporaryService } from '../server/local/temporary-service.ts';
 import { newProjectId } from '../store/identifiers.ts';
+import { takeFreePorts } from './free-ports.ts';
 import { startSampleOrigin } from './origin/origin.ts';
 import { pictureNames } from './origin/pictures.ts';
 

@@ -1,8 +1,8 @@
-import { hostSettings } from '../../contract/settings/listeners.ts';
-import type { Setting } from '../../contract/settings/setting.ts';
-import { type Settings, settingsTable } from '../../contract/settings/table.ts';
-import { cannotListen } from '../../contract/start-failure.ts';
-import { freePort } from '../free-port.ts';
+import { hostSettings } from '../contract/settings/listeners.ts';
+import type { Setting } from '../contract/settings/setting.ts';
+import { type Settings, settingsTable } from '../contract/settings/table.ts';
+import { cannotListen } from '../contract/start-failure.ts';
+import { freePort } from '../server/free-port.ts';
 
 /** The ports of the service and its worker. */
 const portSettings = { port: 'SERVICE_PORT', workerPort: 'SERVICE_WORKER_PORT' } as const;

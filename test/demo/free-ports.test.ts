@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import t from 'tap';
-import { loadSettings } from '../../../contract/settings/load.ts';
-import { takeFreePorts } from '../../../server/local/free-ports.ts';
+import { loadSettings } from '../../contract/settings/load.ts';
+import { takeFreePorts } from '../../demo/free-ports.ts';
 
 const host = '127.0.0.1';
 const hosts = { SERVICE_HOST: host, SERVICE_WORKER_HOST: host };
