@@ -1,4 +1,4 @@
-import type { Area, Edges, Fit, FocalPoint } from './variant.ts';
+import type { Area, Edges, FocalPoint, Variant } from './variant.ts';
 
 export interface Size {
   readonly width: number;
@@ -19,16 +19,8 @@ export interface Box extends Size {
   readonly border: Edges;
 }
 
-/** The requested box; a null side follows from the aspect ratio. */
-export interface RequestedBox {
-  readonly width: number | null;
-  readonly height: number | null;
-  /** The width divided by the height, if both are null; null for that of the picture. */
-  readonly aspectRatio: number | null;
-  readonly fit: Fit;
-  /** Added around the box; limits scale it down with the box. */
-  readonly border: Edges | null;
-}
+/** The box, and the border to add around it, which limits scale down with the box. */
+type RequestedBox = Pick<Variant, 'width' | 'height' | 'aspectRatio' | 'fit' | 'extend'>;
 
 const noBorder: Edges = { top: 0, right: 0, bottom: 0, left: 0 };
 
@@ -46,7 +38,7 @@ export function fitBox(
   limits: BoxLimits,
 ): Box {
   const { fit, ...unlimited } = unlimitedBox(natural, requested, enlargement);
-  const fullBorder = requested.border ?? noBorder;
+  const fullBorder = requested.extend ?? noBorder;
   const outer = withBorder(unlimited, fullBorder);
   const shrink = Math.min(
     1,

@@ -135,7 +135,7 @@ export function makePlan(
       ? Math.max(1, scaleWithin(rotated, 10 * maxSide, sourceMaxPixels / frames))
       : 1;
 
-  const box = fitBox(rotated, { ...variant, border: variant.extend }, enlargement, limits);
+  const box = fitBox(rotated, variant, enlargement, limits);
   const scale = vector ? vectorScale(box.scale, whole, framePixels) : null;
   const opened = scale ?? 1;
 
