@@ -1,4 +1,5 @@
 import { SaxesParser, type SaxesTagNS } from 'saxes';
+import { escapeXml } from '../escape-xml.ts';
 
 /** Elements and attributes of an XMP packet to keep. An element is removed with its content. */
 interface XmpFilter {
@@ -51,7 +52,7 @@ export function filteredXmp(xmp: string, filter: XmpFilter): string {
     if (omitted > 0) omitted -= 1;
     else write(`</${name}>`);
   });
-  parser.on('text', (content) => write(escaped(content)));
+  parser.on('text', (content) => write(escapeXml(content)));
   parser.on('cdata', (content) => write(`<![CDATA[${content}]]>`));
   parser.on('processinginstruction', ({ target, body }) => write(`<?${target} ${body}?>`));
   parser.write(xmp).close();
@@ -62,16 +63,6 @@ function openTag({ name, attributes }: SaxesTagNS, filter: XmpFilter): string {
   const kept = Object.values(attributes).filter(({ uri, prefix, local, value }) =>
     prefix === 'xmlns' ? filter.attribute(value, '') : filter.attribute(uri, local),
   );
-  const texts = kept.map(({ name: attribute, value }) => ` ${attribute}="${escaped(value)}"`);
+  const texts = kept.map(({ name: attribute, value }) => ` ${attribute}="${escapeXml(value)}"`);
   return `<${name}${texts.join('')}>`;
 }
-
-const entities: Readonly<Record<string, string>> = {
-  '&': '&amp;',
-  '<': '&lt;',
-  '>': '&gt;',
-  '"': '&quot;',
-};
-
-const escaped = (text: string) =>
-  text.replaceAll(/[&<>"]/g, (character) => entities[character] ?? '');

@@ -1,11 +1,12 @@
 import { symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { unsupported } from '../../formats/errors.ts';
+import { escapeXml } from '../../formats/escape-xml.ts';
 import { IsolationRequired } from '../../formats/isolation.ts';
 import type { CharacterMap } from './character-map.ts';
 import { FontError, type FontFacts, readFont } from './font-file.ts';
 import { fontFiles, loadFont } from './fonts.ts';
-import { charactersOf, escapeMarkup } from './words.ts';
+import { charactersOf } from './words.ts';
 
 /** Where the fonts of a process are. */
 export interface FontFolders {
@@ -137,8 +138,8 @@ const configuration = (
 ): string => `<?xml version="1.0"?>
 <!DOCTYPE fontconfig SYSTEM "urn:fontconfig:fonts.dtd">
 <fontconfig>
-  <dir>${escapeMarkup(folder)}</dir>
-  <cachedir>${escapeMarkup(folder)}/cache</cachedir>
+  <dir>${escapeXml(folder)}</dir>
+  <cachedir>${escapeXml(folder)}/cache</cachedir>
   <match target="font">
     <edit name="antialias" mode="assign"><bool>true</bool></edit>
     <edit name="hinting" mode="assign"><bool>false</bool></edit>
@@ -149,7 +150,7 @@ ${[...added].map(([family, path]) => renaming(path, family)).join('')}</fontconf
 `;
 
 const renaming = (path: string, family: string): string => `  <match target="scan">
-    <test name="file"><string>${escapeMarkup(path)}</string></test>
-    <edit name="family" mode="assign"><string>${escapeMarkup(family)}</string></edit>
+    <test name="file"><string>${escapeXml(path)}</string></test>
+    <edit name="family" mode="assign"><string>${escapeXml(family)}</string></edit>
   </match>
 `;

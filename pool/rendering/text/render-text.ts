@@ -1,12 +1,13 @@
 import sharp from 'sharp';
 import { ServiceError } from '../../../contract/errors.ts';
+import { escapeXml } from '../../formats/escape-xml.ts';
 import type { Size } from '../../geometry.ts';
 import type { TextLayer } from '../../variant.ts';
 import { isTransparent } from '../background.ts';
 import type { RgbaImage } from '../layer.ts';
 import { draw, type Ink } from './draw.ts';
 import { preparedFonts } from './font-folder.ts';
-import { charactersOf, escapeMarkup, isRightToLeft } from './words.ts';
+import { charactersOf, isRightToLeft } from './words.ts';
 
 /**
  * How a text looks. The nearest weight of the family is used; a size is reduced until a line fits the box; without
@@ -183,10 +184,10 @@ class Layout {
       ...(underlined ? { underline: 'single' } : {}),
     };
     const span = Object.entries(attributes).map(
-      ([name, value]) => `${name}="${escapeMarkup(String(value))}"`,
+      ([name, value]) => `${name}="${escapeXml(String(value))}"`,
     );
     return draw(this.#folder, {
-      markup: `<span ${span.join(' ')}>${escapeMarkup(lines.join('\n'))}</span>`,
+      markup: `<span ${span.join(' ')}>${escapeXml(lines.join('\n'))}</span>`,
       font,
       width: this.#inner.width,
       // Pango exchanges left and right in lines from right to left.

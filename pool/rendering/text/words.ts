@@ -45,15 +45,3 @@ const rightToLeft =
 export function isRightToLeft(words: string): boolean {
   return rightToLeft.test(/\p{L}/u.exec(words)?.[0] ?? '');
 }
-
-const entities: Readonly<Record<string, string>> = {
-  '&': '&amp;',
-  '<': '&lt;',
-  '>': '&gt;',
-  '"': '&quot;',
-  "'": '&#39;',
-};
-
-/** A text as content or attribute of Pango's markup. */
-export const escapeMarkup = (text: string): string =>
-  text.replace(/[&<>"']/g, (one) => entities[one] ?? one);
