@@ -10,7 +10,14 @@ import { Cancelled, type Coalescer, type Leader, type Role } from './coalescer.t
 import { FairShare } from './fair-share.ts';
 import type { FreshnessReport } from './freshness.ts';
 import type { LayerInput } from './layer-failures.ts';
-import { type ImageRequest, isLive, type Miss, Producer, type Timings } from './producer.ts';
+import {
+  type ImageRequest,
+  isLive,
+  type KnownRequest,
+  type Miss,
+  Producer,
+  type Timings,
+} from './producer.ts';
 import { type FollowingRequest, Revalidator } from './revalidator.ts';
 import type { EngineSettings } from './settings.ts';
 import { SingleFlight } from './single-flight.ts';
@@ -184,7 +191,7 @@ export class Engine {
       shared === null ? wanted : { ...wanted, sharedWait: shared.wait };
     await revalidator.check(request, signal);
     const states = () => revalidator.states(request);
-    const onFetched: Miss['onFetched'] = (leases) => revalidator.fetched(request, leases);
+    const onFetched: KnownRequest['onFetched'] = (leases) => revalidator.fetched(request, leases);
     const following = { ...request, states, onFetched };
     let result = await get(following);
     if (result === null) return result;
@@ -303,9 +310,6 @@ export class Engine {
     await Promise.all([this.#producer.close(), this.caches.close()]);
   }
 }
-
-/** A request, and what is known of its inputs. */
-type KnownRequest = ImageRequest & Pick<Miss, 'states' | 'onFetched' | 'sharedWait'>;
 
 const withoutStates = { states: () => [], onFetched: () => {} };
 

@@ -1,9 +1,9 @@
 import { ServiceError } from '../contract/errors.ts';
-import type { SharedWait } from './cache/shared-cache.ts';
+import type { ImageQuery } from './cache/image-caches.ts';
 import { TransformQueue } from './execution/transform-queue.ts';
 import type { AllowedFormats } from './formats/optional-formats.ts';
 import { requireSupportedFormat } from './formats/unsupported-formats.ts';
-import type { ImageFreshness, SourceState } from './freshness.ts';
+import type { ImageFreshness } from './freshness.ts';
 import type { Image } from './image.ts';
 import { errorOfInput, type Input, type Inputs } from './inputs.ts';
 import { LayerFailures, type LayerInput } from './layer-failures.ts';
@@ -37,14 +37,14 @@ export interface ImageRequest {
   readonly admitRender?: () => Promise<() => void>;
 }
 
-/** A request for an image that memory has not, in progress. */
-export interface Miss extends ImageRequest {
-  /** What is known of the inputs that the image follows, in their order; null for nothing. */
-  readonly states: () => readonly (SourceState | null)[];
+/** A request with what is known of its inputs. */
+export interface KnownRequest extends ImageRequest, ImageQuery {
   /** Called with the bytes of the inputs. */
   readonly onFetched: (leases: Leases) => void;
-  /** Of all reads of the shared cache for the request; each has a wait of its own by default. */
-  readonly sharedWait?: SharedWait;
+}
+
+/** A request for an image that memory has not, in progress. */
+export interface Miss extends KnownRequest {
   /** Aborts when no request waits for the image any more. */
   readonly signal: AbortSignal;
   /** Aborted as soon as a live request waits for the image. */

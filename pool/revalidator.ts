@@ -1,6 +1,7 @@
 import { setMaxListeners } from 'node:events';
 import { LRUCache } from 'lru-cache';
 import { ServiceError } from '../contract/errors.ts';
+import type { ImageQuery } from './cache/image-caches.ts';
 import { Cancelled, type Coalescer } from './coalescer.ts';
 import { FairShare } from './fair-share.ts';
 import {
@@ -14,7 +15,7 @@ import {
 } from './freshness.ts';
 import type { InputFacts } from './image.ts';
 import { errorOfInput, type Input, isInputFailure } from './inputs.ts';
-import type { ImageRequest, Miss, Producer } from './producer.ts';
+import type { ImageRequest, Producer } from './producer.ts';
 import { SingleFlight } from './single-flight.ts';
 import { noFreshness } from './source/cache-control.ts';
 import type { OriginResponse, Validators } from './source/fetch.ts';
@@ -24,7 +25,7 @@ import { unlessAborted } from './unless-aborted.ts';
 import { flightKey, type ImagePurges, isUpToDate } from './validity.ts';
 
 /** A request of a project that wants its images to follow their sources. */
-export interface FollowingRequest extends ImageRequest, Pick<Miss, 'sharedWait'> {
+export interface FollowingRequest extends ImageRequest, Pick<ImageQuery, 'sharedWait'> {
   readonly freshness: ImageFreshness;
 }
 
