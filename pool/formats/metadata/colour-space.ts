@@ -33,16 +33,10 @@ const srgbLight = Float64Array.from({ length: 256 }, (_, value) => {
 
 /** The colour space of a profile with three primaries and tone curves (ICC.1:2022, 8.3.3). */
 export class ColourSpace {
-  /** Linear sRGB to the space's linear light, and back. */
-  readonly #matrix: Matrix;
-  readonly #inverse: Matrix;
-  /** Linear light of each channel's 256 values, 0..1 and rising. */
-  readonly #light: readonly Float64Array[];
+  readonly #profile: ProfileColours;
 
-  private constructor({ matrix, inverse, light }: ProfileColours) {
-    this.#matrix = matrix;
-    this.#inverse = inverse;
-    this.#light = light;
+  private constructor(profile: ProfileColours) {
+    this.#profile = profile;
   }
 
   /** Null for a profile of another kind, and for one that cannot be read. */
@@ -66,7 +60,7 @@ export class ColourSpace {
   /** Converts a colour, to the nearest one if the space does not contain it. */
   fromSrgb([r, g, b]: Rgb): Rgb {
     const linear = [srgbLight[r] ?? 0, srgbLight[g] ?? 0, srgbLight[b] ?? 0] as const;
-    const [red, green, blue] = this.#matrix.map((row) => dot(row, linear));
+    const [red, green, blue] = this.#profile.matrix.map((row) => dot(row, linear));
     return [this.#value(0, red), this.#value(1, green), this.#value(2, blue)];
   }
 
@@ -77,9 +71,9 @@ export class ColourSpace {
    * @param pixels RGB or RGBA, 8 bits per channel
    */
   toSrgb(pixels: Uint8Array, channels: number): void {
-    const [reds, greens, blues] = this.#light.map((light) => Float32Array.from(light));
+    const [reds, greens, blues] = this.#profile.light.map((light) => Float32Array.from(light));
     if (reds === undefined || greens === undefined || blues === undefined) return;
-    const [[a, b, c], [d, e, f], [g, h, i]] = this.#inverse;
+    const [[a, b, c], [d, e, f], [g, h, i]] = this.#profile.inverse;
     for (let at = 0; at + 2 < pixels.length; at += channels) {
       const red = reds[pixels[at] ?? 0] ?? 0;
       const green = greens[pixels[at + 1] ?? 0] ?? 0;
@@ -107,7 +101,7 @@ export class ColourSpace {
 
   /** The value with the nearest light. */
   #value(channel: number, light = 0): number {
-    const curve = this.#light[channel] ?? srgbLight;
+    const curve = this.#profile.light[channel] ?? srgbLight;
     let [low, high] = [0, 255];
     while (high - low > 1) {
       const middle = (low + high) >> 1;
@@ -135,8 +129,10 @@ const srgbSamples = Uint8Array.from([
 const maxKnown = 10_000;
 
 interface ProfileColours {
+  /** Linear sRGB to the space's linear light, and back. */
   readonly matrix: Matrix;
   readonly inverse: Matrix;
+  /** Linear light of each channel's 256 values, 0..1 and rising. */
   readonly light: readonly Float64Array[];
 }
 
