@@ -4,6 +4,7 @@ import type { S3Location } from '../../contract/s3-location.ts';
 import type { Environment } from './credential-source.ts';
 import { CredentialChain } from './credentials.ts';
 import { bucketUrl, objectUrl } from './object-url.ts';
+import { readBody } from './response-body.ts';
 import { sign } from './sign.ts';
 import { readXml } from './xml.ts';
 
@@ -162,18 +163,6 @@ async function readErrorCode(body: Dispatcher.ResponseData['body']): Promise<str
     // Proxies respond with HTML.
   }
   return code;
-}
-
-/** @throws Error for a longer body, or one that ends early */
-async function readBody(body: Dispatcher.ResponseData['body'], maxBytes: number): Promise<Buffer> {
-  const chunks: Buffer[] = [];
-  let bytes = 0;
-  for await (const chunk of body as AsyncIterable<Buffer>) {
-    bytes += chunk.length;
-    if (bytes > maxBytes) throw new Error('the response is longer than the limit');
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks);
 }
 
 function readPage(text: string, prefix: string): ObjectPage {

@@ -1,4 +1,5 @@
 import { Agent } from 'undici';
+import { readBody } from './response-body.ts';
 
 /** Responses have about 2 KB. */
 const maxBytes = 65_536;
@@ -22,7 +23,6 @@ export async function requestCredentials(
   url: URL,
   { method = 'GET', headers = {}, form, timeoutMs }: CredentialRequest,
 ): Promise<string> {
-  const where = `${url.origin}${url.pathname}`;
   const dispatcher = new Agent({ pipelining: 0, connect: { timeout: timeoutMs } });
   try {
     const signal = AbortSignal.timeout(timeoutMs);
@@ -34,15 +34,8 @@ export async function requestCredentials(
       body: form?.toString() ?? null,
       signal,
     });
-    if (statusCode !== 200) throw new Error(`${where} answered ${statusCode}`);
-    const chunks: Buffer[] = [];
-    let bytes = 0;
-    for await (const chunk of body as AsyncIterable<Buffer>) {
-      bytes += chunk.length;
-      if (bytes > maxBytes) throw new Error(`${where} answered more than ${maxBytes} bytes`);
-      chunks.push(chunk);
-    }
-    return Buffer.concat(chunks).toString();
+    if (statusCode !== 200) throw new Error(`${url.origin}${url.pathname} answered ${statusCode}`);
+    return (await readBody(body, maxBytes)).toString();
   } finally {
     await dispatcher.destroy();
   }
