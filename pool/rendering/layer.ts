@@ -2,7 +2,7 @@ import sharp, { type OverlayOptions } from 'sharp';
 import type { Size } from '../geometry.ts';
 import {
   type Gravity,
-  type ImageLayer,
+  type Layer,
   type Length,
   type Placement,
   plainVariant,
@@ -14,31 +14,24 @@ export interface RgbaImage extends Size {
   readonly pixels: Buffer;
 }
 
-/** The variant of a layer's image: `scale` percent of the output's width, at most the output's height. */
-export function imageLayerVariant(
-  { scale, opacity, rotate }: Pick<ImageLayer, 'scale' | 'opacity' | 'rotate'>,
-  frame: Size,
-): Variant {
+/**
+ * The variant of a layer's image: `scale` percent of the output's width, at most the output's height; or of rendered
+ * words: their own size, at most the output's.
+ */
+export function layerVariant(layer: Layer, frame: Size): Variant {
+  const isImage = layer.kind === 'image';
+  const scale = isImage ? layer.scale : 100;
   return {
     ...plainVariant,
     width: Math.max(1, Math.round((frame.width * scale) / 100)),
     height: frame.height,
     fit: 'inside',
-    enlarge: true,
+    enlarge: isImage,
     animated: false,
-    opacity: opacity / 100,
-    rotate,
+    opacity: layer.opacity / 100,
+    rotate: layer.rotate,
     formats: ['png'],
   };
-}
-
-/** The variant of rendered words: their own size, at most the output's. */
-export function textLayerVariant(
-  { opacity, rotate }: Pick<Placement, 'opacity' | 'rotate'>,
-  frame: Size,
-): Variant {
-  const variant = imageLayerVariant({ scale: 100, opacity, rotate }, frame);
-  return { ...variant, enlarge: false };
 }
 
 /** The overlay with a layer at its place, on each frame. @param rendered at its final size and opacity */

@@ -30,7 +30,7 @@ import { bestOutput, type Output } from './encode/choose.ts';
 import { encodings } from './encode/encodings.ts';
 import { maxEncodes } from './encode/within-bytes.ts';
 import { mayHaveGainMap, requireKeptGainMap } from './gain-map.ts';
-import { imageLayerVariant, overlayOf, textLayerVariant } from './layer.ts';
+import { layerVariant, overlayOf } from './layer.ts';
 import { originalOf } from './original.ts';
 import { Pipeline, type RenderLimits } from './pipeline.ts';
 import { placeholders } from './placeholders.ts';
@@ -81,7 +81,8 @@ export async function render(
   const prepared = onlyLight ? await requireLight(source, images, variant, limits) : null;
   if (!limits.isolated && hasText(variant)) throw new IsolationRequired();
   const families = await addFonts(variant, layerBytes);
-  const decoded = await withoutJxl(source, variant, limits);
+  const needsMetadata = !variant.stripMetadata || variant.copyright;
+  const decoded = await decodedJxl(source, limits, needsMetadata);
   const { pipeline, facts, context } = await transform(decoded, variant, limits, prepared);
   const { plan } = context;
   if (layers.length > 0) {
@@ -196,15 +197,6 @@ function unopenedCost(container: Container, { sourceMaxPixels }: InspectionLimit
   const { width, height, bits } = jxlHeader(bytes, sourceMaxPixels);
   const colour = { ...plainFacts.colour, is16Bit: bits > 8 };
   return addCosts(isolatedCost, decodingCost({ ...plainFacts, kind, width, height, colour }));
-}
-
-/** The source, or what a JPEG XL decodes to. */
-function withoutJxl(
-  container: Container,
-  { stripMetadata, copyright }: Variant,
-  limits: InspectionLimits,
-): Promise<Container> {
-  return decodedJxl(container, limits, !stripMetadata || copyright);
 }
 
 /** The output, or the source if that has fewer bytes. */
@@ -340,10 +332,8 @@ async function overlayFrom(
 ): Promise<OverlayOptions> {
   const opened = layer.kind === 'image' ? image : openContainer(await textImage(layer, plan));
   if (opened === null) throw new Error('a layer without its image');
-  const source = await withoutJxl(opened, plainVariant, limits);
-  const variant =
-    layer.kind === 'image' ? imageLayerVariant(layer, plan) : textLayerVariant(layer, plan);
-  const { pipeline } = await transform(source, variant, limits);
+  const source = await decodedJxl(opened, limits, false);
+  const { pipeline } = await transform(source, layerVariant(layer, plan), limits);
   const { data, info } = await pipeline.write((image) => image.ensureAlpha().raw());
   const pixels = bufferOf(data);
   plan.space?.fromSrgbPixels(pixels);
