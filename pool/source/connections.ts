@@ -1,6 +1,6 @@
 import { Agent, buildConnector, type Dispatcher, Pool } from 'undici';
 import { ServiceError } from '../../contract/errors.ts';
-import { codeOf, fetchFailureText } from './fetch-errors.ts';
+import { codeOf, fetchFailureText, outOfDescriptors } from './fetch-errors.ts';
 import { type AddressGuard, portOf } from './guard.ts';
 
 export interface ConnectionLimits {
@@ -81,6 +81,8 @@ export class Connections {
 function asFailure(error: Error, { hostname, protocol }: buildConnector.Options): ServiceError {
   // Thrown by the guard or the resolver.
   if (error instanceof ServiceError) return error;
+  const overloaded = outOfDescriptors(error);
+  if (overloaded !== null) return overloaded;
   if (codeOf(error) === 'UND_ERR_CONNECT_TIMEOUT') {
     const text = `The source could not be fetched (connect): ${hostname} did not respond in time.`;
     return new ServiceError('source_timeout', text, error);

@@ -1,3 +1,5 @@
+import { ServiceError } from '../../contract/errors.ts';
+
 /** Texts for the error codes of Node, undici and OpenSSL. Each completes a sentence. */
 type Texts = Readonly<Record<string, (host: string) => string>>;
 
@@ -77,6 +79,13 @@ export function fetchFailureText(
   const text = code !== null && Object.hasOwn(known, code) ? known[code] : undefined;
   const what = text?.(host) ?? otherwise;
   return `The source could not be fetched (${step}): ${what}${code === null ? '' : ` (${code})`}.`;
+}
+
+/** The error for a lack of descriptors, which says nothing about the source; null for other errors. */
+export function outOfDescriptors(error: unknown): ServiceError | null {
+  const code = codeOf(error);
+  if (code !== 'EMFILE' && code !== 'ENFILE') return null;
+  return new ServiceError('overloaded', `The service has too many open files (${code}).`, error);
 }
 
 /** An error's code if it is an identifier, which discloses no address. OpenSSL's may contain a slash. */

@@ -12,7 +12,7 @@ import {
   type Validators,
 } from './fetch.ts';
 import { withinDeadline } from './fetch-deadline.ts';
-import { codeOf } from './fetch-errors.ts';
+import { codeOf, outOfDescriptors } from './fetch-errors.ts';
 import { type FolderFile, fileNames, openInFolder } from './folder.ts';
 import { Semaphore } from './semaphore.ts';
 import type { SourceLoader } from './source-loader.ts';
@@ -117,6 +117,8 @@ async function* withServiceErrors(chunks: AsyncIterable<Uint8Array>, hostname: s
 
 /** Throws the error of a file that cannot be opened. It does not contain the path, which is internal. */
 async function fail(folder: string, url: URL, error: unknown): Promise<never> {
+  const overloaded = outOfDescriptors(error);
+  if (overloaded !== null) throw overloaded;
   const code = codeOf(error) ?? 'unknown';
   // If the folder itself is missing, for example not mounted, its files are not deleted.
   if (missing.has(code) && (await isFolder(folder))) throw notFound(url);

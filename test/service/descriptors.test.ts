@@ -34,14 +34,19 @@ t.test(
     const page = await connection?.request('GET', '/missing', { accept: 'text/html' });
     t.equal(page?.status, 404, 'also when the page of the error cannot be read');
     const failed = await connection?.request('GET', image('/a.jpg'));
-    t.equal(failed?.status, 502);
+    t.equal(failed?.status, 503);
+    t.match(String(failed?.body), /"overloaded".*EMFILE/);
+    t.equal(origin.requests.get('/a.jpg'), undefined);
     const samples = await until('the timers have run', async () => {
       const metrics = await operations?.request('GET', '/metrics', { host: 'localhost' });
-      return metrics?.body.includes('status="502"') && parseMetrics(String(metrics.body));
+      return metrics?.body.includes('status="503"') && parseMetrics(String(metrics.body));
     });
     t.ok(Number(samples?.get('image_delivery_connections')) > 0);
     t.ok(Number(samples?.get('image_delivery_connection_limit')) >= 64);
     t.ok(isAlive(pid) && isAlive(first));
+    limit(1_024, first);
+    const fetched = await connection?.request('GET', image('/a.jpg'));
+    t.equal(fetched?.status, 200, 'the failure is not remembered');
     process.kill(first, 'SIGKILL');
     await service.waitForLog(({ why }) => /could not be started .*EMFILE/.test(String(why)));
     limit(1_024, pid);
