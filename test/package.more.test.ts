@@ -8,8 +8,8 @@ import t from 'tap';
 import { version } from '../contract/version.ts';
 import { rootPath } from './root.ts';
 import { picture, startTestOrigin } from './service/origin.ts';
-import { freePort, plainNode, startService } from './service/service.ts';
-import { startProgram } from './service/worker/worker.ts';
+import { freePort, plainNode, startProgram, startService } from './service/service.ts';
+
 import { temporaryFolder } from './temporary-root.ts';
 import { until } from './until.ts';
 

@@ -19,7 +19,7 @@ t.test(
       environment: { SERVICE_OPS_PORT: String(opsPort) },
     });
     origin.serve('/a.jpg', await picture(20, 20));
-    const { pid = 0 } = service.primary;
+    const { pid = 0 } = service.process;
     const [first = 0] = service.frontEnds();
     const limit = (descriptors: number, ...pids: number[]) =>
       pids.map((one) => spawnSync('prlimit', ['--pid', `${one}`, `--nofile=${descriptors}:`]));

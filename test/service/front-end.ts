@@ -9,7 +9,8 @@ import { joinStore, type Store } from '../../store/open.ts';
 import { embeddedUrl } from '../store/connection.ts';
 import { temporaryRoot } from '../temporary-root.ts';
 import { startTestOrigin, type TestOrigin } from './origin.ts';
-import { freePort, imagesOf, type LogLine } from './service.ts';
+import type { LogLine } from './program.ts';
+import { freePort, imagesOf } from './service.ts';
 
 export interface TestFrontEnd {
   readonly url: string;

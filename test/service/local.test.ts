@@ -14,8 +14,7 @@ import { temporaryFolder } from '../temporary-root.ts';
 import { patienceMs, until } from '../until.ts';
 import { noChromium, startChromium } from './chromium.ts';
 import { picture } from './origin.ts';
-import { freePort } from './service.ts';
-import { startProgram } from './worker/worker.ts';
+import { freePort, startProgram } from './service.ts';
 
 const noBrowser = more ? noChromium : 'npm run test:more opens a browser';
 

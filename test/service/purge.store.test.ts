@@ -304,7 +304,7 @@ t.test('a purge ends without a request for its project, also after a kill', asyn
   await until('it is in the bucket', () => bucket.objects.size === 1);
   await until('it is on the disk', () => cachedFiles(control).length === 1);
   // The primary does not learn of the purge.
-  control.service.primary.kill('SIGSTOP');
+  control.service.process.kill('SIGSTOP');
   await purge({ sources: [url('/a.png')] });
   await control.service.end('SIGKILL');
   await until('all have ended', () => control.service.frontEnds().length === 0);

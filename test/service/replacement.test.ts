@@ -75,7 +75,7 @@ t.test('all processes end when the primary is killed, also starting ones', async
   });
   let open = true;
   // The pipe closes with the last process that writes to it.
-  service.primary.stdout?.once('close', () => {
+  service.process.stdout?.once('close', () => {
     open = false;
   });
   const [pid = 0, sibling = 0] = service.frontEnds();
@@ -98,7 +98,7 @@ t.test('a front end that waits for the store ends when the primary is killed', a
     environment: { SERVICE_MONGODB_URL: 'mongodb://127.0.0.1:1/', SERVICE_LOG_LEVEL: 'debug' },
   });
   let open = true;
-  service.primary.stdout?.once('close', () => {
+  service.process.stdout?.once('close', () => {
     open = false;
   });
   await service.waitForLog(({ msg }) => msg === 'a front end waits for the store');

@@ -68,7 +68,7 @@ async function replaceProcesses(
     load(service.url + path, options),
   );
   await Promise.all(loads.map((traffic) => traffic.more(50)));
-  service.primary.kill('SIGHUP');
+  service.process.kill('SIGHUP');
   await service.waitForLog((line) => line.msg === 'the front ends are replaced');
   await until('the old ones are gone', () => !before.some(isAlive));
   await Promise.all(loads.map((traffic) => traffic.more(50)));

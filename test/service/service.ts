@@ -3,15 +3,14 @@ import { randomBytes, randomInt } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline';
 import { promisify } from 'node:util';
 import { MongoClient } from 'mongodb';
 import { loadSettings } from '../../contract/settings/load.ts';
 import { joinStore } from '../../store/open.ts';
 import { rootPath } from '../root.ts';
 import { temporaryRoot } from '../temporary-root.ts';
-import { until } from '../until.ts';
 import { startTestOrigin, type TestOrigin } from './origin.ts';
+import { Program } from './program.ts';
 
 const run = promisify(execFile);
 const dist = join(rootPath, 'dist');
@@ -19,8 +18,6 @@ const dist = join(rootPath, 'dist');
 /** Node without the options of the tests, which production does not have. */
 export const plainNode = ['env', '-u', 'NODE_OPTIONS', process.execPath] as const;
 const [program, ...programArgs] = plainNode;
-
-export type LogLine = Readonly<Record<string, unknown>> & { readonly msg: string };
 
 interface Teardown {
   teardown(action: () => unknown): void;
@@ -143,18 +140,36 @@ export async function launch(t: Teardown, options: ServiceOptions = {}): Promise
   return service;
 }
 
-/** The built service as processes. */
-export class Service {
+/**
+ * Starts a built program, which ends with the test.
+ * @param entry below the build's folder, such as `worker/main.js`
+ * @param redirections of its output, as a shell reads them
+ */
+export function startProgram(
+  t: Teardown,
+  entry: string,
+  cwd: string,
+  environment: Readonly<Record<string, string>>,
+  options: readonly string[] = [],
+  redirections = '',
+): Program {
+  const command = [...plainNode, join(dist, entry), ...options];
+  const child = spawn('sh', ['-c', `exec "$@" ${redirections}`, 'sh', ...command], {
+    cwd,
+    env: { PATH: process.env['PATH'] ?? '', ...environment },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const started = new Program(child);
+  t.teardown(() => started.end('SIGKILL'));
+  return started;
+}
+
+/** The built service as processes; its program is the primary. */
+export class Service extends Program {
   readonly url: string;
-  /** All log lines so far. */
-  readonly log: LogLine[] = [];
-  readonly primary: ChildProcess;
   readonly port: number;
   readonly dataDir: string;
   readonly environment: Readonly<Record<string, string>>;
-  readonly #ended: Promise<number | NodeJS.Signals | null>;
-  #stdout = '';
-  #stderr = '';
 
   constructor(
     primary: ChildProcess,
@@ -162,44 +177,16 @@ export class Service {
     dataDir: string,
     environment: Readonly<Record<string, string>>,
   ) {
-    this.primary = primary;
+    super(primary);
     this.port = port;
     this.dataDir = dataDir;
     this.environment = environment;
     this.url = `http://127.0.0.1:${port}`;
-    this.#ended = new Promise((resolve) =>
-      primary.once('exit', (code, signal) => resolve(code ?? signal)),
-    );
-    if (primary.stdout !== null) {
-      createInterface({ input: primary.stdout }).on('line', (line) => this.#read(line));
-    }
-    primary.stderr?.on('data', (text) => {
-      this.#stderr += text;
-    });
-  }
-
-  stdout = (): string => this.#stdout;
-  stderr = (): string => this.#stderr;
-
-  /** Resolves with the first matching log line, past or future; rejects when the service has ended. */
-  async waitForLog(fits: (line: LogLine) => boolean): Promise<LogLine> {
-    try {
-      return await until('the log line', () => {
-        const line = this.log.find(fits);
-        const hasEnded = this.primary.exitCode !== null || this.primary.signalCode !== null;
-        if (line === undefined && hasEnded) throw new Error('the service has ended');
-        return line;
-      });
-    } catch (error) {
-      throw new Error(`${error}\n${this.#stderr}\n${this.#stdout.slice(-4_000)}`);
-    }
   }
 
   /** Pids of the listening front ends, oldest first. */
   frontEnds(): number[] {
-    const pids = this.log
-      .filter((line) => line.msg === 'a front end listens')
-      .map((line) => Number(line['child']));
+    const pids = this.logged('a front end listens').map((line) => Number(line['child']));
     return pids.filter(isAlive);
   }
 
@@ -221,17 +208,6 @@ export class Service {
     } finally {
       await store.close();
     }
-  }
-
-  /** Sends a signal; resolves with the exit code or the signal that ended the process. */
-  async end(signal: NodeJS.Signals = 'SIGTERM'): Promise<number | NodeJS.Signals | null> {
-    this.primary.kill(signal);
-    return this.#ended;
-  }
-
-  #read(line: string): void {
-    this.#stdout += `${line}\n`;
-    if (line.startsWith('{')) this.log.push(JSON.parse(line));
   }
 }
 

@@ -34,7 +34,7 @@ t.test('a port or a data folder in use stops the start with a clear error', asyn
   if (process.env['SERVICE_MONGODB_URL']) return;
   const third = await launch(t, { dataDir: first.dataDir });
   t.equal(await third.end('SIGCONT'), 1);
-  t.match(third.stderr(), new RegExp(`belongs to process ${first.primary.pid}`));
+  t.match(third.stderr(), new RegExp(`belongs to process ${first.process.pid}`));
 });
 
 /** The built service after `npm ci --omit=dev`, without sources and tools. */

@@ -78,7 +78,7 @@ t.test('a service starts, runs and restarts while its store is unavailable', asy
       { code: 1, stderr: `The store is unavailable: ${cause}.\n` },
       'an admin command tries once',
     );
-    service.primary.kill('SIGHUP');
+    service.process.kill('SIGHUP');
     const waiting = healthCheck('--wait');
     await link.mend();
     await service.waitForLog(({ msg }) => msg === 'the service is ready');
@@ -131,7 +131,7 @@ t.test('a service starts, runs and restarts while its store is unavailable', asy
     link.hold();
     await delivers('held');
     const before = service.frontEnds();
-    service.primary.kill('SIGHUP');
+    service.process.kill('SIGHUP');
     await another(before);
     await until(
       'the old one has stopped listening',

@@ -3,8 +3,7 @@ import t, { type Test } from 'tap';
 import { childrenOf } from '../../children.ts';
 import { shortFolder } from '../../store/embedded/stores.ts';
 import { until } from '../../until.ts';
-import { freePort, isAlive } from '../service.ts';
-import { startProgram } from './worker.ts';
+import { freePort, isAlive, startProgram } from '../service.ts';
 
 /** Starts what `npm start` runs, on a temporary folder. */
 async function launch(t: Test, redirections = '') {
@@ -25,14 +24,14 @@ async function launch(t: Test, redirections = '') {
       const responses = urls.map((url) => fetch(`http://127.0.0.1:${url}`).catch(() => null));
       return (await Promise.all(responses)).every((response) => response?.status === 200);
     });
-  return { ...program, both, port };
+  return Object.assign(program, { both, port });
 }
 
 t.test(
   'npm start runs service and worker, replaces killed ones, and ends both on SIGTERM',
   async (t) => {
     const program = await launch(t);
-    const { untilLogged, both, port } = program;
+    const { both, port } = program;
     const pids = (message: string, field = 'pid'): number[] =>
       program.logged(message).map((line) => Number(line[field]));
     const workers = () => pids('the worker is ready');
@@ -40,8 +39,8 @@ t.test(
     const frontEnds = () => pids('a front end listens', 'child');
     const all = () => [...workers(), ...primaries(), ...frontEnds()];
     // The lines name the processes, and can arrive after the first responses.
-    await untilLogged('the worker is ready');
-    await untilLogged('the service is ready');
+    await program.untilLogged('the worker is ready');
+    await program.untilLogged('the service is ready');
     await both();
     const orphans = frontEnds();
     t.equal(new Set(all()).size, 2 + orphans.length, 'separate processes');
@@ -64,8 +63,8 @@ t.test(
       program.logged('a process ended').some(({ why }) => why === 1),
     );
     await new Promise((done) => holder.close(done));
-    await untilLogged('the worker is ready', 2);
-    await untilLogged('the service is ready', 2);
+    await program.untilLogged('the worker is ready', 2);
+    await program.untilLogged('the service is ready', 2);
     const ends = program.logged('a process ended').map(({ why }) => why);
     t.same(ends.slice(0, 3), ['SIGKILL', 'SIGKILL', 1], 'each is restarted');
     await both();
@@ -93,7 +92,8 @@ t.test('output to a full disk or a closed pipe ends no process', async (t) => {
   const closed = await launch(t);
   closed.process.stdout?.destroy();
   closed.process.stderr?.destroy();
-  for (const { both, process: launcher, end } of [full, closed]) {
+  for (const program of [full, closed]) {
+    const { both, process: launcher } = program;
     await both();
     const parts = childrenOf(launcher.pid ?? 0);
     t.equal(parts.length, 2);
@@ -106,6 +106,6 @@ t.test('output to a full disk or a closed pipe ends no process', async (t) => {
     });
     await both();
     t.same(childrenOf(launcher.pid ?? 0), parts, 'no other process ended');
-    t.equal(await end('SIGTERM'), 0);
+    t.equal(await program.end('SIGTERM'), 0);
   }
 });
