@@ -2,7 +2,6 @@ import { execFile } from 'node:child_process';
 import {
   cp,
   mkdir,
-  mkdtemp,
   readdir,
   readFile,
   rm,
@@ -17,15 +16,14 @@ import t from 'tap';
 import { frontEndArguments } from '../server/cluster/environment.ts';
 import { rootPath } from './root.ts';
 import { plainNode } from './service/service.ts';
-import { temporaryRoot } from './temporary-root.ts';
+import { temporaryFolder } from './temporary-root.ts';
 
 const run = promisify(execFile);
 const [program, ...args] = plainNode;
 
 /** A project with two sources and the build of this one. */
 async function startProject(t: { teardown(action: () => Promise<unknown>): void }) {
-  const folder = await mkdtemp(join(temporaryRoot, 'image-delivery-build-'));
-  t.teardown(() => rm(folder, { recursive: true, force: true }));
+  const folder = await temporaryFolder(t);
   const at = (path: string) => join(folder, path);
   const write = (path: string, text: string) => writeFile(at(path), text);
   await mkdir(at('node_modules'));

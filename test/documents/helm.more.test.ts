@@ -1,11 +1,11 @@
 import { execFileSync, spawnSync } from 'node:child_process';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { hasHaproxy } from '../../bench/servers/haproxy.ts';
 import { installed } from '../../bench/servers/launch.ts';
 import { rootPath } from '../root.ts';
-import { temporaryRoot } from '../temporary-root.ts';
+import { temporaryFolder } from '../temporary-root.ts';
 
 const skip = !installed('helm') && 'helm is not installed';
 const chart = join(rootPath, 'docs/deploy/helm/image-delivery');
@@ -32,8 +32,7 @@ function render(values: string, option = '--set') {
 
 /** Checks the configuration of the balancer with HAProxy itself. */
 async function checkBalancer(t: Test, manifest: string): Promise<void> {
-  const folder = await mkdtemp(join(temporaryRoot, 'helm-test-'));
-  t.teardown(() => rm(folder, { recursive: true, force: true }));
+  const folder = await temporaryFolder(t);
   const [, config = ''] = /haproxy\.cfg: \|\n((?: {4}.*\n|\n)+)/.exec(manifest) ?? [];
   const file = join(folder, 'haproxy.cfg');
   await writeFile(file, `${config.replace(/^ {4}/gm, '').trimEnd()}\n`);

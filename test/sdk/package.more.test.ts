@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { promisify } from 'node:util';
 import { gzipSync } from 'node:zlib';
@@ -8,7 +8,7 @@ import { publint } from 'publint';
 import t from 'tap';
 import { rootPath } from '../root.ts';
 import { plainNode } from '../service/service.ts';
-import { temporaryRoot } from '../temporary-root.ts';
+import { temporaryFolder } from '../temporary-root.ts';
 
 const run = promisify(execFile);
 const [program, ...args] = plainNode;
@@ -16,8 +16,7 @@ const node = (...more: readonly string[]) => [program, [...args, ...more]] as co
 const sdk = join(rootPath, 'sdk');
 const name = '@image-delivery/sdk';
 
-const folder = await mkdtemp(join(temporaryRoot, 'image-delivery-sdk-'));
-t.teardown(() => rm(folder, { recursive: true, force: true }));
+const folder = await temporaryFolder(t);
 const app = join(folder, 'app');
 const write = (file: string, text: string) => writeFile(join(app, file), text);
 

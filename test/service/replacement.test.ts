@@ -1,11 +1,11 @@
 import { execFile } from 'node:child_process';
 import type { Dirent } from 'node:fs';
-import { mkdtemp, readdir, rm, stat } from 'node:fs/promises';
+import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import sharp from 'sharp';
 import t from 'tap';
-import { temporaryRoot } from '../temporary-root.ts';
+import { temporaryFolder } from '../temporary-root.ts';
 import { until } from '../until.ts';
 import { isAlive, json, launch, startDelivery, startService } from './service.ts';
 
@@ -89,8 +89,7 @@ t.test('all processes end when the primary is killed, also starting ones', async
 });
 
 t.test('a front end that waits for the store ends when the primary is killed', async (t) => {
-  const dataDir = await mkdtemp(join(temporaryRoot, 'image-delivery-'));
-  t.teardown(() => rm(dataDir, { recursive: true, force: true }));
+  const dataDir = await temporaryFolder(t);
   // The primary reads this file before it tells that the store is open, and a pipe has no end.
   await promisify(execFile)('mkfifo', [join(dataDir, 'known-projects')]);
   const service = await launch(t, {

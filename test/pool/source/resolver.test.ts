@@ -1,10 +1,10 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { HostsFile } from '../../../pool/source/hosts-file.ts';
 import { NameResolver, type NameResolverOptions } from '../../../pool/source/resolver.ts';
 import { searchDomains } from '../../../pool/source/search-domains.ts';
-import { temporaryRoot } from '../../temporary-root.ts';
+import { temporaryFolder } from '../../temporary-root.ts';
 import { until } from '../../until.ts';
 import { type DnsAnswer, startDnsServer } from './dns-server.ts';
 
@@ -28,9 +28,7 @@ async function resolverOf(
 }
 
 async function file(t: Test, text: string): Promise<string> {
-  const folder = await mkdtemp(join(temporaryRoot, 'names-'));
-  t.teardown(() => rm(folder, { recursive: true }));
-  const path = join(folder, 'file');
+  const path = join(await temporaryFolder(t), 'file');
   await writeFile(path, text);
   return path;
 }
