@@ -1,9 +1,9 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import t from 'tap';
+import { listen } from '../listen.ts';
 import { scriptArguments, scriptUrl } from '../scripts.ts';
 
 const script = fileURLToPath(scriptUrl('../../server/health-check', import.meta.url));
@@ -16,10 +16,8 @@ t.test('the health check waits no longer than the service runs', async (t) => {
     checks += 1;
     if (checks === 3) main.kill('SIGKILL');
     response.writeHead(503).end('it starts');
-  }).listen(0, '127.0.0.1');
-  await once(service, 'listening');
-  t.teardown(() => service.close());
-  const { port } = service.address() as AddressInfo;
+  });
+  const port = await listen(t, service);
   const environment = { SERVICE_PORT: String(port), MAINPID: String(main.pid) };
   const check = spawn(process.execPath, [...scriptArguments, script, '--wait'], {
     env: { ...process.env, ...environment },

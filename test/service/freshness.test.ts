@@ -8,13 +8,7 @@ import { until } from '../until.ts';
 import { startControl } from './control/control.ts';
 import { startFrontEnd } from './front-end.ts';
 import { answeredBy, earlierRequestsReceived, held } from './held.ts';
-import { type Reply, startTestOrigin } from './origin.ts';
-
-/** A picture whose colour is its version. */
-const pictureOf = (version: number): Promise<Buffer> =>
-  sharp({ create: { width: 40, height: 30, channels: 3, background: { r: version, g: 0, b: 0 } } })
-    .png()
-    .toBuffer();
+import { pictureOf, type Reply, startTestOrigin } from './origin.ts';
 
 /** A front end with a clock of its own, and an origin whose answers a test sets. */
 async function start(t: Test, freshness: ProjectFreshness, environment = {}) {

@@ -1,19 +1,16 @@
-import sharp from 'sharp';
 import t from 'tap';
 import { signature, signedText } from '../../server/image/access.ts';
 import { near, pixels } from '../pool/rendering/pictures.ts';
 import { italic, openSans, woff2 } from '../pool/rendering/text/font-files.ts';
 import { until } from '../until.ts';
 import { startFrontEnd } from './front-end.ts';
+import { solid } from './origin.ts';
 import { json } from './service.ts';
 
-const key = 'sk_root-key-of-the-tests';
-const solid = (width: number, height: number, background: string) =>
-  sharp({ create: { width, height, channels: 3, background } })
-    .png()
-    .toBuffer();
 const white = [255, 255, 255, 255];
 const red = [255, 0, 0, 255];
+
+const key = 'sk_root-key-of-the-tests';
 
 t.test('the layers of a project are drawn on images that name them', async (t) => {
   const service = await startFrontEnd(t, { SERVICE_ROOT_API_KEY: key });

@@ -1,13 +1,12 @@
 import { execFileSync } from 'node:child_process';
-import { once } from 'node:events';
 import { chmod, mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { dirname, join } from 'node:path';
 import sharp from 'sharp';
 import t from 'tap';
 import { Client } from 'undici';
 import { icoOf } from '../hostile/inputs/pictures.ts';
+import { listen } from '../listen.ts';
 import { more } from '../more.ts';
 import { rootPath } from '../root.ts';
 import { temporaryFolder } from '../temporary-root.ts';
@@ -187,9 +186,7 @@ t.test('npm run serve delivers only the pictures of a folder', async (t) => {
     const site = createServer((_, response) => {
       response.setHeader('content-type', 'text/html').end('<img>');
     });
-    site.listen(0, '127.0.0.1');
-    await once(site, 'listening');
-    t.teardown(() => site.close());
+    const sitePort = await listen(t, site);
     const browser = await startChromium(t);
     const page = await browser.newPage();
     page.setDefaultTimeout(patienceMs);
@@ -201,7 +198,6 @@ t.test('npm run serve delivers only the pictures of a folder', async (t) => {
         image.onerror = () => done(null);
         image.src = ${JSON.stringify(url)};
       })`);
-    const sitePort = (site.address() as AddressInfo).port;
     for (const [host, width] of [
       ['localhost', 31],
       ['127.0.0.1', null],

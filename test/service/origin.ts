@@ -38,6 +38,16 @@ export async function startTestOrigin(t: {
   };
 }
 
+/** A PNG of one colour. */
+export const solid = (width: number, height: number, background: string | object) =>
+  sharp({ create: { width, height, channels: 3, background } })
+    .png()
+    .toBuffer();
+
+/** A picture whose colour is its version. */
+export const pictureOf = (version: number): Promise<Buffer> =>
+  solid(40, 30, { r: version, g: 0, b: 0 });
+
 /** A picture with detail: quality and size change its bytes. */
 export function picture(
   width: number,

@@ -17,15 +17,9 @@ import { until } from '../until.ts';
 import { hookSecret, startReceiver } from '../worker/receiver.ts';
 import { type Control, rootKey, startControl } from './control/control.ts';
 import { answeredBy, earlierRequestsReceived, held } from './held.ts';
-import { startTestOrigin } from './origin.ts';
+import { pictureOf, startTestOrigin } from './origin.ts';
 import { isAlive, json, startService } from './service.ts';
 import { startWorker } from './worker/worker.ts';
-
-/** A picture whose colour is its version. */
-const pictureOf = (version: number): Promise<Buffer> =>
-  sharp({ create: { width: 40, height: 30, channels: 3, background: { r: version, g: 0, b: 0 } } })
-    .png()
-    .toBuffer();
 
 /** The promise of purges, in ms. */
 const effectiveWithinMs = 2_000;

@@ -6,13 +6,7 @@ import { silent, startTestS3, variables } from '../pool/s3/server.ts';
 import { until } from '../until.ts';
 import { startFrontEnd } from './front-end.ts';
 import { eachHttpServer } from './http-servers.ts';
-import { startTestOrigin } from './origin.ts';
-
-/** A picture whose colour is its version. */
-const pictureOf = (version: number): Promise<Buffer> =>
-  sharp({ create: { width: 40, height: 30, channels: 3, background: { r: version, g: 0, b: 0 } } })
-    .png()
-    .toBuffer();
+import { pictureOf, startTestOrigin } from './origin.ts';
 
 const sourcePath = '/a.png';
 

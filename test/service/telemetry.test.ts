@@ -1,9 +1,9 @@
 import { spawnSync } from 'node:child_process';
 import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import t, { type Test } from 'tap';
 import { Client } from 'undici';
 import { version } from '../../contract/version.ts';
+import { listen } from '../listen.ts';
 import { until } from '../until.ts';
 import { earlierRequestsReceived, get, held } from './held.ts';
 import { httpServers } from './http-servers.ts';
@@ -33,12 +33,7 @@ async function startCollector(t: Test) {
     headers.push(request.headers);
     response.setHeader('content-type', 'application/json').end('{}');
   });
-  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
-  t.teardown(() => {
-    server.close();
-    server.closeAllConnections();
-  });
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const url = `http://127.0.0.1:${await listen(t, server)}`;
   const requests = () => bodies.map((body) => JSON.parse(body.slice(body.indexOf(' '))));
   const spans = (): ReceivedSpan[] =>
     requests().flatMap(({ resourceSpans }) =>

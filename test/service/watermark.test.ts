@@ -1,19 +1,14 @@
 import type { ServerResponse } from 'node:http';
-import sharp from 'sharp';
 import t from 'tap';
 import { backgroundHeader, backgroundToken } from '../../contract/background-token.ts';
 import { findDeployment } from '../../store/deployment.ts';
 import { near, pixels } from '../pool/rendering/pictures.ts';
 import { until } from '../until.ts';
 import { startFrontEnd } from './front-end.ts';
-import { startTestOrigin } from './origin.ts';
+import { solid, startTestOrigin } from './origin.ts';
 import { json } from './service.ts';
 
 const key = 'sk_root-key-of-the-tests';
-const solid = (width: number, height: number, background: string) =>
-  sharp({ create: { width, height, channels: 3, background } })
-    .png()
-    .toBuffer();
 
 t.test('the watermark of a project is on all its images', async (t) => {
   const service = await startFrontEnd(t, {

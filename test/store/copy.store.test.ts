@@ -13,6 +13,7 @@ import { rootPath } from '../root.ts';
 import { until } from '../until.ts';
 import { testDatabase } from './connection.ts';
 import { shortFolder } from './embedded/stores.ts';
+import { prewarmJob } from './prewarm-job.ts';
 
 async function ownDatabase(t: Test): Promise<Store> {
   const { url, databaseName } = await testDatabase(t);
@@ -31,15 +32,8 @@ async function openTestStore(t: Test, kind: 'of the tests' | 'embedded'): Promis
   return store;
 }
 
-const job = (projectId: string, n: number) => ({
-  projectId,
-  source: `https://e.test/${n}.jpg`,
-  widths: [100],
-  formats: ['webp'],
-  quality: null,
-  fit: null,
-  dpr: null,
-});
+const job = (projectId: string, n: number) =>
+  prewarmJob({ projectId, source: `https://e.test/${n}.jpg` });
 
 /** Adds documents of each kind to a store, with more than 200 jobs, which are read in two pages. */
 async function fill(store: Store, jobCount = 20) {

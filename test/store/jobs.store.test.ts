@@ -12,19 +12,12 @@ import {
 import { storeLink } from '../server/store-link.ts';
 import { until } from '../until.ts';
 import { testDatabase } from './connection.ts';
+import { prewarmJob } from './prewarm-job.ts';
 
 const [shop, press] = ['prj_0123456789abcdef', 'prj_fedcba9876543210'];
 
-const jobOf = (source: string, more: Partial<PrewarmJob> = {}): PrewarmJob => ({
-  projectId: shop,
-  source,
-  widths: [100],
-  formats: ['webp'],
-  quality: null,
-  fit: null,
-  dpr: null,
-  ...more,
-});
+const jobOf = (source: string, more: Partial<PrewarmJob> = {}): PrewarmJob =>
+  prewarmJob({ projectId: shop, source, ...more });
 const jobsOf = (projectId: string, count: number, more: Partial<PrewarmJob> = {}) =>
   Array.from({ length: count }, (_, i) => jobOf(`https://a.example/${i}`, { projectId, ...more }));
 

@@ -6,6 +6,7 @@ import { Prewarms } from '../../store/prewarms.ts';
 import { PurgeRecords } from '../../store/purge-records.ts';
 import { webhookPlaces } from '../../worker/webhooks.ts';
 import { storeLink } from '../server/store-link.ts';
+import { prewarmJob } from '../store/prewarm-job.ts';
 import { until } from '../until.ts';
 import { localGuard, startQueue } from './queue.ts';
 import { hookSecret, startReceiver } from './receiver.ts';
@@ -14,15 +15,7 @@ const projectId = 'prj_0123456789abcdef';
 const webhooks = { purgeHookUrl: null, hookSecret, guard: localGuard };
 const secret = projectWebhookSecret(hookSecret, projectId);
 
-const jobOf = (source: string) => ({
-  projectId,
-  source,
-  widths: [100],
-  formats: ['webp'],
-  quality: null,
-  fit: null,
-  dpr: null,
-});
+const jobOf = (source: string) => prewarmJob({ projectId, source });
 
 t.test('a callback is sent when its prewarming has ended', async (t) => {
   const { db, queue, listener, consume, jobs } = await startQueue(t);

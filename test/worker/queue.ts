@@ -5,10 +5,10 @@ import { AddressGuard } from '../../pool/source/guard.ts';
 import { JobQueue } from '../../store/jobs.ts';
 import { Prewarms } from '../../store/prewarms.ts';
 import { PurgeRecords } from '../../store/purge-records.ts';
-import type { PrewarmJob } from '../../store/waiting-jobs.ts';
 import { Consumer, type ConsumerOptions } from '../../worker/consumer.ts';
 import { WorkerMetrics } from '../../worker/metrics.ts';
 import { testDatabase } from '../store/connection.ts';
+import { prewarmJob } from '../store/prewarm-job.ts';
 import { until } from '../until.ts';
 import { type Listener, startListener } from './listener.ts';
 
@@ -41,7 +41,7 @@ export async function startQueue(t: Test, given?: Db): Promise<TestQueue> {
     queue,
     listener,
     add: async (sources, widths = [100]) => {
-      await queue.add(sources.map((source): PrewarmJob => ({ ...job, source, widths })));
+      await queue.add(sources.map((source) => prewarmJob({ source, widths })));
     },
     async consume(options = {}) {
       const consumer = new Consumer({
@@ -74,11 +74,3 @@ export const localGuard = new AddressGuard({
   sourcePorts: null,
   own: { urls: [], ports: [] },
 });
-
-const job = {
-  projectId: 'prj_0123456789abcdef',
-  formats: ['webp'],
-  quality: null,
-  fit: null,
-  dpr: null,
-};

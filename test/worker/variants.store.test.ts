@@ -1,18 +1,14 @@
 import t from 'tap';
 import { readAddress } from '../../server/image/address.ts';
 import { readAccept } from '../../server/image/negotiate.ts';
-import type { PrewarmJob } from '../../store/waiting-jobs.ts';
 import { warmRequests } from '../../worker/variants.ts';
+import { prewarmJob } from '../store/prewarm-job.ts';
 
-const job: PrewarmJob = {
-  projectId: 'prj_0123456789abcdef',
+const job = prewarmJob({
   source: 'https://a.example/x y.jpg?v=1&w=9#top',
   widths: [],
   formats: ['auto'],
-  quality: null,
-  fit: null,
-  dpr: null,
-};
+});
 const read = (target: string) => {
   const [path = '', query = ''] = target.split('?');
   const { source, projectId, parameters } = readAddress(path, query);

@@ -1,10 +1,10 @@
 import { writeFile } from 'node:fs/promises';
 import { createServer, type RequestListener } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import t, { type Test } from 'tap';
 import { CredentialChain } from '../../../pool/s3/credentials.ts';
+import { listen } from '../../listen.ts';
 import { until } from '../../until.ts';
 
 /** A service on 127.0.0.1 that issues credentials, and the requests that it has received. */
@@ -16,12 +16,7 @@ async function startService(t: Test, respond: RequestListener) {
     requests.push({ line: `${method} ${url}`, token: token?.toString() });
     respond(request, response);
   });
-  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
-  t.teardown(() => {
-    server.close();
-    server.closeAllConnections();
-  });
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, requests };
+  return { url: `http://127.0.0.1:${await listen(t, server)}`, requests };
 }
 
 const minute = 60_000;

@@ -2,23 +2,16 @@ import t from 'tap';
 import { findPrewarm } from '../../../server/control/resources/prewarms.ts';
 import { Prewarms } from '../../../store/prewarms.ts';
 import { type ProjectRecord, ProjectRecords } from '../../../store/records.ts';
-import type { PrewarmJob } from '../../../store/waiting-jobs.ts';
 import { testDatabase } from '../../store/connection.ts';
+import { prewarmJob } from '../../store/prewarm-job.ts';
 import { until } from '../../until.ts';
 import { apiErrorText } from '../../worker/listener.ts';
 import { startQueue } from '../../worker/queue.ts';
 import { storeLink } from '../store-link.ts';
 
 const projectId = 'prj_0123456789abcdef';
-const jobOf = (path: string): PrewarmJob => ({
-  projectId,
-  source: `https://a.example/${path}`,
-  widths: [100, 200],
-  formats: ['webp'],
-  quality: null,
-  fit: null,
-  dpr: null,
-});
+const jobOf = (path: string) =>
+  prewarmJob({ projectId, source: `https://a.example/${path}`, widths: [100, 200] });
 
 t.test('a prewarming is accepted, then done or failed with the reasons', async (t) => {
   const { db, queue, listener, consume } = await startQueue(t);

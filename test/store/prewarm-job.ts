@@ -1,0 +1,13 @@
+import type { PrewarmJob } from '../../store/waiting-jobs.ts';
+
+/** A job of one variant with some changed fields. */
+export const prewarmJob = (changes: Partial<PrewarmJob> = {}): PrewarmJob => ({
+  projectId: 'prj_0123456789abcdef',
+  source: 'https://a.example/1',
+  widths: [100],
+  formats: ['webp'],
+  quality: null,
+  fit: null,
+  dpr: null,
+  ...changes,
+});
