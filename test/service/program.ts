@@ -10,6 +10,8 @@ export class Program {
   /** All log lines so far. */
   readonly log: LogLine[] = [];
   readonly #ended: Promise<number | NodeJS.Signals | null>;
+  /** It has ended, and all that it printed is read. */
+  #isClosed = false;
   #stdout = '';
   #stderr = '';
 
@@ -18,6 +20,9 @@ export class Program {
     this.#ended = new Promise((resolve) =>
       child.once('exit', (code, signal) => resolve(code ?? signal)),
     );
+    child.once('close', () => {
+      this.#isClosed = true;
+    });
     if (child.stdout !== null) {
       createInterface({ input: child.stdout }).on('line', (line) => this.#read(line));
     }
@@ -44,8 +49,7 @@ export class Program {
   waitForLog(fits: (line: LogLine) => boolean): Promise<LogLine> {
     return this.#until('the log line', () => {
       const line = this.log.find(fits);
-      const hasEnded = this.process.exitCode !== null || this.process.signalCode !== null;
-      if (line === undefined && hasEnded) throw new Error('the program has ended');
+      if (line === undefined && this.#isClosed) throw new Error('the program has ended');
       return line;
     });
   }
