@@ -35,8 +35,8 @@ const command = new Command('npm test --')
   .argument('[texts...]', 'only test files whose path contains one of these, such as server/image')
   .option('--more', 'the files *.more.test.ts: tests that take long or need other programs')
   .option('--store', 'the files *.store.test.ts, on the server of SERVICE_MONGODB_URL')
-  // One waits most of the time. With more, the stores of the services under test miss their deadlines.
-  .option('--jobs <n>', 'processes at a time', whole, availableParallelism() + 1)
+  // Two wait most of the time.
+  .option('--jobs <n>', 'processes at a time', whole, availableParallelism() + 2)
   .parse();
 const { more, store, jobs } = command.opts<{ more?: true; store?: true; jobs: number }>();
 const selection: Selection = more ? 'more' : store ? 'store' : 'test';
