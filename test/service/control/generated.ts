@@ -27,8 +27,14 @@ const name = fc.oneof(
   fc.string({ unit: 'binary' }),
 );
 
-const headerName = fc.oneof(word, fc.constantFrom('Authorization', 'Host', 'if-match', 'a b', ''));
-const headerValue = fc.oneof(word, fc.constantFrom('Basic YTpi', ' a', 'a\r\nb: c', 'é', ''));
+const headerName = fc.oneof(
+  { weight: 6, arbitrary: word },
+  fc.constantFrom('Authorization', 'Host', 'if-match', 'a b', ''),
+);
+const headerValue = fc.oneof(
+  { weight: 6, arbitrary: word },
+  fc.constantFrom('Basic YTpi', ' a', 'a\r\nb: c', 'é', ''),
+);
 
 /** Objects of these fields, some of them missing or of another type. */
 const bodyOf = (fields: Readonly<Record<string, Arbitrary<unknown>>>): Arbitrary<unknown> => {
@@ -81,10 +87,10 @@ const { callbackUrl: __, variants: ___, ...prewarmFields } = fieldsOf('PrewarmIn
 
 const imageParameters = bodyOf({
   w: integer(1, 10_000),
-  fmt: fc.constantFrom('auto', 'webp', 'bmp'),
+  fmt: fc.constantFrom('auto', 'webp', 'jpeg', 'png', 'bmp'),
   blur: fc.oneof(fc.boolean(), integer(1, 100)),
-  bg: fc.constantFrom('fff', 'tomato', '#fff', 'nocolour'),
-  crop: fc.constantFrom('0,0,9,9', '0,0,0,0', '1_2_3_4'),
+  bg: fc.constantFrom('fff', 'tomato', '#fff', '123456', 'teal', 'nocolour'),
+  crop: fc.constantFrom('0,0,9,9', '1,2,3,4', '5,0,90,9', '0,0,0,0', '1_2_3_4'),
   fallback: url,
   download: name,
 });
