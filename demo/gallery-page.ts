@@ -1,5 +1,4 @@
-import { escaped } from './escaped.ts';
-
+import { escapeXml } from '../pool/formats/escape-xml.ts';
 /** A request and the service's response. */
 export interface GalleryItem {
   readonly title: string;
@@ -30,18 +29,18 @@ const style = `
   small { color: #6b6b70; }`;
 
 /** Text with backticks as HTML. */
-const prose = (text: string): string => escaped(text).replaceAll(/`([^`]+)`/g, '<code>$1</code>');
+const prose = (text: string): string => escapeXml(text).replaceAll(/`([^`]+)`/g, '<code>$1</code>');
 
 function figure({ title, text, address, type, bytes, file, content }: GalleryItem): string {
   const stage =
     file === undefined
-      ? `<code>${escaped(content ?? '')}</code>`
-      : `<img src="${escaped(file)}" alt="${escaped(title)}" loading="lazy">`;
-  return `<figure id="${escaped(title)}">
+      ? `<code>${escapeXml(content ?? '')}</code>`
+      : `<img src="${escapeXml(file)}" alt="${escapeXml(title)}" loading="lazy">`;
+  return `<figure id="${escapeXml(title)}">
 <div class="stage">${stage}</div>
-<h3>${escaped(title)}</h3>
+<h3>${escapeXml(title)}</h3>
 <p>${prose(text)}</p>
-<code>${escaped(address)}</code><br>
+<code>${escapeXml(address)}</code><br>
 <small>${type}, ${bytes.toLocaleString('en')} bytes</small>
 </figure>`;
 }
@@ -49,7 +48,7 @@ function figure({ title, text, address, type, bytes, file, content }: GalleryIte
 export function galleryPage(sections: Readonly<Record<string, readonly GalleryItem[]>>): string {
   const body = Object.entries(sections).map(
     ([title, items]) =>
-      `<h2>${escaped(title)}</h2>\n<div class="grid">\n${items.map(figure).join('\n')}\n</div>`,
+      `<h2>${escapeXml(title)}</h2>\n<div class="grid">\n${items.map(figure).join('\n')}\n</div>`,
   );
   return `<!doctype html>
 <html lang="en">

@@ -139,7 +139,7 @@ export class Fetches<S> {
     this.#settings = settings;
     this.#environment = environment;
     this.guard = new AddressGuard({ ...settings, resolve: environment.resolve });
-    const { resolve } = this.guard;
+    const { resolveUnchecked: resolve } = this.guard;
     this.#slots = new FetchSlots(fetchConcurrency);
     this.#loopId = loopIdOf(own);
     const connectionLimits = {

@@ -26,9 +26,6 @@ const chunkBytes = 256 * 1024;
  */
 const semaphore = new Semaphore(3);
 
-/** Files have no Cache-Control. */
-const freshness = noFreshness;
-
 /** Error codes for a name without a file. */
 const missing = new Set(['ENOENT', 'ENOTDIR', 'ELOOP', 'ENAMETOOLONG', 'ENXIO']);
 const refused = new Set(['EACCES', 'EPERM']);
@@ -80,7 +77,9 @@ async function read(
 ): Promise<Fetched | NotModified> {
   const { hostname } = url;
   const validators = validatorsOf(url, stats);
-  if (isUnchanged(validators, options.validators)) return { bytes: null, validators, freshness };
+  if (isUnchanged(validators, options.validators)) {
+    return { bytes: null, validators, freshness: noFreshness };
+  }
   const { maxBytes, signal } = options;
   if (stats.size > maxBytes) throw sourceTooLarge(maxBytes);
   const chunks = file.createReadStream({ highWaterMark: chunkBytes, autoClose: false, signal });
@@ -88,7 +87,7 @@ async function read(
   const bytes = await readBody(withServiceErrors(chunks, hostname), limits);
   const after = await file.stat({ bigint: true }).catch(() => null);
   const isSame = after !== null && validatorsOf(url, after).etag === validators.etag;
-  if (isSame) return { bytes, contentType: null, validators, freshness };
+  if (isSame) return { bytes, contentType: null, validators, freshness: noFreshness };
   releaseBody(bytes, options);
   throw unreadable(hostname, 'it changed while it was read');
 }

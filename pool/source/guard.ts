@@ -56,8 +56,8 @@ export class AddressGuard {
   readonly #sourcePorts: Ports;
   readonly #ownUrls: readonly URL[];
   readonly #ownPorts: ReadonlySet<number>;
-  /** Without any check. */
-  readonly resolve: Resolver;
+  /** Resolves names without the checks of this guard. */
+  readonly resolveUnchecked: Resolver;
 
   /** @throws RangeError for an entry of `privateSources` that is neither network nor host name */
   constructor({ privateSources, sourcePorts, own, dnsServers = null, resolve }: GuardOptions) {
@@ -69,7 +69,7 @@ export class AddressGuard {
     this.#sourcePorts = sourcePorts;
     this.#ownUrls = own.urls.map((url) => new URL(url));
     this.#ownPorts = new Set(own.ports);
-    this.resolve = resolve ?? this.#resolverOf(dnsServers);
+    this.resolveUnchecked = resolve ?? this.#resolverOf(dnsServers);
   }
 
   #resolverOf(servers: readonly string[] | null): Resolver {
@@ -157,7 +157,7 @@ export class AddressGuard {
   }
 
   async #lookup(name: string, port: number, family: number) {
-    const resolved = await this.resolve(name).catch((error: unknown) => {
+    const resolved = await this.resolveUnchecked(name).catch((error: unknown) => {
       throw dnsFailure(name, error);
     });
     for (const { address } of resolved) {

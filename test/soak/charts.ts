@@ -1,4 +1,4 @@
-import { escaped } from '../../demo/escaped.ts';
+import { escapeXml } from '../../pool/formats/escape-xml.ts';
 
 /** Charts as SVG. */
 
@@ -50,10 +50,10 @@ export function drawChart(chart: Omit<Chart, 'name'>): string {
   const drawn = panels.map((one, row) => drawPanel(chart, one, headHeight + row * panel.height));
   const height = headHeight + panels.length * panel.height;
   return `<svg xmlns="http://www.w3.org/2000/svg" width="${pageWidth}" height="${height}" viewBox="0 0 ${pageWidth} ${height}" font-family="sans-serif" font-size="11">
-<title>${escaped(heading)}</title>
+<title>${escapeXml(heading)}</title>
 <rect width="${pageWidth}" height="${height}" fill="white"/>
-<text x="${panel.left}" y="24" font-size="15">${escaped(heading)}</text>
-<text x="${panel.left}" y="42">${escaped(details.join(', '))}</text>
+<text x="${panel.left}" y="24" font-size="15">${escapeXml(heading)}</text>
+<text x="${panel.left}" y="42">${escapeXml(details.join(', '))}</text>
 ${drawn.join('\n')}
 </svg>
 `;
@@ -80,16 +80,16 @@ function drawPanel(chart: Omit<Chart, 'name'>, { title, series }: Panel, above: 
     ticks ?? gridSteps.map((step) => ({ at: step * last, label: figure(step * last) }));
   const columns = labels.map(({ at, label }) => {
     const x = toX(at);
-    return `<path d="M${x} ${top}v${plotHeight}" stroke="#ddd"/><text x="${x}" y="${bottom + 14}" text-anchor="middle" fill="#555">${escaped(label)}</text>`;
+    return `<path d="M${x} ${top}v${plotHeight}" stroke="#ddd"/><text x="${x}" y="${bottom + 14}" text-anchor="middle" fill="#555">${escapeXml(label)}</text>`;
   });
   const lines = series.map((one, index) => {
     const colour = colours[index % colours.length];
     const known = one.points.filter(([, y]) => Number.isFinite(y));
     const places = known.map(([x, y]) => [toX(x), toY(y)] as const);
     const dots = places.map(([x, y]) => `<circle cx="${x}" cy="${y}" r="4" fill="${colour}"/>`);
-    return `<polyline points="${places.join(' ')}" fill="none" stroke="${colour}" stroke-width="1.3"/>${places.length < 10 ? dots.join('') : ''}<text x="${pageWidth - panel.right + 10}" y="${top + 12 + index * 15}" fill="${colour}">${escaped(one.name)}</text>`;
+    return `<polyline points="${places.join(' ')}" fill="none" stroke="${colour}" stroke-width="1.3"/>${places.length < 10 ? dots.join('') : ''}<text x="${pageWidth - panel.right + 10}" y="${top + 12 + index * 15}" fill="${colour}">${escapeXml(one.name)}</text>`;
   });
-  return `<text x="${panel.left}" y="${above + 18}" font-weight="bold">${escaped(title)}</text>
+  return `<text x="${panel.left}" y="${above + 18}" font-weight="bold">${escapeXml(title)}</text>
 ${[...rows, ...columns, ...lines].join('\n')}
-<text x="${panel.left + plotWidth / 2}" y="${bottom + 28}" text-anchor="middle">${escaped(xTitle)}</text>`;
+<text x="${panel.left + plotWidth / 2}" y="${bottom + 28}" text-anchor="middle">${escapeXml(xTitle)}</text>`;
 }
