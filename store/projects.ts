@@ -105,8 +105,15 @@ const existing = { deletedAt: null } as const;
 /** As long as the records of purges, by which machines that were off find what they have to delete. */
 const keepDeletedSeconds = 24 * 60 * 60;
 
-/** More than the concurrent changes of one project, each of which may come before a purge. */
-const maxPurgeAttempts = 100;
+/**
+ * More than the processes that change a project at the same time: each makes one change at a time (`ChangeTurns`), and
+ * one of them succeeds in each attempt.
+ */
+const maxAttempts = 100;
+
+/** Checks the state that a change begins with, and throws if the change is not allowed. */
+export type StateCheck = (project: Project) => void;
+const anyState: StateCheck = () => {};
 
 /** Every change is one atomic update, so that concurrent changes are not lost. */
 export class Projects {
@@ -210,9 +217,10 @@ export class Projects {
     id: string,
     identity: Partial<ProjectIdentity>,
     host: string | null,
+    check = anyState,
   ): Promise<Project | null> {
     const allowed = host === null ? {} : { $addToSet: { allowedOrigins: host } };
-    return this.#change(id, { $set: identity, ...allowed });
+    return this.#changeChecked(id, { $set: identity, ...allowed }, check);
   }
 
   setFreshness(id: string, freshness: ProjectFreshness): Promise<Project | null> {
@@ -223,8 +231,8 @@ export class Projects {
     return this.#change(id, { $set: { limits } });
   }
 
-  addHost(id: string, host: string): Promise<Project | null> {
-    return this.#change(id, { $addToSet: { allowedOrigins: host } });
+  addHost(id: string, host: string, check = anyState): Promise<Project | null> {
+    return this.#changeChecked(id, { $addToSet: { allowedOrigins: host } }, check);
   }
 
   removeHost(id: string, host: string): Promise<Project | null> {
@@ -232,8 +240,14 @@ export class Projects {
   }
 
   /** @param name for which `isPresetName` is true */
-  setPreset(id: string, name: string, parameters: PresetParameters): Promise<Project | null> {
-    return this.#change(id, { $set: { [namedField('presets', name)]: parameters } });
+  setPreset(
+    id: string,
+    name: string,
+    parameters: PresetParameters,
+    check = anyState,
+  ): Promise<Project | null> {
+    const $set = { [namedField('presets', name)]: parameters };
+    return this.#changeChecked(id, { $set }, check);
   }
 
   removePreset(id: string, name: string): Promise<Project | null> {
@@ -241,16 +255,22 @@ export class Projects {
   }
 
   /** @param name for which `isLayerName` is true */
-  setLayer(id: string, name: string, layer: StoredLayer): Promise<Project | null> {
-    return this.#change(id, { $set: { [namedField('layers', name)]: layer } });
+  setLayer(
+    id: string,
+    name: string,
+    layer: StoredLayer,
+    check = anyState,
+  ): Promise<Project | null> {
+    return this.#changeChecked(id, { $set: { [namedField('layers', name)]: layer } }, check);
   }
 
   removeLayer(id: string, name: string): Promise<Project | null> {
     return this.#change(id, { $unset: { [namedField('layers', name)]: '' } });
   }
 
-  setOrigin(id: string, origin: ProjectOrigin): Promise<Project | null> {
-    return this.#change(id, { $set: { [`origins.${originField(origin.host)}`]: origin } });
+  setOrigin(id: string, origin: ProjectOrigin, check = anyState): Promise<Project | null> {
+    const $set = { [`origins.${originField(origin.host)}`]: origin };
+    return this.#changeChecked(id, { $set }, check);
   }
 
   removeOrigin(id: string, host: string): Promise<Project | null> {
@@ -288,15 +308,17 @@ export class Projects {
   }
 
   /** Creates a new secret, which invalidates all earlier signatures. */
-  requireSignatures(id: string, ttlSeconds: number | null): Promise<Project | null> {
-    return this.#change(id, {
-      $set: {
-        requireSignedUrls: true,
-        signedUrlTtlSeconds: ttlSeconds,
-        signingSecret: newSigningSecret(),
-      },
-      $unset: { previousSigningSecret: '' },
-    });
+  requireSignatures(
+    id: string,
+    ttlSeconds: number | null,
+    check = anyState,
+  ): Promise<Project | null> {
+    const $set = {
+      requireSignedUrls: true,
+      signedUrlTtlSeconds: ttlSeconds,
+      signingSecret: newSigningSecret(),
+    };
+    return this.#changeChecked(id, { $set, $unset: { previousSigningSecret: '' } }, check);
   }
 
   /**
@@ -323,21 +345,46 @@ export class Projects {
     });
   }
 
-  async #changeWithPurge(
+  #changeWithPurge(
     id: string,
     tags: readonly string[] | null,
     now: () => number,
     update: UpdateFilter<StoredProject>,
   ): Promise<Project | null> {
-    for (let attempt = 1; attempt <= maxPurgeAttempts; attempt += 1) {
-      const project = await this.find(id);
-      if (project === null) return null;
-      const { revision } = project;
-      const purges = withPurge(project.purges, tags, now());
+    return this.#changeFrom(id, ({ revision, purges: before }) => {
+      const purges = withPurge(before, tags, now());
       // A revision that is new also to processes that knew the project before a backup was restored.
       const increment = Math.max(1, purges.last - revision);
-      const $set = { ...update.$set, purges };
-      const changed = await this.#change(id, { ...update, $set }, { revision }, increment);
+      return [{ ...update, $set: { ...update.$set, purges } }, increment];
+    });
+  }
+
+  #changeChecked(
+    id: string,
+    update: UpdateFilter<StoredProject>,
+    check: StateCheck,
+  ): Promise<Project | null> {
+    return this.#changeFrom(id, (project) => {
+      check(project);
+      return [update, 1];
+    });
+  }
+
+  /**
+   * Makes a change that depends on the project's state, and only if the project still has this state.
+   *
+   * @param plan returns the update, and the increment of the revision; throws if the state allows no change
+   * @throws StoreUnavailable when other changes of the project always come first
+   */
+  async #changeFrom(
+    id: string,
+    plan: (project: Project) => [update: UpdateFilter<StoredProject>, increment: number],
+  ): Promise<Project | null> {
+    for (let attempt = 1; attempt <= maxAttempts; attempt += 1) {
+      const project = await this.find(id);
+      if (project === null) return null;
+      const [update, increment] = plan(project);
+      const changed = await this.#change(id, update, { revision: project.revision }, increment);
       if (changed !== null) return changed;
     }
     throw new StoreUnavailable('the project changes all the time');

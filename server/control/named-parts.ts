@@ -1,4 +1,4 @@
-import type { Project } from '../../store/projects.ts';
+import type { Project, StateCheck } from '../../store/projects.ts';
 import { List } from './list.ts';
 import { listOf, type Operation, one } from './operation.ts';
 import type { NamedSchema } from './schema.ts';
@@ -37,6 +37,7 @@ export interface PartKind<Input, Body, Used> {
     projectId: string,
     name: string,
     input: Input,
+    check: StateCheck,
   ) => Promise<Project | null>;
   readonly unset: (services: Used, projectId: string, name: string) => Promise<Project | null>;
   readonly names: (project: Project) => readonly string[];
@@ -78,14 +79,14 @@ export class NamedParts<Input, Body, Names extends keyof Services = never> {
     const { plural, limit, readName, checkInput, checkForProject, set, names, find } = this.#kind;
     const name = readName(nameText);
     await checkInput(input, name, projectId, services);
-    const project = await findProject(services, projectId);
-    checkForProject?.(project, input, services);
-    const known = names(project);
-    // Concurrent calls may exceed the limit by a few, which does no harm.
-    if (known.length >= limit && !known.includes(name)) {
-      throw invalidRequest(`a project must not have more than ${limit} ${plural}`);
-    }
-    const stored = await set(services, projectId, name, input);
+    const check = (project: Project) => {
+      checkForProject?.(project, input, services);
+      const known = names(project);
+      if (known.length >= limit && !known.includes(name)) {
+        throw invalidRequest(`a project must not have more than ${limit} ${plural}`);
+      }
+    };
+    const stored = await set(services, projectId, name, input, check);
     return find(changed(services, projectId, stored), name);
   }
 

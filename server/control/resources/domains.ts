@@ -1,9 +1,10 @@
+import type { Project } from '../../../store/projects.ts';
 import { bareHostRule, readAllowedHost, readHostPattern } from '../hosts-and-urls.ts';
 import { one, operation, optional } from '../operation.ts';
 import { project, projectBody } from '../project-body.ts';
 import { singleParameter } from '../query.ts';
 import { type BodyOf, closed, hostText, named } from '../schema.ts';
-import { changed, findProject, type Services } from '../services.ts';
+import { changed, type Services } from '../services.ts';
 import { invalidRequest, rejectInvalid } from '../validation-messages.ts';
 import { requireRoom } from './projects.ts';
 
@@ -52,8 +53,8 @@ export const domainOperations = {
 async function addHost(services: Services, id: string, text: string) {
   const result = readAllowedHost(text, services.guard);
   if ('error' in result) throw invalidRequest(`host ${result.error}`);
-  requireRoom(await findProject(services, id), result.host);
-  return changed(services, id, await services.projects.addHost(id, result.host));
+  const check = (project: Project) => requireRoom(project, result.host);
+  return changed(services, id, await services.projects.addHost(id, result.host, check));
 }
 
 /** Also of hosts that could not be added now: the rules may have changed. @throws ServiceError invalid_request */

@@ -107,7 +107,8 @@ const layers = new NamedParts<StoredLayer, Layer, 'guard' | 'fonts'>({
     checkSource(services, project, 'image.url', image?.['url']);
     checkSource(services, project, 'text.fontUrl', text?.['fontUrl']);
   },
-  set: ({ projects }, projectId, name, input) => projects.setLayer(projectId, name, input),
+  set: ({ projects }, projectId, name, input, check) =>
+    projects.setLayer(projectId, name, input, check),
   unset: ({ projects }, projectId, name) => projects.removeLayer(projectId, name),
   names: (project) => Object.keys(project.layers ?? {}),
   nameOf: ({ name }) => name,

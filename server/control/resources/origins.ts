@@ -142,10 +142,11 @@ const origins = new NamedParts<OriginInput, Origin, 'guard' | 'keyring' | 'loade
     }
     readTarget(host, input, services.guard);
   },
-  set: ({ projects, guard, keyring }, projectId, host, input) => {
+  set: ({ projects, guard, keyring }, projectId, host, input, check) => {
     const target = readTarget(host, input, guard);
     const location = input.s3?.location ?? null;
-    return projects.setOrigin(projectId, sealOrigin(keyring, projectId, host, target, location));
+    const sealed = sealOrigin(keyring, projectId, host, target, location);
+    return projects.setOrigin(projectId, sealed, check);
   },
   unset: ({ projects }, projectId, host) => projects.removeOrigin(projectId, host),
   names: (project) => Object.values(project.origins ?? {}).map(({ host }) => host),

@@ -79,8 +79,8 @@ export const presets = new NamedParts<PresetInput, Preset>({
   readName: (text) => requirePartName('preset', text),
   checkInput: ({ parameters }) => rejectInvalid(presetErrors(parameters)),
   checkForProject: checkFallback,
-  set: ({ projects }, projectId, name, { parameters }) =>
-    projects.setPreset(projectId, name, parameters),
+  set: ({ projects }, projectId, name, { parameters }, check) =>
+    projects.setPreset(projectId, name, parameters, check),
   unset: ({ projects }, projectId, name) => projects.removePreset(projectId, name),
   names: (project) => Object.keys(project.presets ?? {}),
   nameOf: ({ name }) => name,

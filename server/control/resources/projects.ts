@@ -119,10 +119,7 @@ export const projectOperations = {
   }),
 };
 
-/**
- * Concurrent calls may exceed the limit by a few hosts, which does no harm.
- * @throws ServiceError invalid_request
- */
+/** @throws ServiceError invalid_request */
 export function requireRoom({ allowedOrigins }: Project, host: string): void {
   if (allowedOrigins.length >= maxHosts && !allowedOrigins.includes(host)) {
     throw invalidRequest(tooManyHosts);
@@ -173,6 +170,8 @@ export async function updateProject(
   const site = origin === undefined ? { host: null } : readSite(origin, services.guard);
   if ('error' in site) throw invalidRequest(site.error);
   const { host } = site;
-  if (host !== null) requireRoom(await findProject(services, id), host);
-  return changed(services, id, await services.projects.updateIdentity(id, identity, host));
+  const check = (project: Project) => {
+    if (host !== null) requireRoom(project, host);
+  };
+  return changed(services, id, await services.projects.updateIdentity(id, identity, host, check));
 }
