@@ -1,6 +1,8 @@
+import { ServiceError } from '../../../contract/errors.ts';
 import type { Project } from '../../../store/projects.ts';
-import { signingSecrets } from '../../image/access.ts';
-import { signImageUrl } from '../../image/sign-url.ts';
+import { checkSource, signingSecrets } from '../../image/access.ts';
+import type { ImageAddress } from '../../image/address.ts';
+import { type SignUrlOptions, signImageUrl } from '../../image/sign-url.ts';
 import { one, operation, optional } from '../operation.ts';
 import { type BodyOf, closed, named } from '../schema.ts';
 import { changed, findProject } from '../services.ts';
@@ -97,9 +99,22 @@ const signedUrl = named(
   },
 );
 
+const secretsChanged = () => invalidRequest('the secrets have just changed; try again');
+
 function bodyOf(project: Project): BodyOf<typeof signing> {
   const { requireSignedUrls: required, signedUrlTtlSeconds: ttlSeconds } = project;
   return { required, ttlSeconds, secretCount: signingSecrets(project).length };
+}
+
+/** @throws ServiceError invalid_request for a URL whose source the project does not allow */
+function signOrRefuse(url: string, options: SignUrlOptions): string | null {
+  try {
+    return signImageUrl(url, options);
+  } catch (error) {
+    if (!(error instanceof ServiceError)) throw error;
+    const reason = error.message.replace(/\.$/, '');
+    throw invalidRequest(`url is not an image URL that the project delivers. ${reason}`);
+  }
 }
 
 /** They need a key for all projects: who has a secret can make images of every size and source of the project. */
@@ -140,9 +155,12 @@ export const signingOperations = {
           ? await services.projects.requireSignatures(
               projectId,
               ttlSeconds === undefined ? before.signedUrlTtlSeconds : ttlSeconds,
+              ({ signingSecret }) => {
+                if (signingSecret !== null && !replaceAll) throw secretsChanged();
+              },
             )
           : await services.projects.rotateSecret(before);
-      if (after === null) throw invalidRequest('the secrets have just changed; try again');
+      if (after === null) throw secretsChanged();
       const project = changed(services, projectId, after);
       return { ...bodyOf(project), secret: project.signingSecret ?? '' };
     },
@@ -188,7 +206,14 @@ export const signingOperations = {
       if (validFor > longest) throw invalidRequest(`validFor must be at most ${longest}`);
       const exp = Math.floor(Date.now() / 1_000) + validFor;
       const basePath = new URL(services.baseUrl).pathname;
-      const signed = signImageUrl(url, { projectId, secret: signingSecret, exp, basePath });
+      const check = ({ source }: ImageAddress) => checkSource(project, source);
+      const signed = signOrRefuse(url, {
+        projectId,
+        secret: signingSecret,
+        exp,
+        basePath,
+        check,
+      });
       if (signed === null) throw invalidRequest('url must be an image URL of the project');
       return { url: signed, expiresAt: new Date(exp * 1_000).toISOString() };
     },

@@ -85,6 +85,13 @@ async function signing(
     [{ url: `${target}&project=${id}` }, /an image URL of the project/],
     [{ url: old.url }, /an image URL of the project/],
     [{ url: '/api/health' }, /an image URL of the project/],
+    [
+      { url: target.replace('127.0.0.1', '127.0.0.2') },
+      /host 127.0.0.2 is not on the .* allowlist/,
+    ],
+    [{ url: `/img/?url=https://evil.example/a.jpg&project=${id}` }, /host evil.example is not/],
+    [{ url: `/img/?project=${id}` }, /source URL is missing/],
+    [{ url: `${target}&w=5` }, /w is given more than once/],
   ] as const) {
     t.match((await sign(json)).body.message, message);
   }
