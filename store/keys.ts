@@ -106,6 +106,10 @@ export class Keys {
     return withTimeout(this.#collection.find({ projectId }).sort({ _id: 1 }).toArray());
   }
 
+  countValid(projectId: string): Promise<number> {
+    return withTimeout(this.#collection.countDocuments({ projectId, revokedAt: null }));
+  }
+
   async isEmpty(): Promise<boolean> {
     return (await this.#collection.findOne({}, { projection: { _id: 1 } })) === null;
   }
@@ -119,5 +123,10 @@ export class Keys {
     const revocation = { $set: { revokedAt: new Date() } };
     await withTimeout(this.#collection.updateOne({ ...one, revokedAt: null }, revocation));
     return withTimeout(this.#collection.findOne(one));
+  }
+
+  /** Deletes a key that nobody has received. */
+  async delete(id: string): Promise<void> {
+    await withTimeout(this.#collection.deleteMany({ _id: id }));
   }
 }

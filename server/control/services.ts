@@ -26,7 +26,7 @@ export interface Services {
   /** Null when the settings have no secret that signs them. */
   readonly callbacks: Pick<Callbacks, 'add' | 'requireRoom'> | null;
   readonly deliveries: Pick<Callbacks, 'latest'>;
-  readonly keys: Pick<Keys, 'issue' | 'ofProject' | 'revoke'>;
+  readonly keys: Pick<Keys, 'issue' | 'ofProject' | 'countValid' | 'revoke' | 'delete'>;
   readonly usage: Pick<UsageRecorder, 'days'>;
   readonly keyring: Keyring;
   readonly loaders: Pick<SourceLoaders, 'isOperators'>;

@@ -109,12 +109,18 @@ export const keyOperations = {
     result: one('key', newKey),
     handle: async ({ path: { projectId }, input }, { projects, keys }) => {
       const { _id, orgId } = await findProject({ projects }, projectId);
-      const valid = (await keys.ofProject(_id)).filter(({ revokedAt }) => revokedAt === null);
-      if (valid.length >= maxKeys) {
-        throw invalidRequest(`a project must not have more than ${maxKeys} valid keys`);
-      }
       const { name, access = 'write' } = input;
       const { key, secret } = await keys.issue({ name, orgId, projectId: _id, access });
+      // Afterwards, because other processes may create keys too, or delete the project with its keys.
+      try {
+        await findProject({ projects }, projectId);
+        if ((await keys.countValid(_id)) > maxKeys) {
+          throw invalidRequest(`a project must not have more than ${maxKeys} valid keys`);
+        }
+      } catch (error) {
+        await keys.delete(key._id);
+        throw error;
+      }
       return { ...bodyOf(key), secret };
     },
   }),
