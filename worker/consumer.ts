@@ -36,7 +36,7 @@ export const backOff = when(
 );
 
 export interface ConsumerOptions {
-  readonly store: Pick<Store, 'db' | 'prewarms' | 'purges'>;
+  readonly store: Pick<Store, 'db' | 'projects' | 'prewarms' | 'purges'>;
   /** Base URL by which this worker reaches the service. */
   readonly serviceUrl: string;
   readonly concurrency: number;

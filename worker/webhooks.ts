@@ -42,7 +42,7 @@ export const webhookBackOff = when(
 
 export interface WebhooksOptions {
   readonly webhooks: WebhookSettings;
-  readonly store: Pick<Store, 'prewarms' | 'purges'>;
+  readonly store: Pick<Store, 'projects' | 'prewarms' | 'purges'>;
   readonly log: Logger;
   readonly metrics: Pick<WorkerMetrics, 'webhookEnded'>;
 }
@@ -79,6 +79,10 @@ export class Webhooks {
     return this.#send(job, signal, async () => {
       if (hookSecret === null) {
         throw new WebhookImpossible('SERVICE_HOOK_SECRET is not set for this worker.');
+      }
+      // A job that was added while its project was deleted.
+      if ((await store.projects.organisationOf(projectId)) === null) {
+        throw new WebhookImpossible('The project does not exist any more.');
       }
       const records = subject === 'prewarm' ? store.prewarms : store.purges;
       const call = await records.find(projectId, id);

@@ -1,24 +1,34 @@
-import t from 'tap';
+import t, { type Test } from 'tap';
 import { projectWebhookSecret } from '../../contract/webhook-secret.ts';
 import { AddressGuard } from '../../pool/source/guard.ts';
 import { type CallbackJob, Callbacks } from '../../store/callbacks.ts';
 import { Prewarms } from '../../store/prewarms.ts';
+import { Projects } from '../../store/projects.ts';
 import { PurgeRecords } from '../../store/purge-records.ts';
 import { webhookPlaces } from '../../worker/webhooks.ts';
 import { storeLink } from '../server/store-link.ts';
 import { prewarmJob } from '../store/prewarm-job.ts';
+import { newProject } from '../store/projects.ts';
 import { until } from '../until.ts';
-import { localGuard, startQueue } from './queue.ts';
+import { localGuard, startQueue, workerStore } from './queue.ts';
 import { hookSecret, startReceiver } from './receiver.ts';
 
 const projectId = 'prj_0123456789abcdef';
 const webhooks = { purgeHookUrl: null, hookSecret, guard: localGuard };
 const secret = projectWebhookSecret(hookSecret, projectId);
 
+/** A queue, and a project whose calls have callbacks. */
+async function startCallbacks(t: Test) {
+  const queue = await startQueue(t);
+  const projects = new Projects(queue.db);
+  await projects.create({ ...newProject, id: projectId });
+  return { ...queue, projects };
+}
+
 const jobOf = (source: string) => prewarmJob({ projectId, source });
 
 t.test('a callback is sent when its prewarming has ended', async (t) => {
-  const { db, queue, listener, consume, jobs } = await startQueue(t);
+  const { db, queue, listener, consume, jobs } = await startCallbacks(t);
   const receiver = await startReceiver(t, secret);
   const prewarms = new Prewarms(db);
   let release = () => {};
@@ -67,7 +77,7 @@ t.test('a callback is sent when its prewarming has ended', async (t) => {
 });
 
 t.test('a callback of a purge, and one whose call is forgotten', async (t) => {
-  const { db, consume, ended } = await startQueue(t);
+  const { db, consume, ended } = await startCallbacks(t);
   const receiver = await startReceiver(t, secret);
   const purges = new PurgeRecords(db);
   const callbacks = new Callbacks(db);
@@ -93,8 +103,23 @@ t.test('a callback of a purge, and one whose call is forgotten', async (t) => {
   t.same(await callbacks.latest('prj_0000000000000000'), []);
 });
 
+t.test('sends no callback for a project that was deleted', async (t) => {
+  const { db, consume, ended, projects } = await startCallbacks(t);
+  const receiver = await startReceiver(t, secret);
+  const purges = new PurgeRecords(db);
+  await projects.delete(projectId);
+  // As calls do that began before the deletion.
+  await purges.add({ projectId, number: 7, sourceCount: 1, hook: null });
+  await purges.deleted(projectId, 7, { name: 'web-1', images: 2, deletedAt: new Date() });
+  const url = `${receiver.url}/`;
+  await new Callbacks(db).add({ projectId, url, subject: 'purge', id: '7' });
+  await consume({ webhooks });
+  t.match(await ended(), [{ failReason: 'The project does not exist any more.' }]);
+  t.equal(receiver.received.length, 0);
+});
+
 t.test('a callback does not reach an address that sources may not have', async (t) => {
-  const { db, consume, jobs } = await startQueue(t);
+  const { db, consume, jobs } = await startCallbacks(t);
   const receiver = await startReceiver(t, secret);
   const guard = new AddressGuard({
     privateSources: [],
@@ -136,8 +161,9 @@ t.test('callbacks that wait are limited for each project', async (t) => {
 });
 
 t.test('a receiver that hangs delays neither other projects nor other receivers', async (t) => {
-  const { db, consume, jobs } = await startQueue(t);
+  const { db, consume, jobs, projects } = await startCallbacks(t);
   const [b, c] = ['prj_bbbbbbbbbbbbbbbb', 'prj_cccccccccccccccc'];
+  for (const id of [b, c]) await projects.create({ ...newProject, id });
   const [hanging, own, other] = await Promise.all([
     startReceiver(t, secret),
     startReceiver(t, secret),
@@ -178,7 +204,6 @@ t.test('over a slow store, many callbacks that are due do not hold up prewarming
   const sources = Array.from({ length: 8 }, (_, n) => `https://a.example/${n}`);
   await add(sources);
   link.slow(15);
-  const store = { db: link.db, prewarms: new Prewarms(link.db), purges: new PurgeRecords(link.db) };
-  await consume({ store });
+  await consume({ store: workerStore(link.db) });
   await until('the prewarming', () => listener.received.length === sources.length);
 });

@@ -1,9 +1,7 @@
 import t from 'tap';
-import { Prewarms } from '../../store/prewarms.ts';
-import { PurgeRecords } from '../../store/purge-records.ts';
 import { storeLink } from '../server/store-link.ts';
 import { until } from '../until.ts';
-import { startQueue } from './queue.ts';
+import { startQueue, workerStore } from './queue.ts';
 
 const sourceOf = (target: string): string => decodeURIComponent(target.split(/[/?]/)[2] ?? '');
 
@@ -91,8 +89,7 @@ t.test('a job whose lock cannot be renewed stops before the lock expires', async
   });
   await add(['https://a.example/1.jpg']);
   const lockLifetimeMs = 6_000;
-  const store = { db: link.db, prewarms: new Prewarms(link.db), purges: new PurgeRecords(link.db) };
-  await consume({ store, lockLifetimeMs });
+  await consume({ store: workerStore(link.db), lockLifetimeMs });
   await until('it has begun', () => listener.received.length === 1);
   await link.cut();
   const lockedUntil = Number((await jobs())[0]?.['lockedAt']) + lockLifetimeMs;

@@ -4,6 +4,7 @@ import type { Test } from 'tap';
 import { AddressGuard } from '../../pool/source/guard.ts';
 import { JobQueue } from '../../store/jobs.ts';
 import { Prewarms } from '../../store/prewarms.ts';
+import { Projects } from '../../store/projects.ts';
 import { PurgeRecords } from '../../store/purge-records.ts';
 import { Consumer, type ConsumerOptions } from '../../worker/consumer.ts';
 import { WorkerMetrics } from '../../worker/metrics.ts';
@@ -29,6 +30,14 @@ export interface TestQueue {
 
 type Job = WithId<Record<string, unknown>>;
 
+/** What a consumer uses of a store. */
+export const workerStore = (db: Db): ConsumerOptions['store'] => ({
+  db,
+  projects: new Projects(db),
+  prewarms: new Prewarms(db),
+  purges: new PurgeRecords(db),
+});
+
 export async function startQueue(t: Test, given?: Db): Promise<TestQueue> {
   const listener = await startListener(t);
   const db = given ?? (await testDatabase(t)).db;
@@ -45,7 +54,7 @@ export async function startQueue(t: Test, given?: Db): Promise<TestQueue> {
     },
     async consume(options = {}) {
       const consumer = new Consumer({
-        store: { db, prewarms: new Prewarms(db), purges: new PurgeRecords(db) },
+        store: workerStore(db),
         serviceUrl: listener.url,
         concurrency: 2,
         webhooks: { purgeHookUrl: null, hookSecret: null, guard: localGuard },
