@@ -6,6 +6,7 @@ import { csvHeaders, jsonHeaders, noContentHeaders } from '../http/headers.ts';
 import type { Headers, HttpRequest, HttpResponse } from '../http/request.ts';
 import { storeFailureOf, storeUnavailable } from '../store-failure.ts';
 import { type Authentication, authorise, readKey, requireProductAccess } from './authenticate.ts';
+import { ChangeTurns } from './change-turns.ts';
 import { InvalidJson, parseJson } from './json.ts';
 import { List, readPageQuery } from './list.ts';
 import { Csv, type Input, type Operation } from './operation.ts';
@@ -32,6 +33,7 @@ export interface ControlPlaneEnvironment {
 /** The operations of the OpenAPI document below `/api/sdk/v1`; all pass the same checks. */
 export class ControlPlane {
   readonly #environment: ControlPlaneEnvironment;
+  readonly #turns = new ChangeTurns();
 
   constructor(environment: ControlPlaneEnvironment) {
     this.#environment = environment;
@@ -79,7 +81,17 @@ export class ControlPlane {
         location = [['location', reference]];
       };
       const call = { key, path, input, query, page, accept, signal, locate };
-      const answer = await operation.handle(call, services);
+      const handle = () => {
+        // It may have become unavailable while the call waited for its turn.
+        if (!storeAvailable()) throw storeUnavailable();
+        return operation.handle(call, services);
+      };
+      const { projectId } = path;
+      const takesTurn = operation.method !== 'GET' && !operation.waitsForOrigin;
+      const answer =
+        takesTurn && projectId !== undefined
+          ? await this.#turns.run(projectId, signal, handle)
+          : await handle();
       const links = answer instanceof List ? answer.headers : [];
       const content = contentOf(operation, answer);
       request.respond({

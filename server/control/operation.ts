@@ -95,6 +95,8 @@ export interface Operation<Path extends string = string, Body = unknown, Answer 
   readonly status?: 201 | 202 | 204;
   /** Null for a response without a body: 204. */
   readonly result: Result<Answer> | null;
+  /** It waits for an origin, so it changes the project without waiting for its turn. */
+  readonly waitsForOrigin?: true;
   /** The `Location` of the response says what becomes of the request. */
   readonly hasLocation?: true;
   /** Codes of errors whose statuses not every operation has. */

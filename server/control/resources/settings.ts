@@ -69,6 +69,7 @@ export const settingsOperations = {
     summary: 'Update transform defaults',
     description: 'Changes the sent defaults, at least one.',
     input: settingsInput,
+    waitsForOrigin: true,
     result: one('project', project),
     handle: async ({ path, input, signal }, services) =>
       projectBody(await updateSettings(services, path.projectId, input, signal)),

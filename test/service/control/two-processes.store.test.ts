@@ -2,6 +2,7 @@ import t from 'tap';
 import { concurrency } from './concurrency.ts';
 import { startControl } from './control.ts';
 import { live } from './live.ts';
+import { parallel } from './parallel.ts';
 import { revocation } from './revocation.ts';
 
 /** Behaviour of two processes; all share one service, because starting a service takes time. */
@@ -9,6 +10,7 @@ const behaviours = {
   'concurrent changes are all stored': concurrency,
   'changes apply to images at once in their process, soon in others': live,
   'revocation takes effect in every process': revocation,
+  'calls that are sent at once keep limits, secrets and neighbours': parallel,
 };
 
 t.test('the control plane in two processes', async (t) => {
