@@ -19,7 +19,7 @@ import { createApp } from './front-end-app.ts';
 import { FrontEndMetrics } from './front-end-metrics.ts';
 import type { App } from './http/app.ts';
 import { chooseHttpServer, HttpServerUnavailable } from './http/choose-server.ts';
-import { type Connections, descriptorLimit, maxConnections } from './http/connection-limit.ts';
+import { Connections, descriptorLimit, maxConnections } from './http/connection-limit.ts';
 import { logClosedConnections } from './http/connection-log.ts';
 import { drainRequests } from './http/drain.ts';
 import { Delivery } from './image/deliver.ts';
@@ -194,13 +194,16 @@ class FrontEnd {
 
   /** Listens after the store has answered or counts as unavailable, and reports it to the primary. */
   async start(): Promise<void> {
-    const { httpEngine, host, port } = this.#settings;
+    const { httpEngine, host, port, trustedProxies } = this.#settings;
     this.#channel.receive((message) => this.#receive(message));
     const cannotStart = (reason: string) => this.#channel.send({ type: 'cannot-start', reason });
     try {
       const descriptors = await descriptorLimit();
       const limit = maxConnections(descriptors, engineSettings(this.#settings));
-      const { chosen, start } = await chooseHttpServer(httpEngine, limit);
+      const { chosen, start } = await chooseHttpServer(
+        httpEngine,
+        new Connections(limit, trustedProxies),
+      );
       await this.#awaitStore();
       if (!(await this.#app.listen(start, host, port))) {
         return cannotStart(`cannot listen on ${host} port ${port}`);

@@ -3,6 +3,7 @@ import { hostNotAllowed, isForeignToLoopback } from '../contract/request-host.ts
 import { defaultOpsPort, type Settings } from '../contract/settings/table.ts';
 import { freePort } from './free-port.ts';
 import { App } from './http/app.ts';
+import { Connections } from './http/connection-limit.ts';
 import { errorResponse } from './http/error-response.ts';
 import { defaultTimeouts, NodeServer } from './http/node-server.ts';
 import type { HttpApp } from './http/server.ts';
@@ -58,7 +59,7 @@ export async function startOperations(
     // This service's other listeners may not listen yet.
     if (port === settings.port || port === settings.workerPort) throw portInUse;
     await freePort({ host, port });
-    const start = (app: HttpApp) => new NodeServer(app, maxConnections, timeouts);
+    const start = (app: HttpApp) => new NodeServer(app, new Connections(maxConnections), timeouts);
     await operationsApp(host, metrics).listen(start, host, port);
     log.info({ host, port }, 'the operations listener listens');
   } catch (error) {

@@ -73,7 +73,7 @@ export const settingsTable = {
     parse: (list) => parseList(list, parseNetwork),
     default: [],
     meaning:
-      'CIDRs or addresses of proxies whose `X-Forwarded-For` names the client, comma-separated. Limits for each client address need it behind a proxy.',
+      'CIDRs or addresses of proxies whose `X-Forwarded-For` names the client, comma-separated. Limits for each client address need it behind a proxy, and connections of these proxies are not limited for each address.',
   }),
   httpEngine: choice('SERVICE_HTTP_ENGINE', ['auto', 'uws', 'node'], {
     default: 'auto',

@@ -1,28 +1,27 @@
 import { LRUCache } from 'lru-cache';
-import { networkOf } from './client-address.ts';
 import type { Connections } from './connection-limit.ts';
 
 /** uWebSockets.js closes a connection that waits for a request after this time. */
 const idleMs = 12_000;
-/** Clients whose connections are counted. */
-const maxClients = 10_000;
+/** Networks whose connections are counted. */
+const maxNetworks = 10_000;
 
-const noCounts = () => new LRUCache<string, number>({ max: maxClients });
+const noCounts = () => new LRUCache<string, number>({ max: maxNetworks });
 
 /**
- * Admits connections of uWebSockets.js, which shows a connection when it is accepted and counts it when it closes,
- * without saying which: so new ones are refused, instead of idle ones closed.
+ * Counts the connections of uWebSockets.js that wait for a request, by the widest network of their client, while more
+ * than half of the connections are open. Some of them cannot be closed, because the library does not say which
+ * connection of an address sent a request.
  *
- * A client gets no further connection when as many of its connections wait for a request as are left for all
- * (the dynamic threshold of Choudhury and Hahne, 1998). Connections are counted while more than half are open: so one
- * client can take three quarters of the connections, and leaves a quarter. A client that sends its requests is not
- * limited.
+ * A network gets no more connections when as many of its connections wait as are left for all (the dynamic threshold
+ * of Choudhury and Hahne, 1998). So one network can take three quarters of the connections, and leaves a quarter. A
+ * client that sends its requests is not limited.
  */
 export class Admission {
   readonly #connections: Connections;
-  /** Connections that wait for a request, by client, since the last change of periods. */
+  /** Connections that wait for a request, by network, since the last change of periods. */
   #recent = noCounts();
-  /** Those of the period before. Older ones are closed. */
+  /** Counts of the period before. Older connections are closed. */
   #earlier = noCounts();
   #periodFrom = performance.now();
 
@@ -30,36 +29,32 @@ export class Admission {
     this.#connections = connections;
   }
 
-  /** More than half of the connections are open: clients are counted, and connections end with their response. */
+  /** More than half of the connections are open: networks are counted, and connections end with their response. */
   get crowded(): boolean {
     const { open, limit } = this.#connections;
     return open > limit / 2;
   }
 
-  /** Whether a new connection may stay. It counts as open already. */
-  admits(peerAddress: string): boolean {
-    if (!this.crowded) return true;
-    this.#changePeriods();
+  /** Returns whether a network may have one more connection, which counts as open already. */
+  admits(network: string): boolean {
     const { open, limit } = this.#connections;
-    // Negative above the limit.
-    const left = limit - open;
-    const network = networkOf(peerAddress);
-    const silent = (this.#recent.get(network) ?? 0) + (this.#earlier.get(network) ?? 0);
-    if (silent > left) return false;
-    this.#recent.set(network, (this.#recent.get(network) ?? 0) + 1);
-    return true;
+    this.#changePeriods();
+    return (this.#recent.get(network) ?? 0) + (this.#earlier.get(network) ?? 0) <= limit - open;
   }
 
-  /** A client has sent a request, the last one of its connection. */
-  requested(peerAddress: string): void {
-    const network = networkOf(peerAddress);
+  add(network: string): void {
+    this.#recent.set(network, (this.#recent.get(network) ?? 0) + 1);
+  }
+
+  /** Call it when a counted connection has sent its request or was closed. */
+  delete(network: string): void {
     for (const counts of [this.#recent, this.#earlier]) {
-      const silent = counts.get(network) ?? 0;
-      if (silent > 0) return void counts.set(network, silent - 1);
+      const waiting = counts.get(network) ?? 0;
+      if (waiting > 0) return void counts.set(network, waiting - 1);
     }
   }
 
-  /** Forgets old counts, because connections also close without being shown. */
+  /** Drops old counts, because the library closes connections without naming them. */
   #changePeriods(): void {
     const age = performance.now() - this.#periodFrom;
     if (age < idleMs) return;

@@ -1,4 +1,5 @@
 import type { Settings } from '../../contract/settings/table.ts';
+import type { Connections } from './connection-limit.ts';
 import type { StartHttpServer } from './server.ts';
 import { loadUws } from './uws-library.ts';
 
@@ -21,25 +22,24 @@ const remedy =
 /**
  * Loads the HTTP server of the setting, and not the other one.
  *
- * @param maxConnections of clients, in this process
  * @throws HttpServerUnavailable
  */
 export async function chooseHttpServer(
   setting: Settings['httpEngine'],
-  maxConnections: number,
+  connections: Connections,
 ): Promise<{ readonly chosen: ChosenServer; readonly start: StartHttpServer }> {
   const uws = setting === 'node' ? null : loadUws();
   if (uws !== null && typeof uws !== 'string') {
     const { UwsServer } = await import('./uws-server.ts');
     return {
       chosen: { engine: 'uws', release: uws.release },
-      start: (app) => new UwsServer(app, uws, maxConnections),
+      start: (app) => new UwsServer(app, uws, connections),
     };
   }
   if (setting === 'uws') throw new HttpServerUnavailable(`${uws}; ${remedy}`);
   const { NodeServer } = await import('./node-server.ts');
   return {
     chosen: uws === null ? { engine: 'node' } : { engine: 'node', because: uws },
-    start: (app) => new NodeServer(app, maxConnections),
+    start: (app) => new NodeServer(app, connections),
   };
 }

@@ -35,14 +35,18 @@ function withoutPort(hop: string): string {
 }
 
 /**
- * The part of an address that identifies one client: the first 64 bits of IPv6, because a client has all
- * addresses of such a network (RFC 4291, 2.5.4).
+ * Prefix lengths of the networks that one sender may own. A subscriber gets all addresses of an IPv6 /64 (RFC 4291,
+ * 2.5.4), mostly a /56, and up to a /48 (RFC 6177); servers are rented with up to an IPv4 /24.
  */
-export function clientNetwork(address: IpAddress | null): string {
-  if (address === null) return '';
-  const text = address.toNormalizedString();
-  return address.kind() === 'ipv4' ? text : text.split(':', 4).join(':');
+const prefixLengths = { ipv4: [24, 32], ipv6: [48, 56, 64] } as const;
+
+/** Returns the networks of an address that are counted, the widest first, or none for an unknown address. */
+export function clientNetworks(address: IpAddress | null): readonly string[] {
+  if (address === null) return [];
+  const bytes = Buffer.from(address.toByteArray());
+  return prefixLengths[address.kind()].map((bits) => bytes.toString('hex', 0, bits / 8));
 }
 
-/** The client of a peer's address: see `clientNetwork`. */
-export const networkOf = (peerAddress: string): string => clientNetwork(parseAddress(peerAddress));
+/** Returns the network of an address that identifies one client, or '' for an unknown address. */
+export const clientNetwork = (address: IpAddress | null): string =>
+  clientNetworks(address).at(-1) ?? '';

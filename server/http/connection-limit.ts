@@ -1,19 +1,31 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
+import { type Network, parseAddress, within } from '../../contract/networks.ts';
 import type { EngineSettings } from '../../pool/settings.ts';
+import { clientNetworks } from './client-address.ts';
 
-/** The connections of clients of one process. The totals are since its start. */
+/** The client connections of one process. The totals are since its start. */
 export class Connections {
-  /** Above it, connections are closed. */
+  /** Connections above the limit are closed. */
   readonly limit: number;
+  readonly #trustedProxies: readonly Network[];
   open = 0;
   /** Of clients that sent no request or did not read, for the sake of others. */
   closedWaiting = 0;
   /** Closed when they were accepted. */
   refused = 0;
 
-  constructor(limit: number) {
+  /** @param trustedProxies networks whose connections are not counted together, because they serve many clients */
+  constructor(limit: number, trustedProxies: readonly Network[] = []) {
     this.limit = limit;
+    this.#trustedProxies = trustedProxies;
+  }
+
+  /** Returns the networks for which a connection counts, the widest first: none for a trusted proxy. */
+  networksOf(peerAddress: string): readonly string[] {
+    const address = parseAddress(peerAddress);
+    if (address !== null && within(address, this.#trustedProxies)) return [];
+    return clientNetworks(address);
   }
 }
 

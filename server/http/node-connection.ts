@@ -1,7 +1,6 @@
 import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import type { ServiceError } from '../../contract/errors.ts';
-import { networkOf } from './client-address.ts';
 import type { Connections } from './connection-limit.ts';
 import type { HttpResponse } from './request.ts';
 import type { HttpApp } from './server.ts';
@@ -28,7 +27,7 @@ interface ConnectionSets {
 /** A connection of Node's HTTP server and its requests in progress. */
 export class NodeConnection implements WaitingConnection {
   readonly socket: Socket;
-  readonly network: string;
+  readonly networks: readonly string[];
   readonly open = new Set<PendingRequest>();
   readonly #app: HttpApp;
   readonly #sets: ConnectionSets;
@@ -42,7 +41,7 @@ export class NodeConnection implements WaitingConnection {
   /** @param stalledTimeout ms until a client that does not read a response is disconnected */
   constructor(socket: Socket, app: HttpApp, sets: ConnectionSets, stalledTimeout: number) {
     this.socket = socket;
-    this.network = networkOf(socket.remoteAddress ?? '');
+    this.networks = sets.connections.networksOf(socket.remoteAddress ?? '');
     this.#app = app;
     this.#sets = sets;
     this.#stalledTimeout = stalledTimeout;

@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { Server as NetServer, type Socket } from 'node:net';
 import { ServiceError } from '../../contract/errors.ts';
-import { Connections } from './connection-limit.ts';
+import type { Connections } from './connection-limit.ts';
 import { NodeConnection } from './node-connection.ts';
 import { NodeHttpRequest, splitTarget } from './node-request.ts';
 import type { HttpApp, HttpServer } from './server.ts';
@@ -46,9 +46,9 @@ export class NodeServer implements HttpServer {
   readonly connections: Connections;
   readonly #waiting = new WaitingConnections();
 
-  constructor(app: HttpApp, maxConnections: number, timeouts = defaultTimeouts) {
+  constructor(app: HttpApp, connections: Connections, timeouts = defaultTimeouts) {
     this.#app = app;
-    this.connections = new Connections(maxConnections);
+    this.connections = connections;
     const { stalledTimeout, ...serverTimeouts } = timeouts;
     const accept = (req: IncomingMessage, res: ServerResponse): void => this.#accept(req, res);
     this.#server = createServer({

@@ -8,11 +8,11 @@ import type {
 import { ServiceError } from '../../contract/errors.ts';
 import { Admission } from './admission.ts';
 import { BaseRequest, hasMeaninglessBody } from './base-request.ts';
-import { networkOf } from './client-address.ts';
-import { Connections } from './connection-limit.ts';
+import type { Connections } from './connection-limit.ts';
 import { encodingOf } from './headers.ts';
 import type { HttpResponse } from './request.ts';
 import type { HttpApp, HttpServer } from './server.ts';
+import { SilentConnections } from './silent-connections.ts';
 import type { UwsLibrary } from './uws-library.ts';
 import { type WaitingConnection, WaitingConnections } from './waiting-connections.ts';
 
@@ -33,21 +33,23 @@ export class UwsServer implements HttpServer {
   readonly #uws: UwsLibrary;
   readonly #templatedApp: TemplatedApp;
   readonly #admission: Admission;
-  /** Requests whose clients have not read the whole response. */
-  readonly #unread = new WaitingConnections();
+  /** Connections without a request, and requests whose clients have not read the whole response. */
+  readonly #waiting = new WaitingConnections();
+  readonly #silent = new SilentConnections(this.#waiting);
   readonly connections: Connections;
   #listenSocket: us_listen_socket | null = null;
 
-  constructor(app: HttpApp, uws: UwsLibrary, maxConnections: number) {
-    this.connections = new Connections(maxConnections);
-    const admission = new Admission(this.connections);
+  constructor(app: HttpApp, uws: UwsLibrary, connections: Connections) {
+    this.connections = connections;
+    const admission = new Admission(connections);
     this.#admission = admission;
+    const sets = { connections, admission, waiting: this.#waiting };
     this.#uws = uws;
     this.#templatedApp = uws.App();
     this.#templatedApp.filter((res, change) => this.#count(res, change));
     this.#templatedApp.any('/*', (res, req) => {
-      const request = new UwsHttpRequest(res, req, app, admission, this.#unread);
-      if (admission.crowded) admission.requested(request.peerAddress);
+      const request = new UwsHttpRequest(res, req, app, sets);
+      if (admission.crowded || !this.#silent.isEmpty) this.#requested(request.peerAddress);
       if (!hasBody(req) || request.checkBody()) app.handle(request);
       request.seal();
     });
@@ -55,14 +57,37 @@ export class UwsServer implements HttpServer {
 
   /** Called when a connection was accepted (1) and when one has closed (-1). */
   #count(res: UwsResponse, change: number): void {
-    const { connections } = this;
-    connections.open += change;
-    if (change < 0) return;
-    if (connections.open > connections.limit)
-      connections.closedWaiting += this.#unread.closeSome(connections.limit);
-    if (this.#admission.admits(addressOf(res))) return;
-    connections.refused += 1;
+    this.connections.open += change;
+    if (change < 0 || !this.#admission.crowded) return;
+    const address = addressOf(res);
+    const networks = this.connections.networksOf(address);
+    const [widest] = networks;
+    if (this.#hasRoom(widest)) {
+      if (widest !== undefined) this.#admission.add(widest);
+      const onClose = () => widest !== undefined && this.#admission.delete(widest);
+      return this.#silent.add(res, address, networks, onClose);
+    }
+    this.connections.refused += 1;
     res.close();
+  }
+
+  /** Returns whether a new connection may stay, for which waiting ones are closed if need be. */
+  #hasRoom(network: string | undefined): boolean {
+    const { connections } = this;
+    const { limit } = connections;
+    if (connections.open > limit) connections.closedWaiting += this.#waiting.closeSome(limit);
+    if (connections.open > limit) return false;
+    if (network === undefined || this.#admission.admits(network)) return true;
+    const closed = this.#waiting.closeSome(limit, network);
+    connections.closedWaiting += closed;
+    return closed > 0;
+  }
+
+  /** A client has sent a request: the last one of its connection, if it is counted. */
+  #requested(address: string): void {
+    this.#silent.requested(address);
+    const [widest] = this.connections.networksOf(address);
+    if (widest !== undefined) this.#admission.delete(widest);
   }
 
   listen(host: string, port: number): Promise<boolean> {
@@ -128,29 +153,28 @@ function syntaxError(req: UwsRequest): string | null {
     : 'The only transfer coding that is supported is chunked.';
 }
 
+/** The connections of a server. */
+interface ConnectionSets {
+  readonly connections: Connections;
+  readonly admission: Admission;
+  readonly waiting: WaitingConnections;
+}
+
 class UwsHttpRequest extends BaseRequest implements WaitingConnection {
   readonly method: string;
   readonly path: string;
   readonly query: string;
   readonly #res: UwsResponse;
-  readonly #admission: Admission;
-  readonly #unread: WaitingConnections;
+  readonly #sets: ConnectionSets;
   #req: UwsRequest | null;
   #accept = '';
   #isLast = false;
   /** Set while the client reads the response. */
-  network = '';
+  networks: readonly string[] = [];
 
-  constructor(
-    res: UwsResponse,
-    req: UwsRequest,
-    app: HttpApp,
-    admission: Admission,
-    unread: WaitingConnections,
-  ) {
+  constructor(res: UwsResponse, req: UwsRequest, app: HttpApp, sets: ConnectionSets) {
     super(app);
-    this.#admission = admission;
-    this.#unread = unread;
+    this.#sets = sets;
     this.#res = res;
     this.#req = req;
     this.method = req.getCaseSensitiveMethod();
@@ -224,7 +248,7 @@ class UwsHttpRequest extends BaseRequest implements WaitingConnection {
     const corked = () => this.#res.cork(() => this.#write(response));
     // Not at once: uWebSockets.js would parse the bytes after this request. It ends a connection that sends
     // more before the response. A connection that is counted has one request at a time.
-    if (this.#isLast || this.#admission.crowded) setImmediate(() => this.ended || corked());
+    if (this.#isLast || this.#sets.admission.crowded) setImmediate(() => this.ended || corked());
     // Within the handler the response is already corked.
     else if (this.#req !== null) this.#write(response);
     else corked();
@@ -254,9 +278,9 @@ class UwsHttpRequest extends BaseRequest implements WaitingConnection {
     const body = isLongText ? Buffer.from(content) : content;
     // An unread body does not close the connection: the library discards it, and a client whose connection
     // is closed before it has sent its body may not receive the response.
-    const end = this.app.closing || this.#isLast || this.#admission.crowded;
+    const end = this.app.closing || this.#isLast || this.#sets.admission.crowded;
     if (body === null || this.method === 'HEAD' || status === 304) {
-      if (this.#isLast || this.#admission.crowded) return this.#sendLast(status, body);
+      if (this.#isLast || this.#sets.admission.crowded) return this.#sendLast(status, body);
       // RFC 9110, 8.6: a HEAD's length is the body's; a 304 needs none. Any argument to
       // endWithoutBody makes uWebSockets.js write a wrong length, or never finish.
       if (body !== null && status !== 304)
@@ -307,7 +331,7 @@ class UwsHttpRequest extends BaseRequest implements WaitingConnection {
   }
 
   protected override onEnded(): void {
-    if (this.network !== '') this.#unread.delete(this);
+    this.#sets.waiting.delete(this);
   }
 
   /**
@@ -331,8 +355,8 @@ class UwsHttpRequest extends BaseRequest implements WaitingConnection {
     }
     write(end ? res.getWriteOffset() : 0);
     if (this.ended) return;
-    this.network = networkOf(address);
-    this.#unread.add(this);
+    this.networks = this.#sets.connections.networksOf(address);
+    this.#sets.waiting.add(this);
     res.onWritable(write);
   }
 }

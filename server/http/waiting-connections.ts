@@ -1,56 +1,92 @@
-/** Part of the limit that is closed at once, so that a flood of connections costs one search in many. */
-const batchPart = 1 / 64;
+/** Share of the limit that is closed at once, so that a flood of connections causes few searches. */
+const batchShare = 1 / 64;
 
 /** A connection that waits for its client, which sends no whole head of a request or does not read the response. */
 export interface WaitingConnection {
-  /** The client: see `networkOf`. */
-  readonly network: string;
+  /** See `Connections.networksOf`. A connection without networks competes alone. */
+  readonly networks: readonly string[];
   close(): void;
 }
 
-/** The waiting connections of a server, by client. */
+/** The waiting connections of a server. */
 export class WaitingConnections {
-  /** Each begins with the connection that has waited longest; the values are when it began. */
-  readonly #byNetwork = new Map<string, Map<WaitingConnection, number>>();
+  /** By the widest network, each in the order in which they started to wait. */
+  readonly #byNetwork = new Map<unknown, Set<WaitingConnection>>();
 
   add(connection: WaitingConnection): void {
-    const { network } = connection;
-    const waiting = this.#byNetwork.get(network) ?? new Map<WaitingConnection, number>();
-    this.#byNetwork.set(network, waiting.set(connection, performance.now()));
+    this.delete(connection);
+    const key = keyOf(connection, 0);
+    const waiting = this.#byNetwork.get(key) ?? new Set();
+    this.#byNetwork.set(key, waiting.add(connection));
   }
 
   delete(connection: WaitingConnection): void {
-    const waiting = this.#byNetwork.get(connection.network);
-    if (waiting?.delete(connection) && waiting.size === 0)
-      this.#byNetwork.delete(connection.network);
+    const key = keyOf(connection, 0);
+    const waiting = this.#byNetwork.get(key);
+    if (waiting?.delete(connection) && waiting.size === 0) this.#byNetwork.delete(key);
   }
 
   /**
-   * Closes a part of the limit, at most: those of the clients with the most of them, the longest waiting first. So
-   * nobody can push out the connections of others.
+   * Closes at most a share of the limit, so that nobody can push out the connections of others: connections of the
+   * widest networks with the most of them, within these of the narrower networks with the most, the longest waiting
+   * first.
    *
-   * @returns how many
+   * @param network closes only connections of this widest network
+   * @returns the number of closed connections
    */
-  closeSome(limit: number): number {
-    const wanted = Math.ceil(limit * batchPart);
-    const sets = [...this.#byNetwork.values()].sort(
-      (a, b) => b.size - a.size || since(a) - since(b),
-    );
-    let closed = 0;
-    for (let size = sets[0]?.size ?? 0; size > 0; size -= 1) {
-      for (const waiting of sets) {
-        if (waiting.size < size) break;
-        if (closed === wanted) return closed;
-        const [longest] = waiting.keys();
-        if (longest === undefined) break;
-        this.delete(longest);
-        longest.close();
-        closed += 1;
-      }
+  closeSome(limit: number, network?: string): number {
+    const waiting =
+      network === undefined
+        ? [...this.#byNetwork.values()].flatMap((some) => [...some])
+        : [...(this.#byNetwork.get(network) ?? [])];
+    const chosen = choose(waiting, Math.ceil(limit * batchShare), 0);
+    for (const connection of chosen) {
+      this.delete(connection);
+      connection.close();
     }
-    return closed;
+    return chosen.length;
   }
 }
 
-const since = (waiting: ReadonlyMap<WaitingConnection, number>): number =>
-  waiting.values().next().value ?? 0;
+const keyOf = (connection: WaitingConnection, level: number): unknown =>
+  connection.networks[level] ?? connection;
+
+/** Returns the connections to close. @param level index of the networks to compare */
+function choose(
+  waiting: readonly WaitingConnection[],
+  count: number,
+  level: number,
+): readonly WaitingConnection[] {
+  if (count >= waiting.length) return waiting;
+  const groups = new Map<unknown, WaitingConnection[]>();
+  for (const connection of waiting) {
+    const key = keyOf(connection, level);
+    const group = groups.get(key);
+    if (group === undefined) groups.set(key, [connection]);
+    else group.push(connection);
+  }
+  // Sorting is stable: of equal groups, the one with the longest waiting connection comes first.
+  const sorted = [...groups.values()].sort((a, b) => b.length - a.length);
+  const kept = keptPerGroup(
+    sorted.map((group) => group.length),
+    count,
+  );
+  const chosen: WaitingConnection[] = [];
+  for (const group of sorted) {
+    const share = Math.min(group.length - kept, count - chosen.length);
+    if (share <= 0) break;
+    chosen.push(...choose(group, share, level + 1));
+  }
+  return chosen;
+}
+
+/** Returns the most connections that every group may keep if this number is closed. @param sizes descending */
+function keptPerGroup(sizes: readonly number[], count: number): number {
+  let total = 0;
+  for (const [index, size] of sizes.entries()) {
+    total += size;
+    const groups = index + 1;
+    if (total - groups * (sizes[groups] ?? 0) >= count) return Math.floor((total - count) / groups);
+  }
+  return 0;
+}

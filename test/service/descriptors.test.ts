@@ -1,6 +1,9 @@
 import { spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { connect } from 'node:net';
 import t from 'tap';
 import { until } from '../until.ts';
+import { eachHttpServer } from './http-servers.ts';
 import { picture } from './origin.ts';
 import { StrictConnection } from './raw-http.ts';
 import { parseMetrics } from './scrape.ts';
@@ -52,5 +55,44 @@ t.test(
     limit(1_024, pid);
     await until('a replacement', () => service.frontEnds().length === 1);
     t.equal((await fetch(service.url + image('/a.jpg'))).status, 200);
+  },
+);
+
+/** The limit of connections that the descriptors leave is 126. */
+const descriptors = 400;
+const skipNetworks = process.platform !== 'linux' && 'other systems have one loopback address';
+
+eachHttpServer(
+  'serves a neighbour of idle connections from 200 networks',
+  async (t, { environment }) => {
+    const reason = prlimitFailure || skipNetworks;
+    if (reason !== false) return t.comment(reason);
+    const { service, origin, image } = await startDelivery(t, { environment, descriptors });
+    origin.serve('/a.jpg', await picture(20, 20));
+    const { port } = service;
+    let ended = 0;
+    const send = (localAddress: string) => {
+      const socket = connect({ port, host: '127.0.0.1', localAddress }).on('error', () => {});
+      t.teardown(() => socket.destroy());
+      return socket.resume();
+    };
+    for (let index = 0; index < 600; index += 1) {
+      send(`127.1.${index % 200}.1`).once('close', () => {
+        ended += 1;
+      });
+    }
+    await until('more than the limit are refused or closed', () => ended > 400);
+    const statuses = new Set<string>();
+    for (let request = 0; request < 50; request += 1) {
+      const socket = send('127.0.0.3');
+      socket.write(`GET ${image('/a.jpg')} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`);
+      let received = '';
+      socket.on('data', (bytes) => {
+        received += bytes;
+      });
+      await once(socket, 'close');
+      statuses.add(received.slice(0, 12));
+    }
+    t.same([...statuses], ['HTTP/1.1 200']);
   },
 );

@@ -30,6 +30,8 @@ export interface ServiceOptions {
   readonly port?: number;
   /** The folder of the built service; default: this project's. */
   readonly dist?: string;
+  /** The limit of descriptors, which needs util-linux' prlimit; default: the one of the tests. */
+  readonly descriptors?: number;
 }
 
 /** A JSON body without its type, which the tests check. */
@@ -125,7 +127,10 @@ export async function launch(t: Teardown, options: ServiceOptions = {}): Promise
     ...options.environment,
   };
   const main = join(options.dist ?? dist, 'server/main.js');
-  const primary = spawn(program, [...programArgs, main], {
+  const { descriptors } = options;
+  const limited = descriptors === undefined ? [] : ['prlimit', `--nofile=${descriptors}`];
+  const [command = program, ...args] = [...limited, program, ...programArgs, main];
+  const primary = spawn(command, args, {
     // A folder without a .env file.
     cwd: dataDir,
     env: environment,

@@ -1,6 +1,10 @@
 import t from 'tap';
 import { parseAddress, parseNetwork } from '../../../contract/networks.ts';
-import { clientAddress, clientNetwork } from '../../../server/http/client-address.ts';
+import {
+  clientAddress,
+  clientNetwork,
+  clientNetworks,
+} from '../../../server/http/client-address.ts';
 
 const trusted = ['10.0.0.0/8', '2001:db8::/64'].map(parseNetwork).filter((one) => one !== null);
 const client = (peerAddress: string, forwarded: string, proxies = trusted) => {
@@ -49,4 +53,19 @@ t.test('a client has a /64 network of IPv6', async (t) => {
   t.not(network('192.0.2.1'), network('192.0.2.2'));
   t.equal(network('::ffff:192.0.2.1'), network('192.0.2.1'));
   t.equal(clientNetwork(null), '');
+});
+
+t.test('names the networks of an address, the widest first', async (t) => {
+  const networks = (text: string) => clientNetworks(parseAddress(text));
+  const shared = (first: string, second: string) =>
+    networks(first).filter((network) => networks(second).includes(network)).length;
+  t.equal(shared('2001:db8:1:1234::1', '2001:db8:1:1234::2'), 3, 'the /64');
+  t.equal(shared('2001:db8:1:1234::1', '2001:db8:1:12ff::1'), 2, 'the /56');
+  t.equal(shared('2001:db8:1:1234::1', '2001:db8:1:ff34::1'), 1, 'the /48');
+  t.equal(shared('2001:db8:1::1', '2001:db8:2::1'), 0);
+  t.equal(shared('192.0.2.1', '::ffff:192.0.2.1'), 2, 'the IPv4 address');
+  t.equal(shared('192.0.2.1', '192.0.2.2'), 1, 'the /24');
+  t.equal(shared('192.0.2.1', '192.0.3.1'), 0);
+  t.equal(networks('192.0.2.1')[0], networks('192.0.2.9')[0]);
+  t.same(clientNetworks(null), []);
 });

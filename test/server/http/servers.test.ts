@@ -1,9 +1,14 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import t, { type Test } from 'tap';
+import { type Network, parseNetwork } from '../../../contract/networks.ts';
 import { App } from '../../../server/http/app.ts';
 import { chooseHttpServer } from '../../../server/http/choose-server.ts';
-import { descriptorLimit, maxConnections } from '../../../server/http/connection-limit.ts';
+import {
+  Connections,
+  descriptorLimit,
+  maxConnections,
+} from '../../../server/http/connection-limit.ts';
 import { errorResponse } from '../../../server/http/error-response.ts';
 import { NodeServer, type NodeTimeouts } from '../../../server/http/node-server.ts';
 import type { Headers, HttpResponse } from '../../../server/http/request.ts';
@@ -87,14 +92,27 @@ async function rest(socket: Socket): Promise<Buffer> {
   return Buffer.concat(chunks);
 }
 
-/** Sends the same from a client again and again, and reads no response. */
-const flood = (send: Sender, count: number, bytes: string, from: string): Promise<Socket[]> =>
+/** Sends the same on many connections, and reads no response. */
+const flood = (
+  send: Sender,
+  count: number,
+  bytes: string,
+  from: (index: number) => string,
+): Promise<Socket[]> =>
   Promise.all(
-    Array.from({ length: count }, async () => {
-      const socket = await send(bytes, from);
+    Array.from({ length: count }, async (_, index) => {
+      const socket = await send(bytes, from(index));
       return socket.pause();
     }),
   );
+
+/** The first bytes that a connection receives, or '' if it is closed. */
+async function firstBytes(socket: Socket): Promise<string> {
+  if (socket.destroyed) return '';
+  const received = once(socket, 'data').then(([bytes]) => String(bytes));
+  socket.resume();
+  return Promise.race([received, once(socket, 'close').then(() => '')]);
+}
 
 const partOfHead = 'GET / HTTP/1.1\r\nHost: x\r\n';
 const partOfBody = 'POST /body HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\nab';
@@ -108,7 +126,10 @@ const patient: NodeTimeouts = {
 };
 
 t.test('Node: requests after a malformed one are not handled', async (t) => {
-  const { send, ended } = await serve(t, (host) => new NodeServer(host, many, patient));
+  const { send, ended } = await serve(
+    t,
+    (host) => new NodeServer(host, new Connections(many), patient),
+  );
   const twoHosts = `${partOfHead}Host: y\r\n\r\n`;
   const text = (await rest(await send(`${twoHosts}${partOfHead}\r\n`))).toString();
   t.match(text, /^HTTP\/1\.1 400 /);
@@ -119,7 +140,7 @@ t.test('Node: clients that stop in the middle are disconnected', async (t) => {
   const { send, ended } = await serve(
     t,
     (host) =>
-      new NodeServer(host, many, {
+      new NodeServer(host, new Connections(many), {
         ...patient,
         headersTimeout: 200,
         requestTimeout: 400,
@@ -143,7 +164,7 @@ t.test('Node: clients that stop in the middle are disconnected', async (t) => {
 t.test('Node: a client that reads slowly is not disconnected', async (t) => {
   const { send, ended } = await serve(
     t,
-    (host) => new NodeServer(host, many, { ...patient, stalledTimeout: 300 }),
+    (host) => new NodeServer(host, new Connections(many), { ...patient, stalledTimeout: 300 }),
   );
   const socket = await send(`${partOfHead}\r\n`);
   let received = 0;
@@ -160,7 +181,7 @@ const uws = loadUws();
 
 for (const name of typeof uws === 'string' ? ['node'] : ['node', 'uws']) {
   t.test(`${name}: a header with a line break is an error of the service`, async (t) => {
-    const { start } = await chooseHttpServer(name as 'node' | 'uws', many);
+    const { start } = await chooseHttpServer(name as 'node' | 'uws', new Connections(many));
     const { send, ended } = await serve(t, start);
     const close = 'Connection: close\r\nContent-Length: 1\r\n\r\na';
     const text = await rest(await send(`GET /injected HTTP/1.1\r\nHost: x\r\n${close}`));
@@ -177,7 +198,10 @@ t.test(
   async (t) => {
     if (typeof uws === 'string') return;
     const { UwsServer } = await import('../../../server/http/uws-server.ts');
-    const { send, ended } = await serve(t, (host) => new UwsServer(host, uws, many));
+    const { send, ended } = await serve(
+      t,
+      (host) => new UwsServer(host, uws, new Connections(many)),
+    );
     const stalled = await send(`${partOfHead}\r\n`);
     stalled.pause();
     const [head, body] = await Promise.all([partOfHead, partOfBody].map((part) => send(part)));
@@ -195,12 +219,22 @@ const small = 'GET /small HTTP/1.1\r\nHost: x\r\n\r\n';
 const skip = process.platform !== 'linux' && 'other systems have one loopback address';
 
 /** The servers with a limit of connections. */
-async function limited(): Promise<readonly (readonly [name: string, StartHttpServer])[]> {
-  const node = ['node', (host: HttpApp) => new NodeServer(host, limit, patient)] as const;
+async function limited(
+  ...trustedProxies: readonly Network[]
+): Promise<readonly (readonly [name: string, StartHttpServer])[]> {
+  const connections = () => new Connections(limit, trustedProxies);
+  const node = ['node', (host: HttpApp) => new NodeServer(host, connections(), patient)] as const;
   if (typeof uws === 'string') return [node];
   const { UwsServer } = await import('../../../server/http/uws-server.ts');
-  return [node, ['uws', (host) => new UwsServer(host, uws, limit)]];
+  return [node, ['uws', (host) => new UwsServer(host, uws, connections())]];
 }
+
+/** The address of a client of an attack. */
+const attackers = [
+  ['one address', () => '127.0.0.2'],
+  ['the addresses of a network', (index) => `127.0.2.${1 + index}`],
+  ['many networks', (index) => `127.1.${1 + index}.1`],
+] as const satisfies readonly (readonly [string, (index: number) => string])[];
 
 for (const [name, start] of await limited()) {
   for (const [kind, bytes] of [
@@ -209,25 +243,30 @@ for (const [name, start] of await limited()) {
     ['send a TLS handshake', hello],
     ['read no response', `${partOfHead}\r\n`],
   ] as const) {
-    t.test(`${name}: another client is served while connections ${kind}`, { skip }, async (t) => {
-      const { app, send } = await serve(t, start);
-      const kept = await send(small);
-      await once(kept, 'data');
-      await flood(send, 3 * limit, bytes, '127.0.0.2');
-      const { connections } = app;
-      if (connections === null) throw new Error('the server does not listen');
-      for (let request = 0; request < 5; request += 1) {
-        const other = await send(small, '127.0.0.3');
-        const [answer] = await once(other, 'data');
-        t.match(String(answer), /^HTTP\/1\.1 200 /);
-        other.destroy();
-      }
-      kept.write(small);
-      t.match(String((await once(kept, 'data'))[0]), /^HTTP\/1\.1 200 /, 'its connection stays');
-      t.ok(connections.open <= limit, `${connections.open} are open`);
-      if (bytes !== hello)
-        t.ok(connections.closedWaiting + connections.refused > 0, 'some are closed');
-    });
+    for (const [clients, from] of attackers) {
+      const title = `${name}: serves another client while connections of ${clients} ${kind}`;
+      t.test(title, { skip }, async (t) => {
+        const { app, send } = await serve(t, start);
+        const kept = await send(small);
+        await once(kept, 'data');
+        await flood(send, 3 * limit, bytes, from);
+        const { connections } = app;
+        if (connections === null) throw new Error('the server does not listen');
+        for (let request = 0; request < 5; request += 1) {
+          const other = await send(small, '127.0.0.3');
+          t.match(await firstBytes(other), /^HTTP\/1\.1 200 /);
+          other.destroy();
+        }
+        // It has waited longest, and no network has fewer connections.
+        if (clients !== 'many networks') {
+          kept.write(small);
+          t.match(await firstBytes(kept), /^HTTP\/1\.1 200 /, 'its connection stays');
+        }
+        t.ok(connections.open <= limit, `${connections.open} are open`);
+        if (bytes !== hello)
+          t.ok(connections.closedWaiting + connections.refused > 0, 'some are closed');
+      });
+    }
   }
 }
 
@@ -270,7 +309,8 @@ for (const [what, request] of [
       const reader = await send(request, '127.0.0.2');
       reader.resume();
     }
-    await until('most are refused', () => Number(app.connections?.refused) > limit / 2);
+    const ended = () => Number(app.connections?.refused) + Number(app.connections?.closedWaiting);
+    await until('most are refused or closed', () => ended() > limit / 2);
     const open = () => Number(app.connections?.open);
     await until('a client has three quarters of the connections', () => open() <= 0.75 * limit + 1);
     const other = await send(small, '127.0.0.3');
@@ -282,7 +322,7 @@ t.test('uws: every connection ends with its response while many are open', { ski
   const start = (await limited()).find(([name]) => name === 'uws')?.[1];
   if (start === undefined) return;
   const { app, send } = await serve(t, start);
-  await flood(send, 2 * limit, '', '127.0.0.2');
+  await flood(send, 2 * limit, '', () => '127.0.0.2');
   await until('they are open', () => Number(app.connections?.open) > limit / 2);
   const ask = async (path: string, method = 'GET') =>
     (
@@ -297,14 +337,41 @@ t.test('uws: every connection ends with its response while many are open', { ski
   t.match(await ask('/medium', 'HEAD'), /^HTTP\/1\.1 200 [\s\S]*content-length: 102400\r\n\r\n$/i);
 });
 
-t.test('uws: many clients with one idle connection each', { skip }, async (t) => {
+t.test('uws: closes the longest waiting of many clients with one each', { skip }, async (t) => {
   const start = (await limited()).find(([name]) => name === 'uws')?.[1];
   if (start === undefined) return;
   const { app, send } = await serve(t, start);
-  for (let client = 1; client <= limit + 5; client += 1) await send('', `127.0.1.${client}`);
-  await until('the last ones are refused', () => app.connections?.refused === 5);
+  const sockets: Socket[] = [];
+  for (let client = 0; client < limit + 5; client += 1) {
+    sockets.push(await send('', `127.1.${client}.1`));
+  }
+  await until('five are closed', () => app.connections?.closedWaiting === 5);
+  const closed = () => sockets.flatMap(({ closed }, index) => (closed ? index : []));
+  await until('their clients have noticed', () => closed().length === 5);
+  // Connections that were accepted before half were open are not known to be silent.
+  t.same(
+    closed(),
+    [0, 1, 2, 3, 4].map((index) => index + limit / 2),
+  );
   t.equal(app.connections?.open, limit);
 });
+
+const proxies = [parseNetwork('127.0.2.0/24')].filter((one) => one !== null);
+
+for (const [name, start] of await limited(...proxies)) {
+  t.test(`${name}: does not limit a trusted proxy`, { skip }, async (t) => {
+    const { app, send } = await serve(t, start);
+    // More than half, so that others are counted.
+    const sockets = await flood(send, 0.75 * limit, small.slice(0, -2), () => '127.0.2.1');
+    await until('all are open', () => app.connections?.open === 0.75 * limit);
+    t.equal(app.connections?.refused, 0);
+    await flood(send, 2 * limit, '', () => '127.0.0.2');
+    for (const proxy of sockets) {
+      proxy.write('\r\n');
+      t.match(await firstBytes(proxy), /^HTTP\/1\.1 200 /);
+    }
+  });
+}
 
 t.test('the reserve of descriptors', async (t) => {
   const settings = { threads: 2, fetchConcurrency: 64, sharedCache: null };
