@@ -87,7 +87,7 @@ export const blends = [
 ] as const;
 export type Blend = (typeof blends)[number];
 
-/** Pixels of the output, or percent of its width or height. */
+/** CSS pixels, or percent of the output's width or height. */
 export interface Length {
   readonly amount: number;
   readonly unit: 'px' | '%';
@@ -130,16 +130,16 @@ export interface TextLayer extends Placement {
   readonly fontUrl: string | null;
   /** 100..900. */
   readonly weight: number;
-  /** Pixels of the output, or `fit` for the largest size that fits the box. */
-  readonly size: number | 'fit';
+  /** Percentages refer to the output's width; `fit` is the largest size that fits the box. */
+  readonly size: Length | 'fit';
   /** The box of the text: percent of the output's width and height. */
   readonly width: number;
   readonly height: number;
   readonly color: Colour;
   /** Transparent for none. */
   readonly background: Colour;
-  /** Pixels of the output. */
-  readonly padding: number;
+  /** Percentages refer to the output's width. */
+  readonly padding: Length;
   readonly align: Alignment;
   /** More lines end with an ellipsis. */
   readonly maxLines: number | null;
@@ -178,6 +178,11 @@ export interface Variant {
   readonly width: number | null;
   /** Box height in device pixels; null derives it from the width. */
   readonly height: number | null;
+  /**
+   * Device pixels for each CSS pixel of the box or, without a box, of `maxWidth`. Lengths of layers grow with the
+   * output by it.
+   */
+  readonly pixelRatio: number;
   /** The width of the box divided by its height, if neither is given; null for that of the picture. */
   readonly aspectRatio: number | null;
   readonly fit: Fit;
@@ -259,6 +264,7 @@ const fields: { readonly [Field in keyof Variant]: readonly [Variant[Field], Eff
   flop: [false, 'turn'],
   width: [null, 'plan'],
   height: [null, 'plan'],
+  pixelRatio: [1, 'plan'],
   aspectRatio: [null, 'plan'],
   fit: ['cover', 'plan'],
   position: ['center', 'plan'],

@@ -9,6 +9,16 @@ import {
   type Variant,
 } from '../variant.ts';
 
+/** The output on which a layer is drawn. */
+export interface LayerFrame extends Size {
+  /** Pixels of the output for each CSS pixel of a layer. */
+  readonly cssPixel: number;
+}
+
+/** A length in pixels of the output. @param whole the side of the output that percentages refer to */
+export const pixelsOf = ({ amount, unit }: Length, whole: number, cssPixel: number): number =>
+  unit === 'px' ? amount * cssPixel : (whole * amount) / 100;
+
 /** Raw RGBA, not premultiplied, 8 bits per channel. */
 export interface RgbaImage extends Size {
   readonly pixels: Buffer;
@@ -38,7 +48,7 @@ export function layerVariant(layer: Layer, frame: Size): Variant {
 export async function overlayOf(
   rendered: RgbaImage,
   layer: Placement,
-  frame: Size,
+  frame: LayerFrame,
   animated: boolean,
 ): Promise<OverlayOptions> {
   const { blend, position } = layer;
@@ -83,10 +93,10 @@ function canvasOf(overlay: OverlayOptions, { width, height }: Size): Promise<Buf
 async function withGaps(
   { pixels, width, height }: RgbaImage,
   { offsetX, offsetY }: Placement,
-  frame: Size,
+  frame: LayerFrame,
 ): Promise<RgbaImage> {
   const gap = (length: Length, whole: number, used: number) =>
-    Math.max(0, Math.min(pixelsOf(length, whole), whole - used));
+    Math.max(0, Math.min(wholePixels(length, whole, frame), whole - used));
   const right = gap(offsetX, frame.width, width);
   const bottom = gap(offsetY, frame.height, height);
   if (right === 0 && bottom === 0) return { pixels, width, height };
@@ -97,15 +107,15 @@ async function withGaps(
   return { pixels: extended, width: width + right, height: height + bottom };
 }
 
-const pixelsOf = ({ amount, unit }: Length, whole: number): number =>
-  unit === 'px' ? amount : Math.round((whole * amount) / 100);
+const wholePixels = (length: Length, whole: number, { cssPixel }: LayerFrame): number =>
+  Math.round(pixelsOf(length, whole, cssPixel));
 
 /** The offset from the top left, with the distances from the position's edges as far as the layer fits. */
-function offsetOf({ position, offsetX, offsetY }: Placement, size: Size, frame: Size) {
+function offsetOf({ position, offsetX, offsetY }: Placement, size: Size, frame: LayerFrame) {
   const [across, down] = sides[position];
   return {
-    left: alongAxis(across, pixelsOf(offsetX, frame.width), frame.width - size.width),
-    top: alongAxis(down, pixelsOf(offsetY, frame.height), frame.height - size.height),
+    left: alongAxis(across, wholePixels(offsetX, frame.width, frame), frame.width - size.width),
+    top: alongAxis(down, wholePixels(offsetY, frame.height, frame), frame.height - size.height),
   };
 }
 

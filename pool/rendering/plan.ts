@@ -5,6 +5,7 @@ import type { ColourSpace } from '../formats/metadata/colour-space.ts';
 import { vectorScale } from '../formats/vector-scale.ts';
 import {
   type Box,
+  type BoxLimits,
   boundsOfRotated,
   fitBox,
   type Size,
@@ -81,6 +82,8 @@ export interface Plan {
   readonly space: ColourSpace | null;
   readonly tint: Rgba | null;
   readonly gainMap: boolean;
+  /** Pixels of the output for each CSS pixel of a layer. */
+  readonly cssPixel: number;
 }
 
 export interface Resize extends Size {
@@ -119,10 +122,10 @@ export function makePlan(
   const frames = animated ? facts.frames : 1;
   const { vector } = kinds[facts.kind];
   const framePixels = Math.min(maxFramePixels, sourceMaxPixels / frames);
-  const { placeholder } = variant;
+  const { placeholder, maxWidth } = variant;
   const longest = placeholder === null || placeholder === 'json' ? maxSide : maxPlaceholderSide;
   const limits = {
-    width: Math.min(longest, variant.maxWidth ?? longest),
+    width: Math.min(longest, maxWidth ?? longest),
     height: Math.min(longest, maxRows / frames),
     pixels: Math.min(framePixels, maxOutputPixels(format, variant.lossless === true) / frames),
   };
@@ -204,7 +207,44 @@ export function makePlan(
     space,
     tint: variant.tint === null ? null : inSpace(rgba(variant.tint), space),
     gainMap,
+    cssPixel: variant.layers === null ? 1 : cssPixelOf(box, rotated, variant, enlargement, limits),
   };
+}
+
+/**
+ * How many times larger the output is than the image at `dpr=1`, so that layers keep their share of the image: when
+ * a source has too few pixels, or a limit applies, it is less than the ratio.
+ *
+ * @param limits of the output; those of a placeholder are not the image's
+ */
+function cssPixelOf(
+  box: Size,
+  natural: Size,
+  variant: Variant,
+  enlargement: number,
+  limits: BoxLimits,
+): number {
+  const { pixelRatio, width, height, maxWidth, extend } = variant;
+  const css = (length: number) => length / pixelRatio;
+  const hasBox = width !== null || height !== null;
+  const widest = hasBox || maxWidth === null ? maxWidth : css(maxWidth);
+  const atRatio1 = fitBox(
+    natural,
+    {
+      ...variant,
+      width: width && css(width),
+      height: height && css(height),
+      extend: extend && {
+        top: css(extend.top),
+        right: css(extend.right),
+        bottom: css(extend.bottom),
+        left: css(extend.left),
+      },
+    },
+    enlargement,
+    { ...limits, width: Math.min(maxSide, widest ?? maxSide) },
+  );
+  return Math.max(box.width, box.height) / Math.max(atRatio1.width, atRatio1.height);
 }
 
 /** The size of an image (or frame) after the EXIF orientation is applied. */

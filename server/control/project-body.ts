@@ -51,7 +51,7 @@ const projectSchema = {
     watermarkPosition: position,
     watermarkOpacity: { ...percent, description: 'Percent.' },
     watermarkScale: { ...percent, description: "Percent of the output's width." },
-    watermarkMargin: { ...margin, description: 'Pixels.' },
+    watermarkMargin: { ...margin, description: 'CSS pixels.' },
     createdAt: { type: 'string', description: 'For display, such as `November 20, 2026` (UTC).' },
   }),
 } as const satisfies Schema;

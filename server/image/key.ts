@@ -14,6 +14,7 @@ const affectedFormats = {
 /** A variant in which every option that cannot affect its bytes has its plain value. */
 function withoutUnusedOptions(variant: Variant): Variant {
   const { width, height, fit, formats, negotiated, page, animated, quality, maxBytes } = variant;
+  const { layers, pixelRatio } = variant;
   const isWhole = fit === 'inside' || fit === 'outside';
   const aspectRatio = isWhole ? plainVariant.aspectRatio : variant.aspectRatio;
   const hasBox = (width !== null && height !== null) || aspectRatio !== null;
@@ -26,6 +27,7 @@ function withoutUnusedOptions(variant: Variant): Variant {
   const isAnimated = affects(affectedFormats.animated) && page === null;
   return {
     ...variant,
+    pixelRatio: layers === null ? plainVariant.pixelRatio : pixelRatio,
     aspectRatio,
     fit: hasBox ? fit : plainVariant.fit,
     position: usesPosition ? variant.position : plainVariant.position,

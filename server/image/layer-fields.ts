@@ -20,6 +20,7 @@ import {
   number,
   orWord,
   type ParameterType,
+  partPattern,
 } from './values.ts';
 
 /** One field of a layer. */
@@ -55,22 +56,27 @@ const boolean: ParameterType<boolean> = {
   schema: { type: 'boolean' },
 };
 
-const lengthPattern = /^(-?\d{1,5})(px|%)?$/;
-const length: ParameterType<Length> = {
-  accepts: 'a whole number of pixels, or of percent such as 10%',
-  schema: {
-    anyOf: [
-      { type: 'integer', minimum: -99_999, maximum: 99_999 },
-      { type: 'string', pattern: lengthPattern.source },
-    ],
-  },
-  parse(text) {
-    const [, amount, unit] = lengthPattern.exec(text) ?? [];
-    if (amount === undefined) return undefined;
-    // Adding 0 turns -0 into 0.
-    return { amount: Number(amount) + 0, unit: unit === '%' ? '%' : 'px' };
-  },
-};
+/** CSS pixels as a number, or percent as a text. @param pixels whole; @param percent which may have a fraction */
+function length(
+  pixels: ParameterType<number>,
+  percent: ParameterType<number>,
+): ParameterType<Length> {
+  const [inPixels, inPercent] = [partPattern(pixels), partPattern(percent)];
+  return {
+    accepts: `${pixels.accepts}, or ${percent.accepts} with %, such as 10%`,
+    schema: {
+      anyOf: [pixels.schema, { type: 'string', pattern: `^(?:${inPixels}(?:px)?|${inPercent}%)$` }],
+    },
+    parse(text) {
+      const unit = text.endsWith('%') ? '%' : 'px';
+      const written = text.replace(/(?:px|%)$/, '');
+      const amount = (unit === '%' ? percent : pixels).parse(written);
+      return amount === undefined ? undefined : { amount, unit };
+    },
+  };
+}
+
+const offset = length(integer(-99_999, 99_999), number(-99_999, 99_999));
 
 /** Texts that a renderer shows: without control characters other than line feeds. */
 export const words: ParameterType<string> = {
@@ -104,14 +110,14 @@ const placement: FieldsOf<Placement> = {
     'north',
   ),
   offsetX: field(
-    length,
-    'Distance from the left or right edge, to the inside; a layer in the middle moves to the right. Pixels of the output, or percent of its width.',
+    offset,
+    "Distance from the left or right edge, to the inside; a layer in the middle moves to the right. CSS pixels, or percent of the output's width.",
     0,
     '10%',
   ),
   offsetY: field(
-    length,
-    'Distance from the upper or lower edge, to the inside; a layer in the middle moves down. Pixels of the output, or percent of its height.',
+    offset,
+    "Distance from the upper or lower edge, to the inside; a layer in the middle moves down. CSS pixels, or percent of the output's height.",
     0,
     40,
   ),
@@ -168,8 +174,8 @@ const layerFields = {
     ),
     weight: field(integer(100, 900), 'Weight of the font: 400 is regular, 700 is bold.', 400, 800),
     size: field(
-      orWord(integer(1, 1_000), 'fit'),
-      'Size of the font in pixels of the output; `fit` is the largest size with which the words fit the box.',
+      orWord(length(integer(1, 1_000), number(1, 100)), 'fit'),
+      "Size of the font in CSS pixels, or percent of the output's width; `fit` is the largest size with which the words fit the box.",
       32,
       'fit',
     ),
@@ -185,8 +191,8 @@ const layerFields = {
     color: field(colour, 'Colour of the words.', '000', 'fff'),
     background: field(colour, 'Colour behind the words.', 'transparent', 'gold'),
     padding: field(
-      integer(0, 500),
-      'Space between the words and the edges of the background, in pixels of the output.',
+      length(integer(0, 500), number(0, 50)),
+      "Space between the words and the edges of the background, in CSS pixels, or percent of the output's width.",
       0,
       12,
       { background: 'gold' },

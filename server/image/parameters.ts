@@ -157,7 +157,7 @@ export const parameters = {
   ),
   dpr: parameter(
     orWord(number(1, 3), 'auto'),
-    'Device pixels for each CSS pixel: multiplies w, h and extend. `auto` takes the client hint.',
+    'Device pixels for each CSS pixel: multiplies w, h, extend and the lengths of layers. `auto` takes the client hint.',
     '2',
     { exampleWith: 'w=200', otherwise: "the project's `defaultDpr`" },
   ),

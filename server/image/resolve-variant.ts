@@ -71,21 +71,28 @@ function pixelRatio(dpr: Options['dpr'], hints: Hints, { defaultDpr }: ProjectSe
   return dpr === 'auto' ? (hints.dpr ?? defaultDpr) : (dpr ?? defaultDpr);
 }
 
-/** The size in device pixels. A hinted width next to a height in the query would crop the image. */
+/**
+ * The size in device pixels, and their ratio to CSS pixels. A hinted width next to a height in the query would crop the
+ * image. Hinted sizes are in pixels of the client's device, also without `dpr=auto`.
+ */
 function box({ w, h, ar, dpr }: Options, ratio: number, hints: Hints, project: ProjectSettings) {
   const devicePixels = (css: number) => Math.max(1, Math.round(css * ratio));
   const { maxWidth, defaultDpr } = project;
+  const hintedRatio = dpr === undefined ? (hints.dpr ?? defaultDpr) : ratio;
   const aspectRatio = ar ?? null;
   if (w !== undefined || h !== undefined) {
     const width = w === undefined ? null : devicePixels(w);
     const height = h === undefined ? null : devicePixels(h);
-    return { ...withRatio(width, height, aspectRatio), maxWidth };
+    return { ...withRatio(width, height, aspectRatio), maxWidth, pixelRatio: ratio };
   }
-  if (hints.width !== null) return { ...withRatio(hints.width, null, aspectRatio), maxWidth };
+  if (hints.width !== null) {
+    return { ...withRatio(hints.width, null, aspectRatio), maxWidth, pixelRatio: hintedRatio };
+  }
   if (hints.viewport === null) return { aspectRatio, maxWidth };
-  const viewportRatio = dpr === undefined ? (hints.dpr ?? defaultDpr) : ratio;
-  const viewportWidth = roundUpWidth(hints.viewport * viewportRatio);
-  return { aspectRatio, maxWidth: Math.min(viewportWidth, maxWidth ?? viewportWidth) };
+  const viewportWidth = roundUpWidth(hints.viewport * hintedRatio);
+  const widest = Math.min(viewportWidth, maxWidth ?? viewportWidth);
+  const widestInCss = Math.min(viewportWidth / hintedRatio, maxWidth ?? viewportWidth);
+  return { aspectRatio, maxWidth: widest, pixelRatio: widest / widestInCss };
 }
 
 /** The sides of a box in device pixels; one that is not given follows from the ratio. */

@@ -148,7 +148,9 @@ export function orWord<T, W extends string>(
 ): ParameterType<T | W> {
   return {
     accepts: `${value.accepts}, or ${word}`,
-    schema: { anyOf: [value.schema, { type: 'string', enum: [word] }] },
+    schema: {
+      anyOf: [...(value.schema.anyOf ?? [value.schema]), { type: 'string', enum: [word] }],
+    },
     parse: (text) => (text.toLowerCase() === word ? word : value.parse(text)),
   };
 }
@@ -212,7 +214,8 @@ export function parts<N extends string>(
   };
 }
 
-function partPattern({ schema }: ParameterType<number>): string {
+/** The source of a pattern for the texts of a number that is a part of a text. */
+export function partPattern({ schema }: ParameterType<number>): string {
   const { type, minimum = 0, maximum = 0 } = schema;
   return decimalPattern({ minimum, maximum, whole: type === 'integer' });
 }

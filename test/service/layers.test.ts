@@ -62,6 +62,61 @@ t.test('the layers of a project are drawn on images that name them', async (t) =
     await put('badge', { image: badge });
   });
 
+  t.test('layers and watermarks have the same share of the picture at every dpr', async (t) => {
+    origin.serve('/large.png', await solid(450, 300, 'white'));
+    const id = await service.createProject('127.0.0.1');
+    const url = `${origin.url}/badge.png`;
+    const settings = { watermarkUrl: url, watermarkEnabled: true, watermarkOpacity: 100 };
+    t.match(await call('PATCH', 'settings', { ...settings, watermarkMargin: 12 }, id), {
+      status: 200,
+    });
+    const text = { ...panel, words: 'Sale', padding: 6, offsetX: 9, offsetY: '4%' };
+    await put('css', { text }, id);
+    await put('percent', { text: { ...text, size: '12.5%', padding: '4%' } }, id);
+    const reds = async (query: string, headers: Record<string, string> = {}) => {
+      const target = `${service.url}/img/${origin.url}/large.png?project=${id}&fmt=png&${query}`;
+      const { at, width, height } = await read(await fetch(target, { headers }));
+      const points = Array.from({ length: width * height }, (_, index) => [
+        index % width,
+        Math.floor(index / width),
+      ]).filter(([x = 0, y = 0]) => near(at(x, y), [255, 0, 0], 60));
+      const upper = points.filter(([x = 0, y = 0]) => x < 0.75 * width && y < 0.75 * height);
+      const lower = points.filter(([x = 0]) => x >= 0.75 * width);
+      const last = (list: number[][], axis: 0 | 1) =>
+        Math.max(...list.map((one) => one[axis] ?? 0));
+      const shares = [
+        (last(upper, 0) + 1) / width,
+        (last(upper, 1) + 1) / height,
+        (width - last(lower, 0) - 1) / width,
+        (height - last(lower, 1) - 1) / height,
+      ];
+      return { width, shares };
+    };
+    for (const layer of ['css', 'percent']) {
+      const single = await reds(`w=150&layer=${layer}`);
+      for (const [query, width, headers] of [
+        [`w=150&dpr=2&layer=${layer}`, 300, {}],
+        [`w=150&dpr=3&layer=${layer}`, 450, {}],
+        [`w=225&dpr=3&layer=${layer}`, 450, {}],
+        [`w=150&dpr=auto&layer=${layer}`, 300, { 'sec-ch-dpr': '2' }],
+        [`layer=${layer}`, 320, { 'sec-ch-dpr': '2', 'sec-ch-width': '310' }],
+      ] as const) {
+        // A source of 450 pixels at w=225 is as at dpr=2; hinted widths are rounded up to 320 / 2 = 160.
+        const expected = query.startsWith('w=225')
+          ? await reds(`w=225&layer=${layer}`)
+          : query.startsWith('layer')
+            ? await reds(`w=160&layer=${layer}`)
+            : single;
+        const actual = await reds(query, headers);
+        t.equal(actual.width, width, query);
+        for (const [index, share] of actual.shares.entries()) {
+          const difference = Math.abs(share - (expected.shares[index] ?? 9));
+          t.ok(difference < 0.015, `${query} ${index}: ${difference}`);
+        }
+      }
+    }
+  });
+
   t.test('presets may have layers', async (t) => {
     await call('PUT', 'presets/card', { parameters: { w: 100, layer: 'badge' } });
     const { at } = await read(await load('preset=card'));

@@ -2,9 +2,9 @@ import sharp from 'sharp';
 import { ServiceError } from '../../../contract/errors.ts';
 import { escapeXml } from '../../formats/escape-xml.ts';
 import type { Size } from '../../geometry.ts';
-import type { TextLayer } from '../../variant.ts';
+import type { Length, TextLayer } from '../../variant.ts';
 import { isTransparent } from '../background.ts';
-import type { RgbaImage } from '../layer.ts';
+import { type LayerFrame, pixelsOf, type RgbaImage } from '../layer.ts';
 import { draw, type Ink } from './draw.ts';
 import { preparedFonts } from './font-folder.ts';
 import { charactersOf, isRightToLeft } from './words.ts';
@@ -13,16 +13,22 @@ import { charactersOf, isRightToLeft } from './words.ts';
  * How a text looks. The nearest weight of the family is used; a size is reduced until a line fits the box; without
  * `maxLines` there are as many lines as fit.
  */
-export type TextStyle = Pick<
-  TextLayer,
-  'font' | 'weight' | 'size' | 'color' | 'background' | 'padding' | 'align' | 'maxLines'
->;
+export interface TextStyle
+  extends Pick<TextLayer, 'font' | 'weight' | 'color' | 'background' | 'align' | 'maxLines'> {
+  /** In pixels of the output, which may have a fraction. */
+  readonly size: number | 'fit';
+  /** In pixels of the output. */
+  readonly padding: number;
+}
 
 /** Height of a line in font sizes, the usual `line-height: normal` of fonts for several scripts. */
 export const lineHeight = 1.4;
 
-/** The sizes of `fit`. With the smallest one, words that do not fit end with an ellipsis. */
+/** The sizes of `fit` in CSS pixels. With the smallest one, words that do not fit end with an ellipsis. */
 const [minFitted, maxFitted] = [4, 1000];
+
+/** The largest size in pixels of the output. Each different letter takes up to its square in memory. */
+const maxSize = 3000;
 
 /** Ink may reach below its line by this part of the line's height. */
 const descent = 0.1;
@@ -33,10 +39,14 @@ const minAdvance = 0.2;
 const ellipsis = '…';
 
 /** The words of a layer as a PNG, which is transformed as the image of a layer is. @param frame in pixels */
-export async function textImage(layer: TextLayer, frame: Size): Promise<Uint8Array> {
+export async function textImage(layer: TextLayer, frame: LayerFrame): Promise<Uint8Array> {
   const side = (percent: number, whole: number) => Math.max(1, Math.round((whole * percent) / 100));
   const box = { width: side(layer.width, frame.width), height: side(layer.height, frame.height) };
-  const { pixels, width, height } = await renderText(layer, layer.words, box);
+  const { cssPixel } = frame;
+  const pixelsIn = (length: Length) => pixelsOf(length, frame.width, cssPixel);
+  const size = layer.size === 'fit' ? layer.size : pixelsIn(layer.size);
+  const style = { ...layer, size, padding: Math.round(pixelsIn(layer.padding)) };
+  const { pixels, width, height } = await renderText(style, layer.words, box, cssPixel);
   const raw = { width, height, channels: 4 as const };
   return sharp(pixels, { raw }).png({ compressionLevel: 0 }).toBuffer();
 }
@@ -46,10 +56,16 @@ export async function textImage(layer: TextLayer, frame: Size): Promise<Uint8Arr
  * lines and the padding, at most as the box. The direction is that of the first letter, for all lines, as with
  * HTML's `dir=auto`; `align` is absolute. A character that no prepared font has is drawn as a box with its code.
  *
+ * @param cssPixel pixels of the output for each CSS pixel
  * @throws IsolationRequired without prepared fonts: FreeType and HarfBuzz read them in killable processes only
  * @throws ServiceError parameter_invalid, for too many characters or an unknown family
  */
-export async function renderText(style: TextStyle, words: string, box: Size): Promise<RgbaImage> {
+export async function renderText(
+  style: TextStyle,
+  words: string,
+  box: Size,
+  cssPixel = 1,
+): Promise<RgbaImage> {
   const { folder, families } = preparedFonts();
   if (!families.has(style.font)) {
     const message = `The font family ${style.font} is not available.`;
@@ -61,8 +77,8 @@ export async function renderText(style: TextStyle, words: string, box: Size): Pr
   const layout = new Layout(folder, style, inner);
   const size =
     style.size === 'fit'
-      ? await layout.fittingSize(characters)
-      : Math.min(style.size, layout.highestSize);
+      ? await layout.fittingSize(characters, cssPixel)
+      : Math.max(1, Math.min(style.size, layout.highestSize));
   const text = await layout.fittingText(characters, size);
   const placed = await layout.place(text, size);
   if (placed === null) return { pixels: Buffer.alloc(4), width: 1, height: 1 };
@@ -88,17 +104,18 @@ class Layout {
 
   /** The largest size at which a line fits the box. */
   get highestSize(): number {
-    return Math.max(1, Math.floor(this.#inner.height / lineHeight));
+    return Math.max(1, Math.min(maxSize, Math.floor(this.#inner.height / lineHeight)));
   }
 
   /** The largest size at which all characters fit, without broken words. */
-  async fittingSize(characters: readonly string[]): Promise<number> {
+  async fittingSize(characters: readonly string[], cssPixel: number): Promise<number> {
     const { width, height } = this.#inner;
     // Larger sizes cannot fit, and would take much memory.
     const largest = Math.sqrt((width * height) / (minAdvance * Math.max(1, characters.length)));
-    const highest = Math.min(maxFitted, this.highestSize, Math.floor(largest));
+    const inPixels = (size: number) => Math.max(1, Math.round(size * cssPixel));
+    const highest = Math.min(inPixels(maxFitted), this.highestSize, Math.floor(largest));
     const text = characters.join('');
-    return lastTrue(Math.min(minFitted, this.highestSize), highest, async (size) => {
+    return lastTrue(Math.min(inPixels(minFitted), this.highestSize), highest, async (size) => {
       const ink = await this.#draw(text, size, { breakWords: false, underlined: true });
       // Pango breaks lines before their widths are rounded.
       return ink === null || (this.#hasRoom(ink, size) && ink.left + ink.width < width);

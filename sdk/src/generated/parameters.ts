@@ -67,7 +67,8 @@ export interface ImageOptions {
    */
   readonly fit?: 'contain' | 'cover' | 'fill' | 'inside' | 'outside' | undefined;
   /**
-   * Device pixels for each CSS pixel: multiplies w, h and extend. `auto` takes the client hint.
+   * Device pixels for each CSS pixel: multiplies w, h, extend and the lengths of layers. `auto`
+   * takes the client hint.
    *
    * Accepts a number from 1 to 3, or auto. Default: the project's `defaultDpr`. Example: `dpr: 2`.
    */

@@ -40,7 +40,7 @@ export interface Project {
   watermarkOpacity: number;
   /** Percent of the output's width. 1 to 100. */
   watermarkScale: number;
-  /** Pixels. 0 to 500. */
+  /** CSS pixels. 0 to 500. */
   watermarkMargin: number;
   /** For display, such as `November 20, 2026` (UTC). */
   createdAt: string;
@@ -556,14 +556,14 @@ export interface LayerImage {
   position?: LayerPosition | undefined;
   /**
    * Distance from the left or right edge, to the inside; a layer in the middle moves to the right.
-   * Pixels of the output, or percent of its width. Accepts a whole number of pixels, or of percent
-   * such as 10%.
+   * CSS pixels, or percent of the output's width. Accepts a whole number from -99999 to 99999, or a
+   * number from -99999 to 99999 with %, such as 10%.
    */
   offsetX?: LayerOffsetX | undefined;
   /**
-   * Distance from the upper or lower edge, to the inside; a layer in the middle moves down. Pixels
-   * of the output, or percent of its height. Accepts a whole number of pixels, or of percent such
-   * as 10%.
+   * Distance from the upper or lower edge, to the inside; a layer in the middle moves down. CSS
+   * pixels, or percent of the output's height. Accepts a whole number from -99999 to 99999, or a
+   * number from -99999 to 99999 with %, such as 10%.
    */
   offsetY?: LayerOffsetX | undefined;
   /** Repeats the layer over the whole picture, with the offsets as gaps. Accepts true or false. */
@@ -605,8 +605,9 @@ export interface LayerText {
    */
   weight?: number | undefined;
   /**
-   * Size of the font in pixels of the output; `fit` is the largest size with which the words fit the
-   * box. Accepts a whole number from 1 to 1000, or fit.
+   * Size of the font in CSS pixels, or percent of the output's width; `fit` is the largest size with
+   * which the words fit the box. Accepts a whole number from 1 to 1000, or a number from 1 to 100
+   * with %, such as 10%, or fit.
    */
   size?: LayerSize | undefined;
   /**
@@ -621,10 +622,11 @@ export interface LayerText {
   /** Colour behind the words. Accepts hex digits without # (3, 4, 6 or 8), or a CSS colour name. */
   background?: ImageColour | undefined;
   /**
-   * Space between the words and the edges of the background, in pixels of the output. Accepts a
-   * whole number from 0 to 500. 0 to 500.
+   * Space between the words and the edges of the background, in CSS pixels, or percent of the
+   * output's width. Accepts a whole number from 0 to 500, or a number from 0 to 50 with %, such as
+   * 10%.
    */
-  padding?: number | undefined;
+  padding?: LayerPadding | undefined;
   /** Alignment of several lines. Accepts one of left, center, right. */
   align?: LayerAlign | undefined;
   /**
@@ -639,14 +641,14 @@ export interface LayerText {
   position?: LayerPosition | undefined;
   /**
    * Distance from the left or right edge, to the inside; a layer in the middle moves to the right.
-   * Pixels of the output, or percent of its width. Accepts a whole number of pixels, or of percent
-   * such as 10%.
+   * CSS pixels, or percent of the output's width. Accepts a whole number from -99999 to 99999, or a
+   * number from -99999 to 99999 with %, such as 10%.
    */
   offsetX?: LayerOffsetX | undefined;
   /**
-   * Distance from the upper or lower edge, to the inside; a layer in the middle moves down. Pixels
-   * of the output, or percent of its height. Accepts a whole number of pixels, or of percent such
-   * as 10%.
+   * Distance from the upper or lower edge, to the inside; a layer in the middle moves down. CSS
+   * pixels, or percent of the output's height. Accepts a whole number from -99999 to 99999, or a
+   * number from -99999 to 99999 with %, such as 10%.
    */
   offsetY?: LayerOffsetX | undefined;
   /** Repeats the layer over the whole picture, with the offsets as gaps. Accepts true or false. */
@@ -995,7 +997,9 @@ export type LayerBlend =
   | 'add'
   | string;
 
-export type LayerSize = number | 'fit';
+export type LayerSize = number | string | 'fit';
+
+export type LayerPadding = number | string;
 
 export type LayerAlign = 'left' | 'center' | 'right';
 

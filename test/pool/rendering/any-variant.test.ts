@@ -86,6 +86,7 @@ const variants: fc.Arbitrary<Variant> = fc.record({
   flop: seldom,
   width: maybe(side),
   height: maybe(side),
+  pixelRatio: fc.constantFrom(1, 1.5, 3),
   aspectRatio: rarely(decimal(0.01, 100)),
   fit: fc.constantFrom(...fits),
   position: fc.oneof(

@@ -9,11 +9,12 @@ import {
   type Layer,
   plainVariant,
   type TextLayer,
+  type Variant,
 } from '../../../pool/variant.ts';
 import { fieldsOfKind, layerKinds } from '../../../server/image/layer-fields.ts';
 import { resolveLayers } from '../../../server/image/layers.ts';
 import { project } from '../../project.ts';
-import { drawn, plain } from './drawn.ts';
+import { drawn, plain, rendered } from './drawn.ts';
 import { animation, blue, near, type Rgb, red, watermark } from './pictures.ts';
 import { useFonts } from './text/drawn-text.ts';
 
@@ -24,8 +25,10 @@ const black: Rgb = [0, 0, 0];
 const brown: Rgb = [200, 100, 50];
 const source = await plain(100, 60, brown);
 const mark = await plain(40, 20, white);
+const plain400 = await plain(400, 200, brown);
 const half = { amount: 50, unit: '%' } as const;
 const px = (amount: number) => ({ amount, unit: 'px' }) as const;
+const percent = (amount: number) => ({ amount, unit: '%' }) as const;
 
 const placement = {
   position: 'southeast',
@@ -50,12 +53,12 @@ const textLayer = (changes: Partial<TextLayer> = {}): TextLayer => ({
   font: packagedFamily.name,
   fontUrl: null,
   weight: 400,
-  size: 20,
+  size: px(20),
   width: 100,
   height: 100,
   color: '#ffffffff',
   background: '#00000000',
-  padding: 0,
+  padding: px(0),
   align: 'left',
   maxLines: null,
   ...placement,
@@ -109,6 +112,72 @@ t.test('offsets are distances from the edges, to the inside', async (t) => {
   }
   t.same(await box({ position: 'center', offsetX: px(-15) }), [25, 25, 20, 10], 'to the left');
   t.same(await box({ offsetX: px(-50), offsetY: px(9_999) }), [80, 0, 20, 10], 'kept inside');
+});
+
+/** The part of a picture that a layer covers, as fractions of its sides. */
+async function share(options: Partial<Variant>, layer: Layer, [width, height] = [400, 200]) {
+  const picture = await plain(width, height, brown);
+  const images = layer.kind === 'image' ? [mark] : [];
+  const image = await drawn(picture, { layers: [layer], ...options }, ...images);
+  const [left = 0, top = 0, across = 0, down = 0] = changed(image);
+  const sides = [left / image.width, top / image.height, across / image.width, down / image.height];
+  return { sides, size: image.size };
+}
+
+t.test('a layer has the same share of the picture at every pixel ratio', async (t) => {
+  const panel = { background: '#ffffffff', color: '#ffffffff', position: 'northeast' } as const;
+  const offsets = { offsetX: px(12), offsetY: px(8) };
+  const [logo] = watermark({ margin: 9 });
+  const layers: Readonly<Record<string, Layer>> = {
+    text: textLayer({ ...panel, ...offsets, size: px(16), padding: px(6) }),
+    'a text in percent': textLayer({ ...panel, size: percent(12), padding: percent(3.5) }),
+    'a fitted text': textLayer({ ...panel, size: 'fit', width: 50, height: 50 }),
+    image: imageLayer({ ...offsets, position: 'southwest' }),
+    watermark: logo,
+  };
+  // The source has 400 pixels: the second box has at most 2.5 times the pixels, the third is limited.
+  const boxes = [
+    { width: 120, height: null },
+    { width: 160, height: 100, fit: 'cover' },
+    { width: 100, height: null, maxWidth: 220 },
+    { width: 300, height: null, enlarge: true },
+  ] as const;
+  for (const [name, layer] of Object.entries(layers)) {
+    for (const box of boxes) {
+      const at = (pixelRatio: number) =>
+        share(
+          {
+            ...box,
+            pixelRatio,
+            width: box.width * pixelRatio,
+            height: box.height && box.height * pixelRatio,
+          },
+          layer,
+        );
+      const { sides, size } = await at(1);
+      t.ok(sides[2] && sides[3] && sides[2] < 1, 'it is drawn');
+      for (const ratio of [1.5, 2, 3]) {
+        const other = await at(ratio);
+        const pixel = 2.5 / Math.min(...size);
+        for (const [index, side] of sides.entries()) {
+          const difference = Math.abs((other.sides[index] ?? 9) - side);
+          t.ok(difference <= pixel, `${name} ${JSON.stringify(box)} ${ratio}: ${difference}`);
+        }
+      }
+    }
+  }
+});
+
+t.test('a hinted viewport, and placeholders, keep the share', async (t) => {
+  const layer = textLayer({ background: '#ffffffff', size: px(16), padding: px(6) });
+  const plainShare = (await share({ maxWidth: 150 }, layer)).sides;
+  const hinted = await share({ maxWidth: 300, pixelRatio: 2 }, layer);
+  t.ok(Math.abs((hinted.sides[3] ?? 9) - (plainShare[3] ?? 0)) < 0.03, `${hinted.sides}`);
+  const drawing = (options: Partial<Variant>) =>
+    rendered(plain400, { layers: [imageLayer({ offsetX: percent(25) })], ...options }, mark);
+  const inPixels = { layers: [imageLayer({ offsetX: px(100) })], placeholder: 'lqip' } as const;
+  const [small, same] = [await drawing({ placeholder: 'lqip' }), await drawing(inPixels)];
+  t.equal(same.etag, small.etag, '100 of 400 pixels are a quarter of the smaller placeholder too');
 });
 
 t.test('scale is the width after the rotation', async (t) => {
@@ -220,11 +289,11 @@ t.test('words are drawn in their colours, within their box', async (t) => {
   const [left = 0, top = 0, width = 0, height = 0] = await boxOf({});
   t.ok(left + width > 195 && left + width <= 200 && width > 20 && width < 100, 'east');
   t.ok(top > 100 - 1.4 * 20 && top + height > 85 && top + height <= 100, 'south');
-  const [, , , larger = 0] = await boxOf({ size: 40 });
+  const [, , , larger = 0] = await boxOf({ size: px(40) });
   t.ok(larger > 1.7 * height, 'twice the size');
   const [, , fit = 0] = await boxOf({ words: 'SaleSale', size: 'fit', width: 90 });
   t.ok(fit > 150 && fit <= 180, 'fitted into the box');
-  const framed = await text({ background: '#ff0000ff', padding: 10, position: 'northwest' });
+  const framed = await text({ background: '#ff0000ff', padding: px(10), position: 'northwest' });
   t.ok(near(framed.at(2, 2), red) && near(framed.at(199, 99), black));
   const below = await text({ blend: 'multiply', background: '#ffffffff' });
   t.ok(near(below.at(195, 95), black), 'blended as an image is');

@@ -4,6 +4,7 @@ import { sourceTag } from '../../../pool/inputs.ts';
 import { rendererVersion } from '../../../pool/rendering/version.ts';
 import type { Variant } from '../../../pool/variant.ts';
 import { variantKey } from '../../../server/image/key.ts';
+import { resolveLayers } from '../../../server/image/layers.ts';
 import { negotiation } from '../../../server/image/negotiate.ts';
 import { type Options, readOptions } from '../../../server/image/options.ts';
 import {
@@ -154,7 +155,7 @@ t.test(
     t.equal(variantKey('prj_1', inputOf(), reordered), keys[0], 'not on the order of the fields');
     for (const one of keys) t.match(one, /^[0-9a-f]{64}$/);
     const { dependencies } = JSON.parse(await readFile('package.json', 'utf8'));
-    const sharpVersions: Record<typeof rendererVersion, string> = { 15: '0.35.5' };
+    const sharpVersions: Record<typeof rendererVersion, string> = { 16: '0.35.5' };
     t.equal(
       sharpVersions[rendererVersion],
       dependencies.sharp,
@@ -226,4 +227,20 @@ t.test('the spelling of values, the order and aliases do not change the key', as
       }
     }
   }
+});
+
+t.test('the pixel ratio is a part of the key only with layers', async (t) => {
+  const watermarked = {
+    settings: { watermarkEnabled: true, watermarkUrl: 'https://e.com/mark.png' },
+  };
+  const keyWith = (query: string, { settings }: Context = {}) => {
+    const owner = project(settings);
+    const layers = resolveLayers(undefined, new Map(), owner, true);
+    const { hints, accepted } = negotiation()(() => '');
+    const variant = resolveVariant(readQuery(query), hints, accepted, owner, layers);
+    return variantKey('prj_1', inputOf(), variant);
+  };
+  t.equal(keyWith('w=400'), keyWith('w=200&dpr=2'));
+  t.not(keyWith('w=400', watermarked), keyWith('w=200&dpr=2', watermarked));
+  t.equal(keyWith('dpr=2', watermarked), keyWith('', watermarked), 'without a size');
 });

@@ -89,6 +89,30 @@ t.test('a ratio gives the side that is missing, in device pixels', async (t) => 
   t.match(variant({ options: { ar: 2 }, hints: { viewport: 400 } }), { maxWidth: 480 });
 });
 
+t.test('the pixels for each CSS pixel of a box or a viewport', async (t) => {
+  const settings = { defaultDpr: 3 };
+  const ratios: readonly (readonly [Request, number])[] = [
+    [{ options: { w: 100 } }, 1],
+    [{ options: { w: 100 }, settings }, 3],
+    [{ options: { h: 100, dpr: 2 }, settings }, 2],
+    [{ options: { w: 100, dpr: 'auto' }, hints: { dpr: 2 }, settings }, 2],
+    [{ options: { w: 100, dpr: 'auto' }, settings }, 3],
+    [{ options: { w: 100 }, hints: { dpr: 2 } }, 1],
+    [{ hints: { width: 640, dpr: 2 }, settings }, 2],
+    [{ hints: { width: 640 }, settings }, 3],
+    [{ hints: { width: 640, dpr: 2 }, options: { dpr: 1.5 } }, 1.5],
+    [{ hints: { viewport: 500, dpr: 2 } }, 2],
+    [{ hints: { viewport: 500, dpr: 2 }, settings: { maxWidth: 810 } }, 1.5],
+    [{ hints: { viewport: 500, dpr: 2 }, settings: { maxWidth: 300 } }, 1],
+    // Neither changes the size.
+    [{ options: { dpr: 2 }, settings }, 1],
+    [{ hints: { dpr: 2 }, settings }, 1],
+  ];
+  for (const [request, ratio] of ratios) {
+    t.equal(variant(request).pixelRatio, ratio, JSON.stringify(request));
+  }
+});
+
 t.test('a viewport is the maximum width if nothing else determines the width', async (t) => {
   const bounds: readonly (readonly [Request, number | null])[] = [
     [{ hints: { viewport: 400 } }, 480],
