@@ -21,6 +21,7 @@ import { errorResponse } from './http/error-response.ts';
 import type { HttpRequest } from './http/request.ts';
 import { sameSiteOnly } from './http/same-site.ts';
 import type { Delivery } from './image/deliver.ts';
+import { imageErrorHeaders } from './image/error-header.ts';
 import type { SourceLoaders } from './origins/source-loaders.ts';
 import type { ProjectCache } from './project-cache.ts';
 import type { Readiness } from './readiness.ts';
@@ -77,6 +78,8 @@ export function createApp(parts: FrontEndParts): App {
     {
       errorResponse: (failure, request) =>
         webConsole?.errorPage(failure, request) ?? errorResponse(failure),
+      // It may be of an image, such as one whose URL is too long.
+      unreadableErrorHeaders: crossSite ? imageErrorHeaders : null,
       onError,
       admit: crossSite ? null : sameSiteOnly(baseUrl),
       trace:

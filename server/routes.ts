@@ -5,9 +5,10 @@ import { openApiDocument } from './control/openapi.ts';
 import { controlPrefix, methodsAt } from './control/operations.ts';
 import type { Health } from './health.ts';
 import type { Route } from './http/app.ts';
-import { embeddableAnywhere, readableAnywhere } from './http/headers.ts';
+import { readableAnywhere } from './http/headers.ts';
 import type { Handler, HttpRequest, HttpResponse } from './http/request.ts';
 import type { Delivery } from './image/deliver.ts';
+import { imageErrorHeaders } from './image/error-header.ts';
 import { type Readiness, readinessHandler } from './readiness.ts';
 
 interface Endpoints {
@@ -39,8 +40,8 @@ export function routes({
       methods: () => ['OPTIONS'],
       handler: (request) => request.respond(noContent),
     },
-    readable('/img/*', 'image', image, embeddableAnywhere),
-    readable('/img', 'image', image, embeddableAnywhere),
+    readable('/img/*', 'image', image, imageErrorHeaders),
+    readable('/img', 'image', image, imageErrorHeaders),
     readable(
       '/api/health',
       'health',
@@ -102,7 +103,7 @@ function readable(
   path: string,
   name: HttpRequest['route'],
   handler: Handler,
-  errorHeaders = readableAnywhere,
+  errorHeaders: NonNullable<Route['errorHeaders']> = () => readableAnywhere,
 ): Route {
   return {
     path,

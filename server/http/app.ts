@@ -14,9 +14,11 @@ export interface Route {
   readonly methods: (path: string) => readonly string[];
   /** Called only for these methods. */
   readonly handler: Handler;
-  /** Additional headers of error responses. */
-  readonly errorHeaders?: Headers;
+  /** Returns additional headers of an error response. */
+  readonly errorHeaders?: ErrorHeaders;
 }
+
+type ErrorHeaders = (error: ServiceError) => Headers;
 
 interface AppEnvironment {
   /** Called at the end of each request; `status` is null when the client disconnected before the response. */
@@ -29,6 +31,8 @@ interface AppEnvironment {
   readonly onError: (request: HttpRequest, error: unknown) => void;
   /** @param request null for a request that could not be parsed */
   readonly errorResponse: (error: ServiceError, request: HttpRequest | null) => HttpResponse;
+  /** Returns additional headers of an error response to a request without a readable path. */
+  readonly unreadableErrorHeaders?: ErrorHeaders | null;
 }
 
 /** Routing, error responses, and the count of requests, over either HTTP server. */
@@ -93,7 +97,7 @@ export class App implements HttpApp {
   }
 
   errorResponse(error: ServiceError): HttpResponse {
-    const path = error instanceof MethodNotAllowed ? error.path : '';
+    const path = error instanceof MethodNotAllowed ? error.path : null;
     return this.#errorResponse(error, path, null);
   }
 
@@ -129,8 +133,15 @@ export class App implements HttpApp {
     request.respond(this.#errorResponse(error, request.path, request));
   }
 
-  #errorResponse(error: ServiceError, path: string, request: HttpRequest | null): HttpResponse {
-    const headers = this.#route(path)?.errorHeaders ?? [];
+  /** @param path null if it is unknown */
+  #errorResponse(
+    error: ServiceError,
+    path: string | null,
+    request: HttpRequest | null,
+  ): HttpResponse {
+    const headersOf =
+      path === null ? this.#environment.unreadableErrorHeaders : this.#route(path)?.errorHeaders;
+    const headers = headersOf?.(error) ?? [];
     try {
       return withHeaders(this.#environment.errorResponse(error, request), headers);
     } catch {

@@ -4,6 +4,7 @@ import { errorResponse, RangeNotSatisfiable } from '../http/error-response.ts';
 import { embeddableAnywhere, encodeHeaders, withHeaders } from '../http/headers.ts';
 import type { Headers, HttpRequest, HttpResponse } from '../http/request.ts';
 import { attachment } from './download.ts';
+import { imageErrorHeaders } from './error-header.ts';
 import { ifRangeMatches, readRange } from './range.ts';
 
 /** The headers of every image. */
@@ -147,7 +148,7 @@ export function imageResponse(
     range !== '' && ifRangeMatches(ifRange, etag) ? readRange(range, body.byteLength) : null;
   if (part === null) return { status: 200, headers, body };
   if (part instanceof RangeNotSatisfiable) {
-    return withHeaders(errorResponse(part), embeddableAnywhere);
+    return withHeaders(errorResponse(part), imageErrorHeaders(part));
   }
   const { first, last } = part;
   return {

@@ -39,6 +39,7 @@ t.test(
     const failed = await connection?.request('GET', image('/a.jpg'));
     t.equal(failed?.status, 503);
     t.match(String(failed?.body), /"overloaded".*EMFILE/);
+    t.match(failed?.headers.get('x-image-error'), /^overloaded; message="/);
     t.equal(origin.requests.get('/a.jpg'), undefined);
     const samples = await until('the timers have run', async () => {
       const metrics = await operations?.request('GET', '/metrics', { host: 'localhost' });

@@ -8,6 +8,7 @@ import { until } from '../until.ts';
 import { startFrontEnd } from './front-end.ts';
 import { defaultHttpServer, eachHttpServer, httpServers } from './http-servers.ts';
 import { picture } from './origin.ts';
+import { StrictConnection } from './raw-http.ts';
 import { json, startService } from './service.ts';
 import { startTlsOrigins, type TlsOrigins } from './tls.ts';
 
@@ -157,6 +158,12 @@ eachHttpServer(
       t.equal(response.headers.get('cache-control'), 'no-store', target);
       t.equal(response.headers.get('content-type'), 'application/json', target);
       t.match(response.headers.get('x-request-id'), /./, target);
+      const isImage = target.startsWith('/img');
+      const text = String(body.message)
+        .replace(/[^\x20-\x7e]/g, '?')
+        .replace(/["\\]/g, '\\$&');
+      const header = isImage ? `${code}; message="${text}"` : null;
+      t.equal(response.headers.get('x-image-error'), header, target);
       const wait = response.headers.get('retry-after');
       t.equal(wait, status === 429 ? '70' : null, 'Retry-After of the source');
       t.equal(
@@ -289,12 +296,6 @@ eachHttpServer(
       await failed(await fetch(url.replace('spare', 'spore')), 'signature_invalid');
     });
 
-    t.test('HEAD gets the status without a body', async (t) => {
-      const head = await fetch(service.url + of('/missing.jpg'), { method: 'HEAD' });
-      t.equal(head.status, 404);
-      t.equal(head.headers.get('cache-control'), 'no-store');
-    });
-
     t.test('navigations of browsers get error pages, other requests JSON', async (t) => {
       const navigation = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8';
       const load = (path: string, accept: string) =>
@@ -367,3 +368,50 @@ eachHttpServer(
   },
   more ? httpServers : defaultHttpServer,
 );
+
+eachHttpServer('browsers can read why an image failed', async (t, { name, environment }) => {
+  const service = await startFrontEnd(t, environment);
+  const { origin, project } = service;
+  origin.serve('/a.jpg', await picture(40, 30));
+  const missing = `/img/${origin.url}/missing.jpg?project=${project}`;
+  const found = missing.replace('missing', 'a');
+  const code = (headers: ReadonlyMap<string, string> | Headers) =>
+    /^[a-z_]+(?=; message="[ !#-[\]-~]+"$)/.exec(headers.get('x-image-error') ?? '')?.[0];
+  const isReadable = (headers: ReadonlyMap<string, string> | Headers, target: string) => {
+    t.equal(headers.get('access-control-allow-origin'), '*', target);
+    t.match(headers.get('access-control-expose-headers'), /(^|, )x-image-error(,|$)/, target);
+  };
+  const cases = [
+    ['GET', missing, {}, 404, 'source_not_found'],
+    ['HEAD', missing, {}, 404, 'source_not_found'],
+    ['GET', missing, { accept: 'text/html' }, 404, 'source_not_found'],
+    ['GET', found, { range: 'bytes=99999-' }, 416, 'range_not_satisfiable'],
+    ['POST', found, {}, 405, 'method_not_allowed'],
+    ['GET', '/img/', {}, 400, 'source_missing'],
+    ['HEAD', '/img', {}, 400, 'source_missing'],
+  ] as const;
+  for (const [method, target, headers, status, expected] of cases) {
+    const response = await fetch(service.url + target, { method, headers });
+    const label = `${method} ${target} ${JSON.stringify(headers)}`;
+    t.same([response.status, code(response.headers)], [status, expected], label);
+    t.equal(response.headers.get('cache-control'), 'no-store', label);
+    isReadable(response.headers, label);
+  }
+  const raw = async (text: string) => {
+    const connection = await StrictConnection.open(service.port);
+    t.teardown(async () => connection.close());
+    connection.send(text);
+    return connection.response();
+  };
+  const twoHosts = await raw(`GET ${missing} HTTP/1.1\r\nhost: a\r\nhost: b\r\n\r\n`);
+  t.same([twoHosts.status, code(twoHosts.headers)], [400, 'invalid_request']);
+  isReadable(twoHosts.headers, 'two hosts');
+  if (name === 'node') {
+    const long = await raw(`GET ${found}&a=${'a'.repeat(99_000)} HTTP/1.1\r\nhost: a\r\n\r\n`);
+    t.same([long.status, code(long.headers)], [431, 'headers_too_large']);
+    isReadable(long.headers, 'a long URL');
+  }
+  for (const target of ['/nothing', '/api/sdk/v1/projects']) {
+    t.notOk((await fetch(service.url + target)).headers.has('x-image-error'), target);
+  }
+});

@@ -1,8 +1,10 @@
 import fc from 'fast-check';
 import t from 'tap';
 import { type ContentType, entityTag, type Image } from '../../../pool/image.ts';
+import { ServiceError } from '../../../contract/errors.ts';
 import { cachingHeaders } from '../../../server/image/caching.ts';
 import { fileName } from '../../../server/image/download.ts';
+import { imageErrorHeaders } from '../../../server/image/error-header.ts';
 import {
   backgroundResponse,
   imageBytes,
@@ -24,6 +26,23 @@ const unsigned = { expires: Number.POSITIVE_INFINITY, freshness: undefined, repo
 const forever = cachingHeaders(unsigned, { tier: 'miss' }, 0);
 const timings = { fetch: 12.345, transform: 7 };
 const headers = imageHeaders(image, { tier: 'miss', timings }, forever);
+
+t.test('the header of an error is a bounded item of RFC 9651', async (t) => {
+  const headerOf = (message: string) =>
+    new Map(imageErrorHeaders(new ServiceError('source_not_found', message))).get(
+      'x-image-error',
+    ) ?? '';
+  t.equal(headerOf('Not found.'), 'source_not_found; message="Not found."');
+  t.equal(headerOf('a "b" \\c é\n😀'), 'source_not_found; message="a \\"b\\" \\\\c ????"');
+  fc.assert(
+    fc.property(fc.string({ unit: 'binary', maxLength: 2_000 }), (message) => {
+      const header = headerOf(message);
+      const isItem = /^source_not_found; message="(?:[ !#-[\]-~]|\\["\\])*"$/.test(header);
+      return isItem && header.length < 1_100;
+    }),
+  );
+  t.match(headerOf('"'.repeat(501)), /\.\.\."$/, 'it ends with dots if it is cut');
+});
 
 t.test('a download has a file name that is safe on every system', async (t) => {
   const written = (text: string, contentType: ContentType = 'image/webp') => {
