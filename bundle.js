@@ -212,11 +212,22 @@ function packagesOf({ inputs, outputs }, loaded) {
     (path) => path.split('node_modules/').slice(1).at(-1) ?? [],
   );
   const names = (all) => [...new Set(all)].sort();
+  // Others are optional, and not installed.
+  const direct = [...loaded, ...imported].filter((name) => name in dependencies);
   return {
-    // Others are optional, and not installed.
-    loaded: names([...loaded, ...imported].filter((name) => name in dependencies)),
+    loaded: names([...direct, ...direct.flatMap(peersOf)]),
     bundled: names(bundled.map(packageOf)),
   };
+}
+
+/**
+ * The packages that a package expects beside it, such as the web framework for which Agendash has a plugin. npm does
+ * not install optional ones.
+ */
+function peersOf(name) {
+  const file = join(root, 'node_modules', name, 'package.json');
+  const { peerDependencies = {} } = JSON.parse(fs.readFileSync(file, 'utf8'));
+  return Object.keys(peerDependencies).filter((peer) => peer in dependencies);
 }
 
 /**

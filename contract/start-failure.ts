@@ -7,17 +7,22 @@ const listenCauses: Readonly<Record<string, string>> = {
   EAFNOSUPPORT: 'the system does not support this kind of address',
 };
 
+/** System calls of a listener. */
+const listenCalls = /^(?:listen|bind\d?|getaddrinfo)$/;
+
 /**
- * Describes in one sentence why a listener could not be started: setting, address and cause.
+ * Describes in one sentence why a listener could not be started: setting, address and cause. Returns null for an error
+ * that has another origin, such as a module that does not load while the listener is prepared.
  * @param variable the variable of the port, such as `SERVICE_PORT`; that of the host ends with HOST instead
  */
-export function cannotListen(
+export function listenFailureText(
   variable: `SERVICE_${string}PORT`,
   { host, port }: { host: string; port: number },
   error: unknown,
-): string {
-  const code = String((error as NodeJS.ErrnoException | null)?.code);
-  const cause = listenCauses[code] ?? (error instanceof Error ? error.message : code);
+): string | null {
+  if (!(error instanceof Error)) return null;
+  const { code = '', syscall = '', message } = error as NodeJS.ErrnoException;
+  if (!listenCalls.test(syscall)) return null;
   const hostVariable = variable.replace(/PORT$/, 'HOST');
-  return `${variable} ${port} on ${host} (${hostVariable}) cannot be used: ${cause} (${code}).`;
+  return `${variable} ${port} on ${host} (${hostVariable}) cannot be used: ${listenCauses[code] ?? message} (${code}).`;
 }

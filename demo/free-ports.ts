@@ -1,7 +1,7 @@
 import { hostSettings } from '../contract/settings/listeners.ts';
 import type { Setting } from '../contract/settings/setting.ts';
 import { type Settings, settingsTable } from '../contract/settings/table.ts';
-import { cannotListen } from '../contract/start-failure.ts';
+import { listenFailureText } from '../contract/start-failure.ts';
 import { freePort } from '../server/free-port.ts';
 
 /** The ports of the service and its worker. */
@@ -28,7 +28,7 @@ export async function takeFreePorts(settings: Settings): Promise<void> {
   for (const name of named) {
     const address = addressOf(name);
     await freePort(address).catch((error) => {
-      throw new Error(cannotListen(portSettings[name], address, error));
+      throw new Error(listenFailureText(portSettings[name], address, error) ?? error.message);
     });
   }
   const taken = new Set(named.map((name) => settings[name]));

@@ -72,4 +72,7 @@ export async function startOperations(
   }
 }
 
-const portInUse = Object.assign(new Error('the port is in use'), { code: 'EADDRINUSE' });
+const portInUse = Object.assign(new Error('the port is in use'), {
+  code: 'EADDRINUSE',
+  syscall: 'listen',
+});

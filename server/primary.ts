@@ -5,7 +5,7 @@ import { createLogger, isOnTerminal, type Logger } from '../contract/log.ts';
 import type { S3Location } from '../contract/s3-location.ts';
 import { ignoredVariables, proxyVariables } from '../contract/settings/load.ts';
 import { defaultOpsPort, type Settings } from '../contract/settings/table.ts';
-import { cannotListen } from '../contract/start-failure.ts';
+import { listenFailureText } from '../contract/start-failure.ts';
 import { version } from '../contract/version.ts';
 import type { Store } from '../store/open.ts';
 import type { Project } from '../store/projects.ts';
@@ -123,7 +123,7 @@ export class Primary {
       (await originFolderFailure(settings.origins)) ?? (await fontFolderFailure(settings.fonts));
     if (folder !== null) await shutdown.fail(folder);
     await freePort(settings).catch((error: unknown) =>
-      shutdown.fail(cannotListen('SERVICE_PORT', settings, error)),
+      this.#failToListen('SERVICE_PORT', settings, error),
     );
     const storeReached = new Promise<void>((resolve) => {
       this.#onAllReached = resolve;
@@ -208,16 +208,21 @@ export class Primary {
     this.#diskSpace.start();
     if (!endsWithTerminal()) process.on('SIGHUP', () => void this.#supervisor.roll());
     this.#metrics.start();
+    const operations = { host: settings.opsHost, port: settings.opsPort ?? defaultOpsPort };
     await startOperations(settings, this.#log, () => this.#metrics.text()).catch((error: unknown) =>
-      shutdown.fail(
-        cannotListen(
-          'SERVICE_OPS_PORT',
-          { host: settings.opsHost, port: settings.opsPort ?? defaultOpsPort },
-          error,
-        ),
-      ),
+      this.#failToListen('SERVICE_OPS_PORT', operations, error),
     );
     return store;
+  }
+
+  #failToListen(
+    variable: 'SERVICE_PORT' | 'SERVICE_OPS_PORT',
+    address: { readonly host: string; readonly port: number },
+    error: unknown,
+  ): Promise<never> {
+    const reason = listenFailureText(variable, address, error);
+    if (reason !== null) return this.#shutdown.fail(reason);
+    return this.#shutdown.fail('The service could not start.', error);
   }
 
   async #openSharedCache(location: S3Location): Promise<void> {

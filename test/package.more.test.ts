@@ -1,17 +1,18 @@
 import { execFile, execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { cp, mkdir, readdir, readFile, stat, symlink, writeFile } from 'node:fs/promises';
+import { cp, mkdir, readdir, readFile, rename, stat, symlink, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, join, relative } from 'node:path';
 import { promisify } from 'node:util';
 import t from 'tap';
 import { version } from '../contract/version.ts';
 import { rootPath } from './root.ts';
+import { rootKey } from './service/control/control.ts';
 import { picture, startTestOrigin } from './service/origin.ts';
-import { freePort, plainNode, startProgram, startService } from './service/service.ts';
-
+import { freePort, json, plainNode, startProgram, startService } from './service/service.ts';
 import { temporaryFolder } from './temporary-root.ts';
 import { until } from './until.ts';
+import { hookSecret, startReceiver } from './worker/receiver.ts';
 
 const run = promisify(execFile);
 const [program, ...args] = plainNode;
@@ -28,14 +29,24 @@ interface Manifest {
   readonly version: string;
   readonly dependencies?: Readonly<Record<string, string>>;
   readonly optionalDependencies?: Readonly<Record<string, string>>;
+  readonly peerDependencies?: Readonly<Record<string, string>>;
+  readonly peerDependenciesMeta?: Readonly<Record<string, { readonly optional?: boolean }>>;
 }
 const manifestOf = async (path: string): Promise<Manifest> =>
   JSON.parse(await readFile(join(path, 'package.json'), 'utf8'));
 
-/** The folders of the clone with what a package needs, with what these need; those of other platforms are not there. */
+/** The folders of the clone with what npm installs for a package; those of other platforms are not there. */
 async function foldersFor(manifest: Manifest, from: string, found = new Set<string>()) {
-  const names = Object.keys({ ...manifest.dependencies, ...manifest.optionalDependencies });
-  for (const name of names) {
+  const {
+    dependencies,
+    optionalDependencies,
+    peerDependencies = {},
+    peerDependenciesMeta,
+  } = manifest;
+  const peers = Object.keys(peerDependencies).filter(
+    (name) => peerDependenciesMeta?.[name]?.optional !== true,
+  );
+  for (const name of [...Object.keys({ ...dependencies, ...optionalDependencies }), ...peers]) {
     const paths = createRequire(join(from, 'package.json')).resolve.paths(name) ?? [];
     const path = paths.map((parent) => join(parent, name)).find((one) => existsSync(one));
     if (path === undefined || found.has(path)) continue;
@@ -45,39 +56,58 @@ async function foldersFor(manifest: Manifest, from: string, found = new Set<stri
   return found;
 }
 
-const bytesBelow = async (path: string): Promise<number> => {
+async function bytesBelow(path: string): Promise<number> {
   const entries = await readdir(path, { recursive: true, withFileTypes: true });
-  const files = entries.filter(
-    (entry) => entry.isFile() && !relative(path, entry.parentPath).includes('node_modules'),
-  );
+  const files = entries.filter((entry) => entry.isFile());
   const sizes = files.map(async (file) => (await stat(join(file.parentPath, file.name))).size);
   return (await Promise.all(sizes)).reduce((sum, size) => sum + size, 0);
-};
+}
+
+const quiet = ['--no-audit', '--no-fund', '--loglevel=error'];
+/** Without the variables of the npm that runs the tests, such as its folder; the registry may be one of them. */
+const outerVariables = Object.entries(process.env).filter(
+  ([name]) =>
+    name !== 'NODE_OPTIONS' && (!name.startsWith('npm_') || name === 'npm_config_registry'),
+);
+const npm = (...more: string[]) =>
+  run('npm', [...more, ...quiet], { cwd: app, env: Object.fromEntries(outerVariables) });
+
+/** Whether a registry has what the package depends on. */
+const isRegistryReachable = (): Promise<boolean> =>
+  npm('view', 'agendash', 'version', '--fetch-retries=0', '--fetch-timeout=10000').then(
+    () => true,
+    () => false,
+  );
 
 /**
- * Packs the package and lays it out as npm does, without the network: the package from its tarball, and what it depends
- * on, and nothing else, as links to the packages of the clone.
+ * Lays the package out as npm does, without the network: copies it and the packages that npm would install with it, and
+ * nothing else, from the clone. Links would lead to other packages of the clone.
  */
-async function install(): Promise<{ tarball: string; bytes: number }> {
-  const pack = [join(rootPath, 'pack.js'), 'image-delivery', '--destination', folder];
-  const tarball = (await run(program, [...args, ...pack])).stdout.trim();
+async function copyPackages(tarball: string): Promise<void> {
   await mkdir(installed, { recursive: true });
   execFileSync('tar', ['-xzf', tarball, '--strip-components=1', '-C', installed]);
-  const needed = await foldersFor(await manifestOf(installed), rootPath);
-  let bytes = await bytesBelow(installed);
-  for (const path of needed) {
-    bytes += await bytesBelow(path);
-    const link = join(app, 'node_modules', relative(modules, path));
+  for (const path of await foldersFor(await manifestOf(installed), rootPath)) {
     // One inside of another package comes with it.
     if (/node_modules\//.test(relative(modules, path))) continue;
-    await mkdir(dirname(link), { recursive: true });
-    await symlink(path, link);
+    await cp(path, join(app, 'node_modules', relative(modules, path)), { recursive: true });
   }
   await mkdir(dirname(bin));
   await symlink('../image-delivery/cli.js', bin);
-  return { tarball, bytes };
 }
-const { tarball, bytes } = await install();
+
+const pack = [join(rootPath, 'pack.js'), 'image-delivery', '--destination', folder];
+const tarball = (await run(program, [...args, ...pack])).stdout.trim();
+await mkdir(app);
+await writeFile(join(app, 'package.json'), '{ "private": true }');
+const fromRegistry = await isRegistryReachable();
+if (fromRegistry) await npm('install', tarball);
+else await copyPackages(tarball);
+t.comment(
+  fromRegistry
+    ? 'the package is installed by npm'
+    : 'the package is copied: npm reaches no registry',
+);
+const bytes = await bytesBelow(join(app, 'node_modules'));
 const filesAndTimes = async () => {
   const entries = await readdir(installed, { recursive: true, withFileTypes: true });
   const files = entries
@@ -120,8 +150,11 @@ t.test('each command has a help with its name, and the version', async (t) => {
 });
 
 const environment = { PATH: process.env['PATH'] ?? '', TMPDIR: folder };
-const start = (t: Parameters<typeof startProgram>[0], options: readonly string[]) =>
-  startProgram(t, relative(join(rootPath, 'dist'), bin), folder, environment, options);
+const start = (
+  t: Parameters<typeof startProgram>[0],
+  options: readonly string[],
+  variables: Readonly<Record<string, string>> = environment,
+) => startProgram(t, relative(join(rootPath, 'dist'), bin), folder, variables, options);
 
 t.test('a folder of pictures is served', async (t) => {
   const pictures = join(folder, 'pictures');
@@ -134,6 +167,15 @@ t.test('a folder of pictures is served', async (t) => {
   t.match(service.stdout(), /uWebSockets\.js does not work here.*no package with binaries/);
   t.equal(await service.end('SIGTERM'), 0);
 });
+
+/** Resolves when a URL answers with success. */
+const untilOk = (url: string) =>
+  until(url, () =>
+    fetch(url).then(
+      ({ ok }) => ok,
+      () => false,
+    ),
+  );
 
 t.test('the demo runs the service, its worker and the workbench', async (t) => {
   const ports = ['--port', String(await freePort()), '--worker-port', String(await freePort())];
@@ -148,15 +190,73 @@ t.test('the demo runs the service, its worker and the workbench', async (t) => {
   const docs = await (await fetch(`${page}docs`)).text();
   const library = /[\w./-]+library\/swagger-ui\.js/.exec(docs)?.[0] ?? '';
   t.equal((await fetch(new URL(library, `${page}docs`))).status, 200, library);
-  const workbench = `http://127.0.0.1:${ports[3]}/workbench`;
-  await until('the worker', () =>
-    fetch(workbench).then(
-      ({ ok }) => ok,
-      () => false,
-    ),
-  );
-  t.match(await (await fetch(workbench)).text(), /<script/);
+  await untilOk(`http://127.0.0.1:${ports[3]}/workbench`);
   t.equal(await demo.end('SIGTERM'), 0);
+});
+
+/** Variables of a service with an own data folder. */
+async function serviceEnvironment(name: string) {
+  const dataDir = join(folder, name);
+  await mkdir(dataDir);
+  const [port, workerPort] = [await freePort(), await freePort()];
+  return {
+    url: `http://127.0.0.1:${port}`,
+    workerUrl: `http://127.0.0.1:${workerPort}`,
+    variables: {
+      ...environment,
+      SERVICE_DATA_DIR: dataDir,
+      SERVICE_HOST: '127.0.0.1',
+      SERVICE_PORT: String(port),
+      SERVICE_WORKER_PORT: String(workerPort),
+      SERVICE_OPS_PORT: '0',
+      SERVICE_PROCESSES: '1',
+      SERVICE_PRIVATE_SOURCES: '127.0.0.0/8:*',
+      SERVICE_HOOK_SECRET: hookSecret,
+      SERVICE_ROOT_API_KEY: rootKey,
+    },
+  };
+}
+
+t.test('start finishes a prewarm, calls back and shows the workbench', async (t) => {
+  const origin = await startTestOrigin(t);
+  origin.serve('/a.jpg', await picture(60, 40));
+  const { url, workerUrl, variables } = await serviceEnvironment('started');
+  const started = start(t, ['start'], variables);
+  await untilOk(`${workerUrl}/health/ready`);
+  await untilOk(`${url}/api/health`);
+  const admin = async (...more: string[]) =>
+    (await run(program, [...args, bin, 'admin', ...more], { env: variables })).stdout.trim();
+  const project = await admin('projects', 'create', '--name', 'Test', '--origin', origin.url);
+  const receiver = await startReceiver(t, await admin('projects', 'webhook-secret', project));
+  const api = (path: string, init: RequestInit = {}) =>
+    fetch(`${url}/api/sdk/v1/projects/${project}/${path}`, {
+      ...init,
+      headers: { authorization: `Bearer ${rootKey}`, 'content-type': 'application/json' },
+    });
+  const accepted = await api('prewarm', {
+    method: 'POST',
+    body: JSON.stringify({
+      sources: [`${origin.url}/a.jpg`],
+      formats: ['webp'],
+      callbackUrl: `${receiver.url}/prewarmed`,
+    }),
+  });
+  t.equal(accepted.status, 202);
+  const location = String(accepted.headers.get('location')).replace(/^.*(?=prewarms\/)/, '');
+  const ended = await until('the end of the prewarm', async () => {
+    const { prewarm } = await json(await api(location));
+    return prewarm.status !== 'accepted' && prewarm;
+  });
+  t.match(ended, { status: 'done', failures: [] });
+  t.match(await until('the callback', () => receiver.received[0]), { path: '/prewarmed' });
+  const page = await fetch(`${workerUrl}/workbench/`);
+  t.match([page.status, await page.text()], [200, /<script/]);
+  t.equal((await run(program, [...args, bin, 'health'], { env: variables })).stderr, '');
+  t.notOk(
+    started.log.some(({ level }) => level === 'error' || level === 'fatal'),
+    started.stdout(),
+  );
+  t.equal(await started.end('SIGTERM'), 0);
 });
 
 /** A page of 72 by 72 points. */
@@ -170,16 +270,36 @@ const pdf = (): Buffer => {
   return Buffer.from(`%PDF-1.7\n${objects.join('')}trailer\n<< /Size 4 /Root 1 0 R >>\n%%EOF\n`);
 };
 
+t.test('server and worker run as two commands', async (t) => {
+  const { url, workerUrl, variables } = await serviceEnvironment('apart');
+  const [server, worker] = ['server', 'worker'].map((name) => start(t, [name], variables));
+  await untilOk(`${url}/api/health`);
+  await untilOk(`${workerUrl}/health/ready`);
+  t.equal(await worker?.end('SIGTERM'), 0);
+  t.equal(await server?.end('SIGTERM'), 0);
+});
+
+t.test('a package that is missing is not reported as a failure of a port', async (t) => {
+  const missing = join(app, 'node_modules/agendash');
+  await rename(missing, `${missing}-away`);
+  t.teardown(() => rename(`${missing}-away`, missing));
+  const { variables } = await serviceEnvironment('incomplete');
+  const worker = start(t, ['worker'], variables);
+  t.equal(await worker.end(null), 1);
+  t.notMatch(worker.stderr(), 'cannot be used');
+  const fatal = worker.log.find(({ msg }) => msg === 'the worker could not start');
+  t.match(fatal, { err: { message: /Cannot find module .agendash/ } });
+});
+
 t.test('every format and text works, with the packages that it depends on', async (t) => {
   const origin = await startTestOrigin(t);
   origin.serve('/a.heic', await readFile(join(rootPath, 'test/pool/formats/heic/quarters.heic')));
   origin.serve('/a.pdf', pdf());
   origin.serve('/a.png', await picture(60, 40, 'png'));
-  const key = 'sk_key-of-the-package';
   const service = await startService(t, {
     dist: join(installed, 'dist'),
     environment: {
-      SERVICE_ROOT_API_KEY: key,
+      SERVICE_ROOT_API_KEY: rootKey,
       SERVICE_PDF: 'on',
       OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:1',
     },
@@ -188,7 +308,7 @@ t.test('every format and text works, with the packages that it depends on', asyn
   const api = `${service.url}/api/sdk/v1/projects/${project}`;
   const put = await fetch(`${api}/layers/words`, {
     method: 'PUT',
-    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+    headers: { authorization: `Bearer ${rootKey}`, 'content-type': 'application/json' },
     body: JSON.stringify({ text: { words: 'Sale', size: 20 } }),
   });
   t.equal(put.status, 200);

@@ -3,7 +3,7 @@ import { newCommand } from '../contract/new-command.ts';
 import { ignoreOutputErrors } from '../contract/output-errors.ts';
 import { settingsFromCommandLine } from '../contract/settings/command-line.ts';
 import { defaultOpsPort } from '../contract/settings/table.ts';
-import { cannotListen } from '../contract/start-failure.ts';
+import { listenFailureText } from '../contract/start-failure.ts';
 import { version } from '../contract/version.ts';
 import { AddressGuard } from '../pool/source/guard.ts';
 import { logOutages, retryDuringOutages, watchForOutages } from '../store/connection.ts';
@@ -76,7 +76,10 @@ async function listen(): Promise<void> {
   try {
     await server.listen({ host, port });
   } catch (error) {
-    process.stderr.write(`${cannotListen('SERVICE_WORKER_PORT', { host, port }, error)}\n`);
+    const reason = listenFailureText('SERVICE_WORKER_PORT', { host, port }, error);
+    // Such as a module of the workbench that does not load.
+    if (reason === null) throw error;
+    process.stderr.write(`${reason}\n`);
     process.exit(1);
   }
   log.info({ port }, 'the operations server listens');

@@ -1,0 +1,34 @@
+import { once } from 'node:events';
+import { type AddressInfo, createServer } from 'node:net';
+import t from 'tap';
+import { listenFailureText } from '../../contract/start-failure.ts';
+
+const failureOf = (host: string, port: number): Promise<unknown> =>
+  new Promise((resolve) => createServer().once('error', resolve).listen(port, host));
+
+t.test('names setting, address and cause of a listener that cannot start', async (t) => {
+  const holder = createServer().listen(0, '127.0.0.1');
+  await once(holder, 'listening');
+  t.teardown(() => holder.close());
+  const { port } = holder.address() as AddressInfo;
+  for (const [host, cause] of [
+    ['127.0.0.1', 'another program listens there; end it, or set another port (EADDRINUSE)'],
+    ['192.0.2.1', 'it is not an address of this machine (EADDRNOTAVAIL)'],
+    ['a.invalid', /(?:the name has no address|could not be looked up) \(\w+\)/],
+  ] as const) {
+    const text = listenFailureText('SERVICE_OPS_PORT', { host, port }, await failureOf(host, port));
+    t.match(text, `SERVICE_OPS_PORT ${port} on ${host} (SERVICE_OPS_HOST) cannot be used: `);
+    t.match(text, cause);
+  }
+});
+
+t.test('does not describe other errors as failures of a port', async (t) => {
+  const name = 'a-package-that-is-not-installed';
+  const missing = await import(name).catch((error) => error);
+  t.match(missing, { code: 'ERR_MODULE_NOT_FOUND' });
+  const unreadable = Object.assign(new Error('no access'), { code: 'EACCES', syscall: 'open' });
+  for (const error of [missing, unreadable, new Error('any'), 'text', null]) {
+    const address = { host: '127.0.0.1', port: 3001 };
+    t.equal(listenFailureText('SERVICE_WORKER_PORT', address, error), null);
+  }
+});
