@@ -10,6 +10,8 @@ ARG NODE_DIGEST=
 FROM node:${NODE_VERSION}-${DEBIAN_VERSION}-slim${NODE_DIGEST} AS build
 # A release by the authors of uWebSockets.js, such as v20.67.0, which they publish on GitHub only.
 ARG UWEBSOCKETS_RELEASE=
+# The SHA-256 of its native file for this Node and processor: docs/http-engines.md.
+ARG UWEBSOCKETS_SHA256=
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
 COPY sdk/package.json sdk/
@@ -31,7 +33,8 @@ RUN node pack.js image-delivery --destination /tmp \
 WORKDIR /app/packages/image-delivery
 RUN if [ -n "$UWEBSOCKETS_RELEASE" ]; then \
       npm install --omit=dev \
-      && npm install --no-save --omit=dev "uWebSockets.js@https://codeload.github.com/uNetworking/uWebSockets.js/tar.gz/refs/tags/$UWEBSOCKETS_RELEASE"; \
+      && npm install --no-save --omit=dev "uWebSockets.js@https://codeload.github.com/uNetworking/uWebSockets.js/tar.gz/refs/tags/$UWEBSOCKETS_RELEASE" \
+      && echo "${UWEBSOCKETS_SHA256:?UWEBSOCKETS_RELEASE needs UWEBSOCKETS_SHA256}  node_modules/uWebSockets.js/uws_$(node -p '[process.platform, process.arch, process.versions.modules].join("_")').node" | sha256sum --check; \
     else \
       npm pkg set "dependencies.uws-pack=$(npm pkg get peerDependencies.uws-pack | tr -d '"')" \
       && npm pkg delete peerDependencies peerDependenciesMeta \

@@ -64,6 +64,22 @@ function hashOf(folder, files) {
   return hash.digest('hex');
 }
 
+/**
+ * Compares the native files that the service may load with their recorded digests.
+ *
+ * @param outDir with the compiled modules
+ * @returns {Promise<string[]>} a sentence for each file that differs
+ */
+async function changedNativeFiles(outDir) {
+  const digests = join(outDir, 'server/http/uws-digests.js');
+  const folder = join(root, 'node_modules/uws-pack');
+  if (!isService || !fs.existsSync(digests) || !fs.existsSync(folder)) return [];
+  const { digestFailure, recordedFiles } = await import(digests);
+  const { version } = JSON.parse(fs.readFileSync(join(folder, 'package.json'), 'utf8'));
+  const paths = recordedFiles.map((name) => join(folder, 'dist/bin', name)).filter(fs.existsSync);
+  return paths.map((path) => digestFailure(`uws-pack ${version}`, path)).filter(Boolean);
+}
+
 function compile(project, outDir) {
   const args = [tsc, '--project', project, '--outDir', outDir];
   return spawnSync(process.execPath, args, { cwd: root, stdio: 'inherit' }).status ?? 1;
@@ -102,6 +118,11 @@ async function build(builtFrom) {
   try {
     const status = compile(configFile, fresh) || (hasPage ? compile(page, fresh) : 0);
     if (status !== 0) return status;
+    const changed = await changedNativeFiles(fresh);
+    if (changed.length > 0) {
+      process.stderr.write(`${changed.join('\n')}\n`);
+      return 1;
+    }
     await bundlePage(fresh);
     for (const file of sources().filter((name) => copiedFiles.test(name))) {
       const copy = join(fresh, relative(root, file));

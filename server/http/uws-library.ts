@@ -2,6 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import type { App, us_listen_socket_close } from 'uws-pack';
+import { digestFailure } from './uws-digests.ts';
 
 /** The binary of uWebSockets.js. */
 export interface UwsLibrary {
@@ -49,6 +50,11 @@ export function loadUws(folders: readonly string[] = installed()): UwsLibrary | 
     const paths = binaryFolders.map((binaries) => join(folder, binaries, file));
     for (const path of paths.filter((one) => existsSync(one))) {
       try {
+        const changed = digestFailure(releaseOf(folder), path);
+        if (changed !== null) {
+          reason = changed;
+          continue;
+        }
         // A binary for another C library exists but does not load.
         const binary = ownRequire(path);
         // Releases before 20.40 do not show connections, which could then take all descriptors.

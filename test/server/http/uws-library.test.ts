@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import t from 'tap';
+import { digestFailure, recordedFiles } from '../../../server/http/uws-digests.ts';
 import { loadUws } from '../../../server/http/uws-library.ts';
 import { rootPath } from '../../root.ts';
 
@@ -57,6 +58,36 @@ t.test(
     t.match(loadUws(packages), { release: 'pack 1.2.3' });
   },
 );
+
+const unchanged = join(rootPath, 'node_modules/uws-pack');
+const { version } = JSON.parse(await readFile(join(unchanged, 'package.json'), 'utf8'));
+
+t.test('does not load a file of uws-pack whose bytes are not recorded', async (t) => {
+  const folder = t.testdir();
+  const changed = async (path: string) => {
+    const bytes = await readFile(installed ?? join(unchanged, 'package.json'));
+    // It would load: nothing reads what follows the sections.
+    await writeFile(path, Buffer.concat([bytes, Buffer.from('0')]));
+  };
+  const name = 'uws-pack';
+  const own = await layOut(folder, { name, folder: 'dist/bin' }, changed);
+  t.match(
+    loadUws([own]),
+    /the files of uws-pack 1\.2\.3 are not known .*install uws-pack@20\.0\.8$/,
+  );
+  await writeFile(join(own, 'package.json'), JSON.stringify({ name, version }));
+  t.match(loadUws([own]), `${file} of uws-pack ${version} has other bytes than recorded: SHA-256 `);
+});
+
+t.test('the installed files of uws-pack have the recorded digests', async (t) => {
+  const platforms = ['linux_x64', 'linux_arm64', 'linux_arm', 'darwin_x64', 'darwin_arm64'];
+  // The ABIs of Node 20, 21 and 22.
+  const names = platforms.flatMap((one) => [115, 120, 127].map((abi) => `uws_${one}_${abi}.node`));
+  t.same(recordedFiles, names);
+  for (const name of names) {
+    t.equal(digestFailure(`uws-pack ${version}`, join(unchanged, 'dist/bin', name)), null, name);
+  }
+});
 
 t.test('the reason names the missing binary or package', async (t) => {
   const reason = (text: string) => new RegExp(`for Node ${versions.node} .*: ${text}$`);
