@@ -17,7 +17,8 @@ COPY package.json package-lock.json .npmrc ./
 COPY sdk/package.json sdk/
 RUN npm ci
 COPY tsconfig.json build.js bundle.js bundle-loader.cjs cli.js pack.js ./
-COPY README.md CHANGELOG.md LICENSE ./
+COPY README.md CHANGELOG.md SECURITY.md LICENSE ./
+COPY docs docs
 COPY contract contract
 COPY pool pool
 COPY store store

@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import * as fs from 'node:fs';
-import { basename, extname, join, relative } from 'node:path';
+import { basename, dirname, extname, join, relative } from 'node:path';
 import { parseArgs } from 'node:util';
 import { packagesFile, programs } from './bundle.js';
 
@@ -67,16 +67,18 @@ function copy(from, to, takes) {
   }
 }
 
-/**
- * A page for the registry, where links to other files of the repository lead nowhere: their texts remain. So do
- * those of pictures.
- */
-const withoutRelativeLinks = (text) =>
-  text.replaceAll(/!?\[([^\]]*)\]\((?!https?:|#)[^)]*\)/g, '$1');
-
-function writeReadme(from, folder) {
-  const text = fs.readFileSync(join(root, from), 'utf8');
-  fs.writeFileSync(join(folder, 'README.md'), withoutRelativeLinks(text));
+/** Replaces links to files that the package does not contain by their texts. */
+function removeDeadLinks(folder) {
+  const pages = fs.readdirSync(folder, { recursive: true }).filter((path) => path.endsWith('.md'));
+  for (const page of pages.map((path) => join(folder, path))) {
+    const exists = (link) => fs.existsSync(join(dirname(page), link.replace(/#.*$/, '')));
+    const text = fs.readFileSync(page, 'utf8');
+    const links = /!?\[([^\]]*)\]\((?!https?:|#)([^)\s]*)\)/g;
+    fs.writeFileSync(
+      page,
+      text.replaceAll(links, (whole, words, link) => (exists(link) ? whole : words)),
+    );
+  }
 }
 
 /** The licences of the packages whose modules are in the bundles. */
@@ -124,8 +126,11 @@ function assembleService() {
   fs.copyFileSync(join(root, 'cli.js'), join(folder, 'cli.js'));
   fs.chmodSync(join(folder, 'cli.js'), 0o755);
   copy(join(root, 'dist'), join(folder, 'dist'), isProgramFile);
-  writeReadme('README.md', folder);
-  fs.copyFileSync(join(root, 'CHANGELOG.md'), join(folder, 'CHANGELOG.md'));
+  for (const page of ['README.md', 'CHANGELOG.md', 'SECURITY.md']) {
+    fs.copyFileSync(join(root, page), join(folder, page));
+  }
+  fs.cpSync(join(root, 'docs'), join(folder, 'docs'), { recursive: true });
+  removeDeadLinks(folder);
   fs.writeFileSync(join(folder, 'THIRD-PARTY-LICENCES.txt'), licences(bundled));
   return folder;
 }
@@ -136,8 +141,10 @@ function assembleSdk() {
   const folder = begin('sdk', { name: fields.name, version: version(), ...fields });
   const isCode = (path) => /\.(?:js|d\.ts)$/.test(path);
   copy(join(root, 'sdk/dist'), join(folder, 'dist'), isCode);
-  writeReadme('sdk/README.md', folder);
-  fs.copyFileSync(join(root, 'sdk/CHANGELOG.md'), join(folder, 'CHANGELOG.md'));
+  for (const page of ['README.md', 'CHANGELOG.md']) {
+    fs.copyFileSync(join(root, 'sdk', page), join(folder, page));
+  }
+  removeDeadLinks(folder);
   return folder;
 }
 

@@ -1,3 +1,5 @@
+import { fileURLToPath } from 'node:url';
+
 /** What `cli.js` was started as, such as `npx image-delivery`; it sets the variable for all processes. */
 export const startedAs = (): string | undefined =>
   process.env['IMAGE_DELIVERY_COMMAND'] || undefined;
@@ -9,4 +11,14 @@ export const startedAs = (): string | undefined =>
 export function adminCommand(args: string): string {
   const own = startedAs();
   return own === undefined ? `npm run admin -- ${args}` : `${own} admin ${args}`;
+}
+
+/**
+ * The path of a page of the documentation, for messages: in the installed package, or in the clone.
+ * @param name such as `http-engines.md`
+ */
+export function documentPath(name: string): string {
+  const path = `docs/${name}`;
+  if (startedAs() === undefined) return path;
+  return fileURLToPath(new URL(path, import.meta.resolve('image-delivery/package.json')));
 }

@@ -2,6 +2,7 @@ import { extname, join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { createLogger, isOnTerminal, type Logger } from '../contract/log.ts';
+import { documentPath } from '../contract/own-command.ts';
 import type { S3Location } from '../contract/s3-location.ts';
 import { ignoredVariables, proxyVariables } from '../contract/settings/load.ts';
 import { defaultOpsPort, type Settings } from '../contract/settings/table.ts';
@@ -314,7 +315,7 @@ export class Primary {
     if (this.#httpServer === null && chosen.because !== undefined && !this.#onTerminal) {
       this.#log.warn(
         { because: chosen.because, node: process.version },
-        "uWebSockets.js does not work here, and Node's own server serves fewer hits: see docs/http-engines.md, or set SERVICE_HTTP_ENGINE=node",
+        `uWebSockets.js does not work here, and Node's own server serves fewer hits: see ${documentPath('http-engines.md')}, or set SERVICE_HTTP_ENGINE=node`,
       );
     }
     this.#httpServer = chosen;

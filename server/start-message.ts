@@ -1,4 +1,4 @@
-import { adminCommand } from '../contract/own-command.ts';
+import { adminCommand, documentPath } from '../contract/own-command.ts';
 import type { Settings } from '../contract/settings/table.ts';
 import { version } from '../contract/version.ts';
 import type { ChosenServer } from './http/choose-server.ts';
@@ -9,7 +9,7 @@ function serverLine({ engine, release, because }: ChosenServer): string {
   if (engine === 'uws') return `uWebSockets.js (${release})`;
   return because === undefined
     ? "Node's own server"
-    : `Node's own server, which serves fewer hits: ${because} (docs/http-engines.md)`;
+    : `Node's own server, which serves fewer hits: ${because} (${documentPath('http-engines.md')})`;
 }
 
 /** The output of a start: the address, the first key, and the next step. */

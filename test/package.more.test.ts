@@ -128,8 +128,24 @@ t.test('the package is small, and has neither sources nor source maps', async (t
   for (const name of ['README.md', 'LICENSE', 'THIRD-PARTY-LICENCES.txt', 'CHANGELOG.md']) {
     t.ok((await readFile(join(installed, name), 'utf8')).length > 0, name);
   }
-  const readme = await readFile(join(installed, 'README.md'), 'utf8');
-  t.notMatch(readme, /\]\((?!https?:|#)/, 'no link to a file that is not there');
+});
+
+t.test('contains its documentation, and the pages that messages name', async (t) => {
+  const files = await readdir(installed, { recursive: true });
+  for (const page of files.filter((path) => path.endsWith('.md'))) {
+    const text = await readFile(join(installed, page), 'utf8');
+    for (const [, link = ''] of text.matchAll(/\]\((?!https?:|#)([^)#\s]+)[^)\s]*\)/g)) {
+      t.ok(existsSync(join(installed, dirname(page), link)), `${page} links to ${link}`);
+    }
+  }
+  const programs = files.filter((path) => /^dist\/(?!server\/console\/page).*\.c?js$/.test(path));
+  const texts = programs.map((path) => readFile(join(installed, path), 'utf8'));
+  const names = (await Promise.all(texts)).flatMap((text) => [
+    ...text.matchAll(/documentPath\(["'`]([\w./-]+)["'`]\)|docs\/([\w/-]+\.md)/g),
+  ]);
+  const pages = new Set(names.map(([, inCall, inText]) => inCall ?? inText));
+  t.ok(pages.has('http-engines.md'));
+  for (const page of pages) t.ok(files.includes(`docs/${page}`), `docs/${page}`);
 });
 
 t.test('each command has a help with its name, and the version', async (t) => {
@@ -165,6 +181,8 @@ t.test('a folder of pictures is served', async (t) => {
   const response = await fetch(`${url}&fmt=webp`);
   t.equal(response.headers.get('content-type'), 'image/webp');
   t.match(service.stdout(), /uWebSockets\.js does not work here.*no package with binaries/);
+  const [, page = ''] = /fewer hits: see (\S+),/.exec(service.stdout()) ?? [];
+  t.equal(page, join(installed, 'docs/http-engines.md'));
   t.equal(await service.end('SIGTERM'), 0);
 });
 

@@ -1,6 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { Client } from 'undici';
 import { ServiceError } from '../contract/errors.ts';
+import { version } from '../contract/version.ts';
 import { webhookKey } from '../contract/webhook-secret.ts';
 import { type AddressGuard, portOf } from '../pool/source/guard.ts';
 
@@ -75,7 +76,7 @@ export async function post({ url, signal, guard, ...signed }: Post): Promise<voi
       path: url.pathname + url.search,
       headers: {
         'content-type': 'application/json',
-        'user-agent': 'image-delivery',
+        'user-agent': `image-delivery/${version}`,
         ...signedHeaders(signed, Date.now()),
       },
       body: signed.body,

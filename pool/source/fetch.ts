@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import { type ErrorCode, ServiceError } from '../../contract/errors.ts';
 import { authorityOf, canonicalUrl, isLongAuthority } from '../../contract/hosts.ts';
+import { version } from '../../contract/version.ts';
 import { type BodyLimits, BodyWriter, readBody, releaseBody, sourceTooLarge } from './body.ts';
 import { type OriginFreshness, originFreshness } from './cache-control.ts';
 import { codingOf, decoded } from './coding.ts';
@@ -78,7 +79,7 @@ const statuses: Readonly<Record<number, { readonly code: ErrorCode; readonly tex
 };
 
 const headers = {
-  'user-agent': 'image-delivery/0.1',
+  'user-agent': `image-delivery/${version}`,
   // Formats of originals first, so that an origin that negotiates does not send a version for browsers.
   accept: 'image/png,image/jpeg,image/gif,image/svg+xml,image/tiff,image/*;q=0.8,*/*;q=0.1',
   'accept-encoding': 'identity',

@@ -78,6 +78,12 @@ export const healthSchema = {
   }),
 } as const;
 
+/** The body of `getLiveness`. */
+export const livenessSchema = {
+  required: ['ok', 'status'],
+  ...object({ ok: boolean, status: words('ok') }),
+} as const;
+
 /** The body of `getReadiness`. */
 export const readinessSchema = {
   required: ['ready', 'status'],

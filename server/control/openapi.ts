@@ -1,6 +1,6 @@
 import { type ErrorStatus, errorCatalogue } from '../../contract/errors.ts';
 import { controlErrors, errorResponses } from './error-responses.ts';
-import { healthSchema, readinessSchema } from './health-schema.ts';
+import { healthSchema, livenessSchema, readinessSchema } from './health-schema.ts';
 import { imagePaths } from './image-paths.ts';
 import { imageSchemas } from './image-schemas.ts';
 import { pageParameters } from './list.ts';
@@ -40,6 +40,7 @@ const bodySchemas = Object.fromEntries(
 const schemas = {
   ...bodySchemas,
   HealthStatus: healthSchema,
+  Liveness: livenessSchema,
   Readiness: readinessSchema,
   ...imageSchemas,
   ApiError: apiError,
@@ -153,6 +154,14 @@ const health = {
   security: [],
   responses: { 200: healthResponse('Healthy.'), 503: healthResponse('Not healthy.') },
 };
+const liveness = {
+  operationId: 'getLiveness',
+  tags: ['Health'],
+  summary: 'Whether this process answers',
+  description: 'For restarts by a supervisor. It does not depend on the store or the queue.',
+  security: [],
+  responses: { 200: healthResponse('It answers.', 'Liveness') },
+};
 const readiness = {
   operationId: 'getReadiness',
   tags: ['Health'],
@@ -187,6 +196,7 @@ export function openApiDocument(baseUrl: string): object {
     paths: {
       ...imagePaths,
       '/api/health': { get: health },
+      '/api/health/live': { get: liveness },
       '/api/ready': { get: readiness },
       ...controlPaths(),
     },

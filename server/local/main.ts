@@ -2,6 +2,7 @@ import { realpath, stat } from 'node:fs/promises';
 import { sep } from 'node:path';
 import { maxPicturesText } from '../../contract/console-pictures.ts';
 import { newCommand } from '../../contract/new-command.ts';
+import { documentPath } from '../../contract/own-command.ts';
 import { settingsFromCommandLine } from '../../contract/settings/command-line.ts';
 import { percentEncode } from '../image/source-url.ts';
 import { type PictureServer, picturesIn, startPictureServer } from './picture-server.ts';
@@ -100,7 +101,7 @@ A picture's URL:
 
   ${urlOf(`${pictures.url}/<path>`)}
 ${examples.length === 0 ? '\nThere are no pictures in it yet.\n' : `\nFor example:\n\n${examples.join('\n')}\n`}
-Instead of w=800: h, fmt, q, fit, blur and others (docs/parameters.md). The API key, for the project's
+Instead of w=800: h, fmt, q, fit, blur and others (${documentPath('parameters.md')}). The API key, for the project's
 defaults and presets: ${key}. Ctrl-C ends it.
 `);
 }

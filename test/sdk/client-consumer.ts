@@ -41,7 +41,9 @@ export async function consume(options: ClientOptions, images: ImageUrls): Promis
   for (const prewarm of await client.warm(images.picture(csv)))
     await client.waitForPrewarm(prewarm);
   const ok: boolean =
-    (await client.getHealth()).ok && (await client.getReadiness({ signal })).ready;
+    (await client.getHealth()).ok &&
+    (await client.getLiveness()).ok &&
+    (await client.getReadiness({ signal })).ready;
 
   (await client.deleteProject({ projectId, force: true })) satisfies undefined;
 

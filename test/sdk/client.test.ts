@@ -142,6 +142,7 @@ t.test('every operation succeeds, also through a failing proxy', async (t) => {
   await t.rejects(client.getProject({ projectId }), { status: 404, code: 'project_not_found' });
 
   t.match(await client.getHealth(), { ok: true, checks: { database: { ok: true } } });
+  t.same(await client.getLiveness(), { ok: true, status: 'ok' });
   t.same(await client.getReadiness(), { ready: true, status: 'ready' });
 
   t.same(proxy.faults, [], 'every call met the faults');

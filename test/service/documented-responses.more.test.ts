@@ -38,6 +38,7 @@ t.test('the OpenAPI document declares the statuses, types and headers of respons
     ['/img/', `/img/?url=https://other.example.com/a.jpg&project=${own}`],
     ['/img/', `/img/?url=${source}x&project=${own}`],
     ['/api/health', '/api/health'],
+    ['/api/health/live', '/api/health/live'],
     ['/api/ready', '/api/ready'],
     [projects, projects],
     [projects, projects, authorized],

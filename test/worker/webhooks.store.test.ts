@@ -1,6 +1,7 @@
 import { ObjectId } from 'mongodb';
 import { pino } from 'pino';
 import t from 'tap';
+import { version } from '../../contract/version.ts';
 import { PurgeHooks } from '../../store/purge-hooks.ts';
 import { WorkerMetrics } from '../../worker/metrics.ts';
 import { signedHeaders } from '../../worker/post.ts';
@@ -27,6 +28,7 @@ t.test('a purge hook is called once, signed, after its time', async (t) => {
   const call = await until('the call', () => receiver.received[0]);
   t.match(call, { id: String(id), path: '/purged?cdn=1', body: { tags: ['s-1', 's-2'] } });
   t.equal(call.headers['content-type'], 'application/json');
+  t.equal(call.headers['user-agent'], `image-delivery/${version}`);
   t.ok(call.at - confirmedAt >= 3_000, `after ${call.at - confirmedAt} ms`);
   const jobOf = async (_id: ObjectId) => (await jobs()).find((job) => _id.equals(job._id));
   await until('its end', async () => (await jobOf(id))?.['lastFinishedAt'] !== null);

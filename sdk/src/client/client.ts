@@ -1,6 +1,7 @@
 import type { operations } from '../generated/operations.ts';
 import type {
   HealthStatus,
+  Liveness,
   Operations,
   PrewarmReceipt,
   PrewarmStatus,
@@ -87,6 +88,8 @@ export interface Client extends ControlPlane {
   ): AsyncGenerator<ListItem<Id>, void, undefined>;
   /** The health of the service and of what it depends on; also that of a service that is not healthy. */
   getHealth(options?: CallOptions): Promise<HealthStatus>;
+  /** Whether a process of the service answers. */
+  getLiveness(options?: CallOptions): Promise<Liveness>;
   /** Whether to send requests to this machine. */
   getReadiness(options?: CallOptions): Promise<Readiness>;
   /**
@@ -129,6 +132,8 @@ export function createClientWith(options: ClientOptions, clock: Clock): Client {
   const client: Record<string, unknown> = {
     getHealth: (callOptions?: CallOptions) =>
       call(healthRequest('getHealth', '/api/health', 'ok', connection), callOptions),
+    getLiveness: (callOptions?: CallOptions) =>
+      call(healthRequest('getLiveness', '/api/health/live', 'ok', connection), callOptions),
     getReadiness: (callOptions?: CallOptions) =>
       call(healthRequest('getReadiness', '/api/ready', 'ready', connection), callOptions),
   };

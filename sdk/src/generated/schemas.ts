@@ -868,6 +868,11 @@ export interface HealthStatus {
   latencyMs?: number | undefined;
 }
 
+export interface Liveness {
+  ok: boolean;
+  status: 'ok';
+}
+
 export interface Readiness {
   ready: boolean;
   status: 'ready' | 'starting' | 'draining';

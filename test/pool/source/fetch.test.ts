@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { createServer, type Socket } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import t, { type Test } from 'tap';
+import { version } from '../../../contract/version.ts';
 import { FairShare } from '../../../pool/fair-share.ts';
 import { readBody } from '../../../pool/source/body.ts';
 import { Connections } from '../../../pool/source/connections.ts';
@@ -30,7 +31,7 @@ t.test('requests have a user agent, image types, no cookies and no referrer', as
   const [first, second] = origin.requests;
   t.match(first, { method: 'GET', url: '/a%20b.png?c=d&e' });
   t.match(first?.headers, {
-    'user-agent': /^image-delivery\//,
+    'user-agent': `image-delivery/${version}`,
     accept: /^image\//,
     'accept-encoding': 'identity',
     'cdn-loop': 'localhost:1',

@@ -18,7 +18,7 @@ const { paths, components } = document;
 const operations = Object.values(paths).flatMap((methods) => Object.values(methods));
 const operationOf = (id: string) => operations.find(({ operationId }) => operationId === id);
 
-const publicIds = ['getImage', 'getImageByQuery', 'getHealth', 'getReadiness'];
+const publicIds = ['getImage', 'getImageByQuery', 'getHealth', 'getLiveness', 'getReadiness'];
 /** Generated clients name their functions by them. */
 const controlIds = `listProjects createProject getProject updateProject deleteProject
   getProjectConfiguration updateProjectSettings
