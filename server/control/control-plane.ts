@@ -10,7 +10,7 @@ import { ChangeTurns } from './change-turns.ts';
 import { InvalidJson, parseJson } from './json.ts';
 import { List, readPageQuery } from './list.ts';
 import { Csv, type Input, type Operation } from './operation.ts';
-import { findOperation } from './operations.ts';
+import { controlPrefix, findOperation } from './operations.ts';
 import { readQuery } from './query.ts';
 import type { RateLimit } from './rate-limit.ts';
 import type { Services } from './services.ts';
@@ -34,9 +34,12 @@ export interface ControlPlaneEnvironment {
 export class ControlPlane {
   readonly #environment: ControlPlaneEnvironment;
   readonly #turns = new ChangeTurns();
+  /** Clients reach the service below this path, or '' for the root. */
+  readonly #basePath: string;
 
   constructor(environment: ControlPlaneEnvironment) {
     this.#environment = environment;
+    this.#basePath = new URL(environment.services.baseUrl).pathname.replace(/\/$/, '');
   }
 
   /** Handles a request; the order of the checks is part of the interface. */
@@ -77,8 +80,8 @@ export class ControlPlane {
       }
       const page = operation.isPaged ? readPageQuery(query) : null;
       let location: Headers = [];
-      const locate = (reference: string) => {
-        location = [['location', reference]];
+      const locate = (path: string) => {
+        location = [['location', this.#basePath + controlPrefix + path]];
       };
       const call = { key, path, input, query, page, accept, signal, locate };
       const handle = () => {

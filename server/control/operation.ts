@@ -65,8 +65,8 @@ export interface Call<Path extends string = string, Body = unknown> {
   readonly accept: string;
   /** Aborts when the client disconnects. */
   readonly signal: AbortSignal;
-  /** Sets the `Location` of the response, relative to the request's URL, which a proxy may have changed. */
-  readonly locate: (reference: string) => void;
+  /** Sets the `Location` of the response. @param path below the prefix */
+  readonly locate: (path: `/${string}`) => void;
 }
 
 /**
@@ -97,7 +97,7 @@ export interface Operation<Path extends string = string, Body = unknown, Answer 
   readonly result: Result<Answer> | null;
   /** It waits for an origin, so it changes the project without waiting for its turn. */
   readonly waitsForOrigin?: true;
-  /** The `Location` of the response says what becomes of the request. */
+  /** The response has the `Location` of the request's progress, and its last segment is the id. */
   readonly hasLocation?: true;
   /** Codes of errors whose statuses not every operation has. */
   readonly errors?: readonly ErrorCode[];

@@ -56,8 +56,8 @@ export const headerComponents = {
     '<?limit=100&cursor=prj_32gx1acb9wtykf3m>; rel="next"',
   ),
   Location: text(
-    'Where to ask what has become of the request, relative to its URL (RFC 9110, 10.2.2).',
-    'prewarms/pre_9gx41acb9wtykf3m',
+    'Path of the progress of the request, to resolve against its URL (RFC 9110, 10.2.2). The last segment is the id.',
+    '/api/sdk/v1/projects/prj_32gx1acb9wtykf3m/prewarms/pre_9gx41acb9wtykf3m',
   ),
   'RateLimit-Limit': integer('Allowed calls of the key per minute.', 600),
   'RateLimit-Remaining': integer('Calls remaining in this minute.', 599),

@@ -15,7 +15,7 @@ import { startTestS3, variables } from '../pool/s3/server.ts';
 import { storeLink } from '../server/store-link.ts';
 import { until } from '../until.ts';
 import { hookSecret, startReceiver } from '../worker/receiver.ts';
-import { type Control, rootKey, startControl } from './control/control.ts';
+import { type Control, locatedPath, rootKey, startControl } from './control/control.ts';
 import { answeredBy, earlierRequestsReceived, held } from './held.ts';
 import { pictureOf, startTestOrigin } from './origin.ts';
 import { isAlive, json, startService } from './service.ts';
@@ -53,8 +53,10 @@ async function purging(t: Test, control: Control) {
   const progress = async () => (await control.call('GET', location)).body.purge;
   const purge = async (input: object) => {
     const path = `/projects/${project}/purge`;
-    const { status, body, headers } = await control.call('POST', path, { json: input });
-    location = `/projects/${project}/${headers.location}`;
+    const answer = await control.call('POST', path, { json: input });
+    const { status, body } = answer;
+    location = locatedPath(answer);
+    t.match(location.replace(`/projects/${project}/purges/`, ''), /^\d+$/);
     t.match({ status, body }, { status: 202, body: { purge: { accepted: true } } });
     return body.purge.sourceCount;
   };

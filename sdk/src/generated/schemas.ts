@@ -1237,7 +1237,8 @@ export interface Operations {
   /**
    * Queue prewarming. Queues all combinations of sources, widths and formats, or of sources and
    * variants, for asynchronous work. Nothing is queued if a source fails the allowlist or address
-   * checks, or if the queue is full.
+   * checks, or if the queue is full. The response's `Location` is the path of the progress, and its
+   * last segment is the `prewarmId`.
    */
   prewarmProjectImages: {
     path: {
@@ -1249,8 +1250,8 @@ export interface Operations {
     result: PrewarmReceipt;
   };
   /**
-   * Read the progress of prewarming. What has become of a request of the last day, by the `Location`
-   * of its response. A project remembers the last 1,000.
+   * Read the progress of prewarming. The status of a prewarm request of the last day. The id is the
+   * last segment of the `Location` of its response. A project remembers the last 1,000.
    */
   getProjectPrewarm: {
     path: {
@@ -1267,7 +1268,8 @@ export interface Operations {
    * Purge images. Purges the cached images of sources, or all images of the project. At most 2
    * seconds later no process that reaches the store serves an image made from bytes that were
    * fetched before. Sources are purged by the URL that image URLs name, not by one to which it
-   * redirects. The URL of the watermark purges the images with it.
+   * redirects. The URL of the watermark purges the images with it. The response's `Location` is the
+   * path of the progress, and its last segment is the `purgeId`.
    */
   purgeProjectImages: {
     path: {
@@ -1279,9 +1281,9 @@ export interface Operations {
     result: PurgeReceipt;
   };
   /**
-   * Read the progress of a purge. What has become of a request of the last day, by the `Location` of
-   * its response. A project remembers the last 1,000. Purged images are not served before they are
-   * deleted.
+   * Read the progress of a purge. The status of a purge of the last day. The id is the last segment
+   * of the `Location` of its response. A project remembers the last 1,000. Purged images are not
+   * served before they are deleted.
    */
   getProjectPurge: {
     path: {

@@ -170,7 +170,7 @@ export const prewarmOperations = {
     path: '/projects/{projectId}/prewarm',
     summary: 'Queue prewarming',
     description:
-      'Queues all combinations of sources, widths and formats, or of sources and variants, for asynchronous work. Nothing is queued if a source fails the allowlist or address checks, or if the queue is full.',
+      "Queues all combinations of sources, widths and formats, or of sources and variants, for asynchronous work. Nothing is queued if a source fails the allowlist or address checks, or if the queue is full. The response's `Location` is the path of the progress, and its last segment is the `prewarmId`.",
     input: prewarmInput,
     status: 202,
     result: one('prewarm', receipt),
@@ -178,7 +178,7 @@ export const prewarmOperations = {
     handle: async ({ path, input, locate }, services) => {
       const project = await findProject(services, path.projectId);
       const { id, receipt } = await queuePrewarm(services, project, input);
-      locate(`prewarms/${id}`);
+      locate(`/projects/${project._id}/prewarms/${id}`);
       return receipt;
     },
   }),
@@ -188,7 +188,7 @@ export const prewarmOperations = {
     parameters: { prewarmId: { schema: idSchema, example: status.example.id } },
     summary: 'Read the progress of prewarming',
     description:
-      'What has become of a request of the last day, by the `Location` of its response. A project remembers the last 1,000.',
+      'The status of a prewarm request of the last day. The id is the last segment of the `Location` of its response. A project remembers the last 1,000.',
     result: one('prewarm', status),
     handle: async ({ path: { projectId, prewarmId } }, services) => {
       await findProject(services, projectId);

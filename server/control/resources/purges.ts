@@ -88,7 +88,7 @@ export const purgeOperations = {
     path: '/projects/{projectId}/purge',
     summary: 'Purge images',
     description:
-      'Purges the cached images of sources, or all images of the project. At most 2 seconds later no process that reaches the store serves an image made from bytes that were fetched before. Sources are purged by the URL that image URLs name, not by one to which it redirects. The URL of the watermark purges the images with it.',
+      "Purges the cached images of sources, or all images of the project. At most 2 seconds later no process that reaches the store serves an image made from bytes that were fetched before. Sources are purged by the URL that image URLs name, not by one to which it redirects. The URL of the watermark purges the images with it. The response's `Location` is the path of the progress, and its last segment is the `purgeId`.",
     input: purgeInput,
     maxBodyBytes: 1_048_576,
     status: 202,
@@ -96,7 +96,7 @@ export const purgeOperations = {
     hasLocation: true,
     handle: async ({ path, input, locate }, services) => {
       const { id, receipt } = await purgeImages(services, path.projectId, input);
-      if (id !== null) locate(`purges/${id}`);
+      if (id !== null) locate(`/projects/${path.projectId}/purges/${id}`);
       return receipt;
     },
   }),
@@ -106,7 +106,7 @@ export const purgeOperations = {
     parameters: { purgeId: { schema: idSchema, example: status.example.id } },
     summary: 'Read the progress of a purge',
     description:
-      'What has become of a request of the last day, by the `Location` of its response. A project remembers the last 1,000. Purged images are not served before they are deleted.',
+      'The status of a purge of the last day. The id is the last segment of the `Location` of its response. A project remembers the last 1,000. Purged images are not served before they are deleted.',
     result: one('purge', status),
     handle: async ({ path: { projectId, purgeId } }, services) => {
       await findProject(services, projectId);

@@ -45,6 +45,12 @@ export interface Control {
 
 export const prefix = '/api/sdk/v1';
 
+/** The path below the prefix of a `Location`, which begins with the path of the base URL; '' for another one. */
+export function locatedPath({ headers }: Answer): string {
+  const [nothing, path] = (headers.location ?? '').split(new URL(baseUrl).pathname + prefix);
+  return nothing === '' ? (path ?? '') : '';
+}
+
 interface Test {
   teardown(action: () => Promise<unknown>): void;
 }

@@ -3,7 +3,7 @@ import { backgroundHeader, backgroundToken } from '../../../contract/background-
 import { signature, signedText } from '../../../server/image/access.ts';
 import { findDeployment } from '../../../store/deployment.ts';
 import { until } from '../../until.ts';
-import { startControl } from '../control/control.ts';
+import { locatedPath, startControl } from '../control/control.ts';
 import { answeredBy } from '../held.ts';
 import { picture, startTestOrigin } from '../origin.ts';
 import { json } from '../service.ts';
@@ -32,10 +32,10 @@ t.test('after prewarming the first live request is a hit', async (t) => {
   let location = '';
   const prewarm = async (project: string, json: object) => {
     const path = `/projects/${project}/prewarm`;
-    const { body, headers } = await control.call('POST', path, { json });
-    const [, id] = /^prewarms\/(pre_\w{16})$/.exec(String(headers.location)) ?? [];
-    location = `/projects/${project}/prewarms/${id}`;
-    return body.prewarm;
+    const answer = await control.call('POST', path, { json });
+    location = locatedPath(answer);
+    t.match(location.replace(`/projects/${project}/prewarms/`, ''), /^pre_\w{16}$/);
+    return answer.body.prewarm;
   };
   const target = (project: string, path: string, more: string) =>
     `/img/${encodeURIComponent(origin.url + path)}?project=${project}${more}`;
