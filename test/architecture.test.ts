@@ -141,8 +141,9 @@ const rules: Readonly<Record<string, (from: string, to: string) => boolean>> = {
     topOf(to) === topOf(from) || folders[topOf(from)]?.includes(topOf(to)) === true,
   'in pool, formats do not import rendering, and rendering does not import execution': (from, to) =>
     layerOf(from) === -1 || layerOf(to) <= layerOf(from),
-  'of pool, the worker imports only what guards addresses': (from, to) =>
-    !(from.startsWith('worker/') && to.startsWith('pool/')) || /^pool\/source\/guard\.ts$/.test(to),
+  'of pool, the worker imports only what guards its requests': (from, to) =>
+    !(from.startsWith('worker/') && to.startsWith('pool/')) ||
+    /^pool\/source\/(guard|metered-client)\.ts$/.test(to),
   'only store/ and the tests of the embedded store import it': (from, to) =>
     !to.startsWith('store/embedded/') || /^(store|test\/store\/embedded)\//.test(from),
   'the page for browsers imports only its own files, which only tests import': (from, to) =>

@@ -1,9 +1,10 @@
 import { createHmac } from 'node:crypto';
-import { Client } from 'undici';
+import { buildConnector } from 'undici';
 import { ServiceError } from '../contract/errors.ts';
 import { version } from '../contract/version.ts';
 import { webhookKey } from '../contract/webhook-secret.ts';
 import { type AddressGuard, portOf } from '../pool/source/guard.ts';
+import { MeteredClient, secureOptions } from '../pool/source/metered-client.ts';
 
 /** Aborting a request of undici does not end an attempt to connect; this limit does. */
 const connectTimeoutMs = 5_000;
@@ -61,13 +62,14 @@ export function signedHeaders(
  */
 export async function post({ url, signal, guard, ...signed }: Post): Promise<void> {
   guard?.check(url);
-  const client = new Client(url.origin, {
+  const client = new MeteredClient(url.origin, {
     maxHeaderSize: maxHeaderBytes,
-    pipelining: 1,
-    connect: {
+    connect: buildConnector({
       timeout: connectTimeoutMs,
+      allowH2: false,
+      secureOptions,
       ...(guard === null ? {} : { lookup: guard.lookupFor(portOf(url)) }),
-    },
+    }),
   });
   const timeout = AbortSignal.timeout(timeoutMs);
   try {
@@ -81,6 +83,7 @@ export async function post({ url, signal, guard, ...signed }: Post): Promise<voi
       },
       body: signed.body,
       signal: AbortSignal.any([signal, timeout]),
+      onInfo: () => client.budget.countInformational(),
     });
     await body.dump({ limit: maxResponseBytes }).catch(() => {});
     if (statusCode < 200 || statusCode > 299) throw new PostFailed(`answered ${statusCode}`);

@@ -2,6 +2,12 @@ import { Agent, buildConnector, type Dispatcher, Pool } from 'undici';
 import { ServiceError } from '../../contract/errors.ts';
 import { codeOf, fetchFailureText, outOfDescriptors } from './fetch-errors.ts';
 import { type AddressGuard, portOf } from './guard.ts';
+import {
+  MeteredClient,
+  type MeteredClientOptions,
+  type MeteredRequest,
+  secureOptions,
+} from './metered-client.ts';
 
 export interface ConnectionLimits {
   /** Maximum connections to one origin. */
@@ -34,8 +40,7 @@ export class Connections {
         new Pool(origin, {
           connect: this.#connector(guard, portOf(new URL(origin)), timeoutMs),
           connections: perOrigin,
-          pipelining: 1,
-          allowH2: false,
+          factory: (url, options) => new MeteredClient(url, options as MeteredClientOptions),
           maxHeaderSize: maxHeaderBytes,
           // Fallbacks: the timeout of the whole fetch is shorter and has a more specific error message.
           headersTimeout: 2 * timeoutMs,
@@ -51,9 +56,9 @@ export class Connections {
     return this.#open;
   }
 
-  dispatch(options: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler): void {
+  dispatch(request: MeteredRequest, handler: Dispatcher.DispatchHandler): void {
     // Clients determine the number of origins, each of which may keep connections.
-    this.#agent.dispatch({ ...options, reset: this.#open > this.#kept }, handler);
+    this.#agent.dispatch({ ...request, reset: this.#open > this.#kept }, handler);
   }
 
   destroy(): Promise<void> {
@@ -62,7 +67,12 @@ export class Connections {
 
   /** One connector per origin, because Node does not pass the port to `lookup`. */
   #connector(guard: AddressGuard, port: number, timeout: number): buildConnector.connector {
-    const connect = buildConnector({ lookup: guard.lookupFor(port), timeout, allowH2: false });
+    const connect = buildConnector({
+      lookup: guard.lookupFor(port),
+      timeout,
+      allowH2: false,
+      secureOptions,
+    });
     return (options, callback) =>
       connect(options, (...[error, socket]) => {
         if (error !== null) return callback(asFailure(error, options), null);

@@ -1,6 +1,7 @@
 import type { Dispatcher } from 'undici';
 import type { BodyWriter } from './body.ts';
 import type { Connections } from './connections.ts';
+import { ResponseBudget } from './response-budget.ts';
 
 export interface ResponseHead {
   readonly status: number;
@@ -36,6 +37,7 @@ export function exchange(
     let head: ResponseHead | null = null;
     let writer: BodyWriter | null = null;
     let unwantedBytes = 0;
+    const budget = new ResponseBudget();
 
     const fail = (error: unknown) => {
       signal.removeEventListener('abort', abort);
@@ -50,30 +52,41 @@ export function exchange(
     signal.addEventListener('abort', abort, { once: true });
 
     // undici ends a request with the error that a function of its handler throws.
-    connections.dispatch(request, {
-      onRequestStart(started) {
-        controller = started;
-        // A request that waits for a connection cannot be aborted.
-        if (signal.aborted) controller.abort(signal.reason);
+    connections.dispatch(
+      { ...request, budget },
+      {
+        onRequestStart(started) {
+          controller = started;
+          // A request that waits for a connection cannot be aborted.
+          if (signal.aborted) controller.abort(signal.reason);
+        },
+        onResponseStart(_, status, headers) {
+          const isInformational = status < 200;
+          if (isInformational) return budget.countInformational();
+          head = { status, headers };
+          budget.expectBody(contentLength(head));
+          writer = writerFor(head);
+          if (writer === null) resolve({ ...head, bytes: null });
+        },
+        onResponseData(_, chunk) {
+          budget.countBody(chunk.byteLength);
+          if (writer !== null) return writer.write(chunk);
+          unwantedBytes += chunk.byteLength;
+          if (unwantedBytes > maxUnwantedBytes) throw new Error('The body is not wanted.');
+        },
+        onResponseEnd() {
+          if (head !== null && writer !== null) resolve({ ...head, bytes: writer.finish() });
+          writer = null;
+          signal.removeEventListener('abort', abort);
+        },
+        onResponseError: (_, error) => fail(error),
       },
-      onResponseStart(_, status, headers) {
-        const isInformational = status < 200;
-        if (isInformational) return;
-        head = { status, headers };
-        writer = writerFor(head);
-        if (writer === null) resolve({ ...head, bytes: null });
-      },
-      onResponseData(_, chunk) {
-        if (writer !== null) return writer.write(chunk);
-        unwantedBytes += chunk.byteLength;
-        if (unwantedBytes > maxUnwantedBytes) throw new Error('The body is not wanted.');
-      },
-      onResponseEnd() {
-        if (head !== null && writer !== null) resolve({ ...head, bytes: writer.finish() });
-        writer = null;
-        signal.removeEventListener('abort', abort);
-      },
-      onResponseError: (_, error) => fail(error),
-    });
+    );
   });
+}
+
+/** The Content-Length; null for none. undici accepts at most one, and verifies the length of the body. */
+export function contentLength({ headers }: ResponseHead): number | null {
+  const header = headers['content-length'];
+  return typeof header === 'string' && /^\d{1,15}$/.test(header) ? Number(header) : null;
 }

@@ -6,7 +6,7 @@ import { type BodyLimits, BodyWriter, readBody, releaseBody, sourceTooLarge } fr
 import { type OriginFreshness, originFreshness } from './cache-control.ts';
 import { codingOf, decoded } from './coding.ts';
 import type { Connections } from './connections.ts';
-import { exchange, type Response, type ResponseHead } from './exchange.ts';
+import { contentLength, exchange, type Response, type ResponseHead } from './exchange.ts';
 import { type Deadline, withinDeadline } from './fetch-deadline.ts';
 import { codeOf, fetchFailureText } from './fetch-errors.ts';
 import type { AddressGuard } from './guard.ts';
@@ -206,10 +206,11 @@ function conditionalHeaders(validators: Validators | null): Record<string, strin
 }
 
 /** The writer for the source of a response; null for a response without one. */
-function writerFor({ status, headers }: ResponseHead, options: FetchOptions): BodyWriter | null {
+function writerFor(head: ResponseHead, options: FetchOptions): BodyWriter | null {
+  const { status, headers } = head;
   if (status !== 200 && status !== 203) return null;
   const { maxBytes } = options;
-  const length = contentLength(headers['content-length']);
+  const length = contentLength(head);
   if (length !== null && length > maxBytes) throw sourceTooLarge(maxBytes);
   codingOf(headers['content-encoding']);
   return new BodyWriter({ ...options, length });
@@ -245,6 +246,8 @@ async function fetched(
     const chunks = decoded(bytes, coding, options.signal);
     const limits = { ...options, length: null };
     return { ...response, bytes: await readBody(chunks, limits), contentType };
+  } catch (error) {
+    throw asFailure(error, url, 'invalid response from');
   } finally {
     releaseBody(bytes, options);
   }
@@ -261,11 +264,6 @@ function originResponse(headers: ResponseHead['headers'], url: URL): OriginRespo
     },
     freshness: originFreshness(headers['cache-control'], headers['age']),
   };
-}
-
-/** undici accepts at most one, and verifies the length of the body. */
-function contentLength(header: string | string[] | undefined): number | null {
-  return typeof header === 'string' && /^\d{1,15}$/.test(header) ? Number(header) : null;
 }
 
 function asFailure(error: unknown, url: URL, what: string): ServiceError {

@@ -1,6 +1,6 @@
 import { createServer as createHttpServer } from 'node:http';
 import { createServer } from 'node:net';
-import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
+import zlib, { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import t from 'tap';
 import { until } from '../../until.ts';
 import { client, failureOf, listen, openSources, startOrigin } from './origin.ts';
@@ -65,14 +65,51 @@ t.test('a compressed body is decoded within the limit', async (t) => {
   }
 });
 
-t.test('unknown and several codings are unsupported', async (t) => {
+t.test('refuses codings that the service cannot decode, and several', async (t) => {
   const origin = await startOrigin(t, (request, response) => {
     response.setHeader('content-encoding', request.url?.slice(1) ?? '').end('x');
   });
-  for (const coding of ['zstd', 'gzip,br', 'constructor']) {
+  for (const coding of ['compress', 'dcb', 'gzip,br', 'aws-chunked,gzip,gzip']) {
     const failure = await failureOf(openSources(t).acquire(origin.url(`/${coding}`), client()));
     t.equal(failure.code, 'source_unsupported', coding);
   }
+});
+
+t.test('ignores values of Content-Encoding that are no codings', async (t) => {
+  const body = Buffer.alloc(9_000, 'svg');
+  const origin = await startOrigin(t, ({ url = '' }, response) => {
+    const coding = decodeURIComponent(url.slice(1));
+    response.setHeader('content-encoding', coding);
+    response.end(/gzip/i.test(coding) ? gzipSync(body) : body);
+  });
+  const values = ['aws-chunked', 'base64', 'utf-8', 'undefined', 'binary', 'constructor', 'None'];
+  for (const value of [...values, 'aws-chunked,gzip', 'GZIP, aws-chunked', 'identity, gzip']) {
+    const url = origin.url(`/${encodeURIComponent(value)}`);
+    const { bytes } = await openSources(t).acquire(url, client());
+    t.ok(body.equals(bytes), value);
+  }
+});
+
+t.test('decodes zstd within the limits if Node can', async (t) => {
+  const { zstdCompressSync: compress } = zlib as typeof zlib & {
+    readonly zstdCompressSync?: (bytes: Buffer) => Buffer;
+  };
+  const body = Buffer.alloc(9_000, 'svg');
+  const bodies: Readonly<Record<string, Buffer | undefined>> = {
+    '/': compress?.(body),
+    '/bomb': compress?.(Buffer.alloc(5_000_000)),
+  };
+  const origin = await startOrigin(t, ({ url = '' }, response) => {
+    response.setHeader('content-encoding', 'zstd').end(bodies[url] ?? 'x');
+  });
+  const sources = openSources(t);
+  const get = (path: string) => sources.acquire(origin.url(path), client());
+  if (compress === undefined) {
+    t.equal((await failureOf(get('/'))).code, 'source_unsupported');
+    return;
+  }
+  t.ok(body.equals((await get('/')).bytes));
+  t.equal((await failureOf(get('/bomb'))).code, 'source_too_large');
 });
 
 t.test('the timeout applies to all phases', async (t) => {

@@ -52,7 +52,7 @@ export async function startHeldOrigin(t: Test) {
 }
 
 /** Listens with any server. */
-export async function listen(t: Test, server: Server) {
+export async function listen(t: Pick<Test, 'teardown'>, server: Server) {
   const sockets = new Set<Socket>();
   server.on('connection', (socket: Socket) => {
     sockets.add(socket);

@@ -1,0 +1,109 @@
+import { constants } from 'node:crypto';
+import type { Socket } from 'node:net';
+import { type buildConnector, Client, type Dispatcher } from 'undici';
+import { ReadTurns } from './read-turns.ts';
+import { ResponseBudget } from './response-budget.ts';
+
+/** A request whose response has a budget. */
+export interface MeteredRequest extends Dispatcher.DispatchOptions {
+  readonly budget: ResponseBudget;
+}
+
+export type MeteredClientOptions = Client.Options & {
+  readonly connect: buildConnector.connector;
+};
+
+const turns = new ReadTurns();
+
+/** Up to TLS 1.2 a server could request one handshake after the other. */
+export const secureOptions = constants.SSL_OP_NO_RENEGOTIATION;
+
+/**
+ * An HTTP/1.1 client that limits the work of a response. undici limits neither the number of chunks, headers and
+ * informational responses, each of which is a call of its parser, nor bytes that belong to none of them.
+ */
+export class MeteredClient extends Client {
+  /** Budget of the current request, or of the last one for what arrives after it. */
+  #budget = new ResponseBudget();
+
+  constructor(origin: string | URL, { connect, ...options }: MeteredClientOptions) {
+    const metered: buildConnector.connector = (target, callback) =>
+      connect(target, (...[error, socket]) => {
+        if (error !== null) return callback(error, null);
+        meter(socket, () => this.#budget);
+        callback(null, socket);
+      });
+    super(origin, { ...options, connect: metered, pipelining: 1, allowH2: false });
+  }
+
+  get budget(): ResponseBudget {
+    return this.#budget;
+  }
+
+  override dispatch(
+    request: Dispatcher.DispatchOptions,
+    handler: Dispatcher.DispatchHandler,
+  ): boolean {
+    // Without pipelining, requests are dispatched one by one.
+    if ('budget' in request && request.budget instanceof ResponseBudget) {
+      this.#budget = request.budget;
+    }
+    return super.dispatch(request, handler);
+  }
+}
+
+/** Counts what a socket receives, and what undici takes from it: `read` is called until it returns null. */
+function meter(socket: Socket, budget: () => ResponseBudget): void {
+  const count = (bytes: number): boolean => attempt(socket, () => budget().countRead(bytes));
+  const { push, read } = socket;
+  socket.push = (chunk: Buffer | null, encoding?: BufferEncoding) => {
+    if (chunk !== null && !count(chunk.byteLength)) return false;
+    return push.call(socket, chunk, encoding);
+  };
+  // A TLS 1.3 server can send tickets without end. None has bytes for the parser.
+  socket.on('session', () => count(0));
+
+  let parsed: { readonly bytes: number; readonly since: number } | null = null;
+  /** Counts the bytes that were parsed since the last call. */
+  const settle = (): boolean => {
+    if (parsed === null) return true;
+    const { bytes, since } = parsed;
+    parsed = null;
+    const ms = performance.now() - since;
+    turns.spend(ms);
+    return attempt(socket, () => budget().countParsed(bytes, ms));
+  };
+  let isWaiting = false;
+  const resume = () => {
+    isWaiting = false;
+    if (!socket.destroyed) socket.emit('readable');
+  };
+  socket.read = (size?: number) => {
+    // Node itself, to start reading.
+    if (size === 0) return read.call(socket, 0);
+    if (!settle()) return null;
+    if (turns.isOver && socket.readableLength > 0) {
+      if (!isWaiting) turns.wait(resume);
+      isWaiting = true;
+      return null;
+    }
+    const { readableLength, readableHighWaterMark } = socket;
+    const { atOnce } = budget();
+    const isPart = atOnce < readableLength;
+    // A larger size would raise the mark.
+    const chunk = read.call(socket, isPart ? Math.min(atOnce, readableHighWaterMark) : undefined);
+    if (chunk !== null) parsed = { bytes: chunk.byteLength, since: performance.now() };
+    return chunk;
+  };
+}
+
+/** Closes the socket if `count` throws, and then returns false. */
+function attempt(socket: Socket, count: () => void): boolean {
+  try {
+    count();
+    return true;
+  } catch (error) {
+    socket.destroy(error instanceof Error ? error : undefined);
+    return false;
+  }
+}

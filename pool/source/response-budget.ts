@@ -1,0 +1,88 @@
+/** Origins send one or two, such as 103. */
+const maxInformational = 10;
+/** Limit of bytes outside of the body, such as heads, chunk sizes and trailers: a fixed part, and one by the body. */
+const freeOverheadBytes = 64 * 1024;
+const overheadPart = 1 / 4;
+/** Limit of pieces, such as chunks and TLS records. Some servers send images line by line: 256 bytes on average. */
+const freePieces = 1_024;
+const bytesPerPiece = 128;
+/** Parsing 1 MB takes a millisecond; the free time allows for a busy machine. */
+const freeParsingMs = 500;
+const parsingMsPerByte = 50 / 1e6;
+/** Limit of the bytes that are parsed at once, unless they belong to a body of known length. */
+const parsedAtOnce = 4_096;
+
+/** A response that costs more than its body is worth. `code` has a text in `fetch-errors.ts`. */
+export class ResponseTooCostly extends Error {
+  override readonly name = 'ResponseTooCostly';
+  readonly code: string;
+
+  constructor(code: string) {
+    super(`the response exceeds a limit: ${code}`);
+    this.code = code;
+  }
+}
+
+/**
+ * The work that an origin may cause by one response, in addition to the bytes of its body. The body itself is limited
+ * by its reader.
+ */
+export class ResponseBudget {
+  #informational = 0;
+  #parsedBytes = 0;
+  #parsingMs = 0;
+  #readBytes = 0;
+  #reads = 0;
+  #bodyBytes = 0;
+  #chunks = 0;
+  /** Bytes of a body of known length that are still to come. */
+  #expectedBytes = 0;
+
+  /** The bytes that the parser may get at once. */
+  get atOnce(): number {
+    return Math.max(parsedAtOnce, this.#expectedBytes);
+  }
+
+  /** Counts the bytes of a TCP segment or of a TLS record. @throws Error */
+  countRead(bytes: number): void {
+    this.#reads += 1;
+    this.#readBytes += bytes;
+    requirePieces(this.#reads, this.#readBytes);
+  }
+
+  /** Counts a response before the final one. @throws Error */
+  countInformational(): void {
+    this.#informational += 1;
+    if (this.#informational > maxInformational) throw new ResponseTooCostly('TOO_MANY_RESPONSES');
+  }
+
+  /** @param length Content-Length of the final response; null if it has none */
+  expectBody(length: number | null): void {
+    this.#expectedBytes = length ?? 0;
+  }
+
+  /** Counts a part of the body as the parser returns it. @throws Error */
+  countBody(bytes: number): void {
+    this.#chunks += 1;
+    this.#bodyBytes += bytes;
+    this.#expectedBytes = Math.max(0, this.#expectedBytes - bytes);
+    requirePieces(this.#chunks, this.#bodyBytes);
+  }
+
+  /** Counts bytes that the parser got, and the time that it took for them. @throws Error */
+  countParsed(bytes: number, ms: number): void {
+    this.#parsedBytes += bytes;
+    this.#parsingMs += ms;
+    const overhead = this.#parsedBytes - this.#bodyBytes;
+    if (overhead > freeOverheadBytes + overheadPart * this.#bodyBytes) {
+      throw new ResponseTooCostly('TOO_MUCH_OVERHEAD');
+    }
+    if (this.#parsingMs > freeParsingMs + parsingMsPerByte * this.#parsedBytes) {
+      throw new ResponseTooCostly('PARSING_TOO_SLOW');
+    }
+  }
+}
+
+function requirePieces(pieces: number, bytes: number): void {
+  if (pieces > freePieces + bytes / bytesPerPiece) throw new ResponseTooCostly('TOO_MANY_PIECES');
+}

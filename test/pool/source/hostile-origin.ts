@@ -1,0 +1,92 @@
+import { createServer, type Socket } from 'node:net';
+import { gzipSync } from 'node:zlib';
+import { listen } from './origin.ts';
+
+type Teardown = Parameters<typeof listen>[0];
+
+/** Bytes that a socket gets again and again, until it is closed. */
+export interface Flood {
+  readonly head: string;
+  readonly piece: Buffer;
+  /** Pause between two pieces, in ms; absent for none. */
+  readonly everyMs?: number;
+  /** Sent once, and not again. */
+  readonly once?: boolean;
+}
+
+const pieceBytes = 128 * 1024;
+const repeated = (text: string | Buffer, bytes = pieceBytes): Buffer =>
+  Buffer.alloc(bytes - (bytes % text.length), text);
+
+const chunked = 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n';
+const early = 'HTTP/1.1 103 Early Hints\r\nLink: </style.css>\r\n\r\n';
+const tinyHeaders = `HTTP/1.1 103 Early Hints\r\n${'a:\r\n'.repeat(3_000)}\r\n`;
+const oneByte = '1\r\nx\r\n';
+
+/** A body of parts that decode to nothing. */
+function encoded(coding: string, empty: Buffer): Flood {
+  const piece = repeated(empty, 900_000);
+  const headers = `Content-Encoding: ${coding}\r\nContent-Length: ${piece.length}`;
+  return { head: `HTTP/1.1 200 OK\r\n${headers}\r\n\r\n`, piece, once: true };
+}
+
+/** Responses without an end, or without an image, by name, with the code of the error that each must cause. */
+export const attacks: Readonly<Record<string, Flood & { readonly code: string }>> = {
+  informational: { head: '', piece: repeated(early), code: 'TOO_MANY_RESPONSES' },
+  'slow informational': {
+    head: '',
+    piece: Buffer.from(early),
+    everyMs: 1,
+    code: 'TOO_MANY_RESPONSES',
+  },
+  'tiny headers': { head: '', piece: repeated(tinyHeaders), code: 'TOO_MUCH_OVERHEAD' },
+  'empty lines': { head: '', piece: repeated('\r\n'), code: 'TOO_MUCH_OVERHEAD' },
+  'one-byte chunks': { head: chunked, piece: repeated(oneByte), code: 'TOO_MANY_PIECES' },
+  'slow one-byte chunks': {
+    head: chunked,
+    piece: repeated(oneByte, 600),
+    everyMs: 1,
+    code: 'TOO_MANY_PIECES',
+  },
+  'chunk extensions': {
+    head: chunked,
+    piece: Buffer.from(`1;${'e'.repeat(pieceBytes)}\r\nx\r\n`),
+    code: 'TOO_MUCH_OVERHEAD',
+  },
+  trailers: {
+    head: `${chunked}1\r\nx\r\n0\r\n`,
+    piece: repeated('a:\r\n'),
+    code: 'UND_ERR_HEADERS_OVERFLOW',
+  },
+  'empty gzip members': { ...encoded('gzip', gzipSync('')), code: 'TOO_MUCH_OVERHEAD' },
+};
+
+/** Floods a socket until it is closed. */
+export function flood(socket: Socket, { head, piece, everyMs, once = false }: Flood): void {
+  socket.setNoDelay(true);
+  socket.write(head, 'latin1');
+  if (once) return void socket.end(piece);
+  const write = () => socket.writable && socket.write(piece);
+  if (everyMs !== undefined) {
+    const timer = setInterval(write, everyMs);
+    return void socket.on('close', () => clearInterval(timer));
+  }
+  const more = () => {
+    while (write());
+  };
+  socket.on('drain', more);
+  more();
+}
+
+/** An origin that answers with the attack that the first part of a path names. */
+export function startHostileOrigin(t: Teardown) {
+  const server = createServer((socket) => {
+    socket.once('data', (request) => {
+      const [, path = ''] = String(request).split(' ');
+      const attack = attacks[decodeURIComponent(path.split('/')[1] ?? '')];
+      if (attack === undefined) socket.destroy();
+      else flood(socket, attack);
+    });
+  });
+  return listen(t, server);
+}

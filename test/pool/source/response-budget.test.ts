@@ -1,0 +1,103 @@
+import { createServer, type Socket } from 'node:net';
+import { gzipSync } from 'node:zlib';
+import t, { type Test } from 'tap';
+import { until } from '../../until.ts';
+import { attacks, startHostileOrigin } from './hostile-origin.ts';
+import { client, failureOf, listen, openSources } from './origin.ts';
+
+/** Sources, and an origin that answers each request with `respond`. */
+async function open(t: Test, respond: (socket: Socket, path: string) => void) {
+  const server = createServer((socket) => {
+    socket.on('data', (request) => respond(socket, String(request).split(' ')[1] ?? ''));
+  });
+  const origin = await listen(t, server);
+  const sources = openSources(t);
+  return { origin, get: (path: string) => sources.acquire(origin.url(path), client()) };
+}
+
+const chunked = 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n';
+const early = 'HTTP/1.1 103 Early Hints\r\nLink: </style.css>\r\n\r\n';
+const chunksOf = (length: number, count: number): string =>
+  `${length.toString(16)}\r\n${'x'.repeat(length)}\r\n`.repeat(count);
+
+t.test('ends a fetch whose response costs more than its body', async (t) => {
+  const origin = await startHostileOrigin(t);
+  const sources = openSources(t, { sourceTimeoutMs: 60_000 });
+  for (const [name, { code }] of Object.entries(attacks)) {
+    const url = origin.url(`/${encodeURIComponent(name)}`);
+    const failure = await failureOf(sources.acquire(url, client()));
+    t.match(failure, { code: 'source_unreachable', message: `(${code})` }, name);
+    await origin.quiet();
+  }
+  t.equal(sources.stats().heldBytes, 0);
+});
+
+t.test('accepts informational responses, extensions, trailers and small chunks', async (t) => {
+  const bodies: Readonly<Record<string, readonly [text: string, length: number]>> = {
+    '/early': [`${early.repeat(10)}HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nabc`, 3],
+    '/tiny': [`${chunked}${chunksOf(1, 1_000)}0\r\n\r\n`, 1_000],
+    '/lines': [`${chunked}${chunksOf(200, 4_000)}0\r\n\r\n`, 800_000],
+    '/extension': [`${chunked}1;a=${'b'.repeat(4_000)}\r\nx\r\n0\r\nDigest: d\r\n\r\n`, 1],
+    '/lines-before': ['\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\nx', 1],
+  };
+  const { get } = await open(t, (socket, path) => socket.write(bodies[path]?.[0] ?? ''));
+  for (const [path, [, length]] of Object.entries(bodies)) {
+    t.equal((await get(path)).bytes.byteLength, length, path);
+  }
+});
+
+t.test('counts each response of a connection on its own', async (t) => {
+  const sockets = new Set<Socket>();
+  const { get } = await open(t, (socket) => {
+    sockets.add(socket);
+    const trailer = `0\r\nA: ${'b'.repeat(8_000)}\r\n\r\n`;
+    socket.write(`${early.repeat(8)}${chunked}${chunksOf(1, 500)}${trailer}`);
+  });
+  for (let i = 0; i < 12; i += 1) t.equal((await get(`/${i}`)).bytes.byteLength, 500);
+  t.ok(sockets.size < 6, `${sockets.size} connections for 12 responses`);
+});
+
+t.test('closes an idle connection that receives bytes', async (t) => {
+  let isClosed = false;
+  const { get } = await open(t, (socket) => {
+    socket.write('HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\nx');
+    const timer = setInterval(() => socket.write('\r\n'.repeat(4_000)), 5);
+    socket.on('close', () => {
+      clearInterval(timer);
+      isClosed = true;
+    });
+  });
+  t.equal((await get('/')).bytes.byteLength, 1);
+  await until('the connection is closed', () => isClosed);
+});
+
+t.test('returns equal bytes however a body is split', async (t) => {
+  const body = Buffer.from(Array.from({ length: 300_000 }, (_, index) => index % 251));
+  const { get } = await open(t, async (socket, path) => {
+    const size = Number(path.slice(1));
+    const head =
+      size % 2 === 0 ? `HTTP/1.1 200 OK\r\nContent-Length: ${body.length}\r\n\r\n` : chunked;
+    socket.write(head);
+    for (let at = 0; at < body.length; at += size) {
+      const part = body.subarray(at, at + size);
+      if (head === chunked) socket.write(`${part.length.toString(16)}\r\n`);
+      socket.write(part);
+      if (head === chunked) socket.write('\r\n');
+    }
+    if (head === chunked) socket.write('0\r\n\r\n');
+  });
+  for (const size of [999, 1_000, 4_095, 4_096, 65_537, 99_999, 100_000, 300_000]) {
+    t.ok(body.equals((await get(`/${size}`)).bytes), `${size}`);
+  }
+});
+
+t.test('accepts a body of many compressed members', async (t) => {
+  const member = Buffer.alloc(60_000, 'svg');
+  const members = Buffer.concat(Array.from({ length: 15 }, () => gzipSync(member)));
+  const { get } = await open(t, (socket) => {
+    const headers = `Content-Encoding: gzip\r\nContent-Length: ${members.length}`;
+    socket.write(`HTTP/1.1 200 OK\r\n${headers}\r\n\r\n`);
+    socket.write(members);
+  });
+  t.equal((await get('/')).bytes.byteLength, 900_000);
+});
