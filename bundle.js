@@ -126,6 +126,8 @@ const undiciPlugin = {
         export { default as Client } from 'undici/lib/dispatcher/client.js';
         export { default as Pool } from 'undici/lib/dispatcher/pool.js';
         export { default as buildConnector } from 'undici/lib/core/connect.js';
+        import parse from 'undici/lib/web/cookies/parse.js';
+        export const parseCookie = parse.parseSetCookie;
         Object.assign(Dispatcher.prototype, api);`,
     }));
   },

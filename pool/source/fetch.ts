@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import { hash } from 'node:crypto';
 import { type ErrorCode, ServiceError } from '../../contract/errors.ts';
 import { authorityOf, canonicalUrl, isLongAuthority } from '../../contract/hosts.ts';
@@ -10,7 +11,8 @@ import { contentLength, exchange, type Response, type ResponseHead } from './exc
 import { type Deadline, withinDeadline } from './fetch-deadline.ts';
 import { codeOf, fetchFailureText } from './fetch-errors.ts';
 import type { AddressGuard } from './guard.ts';
-import { mediaType, parseRetryAfter } from './response-headers.ts';
+import { RedirectCookies } from './redirect-cookies.ts';
+import { mediaType, parseRetryAfter, wholeLength } from './response-headers.ts';
 
 /** Request headers by lower-case name. */
 export type SourceHeaders = Readonly<Record<string, string>>;
@@ -87,9 +89,8 @@ const headers = {
 
 /**
  * Fetches a source. Follows at most 5 redirects, each of which is checked like the first URL, and by
- * `isAllowedHost`. Accepts the statuses 200 and 203, and 304 for a conditional request. Other statuses without a
- * code of their own are source_unreachable, including 206, because no range was requested, and redirects that
- * cannot be followed.
+ * `isAllowedHost`. Accepts the statuses 200 and 203, 206 with all bytes, and 304 for a conditional request. Other
+ * statuses without a code of their own are source_unreachable, including redirects that cannot be followed.
  *
  * @throws ServiceError, or the signal's reason
  */
@@ -106,10 +107,12 @@ async function follow(
   guard.check(first);
   let url = canonicalUrl(first);
   let credentials = options.credentials ?? {};
+  const cookies = new RedirectCookies();
   for (let redirects = 0; ; redirects += 1) {
     report(`waiting for ${url.hostname}`);
     const validators = validatorsFor(url, options);
-    const ask = (known: Validators | null) => request(url, credentials, known, options, report);
+    const sent = withCookies(credentials, cookies.headerFor(url));
+    const ask = (known: Validators | null) => request(url, sent, known, options, report);
     let response = await ask(validators);
     if (response.status === 304 && validators !== null) {
       const known = originResponse(response.headers, url);
@@ -119,6 +122,7 @@ async function follow(
     const location = redirectTarget(response);
     if (location === null) return fetched(response, url, options);
 
+    cookies.store(response.headers['set-cookie'], url);
     if (redirects >= maxRedirects) throw badResponse(url, 'redirects too often');
     const next = resolve(location, url);
     try {
@@ -133,6 +137,13 @@ async function follow(
     url = target;
     if (!isAllowedHost(url.hostname)) throw notAllowed(url.hostname);
   }
+}
+
+/** The configured headers of a request, with the cookies of its redirects. */
+function withCookies(credentials: SourceHeaders, cookies: string | null): SourceHeaders {
+  if (cookies === null) return credentials;
+  const configured = credentials['cookie'];
+  return { ...credentials, cookie: configured ? `${configured}; ${cookies}` : cookies };
 }
 
 export function notAllowed(host: string): ServiceError {
@@ -208,7 +219,8 @@ function conditionalHeaders(validators: Validators | null): Record<string, strin
 /** The writer for the source of a response; null for a response without one. */
 function writerFor(head: ResponseHead, options: FetchOptions): BodyWriter | null {
   const { status, headers } = head;
-  if (status !== 200 && status !== 203) return null;
+  const isWhole = status === 200 || status === 203 || wholeLengthOf(head) !== null;
+  if (!isWhole) return null;
   const { maxBytes } = options;
   const length = contentLength(head);
   if (length !== null && length > maxBytes) throw sourceTooLarge(maxBytes);
@@ -216,12 +228,17 @@ function writerFor(head: ResponseHead, options: FetchOptions): BodyWriter | null
   return new BodyWriter({ ...options, length });
 }
 
+/** The length of a partial response that has all bytes, as some servers send although no range was requested. */
+const wholeLengthOf = ({ status, headers }: ResponseHead): number | null =>
+  status === 206 ? wholeLength(headers['content-range']) : null;
+
 function redirectTarget({ status, headers }: ResponseHead): string | null {
   if (![301, 302, 303, 307, 308].includes(status)) return null;
   return typeof headers['location'] === 'string' ? headers['location'] : null;
 }
 
-function resolve(location: string, base: URL): URL {
+function resolve(header: string, base: URL): URL {
+  const location = textOf(header);
   if (isLongAuthority(authorityOf(location))) {
     throw badResponse(base, 'redirects to a URL with a host that is too long');
   }
@@ -232,13 +249,20 @@ function resolve(location: string, base: URL): URL {
   }
 }
 
-async function fetched(
-  { status, headers, bytes }: Response,
-  url: URL,
-  options: FetchOptions,
-): Promise<Fetched> {
+/** A header's text: bytes beyond ASCII are UTF-8, as for browsers, or else Latin-1, as undici reads them. */
+function textOf(header: string): string {
+  const bytes = Buffer.from(header, 'latin1');
+  return isUtf8(bytes) ? bytes.toString() : header;
+}
+
+async function fetched(received: Response, url: URL, options: FetchOptions): Promise<Fetched> {
+  const { status, headers, bytes } = received;
   const response = originResponse(headers, url);
   if (bytes === null) throw badStatus(url, status, headers);
+  if (bytes.byteLength !== (wholeLengthOf(received) ?? bytes.byteLength)) {
+    releaseBody(bytes, options);
+    throw badStatus(url, status, headers);
+  }
   const contentType = mediaType(headers['content-type']);
   const coding = codingOf(headers['content-encoding']);
   if (coding === null) return { ...response, bytes, contentType };

@@ -33,3 +33,9 @@ export function mediaType(header: string | string[] | undefined): string | null 
     ? name
     : null;
 }
+
+/** The length of a Content-Range (RFC 9110, 14.4) that contains all bytes; null for other values. */
+export function wholeLength(header: string | string[] | undefined): number | null {
+  const [, last, length] = /^bytes 0-(\d{1,15})\/(\d{1,15})$/i.exec(String(header)) ?? [];
+  return length !== undefined && Number(last) === Number(length) - 1 ? Number(length) : null;
+}

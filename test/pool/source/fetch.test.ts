@@ -94,6 +94,31 @@ t.test('each status that is not a success has its error code', async (t) => {
   t.equal(sources.stats().heldBytes, 4, 'only the lease of the 203');
 });
 
+t.test('accepts a partial response only with all bytes', async (t) => {
+  const ranges: Readonly<Record<string, boolean>> = {
+    'bytes 0-6/7': true,
+    'Bytes 0-6/7': true,
+    'bytes 0-5/7': false,
+    'bytes 1-7/7': false,
+    'bytes 0-6/*': false,
+    'bytes 0-7/8': false,
+    'bytes 0-3/4': false,
+    'items 0-6/7': false,
+    '': false,
+  };
+  const origin = await startOrigin(t, (request, response) => {
+    const range = decodeURIComponent(request.url?.slice(1) ?? '');
+    response.writeHead(206, range === '' ? {} : { 'content-range': range }).end('picture');
+  });
+  const sources = openSources(t);
+  for (const [range, isWhole] of Object.entries(ranges)) {
+    const get = () => sources.acquire(origin.url(`/${encodeURIComponent(range)}`), client());
+    if (isWhole) t.equal((await get()).bytes.byteLength, 7, range);
+    else t.match(await failureOf(get()), { code: 'source_unreachable', message: '206' }, range);
+  }
+  t.equal(sources.stats().heldBytes, 14);
+});
+
 t.test('a valid Retry-After of a 429 is passed on', async (t) => {
   const inSeconds = (seconds: number) => new Date(Date.now() + seconds * 1_000).toUTCString();
   const cases: ReadonlyArray<readonly [header: string, least: number, most: number]> = [
