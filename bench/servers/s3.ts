@@ -76,7 +76,9 @@ function respond(
   response: ServerResponse,
   body: Buffer,
 ): void {
-  const { pathname, searchParams } = new URL(url, 'http://a/');
+  // Not as a URL, which resolves the segments `.` and `..`, unlike S3.
+  const [pathname = '', query = ''] = url.split('?');
+  const searchParams = new URLSearchParams(query);
   const key = decodeURIComponent(pathname).slice('/bucket/'.length);
   if (!pathname.startsWith('/bucket/')) return fail(response, 404, 'NoSuchBucket');
   if (searchParams.has('list-type')) {

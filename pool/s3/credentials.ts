@@ -30,7 +30,15 @@ const sources: readonly CredentialSource[] = [
 const refreshBeforeMs = 5 * 60_000;
 /** Credentials are not used for this time before they expire, because a request takes some time. */
 const unusedBeforeMs = 30_000;
+/** Minimum time between two requests, even for credentials that expire earlier. */
 const retryAfterMs = 5_000;
+
+interface Current {
+  readonly credentials: Credentials;
+  /** Unix ms. */
+  readonly renewAt: number;
+  readonly usableUntil: number;
+}
 
 /**
  * The S3 credentials of this process, from environment variables, a web identity, a container or an instance. At
@@ -41,7 +49,7 @@ export class CredentialChain {
   readonly #environment: Environment;
   readonly #region: string;
   readonly #now: () => number;
-  #current: Credentials | null = null;
+  #current: Current | null = null;
   #requested: Promise<Credentials> | null = null;
   #failure: { readonly error: unknown; readonly at: number } | null = null;
 
@@ -59,11 +67,10 @@ export class CredentialChain {
   /** @throws Error without secrets, if there are no credentials or their source fails */
   async get(): Promise<Credentials> {
     const current = this.#current;
-    const remainingMs = (current?.expiresAt ?? 0) - this.#now();
-    if (current === null || remainingMs < unusedBeforeMs) return this.#request();
+    if (current === null || this.#now() >= current.usableUntil) return this.#request();
     // A failed renewal has no effect while the old credentials are valid.
-    if (remainingMs < refreshBeforeMs) this.#request().catch(() => {});
-    return current;
+    if (this.#now() >= current.renewAt) this.#request().catch(() => {});
+    return current.credentials;
   }
 
   #request(): Promise<Credentials> {
@@ -83,7 +90,7 @@ export class CredentialChain {
       for (const source of sources) {
         const found = await source(this.#environment, this.#region);
         if (found === null) continue;
-        this.#current = found;
+        this.#current = this.#received(found);
         this.#failure = null;
         return found;
       }
@@ -92,5 +99,18 @@ export class CredentialChain {
       this.#failure = { error, at: this.#now() };
       throw error;
     }
+  }
+
+  /** Short-lived credentials are used for nine tenths of their time, and renewed after half of it. */
+  #received(credentials: Credentials): Current {
+    const now = this.#now();
+    const lifetimeMs = credentials.expiresAt - now;
+    const renewAfterMs = Math.max(lifetimeMs - refreshBeforeMs, lifetimeMs / 2);
+    const usableMs = Math.max(lifetimeMs - unusedBeforeMs, 0.9 * lifetimeMs);
+    return {
+      credentials,
+      renewAt: now + Math.max(retryAfterMs, renewAfterMs),
+      usableUntil: now + Math.max(retryAfterMs, usableMs),
+    };
   }
 }

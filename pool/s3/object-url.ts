@@ -16,17 +16,41 @@ export function bucketUrl({ bucket, endpoint, style }: S3Location): URL {
 }
 
 /**
- * The URL of an object, encoded as signatures require.
+ * The path of an object, encoded as signatures require. A URL cannot contain every path: parsers resolve the segments
+ * `.` and `..`.
  *
  * @param key below the location's prefix, decoded
- * @throws RangeError for a key that is empty, not well-formed Unicode, or has a segment `.` or `..`, which URL
- *   parsers resolve: the URL could name an object outside of the prefix
+ * @throws RangeError for a key that is empty or not well-formed Unicode, or with which a server that resolves `..` could
+ *   leave the prefix
  */
-export function objectUrl(location: S3Location, key: string): URL {
-  const segments = key.split('/');
-  if (key === '' || !key.isWellFormed() || segments.includes('.') || segments.includes('..')) {
+export function objectPath(location: S3Location, key: string): string {
+  if (key === '' || !key.isWellFormed() || leavesPrefix(key)) {
     throw new RangeError('the key of an object cannot be part of a URL');
   }
   const path = (location.prefix + key).split('/').map(encodeSegment).join('/');
-  return new URL(bucketUrl(location).href + path);
+  return bucketUrl(location).pathname + path;
+}
+
+/**
+ * The URL of an object, as `objectPath`.
+ * @throws RangeError also for a key with a segment `.` or `..`
+ */
+export function objectUrl(location: S3Location, key: string): URL {
+  const path = objectPath(location, key);
+  const url = bucketUrl(location);
+  url.pathname = path;
+  if (url.pathname !== path) throw new RangeError('the key of an object cannot be part of a URL');
+  return url;
+}
+
+/** True if the resolved path is above the prefix, or the prefix itself. Repeated slashes may count as one. */
+function leavesPrefix(key: string): boolean {
+  if (!/(?:^|\/)\.\.?(?:\/|$)/.test(key)) return false;
+  let depth = 0;
+  for (const segment of key.split('/')) {
+    if (segment === '..') depth -= 1;
+    else if (segment !== '' && segment !== '.') depth += 1;
+    if (depth < 0) return true;
+  }
+  return depth === 0;
 }

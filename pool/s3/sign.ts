@@ -5,8 +5,9 @@ const emptyDigest = 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b785
 
 export interface SignedRequest {
   readonly method: string;
-  /** As sent: see `objectUrl`. */
   readonly url: URL;
+  /** As sent, if the URL cannot contain it: see `objectPath`. */
+  readonly path?: string;
   /**
    * Additional headers in lower case. All are signed, except those that proxies may change, such as `range` and
    * `user-agent`.
@@ -32,6 +33,7 @@ const derivedKeys = new Map<string, ArrayBuffer>();
 export async function sign({
   method,
   url,
+  path,
   headers = {},
   bodyDigest = emptyDigest,
   region,
@@ -54,6 +56,8 @@ export async function sign({
       datetime: new Date(now).toISOString().replace(/[:-]|\.\d{3}/g, ''),
       cache: derivedKeys,
     });
+    // A URL resolves the segments `.` and `..`.
+    if (path !== undefined) signer.encodedPath = path;
     const signed = await signer.sign();
     return Object.fromEntries(signed.headers);
   } catch (error) {

@@ -24,6 +24,8 @@ export interface FetchOptions extends Deadline, Omit<BodyLimits, 'length'> {
   /** The headers of the request's trace, sent to the origin. */
   readonly traceHeaders?: Readonly<Record<string, string>>;
   readonly connections: Pick<Connections, 'dispatch'>;
+  /** The path to send instead of the URL's, if a URL cannot contain it; without redirects. */
+  readonly path?: string;
   /** Further headers, sent only while redirects stay at the scheme, host and port of the URL. */
   readonly credentials?: SourceHeaders;
   /** Default: 5. */
@@ -163,7 +165,7 @@ async function request(
   const { connections, signal } = options;
   const sent = {
     origin: url.origin,
-    path: url.pathname + url.search,
+    path: options.path ?? url.pathname + url.search,
     method: 'GET' as const,
     headers: {
       ...options.traceHeaders,

@@ -1,12 +1,11 @@
 import { ServiceError } from '../../contract/errors.ts';
 import type { S3Location } from '../../contract/s3-location.ts';
 import type { Credentials } from '../s3/credential-source.ts';
-import { bucketUrl, objectUrl } from '../s3/object-url.ts';
+import { bucketUrl, objectPath } from '../s3/object-url.ts';
 import { sign } from '../s3/sign.ts';
 import { unlessAborted } from '../unless-aborted.ts';
 import { fetchSource } from './fetch.ts';
 import { withinDeadline } from './fetch-deadline.ts';
-import { partsOfPath } from './path-parts.ts';
 import type { SourceLoader } from './source-loader.ts';
 
 export interface S3LoaderOptions {
@@ -29,7 +28,7 @@ export function s3Loader(identity: string, options: S3LoaderOptions): SourceLoad
     trustedUrl: trusted ? bucket : null,
     fetch: (url, fetchOptions) =>
       withinDeadline(fetchOptions, async (signal, report) => {
-        const target = targetOf(location, url);
+        const path = pathOf(location, url);
         if (
           bucket.protocol !== 'https:' &&
           !trusted &&
@@ -38,7 +37,7 @@ export function s3Loader(identity: string, options: S3LoaderOptions): SourceLoad
           throw new ServiceError('source_blocked', `The bucket of ${url.hostname} requires https.`);
         }
         report(`waiting for the credentials of the bucket of ${url.hostname}`);
-        const request = { method: 'GET', url: target, region: location.region };
+        const request = { method: 'GET', url: bucket, path, region: location.region };
         const signing = credentials().then((known) =>
           sign({ ...request, credentials: known, now: Date.now() }),
         );
@@ -47,20 +46,25 @@ export function s3Loader(identity: string, options: S3LoaderOptions): SourceLoad
           throw new ServiceError('source_unreachable', text, error);
         });
         report(`waiting for the bucket of ${url.hostname}`);
-        const sent = { ...fetchOptions, signal, credentials: signed, maxRedirects: 0 };
+        const sent = { ...fetchOptions, signal, path, credentials: signed, maxRedirects: 0 };
+        const target = new URL(bucket);
+        target.pathname = path;
         return fetchSource(target, sent).catch((error) => {
-          throw withoutHost(error, target, url);
+          throw withoutHost(error, bucket, url);
         });
       }),
   };
 }
 
-function targetOf(location: S3Location, url: URL): URL {
-  const key = partsOfPath(url.pathname)?.join('/') ?? '';
+/** Keys are decoded once. Separators of other systems are refused, because the bucket may be a folder. */
+function pathOf(location: S3Location, url: URL): string {
   try {
-    if (Buffer.byteLength(location.prefix + key) <= maxKeyBytes) return objectUrl(location, key);
+    const key = decodeURIComponent(url.pathname.slice(1));
+    const isAmbiguous = /[\p{Cc}\\]/u.test(key);
+    const bytes = Buffer.byteLength(location.prefix + key);
+    if (!isAmbiguous && bytes <= maxKeyBytes) return objectPath(location, key);
   } catch (error) {
-    if (!(error instanceof RangeError)) throw error;
+    if (!(error instanceof RangeError || error instanceof URIError)) throw error;
   }
   const text = `The source was not found in the bucket of ${url.hostname}.`;
   throw new ServiceError('source_not_found', text);

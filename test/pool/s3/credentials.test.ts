@@ -153,6 +153,24 @@ t.test('credentials are renewed before they expire, by one request at a time', a
   t.equal(await id(), `${count + 1}`);
 });
 
+t.test('requests short-lived credentials once for many objects', async (t) => {
+  for (const lifetimeMs of [4 * minute, 20_000, 1_000, -1_000]) {
+    let now = Date.now();
+    const service = await startService(t, (_, response) => {
+      response.end(answerOf(`${service.requests.length}`, now + lifetimeMs));
+    });
+    const environment = { AWS_CONTAINER_CREDENTIALS_FULL_URI: service.url };
+    const chain = new CredentialChain(environment, 'eu-west-1', () => now);
+    for (let object = 0; object < 20; object += 1) await chain.get();
+    t.equal(service.requests.length, 1, `${lifetimeMs} ms`);
+    now += Math.max(5_000, lifetimeMs / 2);
+    for (let object = 0; object < 20; object += 1) await chain.get();
+    await until('they are renewed', () => service.requests.length === 2);
+    for (let object = 0; object < 20; object += 1) await chain.get();
+    t.equal(service.requests.length, 2, `${lifetimeMs} ms, later`);
+  }
+});
+
 t.test('a silent, too long or invalid response is an error without secrets', async (t) => {
   const answers: RequestListener[] = [
     () => {},

@@ -3,6 +3,7 @@ import t, { type Test } from 'tap';
 import { parseS3Location } from '../../../contract/s3-location.ts';
 import type { Credentials } from '../../../pool/s3/credential-source.ts';
 import { s3Loader } from '../../../pool/source/s3-loader.ts';
+import { startTestS3, variables } from '../s3/server.ts';
 import { client, failureOf, openSources, startOrigin } from './origin.ts';
 
 const secretAccessKey = 'secret-of-the-test';
@@ -67,7 +68,11 @@ t.test('no other object can be read', async (t) => {
     '/%2e%2e%2fother.jpg',
     '/x%2f..%2f..%2fother.jpg',
     '/..%5cother.jpg',
-    '/a%2fb.jpg',
+    '/x%2f%2f..%2f..%2fother.jpg',
+    '/x%2f..',
+    '/x%2f.%2f..',
+    '/.%2f',
+    '/..%2f..%2fmedia%2fshop%2fa.jpg',
     '/a%5cb.jpg',
     '/a.jpg%00',
     '/%0d%0aHost:%20a',
@@ -85,6 +90,32 @@ t.test('no other object can be read', async (t) => {
     t.equal((await failureOf(acquire(path))).code, 'source_not_found', path);
   }
   for (const { url } of bucket.requests) t.match(url, /^\/media\/shop\/(?!.*\.\.)/);
+});
+
+t.test('fetches keys that URLs cannot contain', async (t) => {
+  const server = await startTestS3(t);
+  const location = parseS3Location(server.url);
+  const loader = s3Loader('bucket', {
+    location,
+    credentials: async () => ({
+      accessKeyId: variables.AWS_ACCESS_KEY_ID,
+      secretAccessKey: variables.AWS_SECRET_ACCESS_KEY,
+      sessionToken: null,
+      expiresAt: Number.POSITIVE_INFINITY,
+    }),
+    trusted: true,
+  });
+  const sources = openSources(t);
+  const keys = ['./a', 'a/../b', 'a/./b', 'a//b', '/a', 'a/b', 'ü/../%2e/é (1)'];
+  for (const key of keys) {
+    const body = Buffer.from(`object ${key}`);
+    server.objects.set(`pre fix/${key}`, { body, modifiedAt: 0 });
+  }
+  for (const key of keys) {
+    const url = pathOfUrl(`/${encodeURIComponent(key)}`);
+    const { bytes } = await sources.acquire(url, client({ loaderOf: () => loader }));
+    t.equal(Buffer.from(bytes).toString(), `object ${key}`);
+  }
 });
 
 t.test('errors name the host of the URL, and no secrets', async (t) => {
