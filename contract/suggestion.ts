@@ -3,19 +3,35 @@ const minLength = 4;
 /** Longer names than any known one, also after HTML escaping, are not compared. */
 const maxLength = 80;
 
+/** Known names, prepared for {@link nearestName}: requests may have many unknown ones. */
+export class KnownNames {
+  readonly #names: readonly { readonly name: string; readonly lower: string }[];
+  readonly #byLower = new Map<string, string>();
+
+  constructor(known: readonly string[]) {
+    this.#names = known.map((name) => ({ name, lower: name.toLowerCase() }));
+    for (const { name, lower } of this.#names) {
+      if (!this.#byLower.has(lower)) this.#byLower.set(lower, name);
+    }
+  }
+
+  /** See {@link nearestName}. */
+  nearest(name: string): string | undefined {
+    if (name.length > maxLength) return undefined;
+    const plain = name.replace(/^(?:amp;)+/i, '').toLowerCase();
+    const isNear = ({ lower }: { readonly lower: string }) =>
+      lower.length >= minLength && isOneEditAway(plain, lower);
+    return this.#byLower.get(plain) ?? this.#names.find(isNear)?.name;
+  }
+}
+
 /**
  * The known name that an unknown one probably stands for: it differs in case, by an HTML-escaped `&`
  * before it, or, from four letters on, by one edit. Undefined if no known name is
  * similar.
  */
 export function nearestName(name: string, known: readonly string[]): string | undefined {
-  if (name.length > maxLength) return undefined;
-  const plain = name.replace(/^(?:amp;)+/i, '').toLowerCase();
-  const isNear = (other: string) =>
-    other.length >= minLength &&
-    Math.abs(other.length - plain.length) <= 1 &&
-    editsBetween(plain, other.toLowerCase()) === 1;
-  return known.find((one) => one.toLowerCase() === plain) ?? known.find(isNear);
+  return new KnownNames(known).nearest(name);
 }
 
 /**
@@ -25,12 +41,13 @@ export function nearestName(name: string, known: readonly string[]): string | un
 export function similarName(name: string, known: readonly string[]): string | undefined {
   if (name.length > maxLength) return undefined;
   const plain = name.toLowerCase();
-  const candidates = known
-    .map((other) => ({ other, edits: editsBetween(plain, other) }))
-    .filter(({ other, edits }) => {
-      const longer = Math.max(plain.length, other.length);
-      return edits <= Math.floor(longer / 3) || isSameWord(plain, other);
-    });
+  const candidates = known.flatMap((other) => {
+    const most = Math.floor(Math.max(plain.length, other.length) / 3);
+    const isFar = Math.abs(plain.length - other.length) > most;
+    if (isFar && !isSameWord(plain, other)) return [];
+    const edits = editsBetween(plain, other);
+    return edits <= most || isSameWord(plain, other) ? [{ other, edits }] : [];
+  });
   return candidates.sort((a, b) => a.edits - b.edits)[0]?.other;
 }
 
@@ -80,7 +97,20 @@ function isSameWord(word: string, other: string): boolean {
   if (word === other) return true;
   const shorter = Math.min(word.length, other.length);
   if (shorter >= 3 && (word.startsWith(other) || other.startsWith(word))) return true;
-  return shorter >= 4 && editsBetween(word, other) === 1;
+  return shorter >= 4 && isOneEditAway(word, other);
+}
+
+/** Whether one edit of `editsBetween` turns one text into the other, in linear time. */
+function isOneEditAway(text: string, other: string): boolean {
+  const longer = text.length - other.length;
+  if (longer < -1 || longer > 1 || text === other) return false;
+  let at = 0;
+  while (at < text.length && text[at] === other[at]) at += 1;
+  if (longer === 1) return text.slice(at + 1) === other.slice(at);
+  if (longer === -1) return text.slice(at) === other.slice(at + 1);
+  if (text.slice(at + 1) === other.slice(at + 1)) return true;
+  const isTransposed = text[at] === other[at + 1] && text[at + 1] === other[at];
+  return isTransposed && text.slice(at + 2) === other.slice(at + 2);
 }
 
 /** Optimal string alignment distance: insertions, deletions, substitutions, adjacent transpositions. */
@@ -91,11 +121,12 @@ function editsBetween(text: string, other: string): number {
     const next = [i];
     for (let j = 1; j <= other.length; j++) {
       const same = text[i - 1] === other[j - 1];
-      const costs = [(row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1, (row[j - 1] ?? 0) + (same ? 0 : 1)];
+      const replaced = (row[j - 1] ?? 0) + (same ? 0 : 1);
+      let cost = Math.min((row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1, replaced);
       const transposed =
         i > 1 && j > 1 && text[i - 1] === other[j - 2] && text[i - 2] === other[j - 1];
-      if (transposed) costs.push((previous[j - 2] ?? 0) + 1);
-      next.push(Math.min(...costs));
+      if (transposed) cost = Math.min(cost, (previous[j - 2] ?? 0) + 1);
+      next.push(cost);
     }
     previous = row;
     row = next;

@@ -1,5 +1,5 @@
 import { ServiceError } from '../../contract/errors.ts';
-import { nearestName } from '../../contract/suggestion.ts';
+import { KnownNames } from '../../contract/suggestion.ts';
 import { isLayerText } from './layer-query.ts';
 import { isParameter, parameterSpellings } from './options.ts';
 import { readSource } from './source-url.ts';
@@ -37,6 +37,7 @@ export function readAddress(path: string, query: string): ImageAddress {
 /** Names that are not in the table of image parameters. */
 const ownNames = new Set(['url', 'project', 'exp', 'sig']);
 const knownNames = [...ownNames, ...parameterSpellings];
+const misspeltNames = new KnownNames(knownNames);
 
 /** Enough for all parameters and those that caches and trackers add. */
 const maxParameters = 100;
@@ -66,7 +67,7 @@ function readQuery(query: string) {
     if (known && parameters.has(name)) {
       throw invalid(`${name.slice(0, 60).toWellFormed()} is given more than once.`);
     }
-    const near = known ? undefined : nearestName(name, knownNames);
+    const near = known ? undefined : misspeltNames.nearest(name);
     if (near !== undefined) throw invalid(`${name} is not a parameter. Did you mean ${near}?`);
     if (!known && name !== '' && !isTracking(name)) unknown.add(name);
     parameters.set(name, value);

@@ -1,5 +1,6 @@
+import fc from 'fast-check';
 import t from 'tap';
-import { nearestName } from '../../contract/suggestion.ts';
+import { nearestName, similarName } from '../../contract/suggestion.ts';
 import { readAddress } from '../../server/image/address.ts';
 
 /** Reads an address with a parameter of this name. */
@@ -39,4 +40,47 @@ t.test('very long names are not compared', async (t) => {
   const long = 'n'.repeat(80);
   t.equal(nearestName(`${long.slice(1)}m`, [long]), long);
   t.equal(nearestName(`${long}n`, [long]), undefined);
+});
+
+/** All texts that one edit makes of a text: a letter deleted, inserted, replaced, or exchanged with the next. */
+function editsOf(text: string, letters: readonly string[]): ReadonlySet<string> {
+  const places = Array.from({ length: text.length + 1 }, (_, at) => at);
+  const parts = places.map((at) => [text.slice(0, at), text.slice(at)] as const);
+  return new Set(
+    parts.flatMap(([before, after]) => [
+      before + after.slice(1),
+      before + after.slice(1, 2) + after.slice(0, 1) + after.slice(2),
+      ...letters.flatMap((letter) => [before + letter + after, before + letter + after.slice(1)]),
+    ]),
+  );
+}
+
+t.test('finds exactly the names that are one edit away', async () => {
+  const letters = ['a', 'b', 'c'];
+  const word = fc.string({ unit: fc.constantFrom(...letters), minLength: 4, maxLength: 7 });
+  fc.assert(
+    fc.property(word, word, (name, known) => {
+      const isNear = name === known || editsOf(name, letters).has(known);
+      return (nearestName(name, [known]) === known) === isNear;
+    }),
+    { numRuns: 2_000 },
+  );
+  fc.assert(
+    fc.property(word, (known) =>
+      [...editsOf(known, letters)].every((name) => nearestName(name, [known]) === known),
+    ),
+  );
+});
+
+t.test('finds similar names of other lengths', async (t) => {
+  const known = ['background', 'blur', 'quality'];
+  const expected = {
+    back: 'background',
+    backgroundcolour: 'background',
+    qlty: undefined,
+    qualty: 'quality',
+  };
+  for (const [name, similar] of Object.entries(expected)) {
+    t.equal(similarName(name, known), similar, name);
+  }
 });
