@@ -22,3 +22,10 @@ export function documentPath(name: string): string {
   if (startedAs() === undefined) return path;
   return fileURLToPath(new URL(path, import.meta.resolve('image-delivery/package.json')));
 }
+
+/** The command that starts the service with its worker or, with `worker`, only a worker. */
+export function startCommand(program: 'start' | 'worker'): string {
+  const own = startedAs();
+  if (own !== undefined) return `${own} ${program}`;
+  return program === 'start' ? 'npm start' : 'npm run start:worker';
+}

@@ -8,6 +8,7 @@ import { JobQueue } from '../store/jobs.ts';
 import type { Keyring } from '../store/keyring.ts';
 import type { Store } from '../store/open.ts';
 import { PurgeHooks } from '../store/purge-hooks.ts';
+import { findWorker } from '../store/worker-heartbeat.ts';
 import type { MachineStats } from './cluster/channel.ts';
 import type { WebConsole } from './console/console.ts';
 import { Authentication } from './control/authenticate.ts';
@@ -105,6 +106,7 @@ function createHealth(parts: FrontEndParts, queue: JobQueue): Health {
     storeAvailable: parts.storeAvailable,
     projects: parts.projects,
     queue,
+    findWorker: () => findWorker(parts.store.db),
     stats: () => engine.stats(),
     machine: parts.machine,
     draining: parts.draining,

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { JobQueue } from '../store/jobs.ts';
 import type { Store } from '../store/open.ts';
+import type { WorkerState } from '../store/worker-heartbeat.ts';
 import type { FrontEndStats, MachineStats } from './cluster/channel.ts';
 import { jsonHeaders, readableAnywhere } from './http/headers.ts';
 import type { HttpRequest } from './http/request.ts';
@@ -33,6 +34,7 @@ export interface HealthEnvironment {
   readonly storeAvailable: () => boolean;
   readonly projects: Pick<ProjectCache, 'knowledge' | 'status'>;
   readonly queue: Pick<JobQueue, 'stats'>;
+  readonly findWorker: () => Promise<WorkerState>;
   /** The current stats of this process. */
   readonly stats: () => FrontEndStats;
   /** The latest stats of the whole machine. */
@@ -151,14 +153,18 @@ export class Health {
   }
 
   async #countJobs(): Promise<object> {
+    const { queue, findWorker } = this.#environment;
     const timeout = sleep(databaseWithinMs, null, { ref: false });
-    const stats = await Promise.race([this.#environment.queue.stats(), timeout]).catch(() => null);
-    if (stats === null) return unknownQueue;
-    const { oldestWaitingMs, ...counts } = stats;
+    const read = Promise.all([queue.stats(), findWorker()]);
+    const found = await Promise.race([read, timeout]).catch(() => null);
+    if (found === null) return unknownQueue;
+    const [{ oldestWaitingMs, ...counts }, worker] = found;
+    const isBacklogged = oldestWaitingMs > backlogAfterMs;
     return {
       ...counts,
       queued: counts.waiting + counts.delayed,
-      status: oldestWaitingMs > backlogAfterMs ? 'backlogged' : 'ok',
+      workerSeenAt: worker.seenAt,
+      status: worker.isMissing ? 'no_worker' : isBacklogged ? 'backlogged' : 'ok',
     };
   }
 
@@ -196,5 +202,6 @@ const unknownQueue = {
   delayed: null,
   queued: null,
   failed: null,
+  workerSeenAt: null,
   status: 'unknown',
 };

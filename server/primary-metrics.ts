@@ -1,3 +1,4 @@
+import type { WorkerState } from '../store/worker-heartbeat.ts';
 import type { DiskCacheIndex } from './cluster/disk-cache-index.ts';
 import type { DiskPurges } from './cluster/disk-purges.ts';
 import type { SharedPurges } from './cluster/shared-purges.ts';
@@ -21,6 +22,7 @@ interface PrimaryParts {
 
 const collectEveryMs = 1_000;
 const reassignEveryMs = 60_000;
+const findWorkerEveryMs = 5_000;
 
 /** The metrics of the machine: the sums of the front ends, and the primary's own. */
 export class PrimaryMetrics {
@@ -37,6 +39,19 @@ export class PrimaryMetrics {
   start(): void {
     setInterval(() => this.#process.collect(), collectEveryMs).unref();
     setInterval(() => this.#projects.reassign(), reassignEveryMs).unref();
+  }
+
+  /** @param find looks for a worker in the store; the last result stays while it rejects */
+  watchWorker(find: () => Promise<WorkerState>): void {
+    const look = () =>
+      find().then(
+        ({ isMissing }) => {
+          this.#registry.gauge('workerSeen').value = isMissing ? 0 : 1;
+        },
+        () => {},
+      );
+    setInterval(() => void look(), findWorkerEveryMs).unref();
+    void look();
   }
 
   /** @param projects the front end's requests since its last report */

@@ -135,11 +135,15 @@ export class Primary {
     setInterval(() => this.#broadcastStats(), statsEveryMs);
     void listening.then(() => this.#scanDiskCache()).then(() => this.#continuePurges(store));
     // The front ends listen before the store is available: for health, and for known projects.
-    const { prepareStore } = await import('./own-store.ts');
+    const [{ prepareStore }, { findWorker }] = await Promise.all([
+      import('./own-store.ts'),
+      import('../store/worker-heartbeat.ts'),
+    ]);
     const firstKey = await prepareStore(store, settings, log, shutdown);
     const message = new StartMessage(settings, firstKey);
     shutdown.add(async () => message.printKey());
     if (!this.#onTerminal) message.printKey();
+    this.#metrics.watchWorker(() => findWorker(store.db));
     this.#storePrepared = true;
     this.#supervisor.broadcast({ type: 'store-prepared' });
     await Promise.all([listening, storeReached]);

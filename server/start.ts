@@ -16,6 +16,8 @@ import { endsWithTerminal } from './shutdown.ts';
 const restartLimits = { immediate: 0, firstMs: 1_000, mostMs: 30_000, failedStarts: 12 };
 /** A part that was never ready and exits with 1 in this time has wrong settings; a restart does not help. */
 const cannotStartWithinMs = 30_000;
+/** Longer than a worker needs to start on a busy machine. */
+const workerStartMs = 30_000;
 
 const { settings } = settingsFromCommandLine(
   newCommand('start').description(
@@ -33,6 +35,8 @@ interface Part {
   readonly essential: boolean;
   /** It has been ready once. */
   wasReady: boolean;
+  /** The current process is ready. */
+  isReady: boolean;
   child: ChildProcess | null;
   readonly restarts: RestartPolicy;
 }
@@ -42,10 +46,13 @@ const newPart = (name: string, path: string, essential: boolean): Part => ({
   entry: join(here, '..', '..', `${path}${extname(here)}`),
   essential,
   wasReady: false,
+  isReady: false,
   child: null,
   restarts: new RestartPolicy(restartLimits),
 });
-const parts = [newPart('service', 'server/main', true), newPart('worker', 'worker/main', false)];
+const service = newPart('service', 'server/main', true);
+const worker = newPart('worker', 'worker/main', false);
+const parts = [service, worker];
 let exitCode: number | null = null;
 
 function run(part: Part): void {
@@ -57,19 +64,20 @@ function run(part: Part): void {
     detached: true,
   });
   part.child = child;
-  let ready = false;
   child.once('message', () => {
-    ready = true;
+    part.isReady = true;
     part.wasReady = true;
   });
   child.once('exit', (code, signal) => {
+    const { isReady } = part;
     part.child = null;
+    part.isReady = false;
     endGroupOf(child);
     if (exitCode !== null) return finish();
     const ranMs = performance.now() - startedAt;
     const cannotStart = code === 1 && !part.wasReady && ranMs < cannotStartWithinMs;
     if (part.essential && cannotStart) return stop(1);
-    const delayMs = part.restarts.ended(ranMs, ready);
+    const delayMs = part.restarts.ended(ranMs, isReady);
     const why = signal ?? code;
     const reason = part.restarts.giveUpReason;
     if (part.essential && reason !== null) {
@@ -81,6 +89,25 @@ function run(part: Part): void {
     log.error({ process: part.name, why, delayMs }, 'a process ended');
     setTimeout(() => (exitCode === null ? run(part) : undefined), delayMs);
   });
+}
+
+/** Logs once while the worker does not become ready, although it is restarted, and when it is ready after that. */
+function watchWorker(): void {
+  let readyAt = performance.now();
+  let isReported = false;
+  const look = () => {
+    const now = performance.now();
+    if (worker.isReady) {
+      if (isReported) log.warn('the worker is ready after all');
+      isReported = false;
+      readyAt = now;
+    } else if (!isReported && now - readyAt > workerStartMs) {
+      isReported = true;
+      const seconds = Math.round((now - readyAt) / 1_000);
+      log.error({ seconds }, 'the worker is not ready: prewarming and webhooks wait');
+    }
+  };
+  setInterval(look, 1_000).unref();
 }
 
 /**
@@ -116,6 +143,7 @@ ignoreOutputErrors();
 if (endsWithTerminal()) {
   process.on('SIGHUP', () => stop(0));
 } else {
-  process.on('SIGHUP', () => parts[0]?.child?.kill('SIGHUP'));
+  process.on('SIGHUP', () => service.child?.kill('SIGHUP'));
 }
 for (const part of parts) run(part);
+watchWorker();

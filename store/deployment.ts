@@ -14,6 +14,8 @@ export interface DeploymentRecord {
    * shared cache (pool/cache/shared-cache.ts).
    */
   readonly backgroundSecret: string;
+  /** When a worker last took jobs, by the store's clock; missing if none has. */
+  readonly workerSeenAt?: Date;
 }
 
 /** Created on first use. */

@@ -16,6 +16,7 @@ import {
   prewarmJobName,
   purgeHookJobName,
 } from '../store/waiting-jobs.ts';
+import { heartbeatEveryMs, recordWorker } from '../store/worker-heartbeat.ts';
 import { ClaimTrigger } from './claim-trigger.ts';
 import { ServiceConnections } from './connections.ts';
 import { holdLock, type JobLock } from './job-lock.ts';
@@ -61,7 +62,7 @@ export class Consumer {
   readonly #trigger = new ClaimTrigger();
   readonly #connections: ServiceConnections;
   #secret: Promise<string> | null = null;
-  #removeTimer: NodeJS.Timeout | null = null;
+  #timers: readonly NodeJS.Timeout[] = [];
   #accepting = false;
 
   constructor(options: ConsumerOptions) {
@@ -123,14 +124,18 @@ export class Consumer {
     await this.queue.ensureIndexes();
     await this.agenda.start();
     this.#accepting = true;
-    this.#removeTimer = setInterval(() => void this.#removeEnded(), removeEndedEveryMs);
+    this.#timers = [
+      setInterval(() => void this.#removeEnded(), removeEndedEveryMs),
+      setInterval(() => void this.#recordWorker(), heartbeatEveryMs),
+    ];
     void this.#removeEnded();
+    void this.#recordWorker();
   }
 
   /** Aborts the running jobs and releases their locks, so that other workers continue them. */
   async stop(timeoutMs: number): Promise<void> {
     this.#stopping.abort();
-    if (this.#removeTimer !== null) clearInterval(this.#removeTimer);
+    for (const timer of this.#timers) clearInterval(timer);
     if (!this.#accepting) return;
     await this.agenda.drain({ timeout: timeoutMs, closeConnection: false });
     // Jobs that have not started, or did not stop in time.
@@ -194,6 +199,11 @@ export class Consumer {
   #backgroundSecret(): Promise<string> {
     this.#secret ??= findDeployment(this.#options.store.db).then((found) => found.backgroundSecret);
     return this.#secret;
+  }
+
+  /** Does not report a failure: outages of the store are logged already. */
+  #recordWorker(): Promise<void> {
+    return recordWorker(this.#options.store.db).catch(() => {});
   }
 
   async #removeEnded(): Promise<void> {

@@ -113,6 +113,8 @@ async function consume(): Promise<void> {
   // The store may become unavailable again before the consumer has started.
   await retryDuringOutages(() => starting.start(), { signal, onOutage });
   log.info('the worker is ready');
+  // Informs `npm start`.
+  if (process.connected) process.send?.('ready', undefined, undefined, () => {});
   void watchForOutages(connected.ping, { signal, onOutage });
 }
 

@@ -1,6 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Command, InvalidArgumentError } from 'commander';
+import { startCommand } from '../../contract/own-command.ts';
 import type { PrewarmStatus, Prewarms } from '../../store/prewarms.ts';
+import type { WorkerState } from '../../store/worker-heartbeat.ts';
 import type { PrewarmInput } from '../control/resources/prewarms.ts';
 import { withStore } from './store.ts';
 import { AdminError, print, printable } from './terminal.ts';
@@ -12,8 +14,8 @@ interface PrewarmOptions extends Omit<PrewarmInput, 'sources'> {
 const askEveryMs = 500;
 /** Without a terminal, a line each so often. */
 const lineEveryMs = 5_000;
-/** A worker takes a job within a second. */
-const noWorkerAfterMs = 15_000;
+/** A worker that is starting records itself within this time. */
+const workerStartMs = 5_000;
 
 const list = (text: string): string[] => text.split(',').map((one) => one.trim());
 
@@ -47,28 +49,54 @@ export function addPrewarmCommand(program: Command): void {
         }
         const { prewarm } = await import('./projects.ts');
         const prewarmId = await prewarm(store, settings, id, { sources, ...options });
-        if (wait) await waitFor(store.prewarms, id, prewarmId);
-        else print(`${prewarmId} is queued for the worker of the service.`);
+        const { findWorker } = await import('../../store/worker-heartbeat.ts');
+        const worker = () => findWorker(store.db);
+        if (wait) return waitFor(store.prewarms, id, prewarmId, worker);
+        print(`${prewarmId} is queued for the worker of the service.`);
+        warnIfMissing(await worker());
       }),
     );
 }
 
 /** @throws AdminError when a source has failed */
-async function waitFor(prewarms: Prewarms, projectId: string, id: string): Promise<void> {
+async function waitFor(
+  prewarms: Prewarms,
+  projectId: string,
+  id: string,
+  findWorker: () => Promise<WorkerState>,
+): Promise<void> {
   const interrupted = new AbortController();
   process.once('SIGINT', () => interrupted.abort());
   const progress = new Progress();
+  const workerDueAt = performance.now() + workerStartMs;
+  let isWarned = false;
   for (;;) {
     const status = await prewarms.find(projectId, id);
     if (status === null) throw new AdminError(`${id} is gone: its project was deleted.`);
     if (status.status !== 'accepted') return report(status, progress);
     progress.show(status);
+    if (!isWarned && performance.now() > workerDueAt) {
+      const worker = await findWorker();
+      if (worker.isMissing) progress.end();
+      isWarned = warnIfMissing(worker);
+    }
     await sleep(askEveryMs, null, { signal: interrupted.signal }).catch(() => {});
     if (interrupted.signal.aborted) {
       progress.end();
       throw new AdminError(`Not waited for the end: the prewarming ${id} goes on.`);
     }
   }
+}
+
+/** @returns whether no worker is running, which it writes to standard error */
+function warnIfMissing({ isMissing, seenAt }: WorkerState): boolean {
+  if (!isMissing) return false;
+  const seen = seenAt === null ? 'none has ever been seen' : `last seen ${seenAt.toISOString()}`;
+  const start = `${startCommand('start')}, or a worker alone with ${startCommand('worker')}`;
+  process.stderr.write(
+    `No worker is running (${seen}). Start the service with its worker: ${start}.\n`,
+  );
+  return true;
 }
 
 function report(
@@ -89,13 +117,11 @@ const count = (number: number, what: string): string =>
 /** The progress on standard error: one line that changes in a terminal, else some lines. */
 class Progress {
   readonly #isTerminal = process.stderr.isTTY;
-  readonly #begun = performance.now();
   #shownAt = Number.NEGATIVE_INFINITY;
-  #isWarned = false;
 
   show({ progress, sources, sourceCount }: PrewarmStatus): void {
     const now = performance.now();
-    const { done, failed, running, waiting } = sources;
+    const { done, failed } = sources;
     const failures = failed === 0 ? '' : `, ${failed} failed`;
     const text = `${progress} %: ${done} of ${count(sourceCount, 'source')} done${failures}`;
     if (this.#isTerminal) process.stderr.write(`\r\u001b[K${text}`);
@@ -103,11 +129,6 @@ class Progress {
       process.stderr.write(`${text}\n`);
       this.#shownAt = now;
     }
-    if (this.#isWarned || waiting < sourceCount || running > 0) return;
-    if (now - this.#begun < noWorkerAfterMs) return;
-    this.#isWarned = true;
-    this.end();
-    process.stderr.write('No worker has taken them yet: does the service run, with its worker?\n');
   }
 
   /** Ends the line that changes. */

@@ -38,14 +38,24 @@ export const healthSchema = {
         },
       }),
       prewarmQueue: {
-        description: 'The numbers are null while the store is unavailable.',
+        description: 'The fields except `status` are null while the store is unavailable.',
         ...object({
           active: countOrNull,
           waiting: countOrNull,
           delayed: countOrNull,
           queued: countOrNull,
           failed: countOrNull,
-          status: words('ok', 'backlogged', 'unknown'),
+          workerSeenAt: {
+            type: ['string', 'null'],
+            format: 'date-time',
+            description:
+              "When a worker last took jobs, by the store's clock; null if none ever has. Workers record it every 5 seconds.",
+          },
+          status: {
+            ...words('ok', 'no_worker', 'backlogged', 'unknown'),
+            description:
+              'With `no_worker`, no worker has been seen for 30 seconds: prewarming and webhooks wait. With `backlogged`, a job that is due has waited for more than a minute.',
+          },
         }),
       },
       transformQueue: object({

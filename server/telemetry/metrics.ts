@@ -257,6 +257,11 @@ export const serviceMetrics = {
     ['command', 'outcome'],
     stageBuckets,
   ),
+  workerSeen: gauge(
+    'image_delivery_worker_seen',
+    '1 while a worker takes jobs from the queue; 0 when none has been seen for 30 seconds.',
+    [],
+  ),
   knownProjects: gauge(
     'image_delivery_known_projects',
     'Known projects of the front end with the most.',

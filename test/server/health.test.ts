@@ -16,6 +16,8 @@ const machineWith = (frontEnds: Readonly<Record<number, FrontEndStats>>, diskFul
   return () => ({ frontEnds, diskBytes: 5, diskMaxBytes: 50, diskFull });
 };
 
+const seenAt = new Date('2026-11-26T10:00:00Z');
+
 /** The health of a front end with the given differences from normal, and counts of its calls to the store. */
 function openHealth(given: Partial<HealthEnvironment> = {}) {
   const calls = { database: 0, queue: 0 };
@@ -34,6 +36,7 @@ function openHealth(given: Partial<HealthEnvironment> = {}) {
         return { active: 0, waiting: 0, delayed: 0, failed: 0, oldestWaitingMs: 0 };
       },
     },
+    findWorker: async () => ({ seenAt, isMissing: false }),
     stats: () => statsWith(),
     machine: machineWith({}),
     draining: () => false,
@@ -101,7 +104,7 @@ t.test('health does not wait for an unavailable store; it shows the age of proje
   t.same(body.checks.projects, { known: 3, ageSeconds: 61, status: 'unavailable' });
   t.same(calls, { database: 0, queue: 0 });
   const numbers = { active: null, waiting: null, delayed: null, queued: null, failed: null };
-  t.same(body.checks.prewarmQueue, { ...numbers, status: 'unknown' });
+  t.same(body.checks.prewarmQueue, { ...numbers, workerSeenAt: null, status: 'unknown' });
   const available = await openHealth({
     queue: { stats: () => Promise.reject(new Error('unavailable')) },
   }).read();
@@ -110,16 +113,32 @@ t.test('health does not wait for an unavailable store; it shows the age of proje
   t.same(available.checks.projects, { known: 0, ageSeconds: null, status: 'ok' });
 });
 
+const counts = { active: 1, waiting: 2, delayed: 1, failed: 1 };
+
 t.test('an old job is a backlog, which does not degrade health', async (t) => {
-  const counts = { active: 1, waiting: 2, delayed: 1, failed: 1 };
   const status = async (oldestWaitingMs: number) => {
     const stats = async () => ({ ...counts, oldestWaitingMs });
     const { httpStatus, checks } = await openHealth({ queue: { stats } }).read();
-    t.match([httpStatus, checks.prewarmQueue], [200, { ...counts, queued: 3 }]);
+    const workerSeenAt = seenAt.toISOString();
+    t.match([httpStatus, checks.prewarmQueue], [200, { ...counts, queued: 3, workerSeenAt }]);
     return checks.prewarmQueue.status;
   };
   t.equal(await status(60_000), 'ok');
   t.equal(await status(60_001), 'backlogged');
+});
+
+t.test('reports a missing worker before a backlog, without degrading health', async (t) => {
+  for (const seen of [seenAt, null]) {
+    const stats = async () => ({ ...counts, oldestWaitingMs: 90_000 });
+    const findWorker = async () => ({ seenAt: seen, isMissing: true });
+    const { httpStatus, ok, status, checks } = await openHealth({
+      queue: { stats },
+      findWorker,
+    }).read();
+    t.match({ httpStatus, ok, status }, { httpStatus: 200, ok: true, status: 'ok' });
+    const workerSeenAt = seen?.toISOString() ?? null;
+    t.match(checks.prewarmQueue, { ...counts, workerSeenAt, status: 'no_worker' });
+  }
 });
 
 t.test('concurrent health requests share one check of the store', async (t) => {

@@ -209,7 +209,9 @@ t.test('the admin command prewarms, and deletes', async (t) => {
   ] as const) {
     await t.rejects(prewarm('/a.jpg', ...options), { code: 1, stderr: message });
   }
-  t.match(await prewarm('/a.jpg', '--no-wait'), /^pre_\w{16} is queued/);
+  const noWorker = /^No worker is running \(none has ever been seen\)\. Start .*npm start/m;
+  const queued = await admin.run('prewarm', id, `${origin.url}/a.jpg`, '--no-wait');
+  t.match(queued, { stdout: /^pre_\w{16} is queued/, stderr: noWorker });
   const stderr = /in progress: 1 source waits or is being warmed\. --force cancels it\./;
   await t.rejects(remove(id, '--yes'), { code: 1, stderr });
 

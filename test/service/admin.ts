@@ -29,11 +29,13 @@ export function startAdmin(t: Teardown, { dataDir, environment }: Service) {
     const ends = until('the process of admin commands ends', () => child.exitCode === 0);
     await ends.finally(() => child.kill('SIGKILL'));
   });
-  return async (...args: string[]): Promise<string> => {
+  const run = async (...args: string[]): Promise<AdminResult> => {
     const answer = once(child, 'message') as Promise<[AdminResult]>;
     child.send(args);
     const [result] = await Promise.race([answer, ended]);
     if (result?.code !== 0) throw Object.assign(new Error(result?.stderr), result);
-    return result.stdout.trim();
+    return result;
   };
+  const admin = async (...args: string[]) => (await run(...args)).stdout.trim();
+  return Object.assign(admin, { run });
 }

@@ -75,6 +75,28 @@ t.test('every page of the console in a browser', { skip: noChromium }, async (t)
     t.same(problems, []);
   });
 
+  t.test(
+    'shows a missing worker on the service page, and on all pages after signing in',
+    async (t) => {
+      const id = await api.project();
+      const { page } = await opened();
+      await page.goto(`${url}/#/service`);
+      await page.getByText(/^No worker is running: prewarming and webhooks wait\./).waitFor();
+      await page.getByRole('banner').getByText('ok', { exact: true }).waitFor();
+      await page.goto(`${url}/#/sign-in`);
+      await signIn(page);
+      await page.waitForURL(`${url}/#/projects`);
+      await page.getByRole('banner').getByText('no worker', { exact: true }).waitFor();
+      await page.goto(`${url}/#/projects/${id}/prewarm`);
+      await page.getByText(/^No worker is running: /).waitFor();
+      t.same(await violationsOf(page), []);
+      const { db } = api.store;
+      await db.collection('deployments').updateOne({}, { $currentDate: { workerSeenAt: true } });
+      await page.getByRole('banner').getByText('ok', { exact: true }).waitFor();
+      t.equal(await page.getByText(/^No worker is running: /).count(), 0);
+    },
+  );
+
   t.test('the state of the service is one', async (t) => {
     const { page } = await opened();
     await page.goto(`${url}/#/service`);

@@ -824,7 +824,7 @@ export interface HealthStatus {
               status?: 'ok' | 'slow' | 'unavailable' | undefined;
             }
           | undefined;
-        /** The numbers are null while the store is unavailable. */
+        /** The fields except `status` are null while the store is unavailable. */
         prewarmQueue?:
           | {
               active?: number | null | undefined;
@@ -832,7 +832,16 @@ export interface HealthStatus {
               delayed?: number | null | undefined;
               queued?: number | null | undefined;
               failed?: number | null | undefined;
-              status?: 'ok' | 'backlogged' | 'unknown' | undefined;
+              /**
+               * When a worker last took jobs, by the store's clock; null if none ever has. Workers record it
+               * every 5 seconds.
+               */
+              workerSeenAt?: string | null | undefined;
+              /**
+               * With `no_worker`, no worker has been seen for 30 seconds: prewarming and webhooks wait. With
+               * `backlogged`, a job that is due has waited for more than a minute.
+               */
+              status?: 'ok' | 'no_worker' | 'backlogged' | 'unknown' | undefined;
             }
           | undefined;
         transformQueue?:

@@ -21,6 +21,9 @@ export function formatDuration(seconds: number): string {
   return `${Math.round(seconds / 86_400)} days`;
 }
 
+/** A time in ISO 8601 as local date and time. */
+export const formatTime = (iso: string): string => new Date(iso).toLocaleString('en-GB');
+
 /** `1 source`, `2 sources`. */
 export const countOf = (count: number, noun: string): string =>
   `${count} ${noun}${count === 1 ? '' : 's'}`;

@@ -1,4 +1,5 @@
 import { useEffect, useState } from 'preact/hooks';
+import { formatTime } from './format.ts';
 import { pollWhileVisible } from './poll.ts';
 import { Failure, fetchJson } from './service.ts';
 
@@ -15,6 +16,7 @@ export interface HealthBody {
     readonly database: { readonly ok: boolean; readonly latencyMs: number };
     /** Null while the store is unavailable. */
     readonly prewarmQueue: Readonly<Record<'active' | 'queued' | 'failed', number | null>> & {
+      readonly workerSeenAt: string | null;
       readonly status: string;
     };
     readonly transformQueue: Readonly<
@@ -79,10 +81,23 @@ interface ServiceState {
   readonly isGood: boolean;
 }
 
-export function stateOf({ samples, failure }: HealthHistory): ServiceState {
+/** @param needsWorker whether a missing worker matters: only holders of a key prewarm and register webhooks */
+export function stateOf(history: HealthHistory, needsWorker: boolean): ServiceState {
+  const { samples, failure } = history;
   if (failure !== null) return { word: 'no answer', isGood: false };
   const { health } = samples.at(-1) ?? {};
+  if (needsWorker && health?.ok && missingWorker(history) !== null) {
+    return { word: 'no worker', isGood: false };
+  }
   return { word: health?.status ?? 'loading', isGood: health?.ok === true };
+}
+
+/** Says that prewarming and webhooks wait for a worker; null while a worker takes jobs. */
+export function missingWorker({ samples }: HealthHistory): string | null {
+  const { status, workerSeenAt } = samples.at(-1)?.health.checks.prewarmQueue ?? {};
+  if (status !== 'no_worker') return null;
+  const seen = workerSeenAt ? `The last one was seen ${formatTime(workerSeenAt)}.` : '';
+  return `No worker is running: prewarming and webhooks wait. ${seen}`.trim();
 }
 
 /** The number of prewarm jobs that wait or run; null if unknown. */

@@ -1,6 +1,6 @@
 import { render } from 'preact';
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
-import { type HealthHistory, stateOf, useHealth } from './health.ts';
+import { type HealthHistory, missingWorker, stateOf, useHealth } from './health.ts';
 import { FailureNotice } from './notice.tsx';
 import { type ApiDescription, readOpenApi } from './openapi.ts';
 import { Playground } from './playground.tsx';
@@ -65,7 +65,7 @@ function Header({ path, session, history }: HeaderProps) {
     session.signOut();
     moveFocus('main');
   };
-  const { word, isGood } = stateOf(history);
+  const { word, isGood } = stateOf(history, session.api !== null);
   const link = (to: string, name: string) => (
     <a href={linkTo(to)} aria-current={path.split('/')[1] === to.slice(1) ? 'page' : undefined}>
       {name}
@@ -145,6 +145,7 @@ function Page({ route, session, history, description }: PageProps) {
       description={description}
       onChange={onChange}
       onDelete={session.removeProject}
+      missingWorker={missingWorker(history)}
     />
   );
 }

@@ -10,6 +10,8 @@ export interface ProjectProps {
   readonly description: ApiDescription;
   readonly onChange: (project: Project) => void;
   readonly onDelete: (project: Project) => void;
+  /** Says that no worker takes the jobs of prewarming and webhooks; null while one does. */
+  readonly missingWorker: string | null;
 }
 
 interface PageSectionProps {

@@ -11,14 +11,13 @@ import { imagesOfFormats, imagesOfVariants } from './prewarm-count.ts';
 import { PrewarmProgress } from './prewarm-progress.tsx';
 import { Rows } from './rows.tsx';
 import { bodyOf, fieldsOf, linesOf, type Schema, type Values } from './schema.ts';
+import { StartWorker } from './start-worker.tsx';
 
 /** An accepted request. */
 interface Accepted {
   readonly path: string;
   /** The most images of its sources. */
   readonly images: number;
-  /** In ms. */
-  readonly acceptedAt: number;
 }
 
 const ways = [
@@ -27,7 +26,7 @@ const ways = [
 ] as const;
 
 /** Queues images to be rendered before they are requested. */
-export function Prewarm({ api, project, description }: ProjectProps) {
+export function Prewarm({ api, project, description, missingWorker }: ProjectProps) {
   // `sources` replaces `src`, and the page shows the progress itself.
   const {
     src: _,
@@ -59,7 +58,7 @@ export function Prewarm({ api, project, description }: ProjectProps) {
       : bodyOf(fieldsOf({ properties: { sources, ...sizes } }), values);
     const { location } = await api('POST', `/projects/${project.id}/prewarm`, body);
     const path = `/projects/${project.id}/${location}`;
-    setAccepted({ path, images, acceptedAt: performance.now() });
+    setAccepted({ path, images });
     return '';
   };
   return (
@@ -68,6 +67,11 @@ export function Prewarm({ api, project, description }: ProjectProps) {
       project={project}
       intro="Renders images before clients request them, when the service has time."
     >
+      {missingWorker !== null && (
+        <p class="notice" role="status">
+          {missingWorker} <StartWorker />
+        </p>
+      )}
       <div class="card">
         <ActionForm label="Prewarm" submit="Prewarm" onSubmit={submit}>
           {(errors) => (

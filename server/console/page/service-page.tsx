@@ -2,9 +2,17 @@ import { useEffect, useState } from 'preact/hooks';
 import { type Fact, FactList } from './facts.tsx';
 import { formatBytes, formatDuration, formatNumber } from './format.ts';
 import { Graph } from './graph.tsx';
-import { type HealthBody, type HealthHistory, openJobs, perSecond, stateOf } from './health.ts';
+import {
+  type HealthBody,
+  type HealthHistory,
+  missingWorker,
+  openJobs,
+  perSecond,
+  stateOf,
+} from './health.ts';
 import { FailureNotice } from './notice.tsx';
 import type { Api, ServiceVersion } from './service.ts';
+import { StartWorker } from './start-worker.tsx';
 import { Title } from './title.tsx';
 
 interface ServicePageProps {
@@ -59,7 +67,8 @@ interface StateProps {
 
 function State({ health, history, version }: StateProps) {
   const { reason, uptimeSeconds, checks } = health;
-  const { word } = stateOf(history);
+  const { word } = stateOf(history, false);
+  const worker = missingWorker(history);
   const isKnown = history.failure === null;
   const store = checks.database.ok ? `${checks.database.latencyMs} ms` : 'does not answer';
   const facts: readonly Fact[] = [
@@ -77,6 +86,11 @@ function State({ health, history, version }: StateProps) {
       {isKnown && reason !== undefined && (
         <p class="notice bad" role="alert">
           {reason}
+        </p>
+      )}
+      {isKnown && worker !== null && (
+        <p class="notice" role="status">
+          {worker} <StartWorker />
         </p>
       )}
       <FactList facts={facts} />

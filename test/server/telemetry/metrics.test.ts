@@ -129,8 +129,10 @@ const cases: readonly (readonly [
   ['Missing', false, { image_delivery_front_ends: '2x60' }],
   ['WorkerDown', true, { up: '1x30 0x30', prewarm_job_failures_total: '0x30 _x30' }],
   ['WorkerDown', false, { up: '1x60', prewarm_job_failures_total: '0x60' }],
-  ['WorkerMissing', true, { 'up{job="other"}': '1x60' }],
-  ['WorkerMissing', false, { prewarm_job_failures_total: '0x60' }],
+  ['WorkerMissing', true, { image_delivery_worker_seen: '1x30 0x30' }],
+  ['WorkerMissing', false, { image_delivery_worker_seen: '1x50 0x2 1x8' }],
+  ['WorkerNotScraped', true, { 'up{job="other"}': '1x60' }],
+  ['WorkerNotScraped', false, { prewarm_job_failures_total: '0x60' }],
   ['JobsWait', true, { 'job_queue_oldest_waiting_seconds{kind="prewarm"}': '0+60x60' }],
   ['JobsWait', false, { 'job_queue_oldest_waiting_seconds{kind="prewarm"}': '60x60' }],
   [

@@ -2,17 +2,21 @@ import t from 'tap';
 import { until } from '../../until.ts';
 import { startControl } from '../control/control.ts';
 import { picture, startTestOrigin } from '../origin.ts';
-import { json } from '../service.ts';
+import { parseMetrics } from '../scrape.ts';
+import { freePort, json } from '../service.ts';
+import { startWorker } from './worker.ts';
 
 t.test('GET /api/health sums the figures of all processes', async (t) => {
   const origin = await startTestOrigin(t);
   origin.serve('/small.jpg', await picture(300, 200));
+  const opsPort = await freePort();
   const control = await startControl(t, {
     SERVICE_PROCESSES: '2',
     SERVICE_POOL_THREADS: '1',
     SERVICE_POOL_QUEUE: '3',
     SERVICE_MEMORY_CACHE_BYTES: '33554432',
     SERVICE_DISK_CACHE_BYTES: '104857600',
+    SERVICE_OPS_PORT: String(opsPort),
   });
   const project = await control.project();
   // A new connection each time, for both processes to respond.
@@ -41,7 +45,7 @@ t.test('GET /api/health sums the figures of all processes', async (t) => {
   t.match(cache, { diskMaxBytes: 104_857_600, memoryMaxBytes: 33_554_432 });
   t.ok(cache.memorySizeBytes < 33_554_432);
   t.equal(database.ok, true);
-  t.match(prewarmQueue, { active: 0, waiting: 0, delayed: 0, queued: 0, failed: 0, status: 'ok' });
+  t.match(prewarmQueue, { active: 0, waiting: 0, delayed: 0, queued: 0, failed: 0 });
   t.match(transformQueue, { active: 0, queued: 0, concurrency: 2, maxQueue: 6, rejected: 0 });
   t.equal(transformQueue.status, 'ok');
   const integers = [
@@ -54,4 +58,33 @@ t.test('GET /api/health sums the figures of all processes', async (t) => {
     transformQueue.active,
   ];
   t.same(integers.filter(Number.isInteger), integers);
+
+  t.test('reports whether a worker takes jobs', async (t) => {
+    const queue = async () => (await ask()).body.checks.prewarmQueue;
+    const metric = async () => {
+      const response = await fetch(`http://127.0.0.1:${opsPort}/metrics`);
+      return parseMetrics(await response.text()).get('image_delivery_worker_seen');
+    };
+    t.match(prewarmQueue, { status: 'no_worker', workerSeenAt: null });
+    t.equal(await metric(), 0);
+    const worker = await startWorker(t, control.service);
+    const { workerSeenAt } = await until('ok', async () => {
+      const found = await queue();
+      return found.status === 'ok' && found;
+    });
+    t.ok(Math.abs(Date.now() - Date.parse(workerSeenAt)) < 60_000);
+    await until('a heartbeat', async () => (await queue()).workerSeenAt > workerSeenAt);
+    await until('the metric', async () => (await metric()) === 1);
+    await worker.end();
+    t.equal((await queue()).status, 'ok', 'a worker may restart');
+    const longAgo = new Date(Date.now() - 60_000);
+    const deployments = control.store.db.collection('deployments');
+    await deployments.updateOne({}, { $set: { workerSeenAt: longAgo } });
+    const missing = await until('no worker', async () => {
+      const found = await ask();
+      return found.body.checks.prewarmQueue.status === 'no_worker' && found;
+    });
+    t.match(missing, { status: 200, body: { ok: true, status: 'ok' } });
+    t.equal(missing.body.checks.prewarmQueue.workerSeenAt, longAgo.toISOString());
+  });
 });

@@ -1,0 +1,11 @@
+import { ownCommand } from './own-command.ts';
+
+/** The commands that start a worker. */
+export function StartWorker() {
+  return (
+    <>
+      <code>{ownCommand('start', 'npm start')}</code> runs one with the service,{' '}
+      <code>{ownCommand('worker', 'npm run start:worker')}</code> runs only a worker.
+    </>
+  );
+}

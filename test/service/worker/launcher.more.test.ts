@@ -1,0 +1,30 @@
+import { createServer } from 'node:net';
+import t from 'tap';
+import { shortFolder } from '../../store/embedded/stores.ts';
+import { until } from '../../until.ts';
+import { freePort, startProgram } from '../service.ts';
+
+t.test('npm start logs that its worker does not become ready, and when it is ready', async (t) => {
+  const dataDir = shortFolder(t);
+  const workerPort = await freePort();
+  const holder = createServer();
+  await new Promise<void>((done) => {
+    holder.listen(workerPort, '127.0.0.1', done);
+  });
+  const program = startProgram(t, 'server/start.js', dataDir, {
+    SERVICE_HOST: '127.0.0.1',
+    SERVICE_PORT: String(await freePort()),
+    SERVICE_OPS_PORT: '0',
+    SERVICE_WORKER_PORT: String(workerPort),
+    SERVICE_DATA_DIR: dataDir,
+    SERVICE_POOL_THREADS: '1',
+  });
+  const message = 'the worker is not ready: prewarming and webhooks wait';
+  await until('the line', () => program.logged(message).length === 1);
+  t.ok(program.logged('a process ended').length > 1, 'it is restarted meanwhile');
+  await new Promise((done) => holder.close(done));
+  await program.untilLogged('the worker is ready');
+  await program.untilLogged('the worker is ready after all');
+  t.equal(program.logged(message).length, 1);
+  t.equal(await program.end('SIGTERM'), 0);
+});
