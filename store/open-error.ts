@@ -1,9 +1,9 @@
-import { stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { adminCommand } from '../contract/own-command.ts';
 import { ForeignFolder } from './embedded/endpoint.ts';
 import { FolderHeld } from './embedded/lock.ts';
 import { backupOf } from './embedded/storage/backup.ts';
+import { readBackupTime } from './embedded/storage/backup-time.ts';
 import { DataFileDamaged } from './embedded/storage/file-check.ts';
 import { StoreUnavailable, StoreUrlInvalid } from './outage.ts';
 
@@ -19,11 +19,11 @@ export async function openErrorText(error: unknown, dataDir: string): Promise<st
 }
 
 async function damageText({ file, message }: DataFileDamaged): Promise<string> {
-  const backup = await stat(backupOf(file)).catch(() => null);
+  const time = await readBackupTime(backupOf(file)).catch(() => undefined);
   const advice =
-    backup === null
+    time === undefined
       ? 'There is no backup of it; without the file the store starts empty'
-      : `Its backup of ${backup.mtime.toISOString()} can be put in its place: ${adminCommand('store restore')}`;
+      : `Its backup${time === null ? '' : ` of ${time.toISOString()}`} can be put in its place: ${adminCommand('store restore')}`;
   return `The store cannot be opened: ${message}. ${advice}.`;
 }
 

@@ -5,6 +5,7 @@ import { hasCode } from './embedded/holder.ts';
 import { FolderHeld, takeLock } from './embedded/lock.ts';
 import { dataFileIn, lockFileOf } from './embedded/server.ts';
 import { backupOf } from './embedded/storage/backup.ts';
+import { readBackupTime } from './embedded/storage/backup-time.ts';
 import { checkDataFile, DataFileDamaged } from './embedded/storage/file-check.ts';
 import { folderErrorText } from './open-error.ts';
 
@@ -18,8 +19,8 @@ export class RestoreFailed extends Error {
 }
 
 export interface Restored {
-  /** When the backup was made. */
-  readonly copiedAt: Date;
+  /** The time of the backup's data; null for a backup of an earlier version, which does not contain it. */
+  readonly dataOf: Date | null;
   /** Path of the replaced data file; null if there was none. */
   readonly replaced: string | null;
 }
@@ -40,8 +41,8 @@ export async function restoreBackup(folder: string, now = new Date()): Promise<R
     const lock = await takeLock(privateFolder, socketPath(privateFolder));
     try {
       checkDataFile(backup);
-      const { mtime } = await stat(backup);
-      return { copiedAt: mtime, replaced: await replaceFile(file, backup, now) };
+      const dataOf = await readBackupTime(backup);
+      return { dataOf, replaced: await replaceFile(file, backup, now) };
     } finally {
       await lock.release();
     }

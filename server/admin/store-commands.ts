@@ -39,10 +39,14 @@ export function addStoreCommands(program: Command): void {
       const { settingsOrExit } = await import('../../contract/settings/load.ts');
       const { RestoreFailed, restoreBackup } = await import('../../store/restore.ts');
       const { dataDir } = settingsOrExit();
-      const { copiedAt, replaced } = await restoreBackup(dataDir).catch((error) => {
+      const { dataOf, replaced } = await restoreBackup(dataDir).catch((error) => {
         throw error instanceof RestoreFailed ? new AdminError(error.message) : error;
       });
-      print(`The store is as it was at ${copiedAt.toISOString()}.`);
+      print(
+        dataOf === null
+          ? 'The backup is restored. It was made by an earlier version, which did not record the time of its data.'
+          : `The store is as it was at ${dataOf.toISOString()}.`,
+      );
       if (replaced !== null) print(`The file that it replaced is ${replaced}.`);
     });
 }

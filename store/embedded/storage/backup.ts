@@ -1,6 +1,7 @@
 import { existsSync, statSync } from 'node:fs';
 import { rename, rm, statfs } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import { writeBackupTime } from './backup-time.ts';
 import type { Journal } from './journal.ts';
 import { syncPath } from './sync-path.ts';
 
@@ -64,7 +65,9 @@ export class Backups {
     await rm(temporary, { force: true });
     await this.#requireSpace();
     try {
+      const time = new Date();
       await this.#journal.copyTo(temporary);
+      await writeBackupTime(temporary, time);
       syncPath(temporary);
       await rename(temporary, target);
       syncPath(dirname(target));

@@ -10,6 +10,7 @@ import {
   rmdir,
   stat,
   truncate,
+  utimes,
   writeFile,
 } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -176,4 +177,30 @@ t.test('a backup is a snapshot that replaces the last one, only after a change',
   await withStore(other, (items) => items.countDocuments());
   await copyFile(backup, dataFileIn(privateFolderOf(other)));
   t.same(await withStore(other, (items) => items.findOne({ _id: 1_000 })), added);
+});
+
+t.test('a restore tells the time of the data, not of the file', async (t) => {
+  const { folder, backup, count } = await filled(t);
+  const begunAt = Date.now();
+  await withStore(folder, () => until('a backup', () => exists(backup)), often);
+  const endedAt = Date.now();
+  const [old, recent] = [new Date(0), new Date(endedAt + 1_000_000)];
+  for (const modifiedAt of [old, recent]) {
+    await utimes(backup, modifiedAt, modifiedAt);
+    const { dataOf } = await restoreBackup(folder);
+    t.ok(Number(dataOf) >= begunAt && Number(dataOf) <= endedAt, String(dataOf));
+  }
+  await withStore(folder, async (items) => {
+    const texts = Array.from({ length: 300 }, (_, n) => ({
+      _id: 1_000 + n,
+      text: 'x'.repeat(999),
+    }));
+    for (const item of texts) await items.insertOne(item);
+  });
+  t.equal(await count(), 499, 'the restored file grows');
+
+  const { size } = await stat(backup);
+  await truncate(backup, size - pageBytes);
+  t.equal((await restoreBackup(folder)).dataOf, null, 'a backup of an earlier version');
+  t.equal(await count(), 199);
 });
