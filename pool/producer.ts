@@ -1,7 +1,7 @@
 import { ServiceError } from '../contract/errors.ts';
 import type { ImageQuery } from './cache/image-caches.ts';
 import { TransformQueue } from './execution/transform-queue.ts';
-import type { AllowedFormats } from './formats/optional-formats.ts';
+import type { AllowedFormats } from './formats/source-format.ts';
 import { requireSupportedFormat } from './formats/unsupported-formats.ts';
 import type { ImageFreshness } from './freshness.ts';
 import type { Image } from './image.ts';

@@ -1,6 +1,6 @@
 import type { Ports } from '../contract/private-sources.ts';
 import type { SharedCacheSettings } from './cache/shared-cache.ts';
-import type { AllowedFormats } from './formats/optional-formats.ts';
+import type { AllowedFormats } from './formats/source-format.ts';
 import type { FreshnessBounds } from './freshness.ts';
 import type { OwnAddresses } from './source/guard.ts';
 

@@ -1,7 +1,7 @@
 import type { Logger } from '../contract/log.ts';
 import type { Settings } from '../contract/settings/table.ts';
 import type { Engine } from '../pool/engine.ts';
-import { readableFormats } from '../pool/formats/optional-formats.ts';
+import { readableFormats } from '../pool/formats/source-formats.ts';
 import { watermarkInput } from '../pool/inputs.ts';
 import { Callbacks } from '../store/callbacks.ts';
 import { JobQueue } from '../store/jobs.ts';

@@ -4,7 +4,7 @@ import { createLogger, type Logger } from '../contract/log.ts';
 import type { Settings } from '../contract/settings/table.ts';
 import { onlyProcess } from '../pool/coalescer.ts';
 import { Engine } from '../pool/engine.ts';
-import { optionalFormatsProbed } from '../pool/formats/optional-formats.ts';
+import { formatsProbed } from '../pool/formats/source-formats.ts';
 import { logOutages } from '../store/connection.ts';
 import { DeploymentSecret } from '../store/deployment.ts';
 import { Keyring } from '../store/keyring.ts';
@@ -54,7 +54,7 @@ export async function createFrontEnd(
 ): Promise<FrontEnd> {
   const { storeUrl } = await channel.start();
   const tracing = await startTracing(process.env, log);
-  await optionalFormatsProbed;
+  await formatsProbed;
   return new FrontEnd(settings, channel, log, tracing, storeUrl);
 }
 

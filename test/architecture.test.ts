@@ -2,6 +2,8 @@ import { readdir, readFile } from 'node:fs/promises';
 import { isBuiltin } from 'node:module';
 import { dirname, join, relative } from 'node:path';
 import t from 'tap';
+import { sourceFormats } from '../pool/formats/source-formats.ts';
+import { outputFormats } from '../pool/variant.ts';
 import { rootPath as root } from './root.ts';
 
 /** The top-level folders, and the others that each may import from. */
@@ -136,6 +138,13 @@ const layers = ['pool/formats/', 'pool/rendering/', 'pool/execution/'];
 const layerOf = (path: string) => layers.findIndex((layer) => path.startsWith(layer));
 const topOf = (path: string): string => path.split('/')[0] ?? '';
 
+const formatFolder = /^(pool\/formats\/\w+\/)format\.ts$/;
+const formatFolders = sources.flatMap((path) => formatFolder.exec(path)?.[1] ?? []);
+const isOfFormat = (path: string) => formatFolders.some((folder) => path.startsWith(folder));
+const listOfFormats = 'pool/formats/source-formats.ts';
+/** Output encoders, which also write PNG. */
+const encoders = 'pool/rendering/encode/';
+
 const rules: Readonly<Record<string, (from: string, to: string) => boolean>> = {
   'a top-level folder imports only from the folders that it may use': (from, to) =>
     topOf(to) === topOf(from) || folders[topOf(from)]?.includes(topOf(to)) === true,
@@ -144,6 +153,12 @@ const rules: Readonly<Record<string, (from: string, to: string) => boolean>> = {
   'of pool, the worker imports only what guards its requests': (from, to) =>
     !(from.startsWith('worker/') && to.startsWith('pool/')) ||
     /^pool\/source\/(guard|metered-client)\.ts$/.test(to),
+  'only source formats, their list, output encoders and tests import a source format': (from, to) =>
+    !isOfFormat(to) ||
+    isOfFormat(from) ||
+    from === listOfFormats ||
+    from.startsWith(encoders) ||
+    from.startsWith('test/'),
   'only store/ and the tests of the embedded store import it': (from, to) =>
     !to.startsWith('store/embedded/') || /^(store|test\/store\/embedded)\//.test(from),
   'the page for browsers imports only its own files, which only tests import': (from, to) =>
@@ -154,6 +169,42 @@ for (const [rule, isAllowed] of Object.entries(rules)) {
     for (const [from, to] of edges) if (!isAllowed(from, to)) t.fail(`${from} imports ${to}`);
   });
 }
+
+/** Files that name output formats, most of which are source formats too. */
+const filesWithOutputs = new Set([
+  'contract/auto-formats.ts',
+  'pool/bounds.ts',
+  'pool/execution/encoder-threads.ts',
+  'pool/producer.ts',
+  'pool/rendering/format.ts',
+  'pool/rendering/gain-map.ts',
+  'pool/rendering/layer.ts',
+  'pool/rendering/steps.ts',
+  'pool/variant.ts',
+  'server/control/resources/prewarms.ts',
+  'server/image/download.ts',
+  'server/image/key.ts',
+  'server/image/negotiate.ts',
+  'server/image/parameters.ts',
+  'server/image/resolve-variant.ts',
+]);
+
+t.test('code outside of the folders of source formats names none', async (t) => {
+  t.equal(formatFolders.length, sourceFormats.length);
+  const outputs: readonly string[] = outputFormats;
+  const named = (formats: readonly { name: string; extensions: readonly string[] }[]) => {
+    const names = formats.flatMap(({ name, extensions }) => [name, ...extensions]);
+    return new RegExp(`['"](?:${names.join('|')})['"]`);
+  };
+  const onlySource = named(sourceFormats.filter(({ name }) => !outputs.includes(name)));
+  const any = named(sourceFormats);
+  for (const path of sources) {
+    if (!/^(contract|pool|server|store|worker)\//.test(path) || path.startsWith(page)) continue;
+    if (/^pool\/formats\/\w+\//.test(path) || path.startsWith(encoders)) continue;
+    const text = await readFile(join(root, path), 'utf8');
+    t.notMatch(text, filesWithOutputs.has(path) ? onlySource : any, path);
+  }
+});
 
 /** The modules that are loaded before an entry runs; those of packages by their names. */
 async function loadedBefore(entry: string): Promise<ReadonlySet<string>> {

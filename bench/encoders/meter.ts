@@ -2,9 +2,9 @@ import { execFile } from 'node:child_process';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import sharp, { type Sharp } from 'sharp';
-import { openContainer } from '../../pool/formats/container/container.ts';
-import { decodedJxl } from '../../pool/formats/jxl/decode.ts';
+import { openContainer } from '../../pool/formats/open-container.ts';
 import type { PixelTraits } from '../../pool/rendering/encode/pixel-traits.ts';
+import { plainVariant } from '../../pool/variant.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 import { ssim, toReference } from './ssim.ts';
 
@@ -77,5 +77,7 @@ export async function openMeter(command: string | undefined): Promise<Meter> {
 /** An encoded picture as sharp reads it: a JPEG XL as a PNG, another one as it is. */
 async function readable(encoded: Uint8Array): Promise<Uint8Array> {
   const limits = { sourceMaxPixels: 100_000_000, isolated: true };
-  return (await decodedJxl(openContainer(encoded), limits, false)).bytes;
+  const container = openContainer(encoded);
+  const { file } = await container.format.examine(container, limits, plainVariant);
+  return file.bytes;
 }

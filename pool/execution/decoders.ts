@@ -1,4 +1,5 @@
 import sharp from 'sharp';
+import { isolatedLoaders } from '../formats/source-formats.ts';
 
 /** libvips' decoders that the service never uses. sharp's own binaries have only some of them. */
 const unused = [
@@ -21,9 +22,6 @@ const unused = [
   'Vips',
 ].map((name) => `VipsForeignLoad${name}`);
 
-/** Decoders of sources that are only decoded in processes. */
-const isolated = ['VipsForeignLoadSvg', 'VipsForeignLoadJxl'];
-
 /** While it is blocked, an Ultra HDR image is decoded as a JPEG. */
 const ultraHdr = ['VipsForeignLoadUhdr'];
 
@@ -38,5 +36,5 @@ export function allowGainMaps(allowed: boolean): void {
  * threads. On a thread it also blocks those that only run in processes.
  */
 export function blockDecoders({ onThread }: { readonly onThread: boolean }): void {
-  sharp.block({ operation: [...unused, ...ultraHdr, ...(onThread ? isolated : [])] });
+  sharp.block({ operation: [...unused, ...ultraHdr, ...(onThread ? isolatedLoaders : [])] });
 }

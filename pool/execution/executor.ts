@@ -1,4 +1,4 @@
-import { needsProcess } from '../formats/isolation.ts';
+import { recognise } from '../formats/source-formats.ts';
 import { hasText } from '../variant.ts';
 import { EncoderThreads } from './encoder-threads.ts';
 import type { ProcessLimits } from './process/launch.ts';
@@ -49,7 +49,8 @@ export class Executor {
       return isolated;
     };
     // A thread finds the cost first, from the header.
-    const direct = task.onlyLight !== true && (drawsText || needsProcess(task.source));
+    const direct =
+      task.onlyLight !== true && (drawsText || recognise(task.source)?.runsIn === 'process');
     const onThread = direct ? null : this.#onThread(task);
     return {
       result: onThread?.result.then((result) => result ?? isolate()) ?? isolate(),

@@ -21,8 +21,21 @@ export function parsedOr<F, T>(fallback: F, read: () => T): T | F {
   }
 }
 
-/** Recognises a format by its first bytes, as Latin-1. */
-export type Matcher = (head: string) => boolean;
+/** Recognises a format by its first bytes. @param text the same bytes as Latin-1 */
+export type Matcher = (text: string, head: Buffer) => boolean;
+
+/** The decoders look for the root element of an SVG in this many bytes. */
+const headBytes = 1000;
+
+/** The first of some formats that recognises the bytes; null for none. */
+export function matching<T extends { readonly matches: Matcher }>(
+  formats: readonly T[],
+  bytes: Uint8Array,
+): T | null {
+  const head = bufferOf(bytes).subarray(0, headBytes);
+  const text = head.toString('latin1');
+  return formats.find(({ matches }) => matches(text, head)) ?? null;
+}
 
 /** Matches one of some texts at an offset. */
 export const textAt =

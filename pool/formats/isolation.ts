@@ -1,8 +1,6 @@
-import { maxThreadMetadataBytes } from './container/container.ts';
+import { maxThreadMetadataBytes } from './container/examination.ts';
 import { unsupported } from './errors.ts';
-import { kinds } from './kinds.ts';
 import { profileTags } from './metadata/profile.ts';
-import { sniff } from './sniff.ts';
 
 /** Thrown on a transform thread for work that must run in a process, which can be killed. */
 export class IsolationRequired extends Error {
@@ -14,12 +12,6 @@ export class IsolationRequired extends Error {
  * image that it scales down, 2.7 KB for each pixel of the width: 1,000,000 x 64 pixels take a gigabyte.
  */
 export const maxThreadWidth = 65_535;
-
-/** True for a source that is never decoded on a thread; see `blockDecoders`. */
-export function needsProcess(source: Uint8Array): boolean {
-  const kind = sniff(source);
-  return kind !== null && kinds[kind].isolated;
-}
 
 /** Most profiles have a few kilobytes, printing profiles at most a few megabytes. */
 const maxProfileBytes = 8 * 2 ** 20;

@@ -1,8 +1,8 @@
 import type { ServiceError } from '../../contract/errors.ts';
 import { bufferOf, type Matcher, textAt } from './bytes.ts';
 import { unsupported } from './errors.ts';
-import { type AllowedFormats, allFormats, readableFormats } from './optional-formats.ts';
-import { sniff } from './sniff.ts';
+import type { AllowedFormats } from './source-format.ts';
+import { allFormats, isAllowed, readableFormats, recognise } from './source-formats.ts';
 
 const pattern =
   (expected: RegExp): Matcher =>
@@ -26,11 +26,6 @@ const audio = textAt(0, 'ID3', 'fLaC', 'OggS');
 const formats: readonly (readonly [string, readonly Matcher[], advice: string | null])[] = [
   // Most error and login pages, whatever their content type.
   ['an HTML page', [pattern(/^\s*<(?:!doctype\s+html|html)[\s>]/i)], null],
-  [
-    'a PDF document',
-    [textAt(0, '%PDF-')],
-    'deliver its pages as images, or let the operator set SERVICE_PDF=on',
-  ],
   ['a Photoshop document', [textAt(0, '8BPS')], 'export it as PNG, TIFF or JPEG'],
   ['a gzip file, such as a compressed SVG', [textAt(0, '\x1f\x8b')], unpack],
   ['a JPEG 2000 image', [textAt(0, '\0\0\0\x0cjP  \r\n', '\xff\x4f\xff\x51')], convert],
@@ -71,12 +66,14 @@ export function requireSupportedFormat(
   { bytes, contentType }: SourceResponse,
   allowed: AllowedFormats,
 ): void {
-  const kind = sniff(bytes);
-  if (kind === 'heif' && !allowed.heic) throw refusedFormat('an HEIC or HEIF image', allowed);
-  if (kind !== null && (kind !== 'pdf' || allowed.pdf)) return;
+  const format = recognise(bytes);
+  if (format !== null && isAllowed(format, allowed)) return;
   const type =
     contentType === null ? 'it has no content type' : `its content type is ${contentType}`;
-  throw unsupportedFormat(bytes, `; ${type}`, allowed);
+  const { setting } = format ?? {};
+  throw setting === undefined
+    ? unsupportedFormat(bytes, `; ${type}`, allowed)
+    : unsupported(`The source is ${setting.refused}; ${type}. To use it: ${setting.advice}.`);
 }
 
 /** The error for bytes of an unsupported format: names the format and a remedy. */
@@ -85,18 +82,14 @@ export function unsupportedFormat(
   details = '',
   allowed = allFormats,
 ): ServiceError {
-  const head = bufferOf(bytes).toString('latin1', 0, headBytes);
-  const text = head.replace(/^\xef\xbb\xbf/, '');
-  const format = formats.find(([, signatures]) => signatures.some((matches) => matches(text)));
+  const head = bufferOf(bytes).subarray(0, headBytes);
+  const text = head.toString('latin1').replace(/^\xef\xbb\xbf/, '');
+  const format = formats.find(([, signatures]) =>
+    signatures.some((matches) => matches(text, head)),
+  );
   const [name, , advice] = format ?? [];
   const readable = readableFormats(allowed);
   const found = name ?? `not a ${readable.slice(0, -1).join(', ')} or ${readable.at(-1)}`;
   const remedy = advice ? ` To use it: ${advice}.` : '';
   return unsupported(`The source is ${found}${details}.${remedy}`);
 }
-
-/** The error for a format that the operator refuses. */
-const refusedFormat = (name: string, allowed: AllowedFormats): ServiceError =>
-  unsupported(
-    `The source is ${name}, which this service is set not to read; it reads ${readableFormats(allowed).join(', ')}.`,
-  );

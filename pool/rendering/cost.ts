@@ -1,6 +1,10 @@
-import type { SourceFacts } from '../formats/facts.ts';
 import { IsolationRequired } from '../formats/isolation.ts';
-import { kinds, type SourceKind } from '../formats/kinds.ts';
+import type {
+  Container,
+  InspectionLimits,
+  SourceFacts,
+  SourceFormat,
+} from '../formats/source-format.ts';
 import type { Size } from '../geometry.ts';
 import type { OutputFormat, Variant } from '../variant.ts';
 import { fullChromaFrom } from './encode/encodings.ts';
@@ -72,35 +76,6 @@ const encodingFrame: Partial<Readonly<Record<OutputFormat, number>>> = { gif: 7 
 /** ms for each frame that is processed in a pipeline of its own. */
 const separateFrame = 10;
 
-/** Decoding a pixel; `bytes` also counts the coefficients of progressive JPEGs. */
-const decoding: Readonly<Record<SourceKind, Cost>> = {
-  jpeg: { ms: 8, bytes: 6 },
-  png: { ms: 55, bytes: 4 },
-  webp: { ms: 15, bytes: 4 },
-  gif: { ms: 35, bytes: 4 },
-  avif: { ms: 200, bytes: 8 },
-  // Decoded in WebAssembly, to a PNG without compression: 10 to 12 bytes.
-  heif: { ms: 200, bytes: 12 },
-  tiff: { ms: 10, bytes: 4 },
-  svg: { ms: 0, bytes: 0 },
-  pdf: { ms: 0, bytes: 0 },
-  // Decoded by the service, to pixels that sharp copies. An ICO may contain a PNG.
-  bmp: { ms: 40, bytes: 8 },
-  ico: { ms: 55, bytes: 8 },
-  // Also in WebAssembly: 22 to 24 bytes without and 31 with transparency, above the 200 MiB of a process that has
-  // decoded a small one, which `isolatedCost` counts with 256.
-  jxl: { ms: 200, bytes: 28 },
-};
-
-/**
- * Of samples with more than 8 bits. HEIF: 16 to 19 bytes with half the resolution of chroma, and 24 with all. JPEG XL:
- * 46.
- */
-const deepDecoding: Partial<Readonly<Record<SourceKind, Cost>>> = {
-  heif: { ms: 200, bytes: 24 },
-  jxl: { ms: 200, bytes: 48 },
-};
-
 /** Scaling, copying and intermediate images, for each pixel of the output. */
 const processing: Cost = { ms: 10, bytes: 11 };
 
@@ -115,23 +90,34 @@ export function addCosts(a: Cost, b: Cost): Cost {
   return { ms: a.ms + b.ms, bytes: a.bytes + b.bytes, isAllotted };
 }
 
+/**
+ * The cost of a source that a thread does not open; null for others.
+ *
+ * @throws ServiceError source_unsupported, source_corrupt, source_too_large
+ */
+export function unopenedCost(container: Container, limits: InspectionLimits): Cost | null {
+  const { format } = container;
+  if (format.weigh === undefined) return null;
+  const weight = format.weigh(container, limits);
+  if (weight === null) return isolatedCost;
+  const { width, height, is16Bit } = weight;
+  return addCosts(isolatedCost, decoding(format, width * height, is16Bit));
+}
+
 /** The cost of opening a source, which is all that a watermark takes. */
-export function decodingCost({
-  kind,
-  width,
-  height,
-  frames,
-  colour,
-}: Pick<SourceFacts, 'kind' | 'width' | 'height' | 'frames' | 'colour'>): Cost {
-  const deep = colour.is16Bit ? deepDecoding[kind] : undefined;
-  return times(deep ?? decoding[kind], width * height * frames);
+export const decodingCost = ({ format, width, height, frames, colour }: SourceFacts): Cost =>
+  decoding(format, width * height * frames, colour.is16Bit);
+
+function decoding({ cost }: SourceFormat, pixels: number, isDeep: boolean): Cost {
+  const { ms, bytes } = (isDeep ? cost.deep : undefined) ?? cost;
+  return times({ ms, bytes }, pixels);
 }
 
 /** @param plan of the area before `trim` */
 export function costOf(facts: SourceFacts, plan: Plan, variant: Variant): Cost {
   const frames = plan.animated ? facts.frames : 1;
   // A frame depends on those before it.
-  const decoded = kinds[facts.kind].animates ? Math.max(frames, (facts.page ?? 0) + 1) : frames;
+  const decoded = facts.format.animates ? Math.max(frames, (facts.page ?? 0) + 1) : frames;
   const pixels = plan.width * plan.height * frames;
   const trimmed = variant.trim === null ? 0 : Math.min(8e6, facts.width * facts.height);
   return [
@@ -193,11 +179,8 @@ function times({ ms, bytes }: Cost, pixels: number): Cost {
 /**
  * Native calls that libvips' timeout does not interrupt, in ms per megapixel: the maximum over photographs
  * and noise at all qualities, on a core that resizes 88 photographs of 6 megapixels to 800 px per second.
- * Other decoders and encoders end within a second of the timeout.
+ * Other encoders, and decoders without `uninterruptibleMs`, end within a second of the timeout.
  */
-const uninterruptibleDecoding: Partial<Readonly<Record<SourceKind, number>>> = {
-  avif: 600,
-};
 const uninterruptibleEncoding: Partial<Readonly<Record<OutputFormat, number>>> = {
   avif: 1900,
   gif: 500,
@@ -213,7 +196,7 @@ const maxUninterruptibleMs = 2000;
 export function requireInterruptible(facts: SourceFacts, plan: Plan, encodes: number): void {
   const frames = plan.animated ? facts.frames : 1;
   const megapixels = ({ width, height }: Size) => (width * height) / 1e6;
-  const decodeMs = megapixels(facts) * (uninterruptibleDecoding[facts.kind] ?? 0);
+  const decodeMs = megapixels(facts) * (facts.format.cost.uninterruptibleMs ?? 0);
   const frameMs =
     megapixels(plan) * (uninterruptibleEncoding[plan.format] ?? 0) +
     (frames > 1 ? (encodingFrame[plan.format] ?? 0) : 0);

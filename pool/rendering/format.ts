@@ -1,14 +1,9 @@
-import { kinds, type SourceKind } from '../formats/kinds.ts';
+import type { SourceFacts } from '../formats/source-format.ts';
 import type { OutputFormat, Variant } from '../variant.ts';
 import { encodings } from './encode/encodings.ts';
 
 /** The properties of a source that the choice of a format depends on. */
-interface FormatSource {
-  readonly kind: SourceKind;
-  readonly hasAlpha: boolean;
-  /** Null without a gain map. */
-  readonly gainMap: object | null;
-}
+type FormatSource = Pick<SourceFacts, 'format' | 'hasAlpha' | 'gainMap'>;
 
 /** True when the output has the source's gain map. */
 export function keepsGainMap(
@@ -39,9 +34,9 @@ export function chooseFormat(
  */
 export function ownFormat(
   { negotiated, formats, refused }: Variant,
-  { kind }: FormatSource,
+  { format }: FormatSource,
 ): OutputFormat | null {
-  const { defaultOutput } = kinds[kind];
+  const { defaultOutput } = format;
   if (defaultOutput === null || !negotiated) return defaultOutput;
   const mustBeNamed = defaultOutput === 'avif' || defaultOutput === 'jxl';
   const shown = mustBeNamed ? formats.includes(defaultOutput) : !refused.includes(defaultOutput);

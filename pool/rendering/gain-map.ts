@@ -1,7 +1,5 @@
 import { ServiceError } from '../../contract/errors.ts';
-import { bufferOf } from '../formats/bytes.ts';
-import type { SourceFacts } from '../formats/facts.ts';
-import { sniff } from '../formats/sniff.ts';
+import type { SourceFacts } from '../formats/source-format.ts';
 import type { Size } from '../geometry.ts';
 import { changedFields, strategies, type Variant } from '../variant.ts';
 import { keepsGainMap } from './format.ts';
@@ -12,17 +10,6 @@ declare module 'sharp' {
   interface Sharp {
     keepGainMap(): Sharp;
   }
-}
-
-/** Strings near the beginning of a JPEG with a gain map (Adobe's specification 1.0, ISO 21496-1). */
-const markers = ['http://ns.adobe.com/hdr-gain-map/1.0/', 'urn:iso:std:iso:ts:21496:-1'] as const;
-const headBytes = 2 ** 20;
-
-/** True when a source may have a gain map; only its decoder can verify it. */
-export function mayHaveGainMap(source: Uint8Array): boolean {
-  if (sniff(source) !== 'jpeg') return false;
-  const head = bufferOf(source).subarray(0, headBytes);
-  return markers.some((marker) => head.includes(marker));
 }
 
 /**

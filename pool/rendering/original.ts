@@ -1,8 +1,7 @@
-import type { Container } from '../formats/container/container.ts';
 import { withoutMetadata } from '../formats/container/strip.ts';
-import type { SourceFacts } from '../formats/facts.ts';
 import { hasOnlyManifest } from '../formats/metadata/content-credentials.ts';
 import type { KeptMetadata } from '../formats/metadata/kept-metadata.ts';
+import type { Examined, SourceFacts } from '../formats/source-format.ts';
 import { changedFields, type Variant } from '../variant.ts';
 import type { Output } from './encode/choose.ts';
 import { ownFormat } from './format.ts';
@@ -17,8 +16,7 @@ import type { StepContext } from './steps.ts';
  */
 export async function originalOf(
   fetched: Uint8Array,
-  { bytes: source, deliverable }: Container,
-  facts: SourceFacts,
+  { file: { bytes: source, deliverable }, facts }: Examined,
   { plan, variant, metadata, copyright }: StepContext,
 ): Promise<Output | null> {
   if (plan.gainMap) return null;
@@ -30,11 +28,11 @@ export async function originalOf(
   }
   const isInColour = variant.keepProfile || !isNeeded(facts);
   if (variant.copyright && isInColour && fetched === deliverable) {
-    if (await hasOnlyManifest(fetched, facts.kind)) return { data: fetched, format };
+    if (await hasOnlyManifest(fetched, facts.format)) return { data: fetched, format };
   }
   // `withoutMetadata` would remove what must be kept.
   if (copyright !== null || (variant.keepProfile && facts.colour.hasProfile)) return null;
-  const data = isNeeded(facts) ? null : withoutMetadata(deliverable, facts.kind);
+  const data = isNeeded(facts) ? null : withoutMetadata(deliverable, facts.format.container);
   return data === null ? null : { data, format };
 }
 
@@ -56,7 +54,7 @@ function isUnchanged(facts: SourceFacts, plan: Plan, variant: Variant): boolean 
 const isAsKept = (source: Uint8Array, { source: kept, exif, xmp }: KeptMetadata): boolean =>
   kept === source && exif !== 'dropped' && xmp === null;
 
-/** True when the colours depend on the profile. */
-function isNeeded({ kind, colour }: SourceFacts): boolean {
-  return colour.hasProfile && !(colour.isSrgb && kind !== 'avif');
+/** True when the colours depend on the profile, or it cannot be cut out. */
+function isNeeded({ format, colour }: SourceFacts): boolean {
+  return colour.hasProfile && !(colour.isSrgb && format.container?.sequential === true);
 }

@@ -1,14 +1,8 @@
 import sharp, { type OutputInfo, type Sharp } from 'sharp';
 import type { ServiceError } from '../../contract/errors.ts';
 import { maxSide } from '../bounds.ts';
-import type { RawPixels } from '../formats/bitmap/pixels.ts';
 import { corrupt, transformTimeout } from '../formats/errors.ts';
-import type { SourceFacts } from '../formats/facts.ts';
-import type { InspectionLimits } from '../formats/inspect.ts';
-import { kinds } from '../formats/kinds.ts';
-import { pageOption, unlimitedOption } from '../formats/open-options.ts';
-import { sizedSvg, svgDensity } from '../formats/svg/size.ts';
-import { unsupportedEncoding } from '../formats/unsupported-encodings.ts';
+import type { DecoderInput, InspectionLimits, SourceFacts } from '../formats/source-format.ts';
 import type { Size } from '../geometry.ts';
 
 export interface RenderLimits extends InspectionLimits {
@@ -21,10 +15,6 @@ export interface RenderLimits extends InspectionLimits {
 export interface Opening {
   /** True for all frames, stacked vertically; false for the first frame only. */
   readonly animated: boolean;
-  /** Pixels for each CSS pixel of a vector source; null for other kinds. */
-  readonly scale: number | null;
-  /** The form of a source that consists of pixels; null or absent for files. */
-  readonly raw?: Omit<RawPixels, 'data'> | null;
   /** See Variant. */
   readonly lenient?: boolean;
   /** True for a source whose EXIF is kept, which libvips' TIFF does not do. */
@@ -51,28 +41,24 @@ export class Pipeline {
   /** The rendered pixels of `eachFrame` or `plainPixels`, until another operation is added. */
   #raw: Pixels | null = null;
 
-  constructor(source: Uint8Array, facts: SourceFacts, opening: Opening, limits: RenderLimits) {
-    const { vector, label } = kinds[facts.kind];
+  constructor(input: DecoderInput, facts: SourceFacts, opening: Opening, limits: RenderLimits) {
+    const { vector, label, unsupportedEncoding } = facts.format;
     const undecodable = `The source has a valid ${label} header but cannot be decoded completely.`;
     this.#decodingError = (error) =>
-      unsupportedEncoding(facts.kind, source, error) ?? corrupt(undecodable, error);
+      unsupportedEncoding?.(input.bytes, error) ?? corrupt(undecodable, error);
     this.#limits = limits;
     this.#animated = opening.animated;
     this.#keepsExif = opening.keepsExif ?? false;
-    const { scale } = opening;
-    const isSvg = scale !== null && !opening.raw;
-    this.#image = sharp(isSvg ? sizedSvg(source, facts, scale) : source, {
+    this.#image = sharp(input.bytes, {
+      ...input.options,
       // Missing or corrupt pixels are errors unless `lenient`. Decoder warnings are not, because browsers
       // show such images too.
       failOn: opening.lenient === true ? 'none' : 'error',
-      ...unlimitedOption(facts.kind),
-      // A second safeguard after `inspect`. The sides of a rasterised SVG are rounded up, by less than a
+      // A second safeguard after `examine`. The sides of a rasterised SVG are rounded up, by less than a
       // pixel each, so they may exceed the plan.
       limitInputPixels: limits.sourceMaxPixels + (vector ? 2 * maxSide + 1 : 0),
-      ...(opening.animated ? { pages: -1 } : opening.raw ? {} : pageOption(facts.page)),
-      ...(isSvg ? { density: svgDensity } : {}),
+      ...(opening.animated ? { pages: -1 } : {}),
       ignoreIcc: facts.colour.isSrgb || opening.ignoresProfile === true,
-      ...(opening.raw ? { raw: opening.raw } : {}),
     });
   }
 

@@ -1,7 +1,6 @@
 import { maxFramePixels, maxOutputPixels, maxRows, maxSide } from '../bounds.ts';
-import type { SourceColour, SourceFacts, Timing } from '../formats/facts.ts';
-import { kinds, type SourceKind } from '../formats/kinds.ts';
 import type { ColourSpace } from '../formats/metadata/colour-space.ts';
+import type { SourceColour, SourceFacts, Timing } from '../formats/source-format.ts';
 import { vectorScale } from '../formats/vector-scale.ts';
 import {
   type Box,
@@ -57,7 +56,7 @@ export interface Plan {
   readonly byFrame: boolean;
   /** The resize after the rotation, without the border; null when the size is already right. */
   readonly resize: Resize | null;
-  /** False to decode more pixels than the scale needs; see `decodesReduced`. */
+  /** False to decode more pixels than the scale needs; see `SourceFormat.decodesReduced`. */
   readonly fastShrinkOnLoad: boolean;
   readonly border: Edges | null;
   /** True when a separate pass after the resize adds background. */
@@ -120,7 +119,7 @@ export function makePlan(
   const { alpha, animates, profile: hasProfile } = encodings[format];
   const animated = animation && animates;
   const frames = animated ? facts.frames : 1;
-  const { vector } = kinds[facts.kind];
+  const { vector, decodesReduced } = facts.format;
   const framePixels = Math.min(maxFramePixels, sourceMaxPixels / frames);
   const { placeholder, maxWidth } = variant;
   const longest = placeholder === null || placeholder === 'json' ? maxSide : maxPlaceholderSide;
@@ -195,7 +194,7 @@ export function makePlan(
     prepared: inPasses ? scaledSize(part, opened * shrink) : null,
     byFrame,
     resize: sameSize && !inPasses ? null : resizeOf(rotated, box, variant, animated && !byFrame),
-    fastShrinkOnLoad: decodesReduced(facts.kind, box.scale / opened),
+    fastShrinkOnLoad: decodesReduced?.(box.scale / opened) ?? true,
     border: variant.extend === null ? null : box.border,
     separatePadding,
     separateFilters,
@@ -257,7 +256,7 @@ export function upright({ width, height, orientation }: SourceFacts): Size {
  * animation that is not stored upright.
  */
 function isAnimation(facts: SourceFacts): boolean {
-  return facts.frames > 1 && kinds[facts.kind].animates && facts.orientation === 1;
+  return facts.frames > 1 && facts.format.animates && facts.orientation === 1;
 }
 
 /** True for operations that would mix frames of the tall image, or are impossible on it. */
@@ -284,16 +283,6 @@ function needsSeparateFilters(
 
 const isStrategy = (position: Position | FocalPoint): boolean =>
   strategies.some((strategy) => strategy === position);
-
-/**
- * Whether the decoder may scale as far as sharp lets it. A JPEG at an eighth consists of the means of its blocks, which
- * make texts hard to read; a quarter is nearly as good as the whole. A WebP is scaled by the means of areas: above a half
- * that costs more quality than it saves time, below it saves a third of the time or more.
- */
-function decodesReduced(kind: SourceKind, scale: number): boolean {
-  if (kind === 'jpeg') return scale > 1 / 9;
-  return kind !== 'webp' || scale <= 1 / 2;
-}
 
 /** @param natural the size before the resize */
 function resizeOf(natural: Size, box: Box, variant: Variant, stacked: boolean): Resize {

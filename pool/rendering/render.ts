@@ -1,16 +1,12 @@
 import type { OverlayOptions } from 'sharp';
 import { ServiceError } from '../../contract/errors.ts';
 import { bufferOf } from '../formats/bytes.ts';
-import { type Container, openContainer } from '../formats/container/container.ts';
 import { withoutExcessMetadata } from '../formats/container/strip.ts';
-import { decoderInput, pdfInput } from '../formats/decoder-input.ts';
-import type { SourceFacts } from '../formats/facts.ts';
-import { type InspectionLimits, inspect, plainFacts } from '../formats/inspect.ts';
 import { IsolationRequired } from '../formats/isolation.ts';
-import { decodedJxl, jxlHeader, needsJxlDecoder } from '../formats/jxl/decode.ts';
-import { kinds } from '../formats/kinds.ts';
 import { copyrightOf } from '../formats/metadata/copyright.ts';
 import { keptMetadata } from '../formats/metadata/kept-metadata.ts';
+import { openContainer } from '../formats/open-container.ts';
+import type { Container, Examined } from '../formats/source-format.ts';
 import type { Size } from '../geometry.ts';
 import { type ContentType, entityTag, type Image, type ImageWarning } from '../image.ts';
 import { errorOfLayer } from '../inputs.ts';
@@ -25,11 +21,12 @@ import {
   isLight,
   isolatedCost,
   requireInterruptible,
+  unopenedCost,
 } from './cost.ts';
 import { bestOutput, type Output } from './encode/choose.ts';
 import { encodings } from './encode/encodings.ts';
 import { maxEncodes } from './encode/within-bytes.ts';
-import { mayHaveGainMap, requireKeptGainMap } from './gain-map.ts';
+import { requireKeptGainMap } from './gain-map.ts';
 import { layerVariant, overlayOf } from './layer.ts';
 import { originalOf } from './original.ts';
 import { Pipeline, type RenderLimits } from './pipeline.ts';
@@ -45,8 +42,7 @@ export type RenderedImage = Omit<Image, 'fetchedAt'> & { readonly body: Uint8Arr
 
 type EncodedImage = RenderedImage & { readonly format: OutputFormat };
 
-interface Prepared {
-  readonly facts: SourceFacts;
+interface Prepared extends Examined {
   /** Of the area before `trim`. */
   readonly plan: Plan;
 }
@@ -81,9 +77,7 @@ export async function render(
   const prepared = onlyLight ? await requireLight(source, images, variant, limits) : null;
   if (!limits.isolated && hasText(variant)) throw new IsolationRequired();
   const families = await addFonts(variant, layerBytes);
-  const needsMetadata = !variant.stripMetadata || variant.copyright;
-  const decoded = await decodedJxl(source, limits, needsMetadata);
-  const { pipeline, facts, context } = await transform(decoded, variant, limits, prepared);
+  const { pipeline, examined, context } = await transform(source, variant, limits, prepared);
   const { plan } = context;
   if (layers.length > 0) {
     const overlays: OverlayOptions[] = [];
@@ -96,7 +90,7 @@ export async function render(
     await pipeline.render();
     pipeline.apply((image) => applySteps(image, passes.layers, { ...context, overlays }));
   }
-  const original = await originalOf(sourceBytes, decoded, facts, context);
+  const original = await originalOf(sourceBytes, examined, context);
   if (variant.placeholder === null) {
     const { format, ...image } = await smallestOutput(pipeline, context, original);
     const warnings = warningsOf(image, variant);
@@ -106,7 +100,7 @@ export async function render(
   const { contentType, make } = placeholders[variant.placeholder];
   const open = await pipeline.render();
   const text = await make(open(), {
-    source: facts,
+    source: examined.facts,
     bytes: sourceBytes.byteLength,
     output: () => smallestOutput(pipeline, context, original),
   });
@@ -178,25 +172,14 @@ async function requireLight(
 /** Zero for a layer that cannot be opened: its error is thrown when it is used. */
 async function layerCost(layer: Container, limits: RenderLimits): Promise<Cost> {
   try {
-    return unopenedCost(layer, limits) ?? decodingCost(await inspect(layer, limits));
+    return (
+      unopenedCost(layer, limits) ??
+      decodingCost((await layer.format.examine(layer, limits, plainVariant)).facts)
+    );
   } catch (error) {
     if (error instanceof IsolationRequired) throw error;
     return { ms: 0, bytes: 0 };
   }
-}
-
-/**
- * The cost of a source that a thread does not open; null for others.
- *
- * @throws ServiceError source_unsupported, source_corrupt, source_too_large
- */
-function unopenedCost(container: Container, { sourceMaxPixels }: InspectionLimits): Cost | null {
-  const { kind, bytes } = container;
-  if (kinds[kind].vector) return isolatedCost;
-  if (!needsJxlDecoder(container)) return null;
-  const { width, height, bits } = jxlHeader(bytes, sourceMaxPixels);
-  const colour = { ...plainFacts.colour, is16Bit: bits > 8 };
-  return addCosts(isolatedCost, decodingCost({ ...plainFacts, kind, width, height, colour }));
 }
 
 /** The output, or the source if that has fewer bytes. */
@@ -227,16 +210,15 @@ async function prepare(
   variant: Variant,
   limits: RenderLimits,
 ): Promise<Prepared> {
-  const facts = await inspect(container, limits, variant);
+  const { facts, file } = await container.format.examine(container, limits, variant);
   const area = croppedArea(facts, variant);
-  return { facts, plan: makePlan(facts, area, variant, limits.sourceMaxPixels) };
+  return { facts, file, plan: makePlan(facts, area, variant, limits.sourceMaxPixels) };
 }
 
 /**
  * Transforms a source, without its watermark and layers.
  *
- * @throws ServiceError transform_timeout for an SVG that takes too long, and is still being drawn: librsvg cannot be
- *   interrupted
+ * @throws ServiceError transform_timeout for a drawing that takes too long, and is still being drawn
  */
 async function transform(
   container: Container,
@@ -244,14 +226,15 @@ async function transform(
   limits: RenderLimits,
   given: Prepared | null = null,
 ) {
-  if (container.kind !== 'svg') return applied(container, variant, limits, given);
+  const { uninterruptible, label } = container.format;
+  if (uninterruptible !== true) return applied(container, variant, limits, given);
   const drawn = applied(container, variant, limits, given).then(async (transformed) => {
     // Before it is encoded, which may take longer.
     await transformed.pipeline.render();
     return transformed;
   });
   const ending = new AbortController();
-  const late = new ServiceError('transform_timeout', 'The SVG takes too long to draw.');
+  const late = new ServiceError('transform_timeout', `The ${label} takes too long to draw.`);
   const timer = setTimeout(() => ending.abort(late), limits.svgTimeoutMs);
   return await unlessAborted(drawn, ending.signal).finally(() => clearTimeout(timer));
 }
@@ -262,27 +245,29 @@ async function applied(
   limits: RenderLimits,
   given: Prepared | null,
 ) {
-  const { bytes } = container;
-  const isolates = kinds[container.kind].isolated || (variant.gainMap && mayHaveGainMap(bytes));
+  const { runsIn, mayHaveGainMap } = container.format;
+  const readsGainMap = variant.gainMap && mayHaveGainMap?.(container.bytes) === true;
+  const isolates = runsIn === 'process' || readsGainMap;
   if (!limits.isolated && isolates) throw new IsolationRequired();
   const { lenient } = variant;
   const { sourceMaxPixels } = limits;
   const prepared = given ?? (await prepare(container, variant, limits));
-  const { facts } = prepared;
-  const isFile = kinds[facts.kind].decoder !== null;
-  const metadata = variant.stripMetadata || !isFile ? null : await keptMetadata(container);
-  const copyright = variant.copyright && isFile ? await copyrightOf(bytes, facts.kind) : null;
-  const input =
-    facts.kind === 'pdf'
-      ? null
-      : await decoderInput(metadata?.source ?? bytes, facts, metadata !== null);
-  const inputAt = async (scale: number | null) =>
-    input ?? (await pdfInput(bytes, facts, scale ?? 1));
+  const { facts, file } = prepared;
+  const { hasMetadata, vector } = facts.format;
+  const metadata = variant.stripMetadata || !hasMetadata ? null : await keptMetadata(file);
+  const copyright =
+    variant.copyright && hasMetadata ? await copyrightOf(file.bytes, file.format) : null;
+  const openAt = async (scale: number | null) => {
+    const opened = { ...file, bytes: metadata?.source ?? file.bytes };
+    const keepsMetadata = metadata !== null;
+    return await file.format.open({ facts, file: opened, scale, keepsMetadata });
+  };
+  const input = vector ? null : await openAt(null);
   let { plan } = prepared;
   if (variant.trim !== null) {
     const open = async (scale: number | null) => {
-      const { bytes: source, raw } = await inputAt(scale);
-      return new Pipeline(source, facts, { animated: false, lenient, scale, raw }, limits);
+      const source = input ?? (await openAt(scale));
+      return new Pipeline(source, facts, { animated: false, lenient }, limits);
     };
     const area = await findUsedArea(facts, variant, sourceMaxPixels, open);
     plan = makePlan(facts, area, variant, sourceMaxPixels);
@@ -293,9 +278,9 @@ async function applied(
   }
   const context: StepContext = { plan, variant, overlays: [], metadata, copyright };
   const keepsExif = metadata?.exif === 'kept' && !facts.colour.is16Bit;
-  const { bytes: source, raw } = await inputAt(plan.scale);
   const ignoresProfile = plan.convertedFrom !== null;
-  const opening = { ...plan, lenient, raw, keepsExif, ignoresProfile };
+  const opening = { animated: plan.animated, lenient, keepsExif, ignoresProfile };
+  const source = input ?? (await openAt(plan.scale));
   const pipeline = new Pipeline(source, facts, opening, limits);
   const apply = (steps: readonly Step[]) =>
     pipeline.apply((image) => applySteps(image, steps, context));
@@ -320,7 +305,7 @@ async function applied(
     await pipeline.render();
     apply(passes.opacity);
   }
-  return { pipeline, facts, context };
+  return { pipeline, examined: { facts, file }, context };
 }
 
 /** @param image null for a text */
@@ -332,8 +317,7 @@ async function overlayFrom(
 ): Promise<OverlayOptions> {
   const opened = layer.kind === 'image' ? image : openContainer(await textImage(layer, plan));
   if (opened === null) throw new Error('a layer without its image');
-  const source = await decodedJxl(opened, limits, false);
-  const { pipeline } = await transform(source, layerVariant(layer, plan), limits);
+  const { pipeline } = await transform(opened, layerVariant(layer, plan), limits);
   const { data, info } = await pipeline.write((image) => image.ensureAlpha().raw());
   const pixels = bufferOf(data);
   plan.space?.fromSrgbPixels(pixels);

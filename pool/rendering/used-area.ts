@@ -1,14 +1,13 @@
 import { ServiceError } from '../../contract/errors.ts';
 import { maxFramePixels, maxSide } from '../bounds.ts';
-import type { SourceFacts } from '../formats/facts.ts';
-import { kinds } from '../formats/kinds.ts';
+import type { SourceFacts } from '../formats/source-format.ts';
 import { vectorScale } from '../formats/vector-scale.ts';
 import { clipArea, type Size, scaledArea, scaledSize, scaleWithin } from '../geometry.ts';
 import type { Area, Variant } from '../variant.ts';
 import type { Pipeline } from './pipeline.ts';
 import { upright } from './plan.ts';
 
-/** Opens the first frame of the source; an SVG or PDF at this scale, else null. */
+/** Opens the first frame of the source; vector graphics at this scale, else null. */
 type Open = (scale: number | null) => Pipeline | Promise<Pipeline>;
 
 /**
@@ -65,7 +64,7 @@ async function trimmed(
   open: Open,
 ): Promise<Area> {
   const scale = Math.min(1, scaleWithin(area, maxSide, maxTrimmedPixels));
-  const { pipeline, size } = kinds[facts.kind].vector
+  const { pipeline, size } = facts.format.vector
     ? await openVector(facts, area, scale, sourceMaxPixels, open)
     : await openPixels(area, scale, open);
   if (size.width < minTrimmedSide || size.height < minTrimmedSide) return area;

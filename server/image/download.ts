@@ -1,3 +1,4 @@
+import { sourceExtensions } from '../../pool/formats/source-formats.ts';
 import { percentEncode } from './source-url.ts';
 import type { ParameterType } from './values.ts';
 
@@ -50,9 +51,7 @@ const extensions: Readonly<Record<string, readonly [string, ...string[]]>> = {
   'text/plain': ['txt'],
   'application/json': ['json'],
 };
-/** Extensions of sources in formats that are never an output. */
-const otherExtensions = ['tif', 'tiff', 'svg', 'pdf', 'heic', 'heif', 'bmp', 'ico'];
-const imageExtensions = new Set([...Object.values(extensions).flat(), ...otherExtensions]);
+const imageExtensions = new Set([...Object.values(extensions).flat(), ...sourceExtensions]);
 
 /** The name with the extension of the delivered type; replaces the extension of another image type. */
 function withExtension(name: string, contentType: string): string {

@@ -4,7 +4,7 @@ import { parseS3Location } from '../../contract/s3-location.ts';
 import { decodeProvenance } from '../../pool/cache/file.ts';
 import { onlyProcess } from '../../pool/coalescer.ts';
 import { Engine } from '../../pool/engine.ts';
-import { allFormats } from '../../pool/formats/optional-formats.ts';
+import { allFormats } from '../../pool/formats/source-formats.ts';
 import { imageInputs } from '../../pool/inputs.ts';
 import type { ImagePurges } from '../../pool/validity.ts';
 import { until } from '../until.ts';

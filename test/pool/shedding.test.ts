@@ -4,7 +4,7 @@ import type { SharedCacheSettings } from '../../pool/cache/shared-cache.ts';
 import { onlyProcess } from '../../pool/coalescer.ts';
 import { Engine } from '../../pool/engine.ts';
 import { Schedule } from '../../pool/execution/schedule.ts';
-import { allFormats } from '../../pool/formats/optional-formats.ts';
+import { allFormats } from '../../pool/formats/source-formats.ts';
 import { imageInputs } from '../../pool/inputs.ts';
 import type { Variant } from '../../pool/variant.ts';
 import { stopClock } from '../clock.ts';

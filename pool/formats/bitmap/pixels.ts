@@ -1,13 +1,6 @@
+import type { RawPixels } from '../raw-pixels.ts';
 import type { BitmapHeader } from './header.ts';
 import { readRuns, requireBytes } from './runs.ts';
-
-/** Raw pixels, as input of sharp. */
-export interface RawPixels {
-  readonly data: Buffer;
-  readonly width: number;
-  readonly height: number;
-  readonly channels: 3 | 4;
-}
 
 export const hasAlpha = ({ masks, bits, skips }: BitmapHeader): boolean =>
   skips || (bits > 8 && masks[3] !== 0);

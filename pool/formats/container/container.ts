@@ -1,147 +1,20 @@
 import { bufferOf } from '../bytes.ts';
-import type { SourceKind } from '../kinds.ts';
-import { sniff } from '../sniff.ts';
-import { unsupportedFormat } from '../unsupported-formats.ts';
-import { gifParts, withGifTransparency } from './gif.ts';
-import { withOpenedBrand } from './heif.ts';
-import { heifParts } from './heif-parts.ts';
-import { withHeifProfile } from './heif-profile.ts';
-import { jpegParts } from './jpeg.ts';
-import { type MetadataRole, metadataRoles, type Part, type Parts, tooManyParts } from './parts.ts';
-import { pngParts, withPngProfile } from './png.ts';
-import { tiffParts } from './tiff.ts';
-import { webpParts } from './webp.ts';
-
-/** A source, with properties of its container that are read before any decoder opens it. */
-export interface Container {
-  /** As decoders read it. */
-  readonly bytes: Uint8Array;
-  /** As it may be delivered: without what `bytes` may have for the decoders. */
-  readonly deliverable: Uint8Array;
-  readonly kind: SourceKind;
-  /** Scans of a JPEG (ITU-T T.81, B.1): baseline ones have one to four, progressive ones about ten. */
-  readonly scans: number;
-  /** Frames of an animated GIF or WebP. */
-  readonly frames: number;
-  /** Pages of a TIFF. */
-  readonly pages: number;
-  /** Metadata above {@link maxThreadMetadataBytes} or {@link maxMetadataParts}, or compressed text. */
-  readonly excessMetadata: ReadonlySet<MetadataRole>;
-  /** True if parts share bytes, or malformed parts hide how much metadata the file has. */
-  readonly inconsistent: boolean;
-  /** Offsets of the EXIF; null if absent or in several pieces. */
-  readonly exif: readonly [start: number, end: number] | null;
-}
+import type { Container, SourceFormat } from '../source-format.ts';
+import { examineParts, notExamined } from './examination.ts';
 
 /**
- * Bytes of each kind of metadata that are read on a transform thread; larger metadata is read in a process.
- * A segment of a JPEG has less than 64 KiB; printing profiles have up to 1 MiB. Nothing reads `c2pa` and `other`.
- */
-export const maxThreadMetadataBytes: Readonly<Record<MetadataRole, number>> = {
-  profile: 2 ** 20,
-  exif: 2 ** 16,
-  xmp: 2 ** 16,
-  iptc: 2 ** 16,
-  text: 2 ** 16,
-  c2pa: Number.POSITIVE_INFINITY,
-  other: Number.POSITIVE_INFINITY,
-};
-
-/** Each costs libvips an allocation in every step of the pipeline. */
-export const maxMetadataParts = 1_000;
-
-/**
- * A PNG of 32 MB has 4,000 parts of the 8 KB that libpng writes; a GIF of the most frames that are
- * allowed has 4,000. 50,000 take 20 to 45 ms.
- */
-export const maxParts = 50_000;
-
-interface ContainerFormat {
-  readonly parts: (file: Buffer) => Parts;
-  /** True if parts follow each other and no offset refers to them, which allows to cut out parts. */
-  readonly sequential: boolean;
-  /** The source as libvips 8.18 reads it right: with what it does not infer. The same bytes if nothing is missing. */
-  readonly completed?: (source: Uint8Array) => Uint8Array;
-}
-
-/** Null for kinds that are only opened in a process, which has its own limits. */
-export const containerFormats: Readonly<Record<SourceKind, ContainerFormat | null>> = {
-  jpeg: { parts: jpegParts, sequential: true },
-  png: { parts: pngParts, sequential: true, completed: withPngProfile },
-  gif: { parts: gifParts, sequential: true, completed: withGifTransparency },
-  webp: { parts: webpParts, sequential: true },
-  tiff: { parts: tiffParts, sequential: false },
-  avif: { parts: heifParts, sequential: false, completed: withHeifProfile },
-  heif: { parts: heifParts, sequential: false, completed: withHeifProfile },
-  svg: null,
-  bmp: null,
-  ico: null,
-  pdf: null,
-  jxl: null,
-};
-
-/**
- * Examines the parts of a source before sharp or any parser opens it, at most {@link maxParts} of them.
+ * Examines the parts of a source before sharp or any parser opens it.
  *
- * @throws ServiceError source_unsupported for an unsupported format, source_too_large for too many parts
+ * @param format recognised by its first bytes
+ * @throws ServiceError source_too_large for too many parts
  */
-export function openContainer(source: Uint8Array): Container {
-  const kind = sniff(source);
-  if (kind === null) throw unsupportedFormat(source);
-  const deliverable = kind === 'avif' || kind === 'heif' ? withOpenedBrand(source, kind) : source;
-  const format = containerFormats[kind];
-  if (format === null) return { bytes: deliverable, deliverable, kind, ...notExamined };
-  const examined = examine(bufferOf(deliverable), format);
+export function openAs(format: SourceFormat, source: Uint8Array): Container {
+  const { container } = format;
+  if (container === null) return { bytes: source, deliverable: source, format, ...notExamined };
+  const deliverable = container.opened?.(source) ?? source;
+  const examined = examineParts(bufferOf(deliverable), container);
   // After the limits of parts were checked.
-  const bytes = format.completed?.(deliverable) ?? deliverable;
-  const all = bytes === deliverable ? examined : examine(bufferOf(bytes), format);
-  return { bytes, deliverable, kind, ...all };
+  const bytes = container.completed?.(deliverable) ?? deliverable;
+  const all = bytes === deliverable ? examined : examineParts(bufferOf(bytes), container);
+  return { bytes, deliverable, format, ...all };
 }
-
-type Examination = Omit<Container, 'bytes' | 'deliverable' | 'kind'>;
-
-const notExamined: Examination = {
-  scans: 0,
-  frames: 0,
-  pages: 0,
-  excessMetadata: new Set<MetadataRole>(),
-  inconsistent: false,
-  exif: null,
-};
-
-function examine(file: Buffer, { parts, sequential }: ContainerFormat): Examination {
-  const count = { parts: 0, metadata: 0, scan: 0, frame: 0, page: 0 };
-  const excessMetadata = new Set<MetadataRole>();
-  const metadataBytes = new Map<MetadataRole, number>();
-  let inconsistent = false;
-  let exif: Examination['exif'] = null;
-  let totalBytes = 0;
-  for (const { role, from, to, content, compressed, bytes, last } of parts(file)) {
-    count.parts += 1;
-    if (count.parts > maxParts) throw tooManyParts(maxParts);
-    if (role === 'scan' || role === 'frame' || role === 'page') count[role] += 1;
-    if (role === 'page') {
-      // Each page is opened separately.
-      metadataBytes.clear();
-      totalBytes = 0;
-      count.metadata = 0;
-    }
-    totalBytes += to - from;
-    // Parts that refer to the same bytes make a small file expensive.
-    inconsistent ||= totalBytes > 2 * file.length || (role === 'unknown' && !sequential);
-    if (isMetadata(role)) {
-      count.metadata += 1;
-      const sum = (metadataBytes.get(role) ?? 0) + (bytes ?? to - from);
-      metadataBytes.set(role, sum);
-      const isExcess = sum > maxThreadMetadataBytes[role] || count.metadata > maxMetadataParts;
-      if (isExcess || compressed === true) excessMetadata.add(role);
-      if (role === 'exif' && content !== undefined) exif ??= content;
-    }
-    if (last === true) break;
-  }
-  const { scan, frame, page } = count;
-  return { scans: scan, frames: frame, pages: page, excessMetadata, inconsistent, exif };
-}
-
-const isMetadata = (role: Part['role']): role is MetadataRole =>
-  metadataRoles.some((one) => one === role);

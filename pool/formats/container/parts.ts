@@ -19,8 +19,6 @@ export type PartRole =
   | 'scan'
   /** The first part of a page of a TIFF. */
   | 'page'
-  /** JPEG's JFIF segment, which may have a thumbnail. */
-  | 'jfif'
   /** A part that decoders may need, or bytes between parts. */
   | 'unknown'
   /** The last part: bytes behind it do not belong to the image. */
@@ -38,6 +36,8 @@ export interface Part {
   readonly compressed?: boolean;
   /** Decompressed size of its content; absent if not compressed. */
   readonly bytes?: number;
+  /** Makes the part without what the pixels do not need, such as a thumbnail; absent if it has nothing else. */
+  readonly plain?: () => Buffer;
   /** True if decoders read nothing behind this part. */
   readonly last?: boolean;
 }

@@ -1,23 +1,21 @@
 import type { Variant } from '../../variant.ts';
 import { bufferOf } from '../bytes.ts';
-import type { SourceKind } from '../kinds.ts';
-import { type Container, containerFormats, maxParts } from './container.ts';
-import { readHeif } from './heif.ts';
-import { plainJfif } from './jpeg.ts';
+import type { Container } from '../source-format.ts';
+import { type ContainerFormat, maxParts } from './examination.ts';
 import { type MetadataRole, metadataRoles } from './parts.ts';
-import { correctWebp } from './webp.ts';
 
 /**
  * A source with the same coded pixels and without metadata, or null if that requires encoding again. The
- * profile is removed too, except in an AVIF.
+ * profile is removed too, except from a source whose parts cannot be cut out.
  */
-export function withoutMetadata(source: Uint8Array, kind: SourceKind): Uint8Array | null {
-  if (kind === 'avif') {
-    // Nothing can be cut out of an AVIF, because a table has the offset of each image.
-    const { brand, onlyImages } = readHeif(source);
-    return brand === 'avif' && onlyImages ? source : null;
+export function withoutMetadata(
+  source: Uint8Array,
+  format: ContainerFormat | null,
+): Uint8Array | null {
+  if (format?.besidesImages !== undefined) {
+    return format.besidesImages(source) === 'nothing' ? source : null;
   }
-  const result = withoutRoles(source, kind, new Set(metadataRoles));
+  const result = withoutRoles(source, format, new Set(metadataRoles));
   return result?.isWhole === true ? result.bytes : null;
 }
 
@@ -29,10 +27,10 @@ export function withoutExcessMetadata(
   container: Container,
   { stripMetadata, copyright, gainMap }: Variant,
 ): Container {
-  const { bytes, kind, excessMetadata } = container;
+  const { bytes, format, excessMetadata } = container;
   if (excessMetadata.size === 0 || !stripMetadata || copyright || gainMap) return container;
   if (![...excessMetadata].every((role) => invisible.has(role))) return container;
-  const result = withoutRoles(bytes, kind, invisible);
+  const result = withoutRoles(bytes, format.container, invisible);
   if (result === null) return container;
   const { bytes: stripped } = result;
   return { ...container, bytes: stripped, deliverable: stripped, excessMetadata: new Set() };
@@ -42,32 +40,31 @@ export function withoutExcessMetadata(
  * A source without parts of some roles, and without the bytes behind its end. `isWhole` is true if the
  * file was complete and all of its parts are known.
  *
- * @returns null for kinds that nothing can be cut out of, and for too many parts
+ * @returns null for formats that nothing can be cut out of, and for too many parts
  */
 function withoutRoles(
   source: Uint8Array,
-  kind: SourceKind,
+  format: ContainerFormat | null,
   roles: ReadonlySet<MetadataRole>,
 ): { readonly bytes: Buffer; readonly isWhole: boolean } | null {
-  const format = containerFormats[kind];
   if (format?.sequential !== true) return null;
   const file = bufferOf(source);
   const kept: Buffer[] = [];
   let at: number | null = null;
   let isComplete = false;
   let isKnown = true;
-  for (const { role, from, to } of format.parts(file)) {
+  for (const { role, from, to, plain } of format.parts(file)) {
     if (kept.length > maxParts) return null;
     if (at === null) kept.push(file.subarray(0, from));
     at = to;
-    const part = file.subarray(from, to);
-    if (role === 'jfif') kept.push(plainJfif(part));
-    else if (!(roles as ReadonlySet<string>).has(role)) kept.push(part);
+    if (!(roles as ReadonlySet<string>).has(role)) {
+      kept.push(plain?.() ?? file.subarray(from, to));
+    }
     isComplete ||= role === 'end';
     isKnown &&= role !== 'unknown';
   }
   if (!isComplete) kept.push(file.subarray(at ?? 0));
   const bytes = Buffer.concat(kept);
-  if (kind === 'webp') correctWebp(bytes, roles);
+  format.correct?.(bytes, roles);
   return { bytes, isWhole: isComplete && isKnown };
 }

@@ -1,8 +1,8 @@
 import { extname } from 'node:path';
 import type { Size } from '../../geometry.ts';
-import type { SourceFacts } from '../facts.ts';
+import { checkedHeader } from '../checked-header.ts';
 import { withoutOrientation } from '../metadata/exif.ts';
-import { checkedHeader } from '../open-options.ts';
+import type { Container, SourceFacts } from '../source-format.ts';
 import { moduleOf, runDecoder } from '../wasm/run.ts';
 import type { HeicTask } from './thread.ts';
 
@@ -27,11 +27,11 @@ export const keepsDepth = ({ width, height }: Size): boolean => width * height <
  * @throws ServiceError source_unsupported, source_corrupt, source_too_large
  */
 export async function heicAsPng(
-  source: Uint8Array,
+  { bytes: source, format }: Container,
   { page, width, height, hasAlpha, colour }: SourceFacts,
   keepsMetadata: boolean,
 ): Promise<Uint8Array> {
-  const { icc, exif, xmp, pagePrimary = 0 } = await checkedHeader(source, 'heif', page);
+  const { icc, exif, xmp, pagePrimary = 0 } = await checkedHeader(source, format, page);
   return await runDecoder<HeicTask>(entry, moduleOf('libheif-js/libheif-wasm/libheif.wasm'), {
     source,
     page: page ?? pagePrimary,

@@ -1,10 +1,8 @@
 import { bufferOf } from '../bytes.ts';
-import { containerFormats, maxParts } from '../container/container.ts';
-import { readHeif } from '../container/heif.ts';
-import { plainJfif } from '../container/jpeg.ts';
-import type { PartRole } from '../container/parts.ts';
-import type { SourceKind } from '../kinds.ts';
-import { checkedHeader } from '../open-options.ts';
+import { checkedHeader } from '../checked-header.ts';
+import { maxParts } from '../container/examination.ts';
+import type { Part, PartRole } from '../container/parts.ts';
+import type { SourceFormat } from '../source-format.ts';
 import { hasOnlyCopyright } from './copyright.ts';
 import { hasOnlyTags } from './exif.ts';
 
@@ -31,34 +29,38 @@ const harmlessTags: ReadonlySet<number> = new Set([
  * True for a source with a C2PA manifest (C2PA 2.1, A.3) and without metadata that `keep=copyright` removes. Its
  * manifest is valid as long as no byte changes, so it cannot be kept together with other metadata.
  */
-export async function hasOnlyManifest(source: Uint8Array, kind: SourceKind): Promise<boolean> {
-  if (kind === 'avif') return readHeif(source).onlySignedImages;
-  const format = containerFormats[kind];
-  if (format?.sequential !== true) return false;
+export async function hasOnlyManifest(source: Uint8Array, format: SourceFormat): Promise<boolean> {
+  const { container } = format;
+  if (container?.besidesImages !== undefined) return container.besidesImages(source) === 'manifest';
+  if (container?.sequential !== true) return false;
   const file = bufferOf(source);
   const counts = { c2pa: 0, exif: 0, xmp: 0 };
   let parts = 0;
   let end = 0;
-  for (const { role, from, to } of format.parts(file)) {
+  for (const part of container.parts(file)) {
+    const { role } = part;
     parts += 1;
-    end = to;
+    end = part.to;
     if (role === 'c2pa' || role === 'exif' || role === 'xmp') counts[role] += 1;
-    else if (!isHarmless(role, file.subarray(from, to)) || parts > maxParts) return false;
+    else if (!isHarmless(part, file) || parts > maxParts) return false;
   }
   const { c2pa, exif, xmp } = counts;
   if (c2pa === 0 || exif > 1 || xmp > 1 || end !== file.length) return false;
-  return exif + xmp === 0 || hasOnlyCopyrightMetadata(source, kind);
+  return exif + xmp === 0 || hasOnlyCopyrightMetadata(source, format);
 }
 
-function isHarmless(role: PartRole, part: Buffer): boolean {
-  if (role === 'jfif') return plainJfif(part).equals(part);
+function isHarmless({ role, from, to, plain }: Part, file: Buffer): boolean {
+  if (plain?.().equals(file.subarray(from, to)) === false) return false;
   // The resolution, which most programs write.
-  if (role === 'other') return part.toString('latin1', 4, 8) === 'pHYs';
+  if (role === 'other') return file.toString('latin1', from + 4, from + 8) === 'pHYs';
   return harmless.has(role);
 }
 
-async function hasOnlyCopyrightMetadata(source: Uint8Array, kind: SourceKind): Promise<boolean> {
-  const { exif, xmp } = await checkedHeader(source, kind);
+async function hasOnlyCopyrightMetadata(
+  source: Uint8Array,
+  format: SourceFormat,
+): Promise<boolean> {
+  const { exif, xmp } = await checkedHeader(source, format);
   return (
     (exif === undefined || hasOnlyTags(exif, harmlessTags)) &&
     (xmp === undefined || hasOnlyCopyright(xmp.toString()))

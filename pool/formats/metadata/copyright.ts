@@ -1,7 +1,6 @@
 import type { Metadata } from 'sharp';
-import { bufferOf } from '../bytes.ts';
-import type { SourceKind } from '../kinds.ts';
-import { checkedHeader } from '../open-options.ts';
+import { checkedHeader } from '../checked-header.ts';
+import type { SourceFormat } from '../source-format.ts';
 import { textTags } from './exif.ts';
 import { iptcTexts } from './iptc.ts';
 import { filteredXmp } from './xmp.ts';
@@ -62,9 +61,12 @@ const structure: ReadonlySet<string> = new Set([x, rdf, xml]);
  *
  * @returns null if the source has none
  */
-export async function copyrightOf(source: Uint8Array, kind: SourceKind): Promise<Copyright | null> {
-  const header = await checkedHeader(source, kind);
-  const known = textsOf(header, source, kind);
+export async function copyrightOf(
+  source: Uint8Array,
+  format: SourceFormat,
+): Promise<Copyright | null> {
+  const header = await checkedHeader(source, format);
+  const known = textsOf(header, format.ownExif?.(source) ?? header.exif);
   const xmp = xmpOf(header.xmp?.toString() ?? '', known);
   if (xmp === null) return null;
   return {
@@ -88,11 +90,9 @@ export function hasOnlyCopyright(packet: string): boolean {
   return isOnly;
 }
 
-function textsOf(header: Metadata, source: Uint8Array, kind: SourceKind): Map<Name, string> {
-  // libvips reads no EXIF of a TIFF, which has these tags in its own first directory.
-  const tiff = kind === 'tiff' ? bufferOf(source) : null;
+function textsOf(header: Metadata, exif: Buffer | undefined): Map<Name, string> {
   const tags = textTags(
-    tiff ?? header.exif ?? Buffer.alloc(0),
+    exif ?? Buffer.alloc(0),
     texts.map(({ tag }) => tag),
   );
   const sets = iptcTexts(

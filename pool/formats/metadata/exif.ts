@@ -1,5 +1,5 @@
+import { type ReadUint, uintReader } from '../byte-order.ts';
 import { parsedOr } from '../bytes.ts';
-import { type ReadUint, uintReader } from '../container/tiff.ts';
 
 /** Bytes of each type of value (TIFF 6.0, section 2), by number. */
 const typeBytes = [0, 1, 1, 2, 4, 8, 1, 1, 2, 4, 8, 4, 8];

@@ -1,9 +1,6 @@
-import { crc32 } from 'node:zlib';
 import { bufferOf } from '../bytes.ts';
-import type { Container } from '../container/container.ts';
-import type { SourceKind } from '../kinds.ts';
-import { checkedHeader } from '../open-options.ts';
-import { sniff } from '../sniff.ts';
+import { checkedHeader } from '../checked-header.ts';
+import type { Container, SourceFormat } from '../source-format.ts';
 import { withoutThumbnail } from './exif.ts';
 import { filteredXmp } from './xmp.ts';
 
@@ -25,15 +22,16 @@ const maxKeptBytes = 2 ** 20;
  * EXIF that it keeps, so the source is changed.
  */
 export async function keptMetadata(container: Container): Promise<KeptMetadata> {
-  const { bytes: source, kind } = container;
-  const { exif, xmp } = await checkedHeader(source, kind);
+  const { bytes: source, format } = container;
+  const { exif, xmp } = await checkedHeader(source, format);
   const kept = { source, xmp: xmp === undefined ? null : replacement(xmp) };
   if (exif === undefined) return { ...kept, exif: 'none' };
   const plain = exif.length > maxKeptBytes ? null : withoutThumbnail(exif);
   if (plain === exif) return { ...kept, exif: 'kept' };
   const changed = plain && withExif(container, exif, plain);
   // A malformed file may have another copy of the EXIF, which libvips uses.
-  if (changed === null || (await hasThumbnail(changed, kind))) return { ...kept, exif: 'dropped' };
+  if (changed === null || (await hasThumbnail(changed, format)))
+    return { ...kept, exif: 'dropped' };
   return { ...kept, source: changed, exif: 'kept' };
 }
 
@@ -71,21 +69,19 @@ function withoutGainMap(xmp: string): string | null {
   }
 }
 
-async function hasThumbnail(source: Uint8Array, kind: SourceKind): Promise<boolean> {
-  const { exif } = await checkedHeader(source, kind);
+async function hasThumbnail(source: Uint8Array, format: SourceFormat): Promise<boolean> {
+  const { exif } = await checkedHeader(source, format);
   return exif !== undefined && withoutThumbnail(exif) !== exif;
 }
 
 /** A copy of the source with other EXIF of the same length; null if the EXIF was not found. */
-function withExif({ bytes, exif }: Container, from: Buffer, to: Buffer): Buffer | null {
+function withExif({ bytes, exif, format }: Container, from: Buffer, to: Buffer): Buffer | null {
   if (exif === null) return null;
   // libvips omits bytes that a format writes before the EXIF, such as an offset in HEIF.
   const at = exif[1] - from.length;
   if (at < exif[0] || !bufferOf(bytes).subarray(at, exif[1]).equals(from)) return null;
   const copy = Buffer.from(bytes);
   copy.set(to, at);
-  // The checksum of a PNG chunk follows its data, and includes its type.
-  if (sniff(bytes) === 'png')
-    copy.writeUInt32BE(crc32(copy.subarray(exif[0] - 4, exif[1])), exif[1]);
+  format.container?.seal?.(copy, exif);
   return copy;
 }

@@ -1,7 +1,7 @@
 import { extname } from 'node:path';
 import type { Size } from '../../geometry.ts';
-import type { RawPixels } from '../bitmap/pixels.ts';
 import { corrupt } from '../errors.ts';
+import type { RawPixels } from '../raw-pixels.ts';
 import { moduleOf, runDecoder } from '../wasm/run.ts';
 import type { PdfSize, PdfTask } from './thread.ts';
 

@@ -1,8 +1,8 @@
 import { SaxesParser, type SaxesTagNS } from 'saxes';
 import type { ServiceError } from '../../../contract/errors.ts';
-import { bufferOf } from '../bytes.ts';
+import { bufferOf, matching } from '../bytes.ts';
 import { corrupt, unsupported } from '../errors.ts';
-import { sniff } from '../sniff.ts';
+import type { SourceFormat } from '../source-format.ts';
 
 /** The limit of librsvg's XML parser; here it also bounds the cost of resolving a prefix. */
 const maxDepth = 256;
@@ -20,15 +20,24 @@ const namespaces = {
   include: ['http://www.w3.org/2001/XInclude', 'http://www.w3.org/2003/XInclude'],
 };
 
+interface EmbeddedImage {
+  readonly format: SourceFormat;
+  readonly bytes: Uint8Array;
+}
+
 /**
  * Checks a document as far as the limits of the process do not, and finds the images in it that are data: URLs.
  * Documents that are not well-formed are refused; librsvg would refuse them too.
  *
- * @returns the bytes of the images, in document order
+ * @param formats that images may have
+ * @returns the images, in document order
  * @throws ServiceError source_unsupported, source_corrupt
  */
-export function embeddedImages(source: Uint8Array): Uint8Array[] {
-  const found: Uint8Array[] = [];
+export function embeddedImages(
+  source: Uint8Array,
+  formats: readonly SourceFormat[],
+): readonly EmbeddedImage[] {
+  const found: EmbeddedImage[] = [];
   let elements = 0;
   let depth = 0;
   const parser = new SaxesParser({
@@ -55,10 +64,11 @@ export function embeddedImages(source: Uint8Array): Uint8Array[] {
     }
     if (!isSvg || !imageElements.has(tag.local)) return;
     for (const url of imageUrls(tag)) {
-      const bytes = dataUrlImage(url);
+      const bytes = dataUrlBytes(url);
       if (bytes === null) continue;
-      if (found.length === maxEmbedded) throw unreadableImage();
-      found.push(bytes);
+      const format = matching(formats, bytes);
+      if (format === null || found.length === maxEmbedded) throw unreadableImage();
+      found.push({ format, bytes });
     }
   });
   parser.on('closetag', () => {
@@ -91,9 +101,9 @@ const unreadableImage = () =>
  * The bytes of an image embedded as a data: URL (RFC 2397, parsed as leniently as in the Fetch standard); null for
  * another URL and for one without bytes.
  *
- * @throws ServiceError source_unsupported for data that is not an image
+ * @throws ServiceError source_unsupported for a document
  */
-function dataUrlImage(value: string): Uint8Array | null {
+function dataUrlBytes(value: string): Uint8Array | null {
   // The URL Standard removes these characters before it parses.
   const url = value.replace(/[\t\n\r]/g, '').replace(/^[\0- ]+/, '');
   const comma = url.indexOf(',');
@@ -104,13 +114,10 @@ function dataUrlImage(value: string): Uint8Array | null {
     return String.fromCharCode(Number.parseInt(hex, 16));
   });
   const bytes = Buffer.from(body, /;\s*base64\s*$/i.test(type) ? 'base64' : 'latin1');
-  if (bytes.byteLength === 0) return null;
-  const kind = sniff(bytes);
-  if (kind === null || kind === 'svg') throw unreadableImage();
-  return bytes;
+  return bytes.byteLength === 0 ? null : bytes;
 }
 
-/** Decodes the encodings that librsvg supports; `sniff` accepts more, which librsvg refuses. */
+/** Decodes the encodings that librsvg supports; `svgRoot` accepts more, which librsvg refuses. */
 function decode(source: Uint8Array): string {
   const bytes = bufferOf(source);
   const declaration = /^<\?xml\s[^>]*?\sencoding\s*=\s*["']([^"']*)/.exec(

@@ -1,6 +1,6 @@
 import type { Size } from '../../geometry.ts';
 import { bufferOf } from '../bytes.ts';
-import { svgRoot } from '../sniff.ts';
+import { svgRoot } from './root.ts';
 
 /**
  * Density at which SVGs are opened, in dots per inch: that of CSS (CSS Values 4, 6.2), so points and inches

@@ -1,10 +1,8 @@
 import readExif, { type Exif } from 'exif-reader';
-import { bufferOf } from '../../formats/bytes.ts';
-import { openContainer } from '../../formats/container/container.ts';
-import { jxlParts } from '../../formats/jxl/boxes.ts';
+import { checkedHeader } from '../../formats/checked-header.ts';
 import { decoded } from '../../formats/metadata/copyright.ts';
 import { boundedExif } from '../../formats/metadata/exif.ts';
-import { checkedHeader } from '../../formats/open-options.ts';
+import { openContainer } from '../../formats/open-container.ts';
 
 const maxTextLength = 500;
 
@@ -81,13 +79,9 @@ export async function exifFields(image: Uint8Array): Promise<Record<string, stri
 
 /** @param image one that the service has encoded, or checked as its source */
 async function exifOf(image: Uint8Array): Promise<Buffer | null> {
-  // sharp's binaries do not read it.
-  const { kind } = openContainer(image);
-  if (kind === 'jxl') {
-    const { exif } = jxlParts(image, true);
-    return exif && bufferOf(exif);
-  }
-  const { exif } = await checkedHeader(image, kind);
+  const { format } = openContainer(image);
+  if (format.ownExif !== undefined) return format.ownExif(image);
+  const { exif } = await checkedHeader(image, format);
   return exif ?? null;
 }
 

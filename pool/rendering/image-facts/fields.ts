@@ -1,5 +1,5 @@
-import type { SourceFacts } from '../../formats/facts.ts';
 import { maxNameCharacters } from '../../formats/metadata/profile.ts';
+import type { SourceFacts } from '../../formats/source-format.ts';
 import { scaledSize } from '../../geometry.ts';
 import type { OutputFormat } from '../../variant.ts';
 import { upright } from '../plan.ts';
@@ -92,7 +92,7 @@ export const imageFacts = object(
   'Facts about the source, and about the output of the same request without `fmt`. Those about pixels are of the output.',
   {
     source: object('The source.', {
-      format: field('string', 'Format, such as `jpeg`.', ({ source }) => source.kind),
+      format: field('string', 'Format, such as `jpeg`.', ({ source }) => source.format.name),
       width: field(
         'integer',
         'Of one frame, upright.',

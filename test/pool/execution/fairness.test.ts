@@ -1,9 +1,10 @@
 import t from 'tap';
-import type { SourceFacts } from '../../../pool/formats/facts.ts';
+import type { SourceFacts } from '../../../pool/formats/source-format.ts';
 import { costOf, isLight } from '../../../pool/rendering/cost.ts';
 import { makePlan } from '../../../pool/rendering/plan.ts';
 import type { OutputFormat, Variant } from '../../../pool/variant.ts';
 import { until } from '../../until.ts';
+import { formatNamed } from '../formats/named.ts';
 import { sourceFacts as facts, noise, shared, variant } from '../rendering/pictures.ts';
 import { finish, openPool, patient, recorder, scriptedThread, submit } from './pools.ts';
 
@@ -152,10 +153,19 @@ t.test('light transforms', (t) => {
   t.notOk(light(photo, 'avif', {}));
   t.notOk(light(photo, 'webp', { width: 1600, lossless: true }));
   t.notOk(light(facts(10_000, 10_000), 'jpeg', { width: 100 }), 'its source needs much memory');
-  t.notOk(light(facts(800, 600, { kind: 'gif', frames: 100 }), 'webp', {}), 'all frames count');
-  t.ok(light(facts(800, 600, { kind: 'gif', frames: 100 }), 'webp', { animated: false }));
-  const late = facts(800, 600, { kind: 'gif', frames: 100, pages: 100, page: 99 });
+  t.notOk(
+    light(facts(800, 600, { format: formatNamed('gif'), frames: 100 }), 'webp', {}),
+    'all frames count',
+  );
+  t.ok(
+    light(facts(800, 600, { format: formatNamed('gif'), frames: 100 }), 'webp', {
+      animated: false,
+    }),
+  );
+  const late = facts(800, 600, { format: formatNamed('gif'), frames: 100, pages: 100, page: 99 });
   t.notOk(light(late, 'webp', { page: 99 }), 'a frame needs those before it');
-  t.notOk(light(facts(2000, 2000, { kind: 'png' }), 'webp', { width: 100, trim: 10 }));
+  t.notOk(
+    light(facts(2000, 2000, { format: formatNamed('png') }), 'webp', { width: 100, trim: 10 }),
+  );
   t.end();
 });

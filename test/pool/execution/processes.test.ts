@@ -3,7 +3,7 @@ import { existsSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { getPriority } from 'node:os';
 import sharp from 'sharp';
 import t from 'tap';
-import { needsProcess } from '../../../pool/formats/isolation.ts';
+import { recognise } from '../../../pool/formats/source-formats.ts';
 import { childrenOf } from '../../children.ts';
 import { more } from '../../more.ts';
 import { until } from '../../until.ts';
@@ -48,7 +48,7 @@ t.test('an SVG has the same bytes as on a thread, and its process is reused', as
 t.test('SVG cannot be decoded in this process, even if it is not detected', async (t) => {
   const pool = openPool(t);
   await pool.transform(shared(await noise(9, 9).png().toBuffer()), variant(), patient);
-  t.ok(needsProcess(small));
+  t.equal(recognise(small)?.runsIn, 'process');
   await t.rejects(sharp(small).metadata(), /unsupported image format/);
 });
 

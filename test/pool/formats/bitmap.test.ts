@@ -2,12 +2,10 @@ import fc from 'fast-check';
 import sharp from 'sharp';
 import t from 'tap';
 import { ServiceError } from '../../../contract/errors.ts';
-import { decoderInput } from '../../../pool/formats/decoder-input.ts';
-import { sniff } from '../../../pool/formats/sniff.ts';
 import { le16, le32 } from '../../hostile/inputs/chunks.ts';
 import { propertyRuns } from '../../more.ts';
 import { openPool, patient } from '../execution/pools.ts';
-import { allNear, corners, drawn, inspected } from '../rendering/drawn.ts';
+import { allNear, corners, drawn, opened } from '../rendering/drawn.ts';
 import {
   blue,
   green,
@@ -19,6 +17,7 @@ import {
   variant,
   yellow,
 } from '../rendering/pictures.ts';
+import { recognised } from './named.ts';
 
 /** Colours of the quarters. */
 const palette: readonly Rgb[] = [red, green, blue, yellow];
@@ -265,9 +264,9 @@ t.test('bitmaps are transformed like any source, in a process', async (t) => {
     t.match(await sharp(output.body).metadata(), { format: 'webp', width: 6, height: 9 });
     const facts = await pool.transform(shared(source), variant({ placeholder: 'json' }), patient);
     const { source: described } = JSON.parse(Buffer.from(facts.body).toString());
-    t.match(described, { format: sniff(source), width, height });
+    t.match(described, { format: recognised(source), width, height });
     const { body } = await pool.transform(shared(source), variant({ formats: [] }), patient);
-    t.match((await sharp(body).metadata()).format, sniff(source) === 'bmp' ? 'jpeg' : 'png');
+    t.match((await sharp(body).metadata()).format, recognised(source) === 'bmp' ? 'jpeg' : 'png');
   }
 });
 
@@ -317,12 +316,12 @@ t.test('damaged files are decoded or refused', async () => {
       async (source, changes) => {
         const bytes = Buffer.from(source);
         for (const [at, value] of changes) bytes[Math.floor(at ** 3 * bytes.length)] = value;
-        const kind = sniff(bytes);
+        const kind = recognised(bytes);
         if (kind !== 'bmp' && kind !== 'ico') return true;
         try {
-          const facts = await inspected(bytes, 1_000_000);
-          const { raw } = await decoderInput(bytes, facts, false);
-          return raw === null || (raw.width === facts.width && raw.height === facts.height);
+          const { facts, input } = await opened(bytes, 1_000_000);
+          const { raw } = input.options;
+          return raw === undefined || (raw.width === facts.width && raw.height === facts.height);
         } catch (error) {
           return error instanceof ServiceError && /^source_/.test(error.code);
         }

@@ -1,14 +1,14 @@
 import sharp from 'sharp';
 import t from 'tap';
 import {
-  containerFormats,
   maxMetadataParts,
   maxParts,
   maxThreadMetadataBytes,
-  openContainer,
-} from '../../../pool/formats/container/container.ts';
+} from '../../../pool/formats/container/examination.ts';
 import type { MetadataRole } from '../../../pool/formats/container/parts.ts';
 import { IsolationRequired } from '../../../pool/formats/isolation.ts';
+import { openContainer } from '../../../pool/formats/open-container.ts';
+import { sourceFormats } from '../../../pool/formats/source-formats.ts';
 import { render } from '../../../pool/rendering/render.ts';
 import { type Box, boxFile, boxFileBytes, inMeta } from '../../hostile/inputs/boxes.ts';
 import { inserted, latin1, none, repeated } from '../../hostile/inputs/bytes.ts';
@@ -72,42 +72,41 @@ type Make = (bytes: number) => Buffer;
 const excessOf = (source: Buffer) => [...openContainer(source).excessMetadata];
 
 /** Pictures with metadata of each role, by the total size of its parts. */
-const makers: Partial<Record<keyof typeof containerFormats, Partial<Record<MetadataRole, Make>>>> =
-  {
-    jpeg: {
-      profile: inJpeg(0xe2, 'ICC_PROFILE\0\x01\x01'),
-      exif: inJpeg(0xe1, 'Exif\0\0'),
-      xmp: inJpeg(0xe1, 'http://ns.adobe.com/xap/1.0/\0'),
-      iptc: inJpeg(0xed, 'Photoshop 3.0\0'),
-      text: inJpeg(0xfe, 'a'),
-    },
-    png: {
-      exif: inPng('eXIf', 'II*\0'),
-      xmp: inPng('iTXt', 'XML:com.adobe.xmp\0\0\0\0\0'),
-      text: inPng('tEXt', 'Comment\0a'),
-    },
-    gif: { text: (bytes) => inserted(gif, afterHeader.gif, comment(bytes)) },
-    webp: { profile: inWebp('ICCP'), exif: inWebp('EXIF'), xmp: inWebp('XMP ') },
-    tiff: {
-      profile: ofTiff(34_675, 7),
-      xmp: ofTiff(700, 1),
-      iptc: ofTiff(33_723, 7),
-      text: (bytes) => tiffOf(tiffPicture([text(0x010e, Buffer.alloc(bytes, 'a'))])),
-    },
-    avif: {
-      profile: (bytes) => embedded.avif(avif, { icc: Buffer.alloc(bytes - 4) }),
-      exif: (bytes) => embedded.avif(avif, { exif: Buffer.alloc(bytes - 4) }),
-      xmp: (bytes) => embedded.avif(avif, { xmp: Buffer.alloc(bytes) }),
-    },
-  };
+const makers: Readonly<Record<string, Partial<Record<MetadataRole, Make>>>> = {
+  jpeg: {
+    profile: inJpeg(0xe2, 'ICC_PROFILE\0\x01\x01'),
+    exif: inJpeg(0xe1, 'Exif\0\0'),
+    xmp: inJpeg(0xe1, 'http://ns.adobe.com/xap/1.0/\0'),
+    iptc: inJpeg(0xed, 'Photoshop 3.0\0'),
+    text: inJpeg(0xfe, 'a'),
+  },
+  png: {
+    exif: inPng('eXIf', 'II*\0'),
+    xmp: inPng('iTXt', 'XML:com.adobe.xmp\0\0\0\0\0'),
+    text: inPng('tEXt', 'Comment\0a'),
+  },
+  gif: { text: (bytes) => inserted(gif, afterHeader.gif, comment(bytes)) },
+  webp: { profile: inWebp('ICCP'), exif: inWebp('EXIF'), xmp: inWebp('XMP ') },
+  tiff: {
+    profile: ofTiff(34_675, 7),
+    xmp: ofTiff(700, 1),
+    iptc: ofTiff(33_723, 7),
+    text: (bytes) => tiffOf(tiffPicture([text(0x010e, Buffer.alloc(bytes, 'a'))])),
+  },
+  avif: {
+    profile: (bytes) => embedded.avif(avif, { icc: Buffer.alloc(bytes - 4) }),
+    exif: (bytes) => embedded.avif(avif, { exif: Buffer.alloc(bytes - 4) }),
+    xmp: (bytes) => embedded.avif(avif, { xmp: Buffer.alloc(bytes) }),
+  },
+};
 
 const onThread = { ...limits, isolated: false };
 const open = (source: Buffer, options = {}) =>
   render(shared(source), [], variant({ formats: ['png'], ...options }), onThread);
 
 t.test('metadata above the limit of its kind is removed, or read in a process', async (t) => {
-  for (const [kind, format] of Object.entries(containerFormats)) {
-    const its = makers[kind as keyof typeof containerFormats] ?? {};
+  for (const { name: kind, container: format } of sourceFormats) {
+    const its = makers[kind] ?? {};
     if (format !== null && kind !== 'heif') t.ok(Object.keys(its).length > 0, kind);
     for (const [role, make] of Object.entries(its)) {
       const max = maxThreadMetadataBytes[role as MetadataRole];

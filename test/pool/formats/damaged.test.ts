@@ -1,7 +1,7 @@
 import sharp from 'sharp';
 import t from 'tap';
-import { openContainer } from '../../../pool/formats/container/container.ts';
 import { IsolationRequired } from '../../../pool/formats/isolation.ts';
+import { openContainer } from '../../../pool/formats/open-container.ts';
 import { CostExceeded } from '../../../pool/rendering/cost.ts';
 import { render } from '../../../pool/rendering/render.ts';
 import type { Variant } from '../../../pool/variant.ts';

@@ -1,7 +1,7 @@
 // Own process: transform threads of other files block the decoder of gain maps for the whole process.
 import sharp from 'sharp';
 import t from 'tap';
-import { mayHaveGainMap } from '../../../pool/rendering/gain-map.ts';
+import { mayHaveGainMap } from '../../../pool/formats/jpeg/gain-map.ts';
 import type { Variant } from '../../../pool/variant.ts';
 import { openPool, patient } from '../execution/pools.ts';
 import { drawn, rendered } from '../rendering/drawn.ts';

@@ -2,9 +2,8 @@ import { readFileSync } from 'node:fs';
 import sharp from 'sharp';
 import t from 'tap';
 import { ServiceError } from '../../../contract/errors.ts';
-import { decoderInput } from '../../../pool/formats/decoder-input.ts';
 import { pngOfRows } from '../../../pool/formats/heic/png.ts';
-import { optionalFormatsProbed } from '../../../pool/formats/optional-formats.ts';
+import { formatsProbed } from '../../../pool/formats/source-formats.ts';
 import { requireSupportedFormat } from '../../../pool/formats/unsupported-formats.ts';
 import { render } from '../../../pool/rendering/render.ts';
 import { childrenOf } from '../../children.ts';
@@ -18,6 +17,7 @@ import {
   drawn,
   inspected,
   limits,
+  opened,
   plain,
 } from '../rendering/drawn.ts';
 import {
@@ -37,7 +37,7 @@ const heic = (name: string): Buffer =>
   readFileSync(new URL(`test/pool/formats/heic/${name}.heic`, root));
 const colours = [red, green, blue, yellow];
 
-await optionalFormatsProbed;
+await formatsProbed;
 
 /** A file with other bytes at an offset from the first occurrence of a box's type. */
 function changed(file: Buffer, type: string, offset: number, bytes: Buffer): Buffer {
@@ -156,9 +156,9 @@ t.test('alpha is kept', async (t) => {
 
 t.test('10 bits are not reduced to 8', async (t) => {
   const source = heic('ten-bit');
-  const facts = await inspected(source, 1e6);
+  const { facts, input } = await opened(source, 1e6);
   t.equal(facts.colour.is16Bit, true);
-  const { bytes } = await decoderInput(source, facts, false);
+  const { bytes } = input;
   const data = await sharp(bytes).toColourspace('rgb16').raw({ depth: 'ushort' }).toBuffer();
   const samples = new Uint16Array(data.buffer, data.byteOffset, 3 * 1024);
   t.ok(new Set(samples).size > 900, `${new Set(samples).size} values`);

@@ -4,7 +4,7 @@ import sharp from 'sharp';
 import t from 'tap';
 import { jxlParts } from '../../../pool/formats/jxl/boxes.ts';
 import { readJxlHeader } from '../../../pool/formats/jxl/header.ts';
-import { readableFormats } from '../../../pool/formats/optional-formats.ts';
+import { readableFormats } from '../../../pool/formats/source-formats.ts';
 import { render } from '../../../pool/rendering/render.ts';
 import { more } from '../../more.ts';
 import { root } from '../../root.ts';

@@ -1,10 +1,8 @@
 import t from 'tap';
-import { openContainer } from '../../../pool/formats/container/container.ts';
-import { inspect } from '../../../pool/formats/inspect.ts';
 import { IsolationRequired } from '../../../pool/formats/isolation.ts';
 import { until } from '../../until.ts';
 import { openPool, patient } from '../execution/pools.ts';
-import { allNear, corners, described, drawn } from '../rendering/drawn.ts';
+import { allNear, corners, described, drawn, examined } from '../rendering/drawn.ts';
 import { blue, green, near, red, shared, variant, yellow } from '../rendering/pictures.ts';
 
 interface Page {
@@ -111,7 +109,7 @@ t.test('encrypted, damaged and hostile PDFs are refused', async (t) => {
 
 t.test('a PDF is drawn in a process, which ends at the timeout', async (t) => {
   const onThread = { sourceMaxPixels: 1e6, isolated: false };
-  await t.rejects(inspect(openContainer(two), onThread), IsolationRequired);
+  await t.rejects(examined(two, onThread), IsolationRequired);
   const pool = openPool(t, { transformTimeoutMs: 3_000 });
   const draw = (source: Buffer, width: number) =>
     pool.transform(shared(source), variant({ width }), patient);

@@ -1,24 +1,24 @@
 import t from 'tap';
-import { sniff } from '../../../pool/formats/sniff.ts';
 import { noise } from '../rendering/pictures.ts';
+import { recognised } from './named.ts';
 
 t.test('supported formats are detected', async (t) => {
   for (const format of ['jpeg', 'png', 'webp', 'gif', 'avif', 'tiff'] as const) {
-    t.equal(sniff(await noise(8, 8).toFormat(format).toBuffer()), format);
+    t.equal(recognised(await noise(8, 8).toFormat(format).toBuffer()), format);
   }
-  t.equal(sniff(await noise(8, 8).tiff({ bigtiff: true }).toBuffer()), 'tiff', 'BigTIFF');
+  t.equal(recognised(await noise(8, 8).tiff({ bigtiff: true }).toBuffer()), 'tiff', 'BigTIFF');
   const ftyp = (...brands: string[]) =>
     Buffer.concat([
       Buffer.from([0, 0, 0, 12 + 4 * brands.length]),
       Buffer.from(`ftyp${brands[0]}\0\0\0\0${brands.slice(1).join('')}`),
       Buffer.alloc(40),
     ]);
-  t.equal(sniff(Buffer.from('%PDF-1.7')), 'pdf');
-  t.equal(sniff(ftyp('heic', 'mif1')), 'heif');
-  t.equal(sniff(ftyp('mif1', 'miaf', 'avif')), 'avif', 'by a compatible brand');
-  t.equal(sniff(ftyp('heix', 'avif')), 'heif', 'by the major brand');
-  t.equal(sniff(ftyp('isom', 'mp42')), null, 'a video');
-  t.equal(sniff(ftyp('mp42')), null);
+  t.equal(recognised(Buffer.from('%PDF-1.7')), 'pdf');
+  t.equal(recognised(ftyp('heic', 'mif1')), 'heif');
+  t.equal(recognised(ftyp('mif1', 'miaf', 'avif')), 'avif', 'by a compatible brand');
+  t.equal(recognised(ftyp('heix', 'avif')), 'heif', 'by the major brand');
+  t.equal(recognised(ftyp('isom', 'mp42')), null, 'a video');
+  t.equal(recognised(ftyp('mp42')), null);
 });
 
 t.test('an SVG is detected by its root element', async (t) => {
@@ -39,8 +39,8 @@ t.test('an SVG is detected by its root element', async (t) => {
     [`<!--${' '.repeat(2000)}--><svg>`, null],
     ['<!-- <svg>', null],
   ];
-  for (const [text, kind] of rows) t.equal(sniff(Buffer.from(text)), kind, text.slice(0, 60));
-  t.equal(sniff(Buffer.from('<svg/>', 'utf16le')), null, 'UTF-16');
+  for (const [text, kind] of rows) t.equal(recognised(Buffer.from(text)), kind, text.slice(0, 60));
+  t.equal(recognised(Buffer.from('<svg/>', 'utf16le')), null, 'UTF-16');
 });
 
 t.test('other formats are not detected', async (t) => {
@@ -48,6 +48,6 @@ t.test('other formats are not detected', async (t) => {
   const texts = ['', '\xff', 'hello', 'BM\x46\0\0\0', '8BPS\0\x01', 'PK\x03\x04'];
   texts.push('\0'.repeat(100), 'RIFF\0\0\0\0WAVEfmt ', '\x1f\x8b\x08\0', '\x89PN');
   for (const bytes of [pixels, ...texts.map((text) => Buffer.from(text, 'latin1'))]) {
-    t.equal(sniff(bytes), null, bytes.toString('latin1', 0, 8));
+    t.equal(recognised(bytes), null, bytes.toString('latin1', 0, 8));
   }
 });

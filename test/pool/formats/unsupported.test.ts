@@ -1,6 +1,6 @@
 import sharp from 'sharp';
 import t from 'tap';
-import { allFormats, readableFormats } from '../../../pool/formats/optional-formats.ts';
+import { allFormats, readableFormats } from '../../../pool/formats/source-formats.ts';
 import { requireSupportedFormat } from '../../../pool/formats/unsupported-formats.ts';
 import { type PngChunk, pngChunks, pngOf, withPngChunks } from '../../hostile/inputs/chunks.ts';
 import { type Entry, pointer, shorts, tiffOf, tiffPicture } from '../../hostile/inputs/tiff.ts';
@@ -81,7 +81,7 @@ t.test('the error names the detected format, and a remedy', async (t) => {
     'compressed SVG': ['\x1f\x8b\x08\0', /gzip.*Content-Encoding/],
     JSON: ['\xef\xbb\xbf {"error": "none"}', /a JSON document/],
     HTML: ['\xef\xbb\xbf<!doctype HTML>', /an HTML page\.$/],
-    text: ['hello', /not a JPEG, PNG, .*, BMP, ICO, PDF, JPEG XL or HEIC\.$/],
+    text: ['hello', /not a JPEG, PNG, .*, HEIC, TIFF, .*, ICO, PDF or JPEG XL\.$/],
   };
   for (const [name, [bytes, message]] of Object.entries(formats)) {
     await t.rejects(drawn(Buffer.from(bytes, 'latin1')), { ...unsupported, message }, name);
@@ -89,7 +89,7 @@ t.test('the error names the detected format, and a remedy', async (t) => {
 });
 
 t.test('the readable formats are those that the operator allows', (t) => {
-  t.same(readableFormats(allFormats).slice(-2), ['JPEG XL', 'HEIC']);
+  t.ok(readableFormats(allFormats).includes('HEIC'));
   const readable = readableFormats({ heic: false, pdf: false });
   t.equal(readable.join(), 'JPEG,PNG,WebP,GIF,AVIF,TIFF,SVG,BMP,ICO,JPEG XL');
   t.end();
@@ -109,7 +109,7 @@ t.test('an operator can refuse HEIC', (t) => {
   const source = { bytes, contentType: 'image/heic' };
   requireSupportedFormat(source, allFormats);
   const message =
-    /HEIC or HEIF image, which this service is set not to read; it reads .*ICO, JPEG XL\.$/;
+    /HEIC or HEIF image, which this service is set not to read; its content type is image\/heic\. To use it: convert it/;
   const allowed = { ...allFormats, heic: false, pdf: false };
   t.throws(() => requireSupportedFormat(source, allowed), { ...unsupported, message });
   t.end();

@@ -1,6 +1,6 @@
 import sharp from 'sharp';
 import t from 'tap';
-import { openContainer } from '../../../pool/formats/container/container.ts';
+import { openContainer } from '../../../pool/formats/open-container.ts';
 import type { Fit, Variant } from '../../../pool/variant.ts';
 import { drawn, plain } from './drawn.ts';
 import {

@@ -14,7 +14,7 @@ import {
   type Variant,
 } from '../../../pool/variant.ts';
 import { propertyRuns } from '../../more.ts';
-import { inspected } from './drawn.ts';
+import { opened } from './drawn.ts';
 import { animation, blue, noise, red, shared } from './pictures.ts';
 import { readable } from './readable.ts';
 
@@ -136,12 +136,12 @@ const variants: fc.Arbitrary<Variant> = fc.record({
 
 async function planned(source: Uint8Array, variant: Variant) {
   const { lenient } = variant;
-  const facts = await inspected(source, limits.sourceMaxPixels, variant);
+  const { facts, open } = await opened(source, limits.sourceMaxPixels, variant);
   const content = await findUsedArea(
     facts,
     variant,
     limits.sourceMaxPixels,
-    (scale) => new Pipeline(source, facts, { animated: false, lenient, scale }, limits),
+    async (scale) => new Pipeline(await open(scale), facts, { animated: false, lenient }, limits),
   );
   return makePlan(facts, content, variant, limits.sourceMaxPixels);
 }

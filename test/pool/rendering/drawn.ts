@@ -1,8 +1,8 @@
 import sharp from 'sharp';
-import { openContainer } from '../../../pool/formats/container/container.ts';
-import { inspect } from '../../../pool/formats/inspect.ts';
+import { openContainer } from '../../../pool/formats/open-container.ts';
+import type { InspectionLimits } from '../../../pool/formats/source-format.ts';
 import { render } from '../../../pool/rendering/render.ts';
-import type { Variant } from '../../../pool/variant.ts';
+import { plainVariant, type Variant } from '../../../pool/variant.ts';
 import {
   blue,
   filled,
@@ -24,9 +24,27 @@ export const limits = {
   isolated: true,
 };
 
+/** A source that was examined, in a process unless the limits say otherwise. */
+export async function examined(
+  source: Uint8Array,
+  limits: InspectionLimits,
+  options: Variant = plainVariant,
+) {
+  const container = openContainer(source);
+  return container.format.examine(container, limits, options);
+}
+
 /** The facts of a source's header. */
-export const inspected = (source: Uint8Array, sourceMaxPixels: number, options?: Variant) =>
-  inspect(openContainer(source), { sourceMaxPixels, isolated: true }, options);
+export const inspected = async (source: Uint8Array, sourceMaxPixels: number, options?: Variant) =>
+  (await examined(source, { sourceMaxPixels, isolated: true }, options)).facts;
+
+/** A source that was opened, as the input of sharp; `open` opens it at another scale. */
+export async function opened(source: Uint8Array, sourceMaxPixels: number, options?: Variant) {
+  const { facts, file } = await examined(source, { sourceMaxPixels, isolated: true }, options);
+  const open = async (scale: number | null) =>
+    file.format.open({ facts, file, scale, keepsMetadata: false });
+  return { facts, input: await open(null), open };
+}
 
 /** A rendered variant of a source, PNG by default. */
 export const rendered = (

@@ -1,11 +1,12 @@
 import t from 'tap';
-import type { SourceFacts } from '../../../pool/formats/facts.ts';
+import type { SourceFacts } from '../../../pool/formats/source-format.ts';
 import { makePlan } from '../../../pool/rendering/plan.ts';
 import type { OutputFormat } from '../../../pool/variant.ts';
+import { formatNamed } from '../formats/named.ts';
 import { sourceFacts, variant } from './pictures.ts';
 
-const still: SourceFacts = sourceFacts(100, 100, { kind: 'png', hasAlpha: true });
-const moving: SourceFacts = { ...still, kind: 'gif', frames: 5 };
+const still: SourceFacts = sourceFacts(100, 100, { format: formatNamed('png'), hasAlpha: true });
+const moving: SourceFacts = { ...still, format: formatNamed('gif'), frames: 5 };
 
 function chosen(
   source: SourceFacts,
@@ -21,25 +22,29 @@ function chosen(
 t.test('the first format is used', async (t) => {
   t.equal(chosen(still, ['avif', 'webp'], true), 'avif');
   t.equal(chosen(still, ['gif'], false), 'gif');
-  t.equal(chosen({ ...still, kind: 'gif' }, ['jpeg'], true), 'jpeg', 'a GIF with one frame');
+  t.equal(
+    chosen({ ...still, format: formatNamed('gif') }, ['jpeg'], true),
+    'jpeg',
+    'a GIF with one frame',
+  );
 });
 
 t.test('a negotiated format keeps the animation', async (t) => {
   t.equal(chosen(moving, ['avif', 'webp'], true), 'webp, animated');
   t.equal(chosen(moving, ['avif', 'jpeg', 'png'], true), 'gif, animated', 'the own format');
-  t.equal(chosen({ ...moving, kind: 'webp' }, ['avif'], true), 'webp, animated');
+  t.equal(chosen({ ...moving, format: formatNamed('webp') }, ['avif'], true), 'webp, animated');
 });
 
 t.test('AVIF goes to clients that name it, WebP to those that do not refuse it', async (t) => {
-  const avif: SourceFacts = { ...still, kind: 'avif' };
+  const avif: SourceFacts = { ...still, format: formatNamed('avif') };
   t.equal(chosen(avif, ['avif'], true), 'avif');
   t.equal(chosen(avif, ['webp'], true), 'webp');
   t.equal(chosen(avif, [], true), 'png');
   t.equal(chosen({ ...avif, hasAlpha: false }, [], true), 'jpeg');
-  const webp: SourceFacts = { ...still, kind: 'webp' };
+  const webp: SourceFacts = { ...still, format: formatNamed('webp') };
   t.equal(chosen(webp, [], true), 'webp');
   t.equal(chosen(webp, [], true, ['webp']), 'png');
-  t.equal(chosen({ ...moving, kind: 'webp' }, [], true, ['webp']), 'gif, animated');
+  t.equal(chosen({ ...moving, format: formatNamed('webp') }, [], true, ['webp']), 'gif, animated');
 });
 
 t.test('a requested format is used', async (t) => {
@@ -48,19 +53,27 @@ t.test('a requested format is used', async (t) => {
 });
 
 t.test('only the first frame is used of an animation that is not stored upright', async (t) => {
-  t.equal(chosen({ ...moving, kind: 'webp', orientation: 6 }, [], true), 'webp');
+  t.equal(chosen({ ...moving, format: formatNamed('webp'), orientation: 6 }, [], true), 'webp');
 });
 
 t.test('pages of a document are not frames', async (t) => {
-  t.equal(chosen({ ...still, kind: 'tiff', frames: 5 }, ['webp'], true), 'webp');
+  t.equal(chosen({ ...still, format: formatNamed('tiff'), frames: 5 }, ['webp'], true), 'webp');
 });
 
 t.test('the default is the format of the source', async (t) => {
   for (const kind of ['jpeg', 'png', 'webp', 'gif', 'avif'] as const) {
-    t.equal(chosen({ ...still, kind }, [], false), kind);
+    t.equal(chosen({ ...still, format: formatNamed(kind) }, [], false), kind);
   }
   for (const kind of ['heif', 'tiff', 'svg'] as const) {
-    t.equal(chosen({ ...still, kind }, [], false), 'png', `${kind} with transparency`);
-    t.equal(chosen({ ...still, kind, hasAlpha: false }, [], false), 'jpeg', `${kind} without`);
+    t.equal(
+      chosen({ ...still, format: formatNamed(kind) }, [], false),
+      'png',
+      `${kind} with transparency`,
+    );
+    t.equal(
+      chosen({ ...still, format: formatNamed(kind), hasAlpha: false }, [], false),
+      'jpeg',
+      `${kind} without`,
+    );
   }
 });

@@ -1,5 +1,5 @@
 import t from 'tap';
-import type { SourceFacts } from '../../../pool/formats/facts.ts';
+import type { SourceFacts } from '../../../pool/formats/source-format.ts';
 import { makePlan } from '../../../pool/rendering/plan.ts';
 import {
   type Area,
@@ -8,6 +8,7 @@ import {
   type OutputFormat,
   type Variant,
 } from '../../../pool/variant.ts';
+import { formatNamed } from '../formats/named.ts';
 import { sourceFacts as facts, variant } from './pictures.ts';
 
 const megapixels = 1_000_000;
@@ -34,9 +35,10 @@ const ratio = (aspectRatio: number, fit: Fit, more: Partial<Variant> = {}) => {
   return { aspectRatio, fit, ...more };
 };
 const enlarge = { enlarge: true };
-const vector = (width: number, height: number) => facts(width, height, { kind: 'svg' });
+const vector = (width: number, height: number) =>
+  facts(width, height, { format: formatNamed('svg') });
 const gif = (width: number, height: number, frames: number) =>
-  facts(width, height, { kind: 'gif', frames });
+  facts(width, height, { format: formatNamed('gif'), frames });
 const lossless = (format: OutputFormat) => ({ formats: [format], lossless: true });
 
 const photo = facts(1000, 667);

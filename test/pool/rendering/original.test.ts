@@ -1,12 +1,16 @@
 import fc from 'fast-check';
 import sharp from 'sharp';
 import t from 'tap';
-import { withoutMetadata } from '../../../pool/formats/container/strip.ts';
+import { withoutMetadata as stripped } from '../../../pool/formats/container/strip.ts';
 import { render } from '../../../pool/rendering/render.ts';
 import type { Variant } from '../../../pool/variant.ts';
 import { propertyRuns } from '../../more.ts';
+import { formatNamed } from '../formats/named.ts';
 import { drawn, limits } from './drawn.ts';
 import { animation, blue, noise, red, shared, variant, watermark } from './pictures.ts';
+
+const withoutMetadata = (source: Uint8Array, name: string) =>
+  stripped(source, formatNamed(name).container);
 
 const photo = await noise(120, 80).blur(2).png().toBuffer();
 const secret = 'A. Photographer';

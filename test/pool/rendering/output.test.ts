@@ -3,11 +3,11 @@ import { transferableSymbol, valueSymbol } from 'piscina';
 import sharp from 'sharp';
 import t from 'tap';
 import transform from '../../../pool/execution/thread.ts';
-import { sniff } from '../../../pool/formats/sniff.ts';
 import { encodings } from '../../../pool/rendering/encode/encodings.ts';
 import { classifyPixels } from '../../../pool/rendering/encode/pixel-traits.ts';
 import { outputFormats } from '../../../pool/variant.ts';
 import { openPool, patient } from '../execution/pools.ts';
+import { recognised } from '../formats/named.ts';
 import { blue, green, noise, type Rgb, red, shared, variant, yellow } from './pictures.ts';
 import { readable } from './readable.ts';
 import { redOnBlue } from './red-on-blue.ts';
@@ -23,7 +23,7 @@ for (const format of outputFormats) {
       pool.transform(source, options, patient),
     ]);
     t.match(image, { contentType: `image/${format}`, width: 90, height: 60 });
-    t.equal(`image/${sniff(image.body)}`, image.contentType, 'of the bytes');
+    t.equal(`image/${recognised(image.body)}`, image.contentType, 'of the bytes');
     t.match(await sharp(await readable(image.body)).metadata(), { width: 90, height: 60 });
     const hash = createHash('sha256').update(image.body).digest('base64url').slice(0, 22);
     t.equal(image.etag, `"${hash}"`, 'a strong entity tag');

@@ -1,6 +1,6 @@
 import { deflateSync } from 'node:zlib';
 import sharp, { type Color } from 'sharp';
-import type { SourceFacts } from '../../../pool/formats/facts.ts';
+import type { SourceFacts } from '../../../pool/formats/source-format.ts';
 import {
   type Gravity,
   type ImageLayer,
@@ -9,6 +9,7 @@ import {
 } from '../../../pool/variant.ts';
 import { watermarkLayer } from '../../../server/image/layers.ts';
 import { be32, pngOf } from '../../hostile/inputs/chunks.ts';
+import { formatNamed } from '../formats/named.ts';
 import { readable } from './readable.ts';
 
 /** A variant with changes; PNG by default. */
@@ -44,7 +45,7 @@ export const modulation = { brightness: 1, saturation: 1, hue: 0, lightness: 0 }
 /** The facts of an opaque JPEG with changes. */
 export function sourceFacts(width: number, height: number, changes: Partial<SourceFacts> = {}) {
   return {
-    kind: 'jpeg',
+    format: formatNamed('jpeg'),
     width,
     height,
     orientation: 1,
@@ -62,7 +63,7 @@ export function sourceFacts(width: number, height: number, changes: Partial<Sour
       is16Bit: false,
       space: null,
     },
-    byLibheif: false,
+    ownDecoder: false,
     gainMap: null,
     ...changes,
   } satisfies SourceFacts;

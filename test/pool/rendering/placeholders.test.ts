@@ -4,11 +4,12 @@ import t from 'tap';
 import { thumbHashToAverageRGBA, thumbHashToRGBA } from 'thumbhash';
 import { type Description, placeholders } from '../../../pool/rendering/placeholders.ts';
 import type { PlaceholderKind } from '../../../pool/variant.ts';
+import { formatNamed } from '../formats/named.ts';
 import { blue, green, near, quarters, red, sourceFacts, yellow } from './pictures.ts';
 
 const output = await quarters(150, 100).webp().toBuffer();
 const description: Description = {
-  source: sourceFacts(300, 200, { kind: 'png' }),
+  source: sourceFacts(300, 200, { format: formatNamed('png') }),
   bytes: 1234,
   output: async () => ({ format: 'webp', width: 150, height: 100, body: output }),
 };

@@ -1,9 +1,12 @@
-import { openContainer } from '../../../pool/formats/container/container.ts';
-import { decodedJxl } from '../../../pool/formats/jxl/decode.ts';
+import { openContainer } from '../../../pool/formats/open-container.ts';
+import { plainVariant } from '../../../pool/variant.ts';
 
 const limits = { sourceMaxPixels: 100_000_000, isolated: true };
+const options = { ...plainVariant, stripMetadata: false };
 
 /** An encoded image as sharp reads it: the first frame of a JPEG XL as a PNG, other formats as they are. */
 export async function readable(encoded: Uint8Array): Promise<Uint8Array> {
-  return (await decodedJxl(openContainer(encoded), limits, true)).bytes;
+  const container = openContainer(encoded);
+  const { file } = await container.format.examine(container, limits, options);
+  return file.bytes;
 }

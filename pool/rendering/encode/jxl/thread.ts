@@ -1,7 +1,7 @@
 import { inspect } from 'node:util';
 import { parentPort } from 'node:worker_threads';
 import type Vips from 'wasm-vips';
-import type { Timing } from '../../../formats/facts.ts';
+import type { Timing } from '../../../formats/source-format.ts';
 import { keepFlags, openVips } from '../../../formats/wasm/vips.ts';
 
 /** The entry point of the thread that encodes JPEG XL, one image at a time. */

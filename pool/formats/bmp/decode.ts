@@ -1,7 +1,8 @@
+import { type BitmapHeader, parseBitmap, readBitmapHeader } from '../bitmap/header.ts';
+import { decodePixels, isVisible } from '../bitmap/pixels.ts';
+import { skipsPixels } from '../bitmap/runs.ts';
 import { bufferOf } from '../bytes.ts';
-import { type BitmapHeader, parseBitmap, readBitmapHeader } from './header.ts';
-import { decodePixels, isVisible, type RawPixels } from './pixels.ts';
-import { skipsPixels } from './runs.ts';
+import type { RawPixels } from '../raw-pixels.ts';
 
 /** Bytes of the file header, which precedes that of the bitmap. */
 const fileHeaderBytes = 14;

@@ -1,5 +1,12 @@
-import { boxes, type ContainerBox, findBox, itemEntries, itemId, itemType } from './boxes.ts';
-import type { PartRole, Parts } from './parts.ts';
+import {
+  boxes,
+  type ContainerBox,
+  findBox,
+  itemEntries,
+  itemId,
+  itemType,
+} from '../container/boxes.ts';
+import type { PartRole, Parts } from '../container/parts.ts';
 
 /**
  * The boxes of a HEIF or AVIF file, and the extents of its items (ISO/IEC 14496-12; 23008-12). A malformed

@@ -1,5 +1,5 @@
 import { bufferOf } from '../bytes.ts';
-import { type PartRole, type Parts, StepLimit } from './parts.ts';
+import { type PartRole, type Parts, StepLimit } from '../container/parts.ts';
 
 const block = { extension: 0x21, image: 0x2c, trailer: 0x3b } as const;
 const label = { graphicControl: 0xf9, application: 0xff } as const;

@@ -1,13 +1,7 @@
 import { bufferOf, parsedOr } from '../bytes.ts';
+import { boxes, type ContainerBox, findBox } from '../container/boxes.ts';
 import { type Cicp, cicpProfile } from '../metadata/cicp.ts';
-import { boxes, type ContainerBox, findBox } from './boxes.ts';
-import {
-  associations,
-  cicpOf,
-  ipmaOf,
-  isProfile,
-  requireFewAssociations,
-} from './heif-properties.ts';
+import { associations, cicpOf, ipmaOf, isProfile, requireFewAssociations } from './properties.ts';
 
 /**
  * A HEIF or AVIF with the profiles of its images' colour codes (`nclx`), in a copy, if images have such codes

@@ -1,7 +1,13 @@
+import {
+  type BitmapHeader,
+  corruptBitmap,
+  parseBitmap,
+  readBitmapHeader,
+} from '../bitmap/header.ts';
+import { decodePixels, hasAlpha, isVisible, stride } from '../bitmap/pixels.ts';
 import { bufferOf } from '../bytes.ts';
-import { pngSignature } from '../container/png-chunks.ts';
-import { type BitmapHeader, corruptBitmap, parseBitmap, readBitmapHeader } from './header.ts';
-import { decodePixels, hasAlpha, isVisible, type RawPixels, stride } from './pixels.ts';
+import { pngSignature } from '../png/chunks.ts';
+import type { RawPixels } from '../raw-pixels.ts';
 
 /** The largest image of an ICO or CUR: a whole PNG, or a bitmap without a file header. */
 type Icon =
@@ -42,12 +48,15 @@ function sizeOf(bytes: Buffer): { pixels: number; bits: number } {
 }
 
 /**
- * Decodes a bitmap of an ICO. Its mask is applied if the bitmap has no transparency of its own.
+ * Decodes the bitmap of an ICO whose largest image is no PNG. Its mask is applied if the bitmap has no transparency of its own.
  *
- * @throws ServiceError source_corrupt
+ * @throws ServiceError source_unsupported, source_corrupt
  */
-export function decodeIcon({ bytes, header }: Extract<Icon, { png: null }>): RawPixels {
+export function decodeIcon(source: Uint8Array): RawPixels {
   return parseBitmap(() => {
+    const icon = readIcon(source);
+    if (icon.png !== null) throw new Error('The PNG of an icon is opened as a file.');
+    const { bytes, header } = icon;
     const { width, height, bits } = header;
     const pixels = decodePixels(bytes, header.pixelsAt, header, 4);
     // Old icons leave the fourth byte 0 everywhere.

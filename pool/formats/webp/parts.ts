@@ -1,4 +1,4 @@
-import type { MetadataRole, PartRole, Parts } from './parts.ts';
+import type { MetadataRole, PartRole, Parts } from '../container/parts.ts';
 
 const headBytes = 12;
 /** Offset of the flags in the VP8X chunk. */

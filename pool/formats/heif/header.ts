@@ -1,7 +1,14 @@
 import { bufferOf, parsedOr } from '../bytes.ts';
+import {
+  boxes,
+  type ContainerBox,
+  findBox,
+  itemEntries,
+  itemId,
+  itemType,
+} from '../container/boxes.ts';
 import type { Cicp } from '../metadata/cicp.ts';
-import { boxes, type ContainerBox, findBox, itemEntries, itemId, itemType } from './boxes.ts';
-import { associations, cicpOf, requireFewAssociations } from './heif-properties.ts';
+import { associations, cicpOf, requireFewAssociations } from './properties.ts';
 
 /** Properties of the primary image of a HEIF or AVIF file. */
 interface HeifHeader {
@@ -22,23 +29,6 @@ interface HeifHeader {
   readonly onlyImages: boolean;
   /** True if the file has a C2PA manifest, and else only coded images. */
   readonly onlySignedImages: boolean;
-}
-
-/** The major brands that libvips 8.18 opens (libvips/foreign/heifload.c). */
-const openedBrands: ReadonlySet<string> = new Set(
-  'avif heic heix hevc heim heis hevm hevs mif1 msf1'.split(' '),
-);
-
-/**
- * The source, with a major brand that libvips opens in place of others, such as `avis` of sequences, most of which
- * include a still image, and `mif2`. It compares only that brand, and none of the compatible ones. A copy if
- * anything changes.
- */
-export function withOpenedBrand(source: Uint8Array, kind: 'avif' | 'heif'): Uint8Array {
-  if (openedBrands.has(bufferOf(source).toString('latin1', 8, 12))) return source;
-  const copy = Buffer.from(source);
-  copy.write(kind === 'avif' ? 'avif' : 'mif1', 8, 'latin1');
-  return copy;
 }
 
 const noHeader: HeifHeader = {

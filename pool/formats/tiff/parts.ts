@@ -1,4 +1,5 @@
-import type { PartRole, Parts } from './parts.ts';
+import { type ReadUint, uintReader } from '../byte-order.ts';
+import type { PartRole, Parts } from '../container/parts.ts';
 
 /** The two forms of TIFF: bytes of a directory's count, entries and offsets (TIFF 6.0, BigTIFF). */
 const forms = {
@@ -26,20 +27,6 @@ interface Directory {
   readonly to: number;
   readonly entries: Iterable<Entry>;
   readonly read: ReadUint;
-}
-
-/** Reads an unsigned integer in the byte order of the file. */
-export type ReadUint = (at: number, bytes: 2 | 4 | 8) => number;
-
-/** Null if the file does not begin with a byte order. */
-export function uintReader(file: Buffer): ReadUint | null {
-  const order = file.toString('latin1', 0, 2);
-  if (order !== 'II' && order !== 'MM') return null;
-  const little = order === 'II';
-  return (at, bytes) => {
-    if (bytes === 8) return Number(little ? file.readBigUInt64LE(at) : file.readBigUInt64BE(at));
-    return little ? file.readUIntLE(at, bytes) : file.readUIntBE(at, bytes);
-  };
 }
 
 /** The linked list of the pages' directories, up to the first malformed one. */

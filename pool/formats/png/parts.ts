@@ -1,8 +1,8 @@
 import { constants, inflateSync } from 'node:zlib';
 import { bufferOf } from '../bytes.ts';
+import type { PartRole, Parts } from '../container/parts.ts';
 import { type Cicp, cicpProfile } from '../metadata/cicp.ts';
-import type { PartRole, Parts } from './parts.ts';
-import { pngProfile, pngSignature } from './png-chunks.ts';
+import { pngProfile, pngSignature } from './chunks.ts';
 
 /** Chunks that the pixels and their colours need (PNG specification, third edition, 11). */
 const pixelChunks = /^(?:IHDR|PLTE|tRNS|IDAT|sRGB|gAMA|cHRM|cICP|sBIT)$/;

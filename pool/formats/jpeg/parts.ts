@@ -1,4 +1,4 @@
-import { type PartRole, type Parts, StepLimit } from './parts.ts';
+import { type PartRole, type Parts, StepLimit } from '../container/parts.ts';
 
 const markers = {
   temporary: 0x01,
@@ -69,7 +69,11 @@ export function* jpegParts(file: Buffer): Parts {
     const isManifest =
       type === markers.app11 && manifest !== null && boxInstance(file, at, to) === manifest;
     const role = length < 2 ? 'unknown' : isManifest ? 'c2pa' : roleOf(file, type, at, to);
-    yield { role, from: at, to, content: [at + 4, to], last };
+    const part = { role, from: at, to, content: [at + 4, to], last } as const;
+    const segment = file.subarray(at, to);
+    yield type === markers.app0 && role === 'pixels'
+      ? { ...part, plain: () => plainJfif(segment) }
+      : part;
     at = to;
     if (type !== markers.scan) continue;
     at = endOfScan(file, to, steps);
@@ -83,7 +87,7 @@ function roleOf(file: Buffer, type: number, from: number, to: number): PartRole 
   if (type === markers.scan) return 'scan';
   if (needed.has(type)) return 'pixels';
   if (type === markers.app0 && begins('JFIF\0')) {
-    return to - from < jfifBytes ? 'unknown' : 'jfif';
+    return to - from < jfifBytes ? 'unknown' : 'pixels';
   }
   // Adobe's segment has the colour model of the components.
   if (type === markers.adobe && begins('Adobe')) {
@@ -114,7 +118,7 @@ function boxInstance(file: Buffer, from: number, to: number): number | null {
 }
 
 /** The JFIF segment without its thumbnail (ITU-T T.871, 10.1). */
-export function plainJfif(segment: Buffer): Buffer {
+function plainJfif(segment: Buffer): Buffer {
   const plain = Buffer.from(segment.subarray(0, jfifBytes));
   plain.writeUInt16BE(jfifBytes - 2, 2);
   plain.fill(0, jfifBytes - 2);

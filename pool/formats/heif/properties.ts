@@ -1,5 +1,5 @@
+import { type ContainerBox, maxBoxes } from '../container/boxes.ts';
 import type { Cicp } from '../metadata/cicp.ts';
-import { type ContainerBox, maxBoxes } from './boxes.ts';
 
 /** The properties of one item (ISO/IEC 23008-12, 9.3). */
 interface Association {

@@ -1,0 +1,33 @@
+import { examineWith, libvipsFile } from '../file.ts';
+import { isAvif, withOpenedBrand } from '../heif/brands.ts';
+import { requireConvertibleCodes, unsupportedHeif } from '../heif/encodings.ts';
+import { readHeif } from '../heif/header.ts';
+import { heifParts } from '../heif/parts.ts';
+import { withHeifProfile } from '../heif/profile.ts';
+import type { SourceFormat } from '../source-format.ts';
+
+const label = 'AVIF';
+
+export const avif: SourceFormat = {
+  ...libvipsFile,
+  name: 'avif',
+  label,
+  extensions: ['avif'],
+  matches: isAvif,
+  defaultOutput: 'avif',
+  cost: { ms: 200, bytes: 8, uninterruptibleMs: 600 },
+  container: {
+    parts: heifParts,
+    // A table has the offset of each image.
+    sequential: false,
+    opened: withOpenedBrand('avif'),
+    completed: withHeifProfile,
+    besidesImages: (source) => {
+      const { brand, onlyImages, onlySignedImages } = readHeif(source);
+      if (onlySignedImages) return 'manifest';
+      return brand === 'avif' && onlyImages ? 'nothing' : 'other';
+    },
+  },
+  unsupportedEncoding: unsupportedHeif(label),
+  examine: examineWith({ decoder: 'heif', check: requireConvertibleCodes }),
+};

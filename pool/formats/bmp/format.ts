@@ -1,0 +1,30 @@
+import { examineBitmap } from '../bitmap/examine.ts';
+import { isHeaderSize } from '../bitmap/header.ts';
+import { hasAlpha } from '../bitmap/pixels.ts';
+import { rawInput } from '../raw-pixels.ts';
+import type { SourceFormat } from '../source-format.ts';
+import { decodeBmp, readBmp } from './decode.ts';
+
+/** BMP, which the service decodes itself. */
+export const bmp: SourceFormat = {
+  name: 'bmp',
+  label: 'BMP',
+  extensions: ['bmp'],
+  // With the header, because many texts begin with BM.
+  matches: (text, head) =>
+    text.startsWith('BM') && head.length >= 26 && isHeaderSize(head.readUInt32LE(14)),
+  runsIn: 'process',
+  defaultOutput: null,
+  vector: false,
+  animates: false,
+  hasMetadata: false,
+  // Decoded to pixels that sharp copies.
+  cost: { ms: 40, bytes: 8 },
+  container: null,
+  options: {},
+  examine: async (file, limits, options) => {
+    const header = readBmp(file.bytes);
+    return examineBitmap(file, header, hasAlpha(header), limits, options);
+  },
+  open: ({ file }) => rawInput(decodeBmp(file.bytes)),
+};

@@ -1,0 +1,111 @@
+import { type MetadataRole, metadataRoles, type Part, type Parts, tooManyParts } from './parts.ts';
+
+/** How the parts of a file are found, and changed. */
+export interface ContainerFormat {
+  readonly parts: (file: Buffer) => Parts;
+  /** True if parts follow each other and no offset refers to them, which allows to cut out parts. */
+  readonly sequential: boolean;
+  /** The source as libvips 8.18 opens it. A copy if anything changes, which is delivered in place of the source. */
+  readonly opened?: (source: Uint8Array) => Uint8Array;
+  /** The source as libvips 8.18 reads it right: with what it does not infer. The same bytes if nothing is missing. */
+  readonly completed?: (source: Uint8Array) => Uint8Array;
+  /** Corrects the header of a file after parts were removed. */
+  readonly correct?: (file: Buffer, removed: ReadonlySet<MetadataRole>) => void;
+  /** Corrects a file whose EXIF was replaced. @param exif the offsets of its content */
+  readonly seal?: (file: Buffer, exif: readonly [start: number, end: number]) => void;
+  /**
+   * What a file has besides coded images, if that cannot be told from its parts: nothing, only a C2PA manifest, or
+   * something else.
+   */
+  readonly besidesImages?: (source: Uint8Array) => 'nothing' | 'manifest' | 'other';
+}
+
+/** Properties of a container, from its parts. */
+export interface Examination {
+  /** Scans of a JPEG (ITU-T T.81, B.1): baseline ones have one to four, progressive ones about ten. */
+  readonly scans: number;
+  /** Frames of an animation. */
+  readonly frames: number;
+  /** Pages of a TIFF. */
+  readonly pages: number;
+  /** Metadata above {@link maxThreadMetadataBytes} or {@link maxMetadataParts}, or compressed text. */
+  readonly excessMetadata: ReadonlySet<MetadataRole>;
+  /** True if parts share bytes, or malformed parts hide how much metadata the file has. */
+  readonly inconsistent: boolean;
+  /** Offsets of the EXIF; null if absent or in several pieces. */
+  readonly exif: readonly [start: number, end: number] | null;
+}
+
+/**
+ * Bytes of each kind of metadata that are read on a transform thread; larger metadata is read in a process.
+ * A segment of a JPEG has less than 64 KiB; printing profiles have up to 1 MiB. Nothing reads `c2pa` and `other`.
+ */
+export const maxThreadMetadataBytes: Readonly<Record<MetadataRole, number>> = {
+  profile: 2 ** 20,
+  exif: 2 ** 16,
+  xmp: 2 ** 16,
+  iptc: 2 ** 16,
+  text: 2 ** 16,
+  c2pa: Number.POSITIVE_INFINITY,
+  other: Number.POSITIVE_INFINITY,
+};
+
+/** Each costs libvips an allocation in every step of the pipeline. */
+export const maxMetadataParts = 1_000;
+
+/**
+ * A PNG of 32 MB has 4,000 parts of the 8 KB that libpng writes; a GIF of the most frames that are
+ * allowed has 4,000. 50,000 take 20 to 45 ms.
+ */
+export const maxParts = 50_000;
+
+export const notExamined: Examination = {
+  scans: 0,
+  frames: 0,
+  pages: 0,
+  excessMetadata: new Set<MetadataRole>(),
+  inconsistent: false,
+  exif: null,
+};
+
+/**
+ * Examines the parts of a file, at most {@link maxParts} of them.
+ *
+ * @throws ServiceError source_too_large for too many parts
+ */
+export function examineParts(file: Buffer, { parts, sequential }: ContainerFormat): Examination {
+  const count = { parts: 0, metadata: 0, scan: 0, frame: 0, page: 0 };
+  const excessMetadata = new Set<MetadataRole>();
+  const metadataBytes = new Map<MetadataRole, number>();
+  let inconsistent = false;
+  let exif: Examination['exif'] = null;
+  let totalBytes = 0;
+  for (const { role, from, to, content, compressed, bytes, last } of parts(file)) {
+    count.parts += 1;
+    if (count.parts > maxParts) throw tooManyParts(maxParts);
+    if (role === 'scan' || role === 'frame' || role === 'page') count[role] += 1;
+    if (role === 'page') {
+      // Each page is opened separately.
+      metadataBytes.clear();
+      totalBytes = 0;
+      count.metadata = 0;
+    }
+    totalBytes += to - from;
+    // Parts that refer to the same bytes make a small file expensive.
+    inconsistent ||= totalBytes > 2 * file.length || (role === 'unknown' && !sequential);
+    if (isMetadata(role)) {
+      count.metadata += 1;
+      const sum = (metadataBytes.get(role) ?? 0) + (bytes ?? to - from);
+      metadataBytes.set(role, sum);
+      const isExcess = sum > maxThreadMetadataBytes[role] || count.metadata > maxMetadataParts;
+      if (isExcess || compressed === true) excessMetadata.add(role);
+      if (role === 'exif' && content !== undefined) exif ??= content;
+    }
+    if (last === true) break;
+  }
+  const { scan, frame, page } = count;
+  return { scans: scan, frames: frame, pages: page, excessMetadata, inconsistent, exif };
+}
+
+const isMetadata = (role: Part['role']): role is MetadataRole =>
+  metadataRoles.some((one) => one === role);

@@ -1,0 +1,175 @@
+import sharp from 'sharp';
+import type { Size } from '../geometry.ts';
+import {
+  requireFrames,
+  requirePage,
+  requirePages,
+  requirePixels,
+  requireRasterisable,
+  requireScans,
+} from './bounds.ts';
+import { pageOption } from './checked-header.ts';
+import { corrupt, unsupported } from './errors.ts';
+import { IsolationRequired, maxThreadWidth, requireUsableProfile } from './isolation.ts';
+import { ColourSpace } from './metadata/colour-space.ts';
+import { profileName } from './metadata/profile.ts';
+import type {
+  Container,
+  DecoderInput,
+  ExamineOptions,
+  FileHeader,
+  InspectionLimits,
+  Opening,
+  SourceColour,
+  SourceFacts,
+  SourceFormat,
+} from './source-format.ts';
+
+/** What formats differ in whose files libvips reads. */
+export interface FileTraits {
+  /** The loader that sharp must choose; another one means that the bytes match two formats. */
+  readonly decoder: string;
+  /** Reads a header without sharp; null for one that only sharp reads. Of the first page. */
+  readonly readHeader?: (source: Uint8Array) => FileHeader | null;
+  /** The exact size, if the header rounds it. */
+  readonly sizeOf?: (source: Uint8Array, header: FileHeader) => Size;
+  /** Refuses files that libvips decodes wrong. @throws ServiceError source_unsupported */
+  readonly check?: (source: Uint8Array, header: FileHeader) => void;
+}
+
+/** Properties that most formats share whose files libvips reads. */
+export const libvipsFile = {
+  runsIn: 'thread',
+  vector: false,
+  animates: false,
+  hasMetadata: true,
+  options: {},
+  open: fileInput,
+} as const satisfies Partial<SourceFormat>;
+
+/** Examines files that libvips reads. */
+export const examineWith =
+  (traits: FileTraits): SourceFormat['examine'] =>
+  async (file, limits, options) => {
+    const { facts } = await examineFile(file, limits, options, traits);
+    return { file, facts };
+  };
+
+/** The facts of a file that libvips reads. @throws as `SourceFormat.examine` */
+export async function examineFile(
+  container: Container,
+  limits: InspectionLimits,
+  options: Pick<ExamineOptions, 'page' | 'lenient'>,
+  { decoder, readHeader: readPlain, sizeOf, check }: FileTraits,
+): Promise<{ readonly header: FileHeader; readonly facts: SourceFacts }> {
+  const { bytes, format } = container;
+  const { sourceMaxPixels, isolated } = limits;
+  requireOpenable(container, isolated);
+  const known = readPlain?.(bytes) ?? null;
+  const header = known ?? (await readPageHeader(container, options));
+  if (known !== null && options.page !== null) requirePage(options.page, 1);
+  const size = sizeOf?.(bytes, header) ?? header;
+  if (header.format !== decoder) {
+    throw unsupported('The source cannot be decoded: its bytes match several formats.');
+  }
+  if (header.icc !== undefined) requireUsableProfile(header.icc, isolated);
+  if (!isolated && header.width > maxThreadWidth) throw new IsolationRequired();
+  check?.(bytes, header);
+  const frames = format.animates ? (header.pages ?? 1) : 1;
+  requireFrames(frames);
+  const height = header.pageHeight ?? size.height;
+  const colour = colourOf(header);
+  // CMYK with alpha has five channels.
+  const extraSamples = header.channels > { grey: 2, rgb: 4, other: 5 }[colour.model];
+  if (format.vector) requireRasterisable(size, format.label, sourceMaxPixels);
+  else {
+    requirePixels(header.width * height * frames, sourceMaxPixels);
+    requireScans(container, header.width * height, sourceMaxPixels);
+  }
+  const facts: SourceFacts = {
+    format,
+    width: size.width,
+    height,
+    orientation: header.orientation ?? 1,
+    frames,
+    pages: header.pages ?? 1,
+    page: options.page,
+    timing: frames > 1 ? { delay: header.delay ?? [], loop: header.loop ?? 0 } : null,
+    hasAlpha: header.hasAlpha && !extraSamples,
+    extraSamples,
+    colour,
+    ownDecoder: false,
+    gainMap: null,
+  };
+  return { header, facts };
+}
+
+/** @throws IsolationRequired for metadata that a thread must not read */
+function requireOpenable(container: Container, isolated: boolean): void {
+  const { excessMetadata, inconsistent, frames } = container;
+  if (!isolated && (excessMetadata.size > 0 || inconsistent)) throw new IsolationRequired();
+  // libwebp compares each frame with all others when it opens a file: minutes for the frames that fit in
+  // 32 MB.
+  requireFrames(frames);
+  requirePages(container);
+}
+
+/** Reads the header of the requested page: pages of a TIFF or a HEIF may differ in size. */
+async function readPageHeader(
+  container: Container,
+  { page, lenient }: Pick<ExamineOptions, 'page' | 'lenient'>,
+): Promise<FileHeader> {
+  const header = await readHeader(container, null, lenient);
+  if (page === null) return header;
+  const pages = header.pages ?? 1;
+  requirePage(page, pages);
+  const isSame = pages === 1 || container.format.animates;
+  return isSame ? header : readHeader(container, page, lenient);
+}
+
+async function readHeader(
+  { bytes, format }: Container,
+  page: number | null,
+  lenient: boolean,
+): Promise<FileHeader> {
+  try {
+    // The caller checks the pixels before decoding. sharp's own limit would be an error that differs from
+    // those of invalid headers only by its message.
+    const failOn = lenient ? 'none' : 'error';
+    const options = { ...format.options, limitInputPixels: false, failOn } as const;
+    return await sharp(bytes, { ...options, ...pageOption(page) }).metadata();
+  } catch (error) {
+    throw (
+      format.unsupportedEncoding?.(bytes, error) ??
+      corrupt(`The source cannot be read as ${format.label}.`, error)
+    );
+  }
+}
+
+/**
+ * The size of a file inside of a source. The caller checks its pixels.
+ *
+ * @throws ServiceError source_unsupported, source_corrupt, source_too_large
+ */
+export async function embeddedSize(container: Container): Promise<Size> {
+  requireOpenable(container, true);
+  const { width, height } = await readHeader(container, null, false);
+  return { width, height };
+}
+
+function fileInput({ file: { bytes, format }, facts }: Opening): DecoderInput {
+  return { bytes, options: { ...format.options, ...pageOption(facts.page) } };
+}
+
+function colourOf({ icc, space, hasProfile, depth }: FileHeader): SourceColour {
+  const found = icc === undefined ? null : ColourSpace.of(icc);
+  const isSrgb = found?.isSrgb === true;
+  return {
+    model: /^s?rgb(?:16)?$/.test(space) ? 'rgb' : /^(?:b-w|grey16)$/.test(space) ? 'grey' : 'other',
+    hasProfile,
+    profileName: icc === undefined ? null : profileName(icc),
+    isSrgb,
+    is16Bit: depth === 'ushort',
+    space: isSrgb ? null : found,
+  };
+}

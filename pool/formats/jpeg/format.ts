@@ -1,0 +1,30 @@
+import { textAt } from '../bytes.ts';
+import { openAs } from '../container/container.ts';
+import { embeddedSize, examineFile, type FileTraits, libvipsFile } from '../file.ts';
+import type { SourceFormat } from '../source-format.ts';
+import { mayHaveGainMap } from './gain-map.ts';
+import { jpegParts } from './parts.ts';
+
+const traits: FileTraits = { decoder: 'jpeg' };
+
+export const jpeg: SourceFormat = {
+  ...libvipsFile,
+  name: 'jpeg',
+  label: 'JPEG',
+  extensions: ['jpg', 'jpeg', 'jpe'],
+  matches: textAt(0, '\xff\xd8\xff'),
+  defaultOutput: 'jpeg',
+  // With the coefficients of progressive ones.
+  cost: { ms: 8, bytes: 6 },
+  container: { parts: jpegParts, sequential: true },
+  // At an eighth it consists of the means of its blocks, which make texts hard to read; a quarter is nearly as good as
+  // the whole.
+  decodesReduced: (scale) => scale > 1 / 9,
+  mayHaveGainMap,
+  examine: async (file, limits, options) => {
+    const { header, facts } = await examineFile(file, limits, options, traits);
+    const { gainMap } = header;
+    const map = gainMap === undefined ? null : openAs(jpeg, gainMap.image);
+    return { file, facts: map === null ? facts : { ...facts, gainMap: await embeddedSize(map) } };
+  },
+};

@@ -1,0 +1,32 @@
+import { crc32 } from 'node:zlib';
+import { textAt } from '../bytes.ts';
+import { examineWith, libvipsFile } from '../file.ts';
+import { requireConvertible } from '../metadata/cicp.ts';
+import type { SourceFormat } from '../source-format.ts';
+import { pngColours, pngParts, withPngProfile } from './parts.ts';
+
+export const png: SourceFormat = {
+  ...libvipsFile,
+  name: 'png',
+  label: 'PNG',
+  extensions: ['png'],
+  matches: textAt(0, '\x89PNG\r\n\x1a\n'),
+  defaultOutput: 'png',
+  cost: { ms: 55, bytes: 4 },
+  container: {
+    parts: pngParts,
+    sequential: true,
+    completed: withPngProfile,
+    // The checksum of a chunk follows its data, and includes its type.
+    seal: (file, [start, end]) =>
+      void file.writeUInt32BE(crc32(file.subarray(start - 4, end)), end),
+  },
+  examine: examineWith({
+    decoder: 'png',
+    // libvips 8.18 ignores colour codes: it reads HDR as sRGB, grey and dark. Other codes have become a profile.
+    check: (source, { hasProfile }) => {
+      const codes = hasProfile ? null : pngColours(source).cicp;
+      if (codes !== null) requireConvertible(codes.transfer);
+    },
+  }),
+};

@@ -1,0 +1,32 @@
+import type { DecoderInput, SourceFacts } from './source-format.ts';
+
+/** Raw pixels, as input of sharp. */
+export interface RawPixels {
+  readonly data: Buffer;
+  readonly width: number;
+  readonly height: number;
+  readonly channels: 3 | 4;
+}
+
+export const rawInput = ({ data, ...raw }: RawPixels): DecoderInput => ({
+  bytes: data,
+  options: { raw },
+});
+
+/** The facts of pixels without a file, such as those of a bitmap. */
+export const plainFacts = {
+  orientation: 1,
+  frames: 1,
+  timing: null,
+  ownDecoder: false,
+  gainMap: null,
+  extraSamples: false,
+  colour: {
+    model: 'rgb',
+    hasProfile: false,
+    profileName: null,
+    isSrgb: false,
+    is16Bit: false,
+    space: null,
+  },
+} as const satisfies Partial<SourceFacts>;

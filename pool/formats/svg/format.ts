@@ -1,0 +1,62 @@
+import { avif } from '../avif/format.ts';
+import { requirePixels, requireScans } from '../bounds.ts';
+import { openAs } from '../container/container.ts';
+import { embeddedSize, examineFile, type FileTraits, libvipsFile } from '../file.ts';
+import { gif } from '../gif/format.ts';
+import { heic } from '../heic/format.ts';
+import { jpeg } from '../jpeg/format.ts';
+import { png } from '../png/format.ts';
+import type { SourceFormat } from '../source-format.ts';
+import { tiff } from '../tiff/format.ts';
+import { webp } from '../webp/format.ts';
+import { embeddedImages } from './document.ts';
+import { svgRoot } from './root.ts';
+import { sizedSvg, svgDensity, svgSize } from './size.ts';
+
+const traits: FileTraits = { decoder: 'svg', sizeOf: svgSize };
+
+/** Formats of embedded images. */
+const embeddable: readonly SourceFormat[] = [jpeg, png, gif, webp, tiff, avif, heic];
+
+/** SVG, which librsvg draws at the required size. */
+export const svg: SourceFormat = {
+  ...libvipsFile,
+  name: 'svg',
+  label: 'SVG',
+  extensions: ['svg'],
+  matches: (text) => svgRoot(text) !== null,
+  runsIn: 'process',
+  isolatedLoader: 'VipsForeignLoadSvg',
+  defaultOutput: null,
+  vector: true,
+  cost: { ms: 0, bytes: 0 },
+  container: null,
+  options: { density: svgDensity },
+  uninterruptible: true,
+  weigh: () => null,
+  examine: async (file, limits, options) => {
+    await requireEmbedded(file.bytes, limits.sourceMaxPixels);
+    const { facts } = await examineFile(file, limits, options, traits);
+    return { file, facts };
+  },
+  open: (opening) => {
+    const { file, facts, scale } = opening;
+    const bytes = sizedSvg(file.bytes, facts, scale ?? 1);
+    return libvipsFile.open({ ...opening, file: { ...file, bytes } });
+  },
+};
+
+/**
+ * Embedded images are decoded completely, at any rendered size, so their pixels count like those of any source. What
+ * a document costs otherwise, the limits of the process bound.
+ */
+async function requireEmbedded(source: Uint8Array, maxPixels: number): Promise<void> {
+  let pixels = 0;
+  for (const { format, bytes } of embeddedImages(source, embeddable)) {
+    const container = openAs(format, bytes);
+    const { width, height } = await embeddedSize(container);
+    pixels += width * height;
+    requirePixels(pixels, maxPixels);
+    requireScans(container, width * height, maxPixels);
+  }
+}

@@ -1,0 +1,67 @@
+import type { ServiceError } from '../../../contract/errors.ts';
+import { bufferOf } from '../bytes.ts';
+import { unsupported } from '../errors.ts';
+import { type TiffPixels, tiffPixels } from './parts.ts';
+
+/**
+ * Refuses tiles of old-style JPEG. libtiff may be built without that codec, as sharp's is: libvips 8.18 then draws
+ * nothing and reports success (`rtiff_read_rgba_tile`).
+ *
+ * @throws ServiceError source_unsupported
+ */
+export function requireReadableTiles(source: Uint8Array): void {
+  for (const { compression, tiled } of tiffPixels(bufferOf(source))) {
+    if (tiled && compression === oldJpeg) throw encodingError('tiles of old-style JPEG');
+  }
+}
+
+/** The error for an encoding that libvips does not support; one such page keeps it from opening the others. */
+export function unsupportedTiff(source: Uint8Array, cause: unknown): ServiceError | null {
+  for (const page of tiffPixels(bufferOf(source))) {
+    const encoding = unsupportedTiffEncoding(page);
+    if (encoding !== null) return encodingError(encoding, cause);
+  }
+  return null;
+}
+
+function encodingError(encoding: string, cause?: unknown): ServiceError {
+  const message = `The source is a TIFF in an unsupported encoding (${encoding}). To use it: save it with another compression, or as PNG.`;
+  return unsupported(message, cause);
+}
+
+/** JPEG as section 22 of TIFF 6.0 describes it, which nothing writes any more. */
+const oldJpeg = 6;
+
+/** Values of the tag Compression that libtiff reads nowhere, or only in some installations. */
+const compressions: Readonly<Record<number, string>> = {
+  [oldJpeg]: 'old-style JPEG',
+  9: 'JBIG',
+  10: 'JBIG',
+  32909: 'PixarLog',
+  33003: 'JPEG 2000',
+  33005: 'JPEG 2000',
+  34661: 'JBIG',
+  34712: 'JPEG 2000',
+  34887: 'LERC',
+  34892: 'lossy JPEG of DNG',
+  34925: 'LZMA',
+  50000: 'Zstandard',
+  50002: 'JPEG XL',
+  52546: 'JPEG XL',
+};
+
+const photometric = { white: 0, black: 1, palette: 3, lab: 8 } as const;
+
+/** The encodings that libvips refuses (libvips/foreign/tiff2vips.c). */
+function unsupportedTiffEncoding(page: TiffPixels): string | null {
+  const { compression, bits, samples, colours, separate, tiled } = page;
+  const name = compressions[compression];
+  if (name !== undefined) return `${name} compression`;
+  if (separate && tiled) return 'tiles of separate planes';
+  if (colours === photometric.lab && bits === 8) return 'L*a*b* colours of 8 bits';
+  const isPalette = colours === photometric.palette;
+  const isGrey = colours === photometric.white || colours === photometric.black;
+  const mayBeSmall = isPalette || (isGrey && samples === 1);
+  if ([8, 16, 32].includes(bits) || (mayBeSmall && [1, 2, 4].includes(bits))) return null;
+  return `${samples === 1 ? 'one sample' : `${samples} samples`} of ${bits} bits`;
+}

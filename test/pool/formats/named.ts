@@ -1,0 +1,12 @@
+import type { SourceFormat } from '../../../pool/formats/source-format.ts';
+import { recognise, sourceFormats } from '../../../pool/formats/source-formats.ts';
+
+/** The source format with a name, such as `jpeg`. */
+export function formatNamed(name: string): SourceFormat {
+  const found = sourceFormats.find((format) => format.name === name);
+  if (found === undefined) throw new Error(`no source format ${name}`);
+  return found;
+}
+
+/** The name of the recognised format; null for none. */
+export const recognised = (bytes: Uint8Array): string | null => recognise(bytes)?.name ?? null;
