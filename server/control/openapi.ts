@@ -1,5 +1,6 @@
 import { type ErrorStatus, errorCatalogue } from '../../contract/errors.ts';
 import { controlErrors, errorResponses } from './error-responses.ts';
+import { forGenerators } from './generator-schemas.ts';
 import { healthSchema, livenessSchema, readinessSchema } from './health-schema.ts';
 import { imagePaths } from './image-paths.ts';
 import { imageSchemas } from './image-schemas.ts';
@@ -176,7 +177,7 @@ const readiness = {
 
 /** The OpenAPI 3.1 document, generated from the tables and schemas that the code uses. */
 export function openApiDocument(baseUrl: string): object {
-  return {
+  const document = {
     openapi: '3.1.0',
     info: {
       title: 'Image delivery',
@@ -210,4 +211,5 @@ export function openApiDocument(baseUrl: string): object {
       headers: headerComponents,
     },
   };
+  return forGenerators(document, schemas);
 }

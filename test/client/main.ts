@@ -6,6 +6,7 @@ import t from 'tap';
 import { rootPath } from '../root.ts';
 import { checkClients } from './check-clients.ts';
 import { lintDocument } from './lint.ts';
+import { checkGoClient, goProblem } from './ogen.ts';
 
 /**
  * `npm run test:clients`: lints the OpenAPI document, and calls every operation with the clients that generators
@@ -26,4 +27,7 @@ try {
 const timeout = 600_000;
 t.setTimeout(timeout);
 t.test('the OpenAPI document passes a linter', (t) => lintDocument(t, folder));
+t.test('the client of ogen compiles', { timeout, skip: goProblem() }, (t) =>
+  checkGoClient(t, folder),
+);
 t.test('the generated clients call every operation', { timeout }, (t) => checkClients(t, folder));

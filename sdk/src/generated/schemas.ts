@@ -557,13 +557,13 @@ export interface LayerImage {
   /**
    * Distance from the left or right edge, to the inside; a layer in the middle moves to the right.
    * CSS pixels, or percent of the output's width. Accepts a whole number from -99999 to 99999, or a
-   * number from -99999 to 99999 with %, such as 10%.
+   * number from -99999 to 99999 with %, such as 10%. Default: 0.
    */
   offsetX?: LayerOffsetX | undefined;
   /**
    * Distance from the upper or lower edge, to the inside; a layer in the middle moves down. CSS
    * pixels, or percent of the output's height. Accepts a whole number from -99999 to 99999, or a
-   * number from -99999 to 99999 with %, such as 10%.
+   * number from -99999 to 99999 with %, such as 10%. Default: 0.
    */
   offsetY?: LayerOffsetX | undefined;
   /** Repeats the layer over the whole picture, with the offsets as gaps. Accepts true or false. */
@@ -575,7 +575,7 @@ export interface LayerImage {
   /**
    * How the colours of the layer are mixed with those below it. Accepts one of over, multiply,
    * screen, overlay, darken, lighten, color-dodge, color-burn, hard-light, soft-light, difference,
-   * exclusion, add.
+   * exclusion, add. Default: "over".
    */
   blend?: LayerBlend | undefined;
 }
@@ -607,7 +607,7 @@ export interface LayerText {
   /**
    * Size of the font in CSS pixels, or percent of the output's width; `fit` is the largest size with
    * which the words fit the box. Accepts a whole number from 1 to 1000, or a number from 1 to 100
-   * with %, such as 10%, or fit.
+   * with %, such as 10%, or fit. Default: 32.
    */
   size?: LayerSize | undefined;
   /**
@@ -624,7 +624,7 @@ export interface LayerText {
   /**
    * Space between the words and the edges of the background, in CSS pixels, or percent of the
    * output's width. Accepts a whole number from 0 to 500, or a number from 0 to 50 with %, such as
-   * 10%.
+   * 10%. Default: 0.
    */
   padding?: LayerPadding | undefined;
   /** Alignment of several lines. Accepts one of left, center, right. */
@@ -642,13 +642,13 @@ export interface LayerText {
   /**
    * Distance from the left or right edge, to the inside; a layer in the middle moves to the right.
    * CSS pixels, or percent of the output's width. Accepts a whole number from -99999 to 99999, or a
-   * number from -99999 to 99999 with %, such as 10%.
+   * number from -99999 to 99999 with %, such as 10%. Default: 0.
    */
   offsetX?: LayerOffsetX | undefined;
   /**
    * Distance from the upper or lower edge, to the inside; a layer in the middle moves down. CSS
    * pixels, or percent of the output's height. Accepts a whole number from -99999 to 99999, or a
-   * number from -99999 to 99999 with %, such as 10%.
+   * number from -99999 to 99999 with %, such as 10%. Default: 0.
    */
   offsetY?: LayerOffsetX | undefined;
   /** Repeats the layer over the whole picture, with the offsets as gaps. Accepts true or false. */
@@ -660,7 +660,7 @@ export interface LayerText {
   /**
    * How the colours of the layer are mixed with those below it. Accepts one of over, multiply,
    * screen, overlay, darken, lighten, color-dodge, color-burn, hard-light, soft-light, difference,
-   * exclusion, add.
+   * exclusion, add. Default: "over".
    */
   blend?: LayerBlend | undefined;
 }
@@ -999,19 +999,9 @@ export type LayerPosition =
 
 export type LayerOffsetX = number | string;
 
-export type LayerBlend =
-  | 'over'
-  | 'multiply'
-  | 'screen'
-  | 'overlay'
-  | 'darken'
-  | 'lighten'
-  | 'difference'
-  | 'exclusion'
-  | 'add'
-  | string;
+export type LayerBlend = string;
 
-export type LayerSize = number | string | 'fit';
+export type LayerSize = number | string;
 
 export type LayerPadding = number | string;
 
@@ -1039,24 +1029,7 @@ export type ImageFit = 'contain' | 'cover' | 'fill' | 'inside' | 'outside';
 
 export type ImageDpr = number | 'auto';
 
-export type ImagePos =
-  | 'center'
-  | 'north'
-  | 'northeast'
-  | 'east'
-  | 'southeast'
-  | 'south'
-  | 'southwest'
-  | 'west'
-  | 'northwest'
-  | 'entropy'
-  | 'attention'
-  | 'centre'
-  | 'top'
-  | 'right'
-  | 'bottom'
-  | 'left'
-  | string;
+export type ImagePos = string;
 
 export type ImageFp = string;
 

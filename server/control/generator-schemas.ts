@@ -1,0 +1,56 @@
+interface Schema {
+  readonly [keyword: string]: unknown;
+  readonly $ref?: string;
+  readonly type?: string | readonly string[];
+  readonly anyOf?: readonly Schema[];
+}
+
+/** An `anyOf` without types: at least one part matches, so not every part fails to. */
+const anyWithoutTypes = (parts: readonly Schema[]) => ({
+  not: { allOf: parts.map((part) => ({ not: part })) },
+});
+
+/**
+ * Rewrites the schemas of the OpenAPI document for generators that make a type of each `anyOf`, such as ogen for Go. They
+ * take an `anyOf` only if its parts have different JSON types, and no default beside it. The rewritten schemas accept
+ * the same values.
+ *
+ * @param schemas the components, to which references lead
+ */
+export function forGenerators<Document>(document: Document, schemas: object): Document {
+  const components = new Map(Object.entries(schemas as Record<string, Schema>));
+  const target = ({ $ref = '' }: Schema) => components.get($ref.replace(/^.*\//, ''));
+
+  /** The JSON types of a schema in one text; empty if it does not name any. */
+  const typeOf = (schema: Schema): string => {
+    const referred = target(schema);
+    return referred === undefined
+      ? [schema.type ?? schema.anyOf?.map(typeOf)].join()
+      : typeOf(referred);
+  };
+
+  const withoutAnyOf = ({ anyOf = [], ...rest }: Schema): Schema => {
+    const types = [...new Set(anyOf.map(typeOf))];
+    if (types.includes('')) return { ...rest, ...anyWithoutTypes(anyOf) };
+    const parts = types.map((type) => {
+      const [first = {}, ...others] = anyOf.filter((part) => typeOf(part) === type);
+      return others.length === 0 ? first : { type, ...anyWithoutTypes([first, ...others]) };
+    });
+    return parts.length === 1 ? { ...rest, ...parts[0] } : { ...rest, anyOf: parts };
+  };
+
+  const withoutDefault = ({ default: byDefault, ...rest }: Schema): Schema => ({
+    ...rest,
+    description: `${rest['description']} Default: ${JSON.stringify(byDefault)}.`,
+  });
+
+  const rewrite = (value: unknown): unknown => {
+    if (Array.isArray(value)) return value.map(rewrite);
+    if (typeof value !== 'object' || value === null) return value;
+    let schema = value as Schema;
+    if ('default' in schema && target(schema)?.anyOf !== undefined) schema = withoutDefault(schema);
+    if (Array.isArray(schema.anyOf)) schema = withoutAnyOf(schema);
+    return Object.fromEntries(Object.entries(schema).map(([key, part]) => [key, rewrite(part)]));
+  };
+  return rewrite(document) as Document;
+}
