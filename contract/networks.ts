@@ -6,6 +6,9 @@ export type IpAddress = ipaddr.IPv4 | ipaddr.IPv6;
 /** A network: its base address and prefix length in bits. */
 export type Network = readonly [IpAddress, number];
 
+/** The lengths of NAT64 prefixes, in bits (RFC 6052, 2.2). */
+export const nat64Lengths: readonly number[] = [32, 40, 48, 56, 64, 96];
+
 /** Whether one of the networks contains the address. */
 export function within(address: IpAddress, list: readonly Network[]): boolean {
   return list.some(([base, bits]) => base.kind() === address.kind() && address.match(base, bits));
@@ -33,6 +36,13 @@ export function parseNetwork(text: string): Network | null {
   // parseAddress dropped the 96-bit prefix of a mapped base, so the prefix length is ambiguous.
   if (isIP(base) === 6 && width === 32) return null;
   return /^\d{1,3}$/.test(bits) && Number(bits) <= width ? [address, Number(bits)] : null;
+}
+
+/** Parses a NAT64 prefix of a length that RFC 6052 allows, such as `64:ff9b::/96`; null for other texts. */
+export function parseNat64Prefix(text: string): Network | null {
+  const network = parseNetwork(text);
+  const isPrefix = network?.[0].kind() === 'ipv6' && nat64Lengths.includes(network[1]);
+  return isPrefix ? network : null;
 }
 
 /** Whether a text is an IP address with an optional port: `192.0.2.1:53`, `[2001:db8::1]:53`. */

@@ -1,3 +1,4 @@
+import type { Network } from '../contract/networks.ts';
 import type { Ports } from '../contract/private-sources.ts';
 import type { SharedCacheSettings } from './cache/shared-cache.ts';
 import type { AllowedFormats } from './formats/source-format.ts';
@@ -24,6 +25,8 @@ export interface EngineSettings {
   readonly privateSources: readonly string[];
   /** The ports of public sources; null allows all. */
   readonly sourcePorts: Ports;
+  /** NAT64 prefixes of the network, beside those that its resolver tells. */
+  readonly nat64Prefixes: readonly Network[];
   /** DNS servers, `address` or `address:port`; null for those of the system. */
   readonly dnsServers: readonly string[] | null;
   readonly sourceMaxBytes: number;

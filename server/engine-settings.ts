@@ -20,6 +20,7 @@ export function engineSettings(settings: Settings): EngineSettings {
     },
     privateSources: settings.privateSources,
     sourcePorts: settings.sourcePorts,
+    nat64Prefixes: settings.nat64Prefixes,
     dnsServers: settings.dnsServers,
     sourceMaxBytes: settings.sourceMaxBytes,
     sourceHeldBytes: settings.sourceHeldBytes,

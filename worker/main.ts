@@ -87,11 +87,12 @@ async function listen(): Promise<void> {
 
 /** The addresses that clients may name for callbacks: those of sources. */
 function callbackGuard(): AddressGuard {
-  const { privateSources, sourcePorts, dnsServers, baseUrl, internalUrl } = settings;
+  const { privateSources, sourcePorts, nat64Prefixes, dnsServers } = settings;
+  const { baseUrl, internalUrl } = settings;
   const { port, workerPort, opsPort } = settings;
   const ports = [port, workerPort, opsPort ?? defaultOpsPort];
   const own = { urls: [baseUrl, internalUrl], ports };
-  return new AddressGuard({ privateSources, sourcePorts, dnsServers, own });
+  return new AddressGuard({ privateSources, sourcePorts, nat64Prefixes, dnsServers, own });
 }
 
 async function consume(): Promise<void> {

@@ -61,7 +61,7 @@ export function signedHeaders(
  * @throws PostFailed unless the response has a status from 200 to 299
  */
 export async function post({ url, signal, guard, ...signed }: Post): Promise<void> {
-  guard?.check(url);
+  await guard?.checkFetched(url);
   const client = new MeteredClient(url.origin, {
     maxHeaderSize: maxHeaderBytes,
     connect: buildConnector({

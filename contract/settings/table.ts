@@ -8,7 +8,7 @@ import {
 } from '../auto-formats.ts';
 import { type ConsolePictures, maxPicturesText, parsePictures } from '../console-pictures.ts';
 import type { EncryptionKey } from '../encryption-keys.ts';
-import { type Network, parseNetwork } from '../networks.ts';
+import { type Network, parseNat64Prefix, parseNetwork } from '../networks.ts';
 import { type OriginEntry, parseOrigins, secretsOfOrigins } from '../origins.ts';
 import { defaultPorts, type Ports, parsePrivateSource } from '../private-sources.ts';
 import { parseS3Location, type S3Location, s3LocationForm } from '../s3-location.ts';
@@ -250,6 +250,13 @@ export const settingsTable = {
     default: defaultPorts,
     defaultInWords: '80,443',
     meaning: 'Ports of public sources, comma-separated; `*` allows all.',
+  }),
+  nat64Prefixes: text<readonly Network[]>('SERVICE_NAT64_PREFIXES', {
+    accepts: 'a comma-separated list of IPv6 CIDRs with 32, 40, 48, 56, 64 or 96 bits',
+    parse: (list) => parseList(list, parseNat64Prefix),
+    default: [],
+    meaning:
+      "NAT64 prefixes of the machine's network, comma-separated: sources may use their addresses if the embedded IPv4 address is public. The service also asks the resolver for them (RFC 7050), but only to refuse addresses. `64:ff9b::/96` needs no entry.",
   }),
   dnsServers: text<readonly string[] | null>('SERVICE_DNS_SERVERS', {
     accepts: 'a comma-separated list of IP addresses, each with an optional port',

@@ -1,5 +1,6 @@
 import ipaddr from 'ipaddr.js';
 import { type IpAddress, type Network, parseAddress, within } from '../../contract/networks.ts';
+import { embeddedIpv4 } from './embedded-ipv4.ts';
 
 /** The address of a canonical host that is an IP literal; null for a host name. */
 export function addressOfHost(host: string): IpAddress | null {
@@ -22,7 +23,23 @@ const specialPurpose6 = networks(
 );
 
 /** The well-known NAT64 prefix (RFC 6052), by which IPv6-only networks reach public IPv4 hosts. */
-const nat64 = networks('64:ff9b::/96');
+const wellKnownNat64 = networks('64:ff9b::/96');
+
+/** NAT64 prefixes beside the well-known one. */
+export interface Nat64Prefixes {
+  /** Set by the operator: their addresses are public if the embedded ones are. */
+  readonly configured: readonly Network[];
+  /** Told by a resolver, which is not trusted to make other addresses public. */
+  readonly discovered: readonly Network[];
+}
+
+const none: Nat64Prefixes = { configured: [], discovered: [] };
+
+/** The IPv4 address that an IPv6 address leads to, and the address itself. */
+function destinations(address: IpAddress, { configured, discovered }: Nat64Prefixes): IpAddress[] {
+  const embedded = embeddedIpv4(address, [...wellKnownNat64, ...configured, ...discovered]);
+  return embedded === null ? [address] : [embedded, address];
+}
 
 /** Azure's platform service for virtual machines, on an address in a public range. */
 const cloudServices = networks('168.63.129.16/32');
@@ -32,17 +49,19 @@ const cloudServices = networks('168.63.129.16/32');
  * private, shared, link-local, multicast, documentation, benchmarking, tunnels, reserved and
  * unallocated (RFC 6890 and the IANA registries that it established).
  */
-export function isPublic(address: IpAddress): boolean {
+export function isPublic(address: IpAddress, nat64: Nat64Prefixes = none): boolean {
   if (address instanceof ipaddr.IPv4) {
     return address.range() === 'unicast' && !within(address, cloudServices);
   }
-  if (within(address, nat64)) return isPublic(new ipaddr.IPv4(address.toByteArray().slice(12)));
+  const embedded = destinations(address, nat64).filter((one) => one instanceof ipaddr.IPv4);
+  if (!embedded.every((one) => isPublic(one))) return false;
+  if (within(address, [...wellKnownNat64, ...nat64.configured])) return true;
   return within(address, globalUnicast) && !within(address, specialPurpose6);
 }
 
 /** True for addresses of the local link (RFC 3927, RFC 4291 2.5.6), where clouds have their metadata. */
-export function isLinkLocal(address: IpAddress): boolean {
-  return address.range() === 'linkLocal';
+export function isLinkLocal(address: IpAddress, nat64: Nat64Prefixes = none): boolean {
+  return destinations(address, nat64).some((one) => one.range() === 'linkLocal');
 }
 
 /** The services of AWS that give a machine, a container or a pod its credentials. */
@@ -55,11 +74,8 @@ const credentialServices = networks(
 );
 
 /** True for an address from which this service itself may get credentials: never one of a source. */
-export function isCredentialService(address: IpAddress): boolean {
-  if (within(address, nat64)) {
-    return isCredentialService(new ipaddr.IPv4(address.toByteArray().slice(12)));
-  }
-  return within(address, credentialServices);
+export function isCredentialService(address: IpAddress, nat64: Nat64Prefixes = none): boolean {
+  return destinations(address, nat64).some((one) => within(one, credentialServices));
 }
 
 /** True for addresses that reach this machine: loopback, and "unspecified" as a destination. */

@@ -106,7 +106,7 @@ async function follow(
   report: (step: string) => void,
 ): Promise<Fetched | NotModified> {
   const { guard, isAllowedHost, maxRedirects = defaultMaxRedirects } = options;
-  guard.check(first);
+  await guard.checkFetched(first);
   let url = canonicalUrl(first);
   let credentials = options.credentials ?? {};
   const cookies = new RedirectCookies();
@@ -128,7 +128,7 @@ async function follow(
     if (redirects >= maxRedirects) throw badResponse(url, 'redirects too often');
     const next = resolve(location, url);
     try {
-      guard.check(next);
+      await guard.checkFetched(next);
     } catch (error) {
       if (error instanceof ServiceError && error.code === 'source_blocked') throw error;
       throw badResponse(url, 'redirects to a URL that is not allowed as a source', error);

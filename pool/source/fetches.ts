@@ -24,6 +24,7 @@ export type FetchSettings = Pick<
   | 'fetchConcurrency'
   | 'privateSources'
   | 'sourcePorts'
+  | 'nat64Prefixes'
   | 'dnsServers'
   | 'sourceMaxBytes'
   | 'sourceTimeoutMs'
@@ -135,7 +136,7 @@ export class Fetches<S> {
   #followers = 0;
 
   constructor(settings: FetchSettings, environment: FetchesEnvironment<S>) {
-    const { own, fetchConcurrency, sourceTimeoutMs } = settings;
+    const { own, fetchConcurrency, nat64Prefixes, sourceTimeoutMs } = settings;
     this.#settings = settings;
     this.#environment = environment;
     this.guard = new AddressGuard({ ...settings, resolve: environment.resolve });
@@ -149,7 +150,10 @@ export class Fetches<S> {
     };
     this.#connections = new Connections(this.guard, connectionLimits);
     this.#network = { guard: this.guard, connections: this.#connections };
-    this.#trusted = new TrustedEndpoints({ own, resolve, sourcePorts: [] }, connectionLimits);
+    this.#trusted = new TrustedEndpoints(
+      { own, resolve, sourcePorts: [], nat64Prefixes },
+      connectionLimits,
+    );
   }
 
   /**

@@ -3,7 +3,7 @@ import type { LookupFunction } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { ServiceError } from '../../contract/errors.ts';
 import { canonicalHost, hostMatches } from '../../contract/hosts.ts';
-import { type IpAddress, parseAddress, within } from '../../contract/networks.ts';
+import { type IpAddress, type Network, parseAddress, within } from '../../contract/networks.ts';
 import {
   type Ports,
   type PrivateSource,
@@ -16,8 +16,10 @@ import {
   isPublic,
   isPublicName,
   isThisMachine,
+  type Nat64Prefixes,
 } from './addresses.ts';
 import { fetchFailureText } from './fetch-errors.ts';
+import { Nat64Discovery } from './nat64-discovery.ts';
 import { NameResolver } from './resolver.ts';
 
 /** All addresses of a host name. */
@@ -38,6 +40,8 @@ export interface GuardOptions {
   readonly sourcePorts: Ports;
   /** Never allowed as sources. */
   readonly own: OwnAddresses;
+  /** NAT64 prefixes of the network, beside those that its resolver tells; default: none. */
+  readonly nat64Prefixes?: readonly Network[];
   /** DNS servers, `address` or `address:port`; null or absent for those of the system. */
   readonly dnsServers?: readonly string[] | null;
   /** Default: a resolver that asks these servers. */
@@ -56,11 +60,14 @@ export class AddressGuard {
   readonly #sourcePorts: Ports;
   readonly #ownUrls: readonly URL[];
   readonly #ownPorts: ReadonlySet<number>;
+  readonly #configuredNat64: readonly Network[];
+  readonly #discoveredNat64: Nat64Discovery;
   /** Resolves names without the checks of this guard. */
   readonly resolveUnchecked: Resolver;
 
   /** @throws RangeError for an entry of `privateSources` that is neither network nor host name */
-  constructor({ privateSources, sourcePorts, own, dnsServers = null, resolve }: GuardOptions) {
+  constructor(options: GuardOptions) {
+    const { privateSources, sourcePorts, own, dnsServers = null, resolve } = options;
     this.#privateSources = privateSources.map((entry) => {
       const parsed = parsePrivateSource(entry);
       if (parsed !== null) return parsed;
@@ -70,6 +77,13 @@ export class AddressGuard {
     this.#ownUrls = own.urls.map((url) => new URL(url));
     this.#ownPorts = new Set(own.ports);
     this.resolveUnchecked = resolve ?? this.#resolverOf(dnsServers);
+    this.#configuredNat64 = options.nat64Prefixes ?? [];
+    this.#discoveredNat64 = new Nat64Discovery(this.resolveUnchecked);
+  }
+
+  get #nat64(): Nat64Prefixes {
+    const discovered = this.#discoveredNat64.prefixes;
+    return { configured: this.#configuredNat64, discovered };
   }
 
   #resolverOf(servers: readonly string[] | null): Resolver {
@@ -78,8 +92,16 @@ export class AddressGuard {
   }
 
   /**
-   * Checks a URL before its host is resolved. For an IP literal Node does not call `lookup`, so this is the
-   * only check.
+   * Checks a URL before a request to it. For an IP literal Node does not call `lookup`, so this is the only check.
+   * @throws ServiceError source_invalid | source_blocked
+   */
+  async checkFetched(url: URL): Promise<void> {
+    if (url.hostname.startsWith('[')) await this.#discoveredNat64.ready();
+    this.check(url);
+  }
+
+  /**
+   * Checks a URL with what is known of it at once.
    * @throws ServiceError source_invalid | source_blocked
    */
   check(url: URL): void {
@@ -109,10 +131,10 @@ export class AddressGuard {
     const canonical = canonicalHost(host);
     if (canonical === null) return false;
     const address = addressOfHost(canonical);
-    if (address !== null && isCredentialService(address)) return false;
+    if (address !== null && isCredentialService(address, this.#nat64)) return false;
     if (this.#hasHost(canonical, null)) return true;
     if (address === null) return isPublicName(canonical);
-    return isPublic(address) || this.#hasAddress(address, null);
+    return isPublic(address, this.#nat64) || this.#hasAddress(address, null);
   }
 
   /** True when `privateSources` names the host of a URL, or has its address, with its port. */
@@ -128,12 +150,12 @@ export class AddressGuard {
   allowsAddress(address: string, host: string, port: number): boolean {
     const parsed = parseAddress(address);
     // Whatever the private sources are: its answers are the service's own secrets.
-    if (parsed === null || isCredentialService(parsed)) return false;
+    if (parsed === null || isCredentialService(parsed, this.#nat64)) return false;
     // Cloud services with credentials have link-local addresses, which only a network can allow.
-    if (isLinkLocal(parsed)) return this.#hasAddress(parsed, port);
+    if (isLinkLocal(parsed, this.#nat64)) return this.#hasAddress(parsed, port);
     const canonical = canonicalHost(host);
     if (canonical !== null && this.#hasHost(canonical, port)) return true;
-    if (isPublic(parsed) && hasPort(this.#sourcePorts, port)) return true;
+    if (isPublic(parsed, this.#nat64) && hasPort(this.#sourcePorts, port)) return true;
     return this.#hasAddress(parsed, port);
   }
 
@@ -160,6 +182,7 @@ export class AddressGuard {
     const resolved = await this.resolveUnchecked(name).catch((error: unknown) => {
       throw dnsFailure(name, error);
     });
+    if (resolved.some((one) => one.family === 6)) await this.#discoveredNat64.ready();
     for (const { address } of resolved) {
       if (!this.allowsAddress(address, name, port)) {
         throw blocked(
@@ -184,7 +207,7 @@ export class AddressGuard {
 
   /** True when a private network contains the address. @param port null for any port */
   #hasAddress(address: IpAddress, port: number | null): boolean {
-    const linkLocal = isLinkLocal(address);
+    const linkLocal = isLinkLocal(address, this.#nat64);
     return this.#privateSources.some(
       (source) =>
         'network' in source &&

@@ -82,7 +82,8 @@ export async function prewarm(
 }
 
 function servicesOf(store: Store, settings: Settings) {
-  const { privateSources, sourcePorts, port, workerPort, purgeHookUrl, prewarmQueue } = settings;
+  const { privateSources, sourcePorts, nat64Prefixes } = settings;
+  const { port, workerPort, purgeHookUrl, prewarmQueue } = settings;
   const own = { urls: [], ports: [port, workerPort] };
   const { projects, projectDocuments, prewarms, purges } = store;
   return {
@@ -90,7 +91,7 @@ function servicesOf(store: Store, settings: Settings) {
     projectDocuments,
     prewarms,
     purges,
-    guard: new AddressGuard({ privateSources, sourcePorts, own }),
+    guard: new AddressGuard({ privateSources, sourcePorts, nat64Prefixes, own }),
     queue: new JobQueue(store.db, prewarmQueue),
     purgeHooks: purgeHookUrl === null ? null : new PurgeHooks(store.db),
     callbacks: null,

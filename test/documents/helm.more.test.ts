@@ -58,6 +58,7 @@ t.test('the chart renders with one pod and with several', { skip }, async (t) =>
   t.match(frontEnds, /readinessProbe:\n +httpGet: \{ path: \/api\/ready,/);
   t.notMatch(frontEnds, 'replicas:', 'the autoscaler sets the number');
   t.match(several.manifests.get('ConfigMap shop-image-delivery'), 'DRAIN_DELAY_MS: "25000"');
+  t.match(several.manifests.get('NetworkPolicy shop-image-delivery'), "'64:ff9b::/96'");
   const scaler = several.manifests.get('HorizontalPodAutoscaler shop-image-delivery');
   t.match(scaler, 'name: image_delivery_transforms_queued');
   const balancer = several.manifests.get('ConfigMap shop-image-delivery-balancer') ?? '';

@@ -1,6 +1,11 @@
 import t from 'tap';
-import { parseAddress } from '../../../contract/networks.ts';
-import { isPublic } from '../../../pool/source/addresses.ts';
+import {
+  type IpAddress,
+  type Network,
+  parseAddress,
+  parseNat64Prefix,
+} from '../../../contract/networks.ts';
+import { isPublic, type Nat64Prefixes } from '../../../pool/source/addresses.ts';
 
 const judge = (text: string) => {
   const address = parseAddress(text);
@@ -34,6 +39,11 @@ t.test('addresses that are not public', async (t) => {
     ORCHID: ['2001:10::1', '2001:20::1', '2001:2f:ffff::1'],
     'drone ids': ['2001:30::1'],
     'AMT and AS112': ['2001:3::1', '2001:4:112::1', '2620:4f:8000::1'],
+    'ISATAP of non-public addresses': [
+      '2003::5efe:10.0.0.1',
+      '2003::200:5efe:a9fe:a9fe',
+      '2003:1:2:3:0:5efe:7f00:1',
+    ],
     discard: ['100::1', '100:0:0:1::1'],
     'segment routing': ['5f00::1'],
     'not allocated': ['4000::1', '8000::1', 'e000::1', '1::1', '1fff:ffff::1'],
@@ -57,6 +67,33 @@ t.test('public addresses, up to the limits of other ranges', async (t) => {
     'below multicast': ['223.255.255.255'],
     'global unicast': ['2000::1', '2001:200::1', '2003::1', '3ffe::1'],
     mapped: ['::ffff:8.8.8.8', '64:ff9b::8.8.8.8'],
+    ISATAP: ['2003::5efe:8.8.8.8', '2003::200:5efe:8.8.8.8', '2003::100:5efe:10.0.0.1'],
   };
   for (const address of Object.values(addresses).flat()) t.equal(judge(address), true, address);
+});
+
+t.test('addresses with a NAT64 prefix are those that they contain', async (t) => {
+  // RFC 6052, 2.4, with other addresses than those of the documentation.
+  const forms: Readonly<Record<string, readonly [ofPublic: string, ofPrivate: string]>> = {
+    '2a00:db8::/32': ['2a00:db8:808:808::', '2a00:db8:a00:1::'],
+    '2a00:db8:100::/40': ['2a00:db8:108:808:8::', '2a00:db8:10a:0:1::'],
+    '2a00:db8:122::/48': ['2a00:db8:122:808:8:800::', '2a00:db8:122:a00:0:100::'],
+    '2a00:db8:122:300::/56': ['2a00:db8:122:308:8:808::', '2a00:db8:122:30a:0:1::'],
+    '2a00:db8:122:344::/64': ['2a00:db8:122:344:8:808:800:0', '2a00:db8:122:344:a:0:100:0'],
+    '2a00:db8:122:344::/96': ['2a00:db8:122:344::8.8.8.8', '2a00:db8:122:344::10.0.0.1'],
+    'fd00:64::/96': ['fd00:64::8.8.8.8', 'fd00:64::127.0.0.1'],
+  };
+  for (const [text, [ofPublic, ofPrivate]] of Object.entries(forms)) {
+    const prefix = parseNat64Prefix(text) as Network;
+    const isIn = (address: string, nat64: Nat64Prefixes) =>
+      isPublic(parseAddress(address) as IpAddress, nat64);
+    const configured = { configured: [prefix], discovered: [] };
+    t.same([isIn(ofPublic, configured), isIn(ofPrivate, configured)], [true, false], text);
+    const discovered = { configured: [], discovered: [prefix] };
+    t.equal(isIn(ofPrivate, discovered), false, text);
+    t.equal(isIn(ofPublic, discovered), !text.startsWith('fd'), 'a resolver makes none public');
+  }
+  for (const text of ['10.0.0.0/8', '64:ff9b::/95', '64:ff9b::', '::ffff:10.0.0.0/96', 'a/96']) {
+    t.equal(parseNat64Prefix(text), null, text);
+  }
 });

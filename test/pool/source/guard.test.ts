@@ -1,7 +1,10 @@
 import { networkInterfaces } from 'node:os';
 import t, { type Test } from 'tap';
 import { ServiceError } from '../../../contract/errors.ts';
+import { type Network, parseNat64Prefix } from '../../../contract/networks.ts';
 import { AddressGuard } from '../../../pool/source/guard.ts';
+import { NameResolver } from '../../../pool/source/resolver.ts';
+import { startDnsServer } from './dns-server.ts';
 
 const own = {
   urls: ['https://Images.Example.com./', 'http://localhost:3000/'],
@@ -196,4 +199,50 @@ t.test('services of credentials are never sources, also when their networks are'
   }
   t.equal(refusal(guard, 'http://169.254.169.253/'), null);
   t.equal(refusal(guard, 'http://[fd00:ec2::253]/'), null);
+});
+
+t.test(
+  'NAT64 prefixes of the operator and of the resolver lead to no private address',
+  async (t) => {
+    const server = await startDnsServer(t, (name, family) => {
+      const translated: Readonly<Record<string, readonly string[]>> = {
+        'ipv4only.arpa': ['2a00:64:0:0:0:0:c000:aa', '2a00:64:0:0:0:0:c000:ab'],
+        'private.test': ['2a00:64:0:0:0:0:a00:1'],
+        'metadata.test': ['2a00:64:0:0:0:0:a9fe:a9fe'],
+        'public.test': ['2a00:64:0:0:0:0:808:808'],
+      };
+      return family === 6 ? { addresses: translated[name] ?? [] } : 'no such name';
+    });
+    const configured = { nat64Prefixes: [parseNat64Prefix('2a00:64::/96') as Network] };
+    for (const options of [{ dnsServers: [server.address] }, configured]) {
+      const resolve = new NameResolver({ servers: [server.address], families: [4, 6] });
+      const guard = new AddressGuard({
+        privateSources: ['metadata.test'],
+        sourcePorts,
+        own,
+        resolve: (name) => resolve.resolve(name),
+        ...options,
+      });
+      const lookup = (name: string) =>
+        new Promise((done) => {
+          guard.lookupFor(80)(name, { all: true }, (error) => done(error?.message ?? null));
+        });
+      t.match(await lookup('private.test'), /not public/);
+      t.match(await lookup('metadata.test'), /not public/);
+      t.equal(await lookup('public.test'), null);
+      const literal = guard.checkFetched(new URL('http://[2a00:64::10.0.0.1]/'));
+      await t.rejects(literal, { code: 'source_blocked' });
+      await guard.checkFetched(new URL('http://[2a00:64::8.8.8.8]/'));
+    }
+  },
+);
+
+t.test('a silent or failing resolver of NAT64 prefixes delays one fetch by a second', async (t) => {
+  for (const answer of ['silence', 'failure'] as const) {
+    const server = await startDnsServer(t, () => answer);
+    const options = { dnsServers: [server.address], privateSources: [], sourcePorts, own };
+    const guard = new AddressGuard(options);
+    for (let i = 0; i < 20; i += 1) await guard.checkFetched(new URL('http://[2606:4700::1111]/'));
+    t.equal(new Set(server.queries).size, 1);
+  }
 });

@@ -91,6 +91,7 @@ export const sourceSettings: SourceSettings = {
   fetchConcurrency: 8,
   privateSources: ['127.0.0.1:*'],
   sourcePorts: [80, 443],
+  nat64Prefixes: [],
   dnsServers: null,
   sourceMaxBytes: 1_000_000,
   sourceHeldBytes: 134_217_728,
