@@ -29,8 +29,8 @@ import type {
 export interface FileTraits {
   /** The loader that sharp must choose; another one means that the bytes match two formats. */
   readonly decoder: string;
-  /** Reads a header without sharp; null for one that only sharp reads. Of the first page. */
-  readonly readHeader?: (source: Uint8Array) => FileHeader | null;
+  /** Reads the header of a file with one page; null if only sharp can read it. */
+  readonly readHeader?: (source: Uint8Array, options: ExamineOptions) => FileHeader | null;
   /** The exact size, if the header rounds it. */
   readonly sizeOf?: (source: Uint8Array, header: FileHeader) => Size;
   /** Refuses files that libvips decodes wrong. @throws ServiceError source_unsupported */
@@ -59,13 +59,13 @@ export const examineWith =
 export async function examineFile(
   container: Container,
   limits: InspectionLimits,
-  options: Pick<ExamineOptions, 'page' | 'lenient'>,
+  options: ExamineOptions,
   { decoder, readHeader: readPlain, sizeOf, check }: FileTraits,
 ): Promise<{ readonly header: FileHeader; readonly facts: SourceFacts }> {
   const { bytes, format } = container;
   const { sourceMaxPixels, isolated } = limits;
   requireOpenable(container, isolated);
-  const known = readPlain?.(bytes) ?? null;
+  const known = readPlain?.(bytes, options) ?? null;
   const header = known ?? (await readPageHeader(container, options));
   if (known !== null && options.page !== null) requirePage(options.page, 1);
   const size = sizeOf?.(bytes, header) ?? header;

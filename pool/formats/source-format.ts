@@ -115,7 +115,10 @@ export interface InspectionLimits {
 }
 
 /** The parameters of a variant that affect how its source is opened. */
-export type ExamineOptions = Pick<Variant, 'page' | 'lenient' | 'stripMetadata' | 'copyright'>;
+export type ExamineOptions = Pick<
+  Variant,
+  'page' | 'lenient' | 'stripMetadata' | 'copyright' | 'gainMap'
+>;
 
 export interface Examined {
   readonly facts: SourceFacts;

@@ -3,9 +3,14 @@ import { openAs } from '../container/container.ts';
 import { embeddedSize, examineFile, type FileTraits, libvipsFile } from '../file.ts';
 import type { SourceFormat } from '../source-format.ts';
 import { mayHaveGainMap } from './gain-map.ts';
+import { readPlainHeader } from './header.ts';
 import { jpegParts } from './parts.ts';
 
-const traits: FileTraits = { decoder: 'jpeg' };
+const traits: FileTraits = {
+  decoder: 'jpeg',
+  // sharp finds gain maps.
+  readHeader: (source, { gainMap }) => (gainMap ? null : readPlainHeader(source)),
+};
 
 export const jpeg: SourceFormat = {
   ...libvipsFile,

@@ -1,7 +1,10 @@
 import { type PartRole, type Parts, StepLimit } from '../container/parts.ts';
 
-const markers = {
+export const markers = {
   temporary: 0x01,
+  huffmanTables: 0xc4,
+  quantisationTables: 0xdb,
+  restartInterval: 0xdd,
   restart: 0xd0,
   start: 0xd8,
   end: 0xd9,

@@ -11,6 +11,19 @@ t.test('the message names a declared entity', async (t) => {
   await t.rejects(inspected(source, 1e6), { message: /declares the XML entity a/ });
 });
 
+t.test('rejects embedded images that are never drawn', async (t) => {
+  const bitmap = Buffer.alloc(60);
+  bitmap.write('BM');
+  bitmap.writeUInt32LE(40, 14);
+  for (const bytes of [bitmap, Buffer.from('%PDF-1.7'), Buffer.from('text')]) {
+    const image = `<image href="data:image/x;base64,${bytes.toString('base64')}"/>`;
+    await t.rejects(inspected(svg(image), 1e6), {
+      code: 'source_unsupported',
+      message: /embeds an image/,
+    });
+  }
+});
+
 t.test('documents that are slow to parse are inspected in a bounded time', async (t) => {
   const documents: Record<string, string> = {
     'many elements': '<g/>'.repeat(400_000),
