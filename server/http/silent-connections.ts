@@ -1,5 +1,11 @@
-import type { HttpResponse as UwsResponse } from 'uws-pack';
 import type { WaitingConnection, WaitingConnections } from './waiting-connections.ts';
+
+/** The library's response object of an accepted connection. */
+interface Accepted {
+  close(): unknown;
+  /** Called in every case until the connection has a response. */
+  onAborted(handler: () => void): unknown;
+}
 
 /** A connection of uWebSockets.js without a request. */
 interface SilentConnection extends WaitingConnection {
@@ -28,14 +34,13 @@ export class SilentConnections {
    * Adds a connection that was accepted.
    * @param onClose called if it closes before it has sent a request
    */
-  add(res: UwsResponse, address: string, networks: readonly string[], onClose: () => void): void {
+  add(res: Accepted, address: string, networks: readonly string[], onClose: () => void): void {
     // Its requests could not be recognised.
     if (address === '') return;
     const connection = { address, networks, close: () => void res.close() };
     const ofAddress = this.#byAddress.get(address) ?? new Set();
     this.#byAddress.set(address, ofAddress.add(connection));
     this.#waiting.add(connection);
-    // Called in every case until the connection has a response.
     res.onAborted(() => {
       this.#delete(connection);
       onClose();

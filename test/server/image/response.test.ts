@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import t from 'tap';
-import { type ContentType, entityTag, type Image } from '../../../pool/image.ts';
 import { ServiceError } from '../../../contract/errors.ts';
+import { type ContentType, entityTag, type Image } from '../../../pool/image.ts';
 import { cachingHeaders } from '../../../server/image/caching.ts';
 import { fileName } from '../../../server/image/download.ts';
 import { imageErrorHeaders } from '../../../server/image/error-header.ts';

@@ -120,7 +120,10 @@ export async function bodies(t: Test, control: Control): Promise<void> {
       [image({ words: 'a' }), /^image\.words is not a known field/],
       [image({ scale: 0 }), /^image\.scale must be at least 1, and is 0\.$/],
       [image({ tiled: 1 }), /^image\.tiled must be true or false, and is the number 1\.$/],
-      [image({ offsetX: '5em' }), /^image\.offsetX must be a whole number of pixels.*"5em"\.$/],
+      [
+        image({ offsetX: '5em' }),
+        /^image\.offsetX must be a whole number from -99999 to 99999.*"5em"\.$/,
+      ],
       [image({ blend: 'clear' }), /^image\.blend must be one of over, .*, and is "clear"\.$/],
       [{ text: { words: 'x'.repeat(501) } }, /^text\.words must have at most 500 characters/],
       [{ text: { words: 'a\u0007b' } }, /^text\.words must be a text .* without control/],
