@@ -26,7 +26,7 @@ import { imageErrorHeaders } from './image/error-header.ts';
 import type { SourceLoaders } from './origins/source-loaders.ts';
 import type { ProjectCache } from './project-cache.ts';
 import type { Readiness } from './readiness.ts';
-import { routes } from './routes.ts';
+import { likelyPaths, routes } from './routes.ts';
 import type { Tracing } from './telemetry/otlp.ts';
 import type { UsageRecorder } from './usage/usage.ts';
 
@@ -82,6 +82,7 @@ export function createApp(parts: FrontEndParts): App {
       // It may be of an image, such as one whose URL is too long.
       unreadableErrorHeaders: crossSite ? imageErrorHeaders : null,
       onError,
+      likelyPaths,
       admit: crossSite ? null : sameSiteOnly(baseUrl),
       trace:
         tracing &&

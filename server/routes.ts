@@ -74,6 +74,22 @@ export function routes({
   ];
 }
 
+/** Health endpoints by what other services call them. */
+const healthPaths: ReadonlyArray<readonly [pattern: RegExp, path: string]> = [
+  [/^\/(?:live(?:z|ness)?|health(?:z|check)?\/live|ping)$/, '/api/health/live'],
+  [/^\/(?:ready|readyz|readiness|health(?:z|check)?\/ready)$/, '/api/ready'],
+  [/^\/(?:api\/|)(?:health|healthz|healthcheck|status|up)$/, '/api/health'],
+];
+
+/** The paths that a missing path may stand for: with another prefix, or of another service's conventions. */
+export function likelyPaths(missing: string): readonly string[] {
+  const path = missing.replace(/\/+$/, '').toLowerCase();
+  const health = healthPaths.filter(([pattern]) => pattern.test(path)).map(([, known]) => known);
+  if (!/^\/(?:api|sdk|v\d)(?:\/|$)/.test(path)) return [path, ...health];
+  const rest = path.replace(/^\/(?:api\/?)?(?:sdk\/?)?(?:v\d+)?(?=\/|$)/, '');
+  return [path, ...health, controlPrefix + rest, `${controlPrefix}/projects`];
+}
+
 /** Refuses malformed requests before they reach the handler. */
 const wellFormed =
   (handler: Handler): Handler =>

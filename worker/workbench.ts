@@ -44,8 +44,27 @@ async function forbidFrames(_: FastifyRequest, reply: FastifyReply): Promise<voi
   reply.header('x-frame-options', 'DENY');
 }
 
+/** Paths of this server by what they may be called. */
+const likelyPaths: Readonly<Record<string, string>> = {
+  '/health': '/health',
+  '/healthz': '/health',
+  '/api/health': '/health',
+  '/health/live': '/health/live',
+  '/livez': '/health/live',
+  '/health/ready': '/health/ready',
+  '/readyz': '/health/ready',
+  '/health/details': '/health/details',
+  '/metrics': '/metrics',
+};
+
 export async function notFound({ method, url }: FastifyRequest): Promise<never> {
-  throw new ServiceError('endpoint_not_found', `There is no ${method} ${url.slice(0, 200)}.`);
+  const [path = ''] = url.slice(0, 200).split('?', 1);
+  const known = likelyPaths[path.replace(/\/$/, '')];
+  const hint = known === undefined ? '' : ` Did you mean ${known}?`;
+  throw new ServiceError(
+    'endpoint_not_found',
+    `There is no ${method} ${url.slice(0, 200)}.${hint}`,
+  );
 }
 
 /** Requires HTTP Basic authentication or, without credentials in the settings, a direct request from this machine. */

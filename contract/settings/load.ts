@@ -44,11 +44,14 @@ function linkText(variable: string, value: string): string {
   return `; it is an address, as Kubernetes sets it for a Service named ${name}, and Docker for a link of that name: set enableServiceLinks to false in the pod's spec, or change that name`;
 }
 
+const urlSchemes = ['https://', 'http://', 'mongodb://'];
+
 /** How a value that is not accepted should be written, without it: it may be a misplaced secret. */
 function hint(variable: string, text: string, parse: Parse): string {
-  const lacksScheme = /_URL$/.test(variable) && likelyUrl(text) !== undefined;
-  if (lacksScheme) return '; begin it with https:// or http://';
   const isAccepted = (other: string) => parsed(parse, other).value !== undefined;
+  const schemes = /_URL$/.test(variable) && likelyUrl(text) !== undefined ? urlSchemes : [];
+  const accepted = schemes.filter((scheme) => isAccepted(scheme + text));
+  if (accepted.length > 0) return `; begin it with ${accepted.join(' or ')}`;
   return unitHint(variable, text, isAccepted) || linkText(variable, text);
 }
 
@@ -143,12 +146,17 @@ function contradictions(
   return errors;
 }
 
+/** Sets the variables of `.env` in the working directory that are not set. */
+export function loadEnvironmentFile(): void {
+  if (existsSync('.env')) process.loadEnvFile('.env');
+}
+
 /**
  * For the start of a process: settings from the environment, and from `.env` in the working directory
  * for those not set. Prints invalid settings to standard error and exits with code 1.
  */
 export function settingsOrExit(options?: SettingsOptions): Settings {
-  if (existsSync('.env')) process.loadEnvFile('.env');
+  loadEnvironmentFile();
   try {
     return loadSettings(process.env, options);
   } catch (error) {

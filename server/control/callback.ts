@@ -21,7 +21,9 @@ export async function readCallback(
 ): Promise<AddCallback> {
   if (text === undefined) return async () => {};
   if (callbacks === null) {
-    throw invalidRequest('callbackUrl needs SERVICE_HOOK_SECRET, which the operator has not set');
+    throw invalidRequest(
+      'callbackUrl cannot be used, because the operator of the service has not set SERVICE_HOOK_SECRET; only the operator can: omit callbackUrl until then',
+    );
   }
   const url = readUrl(text);
   if (url === null) throw invalidRequest(`callbackUrl ${urlRule}`);

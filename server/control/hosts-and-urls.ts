@@ -1,11 +1,24 @@
 import { ServiceError } from '../../contract/errors.ts';
 import { hostTextSource } from '../../contract/host-patterns.ts';
 import { canonicalHost, canonicalHostPattern } from '../../contract/hosts.ts';
+import { likelyUrl } from '../../contract/likely-url.ts';
 import type { AddressGuard } from '../../pool/source/guard.ts';
 import { readSource } from '../image/source-url.ts';
+import { excerpt } from './validation-messages.ts';
 
 /** The rules for hosts and URLs, for error messages. */
 export const bareHostRule = 'must be a bare host name, without scheme, port or path';
+
+/** Why a text breaks `bareHostRule`, with the host that it probably stands for. */
+export function bareHostError(text: string): string {
+  const likely = likelyUrl(text) ?? text;
+  const host = URL.canParse(likely) ? readHostPattern(new URL(likely).hostname) : null;
+  const wildcard = '; a wildcard allows all subdomains of a host: *.example.com';
+  const suggestion = host === null ? '' : ` (did you mean ${host}?)`;
+  const hint = text.includes('*') ? wildcard : suggestion;
+  return `${bareHostRule}, and is "${excerpt(text)}"${hint}`;
+}
+
 export const urlRule =
   'must be an absolute http or https URL without userinfo, with a host of at most 253 and in all of at most 8192 characters';
 
@@ -25,7 +38,7 @@ export function readAllowedHost(
   guard: AddressGuard,
 ): { readonly host: string } | { readonly error: string } {
   const host = readHostPattern(text);
-  if (host === null) return { error: bareHostRule };
+  if (host === null) return { error: bareHostError(text) };
   if (!guard.allowsHost(host.replace(/^\*\./, ''))) {
     return { error: 'must be a public host name, or one that SERVICE_PRIVATE_SOURCES names' };
   }

@@ -43,6 +43,11 @@ export const parameterFields = (
   schemaOf: (name: ParameterName) => object,
 ) => Object.fromEntries(names.map((name) => [name, schemaOf(name)]));
 
+/** The other names that parameters have in URLs, with their canonical ones, for the hints of error messages. */
+export const parameterAliases: Readonly<Record<string, string>> = Object.fromEntries(
+  parameterNames.flatMap((name) => parameters[name].aliases.map((alias) => [alias, name])),
+);
+
 /**
  * The errors that the schema does not find, in words.
  * @param subject of the errors, such as `variants[0]`

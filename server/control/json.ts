@@ -26,8 +26,26 @@ export function parseJson(bytes: Uint8Array): unknown {
     checkStructure(text);
     return JSON.parse(text, checkValue);
   } catch (error) {
-    throw error instanceof InvalidJson ? error : new InvalidJson('the body is not valid JSON');
+    if (error instanceof InvalidJson) throw error;
+    throw new InvalidJson(`the body is not valid JSON${positionText(text, error)}`);
   }
+}
+
+/** The position that the tokenizer or V8 names in its error; '' if it names none. */
+function positionText(text: string, error: unknown): string {
+  const { line, column, message = '' } = error as Partial<SyntaxError & Position>;
+  if (line !== undefined && column !== undefined) return ` at line ${line}, column ${column}`;
+  const [, offset] = /at position (\d+)/.exec(message) ?? [];
+  const isCutOff = /^Unexpected end|^Unterminated/.test(message);
+  if (offset === undefined && !isCutOff) return '';
+  const lines = text.slice(0, isCutOff ? text.length : Number(offset)).split('\n');
+  const end = isCutOff ? ', where it ends' : '';
+  return ` at line ${lines.length}, column ${(lines.at(-1)?.length ?? 0) + 1}${end}`;
+}
+
+interface Position {
+  readonly line: number;
+  readonly column: number;
 }
 
 function decode(bytes: Uint8Array): string {

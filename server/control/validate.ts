@@ -8,6 +8,7 @@ import { errorMessage, maxErrors, rejectInvalid } from './validation-messages.ts
 const ajv = new Ajv2020({ allErrors: true, verbose: true, strictTypes: false });
 formats.default(ajv, ['uri', 'date-time', 'date']);
 ajv.addKeyword('x-rule');
+ajv.addKeyword('x-aliases');
 
 const pathOf = ({ instancePath }: { readonly instancePath: string }): string => instancePath;
 

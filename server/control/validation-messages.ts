@@ -85,7 +85,10 @@ export const keywordMessages: Readonly<Record<string, Describe>> = {
   },
   enum: ({ params, data }) => {
     const values: readonly unknown[] = params['allowedValues'];
-    return `must be ${values.length > 1 ? 'one of ' : ''}${values.join(', ')}, and is ${valueText(data)}`;
+    const names = values.filter((value) => typeof value === 'string');
+    const near = typeof data === 'string' ? nearestName(data, names) : undefined;
+    const hint = near === undefined ? '' : ` (did you mean ${near}?)`;
+    return `must be ${values.length > 1 ? 'one of ' : ''}${values.join(', ')}, and is ${valueText(data)}${hint}`;
   },
   const: ({ params, data }) => `must be ${params['allowedValue']}, and is ${valueText(data)}`,
   format: ({ params, data }) => {
@@ -114,9 +117,16 @@ export const keywordMessages: Readonly<Record<string, Describe>> = {
   // The subject of these two is the missing or unknown field.
   required: () => 'is required',
   additionalProperties: ({ params, parentSchema }) => {
-    const known = Object.keys(parentSchema?.['properties'] ?? {});
-    const near = nearestName(String(params['additionalProperty']).slice(0, maxName), known);
-    return `is not a known field${near === undefined ? '' : ` (did you mean ${near}?)`}`;
+    const aliases: Readonly<Record<string, string>> = parentSchema?.['x-aliases'] ?? {};
+    const known = [...Object.keys(parentSchema?.['properties'] ?? {}), ...Object.keys(aliases)];
+    const unknown = String(params['additionalProperty']).slice(0, maxName);
+    if (unknown === 'parameters' && 'x-aliases' in (parentSchema ?? {})) {
+      return 'is not a known field (name the parameters here, without `parameters` around them)';
+    }
+    const near = nearestName(unknown, known);
+    if (near === undefined) return 'is not a known field';
+    const canonical = Object.hasOwn(aliases, near) ? `${aliases[near]} for ${near}` : near;
+    return `is not a known field (did you mean ${canonical}?)`;
   },
 };
 

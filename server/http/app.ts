@@ -29,11 +29,16 @@ interface AppEnvironment {
   readonly admit?: ((request: HttpRequest) => void) | null;
   /** Called with an unexpected error of a handler. */
   readonly onError: (request: HttpRequest, error: unknown) => void;
+  /** Other paths that a missing one may stand for, the most likely first; those that do not exist are ignored. */
+  readonly likelyPaths?: (path: string) => readonly string[];
   /** @param request null for a request that could not be parsed */
   readonly errorResponse: (error: ServiceError, request: HttpRequest | null) => HttpResponse;
   /** Returns additional headers of an error response to a request without a readable path. */
   readonly unreadableErrorHeaders?: ErrorHeaders | null;
 }
+
+/** Longer paths are cut in messages, and not compared with others. */
+const maxPath = 200;
 
 /** Routing, error responses, and the count of requests, over either HTTP server. */
 export class App implements HttpApp {
@@ -104,8 +109,20 @@ export class App implements HttpApp {
   refusal(method: string, path: string): ServiceError {
     const allowed = this.#route(path)?.methods(path) ?? [];
     return allowed.length === 0
-      ? new ServiceError('endpoint_not_found', `${method} ${path.slice(0, 200)} does not exist.`)
+      ? new ServiceError(
+          'endpoint_not_found',
+          `${method} ${path.slice(0, maxPath)} does not exist.${this.#suggestion(path)}`,
+        )
       : new MethodNotAllowed(method, path, allowed);
+  }
+
+  /** The existing path that a missing one probably stands for, as a question; '' for none. */
+  #suggestion(path: string): string {
+    if (path.length > maxPath) return '';
+    const likely = this.#environment.likelyPaths?.(path) ?? [];
+    const exists = (other: string) => (this.#route(other)?.methods(other) ?? []).length > 0;
+    const found = [path.replace(/\/+$/, ''), ...likely].find(exists);
+    return found === undefined ? '' : ` Did you mean ${found}?`;
   }
 
   #handler(request: HttpRequest): Handler {

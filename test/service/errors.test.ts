@@ -146,7 +146,7 @@ eachHttpServer(
         'source_unreachable',
         /refuses connections/,
       ],
-      ['/nothing', 404, 'endpoint_not_found', /GET \/nothing/],
+      ['/nothing', 404, 'endpoint_not_found', /^GET \/nothing does not exist\.$/],
     ];
     for (const [target, status, code, names] of cases) {
       const response = await fetch(service.url + target);
@@ -172,6 +172,29 @@ eachHttpServer(
         'the challenge of the source is not forwarded',
       );
     }
+
+    t.test('a missing path names the path that it probably stands for', async (t) => {
+      const meant = {
+        '/health': '/api/health',
+        '/healthz': '/api/health',
+        '/api/healthz/': '/api/health',
+        '/api/health/': '/api/health',
+        '/livez': '/api/health/live',
+        '/readyz': '/api/ready',
+        '/api/v1': '/api/sdk/v1/projects',
+        '/v1/projects': '/api/sdk/v1/projects',
+        '/api/projects/prj_1/presets': '/api/sdk/v1/projects/prj_1/presets',
+        '/api/sdk/v1/projects/': '/api/sdk/v1/projects',
+        '/api/sdk/v1/projects/prj_1/': '/api/sdk/v1/projects/prj_1',
+        '/openapi.json/': '/openapi.json',
+      };
+      for (const [path, other] of Object.entries(meant)) {
+        const { code, message } = await json(await fetch(service.url + path));
+        t.match([code, message], ['endpoint_not_found', ` does not exist. Did you mean ${other}?`]);
+      }
+      const long = await json(await fetch(`${service.url}/health${'/'.repeat(6_000)}`));
+      t.match(long.message, /^GET \/health\/{193} does not exist\.$/);
+    });
 
     t.test('the service is not a source, even at an allowed address', async (t) => {
       const loop = `/img/${service.url}/api/health?project=${project}`;

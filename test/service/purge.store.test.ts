@@ -202,7 +202,10 @@ t.test('purges in two processes', async (t) => {
       [{}, /must have sources or all/],
       [{ all: false }, /all must be true/],
       [{ all: true, sources: [url('/a')] }, /must not have sources with all/],
-      [{ all: true, callbackUrl: 'https://a.example/' }, /callbackUrl needs SERVICE_HOOK_SECRET/],
+      [
+        { all: true, callbackUrl: 'https://a.example/' },
+        /callbackUrl cannot be used, .*SERVICE_HOOK_SECRET; only the operator can/,
+      ],
       [{ sources: [] }, /at least 1 item/],
       [{ sources: Array(101).fill(url('/a')) }, /at most 100 items/],
       [{ sources: ['https://other.example/a'] }, /sources\[0\] .*allowed host/],

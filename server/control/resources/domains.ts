@@ -1,5 +1,5 @@
 import type { Project } from '../../../store/projects.ts';
-import { bareHostRule, readAllowedHost, readHostPattern } from '../hosts-and-urls.ts';
+import { bareHostError, readAllowedHost, readHostPattern } from '../hosts-and-urls.ts';
 import { one, operation, optional } from '../operation.ts';
 import { project, projectBody } from '../project-body.ts';
 import { singleParameter } from '../query.ts';
@@ -63,9 +63,13 @@ function readRemovedHost(query: string, body: BodyOf<typeof domainInput> | null)
   // A repeated name is rejected like one in the body, which parsers read differently.
   const named = singleParameter(new URLSearchParams(query), 'host', errors);
   rejectInvalid(errors);
-  const [removed, ...others] = [named ?? [], body?.host ?? []].flat().map(readHostPattern);
+  const texts = [named ?? [], body?.host ?? []].flat();
+  const [removed, ...others] = texts.map(readHostPattern);
   if (removed === undefined) throw invalidRequest('host is required, in the query or in the body');
   // The query takes precedence; the body must be valid nevertheless.
-  if (removed == null || others.includes(null)) throw invalidRequest(`host ${bareHostRule}`);
+  if (removed === null || others.includes(null)) {
+    const invalid = texts.find((text) => readHostPattern(text) === null) ?? '';
+    throw invalidRequest(`host ${bareHostError(invalid)}`);
+  }
   return removed;
 }

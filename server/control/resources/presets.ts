@@ -4,6 +4,7 @@ import { isAllowedHost } from '../../image/access.ts';
 import { type ParameterName, parameterNames } from '../../image/parameters.ts';
 import { findPreset, presetOptions } from '../../image/preset.ts';
 import {
+  parameterAliases,
   parameterErrors,
   parameterFields,
   parameterSchema,
@@ -51,7 +52,7 @@ const parametersReference = ref('PresetParameters');
 export const presetInput: NamedSchema<PresetInput> = {
   name: 'PresetInput',
   schema: inputSchema(parametersReference),
-  validated: inputSchema(parametersSchema(ruledParameter)),
+  validated: inputSchema({ ...parametersSchema(ruledParameter), 'x-aliases': parameterAliases }),
   parts,
   example: { parameters: { w: 400, h: 300, fit: 'cover', sharpen: true } },
 };

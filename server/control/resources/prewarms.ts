@@ -6,7 +6,7 @@ import type { Project } from '../../../store/projects.ts';
 import { isAllowedHost } from '../../image/access.ts';
 import { readCallback } from '../callback.ts';
 import { privateHostError, readUrl, urlRule } from '../hosts-and-urls.ts';
-import { parameterSchema, ruledParameter } from '../image-schemas.ts';
+import { parameterAliases, parameterSchema, ruledParameter } from '../image-schemas.ts';
 import { one, operation } from '../operation.ts';
 import {
   type BodyOf,
@@ -94,7 +94,10 @@ function schemaWith(variant: object): object {
 export const prewarmInput: NamedSchema<PrewarmInput> = {
   name: 'PrewarmInput',
   schema: schemaWith(ref('PrewarmVariant')),
-  validated: schemaWith(prewarmVariantSchema(ruledParameter)),
+  validated: schemaWith({
+    ...prewarmVariantSchema(ruledParameter),
+    'x-aliases': parameterAliases,
+  }),
   parts: { PrewarmVariant: prewarmVariantSchema(parameterSchema) },
   example: {
     sources: ['https://shop.example.com/a.jpg', 'https://shop.example.com/b.jpg'],

@@ -41,6 +41,11 @@ t.test(
       SERVICE_SOURCE_TIMEOUT_MS: { '30s': 'write it as 30000', '1_000': 'write it as 1000' },
       SERVICE_STALE_PROJECTS_SECONDS: { '2h': 'write it as 7200' },
       SERVICE_BASE_URL: { 'images.example.com': 'begin it with https:// or http://' },
+      SERVICE_PURGE_HOOK_URL: { 'hooks.example.com/a': 'begin it with https:// or http://' },
+      SERVICE_MONGODB_URL: {
+        localhost: 'begin it with mongodb://',
+        'db.example.com:27017/images': 'begin it with mongodb://',
+      },
     };
     for (const [variable, values] of Object.entries(hints)) {
       for (const [text, hint] of Object.entries(values)) {

@@ -50,6 +50,22 @@ t.test('invalid JSON, and JSON that parsers may read differently, is rejected', 
   }
 });
 
+t.test('names the position of invalid JSON', async (t) => {
+  for (const [text, position] of [
+    ['{"a":1,}', 'line 1, column 8'],
+    ['{\n  "a" 1\n}', 'line 2, column 7'],
+    ['{\r\n "a": tru }', 'line 2, column 7'],
+    ["{'a':1}", 'line 1, column 2'],
+    ['{"a":"\t"}', 'line 1, column 7'],
+    ['{}\n}', 'line 2, column 1'],
+    ['[1,\n2', 'line 2, column 2'],
+    ['{"a":', 'line 1, column 6, where it ends'],
+  ] as const) {
+    const message = `the body is not valid JSON at ${position}`;
+    t.throws(() => parseJson(Buffer.from(text)), { message }, JSON.stringify(text));
+  }
+});
+
 t.test('valid JSON is accepted', async (t) => {
   for (const text of [
     '{"a":[1,2.5,-0.1e3,true,false,null,"é\\n\\u00e9"]}',

@@ -80,6 +80,17 @@ t.test('every error names the field and the rule', async (t) => {
         'formats[0] must be one of auto, avif, webp, jpeg, png, and is "gif"',
       ],
       [
+        { src: url, formats: ['jpg'] },
+        'formats[0] must be one of auto, avif, webp, jpeg, png, and is "jpg" (did you mean jpeg?)',
+      ],
+      [
+        { src: url, variants: [{ widht: 5, quality: 5, blurr: 1, parameters: {} }] },
+        'variants[0].widht is not a known field (did you mean w for width?)',
+        'variants[0].quality is not a known field (did you mean q for quality?)',
+        'variants[0].blurr is not a known field (did you mean blur?)',
+        'variants[0].parameters is not a known field (name the parameters here, without `parameters` around them)',
+      ],
+      [
         { src: url, variants: [{ w: 0, q: 'high' }, { project: 'a', v: 'ü' }, 5] },
         'variants[0].w must be at least 1, and is 0',
         'variants[0].q must be a whole number from 1 to 100, or auto, and is "high"',
@@ -92,6 +103,12 @@ t.test('every error names the field and the rule', async (t) => {
         'variants must have at most 50 items, and has 51',
       ],
       [{ src: url, variants: [] }, 'variants must have at least 1 item, and has none'],
+    ],
+    PresetInput: [
+      [
+        { parameters: { widht: 5 } },
+        'parameters.widht is not a known field (did you mean w for width?)',
+      ],
     ],
     ProjectOriginInput: [
       [
@@ -212,6 +229,7 @@ t.test('a text that lacks a part of a URL gets the URL that it probably stands f
 
 /** Keywords without errors of their own. */
 const structural = new Set([
+  'x-aliases',
   'properties',
   'items',
   'allOf',

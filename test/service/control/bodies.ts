@@ -91,7 +91,7 @@ export async function bodies(t: Test, control: Control): Promise<void> {
       [{ bg: '#fff' }, /^parameters\.bg must be hex digits without # .*, and is "#fff"\.$/],
       [{ bg: 'nocolour' }, /^parameters\.bg must be hex digits without # /],
       [{ crop: '0,0,0,5' }, /^parameters\.crop must be left,top,width,height: /],
-      [{ width: 5 }, /^parameters\.width is not a known field\.$/],
+      [{ width: 5 }, /^parameters\.width is not a known field \(did you mean w for width\?\)\.$/],
       [{ animate: 1 }, /^parameters\.animate is not a known field \(did you mean animated\?\)/],
       [{ preset: 'a' }, /^parameters\.preset is not a known field/],
       [{ exp: 5 }, /^parameters\.exp is not a known field/],
@@ -195,6 +195,13 @@ export async function bodies(t: Test, control: Control): Promise<void> {
       ...bare.map(
         (host) => ['POST', '/domains', { json: { host } }, /^host must be a bare host/] as const,
       ),
+      ['POST', '/domains', { json: { host: '*' } }, /and is "\*"; .*: \*\.example\.com\.$/],
+      [
+        'POST',
+        '/domains',
+        { json: { host: 'https://a.example/b' } },
+        /and is "https:\/\/a\.example\/b" \(did you mean a\.example\?\)\.$/,
+      ],
       ...local.map(
         (host) => ['POST', '/domains', { json: { host } }, /^host must be a public/] as const,
       ),

@@ -102,6 +102,9 @@ t.test('a worker starts before the service', async (t) => {
       const fields = ['code', 'error', 'message', 'resolution_hint'];
       t.same(Object.keys(response.body).sort(), fields);
     }
+    for (const path of ['/health/', '/healthz']) {
+      t.match((await worker.get(path)).body.message, /Did you mean \/health\?$/);
+    }
   });
 
   await t.test('without credentials the workbench is only for this machine', async (t) => {
