@@ -38,7 +38,7 @@ export class StartMessage {
     const key = this.#firstKey;
     const keyLine =
       key === null
-        ? `the one that you have; another: ${adminCommand('keys create --name "a name"')}`
+        ? `the one that you have; another: ${adminCommand('keys create --root')}`
         : `${key} (for all projects, shown only this once)`;
     print(`Ready    ${baseUrl}/ (version ${version}; it listens on ${host} port ${port}; Ctrl-C ends it)
 API key  ${keyLine}

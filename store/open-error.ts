@@ -10,7 +10,7 @@ import { StoreUnavailable, StoreUrlInvalid } from './outage.ts';
 /** Describes in one sentence why the store could not be opened; null for an unexpected error. */
 export async function openErrorText(error: unknown, dataDir: string): Promise<string | null> {
   if (error instanceof FolderHeld) {
-    return `The data folder ${resolve(dataDir)} (SERVICE_DATA_DIR) belongs to process ${error.pid}, which is running: stop that service, or set another folder.`;
+    return `The data folder ${resolve(dataDir)} (SERVICE_DATA_DIR) belongs to process ${error.pid}, which is running: stop that service, or choose another folder for this one (--data-dir).`;
   }
   if (error instanceof DataFileDamaged) return damageText(error);
   if (error instanceof ForeignFolder) return `The store cannot be opened: ${error.message}.`;

@@ -6,7 +6,7 @@ import { type ClientOptions, clientOf } from './client.ts';
 import { MongoConnection, type OnOutage } from './connection.ts';
 import { withTimeout } from './deadline.ts';
 import { FolderHeld, runningStoreUrl } from './embedded/lock.ts';
-import { type EmbeddedStore, startEmbeddedStore } from './embedded/server.ts';
+import { type EmbeddedStore, hasEmbeddedStore, startEmbeddedStore } from './embedded/server.ts';
 import { Keys } from './keys.ts';
 import { Organisations } from './organisations.ts';
 import { StoreUnavailable } from './outage.ts';
@@ -55,6 +55,10 @@ export function connectStore(url: string, onOutage: OnOutage, options?: ClientOp
 type StoreSettings = Pick<Settings, 'mongodbUrl' | 'dataDir'>;
 
 const embeddedFolder = (settings: StoreSettings): string => resolve(settings.dataDir);
+
+/** Whether the configured store exists; true for a MongoDB, which creates databases by itself. */
+export const storeExists = (settings: StoreSettings): boolean =>
+  settings.mongodbUrl !== null || hasEmbeddedStore(settings.dataDir);
 
 /**
  * Opens the configured store; without a MongoDB URL, starts the embedded store in the data folder. The store

@@ -1,6 +1,7 @@
 import { type Command, Option } from 'commander';
-import type { Listener } from './listeners.ts';
-import { settingsOrExit } from './load.ts';
+import { settingGroups } from './groups.ts';
+import { type Listener, portsBeside } from './listeners.ts';
+import { loadEnvironmentFile, settingsOrExit } from './load.ts';
 import { defaultInWords, type Setting } from './setting.ts';
 import { type SettingName, settingRows, settingsTable } from './table.ts';
 
@@ -53,10 +54,18 @@ export function settingsFromCommandLine(
   names: readonly SettingName[] = allNames,
   defaults: Partial<Readonly<Record<SettingName, string>>> = {},
 ) {
-  const rows = names
-    .map((name) => ({ setting: settingsTable[name] as Setting<unknown>, words: defaults[name] }))
-    .filter(({ setting }) => !setting.secret)
-    .map(({ setting, words }) => ({ setting, option: toOption(setting, words) }));
+  const rows = settingGroups.flatMap(([heading, members]) =>
+    members
+      .filter((name) => names.includes(name))
+      .map((name) => ({ name, setting: settingsTable[name] as Setting<unknown> }))
+      .filter(({ setting }) => !setting.secret)
+      .map(({ name, setting }) => {
+        const option = toOption(setting, defaults[name]);
+        // A short help needs no headings.
+        if (names === allNames) option.helpGroup(`${heading}:`);
+        return { setting, option };
+      }),
+  );
   for (const { option } of rows) command.addOption(option);
   command
     .addHelpText('after', names === allNames ? fullHelp : environmentHelp)
@@ -70,5 +79,17 @@ export function settingsFromCommandLine(
     process.env[setting.variable] = value;
     given.set(setting.variable, optionOf(setting));
   }
+  movePorts(given, listeners);
   return { settings: settingsOrExit({ optionNames: given, listeners }), given };
+}
+
+/** With the option `--port`, moves the listeners whose ports are not set, unless it names the default port. */
+function movePorts(given: ReadonlyMap<string, string>, listeners: readonly Listener[]): void {
+  const { variable, parse, default: byDefault } = settingsTable.port;
+  const port = given.has(variable) ? parse(process.env[variable] ?? '') : undefined;
+  if (port === undefined || port === byDefault) return;
+  loadEnvironmentFile();
+  for (const [listener, moved] of portsBeside(port, listeners)) {
+    process.env[settingsTable[listener].variable] ||= String(moved);
+  }
 }

@@ -4,6 +4,22 @@ export const hostSettings = { port: 'host', opsPort: 'opsHost', workerPort: 'wor
 /** A listener, named by the setting of its port. */
 export type Listener = keyof typeof hostSettings;
 
+/**
+ * How far the option `--port` moves the ports of the other listeners: a second service on a machine needs all of them
+ * to differ.
+ */
+const portOffsets = { opsPort: 2, workerPort: 1 } as const;
+
+/** The ports of the other listeners of a command with the option `--port`. */
+export function portsBeside(
+  port: number,
+  listeners: readonly Listener[],
+): ReadonlyArray<readonly [listener: Listener, port: number]> {
+  const others = listeners.filter((listener) => listener !== 'port');
+  const ports = others.map((listener) => [listener, port + portOffsets[listener]] as const);
+  return ports.filter(([, moved]) => moved <= 65_535);
+}
+
 interface ListenerAddress {
   /** The variable or option that set the port. */
   readonly name: string;

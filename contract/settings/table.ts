@@ -55,7 +55,8 @@ export const settingsTable = {
   port: integer('SERVICE_PORT', 1, 65_535, {
     default: 3000,
     defaultInWords: '`PORT`, else 3000',
-    meaning: 'Port of the public listener. Cloud Run, Heroku and others name it in `PORT`.',
+    meaning:
+      'Port of the public listener. Platforms such as Cloud Run and Heroku set `PORT` instead. The option `--port` also moves the ports of the worker and of operations, unless they are set: to the next two.',
     platformVariable: 'PORT',
   }),
   baseUrl: httpUrl('SERVICE_BASE_URL', {

@@ -1,9 +1,36 @@
 import { type Command, Option } from 'commander';
-import type { KeyAccess } from '../../store/keys.ts';
+import type { KeyAccess, NewKey } from '../../store/keys.ts';
+import type { Store } from '../../store/open.ts';
 import { requireProject } from '../project-not-found.ts';
 import { organisationOf } from './organisation-commands.ts';
 import { withStore } from './store.ts';
 import { AdminError, day, jsonOption, print, printList } from './terminal.ts';
+
+/** The options that choose what a key can access. */
+interface Scope {
+  readonly project?: string;
+  readonly org?: string;
+  readonly root?: true;
+}
+
+const scopes: ReadonlyArray<keyof Scope> = ['project', 'org', 'root'];
+
+function scopeOption(flags: string, description: string): Option {
+  const option = new Option(flags, description);
+  return option.conflicts(scopes.filter((scope) => scope !== option.attributeName()));
+}
+
+async function rightsOf(
+  store: Store,
+  { project, org, root }: Scope,
+): Promise<Pick<NewKey, 'orgId' | 'projectId' | 'allOrganisations'>> {
+  if (project !== undefined) {
+    const { orgId } = requireProject(project, await store.projects.find(project));
+    return { orgId, projectId: project };
+  }
+  const orgId = await organisationOf(store, org === 'default' ? undefined : org);
+  return { orgId, projectId: null, ...(root && { allOrganisations: true }) };
+}
 
 export function addKeyCommands(program: Command): void {
   const group = program.command('keys').description('API keys of the control plane');
@@ -12,27 +39,34 @@ export function addKeyCommands(program: Command): void {
     .command('create')
     .description('create a key; it is shown only once')
     .option('--name <text>', 'the name of the key', 'admin')
-    .option(
-      '--org <id>',
-      'the organisation whose projects the key can access (default: the default one)',
+    .addOption(scopeOption('--project <id>', 'a key for one project'))
+    .addOption(
+      scopeOption(
+        '--org <id>',
+        'a key for all projects of an organisation; `default` for the default one',
+      ),
     )
-    .option('--project <id>', 'limit the key to one project')
+    .addOption(scopeOption('--root', 'a key for all projects of all organisations'))
     .addOption(
       new Option('--access <kind>', 'the access of the key')
         .choices(['read', 'write'])
         .default('write'),
     )
-    .action((options: { name: string; org?: string; project?: string; access: KeyAccess }) =>
-      withStore(async (store) => {
-        const { name, org, project = null, access } = options;
-        const orgId =
-          project === null
-            ? await organisationOf(store, org)
-            : requireProject(project, await store.projects.find(project)).orgId;
-        const { key, secret } = await store.keys.issue({ name, orgId, projectId: project, access });
-        print(`${key._id}  ${secret}`);
-      }),
-    );
+    .action(({ name, access, ...scope }: Scope & { name: string; access: KeyAccess }) => {
+      if (Object.keys(scope).length === 0) {
+        throw new AdminError(
+          'Choose what the key can access: --project <id>, --org <id> (--org default for the default organisation), or --root for all projects of all organisations.',
+        );
+      }
+      return withStore(
+        async (store) => {
+          const rights = await rightsOf(store, scope);
+          const { key, secret } = await store.keys.issue({ name, access, ...rights });
+          print(`${key._id}  ${secret}`);
+        },
+        { creates: true },
+      );
+    });
 
   group
     .command('list')
@@ -48,7 +82,8 @@ export function addKeyCommands(program: Command): void {
             ID: key._id,
             NAME: key.name,
             ORGANISATION: key.orgId,
-            PROJECT: key.projectId ?? '(all)',
+            PROJECTS:
+              key.projectId ?? (key.allOrganisations ? 'all (root)' : 'of the organisation'),
             ACCESS: key.access,
             CREATED: day(key.createdAt),
             REVOKED: day(key.revokedAt),

@@ -20,7 +20,9 @@ export function addOrganisationCommands(program: Command): void {
     .argument('<name>')
     .description('create an organisation, with product access')
     .action((name: string) =>
-      withStore(async (store) => print((await store.organisations.create(name))._id)),
+      withStore(async (store) => print((await store.organisations.create(name))._id), {
+        creates: true,
+      }),
     );
 
   group

@@ -4,6 +4,7 @@ import { startCommand } from '../../contract/own-command.ts';
 import type { PrewarmStatus, Prewarms } from '../../store/prewarms.ts';
 import type { WorkerState } from '../../store/worker-heartbeat.ts';
 import type { PrewarmInput } from '../control/resources/prewarms.ts';
+import { namingOptions } from './option-names.ts';
 import { withStore } from './store.ts';
 import { AdminError, print, printable } from './terminal.ts';
 
@@ -16,6 +17,15 @@ const askEveryMs = 500;
 const lineEveryMs = 5_000;
 /** A worker that is starting records itself within this time. */
 const workerStartMs = 5_000;
+
+const prewarmOptions = {
+  sources: 'the URL',
+  widths: '--widths',
+  formats: '--formats',
+  quality: '--quality',
+  fit: '--fit',
+  dpr: '--dpr',
+};
 
 const list = (text: string): string[] => text.split(',').map((one) => one.trim());
 
@@ -48,7 +58,9 @@ export function addPrewarmCommand(program: Command): void {
           );
         }
         const { prewarm } = await import('./projects.ts');
-        const prewarmId = await prewarm(store, settings, id, { sources, ...options });
+        const prewarmId = await namingOptions(prewarmOptions, () =>
+          prewarm(store, settings, id, { sources, ...options }),
+        );
         const { findWorker } = await import('../../store/worker-heartbeat.ts');
         const worker = () => findWorker(store.db);
         if (wait) return waitFor(store.prewarms, id, prewarmId, worker);

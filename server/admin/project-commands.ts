@@ -3,9 +3,12 @@ import { projectWebhookSecret } from '../../contract/webhook-secret.ts';
 import type { ListedProject } from '../../store/projects.ts';
 import { requireProject } from '../project-not-found.ts';
 import { addDeleteCommand } from './delete-command.ts';
+import { namingOptions } from './option-names.ts';
 import { addSignCommand } from './sign-command.ts';
 import { withStore } from './store.ts';
 import { AdminError, jsonOption, print, printable, printList } from './terminal.ts';
+
+const projectOptions = { name: '--name', origin: '--origin', allowedOrigins: '--allow' };
 
 export function addProjectCommands(program: Command): void {
   const group = program.command('projects').description('projects');
@@ -18,12 +21,18 @@ export function addProjectCommands(program: Command): void {
     .option('--allow <host...>', 'other hosts that sources may come from')
     .option('--org <id>', 'organisation (default: the default one)')
     .action((options: { name: string; origin: string; allow?: string[]; org?: string }) =>
-      withStore(async (store, settings) => {
-        const { name, origin, allow = [], org } = options;
-        const { createProject } = await import('./projects.ts');
-        const input = { name, origin, allowedOrigins: allow };
-        print((await createProject(store, settings, input, org))._id);
-      }),
+      withStore(
+        async (store, settings) => {
+          const { name, origin, allow = [], org } = options;
+          const { createProject } = await import('./projects.ts');
+          const input = { name, origin, allowedOrigins: allow };
+          const created = await namingOptions(projectOptions, () =>
+            createProject(store, settings, input, org),
+          );
+          print(created._id);
+        },
+        { creates: true },
+      ),
     );
 
   group
@@ -58,7 +67,9 @@ export function addProjectCommands(program: Command): void {
       withStore(async (store, settings) => {
         if (Object.keys(input).length === 0) throw new AdminError('Name --name, --origin or both.');
         const { updateProject } = await import('./projects.ts');
-        const { name, origin } = await updateProject(store, settings, id, input);
+        const { name, origin } = await namingOptions(projectOptions, () =>
+          updateProject(store, settings, id, input),
+        );
         print(`${id} is ${printable(name)}, of ${origin}`);
       }),
     );

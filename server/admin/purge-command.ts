@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { namingOptions } from './option-names.ts';
 import { withStore } from './store.ts';
 import { AdminError, print } from './terminal.ts';
 
@@ -14,7 +15,9 @@ export function addPurgeCommand(program: Command): void {
         if (all === sources.length > 0) throw new AdminError('Name either sources, or --all.');
         const { purgeImages } = await import('./projects.ts');
         const input = all ? { all } : { sources };
-        const { sourceCount } = await purgeImages(store, settings, id, input);
+        const { sourceCount } = await namingOptions({ sources: 'the URL' }, () =>
+          purgeImages(store, settings, id, input),
+        );
         const sourcesText = `${sourceCount} source${sourceCount === 1 ? '' : 's'}`;
         const purged = all ? 'All images are' : `The images of ${sourcesText} are`;
         print(`${purged} purged. A running service notices this within 2 seconds.`);

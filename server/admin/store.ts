@@ -1,3 +1,6 @@
+import { existsSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { adminCommand } from '../../contract/own-command.ts';
 import type { Settings } from '../../contract/settings/table.ts';
 import type { Store } from '../../store/open.ts';
 import { AdminError } from './terminal.ts';
@@ -5,14 +8,17 @@ import { AdminError } from './terminal.ts';
 /**
  * Runs an action with the store of the settings, which a service may use at the same time, and closes it.
  * Loads the store only then: the help of the command does not need it, and loading takes time.
+ * @param creates whether the action makes sense in a new store, which is then created
  */
 export async function withStore(
   action: (store: Store, settings: Settings) => Promise<void>,
+  { creates = false } = {},
 ): Promise<void> {
   const { settingsOrExit } = await import('../../contract/settings/load.ts');
-  const { ensureIndexes } = await import('../../store/open.ts');
+  const { ensureIndexes, storeExists } = await import('../../store/open.ts');
   const { isOutage, describeOutage } = await import('../../store/outage.ts');
   const settings = settingsOrExit();
+  if (!storeExists(settings)) announceStore(settings.dataDir, creates);
   const store = await openStore(settings);
   try {
     await ensureIndexes(store);
@@ -23,6 +29,28 @@ export async function withStore(
   } finally {
     await store.close();
   }
+}
+
+/**
+ * A mistyped data folder must not get a store: its projects and keys would be unknown to the service.
+ * @param creates whether a missing store is created, in the default folder or in a folder that exists
+ * @throws AdminError
+ */
+function announceStore(dataDir: string, creates: boolean): void {
+  const folder = resolve(dataDir);
+  const isNamed = Boolean(process.env['SERVICE_DATA_DIR']);
+  const place = `${folder} (${isNamed ? 'SERVICE_DATA_DIR' : 'the default, relative to the working directory'})`;
+  if (!creates) {
+    throw new AdminError(
+      `There is no store in ${place}. Set SERVICE_DATA_DIR to the data folder of the service or, for a new store, start the service or create a project: ${adminCommand('projects create --help')}`,
+    );
+  }
+  if (isNamed && !existsSync(folder)) {
+    throw new AdminError(
+      `There is no folder ${place}. Set SERVICE_DATA_DIR to the data folder of the service or, for a new store, create the folder: mkdir -p ${folder}`,
+    );
+  }
+  process.stderr.write(`A new store is created in ${folder}.\n`);
 }
 
 /**

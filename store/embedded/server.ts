@@ -20,6 +20,12 @@ import type { OwnerMessage, ThreadData, ThreadMessage } from './thread.ts';
 /** The path of the file with all documents. */
 export const dataFileIn = (privateFolder: string): string => join(privateFolder, 'documents.lmdb');
 
+/** Whether a data folder contains a store, or its backup. */
+export function hasEmbeddedStore(folder: string): boolean {
+  const file = dataFileIn(privateFolderOf(folder));
+  return existsSync(file) || existsSync(backupOf(file));
+}
+
 /** lmdb's own lock file, with the readers of a data file. */
 export const lockFileOf = (dataFile: string): string => `${dataFile}-lock`;
 

@@ -1,3 +1,6 @@
+import { existsSync } from 'node:fs';
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
 import t from 'tap';
 import { openStore } from '../../store/open.ts';
 import { shortFolder } from '../store/embedded/stores.ts';
@@ -22,8 +25,15 @@ t.test('the admin command works beside a running service', async (t) => {
 
   t.test('it validates input as the control plane does', async (t) => {
     const refused: readonly (readonly [RegExp, ...string[]])[] = [
-      [/origin must be/, '--origin', 'https://u:p@a.example/'],
-      [/allowedOrigins\[0\] must be/, '--origin', 'https://a.example/', '--allow', 'a b'],
+      [/^--origin must be/, '--origin', 'https://u:p@a.example/'],
+      [
+        /^--allow must be .* "a b"/,
+        '--origin',
+        'https://a.example/',
+        '--allow',
+        'c.example',
+        'a b',
+      ],
     ];
     for (const [message, ...args] of refused) {
       await t.rejects(create(...args), { code: 1, stderr: message }, args.join(' '));
@@ -65,6 +75,33 @@ t.test('the admin command works beside a running service', async (t) => {
     t.match(await admin('keys', 'list'), new RegExp(`${keyId}.*20\\d\\d-`));
   });
 
+  t.test('a key needs a scope, which the list shows', async (t) => {
+    const create = (...options: string[]) => admin('keys', 'create', ...options);
+    const refused = { code: 1, stderr: /--project <id>, --org <id> .* or --root/ };
+    await t.rejects(create(), refused);
+    await t.rejects(create('--name', 'x', '--access', 'read'), refused);
+    const both = { code: 1, stderr: /'--project <id>' cannot be used with option '--root'/ };
+    await t.rejects(create('--root', '--project', id), both);
+    const orgId = await admin('orgs', 'create', 'Other');
+    const visible = async (secret: string) => {
+      const headers = { 'x-service-api-key': secret };
+      const { projects } = await json(
+        await fetch(`${service.url}/api/sdk/v1/projects`, { headers }),
+      );
+      return projects.length;
+    };
+    for (const [scope, words, count] of [
+      [['--root'], 'all \\(root\\)', 1],
+      [['--org', 'default'], 'of the organisation', 1],
+      [['--org', orgId], 'of the organisation', 0],
+      [['--project', id], id, 1],
+    ] as const) {
+      const [keyId = '', secret = ''] = (await create(...scope)).split(/\s+/);
+      t.match(await admin('keys', 'list'), new RegExp(`^${keyId} .* ${words} +write`, 'm'));
+      t.equal(await visible(secret), count, scope.join(' '));
+    }
+  });
+
   t.test('lists are JSON for programs', async (t) => {
     const list = async (...args: string[]) => JSON.parse(await admin(...args, '--json'));
     const [project, ...others] = await list('projects', 'list');
@@ -93,8 +130,8 @@ t.test('the admin command works beside a running service', async (t) => {
     t.match(await admin('projects', 'list'), /New.* a\.example \*\.b\.example new\.example$/m);
     for (const [message, ...args] of [
       [/Name --name, --origin or both/],
-      [/name must have at least 1 character/, '--name', ''],
-      [/origin must be/, '--origin', 'ftp://a.example/'],
+      [/^--name must have at least 1 character/, '--name', ''],
+      [/^--origin must be/, '--origin', 'ftp://a.example/'],
     ] as const) {
       await t.rejects(update(...args), { code: 1, stderr: message }, args.join(' '));
     }
@@ -151,7 +188,7 @@ t.test('the admin command works beside a running service', async (t) => {
   t.test('a copy of the store serves the same projects and keys', async (t) => {
     const other = await openStore({ mongodbUrl: null, dataDir: shortFolder(t) }, () => {});
     t.teardown(() => other.close());
-    const [, secret = ''] = (await admin('keys', 'create', '--name', 'two')).split(/\s+/);
+    const [, secret = ''] = (await admin('keys', 'create', '--org', 'default')).split(/\s+/);
     const copy = (...options: string[]) => admin('store', 'copy', ...options);
     const copied = await copy('--to', other.url);
     t.match(copied, /^projects +[1-9]\d* +[1-9].* [0-9a-f]{16}$/m);
@@ -203,9 +240,9 @@ t.test('the admin command prewarms, and deletes', async (t) => {
   const remove = (...args: string[]) => admin('projects', 'delete', ...args);
 
   for (const [message, ...options] of [
-    [/widths\[0\] must be at most 5000/, '--widths', '9000'],
+    [/^--widths must be at most 5000, and is 9000/, '--widths', '9000'],
     [/must be a whole number/, '--widths', '20,x'],
-    [/formats\[1\] must be one of/, '--formats', 'webp,gif'],
+    [/^--formats must be one of .* "gif"/, '--formats', 'webp,gif'],
   ] as const) {
     await t.rejects(prewarm('/a.jpg', ...options), { code: 1, stderr: message });
   }
@@ -241,5 +278,46 @@ t.test('the admin command prewarms, and deletes', async (t) => {
       code: 1,
       stderr: /No service runs/,
     });
+  }
+});
+
+t.test('the admin command creates no store in a mistyped folder', async (t) => {
+  const parent = shortFolder(t);
+  const named = join(parent, 'dtaa');
+  const path = { PATH: process.env['PATH'] ?? '' };
+  const adminIn = (environment: Readonly<Record<string, string>>) =>
+    startAdmin(t, { dataDir: parent, environment: { ...path, ...environment } });
+  const admin = adminIn({ SERVICE_DATA_DIR: named });
+  const create = ['projects', 'create', '--name', 'Shop', '--origin', 'https://a.example/'];
+  for (const command of [
+    ['projects', 'list'],
+    ['keys', 'revoke', 'key_0'],
+  ]) {
+    const stderr = new RegExp(
+      `^There is no store in ${named} \\(SERVICE_DATA_DIR\\)\\. .*projects create`,
+    );
+    await t.rejects(admin(...command), { code: 1, stderr });
+  }
+  const stderr = new RegExp(`^There is no folder ${named} .*: mkdir -p ${named}$`, 'm');
+  await t.rejects(admin(...create), { code: 1, stderr });
+  await t.rejects(admin('keys', 'create', '--root'), { code: 1, stderr });
+  t.notOk(existsSync(named));
+
+  const unnamed = adminIn({});
+  await t.rejects(unnamed('orgs', 'list'), {
+    code: 1,
+    stderr: `There is no store in ${join(parent, 'data')} (the default`,
+  });
+  t.notOk(existsSync(join(parent, 'data')));
+  const folders: [typeof admin, string][] = [
+    [unnamed, join(parent, 'data')],
+    [admin, named],
+  ];
+  for (const [run, folder] of folders) {
+    if (run === admin) await mkdir(named);
+    const created = await run.run(...create);
+    t.match(created, { stdout: /^prj_/, stderr: `A new store is created in ${folder}.` });
+    t.match(await run('projects', 'list'), created.stdout.trim());
+    t.equal((await run.run(...create)).stderr, '', 'the store exists');
   }
 });

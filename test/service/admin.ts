@@ -20,7 +20,10 @@ interface Teardown {
  * Runs admin commands as `service.admin` does, but all of them in one process, one at a time: most commands take a
  * tenth of the time that a start takes. After the last one, the process must end by itself, as that of a command.
  */
-export function startAdmin(t: Teardown, { dataDir, environment }: Service) {
+export function startAdmin(
+  t: Teardown,
+  { dataDir, environment }: Pick<Service, 'dataDir' | 'environment'>,
+) {
   const program = fileURLToPath(scriptUrl('./admin-process', import.meta.url));
   const child = fork(program, { cwd: dataDir, env: environment, execArgv: scriptArguments });
   const ended: Promise<[AdminResult?]> = once(child, 'exit').then(() => []);

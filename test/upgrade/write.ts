@@ -20,7 +20,7 @@ t.test('a data folder of this version', async (t) => {
   origin.serve('/a.png', await picture(80, 60, 'png'));
   const service = await startService(t);
   const project = await service.project();
-  const created = await service.admin('keys', 'create', '--name', 'a name');
+  const created = await service.admin('keys', 'create', '--org', 'default');
   const [key = ''] = /sk_[\w-]{43}/.exec(created) ?? [];
   const call = async (method: string, path: string, body: object) => {
     const response = await fetch(`${service.url}/api/sdk/v1/projects/${project}/${path}`, {

@@ -62,8 +62,8 @@ export function Welcome({ session, hasProject }: WelcomeProps) {
             </li>
           </ol>
           <p class="quiet">
-            The key is lost? <code>npm run --silent admin -- keys create --name console</code> makes
-            another one.
+            The key is lost? <code>npm run --silent admin -- keys create --root</code> makes another
+            one.
           </p>
         </>
       )}

@@ -8,17 +8,22 @@ import { freePort, isAlive, startProgram } from '../service.ts';
 /** Starts what `npm start` runs, on a temporary folder. */
 async function launch(t: Test, redirections = '') {
   const dataDir = shortFolder(t);
-  const [port, workerPort] = [await freePort(), await freePort()];
+  const port = await freePort();
   const environment = {
     SERVICE_HOST: '127.0.0.1',
-    SERVICE_PORT: String(port),
-    SERVICE_OPS_PORT: '0',
-    SERVICE_WORKER_PORT: String(workerPort),
     SERVICE_DATA_DIR: dataDir,
     SERVICE_POOL_THREADS: '1',
   };
-  const program = startProgram(t, 'server/start.js', dataDir, environment, [], redirections);
-  const urls = [`${port}/api/health`, `${workerPort}/health/ready`];
+  const program = startProgram(
+    t,
+    'server/start.js',
+    dataDir,
+    environment,
+    ['--port', String(port)],
+    redirections,
+  );
+  // The option moves the other ports.
+  const urls = [`${port}/api/health`, `${port + 1}/health/ready`, `${port + 2}/metrics`];
   const both = () =>
     until('both respond', async () => {
       const responses = urls.map((url) => fetch(`http://127.0.0.1:${url}`).catch(() => null));
@@ -108,4 +113,14 @@ t.test('output to a full disk or a closed pipe ends no process', async (t) => {
     t.same(childrenOf(launcher.pid ?? 0), parts, 'no other process ended');
     t.equal(await program.end('SIGTERM'), 0);
   }
+});
+
+t.test('groups the options in the help of npm start', async (t) => {
+  const program = startProgram(t, 'server/start.js', shortFolder(t), {}, ['--help']);
+  t.equal(await program.end(null), 0);
+  const help = program.stdout();
+  t.match(help, /^Listeners and addresses:\n {2}--host <text> /m);
+  t.match(help, /^Caches:\n {2}--memory-cache-bytes <number> /m);
+  const own = /^Options:\n((?: {2}.*\n)*)/m.exec(help)?.[1] ?? '';
+  t.same(own.match(/--\w+/g), ['--version', '--help']);
 });

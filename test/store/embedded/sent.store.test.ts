@@ -59,7 +59,7 @@ t.test('the store supports all that clients send, and nothing else', async (t) =
   t.equal((await fetch(service.url + image)).status, 200);
 
   const admin = startAdmin(t, service);
-  const [keyId = ''] = (await admin('keys', 'create', '--name', 'one')).split(/\s+/);
+  const [keyId = ''] = (await admin('keys', 'create', '--root')).split(/\s+/);
   const org = (await admin('orgs', 'create', 'Other')).trim();
   for (const command of [
     ['keys', 'list'],
