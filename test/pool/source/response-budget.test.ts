@@ -1,6 +1,9 @@
 import { createServer, type Socket } from 'node:net';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import t, { type Test } from 'tap';
+import { ReadTurns } from '../../../pool/source/read-turns.ts';
+import { ResponseBudget } from '../../../pool/source/response-budget.ts';
 import { until } from '../../until.ts';
 import { attacks, startHostileOrigin } from './hostile-origin.ts';
 import { client, failureOf, listen, openSources } from './origin.ts';
@@ -100,4 +103,33 @@ t.test('accepts a body of many compressed members', async (t) => {
     socket.write(members);
   });
   t.equal((await get('/')).bytes.byteLength, 900_000);
+});
+
+t.test('limits the time of parsing by the bytes', async (t) => {
+  const budget = new ResponseBudget();
+  budget.expectBody(20_000_000);
+  budget.countBody(20_000_000);
+  budget.countParsed(20_000_000, 1_000);
+  t.throws(() => budget.countParsed(0, 501), { code: 'PARSING_TOO_SLOW' });
+  t.throws(() => new ResponseBudget().countParsed(16, 600), { code: 'PARSING_TOO_SLOW' });
+});
+
+t.test('parsing of all connections shares a turn of the event loop', async (t) => {
+  const turns = new ReadTurns();
+  const resumed: string[] = [];
+  turns.spend(1);
+  t.equal(turns.isOver, false);
+  turns.spend(1.5);
+  t.equal(turns.isOver, true);
+  for (const name of ['a', 'b', 'c']) {
+    turns.wait(() => {
+      resumed.push(name);
+      turns.spend(name === 'b' ? 5 : 0.1);
+    });
+  }
+  await nextTurn();
+  t.same(resumed, ['a', 'b']);
+  await nextTurn();
+  t.same(resumed, ['a', 'b', 'c']);
+  t.equal(turns.isOver, false);
 });
