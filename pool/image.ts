@@ -1,17 +1,14 @@
 import { hash } from 'node:crypto';
+import { encodings, type OutputType } from './rendering/encode/encodings.ts';
+
+const otherTypes = ['text/plain; charset=utf-8', 'application/json'] as const;
+export type ContentType = OutputType | (typeof otherTypes)[number];
 
 /** The media types of all that is rendered. */
-export const contentTypes = [
-  'image/avif',
-  'image/webp',
-  'image/jpeg',
-  'image/png',
-  'image/gif',
-  'image/jxl',
-  'text/plain; charset=utf-8',
-  'application/json',
-] as const;
-export type ContentType = (typeof contentTypes)[number];
+export const contentTypes: readonly ContentType[] = [
+  ...Object.values(encodings).map(({ contentType }) => contentType),
+  ...otherTypes,
+];
 
 /** A rendered image, as the caches store it and the responses send it. Immutable. */
 export interface Image {

@@ -1,5 +1,4 @@
-export const outputFormats = ['avif', 'webp', 'jpeg', 'png', 'gif', 'jxl'] as const;
-export type OutputFormat = (typeof outputFormats)[number];
+import type { OutputFormat } from './rendering/encode/encodings.ts';
 
 /** Responses instead of the image: text placeholders, and JSON metadata. */
 export const placeholderKinds = ['blurhash', 'thumbhash', 'lqip', 'json'] as const;

@@ -3,7 +3,7 @@ import { isBuiltin } from 'node:module';
 import { dirname, join, relative } from 'node:path';
 import t from 'tap';
 import { sourceFormats } from '../pool/formats/source-formats.ts';
-import { outputFormats } from '../pool/variant.ts';
+import { outputFormats } from '../pool/rendering/encode/encodings.ts';
 import { rootPath as root } from './root.ts';
 
 /** The top-level folders, and the others that each may import from. */
@@ -173,18 +173,11 @@ for (const [rule, isAllowed] of Object.entries(rules)) {
 /** Files that name output formats, most of which are source formats too. */
 const filesWithOutputs = new Set([
   'contract/auto-formats.ts',
-  'pool/bounds.ts',
-  'pool/execution/encoder-threads.ts',
   'pool/producer.ts',
   'pool/rendering/format.ts',
   'pool/rendering/gain-map.ts',
   'pool/rendering/layer.ts',
-  'pool/rendering/steps.ts',
-  'pool/variant.ts',
   'server/control/resources/prewarms.ts',
-  'server/image/download.ts',
-  'server/image/key.ts',
-  'server/image/negotiate.ts',
   'server/image/parameters.ts',
   'server/image/resolve-variant.ts',
 ]);

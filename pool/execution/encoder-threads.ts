@@ -1,4 +1,5 @@
 import sharp from 'sharp';
+import { encodingOf } from '../rendering/encode/encodings.ts';
 import type { Variant } from '../variant.ts';
 
 /**
@@ -26,7 +27,8 @@ export class EncoderThreads {
   /** Call it before a transform, and the returned function after it. */
   use({ formats }: Variant): () => void {
     // Without formats the output has the format of the source.
-    if (formats.length > 0 && !formats.includes('avif')) return () => {};
+    const usesThreads = formats.some((format) => encodingOf(format).usesThreads);
+    if (formats.length > 0 && !usesThreads) return () => {};
     this.#avifTransforms += 1;
     sharp.concurrency(avifThreads);
     return () => {

@@ -1,7 +1,7 @@
 import type { Metadata, SharpOptions } from 'sharp';
 import type { ServiceError } from '../../contract/errors.ts';
 import type { Size } from '../geometry.ts';
-import type { OutputFormat, Variant } from '../variant.ts';
+import type { Variant } from '../variant.ts';
 import type { Matcher } from './bytes.ts';
 import type { ContainerFormat, Examination } from './container/examination.ts';
 import type { ColourSpace } from './metadata/colour-space.ts';
@@ -26,8 +26,6 @@ export interface SourceFormat {
   readonly runsIn: 'thread' | 'process';
   /** The loader of libvips that threads block, if it is used only in processes. */
   readonly isolatedLoader?: string;
-  /** Output format if none is requested; null if it depends on transparency. */
-  readonly defaultOutput: OutputFormat | null;
   /** True for vector graphics, which are rasterised at the required size. */
   readonly vector: boolean;
   /**

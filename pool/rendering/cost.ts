@@ -6,8 +6,9 @@ import type {
   SourceFormat,
 } from '../formats/source-format.ts';
 import type { Size } from '../geometry.ts';
-import type { OutputFormat, Variant } from '../variant.ts';
-import { fullChromaFrom } from './encode/encodings.ts';
+import type { Variant } from '../variant.ts';
+import { encodingOf, type OutputFormat } from './encode/encodings.ts';
+import { fullChromaFrom } from './encode/sharp-encoders.ts';
 import { maxEncodes } from './encode/within-bytes.ts';
 import type { Plan } from './plan.ts';
 
@@ -44,35 +45,6 @@ export class CostExceeded extends Error {
   }
 }
 
-/**
- * ms for a million pixels, and bytes for one: the maximum over a photograph and noise of 8 megapixels, at all
- * qualities, with the settings of `encodings`. In time, encoders relate as JPEG 1, PNG 4, WebP 4, AVIF 20,
- * WebP lossless 20, GIF 23, AVIF at quality 100 and lossless 40 to 60; in memory as JPEG 1, PNG 0.5, WebP 1,
- * GIF 2, AVIF 5, WebP lossless 6, AVIF lossless 8 and JPEG XL 12, of images up to 6 megapixels.
- */
-const encoding: Readonly<Record<OutputFormat, Cost>> = {
-  jpeg: { ms: 35, bytes: 7 },
-  png: { ms: 145, bytes: 4 },
-  webp: { ms: 165, bytes: 8 },
-  gif: { ms: 800, bytes: 15 },
-  avif: { ms: 700, bytes: 36 },
-  jxl: { ms: 150, bytes: 84 },
-};
-/** From the quality on that keeps all chroma. With `auto`, it is not known before decoding. */
-const fullChroma: Partial<Readonly<Record<OutputFormat, Cost>>> = {
-  jpeg: { ms: 100, bytes: 14 },
-  webp: { ms: 400, bytes: 16 },
-  avif: { ms: 1_300, bytes: 39 },
-  jxl: { ms: 500, bytes: 84 },
-};
-const losslessEncoding: Partial<Readonly<Record<OutputFormat, Cost>>> = {
-  webp: { ms: 600, bytes: 41 },
-  avif: { ms: 2_000, bytes: 53 },
-  jxl: { ms: 700, bytes: 44 },
-};
-
-/** ms for each frame of any size: quantising its colours takes 3 to 7 ms. */
-const encodingFrame: Partial<Readonly<Record<OutputFormat, number>>> = { gif: 7 };
 /** ms for each frame that is processed in a pipeline of its own. */
 const separateFrame = 10;
 
@@ -128,7 +100,10 @@ export function costOf(facts: SourceFacts, plan: Plan, variant: Variant): Cost {
     layersCost(plan, frames, variant),
     { ms: plan.byFrame ? separateFrame * frames : 0, bytes: 0 },
     encodes(times(encodingCost(plan.format, variant), pixels), variant),
-    encodes({ ms: frames > 1 ? frames * (encodingFrame[plan.format] ?? 0) : 0, bytes: 0 }, variant),
+    encodes(
+      { ms: frames > 1 ? frames * (encodingOf(plan.format).cost.frameMs ?? 0) : 0, bytes: 0 },
+      variant,
+    ),
   ].reduce(addCosts);
 }
 
@@ -146,11 +121,12 @@ function layersCost({ width, height }: Plan, frames: number, { layers }: Variant
     .reduce(addCosts, { ms: 0, bytes: 0 });
 }
 
-function encodingCost(format: OutputFormat, { lossless, quality }: Variant): Cost {
-  const exact = lossless ? losslessEncoding[format] : undefined;
-  if (exact !== undefined) return exact;
-  const isFine = quality !== 'auto' && quality >= fullChromaFrom;
-  return (isFine ? fullChroma[format] : undefined) ?? encoding[format];
+function encodingCost(format: OutputFormat, variant: Variant): Cost {
+  const { cost, lossy, lossless } = encodingOf(format);
+  if (variant.lossless === true && lossless !== null) return lossless.cost;
+  const isFine = variant.quality !== 'auto' && variant.quality >= fullChromaFrom;
+  const { ms, bytes } = (isFine ? lossy?.fullChroma : undefined) ?? cost;
+  return { ms, bytes };
 }
 
 /** Encoder runs follow each other, so only the time is multiplied. */
@@ -177,16 +153,10 @@ function times({ ms, bytes }: Cost, pixels: number): Cost {
 }
 
 /**
- * Native calls that libvips' timeout does not interrupt, in ms per megapixel: the maximum over photographs
- * and noise at all qualities, on a core that resizes 88 photographs of 6 megapixels to 800 px per second.
- * Other encoders, and decoders without `uninterruptibleMs`, end within a second of the timeout.
+ * Maximum on a thread, in ms: how long a transform can occupy it after its timeout. Decoders and encoders with
+ * `uninterruptibleMs` do not end within a second of the timeout: the maximum over photographs and noise at all
+ * qualities, on a core that resizes 88 photographs of 6 megapixels to 800 px per second.
  */
-const uninterruptibleEncoding: Partial<Readonly<Record<OutputFormat, number>>> = {
-  avif: 1900,
-  gif: 500,
-};
-
-/** Maximum on a thread, in ms: how long a transform can occupy it after its timeout. */
 const maxUninterruptibleMs = 2000;
 
 /**
@@ -197,8 +167,8 @@ export function requireInterruptible(facts: SourceFacts, plan: Plan, encodes: nu
   const frames = plan.animated ? facts.frames : 1;
   const megapixels = ({ width, height }: Size) => (width * height) / 1e6;
   const decodeMs = megapixels(facts) * (facts.format.cost.uninterruptibleMs ?? 0);
+  const { cost } = encodingOf(plan.format);
   const frameMs =
-    megapixels(plan) * (uninterruptibleEncoding[plan.format] ?? 0) +
-    (frames > 1 ? (encodingFrame[plan.format] ?? 0) : 0);
+    megapixels(plan) * (cost.uninterruptibleMs ?? 0) + (frames > 1 ? (cost.frameMs ?? 0) : 0);
   if (decodeMs + frames * encodes * frameMs > maxUninterruptibleMs) throw new IsolationRequired();
 }

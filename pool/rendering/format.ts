@@ -1,6 +1,6 @@
 import type { SourceFacts } from '../formats/source-format.ts';
-import type { OutputFormat, Variant } from '../variant.ts';
-import { encodings } from './encode/encodings.ts';
+import type { Variant } from '../variant.ts';
+import { encodingOf, type OutputFormat, outputFormats } from './encode/encodings.ts';
 
 /** The properties of a source that the choice of a format depends on. */
 type FormatSource = Pick<SourceFacts, 'format' | 'hasAlpha' | 'gainMap'>;
@@ -22,7 +22,7 @@ export function chooseFormat(
   // sharp writes no gain map in other formats.
   if (variant.negotiated && keepsGainMap(variant, source)) return 'jpeg';
   const suits = (format: OutputFormat) =>
-    !(variant.negotiated && animation) || encodings[format].showsAnimations;
+    !(variant.negotiated && animation) || encodingOf(format).showsAnimations;
   return (
     variant.formats.find(suits) ?? ownFormat(variant, source) ?? plainFormat(source, animation)
   );
@@ -30,17 +30,16 @@ export function chooseFormat(
 
 /**
  * The format of the source, if it can be written. A negotiated format must be one that the client shows:
- * AVIF and JPEG XL if it names them, others if it does not refuse them.
+ * some only if it names them, others if it does not refuse them.
  */
 export function ownFormat(
   { negotiated, formats, refused }: Variant,
   { format }: FormatSource,
 ): OutputFormat | null {
-  const { defaultOutput } = format;
-  if (defaultOutput === null || !negotiated) return defaultOutput;
-  const mustBeNamed = defaultOutput === 'avif' || defaultOutput === 'jxl';
-  const shown = mustBeNamed ? formats.includes(defaultOutput) : !refused.includes(defaultOutput);
-  return shown ? defaultOutput : null;
+  const own = outputFormats.find((one) => one === format.name) ?? null;
+  if (own === null || !negotiated) return own;
+  const shown = encodingOf(own).mustBeNamed ? formats.includes(own) : !refused.includes(own);
+  return shown ? own : null;
 }
 
 /** A format that every client shows. */

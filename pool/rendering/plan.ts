@@ -1,4 +1,4 @@
-import { maxFramePixels, maxOutputPixels, maxRows, maxSide } from '../bounds.ts';
+import { maxFramePixels, maxRows, maxSide } from '../bounds.ts';
 import type { ColourSpace } from '../formats/metadata/colour-space.ts';
 import type { SourceColour, SourceFacts, Timing } from '../formats/source-format.ts';
 import { vectorScale } from '../formats/vector-scale.ts';
@@ -19,13 +19,12 @@ import {
   type Edges,
   type FocalPoint,
   type Kernel,
-  type OutputFormat,
   type Position,
   strategies,
   type Variant,
 } from '../variant.ts';
 import { backgroundOf, isGrey, type Rgba, rgba } from './background.ts';
-import { encodings } from './encode/encodings.ts';
+import { encodingOf, maxOutputPixels, type OutputFormat } from './encode/encodings.ts';
 import { chooseFormat, keepsGainMap } from './format.ts';
 
 /** The parameters of one transform, computed from the source and the variant. */
@@ -116,7 +115,7 @@ export function makePlan(
   const part: Size = content ?? whole;
   const animation = variant.animated && facts.page === null && isAnimation(facts);
   const format = chooseFormat(variant, facts, animation);
-  const { alpha, animates, profile: hasProfile } = encodings[format];
+  const { alpha, animates, profile: hasProfile } = encodingOf(format);
   const animated = animation && animates;
   const frames = animated ? facts.frames : 1;
   const { vector, decodesReduced } = facts.format;

@@ -11,7 +11,7 @@ import type { Size } from '../geometry.ts';
 import { type ContentType, entityTag, type Image, type ImageWarning } from '../image.ts';
 import { errorOfLayer } from '../inputs.ts';
 import { unlessAborted } from '../unless-aborted.ts';
-import { hasText, type Layer, type OutputFormat, plainVariant, type Variant } from '../variant.ts';
+import { hasText, type Layer, plainVariant, type Variant } from '../variant.ts';
 import {
   addCosts,
   type Cost,
@@ -24,7 +24,7 @@ import {
   unopenedCost,
 } from './cost.ts';
 import { bestOutput, type Output } from './encode/choose.ts';
-import { encodings } from './encode/encodings.ts';
+import { encodings, type OutputFormat } from './encode/encodings.ts';
 import { maxEncodes } from './encode/within-bytes.ts';
 import { requireKeptGainMap } from './gain-map.ts';
 import { layerVariant, overlayOf } from './layer.ts';

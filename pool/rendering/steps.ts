@@ -3,7 +3,7 @@ import type { Copyright } from '../formats/metadata/copyright.ts';
 import type { KeptMetadata } from '../formats/metadata/kept-metadata.ts';
 import type { Variant } from '../variant.ts';
 import type { Rgba } from './background.ts';
-import { encodings } from './encode/encodings.ts';
+import { encodingOf } from './encode/encodings.ts';
 import type { Plan } from './plan.ts';
 
 /** Input of a step. The plan has all numbers. */
@@ -126,7 +126,7 @@ const negate: Step = (image, { variant }) =>
 /** Blends an image that cannot be transparent with the background. */
 const opacity: Step = (image, { plan, variant }) => {
   const factor = variant.opacity ?? 1;
-  if (variant.flatten || !encodings[plan.format].alpha) {
+  if (variant.flatten || !encodingOf(plan.format).alpha) {
     const { r, g, b } = plan.background;
     const rest = [r, g, b].map((channel) => channel * (1 - factor));
     return image.linear([factor, factor, factor], rest);
@@ -171,7 +171,7 @@ export const withTiming = (image: Sharp, plan: Plan): Sharp => {
   if (plan.timing === null) return image;
   const delay = plan.timing.delay.map((ms) => Math.min(ms, maxTiming));
   const options = { delay, loop: Math.min(plan.timing.loop, maxTiming) };
-  return plan.format === 'gif' ? image.gif(options) : image.webp(options);
+  return encodingOf(plan.format).time?.(image, options) ?? image;
 };
 
 /**

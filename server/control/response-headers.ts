@@ -1,5 +1,5 @@
+import { encodings } from '../../pool/rendering/encode/encodings.ts';
 import { imageTiers } from '../../pool/tiers.ts';
-import { outputFormats } from '../../pool/variant.ts';
 
 const text = (description: string, example: string) => ({
   description,
@@ -173,4 +173,4 @@ export const wholeImageHeaders = { ...documentedImageHeaders, ...references('X-F
 export const contentRangeHeader = references('Content-Range');
 
 /** The media types of images. */
-export const imageTypes = outputFormats.map((format) => `image/${format}`);
+export const imageTypes = Object.values(encodings).map(({ contentType }) => contentType);

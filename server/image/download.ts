@@ -1,4 +1,5 @@
 import { sourceExtensions } from '../../pool/formats/source-formats.ts';
+import { encodings } from '../../pool/rendering/encode/encodings.ts';
 import { percentEncode } from './source-url.ts';
 import type { ParameterType } from './values.ts';
 
@@ -42,12 +43,9 @@ export const fileName: ParameterType<string> = {
 
 /** Extensions by media type; the first one is added to names without one. */
 const extensions: Readonly<Record<string, readonly [string, ...string[]]>> = {
-  'image/jpeg': ['jpg', 'jpeg', 'jpe'],
-  'image/png': ['png'],
-  'image/webp': ['webp'],
-  'image/avif': ['avif'],
-  'image/gif': ['gif'],
-  'image/jxl': ['jxl'],
+  ...Object.fromEntries(
+    Object.values(encodings).map(({ contentType, extensions }) => [contentType, extensions]),
+  ),
   'text/plain': ['txt'],
   'application/json': ['json'],
 };

@@ -1,15 +1,16 @@
 import { hash } from 'node:crypto';
 import { keyTagDigits } from '../../pool/cache/object-key.ts';
 import type { Input } from '../../pool/inputs.ts';
+import { type OutputFormat, outputFormatsWith } from '../../pool/rendering/encode/encodings.ts';
 import { rendererVersion } from '../../pool/rendering/version.ts';
-import { type OutputFormat, plainVariant, type Variant } from '../../pool/variant.ts';
+import { plainVariant, type Variant } from '../../pool/variant.ts';
 
 /** The formats whose bytes an option affects. */
 const affectedFormats = {
-  quality: ['avif', 'webp', 'jpeg', 'jxl'],
-  lossless: ['avif', 'webp', 'jxl'],
-  animated: ['webp', 'gif', 'jxl'],
-} as const satisfies Readonly<Record<string, readonly OutputFormat[]>>;
+  quality: outputFormatsWith(({ lossy }) => lossy !== null),
+  lossless: outputFormatsWith(({ lossless }) => lossless !== null),
+  animated: outputFormatsWith(({ animates }) => animates),
+} as const;
 
 /** A variant in which every option that cannot affect its bytes has its plain value. */
 function withoutUnusedOptions(variant: Variant): Variant {

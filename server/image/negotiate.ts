@@ -1,16 +1,23 @@
 import { LRUCache } from 'lru-cache';
-import { defaultAutoFormats, type NegotiableFormat } from '../../contract/auto-formats.ts';
-import type { OutputFormat } from '../../pool/variant.ts';
+import {
+  defaultAutoFormats,
+  type NegotiableFormat,
+  negotiableFormats,
+} from '../../contract/auto-formats.ts';
+import { encodingOf, type OutputFormat } from '../../pool/rendering/encode/encodings.ts';
 import { maxAcceptLength } from '../http/accept.ts';
 
 /** RFC 9110, 12.4.2: 0 to 1 with at most three decimals. */
 const qvalue = /^(?:0(?:\.\d{0,3})?|1(?:\.0{0,3})?)$/;
 
+/** Sent to clients that do not refuse them. The others are only sent to clients that name them. */
+const refusable = negotiableFormats.filter((format) => !encodingOf(format).mustBeNamed);
+
 /** The negotiable formats of an Accept header. */
 export interface Accepted {
   /** Named formats with a weight above 0, the highest weight first. */
   readonly formats: readonly OutputFormat[];
-  /** WebP, when its weight is 0. AVIF and JPEG XL are sent only to clients that name them. */
+  /** Formats with the weight 0, of those that are also sent to clients that do not name them. */
   readonly refused: readonly OutputFormat[];
 }
 
@@ -34,7 +41,8 @@ export function readAccept(
   const formats = order
     .filter((format) => weightOf(format) > 0)
     .sort((a, b) => weightOf(b) - weightOf(a));
-  return { formats, refused: weights.get('image/webp') === 0 ? ['webp'] : [] };
+  const refused = refusable.filter((format) => weights.get(`image/${format}`) === 0);
+  return { formats, refused };
 }
 
 /** Client hints; null for each that was not sent. */

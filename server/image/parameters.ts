@@ -1,9 +1,8 @@
+import { type OutputFormat, outputFormats } from '../../pool/rendering/encode/encodings.ts';
 import {
   type Fit,
   fits,
   kernels,
-  type OutputFormat,
-  outputFormats,
   type PlaceholderKind,
   placeholderKinds,
   plainVariant,

@@ -1,6 +1,6 @@
 import colourNames from 'color-name';
-import { maxFramePixels, maxOutputPixels, maxSide } from '../../pool/bounds.ts';
-import { outputFormats } from '../../pool/variant.ts';
+import { maxFramePixels, maxSide } from '../../pool/bounds.ts';
+import { maxOutputPixels, outputFormats } from '../../pool/rendering/encode/encodings.ts';
 import { fileName } from '../../server/image/download.ts';
 import { maxWords } from '../../server/image/layer-fields.ts';
 import { widthSteps } from '../../server/image/negotiate.ts';

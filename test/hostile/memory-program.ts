@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { TransformQueue } from '../../pool/execution/transform-queue.ts';
-import { outputFormats } from '../../pool/variant.ts';
+import { outputFormats } from '../../pool/rendering/encode/encodings.ts';
 import { childrenOf } from '../children.ts';
 import { patient, settings } from '../pool/execution/pools.ts';
 import { noise, shared, variant, watermark } from '../pool/rendering/pictures.ts';

@@ -14,7 +14,6 @@ export const avif: SourceFormat = {
   label,
   extensions: ['avif'],
   matches: isAvif,
-  defaultOutput: 'avif',
   cost: { ms: 200, bytes: 8, uninterruptibleMs: 600 },
   container: {
     parts: heifParts,

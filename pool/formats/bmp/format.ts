@@ -14,7 +14,6 @@ export const bmp: SourceFormat = {
   matches: (text, head) =>
     text.startsWith('BM') && head.length >= 26 && isHeaderSize(head.readUInt32LE(14)),
   runsIn: 'process',
-  defaultOutput: null,
   vector: false,
   animates: false,
   hasMetadata: false,

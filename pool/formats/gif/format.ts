@@ -9,7 +9,6 @@ export const gif: SourceFormat = {
   label: 'GIF',
   extensions: ['gif'],
   matches: textAt(0, 'GIF87a', 'GIF89a'),
-  defaultOutput: 'gif',
   animates: true,
   cost: { ms: 35, bytes: 4 },
   container: { parts: gifParts, sequential: true, completed: withGifTransparency },

@@ -38,7 +38,6 @@ export const heic: SourceFormat = {
   },
   probed: hevcProbed,
   runsIn: 'process',
-  defaultOutput: null,
   // Decoded in WebAssembly, to a PNG without compression: 10 to 12 bytes, of 10 bits 16 to 19 bytes with half the
   // resolution of chroma, and 24 with all.
   cost: { ms: 200, bytes: 12, deep: { ms: 200, bytes: 24 } },

@@ -20,7 +20,6 @@ export const ico: SourceFormat = {
     return images > 0 && head.readUInt32LE(18) >= 6 + 16 * images;
   },
   runsIn: 'process',
-  defaultOutput: null,
   vector: false,
   animates: false,
   hasMetadata: false,

@@ -18,7 +18,6 @@ export const jpeg: SourceFormat = {
   label: 'JPEG',
   extensions: ['jpg', 'jpeg', 'jpe'],
   matches: textAt(0, '\xff\xd8\xff'),
-  defaultOutput: 'jpeg',
   // With the coefficients of progressive ones.
   cost: { ms: 8, bytes: 6 },
   container: { parts: jpegParts, sequential: true },

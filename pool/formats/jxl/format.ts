@@ -38,7 +38,6 @@ export const jxl: SourceFormat = {
   matches: textAt(0, '\xff\x0a', '\0\0\0\x0cJXL \r\n\x87\n'),
   runsIn: 'process',
   isolatedLoader: 'VipsForeignLoadJxl',
-  defaultOutput: 'jxl',
   // In WebAssembly: 22 to 24 bytes without and 31 with transparency, above the 200 MiB of a process that has decoded a
   // small one, which `isolatedCost` counts with 256. Of more than 8 bits 46.
   cost: { ms: 200, bytes: 28, deep: { ms: 200, bytes: 48 } },

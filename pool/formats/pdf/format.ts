@@ -20,7 +20,6 @@ export const pdf: SourceFormat = {
     advice: 'deliver its pages as images, or let the operator set SERVICE_PDF=on',
   },
   runsIn: 'process',
-  defaultOutput: null,
   vector: true,
   animates: false,
   hasMetadata: false,

@@ -11,7 +11,6 @@ export const png: SourceFormat = {
   label: 'PNG',
   extensions: ['png'],
   matches: textAt(0, '\x89PNG\r\n\x1a\n'),
-  defaultOutput: 'png',
   cost: { ms: 55, bytes: 4 },
   container: {
     parts: pngParts,

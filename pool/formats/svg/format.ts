@@ -27,7 +27,6 @@ export const svg: SourceFormat = {
   matches: (text) => svgRoot(text) !== null,
   runsIn: 'process',
   isolatedLoader: 'VipsForeignLoadSvg',
-  defaultOutput: null,
   vector: true,
   cost: { ms: 0, bytes: 0 },
   container: null,

@@ -11,7 +11,6 @@ export const tiff: SourceFormat = {
   extensions: ['tif', 'tiff'],
   // Classic and BigTIFF, little and big endian.
   matches: textAt(0, 'II*\0', 'MM\0*', 'II+\0', 'MM\0+'),
-  defaultOutput: null,
   cost: { ms: 10, bytes: 4 },
   container: { parts: tiffParts, sequential: false },
   // The tags of EXIF are in the file's own first directory.

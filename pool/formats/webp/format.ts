@@ -8,7 +8,6 @@ export const webp: SourceFormat = {
   label: 'WebP',
   extensions: ['webp'],
   matches: (text) => text.startsWith('RIFF') && text.startsWith('WEBP', 8),
-  defaultOutput: 'webp',
   animates: true,
   cost: { ms: 15, bytes: 4 },
   container: { parts: webpParts, sequential: true, correct: correctWebp },

@@ -1,25 +1,24 @@
-import type { OutputFormat, Variant } from '../../variant.ts';
+import type { Variant } from '../../variant.ts';
 import type { Pipeline, Pixels } from '../pipeline.ts';
 import { applySteps, passes, type StepContext, withTiming } from '../steps.ts';
 import { autoQuality, typicalQuality } from './auto-quality.ts';
-import { type EncodeOptions, encodings } from './encodings.ts';
+import {
+  encodingOf,
+  type LossyEncoding,
+  type OutputFormat,
+  outputFormatsWith,
+} from './encodings.ts';
 import { indexedPng } from './indexed-png.ts';
 import { writeJxl } from './jxl/write.ts';
 import { classifyPixels } from './pixel-traits.ts';
-import { type LossyFormat, withinBytes } from './within-bytes.ts';
+import type { EncodeOptions } from './sharp-encoders.ts';
+import { withinBytes } from './within-bytes.ts';
 
 /** An image in a format; `data` may be a Buffer of sharp. */
 export interface Output {
   readonly data: Uint8Array;
   readonly format: OutputFormat;
 }
-
-/**
- * Quality added for flat images with saturated edges, which look worse than photographs with the same `q`:
- * small red text on blue has a SSIMULACRA2 of 69 in JPEG at 80, photographs 78, and the text at 90 has 79.
- * AVIF has an encoder setting and a curve for them, with 81 to 86.
- */
-const graphicQualityBonus = { jpeg: 10, webp: 10, avif: 0, jxl: 0 } as const;
 
 /**
  * Maximum pixels of drawings that are also encoded losslessly, which takes up to 0.1 s per megapixel, and up
@@ -38,11 +37,12 @@ export async function bestOutput(pipeline: Pipeline, context: StepContext): Prom
     return indexed ?? encoded(pipeline, context);
   }
   // A gain map is lost in further passes.
-  const isOnePass = plan.format === 'gif' || plan.gainMap || variant.lossless === true;
+  const { lossy: scale } = encodingOf(plan.format);
+  const isOnePass = scale === null || plan.gainMap || variant.lossless === true;
   if (isOnePass) return encoded(pipeline, context);
   if (plan.animated) {
     if (variant.maxBytes !== null) await pipeline.render();
-    return lossy(pipeline, context, plan.format, { quality: fixedQuality(variant) });
+    return lossy(pipeline, context, scale, { quality: fixedQuality(variant) });
   }
   const pixels = await (plan.plainPixels ? pipeline.plainPixels(plan) : pipeline.pixels());
   const image = { ...pixels.info, data: pixels.data };
@@ -54,8 +54,8 @@ export async function bestOutput(pipeline: Pipeline, context: StepContext): Prom
   const isAuto = variant.quality === 'auto' && !flat;
   const base = isAuto ? autoQuality(image) : fixedQuality(variant);
   const graphic = sharpChroma && flat;
-  const quality = Math.min(100, base + (graphic ? graphicQualityBonus[plan.format] : 0));
-  const output = await lossy(pipeline, context, plan.format, { quality, sharpChroma, flat });
+  const quality = Math.min(100, base + (graphic ? scale.graphicBonus : 0));
+  const output = await lossy(pipeline, context, scale, { quality, sharpChroma, flat });
   return lossless !== null && lossless.data.byteLength < output.data.byteLength ? lossless : output;
 }
 
@@ -66,18 +66,18 @@ const fixedQuality = ({ quality }: Variant): number =>
 function lossy(
   pipeline: Pipeline,
   context: StepContext,
-  format: LossyFormat,
+  { typicalBytes }: LossyEncoding,
   options: Partial<EncodeOptions> & Pick<EncodeOptions, 'quality'>,
 ): Promise<Output> {
   const { maxBytes } = context.variant;
   if (maxBytes === null) return encoded(pipeline, context, options);
-  return withinBytes(format, options.quality, maxBytes, (quality) =>
+  return withinBytes(typicalBytes, options.quality, maxBytes, (quality) =>
     encoded(pipeline, context, { ...options, quality }),
   );
 }
 
 /** Formats for drawings, the best one first. */
-const losslessFormats = ['webp', 'jxl'] as const;
+const drawingFormats = outputFormatsWith(({ lossless }) => lossless?.suitsDrawings === true);
 
 async function encodeLosslessly(
   pipeline: Pipeline,
@@ -86,7 +86,7 @@ async function encodeLosslessly(
 ): Promise<Output | null> {
   const { plan, variant } = context;
   const accepted = variant.negotiated ? variant.formats : [plan.format];
-  const format = losslessFormats.find((one) => accepted.includes(one));
+  const format = drawingFormats.find((one) => accepted.includes(one));
   if (format !== undefined) {
     return encoded(pipeline, { ...context, plan: { ...plan, format } }, { lossless: true });
   }
@@ -119,7 +119,7 @@ async function encoded(
     pixels: width * height,
     ...options,
   };
-  const { encode } = encodings[format];
+  const { encode } = encodingOf(format);
   if (encode === null) return { data: await writeJxl(pipeline, context, complete), format };
   const { data } = await pipeline.write((image) => {
     const kept = applySteps(image, passes.encode, context);

@@ -1,25 +1,17 @@
 import type { Sharp } from 'sharp';
-import type { ContentType } from '../../image.ts';
-import type { OutputFormat } from '../../variant.ts';
-import { encoderQuality, type Mode } from './quality.ts';
+import { avifMode, type EncodeOptions, lossy, needsChroma } from './sharp-encoders.ts';
 
-export interface EncodeOptions {
-  /** 1..100, as requested, on JPEG's scale. */
-  readonly quality: number;
-  /** Keeps visible pixels exactly, where the format supports it; quality is then ignored. */
-  readonly lossless: boolean;
-  /** True when chroma needs more than half of the resolution at any quality. */
-  readonly sharpChroma: boolean;
-  /** True when most of the image has no texture, such as a drawing or a screenshot. */
-  readonly flat: boolean;
-  /** True for all frames of an animation. */
-  readonly animated: boolean;
-  /** Width times height of the output, of one frame. */
-  readonly pixels: number;
+/** ms for encoding a million pixels, and bytes for one. */
+interface PixelCost {
+  readonly ms: number;
+  readonly bytes: number;
 }
 
-interface Encoding {
-  readonly contentType: ContentType;
+/** An output format: a row of the table that everything about output formats is derived from. */
+export interface Encoding {
+  readonly contentType: `image/${string}`;
+  /** Extensions of file names; the first one is added to names without one. */
+  readonly extensions: readonly [string, ...string[]];
   /** True when more than one frame can be written in this format. */
   readonly animates: boolean;
   /** True when every client that names the format shows all frames. */
@@ -28,63 +20,90 @@ interface Encoding {
   readonly alpha: boolean;
   /** True when libvips writes a profile in this format. */
   readonly profile: boolean;
+  /** True when only clients that name the format in Accept show it. */
+  readonly mustBeNamed: boolean;
+  /** Maximum pixels of all frames; see {@link maxOutputPixels}. */
+  readonly maxPixels?: number;
+  readonly cost: EncodingCost;
+  /** Null for a format whose pixels do not depend on a quality. */
+  readonly lossy: LossyEncoding | null;
+  /** Null for a format without a choice between lossy and lossless. */
+  readonly lossless: LosslessEncoding | null;
+  /** True for an encoder whose bytes depend on the number of threads. */
+  readonly usesThreads?: boolean;
   /** Null for a format that sharp does not write. */
   readonly encode: ((image: Sharp, options: EncodeOptions) => Sharp) | null;
+  /** Sets delays and loops of an animation; absent for formats that sharp writes without them. */
+  readonly time?: (image: Sharp, timing: SharpTiming) => Sharp;
 }
-
-/** From this quality on chroma has the resolution of luma, or the format's closest one. */
-export const fullChromaFrom = 90;
-
-type SharpMode = Exclude<Mode, 'jxl'>;
-
-/** sharp's lossy encoders with their own quality scales. */
-export const ownScale: Readonly<
-  Record<SharpMode, (image: Sharp, quality: number, pixels: number) => Sharp>
-> = {
-  jpeg: (image, quality) =>
-    image.jpeg({ quality, quantisationTable, chromaSubsampling: '4:2:0', mozjpeg: false }),
-  jpegFull: (image, quality) =>
-    image.jpeg({ quality, quantisationTable, chromaSubsampling: '4:4:4', mozjpeg: false }),
-  webp: (image, quality, pixels) =>
-    image.webp({ quality, effort: pixels <= maxThumbnailPixels ? 4 : 2 }),
-  webpSharp: (image, quality) => image.webp({ quality, effort: 2, smartSubsample: true }),
-  avif: (image, quality) =>
-    image.avif({ quality, effort: 1, chromaSubsampling: '4:4:4', tune: 'iq' }),
-  avifFlat: (image, quality) =>
-    image.avif({ quality, effort: 2, chromaSubsampling: '4:4:4', tune: 'iq' }),
-  avifGraphic: (image, quality) =>
-    image.avif({ quality, effort: 2, chromaSubsampling: '4:4:4', tune: 'ssim' }),
-};
-
-/** Of mozjpeg's tables, number 2 is tuned for MS-SSIM. */
-const quantisationTable = 2;
-
-/** Up to this size WebP needs effort 4 to be smaller than JPEG, which takes up to 8 ms more. */
-const maxThumbnailPixels = 150_000;
-
-function avifMode({ flat, sharpChroma }: EncodeOptions): SharpMode {
-  if (!flat) return 'avif';
-  return sharpChroma ? 'avifGraphic' : 'avifFlat';
-}
-
-const needsChroma = ({ quality, sharpChroma }: EncodeOptions): boolean =>
-  sharpChroma || quality >= fullChromaFrom;
-
-const lossy = (image: Sharp, mode: SharpMode, { quality, pixels }: EncodeOptions): Sharp =>
-  ownScale[mode](image, encoderQuality(mode, quality, pixels), pixels);
 
 /**
- * The encoder settings of each format, which balance CPU time, because a client waits for the encoder, and
- * bytes. `npm run bench:encoders` prints both; bench/encoders/README.md has the measurements of each setting.
+ * The maximum over a photograph and noise of 8 megapixels, at all qualities, with these settings. In time, encoders
+ * relate as JPEG 1, PNG 4, WebP 4, AVIF 20, WebP lossless 20, GIF 23, AVIF at quality 100 and lossless 40 to 60; in
+ * memory as JPEG 1, PNG 0.5, WebP 1, GIF 2, AVIF 5, WebP lossless 6, AVIF lossless 8 and JPEG XL 12, of images up to 6
+ * megapixels.
+ */
+interface EncodingCost extends PixelCost {
+  /** ms for each frame of any size. */
+  readonly frameMs?: number;
+  /** ms of a million pixels in one native call that libvips' timeout does not interrupt; see cost.ts. */
+  readonly uninterruptibleMs?: number;
+}
+
+export interface LossyEncoding {
+  /** From the quality on that keeps all chroma. With `auto`, it is not known before decoding. */
+  readonly fullChroma: PixelCost;
+  /**
+   * Quality added for flat images with saturated edges, which look worse than photographs with the same `q`:
+   * small red text on blue has a SSIMULACRA2 of 69 in JPEG at 80, photographs 78, and the text at 90 has 79.
+   * AVIF has an encoder setting and a curve for them, with 81 to 86.
+   */
+  readonly graphicBonus: number;
+  /**
+   * The logarithm of an output's bytes by the qualities of within-bytes.ts, less that at 80: means over the 24 pictures
+   * of Kodak's Photo CD and 18 others, 300 and 800 px wide (for JPEG XL ten and eight of these). Single pictures differ
+   * mostly by a factor, which two outputs show.
+   */
+  readonly typicalBytes: readonly number[];
+}
+
+interface LosslessEncoding {
+  readonly cost: PixelCost;
+  readonly maxPixels: number;
+  /** True for a format that drawings are also tried in. */
+  readonly suitsDrawings: boolean;
+}
+
+type SharpTiming = { readonly delay: number[]; readonly loop: number };
+
+/**
+ * The output formats, the best one for drawings first among those that suit them. The encoder settings balance CPU
+ * time, because a client waits for the encoder, and bytes. `npm run bench:encoders` prints both;
+ * bench/encoders/README.md has the measurements of each setting. A source in a format of the same name is delivered in
+ * it if no format is requested.
  */
 export const encodings = {
   // At effort 1 of 0 to 9: of photographs, effort 2 takes much more time for few bytes.
   avif: {
     contentType: 'image/avif',
+    extensions: ['avif'],
     animates: false,
     showsAnimations: false,
     alpha: true,
     profile: true,
+    mustBeNamed: true,
+    maxPixels: 12_000_000,
+    cost: { ms: 700, bytes: 36, uninterruptibleMs: 1900 },
+    lossy: {
+      fullChroma: { ms: 1_300, bytes: 39 },
+      graphicBonus: 0,
+      typicalBytes: [
+        -2.01, -1.95, -1.89, -1.68, -1.38, -1.11, -0.83, -0.72, -0.5, -0.39, -0.2, 0.0, 0.18, 0.25,
+        0.28, 0.56, 1.04, 2.01,
+      ],
+    },
+    lossless: { cost: { ms: 2_000, bytes: 53 }, maxPixels: 4_000_000, suitsDrawings: false },
+    usesThreads: true,
     encode: (image, options) =>
       options.lossless
         ? image.avif({ lossless: true, effort: 1 })
@@ -93,51 +112,126 @@ export const encodings = {
   // In lossless mode `quality` is a second effort setting; 50 is sufficient.
   webp: {
     contentType: 'image/webp',
+    extensions: ['webp'],
     animates: true,
     showsAnimations: true,
     alpha: true,
     profile: true,
+    mustBeNamed: false,
+    cost: { ms: 165, bytes: 8 },
+    lossy: {
+      fullChroma: { ms: 400, bytes: 16 },
+      graphicBonus: 10,
+      typicalBytes: [
+        -1.89, -1.88, -1.78, -1.71, -1.44, -1.28, -0.95, -0.73, -0.56, -0.46, -0.27, 0.0, 0.17,
+        0.33, 0.34, 0.6, 0.89, 1.36,
+      ],
+    },
+    lossless: { cost: { ms: 600, bytes: 41 }, maxPixels: 12_000_000, suitsDrawings: true },
     encode: (image, options) =>
       options.lossless
         ? image.webp({ lossless: true, effort: 1, quality: 50 })
         : lossy(image, needsChroma(options) ? 'webpSharp' : 'webp', options).webp({
             mixed: options.animated,
           }),
+    time: (image, timing) => image.webp(timing),
   },
   // Of mozjpeg's parts only the quantisation table, which takes no time, and no progressive scans.
   jpeg: {
     contentType: 'image/jpeg',
+    extensions: ['jpg', 'jpeg', 'jpe'],
     animates: false,
     showsAnimations: false,
     alpha: false,
     profile: true,
+    mustBeNamed: false,
+    cost: { ms: 35, bytes: 7 },
+    lossy: {
+      fullChroma: { ms: 100, bytes: 14 },
+      graphicBonus: 10,
+      typicalBytes: [
+        -2.43, -2.39, -2.21, -1.75, -1.45, -1.23, -0.93, -0.73, -0.57, -0.43, -0.25, 0.0, 0.15,
+        0.31, 0.38, 0.61, 1.06, 1.77,
+      ],
+    },
+    lossless: null,
     encode: (image, options) => lossy(image, needsChroma(options) ? 'jpegFull' : 'jpeg', options),
   },
   // Lossless, so quality is ignored. sharp's palettes change colours: see indexed-png.ts.
   png: {
     contentType: 'image/png',
+    extensions: ['png'],
     animates: false,
     showsAnimations: false,
     alpha: true,
     profile: true,
+    mustBeNamed: false,
+    cost: { ms: 145, bytes: 4 },
+    lossy: null,
+    lossless: null,
     encode: (image) => image.png({ compressionLevel: 4, adaptiveFiltering: true }),
   },
   // Effort 3 and sharp's default 7 take longer for animations.
   gif: {
     contentType: 'image/gif',
+    extensions: ['gif'],
     animates: true,
     showsAnimations: true,
     alpha: true,
     profile: false,
+    mustBeNamed: false,
+    // Quantising the colours of a frame takes 3 to 7 ms.
+    cost: { ms: 800, bytes: 15, frameMs: 7, uninterruptibleMs: 500 },
+    lossy: null,
+    lossless: null,
     encode: (image) => image.gif({ effort: 4 }),
+    time: (image, timing) => image.gif(timing),
   },
   // Written by jxl/. Safari shows only the first frame of an animation.
   jxl: {
     contentType: 'image/jxl',
+    extensions: ['jxl'],
     animates: true,
     showsAnimations: false,
     alpha: true,
     profile: true,
+    mustBeNamed: true,
+    maxPixels: 12_000_000,
+    cost: { ms: 150, bytes: 84 },
+    lossy: {
+      fullChroma: { ms: 500, bytes: 84 },
+      graphicBonus: 0,
+      typicalBytes: [
+        -1.64, -1.57, -1.51, -1.34, -1.18, -1.04, -0.78, -0.67, -0.51, -0.37, -0.21, 0.0, 0.1, 0.25,
+        0.27, 0.52, 1.0, 2.13,
+      ],
+    },
+    lossless: { cost: { ms: 700, bytes: 44 }, maxPixels: 12_000_000, suitsDrawings: true },
     encode: null,
   },
-} as const satisfies Record<OutputFormat, Encoding>;
+} as const satisfies Readonly<Record<string, Encoding>>;
+
+export type OutputFormat = keyof typeof encodings;
+/** The media type of an output format. */
+export type OutputType = (typeof encodings)[OutputFormat]['contentType'];
+
+export const outputFormats = Object.keys(encodings) as readonly OutputFormat[];
+
+/** The row of a format. */
+export const encodingOf = (format: OutputFormat): Encoding => encodings[format];
+
+/** The formats whose rows satisfy a condition, in the order of the table. */
+export const outputFormatsWith = (
+  condition: (encoding: Encoding) => boolean,
+): readonly OutputFormat[] => outputFormats.filter((format) => condition(encodingOf(format)));
+
+/**
+ * Maximum pixels of all frames for slow encoders: with it the encoder takes about half of the default
+ * timeout on a core that encodes JPEG at 30 megapixels a second, with the slowest picture and quality
+ * measured.
+ */
+export function maxOutputPixels(format: OutputFormat, isLossless: boolean): number {
+  const { maxPixels, lossless } = encodingOf(format);
+  const most = isLossless && lossless !== null ? lossless.maxPixels : maxPixels;
+  return most ?? Number.POSITIVE_INFINITY;
+}

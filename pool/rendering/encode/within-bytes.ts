@@ -1,4 +1,3 @@
-import type { OutputFormat } from '../../variant.ts';
 import { interpolate, segmentOf } from './quality.ts';
 
 /** Maximum encoder runs, which take most of the time of a transform. */
@@ -11,34 +10,8 @@ const targets = { first: 0.95, later: 0.9 } as const;
 /** Qualities by which the last run stays below its estimate: a part of the remaining ones, at most two. */
 const margin = { usual: 0.04, exceeded: 0.2, max: 2 } as const;
 
-export type LossyFormat = Exclude<OutputFormat, 'png' | 'gif'>;
-
-/** The qualities of the points of `typical`. */
+/** The qualities of the points of `typicalBytes`. */
 const qualities = [1, 3, 5, 10, 15, 20, 30, 40, 50, 60, 70, 80, 85, 89, 90, 95, 98, 100];
-
-/**
- * The logarithm of an output's bytes by its quality, less that at 80: means over the 24 pictures of Kodak's
- * Photo CD and 18 others, 300 and 800 px wide (for JPEG XL ten and eight of these). Single pictures differ mostly by a factor, which two outputs
- * show.
- */
-const typical: Readonly<Record<LossyFormat, readonly number[]>> = {
-  jpeg: [
-    -2.43, -2.39, -2.21, -1.75, -1.45, -1.23, -0.93, -0.73, -0.57, -0.43, -0.25, 0.0, 0.15, 0.31,
-    0.38, 0.61, 1.06, 1.77,
-  ],
-  webp: [
-    -1.89, -1.88, -1.78, -1.71, -1.44, -1.28, -0.95, -0.73, -0.56, -0.46, -0.27, 0.0, 0.17, 0.33,
-    0.34, 0.6, 0.89, 1.36,
-  ],
-  avif: [
-    -2.01, -1.95, -1.89, -1.68, -1.38, -1.11, -0.83, -0.72, -0.5, -0.39, -0.2, 0.0, 0.18, 0.25,
-    0.28, 0.56, 1.04, 2.01,
-  ],
-  jxl: [
-    -1.64, -1.57, -1.51, -1.34, -1.18, -1.04, -0.78, -0.67, -0.51, -0.37, -0.21, 0.0, 0.1, 0.25,
-    0.27, 0.52, 1.0, 2.13,
-  ],
-};
 
 interface EncoderRun<T> {
   readonly quality: number;
@@ -52,11 +25,12 @@ interface EncoderRun<T> {
  * Of 14,500 searches with 42 pictures 99 % ended within two points of the best; with a logarithm linear in
  * the quality, and four runs, 59 to 72 %. Returns the smallest output, at quality 1, when none fits.
  *
+ * @param typicalBytes of the format, see `Encoding`
  * @param quality the highest, which is tried first
  * @param encode called at most five times
  */
 export async function withinBytes<T extends { readonly data: Uint8Array }>(
-  format: LossyFormat,
+  typicalBytes: readonly number[],
   quality: number,
   maxBytes: number,
   encode: (quality: number) => Promise<T>,
@@ -66,7 +40,7 @@ export async function withinBytes<T extends { readonly data: Uint8Array }>(
   while (next !== null) {
     const output = await encode(next);
     runs.push({ quality: next, bytes: output.data.byteLength, output });
-    next = nextQuality(format, runs, maxBytes);
+    next = nextQuality(typicalBytes, runs, maxBytes);
   }
   const fitting = runs.filter(({ bytes }) => bytes <= maxBytes);
   const [best] =
@@ -78,7 +52,7 @@ export async function withinBytes<T extends { readonly data: Uint8Array }>(
 
 /** Null at the end of the search. */
 function nextQuality(
-  format: LossyFormat,
+  typicalBytes: readonly number[],
   runs: readonly EncoderRun<unknown>[],
   maxBytes: number,
 ): number | null {
@@ -89,7 +63,7 @@ function nextQuality(
   // Bytes may shrink at a higher quality, which then does not enclose the limit.
   const below = sorted.filter(({ quality }) => quality < above.quality).at(-1);
   const highest = above.quality - 1;
-  const log = (quality: number) => logBytes(format, quality);
+  const log = (quality: number) => logBytes(typicalBytes, quality);
   if (below === undefined) {
     if (highest === 0) return null;
     // Quality 1 fits if any does.
@@ -99,13 +73,13 @@ function nextQuality(
     const growth = isFirst ? 1 : growthBetween(above, last, log);
     const target = (isFirst ? targets.first : targets.later) * maxBytes;
     const wanted = log(above.quality) + Math.log(target / above.bytes) / growth;
-    return qualityOf(format, wanted, 1, highest);
+    return qualityOf(typicalBytes, wanted, 1, highest);
   }
   const lowest = below.quality + 1;
   if (lowest > highest || below.bytes >= acceptedPart * maxBytes) return null;
   const share = Math.log(maxBytes / below.bytes) / Math.log(above.bytes / below.bytes);
   const wanted = log(below.quality) + share * (log(above.quality) - log(below.quality));
-  const estimated = qualityOf(format, wanted, lowest, highest);
+  const estimated = qualityOf(typicalBytes, wanted, lowest, highest);
   // After a run that exceeded the limit, estimates tend to exceed it too.
   const part = runs.at(-1) === above ? margin.exceeded : margin.usual;
   const back = runsLeft === 1 ? Math.min(margin.max, Math.round(part * (highest - lowest))) : 0;
@@ -123,15 +97,20 @@ function growthBetween(
 }
 
 /** The highest quality from `low` to `high` with at most this logarithm. */
-function qualityOf(format: LossyFormat, wanted: number, low: number, high: number): number {
+function qualityOf(
+  typicalBytes: readonly number[],
+  wanted: number,
+  low: number,
+  high: number,
+): number {
   for (let quality = high; quality > low; quality -= 1) {
-    if (logBytes(format, quality) <= wanted) return quality;
+    if (logBytes(typicalBytes, quality) <= wanted) return quality;
   }
   return low;
 }
 
-function logBytes(format: LossyFormat, quality: number): number {
+function logBytes(typicalBytes: readonly number[], quality: number): number {
   const { low, part } = segmentOf(qualities, quality);
-  const [from = 0, to = 0] = typical[format].slice(low, low + 2);
+  const [from = 0, to = 0] = typicalBytes.slice(low, low + 2);
   return interpolate(from, to, part);
 }

@@ -1,7 +1,7 @@
 import { maxNameCharacters } from '../../formats/metadata/profile.ts';
 import type { SourceFacts } from '../../formats/source-format.ts';
 import { scaledSize } from '../../geometry.ts';
-import type { OutputFormat } from '../../variant.ts';
+import type { OutputFormat } from '../encode/encodings.ts';
 import { upright } from '../plan.ts';
 import { dominantColour, palette, paletteSize } from './colours.ts';
 import { exifFields, exifSchema } from './exif.ts';

@@ -1,8 +1,9 @@
 import t from 'tap';
 import type { SourceFacts } from '../../../pool/formats/source-format.ts';
 import { costOf, isLight } from '../../../pool/rendering/cost.ts';
+import type { OutputFormat } from '../../../pool/rendering/encode/encodings.ts';
 import { makePlan } from '../../../pool/rendering/plan.ts';
-import type { OutputFormat, Variant } from '../../../pool/variant.ts';
+import type { Variant } from '../../../pool/variant.ts';
 import { until } from '../../until.ts';
 import { formatNamed } from '../formats/named.ts';
 import { sourceFacts as facts, noise, shared, variant } from '../rendering/pictures.ts';

@@ -1,18 +1,12 @@
 import fc from 'fast-check';
 import sharp from 'sharp';
 import t from 'tap';
+import { outputFormats } from '../../../pool/rendering/encode/encodings.ts';
 import { Pipeline } from '../../../pool/rendering/pipeline.ts';
 import { makePlan } from '../../../pool/rendering/plan.ts';
 import { render } from '../../../pool/rendering/render.ts';
 import { findUsedArea } from '../../../pool/rendering/used-area.ts';
-import {
-  fits,
-  gravities,
-  kernels,
-  outputFormats,
-  strategies,
-  type Variant,
-} from '../../../pool/variant.ts';
+import { fits, gravities, kernels, strategies, type Variant } from '../../../pool/variant.ts';
 import { propertyRuns } from '../../more.ts';
 import { opened } from './drawn.ts';
 import { animation, blue, noise, red, shared } from './pictures.ts';

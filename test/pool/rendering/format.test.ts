@@ -1,7 +1,7 @@
 import t from 'tap';
 import type { SourceFacts } from '../../../pool/formats/source-format.ts';
+import type { OutputFormat } from '../../../pool/rendering/encode/encodings.ts';
 import { makePlan } from '../../../pool/rendering/plan.ts';
-import type { OutputFormat } from '../../../pool/variant.ts';
 import { formatNamed } from '../formats/named.ts';
 import { sourceFacts, variant } from './pictures.ts';
 

@@ -1,13 +1,8 @@
 import t from 'tap';
 import type { SourceFacts } from '../../../pool/formats/source-format.ts';
+import type { OutputFormat } from '../../../pool/rendering/encode/encodings.ts';
 import { makePlan } from '../../../pool/rendering/plan.ts';
-import {
-  type Area,
-  type Fit,
-  fits,
-  type OutputFormat,
-  type Variant,
-} from '../../../pool/variant.ts';
+import { type Area, type Fit, fits, type Variant } from '../../../pool/variant.ts';
 import { formatNamed } from '../formats/named.ts';
 import { sourceFacts as facts, variant } from './pictures.ts';
 

@@ -1,6 +1,7 @@
 import sharp from 'sharp';
 import t from 'tap';
-import { outputFormats, type Variant } from '../../../pool/variant.ts';
+import { outputFormats } from '../../../pool/rendering/encode/encodings.ts';
+import type { Variant } from '../../../pool/variant.ts';
 import { drawn } from './drawn.ts';
 import { near } from './pictures.ts';
 

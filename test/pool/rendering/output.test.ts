@@ -3,9 +3,9 @@ import { transferableSymbol, valueSymbol } from 'piscina';
 import sharp from 'sharp';
 import t from 'tap';
 import transform from '../../../pool/execution/thread.ts';
-import { encodings } from '../../../pool/rendering/encode/encodings.ts';
+import { encodings, outputFormats } from '../../../pool/rendering/encode/encodings.ts';
 import { classifyPixels } from '../../../pool/rendering/encode/pixel-traits.ts';
-import { outputFormats } from '../../../pool/variant.ts';
+
 import { openPool, patient } from '../execution/pools.ts';
 import { recognised } from '../formats/named.ts';
 import { blue, green, noise, type Rgb, red, shared, variant, yellow } from './pictures.ts';

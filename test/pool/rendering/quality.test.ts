@@ -2,8 +2,8 @@ import sharp, { type Sharp } from 'sharp';
 import t from 'tap';
 import { ssim, toReference } from '../../../bench/encoders/ssim.ts';
 import { picture } from '../../../demo/origin/pictures.ts';
-import { type EncodeOptions, encodings } from '../../../pool/rendering/encode/encodings.ts';
-import type { OutputFormat } from '../../../pool/variant.ts';
+import { encodings, type OutputFormat } from '../../../pool/rendering/encode/encodings.ts';
+import type { EncodeOptions } from '../../../pool/rendering/encode/sharp-encoders.ts';
 import { drawn, rendered } from './drawn.ts';
 import { animation, noise, quarters } from './pictures.ts';
 

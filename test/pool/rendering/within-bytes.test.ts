@@ -2,19 +2,18 @@ import fc from 'fast-check';
 import sharp from 'sharp';
 import t from 'tap';
 import { picture } from '../../../demo/origin/pictures.ts';
-import { ownScale } from '../../../pool/rendering/encode/encodings.ts';
+import { encodings } from '../../../pool/rendering/encode/encodings.ts';
 import { encodeJxl } from '../../../pool/rendering/encode/jxl/encoder.ts';
 import { encoderQuality } from '../../../pool/rendering/encode/quality.ts';
-import {
-  type LossyFormat,
-  maxEncodes,
-  withinBytes,
-} from '../../../pool/rendering/encode/within-bytes.ts';
+import { ownScale } from '../../../pool/rendering/encode/sharp-encoders.ts';
+import { maxEncodes, withinBytes } from '../../../pool/rendering/encode/within-bytes.ts';
 import type { Variant } from '../../../pool/variant.ts';
 import { more } from '../../more.ts';
 import { drawn } from './drawn.ts';
 
 const formats = ['jpeg', 'webp', 'avif', 'jxl'] as const;
+type LossyFormat = (typeof formats)[number];
+const typicalBytes = (format: LossyFormat) => encodings[format].lossy.typicalBytes;
 
 const exactly99 = { minLength: 99, maxLength: 99 };
 /** The bytes of an encoder by quality, which grow in steps of random size. */
@@ -40,7 +39,7 @@ t.test('an output that fits is found in five runs with any encoder', async (t) =
       async (format, bytes, q, most) => {
         const tried: number[] = [];
         const { length } = (
-          await withinBytes(format, q, most, async (at) => {
+          await withinBytes(typicalBytes(format), q, most, async (at) => {
             tried.push(at);
             return { data: { length: bytes[at] ?? 0, byteLength: bytes[at] ?? 0 } as Uint8Array };
           })
@@ -102,7 +101,7 @@ t.test('the quality is the best that fits, or little less', async (t) => {
       for (let step = 1; step < 20; step += 1) {
         const most = Math.round(smallest * (largest / smallest) ** (step / 20));
         const best = bytes.findLastIndex((length) => length <= most);
-        const { data, quality } = await withinBytes(format, 80, most, async (at) => ({
+        const { data, quality } = await withinBytes(typicalBytes(format), 80, most, async (at) => ({
           data: { byteLength: bytes[at] ?? 0 } as Uint8Array,
           quality: at,
         }));
