@@ -44,7 +44,11 @@ export class Executor {
     const drawsText = hasText(task.variant);
     let isolated: Promise<TransformResult> | null = null;
     const isolate = () => {
-      const processes = drawsText ? this.#processesWithFonts : this.#processes;
+      // Also for an SVG without a text: its letters must not depend on the other inputs.
+      const usesFonts =
+        drawsText ||
+        [task.source, ...task.layers].some((bytes) => bytes && recognise(bytes)?.drawsLetters);
+      const processes = usesFonts ? this.#processesWithFonts : this.#processes;
       isolated = processes.run(task, ending.signal);
       return isolated;
     };

@@ -45,6 +45,8 @@ export interface SourceFormat {
    * scales.
    */
   readonly decodesReduced?: (scale: number) => boolean;
+  /** True if texts in files of the format are drawn with the fonts of the process. */
+  readonly drawsLetters?: boolean;
   /** True if nothing interrupts the decoder: its caller limits the time. */
   readonly uninterruptible?: boolean;
   /** True for a source that may have a gain map; only its decoder can verify it. */

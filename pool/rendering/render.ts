@@ -33,7 +33,7 @@ import { Pipeline, type RenderLimits } from './pipeline.ts';
 import { placeholders } from './placeholders.ts';
 import { makePlan, type Plan } from './plan.ts';
 import { applySteps, imagePasses, passes, type Step, type StepContext } from './steps.ts';
-import { addFont, hasMissingGlyphs } from './text/font-folder.ts';
+import { addFont, hasMissingGlyphs, loadAddedFonts } from './text/font-folder.ts';
 import { textImage } from './text/render-text.ts';
 import { croppedArea, findUsedArea } from './used-area.ts';
 
@@ -81,11 +81,16 @@ export async function render(
   const { plan } = context;
   if (layers.length > 0) {
     const overlays: OverlayOptions[] = [];
-    for (const [index, layer] of layers.entries()) {
-      const font = families.get(index);
-      const drawn = layer.kind === 'text' && font !== undefined ? { ...layer, font } : layer;
-      const draw = () => overlayFrom(images[index] ?? null, drawn, plan, limits);
-      overlays.push(await withLayerErrors(variant, index, draw));
+    // The fonts of texts must not be in SVGs.
+    for (const kind of ['image', 'text'] as const) {
+      if (kind === 'text' && families.size > 0) await loadAddedFonts();
+      for (const [index, layer] of layers.entries()) {
+        if (layer.kind !== kind) continue;
+        const font = families.get(index);
+        const drawn = layer.kind === 'text' && font !== undefined ? { ...layer, font } : layer;
+        const draw = () => overlayFrom(images[index] ?? null, drawn, plan, limits);
+        overlays[index] = await withLayerErrors(variant, index, draw);
+      }
     }
     await pipeline.render();
     pipeline.apply((image) => applySteps(image, passes.layers, { ...context, overlays }));

@@ -1,7 +1,8 @@
+import sharp from 'sharp';
 import t from 'tap';
 import { signature, signedText } from '../../server/image/access.ts';
 import { near, pixels } from '../pool/rendering/pictures.ts';
-import { italic, openSans, woff2 } from '../pool/rendering/text/font-files.ts';
+import { arabic, italic, openSans, woff2 } from '../pool/rendering/text/font-files.ts';
 import { until } from '../until.ts';
 import { startFrontEnd } from './front-end.ts';
 import { solid } from './origin.ts';
@@ -223,6 +224,43 @@ t.test('the layers of a project are drawn on images that name them', async (t) =
       const response = await load('layer=away');
       return response.headers.get('cache-control') !== 'no-store';
     });
+  });
+
+  t.test('an SVG has the same letters with and without texts', async (t) => {
+    const letters = (family: string) =>
+      Buffer.from(
+        `<svg xmlns="http://www.w3.org/2000/svg" width="200" height="60" font-size="30"><text y="30" font-family="${family}">Hag سلام</text></svg>`,
+      );
+    origin.serve('/letters.ttf', arabic);
+    await put('below', { text: { words: 'Sale', size: 20 } });
+    const fontUrl = `${origin.url}/letters.ttf`;
+    await put('styled', { text: { words: 'سلام', size: 20, fontUrl } });
+    for (const family of ['DejaVu Serif', 'monospace', 'Open Sans', 'Noto Sans Arabic']) {
+      const path = `/${encodeURIComponent(family)}.svg`;
+      origin.serve(path, letters(family));
+      const image = { url: `${origin.url}${path}`, scale: 100, position: 'north' };
+      await put('drawing', { image });
+      const seen = async (query: string, source = '/a.png') => {
+        const target = `${service.url}/img/${origin.url}${source}?project=${project}&fmt=png&${query}`;
+        const response = await fetch(target);
+        t.not(response.headers.get('cache-control'), 'no-store', query);
+        const rgb = sharp(new Uint8Array(await response.arrayBuffer())).removeAlpha();
+        return rgb.extract({ left: 0, top: 0, width: 200, height: 36 }).raw().toBuffer();
+      };
+      const layer = await seen('layer=drawing');
+      const source = await seen('bg=fff&flatten=1', path);
+      const differs = [layer, source].every((pixels) => pixels.some((value) => value < 99));
+      t.ok(differs, 'letters are drawn');
+      for (const text of ['below', 'styled']) {
+        for (const names of [`${text},drawing`, `drawing,${text}`]) {
+          t.ok((await seen(`layer=${names}`)).equals(layer), `${family} ${names}`);
+        }
+        t.ok(
+          (await seen(`bg=fff&flatten=1&layer=${text}`, path)).equals(source),
+          `${family} source ${text}`,
+        );
+      }
+    }
   });
 
   t.test('a text has the font of its file', async (t) => {

@@ -15,7 +15,7 @@ const idleMs = 60_000;
 /** A start takes 0.3 s on an idle machine. */
 const startWithinMs = 30_000;
 
-/** The fonts of processes that draw texts. */
+/** The fonts of processes that draw texts and SVGs. */
 export interface ProcessFonts {
   /** The operator's folder; null for none. */
   readonly added: string | null;
@@ -40,7 +40,7 @@ export class ProcessPool {
   #addressSpaceLimited = true;
   #closing = false;
 
-  /** @param fonts null for processes that draw no texts: these have the fonts of the machine, for SVG */
+  /** @param fonts null for processes that draw no letters */
   constructor(limits: ProcessLimits, fonts: ProcessFonts | null = null, entry = defaultEntry) {
     this.#limits = limits;
     this.#fonts = fonts;

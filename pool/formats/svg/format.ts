@@ -27,6 +27,7 @@ export const svg: SourceFormat = {
   matches: (text) => svgRoot(text) !== null,
   runsIn: 'process',
   isolatedLoader: 'VipsForeignLoadSvg',
+  drawsLetters: true,
   vector: true,
   cost: { ms: 0, bytes: 0 },
   container: null,

@@ -1,5 +1,6 @@
-import { symlink, writeFile } from 'node:fs/promises';
+import { mkdir, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import sharp from 'sharp';
 import { unsupported } from '../../formats/errors.ts';
 import { escapeXml } from '../../formats/escape-xml.ts';
 import { IsolationRequired } from '../../formats/isolation.ts';
@@ -28,6 +29,10 @@ interface PreparedFonts {
 
 let prepared: PreparedFonts | null = null;
 
+/** The folder in which fontconfig searches fonts, and the one of a project's fonts, in which it does not. */
+const commonFolder = (own: string): string => join(own, 'common');
+const addedFolder = (own: string): string => join(own, 'added');
+
 /**
  * The fonts of this process.
  *
@@ -39,23 +44,25 @@ export function preparedFonts(): PreparedFonts {
 }
 
 /**
- * Lets fontconfig find the packaged fonts and those of the operator in this process, and no others, so that a
- * text has the same pixels on every machine. Fonts that cannot be used are omitted. It must run before anything
+ * Lets fontconfig find the packaged fonts and those of the operator in this process, and no others, so that texts and
+ * SVGs have the same pixels on every machine. Fonts that cannot be used are omitted. It must run before anything
  * in this process uses fontconfig.
  */
 export async function prepareFonts({ own, added }: FontFolders): Promise<void> {
   const families = new Set<string>();
   const characters: CharacterMap[] = [];
+  for (const folder of [commonFolder(own), addedFolder(own)]) await mkdir(folder);
   for (const [index, path] of (await fontFiles(added)).entries()) {
-    const font = await prepare(path, join(own, `${String(index).padStart(3, '0')}.ttf`)).catch(
-      () => null,
-    );
+    const target = join(commonFolder(own), `${String(index).padStart(3, '0')}.ttf`);
+    const font = await prepare(path, target).catch(() => null);
     if (font === null) continue;
     families.add(font.family);
     characters.push(font.hasCharacter);
   }
+  const file = join(own, 'fonts.conf');
+  await writeFile(file, configuration(own));
   Object.assign(process.env, {
-    FONTCONFIG_FILE: await writeConfiguration(own, new Map()),
+    FONTCONFIG_FILE: file,
     // Fontconfig and Pango prefer fonts of the user's language.
     LANG: 'C.UTF-8',
     LC_ALL: 'C.UTF-8',
@@ -64,17 +71,22 @@ export async function prepareFonts({ own, added }: FontFolders): Promise<void> {
   prepared = { folder: own, families, added: new Map(), characters };
 }
 
+/** More than an image has layers. */
+const maxAdded = 20;
+
+const addedFamilies = Array.from({ length: maxAdded }, (_, index) => `project ${index}`);
+
 /**
- * Adds a font file of a project to the fonts of this process. It must run before anything in this process uses
- * fontconfig, which keeps the font for the life of the process.
+ * Checks a font file of a project, and writes it for `loadAddedFonts`.
  *
  * @returns a family that only this font has, whatever the file says, so that it replaces no other font
  * @throws ServiceError source_unsupported
  */
 export async function addFont(bytes: Uint8Array): Promise<string> {
   const { folder, families, added, characters } = preparedFonts();
-  const family = `project ${added.size}`;
-  const target = join(folder, `${family}.ttf`);
+  const family = addedFamilies[added.size];
+  if (family === undefined) throw unsupported('The image has too many fonts.');
+  const target = join(addedFolder(folder), `${family}.ttf`);
   try {
     const { compressed, hasCharacter } = await readFont(bytes);
     await writeFile(target, compressed ? await unpacked(bytes) : bytes);
@@ -85,8 +97,19 @@ export async function addFont(bytes: Uint8Array): Promise<string> {
   }
   added.set(family, target);
   families.add(family);
-  await writeConfiguration(folder, added);
   return family;
+}
+
+/**
+ * Lets this process use the added fonts. All SVGs of the image must have been drawn: fontconfig takes letters that a
+ * font does not have from any other font, and keeps fonts for the life of the process.
+ */
+export async function loadAddedFonts(): Promise<void> {
+  for (const [family, fontfile] of preparedFonts().added) {
+    await sharp({ text: { text: 'x', font: `${family}, 12`, fontfile } })
+      .raw()
+      .toBuffer();
+  }
 }
 
 /** Characters that leave no ink, or none of their own. */
@@ -121,24 +144,11 @@ async function unpacked(bytes: Uint8Array): Promise<Uint8Array> {
   });
 }
 
-/** @returns its path */
-async function writeConfiguration(
-  folder: string,
-  added: ReadonlyMap<string, string>,
-): Promise<string> {
-  const path = join(folder, 'fonts.conf');
-  await writeFile(path, configuration(folder, added));
-  return path;
-}
-
 /** Without hinting, which depends on the size, and with grey edges, because there is no screen. */
-const configuration = (
-  folder: string,
-  added: ReadonlyMap<string, string>,
-): string => `<?xml version="1.0"?>
+const configuration = (folder: string): string => `<?xml version="1.0"?>
 <!DOCTYPE fontconfig SYSTEM "urn:fontconfig:fonts.dtd">
 <fontconfig>
-  <dir>${escapeXml(folder)}</dir>
+  <dir>${escapeXml(commonFolder(folder))}</dir>
   <cachedir>${escapeXml(folder)}/cache</cachedir>
   <match target="font">
     <edit name="antialias" mode="assign"><bool>true</bool></edit>
@@ -146,11 +156,11 @@ const configuration = (
     <edit name="hintstyle" mode="assign"><const>hintnone</const></edit>
     <edit name="rgba" mode="assign"><const>none</const></edit>
   </match>
-${[...added].map(([family, path]) => renaming(path, family)).join('')}</fontconfig>
+${addedFamilies.map((family) => renaming(folder, family)).join('')}</fontconfig>
 `;
 
-const renaming = (path: string, family: string): string => `  <match target="scan">
-    <test name="file"><string>${escapeXml(path)}</string></test>
+const renaming = (folder: string, family: string): string => `  <match target="scan">
+    <test name="file"><string>${escapeXml(join(addedFolder(folder), `${family}.ttf`))}</string></test>
     <edit name="family" mode="assign"><string>${escapeXml(family)}</string></edit>
   </match>
 `;

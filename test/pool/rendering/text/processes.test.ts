@@ -151,6 +151,21 @@ t.test('the font of a project is in no other picture', async (t) => {
   t.notOk(both.subarray(half).equals(packaged.subarray(half)));
 });
 
+t.test('an SVG has the same letters whatever the font of a text is', async (t) => {
+  const pool = new ProcessPool(limits, { added: null });
+  t.teardown(() => pool.close());
+  const upper = (pixels: Buffer) => pixels.subarray(0, Math.floor(0.55 * pixels.length));
+  for (const family of ['Open Sans', 'Noto Sans Arabic', 'project 0', 'Serif']) {
+    const source = lettersIn(family);
+    const alone = upper(await drawn(pool, source));
+    for (const font of [undefined, await impostor(), arabic]) {
+      const words = font === undefined ? {} : { font };
+      const beside = await drawn(pool, source, [{ position: 'south', ...words }]);
+      t.ok(upper(beside).equals(alone), `${family} ${font?.length}`);
+    }
+  }
+});
+
 t.test('the error of a font is that of its layer', async (t) => {
   const pool = new ProcessPool(limits, { added: null });
   t.teardown(() => pool.close());
