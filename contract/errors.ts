@@ -180,6 +180,8 @@ interface ErrorDetails {
   readonly retryAfter?: number;
   /** The index of the variant's layer that failed. */
   readonly layer?: number;
+  /** The next step, if that of the code is too general. */
+  readonly hint?: string;
 }
 
 /** An error as plain data, for messages to other threads and processes. */
@@ -210,7 +212,7 @@ export class ServiceError extends Error {
       error: STATUS_CODES[status] ?? 'Error',
       code,
       message,
-      resolution_hint: errorCatalogue[code].hint,
+      resolution_hint: this.details.hint ?? errorCatalogue[code].hint,
     };
   }
 

@@ -48,6 +48,7 @@ const groups = {
     'origins',
     'sourcePorts',
     'dnsServers',
+    'nat64Prefixes',
     'sourceMaxBytes',
     'sourceHeldBytes',
     'sourceCacheBytes',

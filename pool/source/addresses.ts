@@ -36,7 +36,10 @@ export interface Nat64Prefixes {
 const none: Nat64Prefixes = { configured: [], discovered: [] };
 
 /** The IPv4 address that an IPv6 address leads to, and the address itself. */
-function destinations(address: IpAddress, { configured, discovered }: Nat64Prefixes): IpAddress[] {
+export function destinations(
+  address: IpAddress,
+  { configured, discovered }: Nat64Prefixes,
+): IpAddress[] {
   const embedded = embeddedIpv4(address, [...wellKnownNat64, ...configured, ...discovered]);
   return embedded === null ? [address] : [embedded, address];
 }

@@ -82,6 +82,16 @@ const statuses: Readonly<Record<number, { readonly code: ErrorCode; readonly tex
   429: { code: 'source_rate_limited', text: 'The source server gets too many requests' },
 };
 
+/** Next steps for responses of a source server that was reached. */
+const hints = {
+  serverError: 'Check the log of the source server: it failed itself. Then try again.',
+  clientError: 'Check the source URL and its query: the source server refuses this request.',
+  redirects:
+    'Check with curl -IL where the source URL redirects to, and use the URL at the end: it may be a loop, such as between http and https, or one that ends only with cookies.',
+  truncated:
+    'Check why the source server, or a proxy before it, ends the response early: its timeouts, and a Content-Length that differs from the body. Then try again.',
+};
+
 const headers = {
   'user-agent': `image-delivery/${version}`,
   // Formats of originals first, so that an origin that negotiates does not send a version for browsers.
@@ -125,7 +135,8 @@ async function follow(
     if (location === null) return fetched(response, url, options);
 
     cookies.store(response.headers['set-cookie'], url);
-    if (redirects >= maxRedirects) throw badResponse(url, 'redirects too often');
+    if (redirects >= maxRedirects)
+      throw badResponse(url, 'redirects too often', undefined, hints.redirects);
     const next = resolve(location, url);
     try {
       await guard.checkFetched(next);
@@ -190,7 +201,9 @@ async function request(
       throw error;
     });
   } catch (error) {
-    throw asFailure(error, url, `${hasBegun ? 'incomplete' : 'no valid'} response from`);
+    throw hasBegun
+      ? asFailure(error, url, 'incomplete response from', hints.truncated)
+      : asFailure(error, url, 'no valid response from');
   }
 }
 
@@ -292,7 +305,7 @@ function originResponse(headers: ResponseHead['headers'], url: URL): OriginRespo
   };
 }
 
-function asFailure(error: unknown, url: URL, what: string): ServiceError {
+function asFailure(error: unknown, url: URL, what: string, hint?: string): ServiceError {
   if (error instanceof ServiceError) return error;
   const code = codeOf(error);
   const late = code === 'UND_ERR_HEADERS_TIMEOUT' || code === 'UND_ERR_BODY_TIMEOUT';
@@ -300,19 +313,23 @@ function asFailure(error: unknown, url: URL, what: string): ServiceError {
     late ? 'source_timeout' : 'source_unreachable',
     fetchFailureText('response', error, url.hostname, `${what} ${url.hostname}`),
     error,
+    hint === undefined || late ? {} : { hint },
   );
 }
 
 function badStatus(url: URL, status: number, headers: ResponseHead['headers']): ServiceError {
   const meaning = Object.hasOwn(statuses, status) ? statuses[status] : undefined;
-  if (meaning === undefined) return badResponse(url, `answered ${status}`);
+  if (meaning === undefined) {
+    const hint = status >= 500 ? hints.serverError : status >= 400 ? hints.clientError : undefined;
+    return badResponse(url, `answered ${status}`, undefined, hint);
+  }
   const wait = status === 429 ? parseRetryAfter(headers['retry-after'], Date.now()) : null;
   const text = `${meaning.text}: ${url.hostname} answered ${status}.`;
   const details = wait === null ? {} : { retryAfter: wait };
   return new ServiceError(meaning.code, text, undefined, details);
 }
 
-function badResponse(url: URL, what: string, cause?: unknown): ServiceError {
+function badResponse(url: URL, what: string, cause?: unknown, hint?: string): ServiceError {
   const text = `The source could not be fetched (response): ${url.hostname} ${what}.`;
-  return new ServiceError('source_unreachable', text, cause);
+  return new ServiceError('source_unreachable', text, cause, hint === undefined ? {} : { hint });
 }

@@ -9,6 +9,7 @@ import {
   type PrivateSource,
   parsePrivateSource,
 } from '../../contract/private-sources.ts';
+import { withRange } from './address-ranges.ts';
 import {
   addressOfHost,
   isCredentialService,
@@ -114,14 +115,13 @@ export class AddressGuard {
     }
     const host = canonicalHost(url.hostname);
     if (host === null) throw new ServiceError('source_invalid', 'The source has no valid host.');
-    if (!this.allowsHost(host)) throw blocked(`The source host ${host} is not public.`);
-    const port = portOf(url);
-    if (!this.#allowsPort(host, port)) {
-      throw blocked(
-        `Sources may not use port ${port} of ${host}; an operator can allow it with SERVICE_SOURCE_PORTS or SERVICE_PRIVATE_SOURCES.`,
-      );
-    }
     const address = addressOfHost(host);
+    if (!this.allowsHost(host)) {
+      const named = address === null ? host : withRange(address, this.#nat64);
+      throw blocked(`The source host ${named} is not public.`);
+    }
+    const port = portOf(url);
+    if (!this.#allowsPort(host, port)) throw portRefused(host, port);
     const local = address !== null && isLocal(address);
     if (this.#isOwnUrl(host, port) || (local && this.#ownPorts.has(port))) throw ownSource();
   }
@@ -185,9 +185,7 @@ export class AddressGuard {
     if (resolved.some((one) => one.family === 6)) await this.#discoveredNat64.ready();
     for (const { address } of resolved) {
       if (!this.allowsAddress(address, name, port)) {
-        throw blocked(
-          `The source host ${name} has an address that is not public, or not allowed at port ${port}.`,
-        );
+        throw addressRefused(name, address, port, this.#nat64);
       }
       const parsed = parseAddress(address);
       if (this.#ownPorts.has(port) && (parsed === null || isLocal(parsed))) throw ownSource();
@@ -239,7 +237,25 @@ export class AddressGuard {
 }
 
 const blocked = (text: string) => new ServiceError('source_blocked', text);
+const portRefused = (host: string, port: number) =>
+  blocked(
+    `Sources may not use port ${port} of ${host}; an operator can allow it with SERVICE_SOURCE_PORTS or SERVICE_PRIVATE_SOURCES.`,
+  );
 const ownSource = () => blocked('The service cannot be its own source.');
+
+function addressRefused(
+  host: string,
+  address: string,
+  port: number,
+  nat64: Nat64Prefixes,
+): ServiceError {
+  const parsed = parseAddress(address);
+  if (parsed !== null && isPublic(parsed, nat64)) return portRefused(host, port);
+  const named = parsed === null ? 'an invalid address' : `the address ${withRange(parsed, nat64)}`;
+  return blocked(
+    `The source host ${host} has ${named}, which is not public, or not allowed at port ${port}.`,
+  );
+}
 
 /** @param ports null for all. @param port null for any */
 const hasPort = (ports: Ports, port: number | null): boolean =>

@@ -9,6 +9,8 @@ import { isTracking, refuseUnknown } from './unknown-parameters.ts';
 export interface ImageAddress {
   readonly projectId: string;
   readonly source: URL;
+  /** Whether the source was encoded, so that it has its whole query. */
+  readonly isEncoded: boolean;
   /** Query parameters except `url` and `project`. */
   readonly parameters: ReadonlyMap<string, string>;
   /** The names of parameters that nobody knows: without those of trackers. */
@@ -27,11 +29,25 @@ export function readAddress(path: string, query: string): ImageAddress {
   const written = sourceInPath(path) ?? parameters.get('url') ?? '';
   const projectId = parameters.get('project') ?? '';
   if (written === '') throw new ServiceError('source_missing', 'The source URL is missing.');
-  if (projectId === '')
-    throw new ServiceError('project_missing', 'The project parameter is missing.');
+  if (projectId === '') throw projectMissing(written, query);
   parameters.delete('url');
   parameters.delete('project');
-  return { projectId, source: readSource(written), parameters, unknown };
+  const isEncoded = !unencoded.test(path.slice(imagePrefix.length)) && !unencodedUrl.test(query);
+  return { projectId, source: readSource(written), isEncoded, parameters, unknown };
+}
+
+/** The start of a source that is not encoded, in the path and in the query. */
+const unencoded = /^https?:\//i;
+const unencodedUrl = /(?:^|&)url=https?:\/\//i;
+
+/** @param source as written */
+function projectMissing(source: string, query: string): ServiceError {
+  const reason = /\?project=/.test(query)
+    ? ' The URL has a second ?: encode the source URL, which has a query of its own.'
+    : /[?&]project=/.test(source)
+      ? ' It is a part of the source URL: encode only the source.'
+      : '';
+  return new ServiceError('project_missing', `The project parameter is missing.${reason}`);
 }
 
 /** Names that are not in the table of image parameters. */
@@ -86,7 +102,7 @@ export const requireKnown = ({ unknown }: ImageAddress): void => refuseUnknown(u
 export function sourceInPath(path: string): string | null {
   const text = path.slice(imagePrefix.length);
   if (text === '') return null;
-  if (/^https?:\//i.test(text)) {
+  if (unencoded.test(text)) {
     // Proxies that normalise paths turn `//` into `/`.
     return text.replace(/^(https?):\/(?!\/)/i, '$1://');
   }

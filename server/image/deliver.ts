@@ -23,6 +23,7 @@ import { variantKey } from './key.ts';
 import type { OnLayerFailure } from './layer-failures.ts';
 import { readLayerTexts } from './layer-query.ts';
 import { resolveLayers, withoutFailed } from './layers.ts';
+import { withLostQuery } from './lost-query.ts';
 import { type Negotiate, type Negotiated, negotiation } from './negotiate.ts';
 import { readOptions } from './options.ts';
 import { withPreset } from './preset.ts';
@@ -192,7 +193,9 @@ export class Delivery {
       admitRender: () => admitRender(this.#environment.projects.latest(project)),
       signal,
     };
-    const delivered = await this.#getOrFallback(checked, fallback);
+    const delivered = await this.#getOrFallback(checked, fallback).catch((error: unknown) => {
+      throw withLostQuery(error, address);
+    });
     observed.delivered(delivered.result.tier);
 
     const bytes = this.#respond(request, headers.conditions, delivered, {

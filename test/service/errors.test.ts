@@ -114,7 +114,7 @@ eachHttpServer(
       [of('/ok.jpg').replace(project, signed), 403, 'signature_invalid', /signed/],
       [`/img/http://other.example/a.jpg?project=${project}`, 403, 'source_not_allowed', /other/],
       [of('/away'), 403, 'source_not_allowed', /elsewhere/],
-      [of('/inside'), 403, 'source_blocked', /./],
+      [of('/inside'), 403, 'source_blocked', /10\.0\.0\.1 \(private, 10\.0\.0\.0\/8\)/],
       [of('/missing.jpg'), 404, 'source_not_found', /./],
       [of('/big.jpg'), 413, 'source_too_large', /1000000 bytes/],
       [of('/wide.webp'), 413, 'source_too_large', /pixels/],
@@ -194,6 +194,92 @@ eachHttpServer(
       }
       const long = await json(await fetch(`${service.url}/health${'/'.repeat(6_000)}`));
       t.match(long.message, /^GET \/health\/{193} does not exist\.$/);
+    });
+
+    t.test('a query that was lost, because the source was not encoded, is named', async (t) => {
+      origin.serve('/asset', (request, response) => {
+        const isWhole = request.url === '/asset?id=42&token=s3cret';
+        response.writeHead(isWhole ? 200 : 403, { 'content-type': 'image/jpeg' });
+        response.end(isWhole ? image : '');
+      });
+      // As Firebase does.
+      origin.serve('/o', (request, response) => {
+        const isMedia = request.url?.includes('alt=media&token=s3cret') ?? false;
+        response.setHeader('content-type', isMedia ? 'image/jpeg' : 'application/json');
+        response.end(isMedia ? image : '{}');
+      });
+      const messageOf = async (target: string) => {
+        const response = await fetch(service.url + target);
+        const header = response.headers.get('x-image-error') ?? '';
+        if (response.status === 200) return null;
+        const { message } = await json(response);
+        t.ok(header.endsWith(`message="${message}"`), 'the header has it too');
+        t.notMatch(header, 's3cret', 'no values, which may be secrets');
+        return String(message);
+      };
+      const asset = `${origin.url}/asset?id=42&token=s3cret`;
+      const media = `${origin.url}/o?alt=media&token=s3cret`;
+      const lost = (names: string) =>
+        new RegExp(` The source was requested without ${names}; encode the source URL\\.$`);
+      const both = lost('`id`, `token`');
+      t.match(await messageOf(`/img/${asset}&project=${project}`), both);
+      t.match(await messageOf(`/img/${asset}&w=30&project=${project}&utm_source=a`), both);
+      t.match(await messageOf(`/img/${media}&project=${project}`), lost('`alt`, `token`'));
+      t.match(await messageOf(`/img/?url=${media}&project=${project}`), lost('`token`'));
+      const many = `${asset}${[1, 2, 3, 4].map((index) => `&x%22${index}${'y'.repeat(99)}=1`).join('')}`;
+      const cut = `\`x\\?1y{37}\``;
+      t.match(
+        await messageOf(`/img/${many}&project=${project}`),
+        lost(
+          ['`id`, `token`', cut, cut.replace('1', '2'), cut.replace('1', '3'), '1 more'].join(', '),
+        ),
+      );
+      for (const source of [asset, media]) {
+        const encoded = encodeURIComponent(source);
+        t.equal(await messageOf(`/img/${encoded}?project=${project}`), null);
+        t.equal(await messageOf(`/img/?url=${encoded}&project=${project}`), null);
+      }
+      const refused = encodeURIComponent(`${origin.url}/asset?id=1`);
+      const own = await messageOf(`/img/${refused}?project=${project}&zoom=1`);
+      t.match(own, /answered 403\.$/, 'not for an encoded source');
+      t.match(
+        await messageOf(of('/asset', '&w=30')),
+        /answered 403\.$/,
+        'nor for known parameters',
+      );
+
+      const second = await messageOf(`/img/${origin.url}/ok.jpg?page=0?project=${project}`);
+      t.match(second, /project parameter is missing\. The URL has a second \?: encode the source/);
+      const inSource = encodeURIComponent(`${origin.url}/ok.jpg?project=${project}`);
+      t.match(await messageOf(`/img/${inSource}`), /It is a part of the source URL/);
+    });
+
+    t.test('failures of a source server that responds have their own next steps', async (t) => {
+      origin.serve('/loop', (_, response) => {
+        response.writeHead(302, { location: '/loop' }).end();
+      });
+      origin.serve('/truncated', (_, response) => {
+        response.writeHead(200, { 'content-length': '5000' });
+        response.write(Buffer.alloc(99));
+        setTimeout(() => response.destroy(), 50);
+      });
+      origin.serve('/teapot', (_, response) => void response.writeHead(418).end());
+      const hints = await Promise.all(
+        ['/broken', '/loop', '/truncated', '/teapot'].map(async (path) => {
+          const { code, resolution_hint: hint } = await json(await fetch(service.url + of(path)));
+          t.equal(code, 'source_unreachable', path);
+          return String(hint);
+        }),
+      );
+      t.equal(new Set(hints).size, 4);
+      for (const [index, words] of [
+        /log of the source server/,
+        /loop/,
+        /early/,
+        /query/,
+      ].entries()) {
+        t.match(hints[index], words);
+      }
     });
 
     t.test('the service is not a source, even at an allowed address', async (t) => {

@@ -86,7 +86,7 @@ t.test('the watermark of a project is on all its images', async (t) => {
       ['/page.png', /is an HTML page; its content type is text\/html/],
       ['/cut.png', /PNG/],
       ['/locked.png', /requires a login: localhost answered 401/],
-      ['/inside.png', /10\.0\.0\.1 is not public/],
+      ['/inside.png', /10\.0\.0\.1 \(private, 10\.0\.0\.0\/8\) is not public/],
       ['/never.png', /did not arrive within 3000 ms/],
     ];
     for (const [path, reason] of cases) {

@@ -227,7 +227,10 @@ t.test(
         new Promise((done) => {
           guard.lookupFor(80)(name, { all: true }, (error) => done(error?.message ?? null));
         });
-      t.match(await lookup('private.test'), /not public/);
+      t.match(
+        await lookup('private.test'),
+        /2a00:64::a00:1 \(private, 10\.0\.0\.0\/8\).*not public/,
+      );
       t.match(await lookup('metadata.test'), /not public/);
       t.equal(await lookup('public.test'), null);
       const literal = guard.checkFetched(new URL('http://[2a00:64::10.0.0.1]/'));
@@ -245,4 +248,40 @@ t.test('a silent or failing resolver of NAT64 prefixes delays one fetch by a sec
     for (let i = 0; i < 20; i += 1) await guard.checkFetched(new URL('http://[2606:4700::1111]/'));
     t.equal(new Set(server.queries).size, 1);
   }
+});
+
+t.test('the error of an address names it and its range', async (t) => {
+  const messageOf = (guard: AddressGuard, url: string) => {
+    try {
+      guard.check(new URL(url));
+      return '';
+    } catch (error) {
+      return (error as Error).message;
+    }
+  };
+  const named = {
+    'http://127.1/': '127.0.0.1 (loopback, 127.0.0.0/8)',
+    'http://10.1.2.3/': '10.1.2.3 (private, 10.0.0.0/8)',
+    'http://169.254.169.254/': '169.254.169.254 (link-local, 169.254.0.0/16)',
+    'http://168.63.129.16/': '168.63.129.16 (Azure platform, 168.63.129.16/32)',
+    'http://[::1]/': '::1 (loopback, ::1/128)',
+    'http://[fd00::1]/': 'fd00::1 (unique local, fc00::/7)',
+    'http://[::ffff:192.168.0.1]/': '192.168.0.1 (private, 192.168.0.0/16)',
+    'http://[4000::1]/': '4000::1 (not a public range)',
+  };
+  for (const [url, address] of Object.entries(named)) {
+    t.equal(messageOf(guardOf(), url), `The source host ${address} is not public.`);
+  }
+  const lookup = (address: string, port: number) => {
+    const resolve = async () => [{ address, family: 4 }];
+    const guard = new AddressGuard({ privateSources: [], sourcePorts, own, resolve });
+    return new Promise((done) => {
+      guard.lookupFor(port)('cdn.example', { all: true }, (error) => done(error?.message));
+    });
+  };
+  t.equal(
+    await lookup('192.168.7.9', 443),
+    'The source host cdn.example has the address 192.168.7.9 (private, 192.168.0.0/16), which is not public, or not allowed at port 443.',
+  );
+  t.match(await lookup('8.8.8.8', 444), /^Sources may not use port 444 of cdn\.example; /);
 });

