@@ -3,15 +3,26 @@ const minLength = 4;
 /** Longer names than any known one, also after HTML escaping, are not compared. */
 const maxLength = 80;
 
+interface KnownName {
+  readonly name: string;
+  readonly lower: string;
+  readonly index: number;
+}
+
 /** Known names, prepared for {@link nearestName}: requests may have many unknown ones. */
 export class KnownNames {
-  readonly #names: readonly { readonly name: string; readonly lower: string }[];
+  /** The first one of names that differ only in case. */
   readonly #byLower = new Map<string, string>();
+  readonly #byLength = new Map<number, KnownName[]>();
 
   constructor(known: readonly string[]) {
-    this.#names = known.map((name) => ({ name, lower: name.toLowerCase() }));
-    for (const { name, lower } of this.#names) {
+    for (const [index, name] of known.entries()) {
+      const lower = name.toLowerCase();
       if (!this.#byLower.has(lower)) this.#byLower.set(lower, name);
+      if (lower.length < minLength) continue;
+      const sameLength = this.#byLength.get(lower.length) ?? [];
+      this.#byLength.set(lower.length, sameLength);
+      sameLength.push({ name, lower, index });
     }
   }
 
@@ -19,9 +30,16 @@ export class KnownNames {
   nearest(name: string): string | undefined {
     if (name.length > maxLength) return undefined;
     const plain = name.replace(/^(?:amp;)+/i, '').toLowerCase();
-    const isNear = ({ lower }: { readonly lower: string }) =>
-      lower.length >= minLength && isOneEditAway(plain, lower);
-    return this.#byLower.get(plain) ?? this.#names.find(isNear)?.name;
+    const same = this.#byLower.get(plain);
+    if (same !== undefined) return same;
+    let first: KnownName | undefined;
+    for (let length = plain.length - 1; length <= plain.length + 1; length += 1) {
+      for (const known of this.#byLength.get(length) ?? []) {
+        const isEarlier = first === undefined || known.index < first.index;
+        if (isEarlier && isOneEditAway(plain, known.lower)) first = known;
+      }
+    }
+    return first?.name;
   }
 }
 
@@ -105,12 +123,23 @@ function isOneEditAway(text: string, other: string): boolean {
   const longer = text.length - other.length;
   if (longer < -1 || longer > 1 || text === other) return false;
   let at = 0;
-  while (at < text.length && text[at] === other[at]) at += 1;
-  if (longer === 1) return text.slice(at + 1) === other.slice(at);
-  if (longer === -1) return text.slice(at) === other.slice(at + 1);
-  if (text.slice(at + 1) === other.slice(at + 1)) return true;
+  while (at < text.length && text.charCodeAt(at) === other.charCodeAt(at)) at += 1;
+  if (longer === 1) return endsEqual(text, other, other.length - at);
+  if (longer === -1) return endsEqual(text, other, text.length - at);
+  const rest = text.length - at - 1;
+  if (endsEqual(text, other, rest)) return true;
   const isTransposed = text[at] === other[at + 1] && text[at + 1] === other[at];
-  return isTransposed && text.slice(at + 2) === other.slice(at + 2);
+  return isTransposed && endsEqual(text, other, rest - 1);
+}
+
+/** Whether the last characters of two texts are equal. */
+function endsEqual(text: string, other: string, count: number): boolean {
+  for (let fromEnd = 1; fromEnd <= count; fromEnd += 1) {
+    const same =
+      text.charCodeAt(text.length - fromEnd) === other.charCodeAt(other.length - fromEnd);
+    if (!same) return false;
+  }
+  return true;
 }
 
 /** Optimal string alignment distance: insertions, deletions, substitutions, adjacent transpositions. */
