@@ -218,6 +218,13 @@ t.test('the primary forks the front ends before it loads the MongoDB driver', as
   t.notOk((await loadedBefore('server/main.ts')).has('mongodb'));
 });
 
+t.test('only front ends and what renders load sharp', async (t) => {
+  t.ok((await loadedBefore('server/front-end-main.ts')).has('sharp'));
+  for (const program of ['server/main', 'server/admin/main', 'worker/main', 'server/local/main']) {
+    t.notOk((await loadedBefore(`${program}.ts`)).has('sharp'), program);
+  }
+});
+
 t.test('imports, also those of types, have no cycles', async (t) => {
   t.equal(cycle(edges), null);
 });

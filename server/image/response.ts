@@ -3,7 +3,7 @@ import type { Image } from '../../pool/image.ts';
 import { errorResponse, RangeNotSatisfiable } from '../http/error-response.ts';
 import { embeddableAnywhere, encodeHeaders, withHeaders } from '../http/headers.ts';
 import type { Headers, HttpRequest, HttpResponse } from '../http/request.ts';
-import { attachment } from './download.ts';
+import { attachment } from './attachment.ts';
 import { imageErrorHeaders } from './error-header.ts';
 import { ifRangeMatches, readRange } from './range.ts';
 
