@@ -1,12 +1,11 @@
 import {
   defaultWidths,
+  type ImageFormat,
   type ImageOptions,
   maxPixels,
   maxSide,
   pixelLimits,
 } from './generated/parameters.ts';
-
-export type ImageFormat = 'avif' | 'webp' | 'jpeg' | 'png' | 'gif' | 'jxl';
 
 /** The options of a srcset, which determine the sizes that a browser may choose from. */
 export interface SrcsetOptions

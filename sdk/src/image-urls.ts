@@ -1,9 +1,5 @@
-import {
-  type Candidate,
-  candidatesOf,
-  type ImageFormat,
-  type SrcsetOptions,
-} from './candidates.ts';
+import { type Candidate, candidatesOf, type SrcsetOptions } from './candidates.ts';
+import type { ImageFormat } from './generated/parameters.ts';
 import type { ApiError, ImageFacts } from './generated/schemas.ts';
 import type { ImageUrls, ImageUrlsOptions, PictureOptions } from './interface.ts';
 import { type CheckParts, createChecked } from './mistakes.ts';

@@ -1,5 +1,5 @@
-export type { ImageFormat, SrcsetOptions } from './candidates.ts';
-export { defaultWidths, type ImageOptions } from './generated/parameters.ts';
+export type { SrcsetOptions } from './candidates.ts';
+export { defaultWidths, type ImageFormat, type ImageOptions } from './generated/parameters.ts';
 export type { ImageFacts } from './generated/schemas.ts';
 export { createImageUrls } from './image-urls.ts';
 export type {

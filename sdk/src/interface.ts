@@ -1,5 +1,5 @@
-import type { ImageFormat, SrcsetOptions } from './candidates.ts';
-import type { ImageOptions } from './generated/parameters.ts';
+import type { SrcsetOptions } from './candidates.ts';
+import type { ImageFormat, ImageOptions } from './generated/parameters.ts';
 import type { ImageFacts } from './generated/schemas.ts';
 
 export interface ImageUrlsOptions {

@@ -110,6 +110,9 @@ export function parametersModule(): string {
     ${documentation(`Words of a text layer of \`layer\`, such as \`'text.price': '19,90 €'\`: at most ${maxWords} characters.`)}readonly [words: \`text.\${string}\`]: string | undefined;
   }
 
+  /** The formats of images. */
+  export type ImageFormat = ${outputFormats.map((format) => `'${format}'`).join(' | ')};
+
   /** The canonical names of parameters that have further names. */
   export const canonicalNames: Readonly<Record<string, string>> = {
     // So that it has no other names.

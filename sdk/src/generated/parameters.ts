@@ -378,6 +378,9 @@ export interface ImageOptions {
   readonly [words: `text.${string}`]: string | undefined;
 }
 
+/** The formats of images. */
+export type ImageFormat = 'avif' | 'webp' | 'jpeg' | 'png' | 'gif' | 'jxl';
+
 /** The canonical names of parameters that have further names. */
 export const canonicalNames: Readonly<Record<string, string>> = {
   // So that it has no other names.
