@@ -110,7 +110,8 @@ t.test('every operation succeeds, also through a failing proxy', async (t) => {
   const unsigned = await client.getProjectSigning({ projectId });
   const begun = await client.createSigningSecret({ projectId }, { timeoutMs: 60_000 });
   t.match(begun, { required: true, secretCount: 1 });
-  const signedUrl = await client.signProjectUrl({ projectId, url: `/img/?project=${projectId}` });
+  const signable = `/img/https://shop.example.com/a.jpg?project=${projectId}`;
+  const signedUrl = await client.signProjectUrl({ projectId, url: signable });
   t.match(signedUrl.url, /&exp=\d+&sig=/);
   t.match(await client.revokePreviousSigningSecret({ projectId }), { secretCount: 1 });
   t.same(await client.stopRequiringSignatures({ projectId }), unsigned);
