@@ -76,7 +76,7 @@ export async function openMeter(command: string | undefined): Promise<Meter> {
 
 /** An encoded picture as sharp reads it: a JPEG XL as a PNG, another one as it is. */
 async function readable(encoded: Uint8Array): Promise<Uint8Array> {
-  const limits = { sourceMaxPixels: 100_000_000, isolated: true };
+  const limits = { sourceMaxPixels: 100_000_000, isolated: true, processMemoryBytes: 2 ** 31 };
   const container = openContainer(encoded);
   const { file } = await container.format.examine(container, limits, plainVariant);
   return file.bytes;

@@ -119,6 +119,7 @@ export class TransformQueue {
       // still ends the native call of a thread that is being terminated.
       softTimeoutSeconds: Math.max(1, Math.ceil(settings.transformTimeoutMs / 1000) - 1),
       svgTimeoutMs: settings.svgTimeoutMs,
+      processMemoryBytes: settings.processMemoryBytes,
     };
     const processLimits = {
       memoryBytes: settings.processMemoryBytes,

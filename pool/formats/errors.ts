@@ -16,9 +16,6 @@ export const decoderFailed = (cause: unknown): ServiceError =>
 export const tooMuchMemory = (cause: unknown): ServiceError =>
   new ServiceError('source_too_large', 'The transform of the source needs too much memory.', cause);
 
-/** Whether an error of WebAssembly is that of a failed allocation. */
-export const isOutOfMemory = (error: unknown): boolean => /memory|alloc/i.test(String(error));
-
 /** The transform exceeds its timeout (504). */
 export const transformTimeout = (cause?: unknown): ServiceError =>
   new ServiceError('transform_timeout', 'The transform took too long.', cause);

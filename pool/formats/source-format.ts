@@ -112,6 +112,8 @@ export interface InspectionLimits {
   readonly sourceMaxPixels: number;
   /** True in a process that can be killed, which may do work that libvips' timeout does not interrupt. */
   readonly isolated: boolean;
+  /** Maximum memory of a transform process. */
+  readonly processMemoryBytes: number;
 }
 
 /** The parameters of a variant that affect how its source is opened. */
@@ -146,13 +148,16 @@ export interface DecodingCost {
   readonly bytes: number;
   /** Of samples with more than 8 bits, if they take more. */
   readonly deep?: Pick<DecodingCost, 'ms' | 'bytes'>;
+  /** Factor of the bytes for pixels with alpha, if they take more. */
+  readonly alphaFactor?: number;
   /** ms of a million pixels in one native call that libvips' timeout does not interrupt. */
   readonly uninterruptibleMs?: number;
 }
 
-/** Pixels of a source, with their depth. */
+/** Pixels of a source, with what determines the cost of one. */
 export interface Weight extends Size {
   readonly is16Bit: boolean;
+  readonly hasAlpha: boolean;
 }
 
 /** The fields of sharp's metadata that facts are made of. */

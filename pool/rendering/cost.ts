@@ -1,10 +1,6 @@
+import { decodingCostOf } from '../formats/decoding-cost.ts';
 import { IsolationRequired } from '../formats/isolation.ts';
-import type {
-  Container,
-  InspectionLimits,
-  SourceFacts,
-  SourceFormat,
-} from '../formats/source-format.ts';
+import type { Container, InspectionLimits, SourceFacts } from '../formats/source-format.ts';
 import type { Size } from '../geometry.ts';
 import type { Variant } from '../variant.ts';
 import { encodingOf, type OutputFormat } from './encode/encodings.ts';
@@ -72,17 +68,20 @@ export function unopenedCost(container: Container, limits: InspectionLimits): Co
   if (format.weigh === undefined) return null;
   const weight = format.weigh(container, limits);
   if (weight === null) return isolatedCost;
-  const { width, height, is16Bit } = weight;
-  return addCosts(isolatedCost, decoding(format, width * height, is16Bit));
+  return addCosts(isolatedCost, decodingCostOf(format.cost, weight));
 }
 
 /** The cost of opening a source, which is all that a watermark takes. */
-export const decodingCost = ({ format, width, height, frames, colour }: SourceFacts): Cost =>
-  decoding(format, width * height * frames, colour.is16Bit);
-
-function decoding({ cost }: SourceFormat, pixels: number, isDeep: boolean): Cost {
-  const { ms, bytes } = (isDeep ? cost.deep : undefined) ?? cost;
-  return times({ ms, bytes }, pixels);
+export function decodingCost({
+  format,
+  width,
+  height,
+  frames,
+  colour,
+  hasAlpha,
+}: SourceFacts): Cost {
+  const { is16Bit } = colour;
+  return decodingCostOf(format.cost, { width, height: height * frames, is16Bit, hasAlpha });
 }
 
 /** @param plan of the area before `trim` */

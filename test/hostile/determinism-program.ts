@@ -14,7 +14,12 @@ import { type Render, renders } from './inputs/renders.ts';
  */
 
 const [seed = 0, from = 0, count = 0] = process.argv.slice(2).map(Number);
-const limits = { sourceMaxPixels: 100_000_000, softTimeoutSeconds: 600, svgTimeoutMs: 60_000 };
+const limits = {
+  sourceMaxPixels: 100_000_000,
+  softTimeoutSeconds: 600,
+  svgTimeoutMs: 60_000,
+  processMemoryBytes: 2 ** 31,
+};
 
 sharp.cache(false);
 sharp.concurrency(avifThreads);

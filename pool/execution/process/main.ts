@@ -74,7 +74,12 @@ function isExhausted(): boolean {
 /** Exits if this Node and libvips do not work within the limits; loads what the first SVG needs. */
 async function requireWorking(): Promise<void> {
   const source = Buffer.from('<svg xmlns="http://www.w3.org/2000/svg" width="1" height="1"/>');
-  const limits = { sourceMaxPixels: 1, softTimeoutSeconds: 60, svgTimeoutMs: 60_000 };
+  const limits = {
+    sourceMaxPixels: 1,
+    softTimeoutSeconds: 60,
+    svgTimeoutMs: 60_000,
+    processMemoryBytes: maxMemoryBytes,
+  };
   const result = await runTask({ source, layers: [], variant: plainVariant, limits }, true);
   if (result?.ok !== true) process.exit(1);
 }

@@ -1,24 +1,38 @@
 import sharp from 'sharp';
 import { bufferOf, textAt } from '../bytes.ts';
 import { openAs } from '../container/container.ts';
+import { requireDecoderMemory } from '../decoding-cost.ts';
 import { examineWith, libvipsFile } from '../file.ts';
 import { IsolationRequired } from '../isolation.ts';
 import { png } from '../png/format.ts';
-import type { SourceFormat } from '../source-format.ts';
+import type { DecodingCost, InspectionLimits, SourceFormat } from '../source-format.ts';
 import { jxlParts } from './boxes.ts';
 import { decodeJxl, jxlHeader } from './decode.ts';
 
 /** Whether libvips decodes JPEG XL; sharp's binaries on npm do not. */
 const isBuiltIn = sharp.format.jxl.input.buffer;
 
+/**
+ * In WebAssembly, above `processBytes`, which `isolatedCost` counts with 256 MiB. Flat pictures and noise, with and
+ * without loss, take 18 to 21 bytes, and 41 with more than 8 bits; with alpha 30, and 55 with more than 8 bits.
+ */
+const cost: DecodingCost = { ms: 200, bytes: 22, deep: { ms: 200, bytes: 42 }, alphaFactor: 4 / 3 };
+/** Memory of a process that has decoded a small JPEG XL. */
+const processBytes = 200 * 2 ** 20;
+
+/** @throws ServiceError source_unsupported, source_corrupt, source_too_large */
+function decodableHeader(source: Uint8Array, limits: InspectionLimits) {
+  const header = jxlHeader(source, limits.sourceMaxPixels);
+  const weight = { ...header, is16Bit: header.bits > 8 };
+  requireDecoderMemory(cost, weight, processBytes, limits);
+  return weight;
+}
+
 /** For a libvips without it. */
 const ownDecoder: Pick<SourceFormat, 'weigh' | 'examine'> = {
-  weigh: ({ bytes }, { sourceMaxPixels }) => {
-    const { width, height, bits } = jxlHeader(bytes, sourceMaxPixels);
-    return { width, height, is16Bit: bits > 8 };
-  },
+  weigh: ({ bytes }, limits) => decodableHeader(bytes, limits),
   examine: async ({ bytes, deliverable }, limits, options) => {
-    const { premultiplied } = jxlHeader(bytes, limits.sourceMaxPixels);
+    const { premultiplied } = decodableHeader(bytes, limits);
     if (!limits.isolated) throw new IsolationRequired();
     const needsMetadata = !options.stripMetadata || options.copyright;
     const decoded = await decodeJxl(bytes, premultiplied, needsMetadata);
@@ -38,9 +52,7 @@ export const jxl: SourceFormat = {
   matches: textAt(0, '\xff\x0a', '\0\0\0\x0cJXL \r\n\x87\n'),
   runsIn: 'process',
   isolatedLoader: 'VipsForeignLoadJxl',
-  // In WebAssembly: 22 to 24 bytes without and 31 with transparency, above the 200 MiB of a process that has decoded a
-  // small one, which `isolatedCost` counts with 256. Of more than 8 bits 46.
-  cost: { ms: 200, bytes: 28, deep: { ms: 200, bytes: 48 } },
+  cost,
   container: null,
   ownExif: (file) => {
     const { exif } = jxlParts(file, true);

@@ -12,6 +12,7 @@ export interface JxlHeader {
   readonly animated: boolean;
   /** True if colours are stored multiplied by alpha. */
   readonly premultiplied: boolean;
+  readonly hasAlpha: boolean;
 }
 
 /** Sides that follow from the height (ISO/IEC 18181-1, size header). */
@@ -51,7 +52,8 @@ export function readJxlHeader(codestream: Uint8Array): JxlHeader {
   if (signature !== 0x0aff) throw corrupt('The source cannot be read as JPEG XL.');
   const size = readSize(bits);
   if (bits.flag()) {
-    return { ...size, bits: 8, grey: false, animated: false, premultiplied: false };
+    const plain = { grey: false, animated: false, premultiplied: false, hasAlpha: false };
+    return { ...size, bits: 8, ...plain };
   }
   let orientation = 1;
   let animated = false;
@@ -64,13 +66,22 @@ export function readJxlHeader(codestream: Uint8Array): JxlHeader {
   }
   const depth = readDepth(bits);
   bits.flag();
-  const premultiplied = readOnlyAlpha(bits);
+  const alphaKind = readOnlyAlpha(bits);
   // XYB, which decoders convert to the colours that follow.
   bits.flag();
   const grey = readColours(bits);
   const isTurned = orientation >= 5;
   const [width, height] = isTurned ? [size.height, size.width] : [size.width, size.height];
-  return { width, height, bits: depth, grey, animated, premultiplied };
+  const premultiplied = alphaKind === 'premultiplied';
+  return {
+    width,
+    height,
+    bits: depth,
+    grey,
+    animated,
+    premultiplied,
+    hasAlpha: alphaKind !== null,
+  };
 }
 
 function readSize(bits: Bits): { readonly width: number; readonly height: number } {
@@ -112,9 +123,9 @@ function readDepth(bits: Bits): number {
 /**
  * libvips takes further channels for colours or alpha, or fails.
  *
- * @returns whether colours are multiplied by alpha
+ * @returns whether colours are multiplied by alpha; null without alpha
  */
-function readOnlyAlpha(bits: Bits): boolean {
+function readOnlyAlpha(bits: Bits): 'premultiplied' | 'separate' | null {
   const count = bits.choose([0, 0], [1, 0], [2, 4], [1, 12]);
   let premultiplied = false;
   for (let index = 0; index < count; index += 1) {
@@ -132,7 +143,8 @@ function readOnlyAlpha(bits: Bits): boolean {
     if (index > 0) throw moreChannels('a second alpha');
     premultiplied = bits.flag();
   }
-  return premultiplied;
+  if (count === 0) return null;
+  return premultiplied ? 'premultiplied' : 'separate';
 }
 
 const moreChannels = (name: string): Error =>

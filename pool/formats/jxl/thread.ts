@@ -1,4 +1,4 @@
-import { corrupt, isOutOfMemory, tooMuchMemory } from '../errors.ts';
+import { corrupt } from '../errors.ts';
 import { answer } from '../wasm/thread.ts';
 import { keepFlags, openVips } from '../wasm/vips.ts';
 import type { JxlParts } from './boxes.ts';
@@ -19,9 +19,11 @@ async function decode({
   xmp,
   premultiplied,
 }: JxlSource): Promise<Buffer<ArrayBuffer>> {
-  const { vips } = await openVips();
+  const vips = await openVips();
   try {
-    const image = vips.Image.jxlloadBuffer(codestream, { fail_on: 'error' });
+    // Sequential access: libvips would copy the pixels to memory, or to a file from 100 MB on, which is denied.
+    const opening = { fail_on: 'error', access: 'sequential' } as const;
+    const image = vips.Image.jxlloadBuffer(codestream, opening);
     const samples = image.format === 'float' ? inWholeNumbers(image) : image;
     const upright = premultiplied ? divided(samples) : samples.copy();
     if (exif !== null) upright.setBlob('exif-data', exif);
@@ -32,12 +34,7 @@ async function decode({
     const own = new Uint8Array(png);
     return Buffer.from(own.buffer);
   } catch (error) {
-    const message = String(error);
-    if (isOutOfMemory(message)) throw tooMuchMemory(message);
-    throw corrupt(
-      'The source has a valid JPEG XL header but cannot be decoded completely.',
-      message,
-    );
+    throw corrupt('The source has a valid JPEG XL header but cannot be decoded completely.', error);
   }
 
   function divided(image: InstanceType<typeof vips.Image>) {

@@ -2,7 +2,8 @@ import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { Worker } from 'node:worker_threads';
 import { ServiceError } from '../../../contract/errors.ts';
-import { decoderFailed, isOutOfMemory, tooMuchMemory } from '../errors.ts';
+import { decoderFailed, tooMuchMemory } from '../errors.ts';
+import { isOutOfMemory } from './memory.ts';
 import type { DecoderResult } from './thread.ts';
 
 /** What Node has of WebAssembly and its types lack. */
@@ -10,6 +11,9 @@ declare global {
   namespace WebAssembly {
     interface Module {}
     function compile(bytes: Uint8Array): Promise<Module>;
+    class Memory {
+      readonly buffer: ArrayBufferLike;
+    }
     class Instance {
       constructor(module: Module, imports: object);
       readonly exports: object;

@@ -1,6 +1,8 @@
 import { inspect } from 'node:util';
 import { parentPort, workerData } from 'node:worker_threads';
 import { type ErrorData, ServiceError } from '../../../contract/errors.ts';
+import { tooMuchMemory } from '../errors.ts';
+import { isOutOfMemory, rememberMemory } from './memory.ts';
 
 /** The message of a decoder's thread. */
 export type DecoderResult =
@@ -15,6 +17,7 @@ export const emscriptenOptions = {
     received: (instance: WebAssembly.Instance, module: WebAssembly.Module) => void,
   ): object {
     const instance = new WebAssembly.Instance(workerData.module, imports);
+    rememberMemory(...Object.values(imports), instance.exports);
     received(instance, workerData.module);
     return instance.exports;
   },
@@ -33,7 +36,14 @@ async function run<Task>(decode: Parameters<typeof answer<Task>>[0]): Promise<De
     const { buffer, byteOffset, byteLength } = await decode(workerData.task);
     return { ok: true, data: new Uint8Array(buffer, byteOffset, byteLength) };
   } catch (thrown) {
-    if (!(thrown instanceof ServiceError)) throw thrown;
-    return { ok: false, error: thrown.toData(), detail: inspect(thrown.cause) };
+    const error = isLackOfMemory(thrown) ? tooMuchMemory(thrown) : thrown;
+    if (!(error instanceof ServiceError)) throw error;
+    return { ok: false, error: error.toData(), detail: inspect(error.cause) };
   }
+}
+
+/** Other errors of the service than `source_corrupt` name a property of the source. */
+function isLackOfMemory(error: unknown): boolean {
+  if (!(error instanceof ServiceError)) return isOutOfMemory(error);
+  return error.code === 'source_corrupt' && isOutOfMemory(error.cause);
 }

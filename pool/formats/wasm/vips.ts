@@ -2,37 +2,26 @@ import fs from 'node:fs';
 import Vips from 'wasm-vips';
 import { emscriptenOptions } from './thread.ts';
 
-/** An instance of wasm-vips: libvips with libjxl, which sharp's binaries do not have. */
-export interface VipsInstance {
-  readonly vips: typeof Vips;
-  /** Bytes of its memory, which only the end of the thread gives back. */
-  memoryBytes(): number;
-}
-
 /** Metadata that is written (`VipsForeignKeep`). libvips would write EXIF also for an image without. */
 export const keepFlags = { exif: 1, xmp: 2, icc: 8 } as const;
 
 /**
- * Opens wasm-vips on this thread, with the compiled module in its `workerData`. One thread of libvips is enough,
+ * Opens wasm-vips on this thread: libvips with libjxl, which sharp's binaries do not have, with the compiled module in its `workerData`. One thread of libvips is enough,
  * and it would write warnings to the descriptors of the process.
  */
-export async function openVips(): Promise<VipsInstance> {
-  let memory: { readonly buffer: { readonly byteLength: number } } | null = null;
+export async function openVips(): Promise<typeof Vips> {
   const vips = await Vips({
     dynamicLibraries: ['vips-jxl.wasm'],
     preRun: ({ ENV }: { readonly ENV: Record<string, string> }) => {
       ENV['VIPS_WARNING'] = '0';
     },
-    instantiateWasm(imports, received) {
-      memory = (imports as { env: { memory: typeof memory } }).env.memory;
-      return emscriptenOptions.instantiateWasm(imports, received);
-    },
+    ...emscriptenOptions,
   });
   denyFiles();
   vips.concurrency(1);
   // Each operation is for one image.
   vips.Cache.max(0);
-  return { vips, memoryBytes: () => memory?.buffer.byteLength ?? 0 };
+  return vips;
 }
 
 /** The package's file system is that of Node, and no image needs a file: this thread opens none from now on. */

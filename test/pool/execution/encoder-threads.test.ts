@@ -8,6 +8,7 @@ const limits = {
   sourceMaxPixels: 100_000_000,
   softTimeoutSeconds: 60,
   svgTimeoutMs: 60_000,
+  processMemoryBytes: 1_536 * 2 ** 20,
   isolated: false,
 };
 const source = shared(await noise(640, 400).jpeg().toBuffer());

@@ -104,6 +104,7 @@ t.test('many small frames are costly, and encoded as GIF in a process', async (t
     sourceMaxPixels: 1e6,
     softTimeoutSeconds: 60,
     svgTimeoutMs: 60_000,
+    processMemoryBytes: 1_536 * 2 ** 20,
     isolated: false,
   };
   const rendered = (format: 'gif' | 'webp', onlyLight: boolean) =>

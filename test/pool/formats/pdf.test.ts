@@ -108,7 +108,7 @@ t.test('encrypted, damaged and hostile PDFs are refused', async (t) => {
 });
 
 t.test('a PDF is drawn in a process, which ends at the timeout', async (t) => {
-  const onThread = { sourceMaxPixels: 1e6, isolated: false };
+  const onThread = { sourceMaxPixels: 1e6, isolated: false, processMemoryBytes: 2 ** 30 };
   await t.rejects(examined(two, onThread), IsolationRequired);
   const pool = openPool(t, { transformTimeoutMs: 3_000 });
   const draw = (source: Buffer, width: number) =>

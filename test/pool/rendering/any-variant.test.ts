@@ -16,6 +16,7 @@ const limits = {
   sourceMaxPixels: 400_000,
   softTimeoutSeconds: 60,
   svgTimeoutMs: 60_000,
+  processMemoryBytes: 1_536 * 2 ** 20,
   isolated: true,
 };
 

@@ -21,6 +21,7 @@ export const limits = {
   sourceMaxPixels: 100_000_000,
   softTimeoutSeconds: 60,
   svgTimeoutMs: 60_000,
+  processMemoryBytes: 1_536 * 2 ** 20,
   isolated: true,
 };
 
@@ -36,11 +37,11 @@ export async function examined(
 
 /** The facts of a source's header. */
 export const inspected = async (source: Uint8Array, sourceMaxPixels: number, options?: Variant) =>
-  (await examined(source, { sourceMaxPixels, isolated: true }, options)).facts;
+  (await examined(source, { ...limits, sourceMaxPixels }, options)).facts;
 
 /** A source that was opened, as the input of sharp; `open` opens it at another scale. */
 export async function opened(source: Uint8Array, sourceMaxPixels: number, options?: Variant) {
-  const { facts, file } = await examined(source, { sourceMaxPixels, isolated: true }, options);
+  const { facts, file } = await examined(source, { ...limits, sourceMaxPixels }, options);
   const open = async (scale: number | null) =>
     file.format.open({ facts, file, scale, keepsMetadata: false });
   return { facts, input: await open(null), open };

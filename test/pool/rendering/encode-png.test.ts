@@ -84,6 +84,7 @@ t.test('a transform only uses a palette without loss', async (t) => {
     sourceMaxPixels: 1e6,
     softTimeoutSeconds: 10,
     svgTimeoutMs: 60_000,
+    processMemoryBytes: 1_536 * 2 ** 20,
     isolated: true,
   };
   const kind = async (source: Uint8Array, options: Partial<Variant> = {}) => {

@@ -46,6 +46,7 @@ t.test('a thread transfers the body', async (t) => {
     sourceMaxPixels: 1e6,
     softTimeoutSeconds: 10,
     svgTimeoutMs: 60_000,
+    processMemoryBytes: 1_536 * 2 ** 20,
     isolated: true,
   };
   const sent = await transform({

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { extname } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Worker } from 'node:worker_threads';
-import { isOutOfMemory, tooMuchMemory, transformTimeout } from '../../../formats/errors.ts';
+import { tooMuchMemory, transformTimeout } from '../../../formats/errors.ts';
 import { startThread, vipsModule } from '../../../formats/wasm/run.ts';
 import type { JxlInput, JxlOptions, JxlResult, JxlTask } from './thread.ts';
 
@@ -48,7 +48,7 @@ async function encode(task: JxlTask, seconds: number): Promise<Uint8Array<ArrayB
   const done = new AbortController();
   try {
     const result = await answerOf(thread, task, seconds, done.signal);
-    if (!result.ok) throw failed(result.detail);
+    if (!result.ok) throw failed(result.detail, result.outOfMemory);
     if (result.memoryBytes > maxKeptBytes) await end(thread);
     return result.data;
   } catch (error) {
@@ -70,7 +70,7 @@ async function answerOf(
   signal: AbortSignal,
 ): Promise<JxlResult> {
   const ended = once(thread, 'exit', { signal }).then(([code]) => {
-    throw failed(`exit code ${code}`);
+    throw failed(`exit code ${code}`, false);
   });
   const late = sleep(seconds * 1_000, undefined, { signal }).then(() => {
     throw transformTimeout();
@@ -97,7 +97,5 @@ async function end(thread: Worker): Promise<void> {
   await thread.terminate();
 }
 
-const failed = (detail: string): Error =>
-  isOutOfMemory(detail)
-    ? tooMuchMemory(detail)
-    : new Error(`The JPEG XL encoder failed: ${detail}`);
+const failed = (detail: string, outOfMemory: boolean): Error =>
+  outOfMemory ? tooMuchMemory(detail) : new Error(`The JPEG XL encoder failed: ${detail}`);

@@ -2,6 +2,7 @@ import { inspect } from 'node:util';
 import { parentPort } from 'node:worker_threads';
 import type Vips from 'wasm-vips';
 import type { Timing } from '../../../formats/source-format.ts';
+import { isOutOfMemory, memoryBytes } from '../../../formats/wasm/memory.ts';
 import { keepFlags, openVips } from '../../../formats/wasm/vips.ts';
 
 /** The entry point of the thread that encodes JPEG XL, one image at a time. */
@@ -40,12 +41,12 @@ export type JxlResult =
       /** Of the instance, after this image. */
       readonly memoryBytes: number;
     }
-  | { readonly ok: false; readonly detail: string };
+  | { readonly ok: false; readonly outOfMemory: boolean; readonly detail: string };
 
 const opened = openVips();
 
 async function encode({ input, quality, effort }: JxlTask): Promise<JxlResult> {
-  const { vips, memoryBytes } = await opened;
+  const vips = await opened;
   const image = open(vips, input);
   const options = quality === null ? { lossless: true } : { Q: quality };
   const keep =
@@ -75,7 +76,11 @@ function open(vips: typeof Vips, { bytes, form }: JxlInput): Vips.Image {
 
 parentPort?.on('message', async (task: JxlTask) => {
   const result = await encode(task).catch(
-    (error: unknown): JxlResult => ({ ok: false, detail: inspect(error) }),
+    (error: unknown): JxlResult => ({
+      ok: false,
+      outOfMemory: isOutOfMemory(error),
+      detail: inspect(error),
+    }),
   );
   parentPort?.postMessage(result, result.ok ? [result.data.buffer] : []);
 });

@@ -85,7 +85,12 @@ function run(pool: ProcessPool, source: Buffer, texts: readonly Words[] = []) {
         formats: ['png'],
         layers: resolveLayers(names, new Map(), project({ layers }), false),
       },
-      limits: { sourceMaxPixels: 1e6, softTimeoutSeconds: 60, svgTimeoutMs: 60_000 },
+      limits: {
+        sourceMaxPixels: 1e6,
+        softTimeoutSeconds: 60,
+        svgTimeoutMs: 60_000,
+        processMemoryBytes: 2 ** 30,
+      },
     },
     signal,
   );
