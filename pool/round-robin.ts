@@ -20,15 +20,12 @@ export class RoundRobin<T> {
     this.#size += 1;
   }
 
-  /** Reverts a `take`: the project is next, and the item comes before the first one that is later. */
-  putBack(project: string, item: T, isLater: (other: T) => boolean): void {
+  /** Adds an item before the first later one. A project without items comes last. */
+  insert(project: string, item: T, isLater: (other: T) => boolean): void {
     const items = [...(this.#waiting.get(project) ?? [])];
     const later = items.findIndex(isLater);
     items.splice(later === -1 ? items.length : later, 0, item);
-    const rest = [...this.#waiting].filter(([name]) => name !== project);
-    this.#waiting.clear();
-    for (const [name, set] of [[project, new Set(items)] as const, ...rest])
-      this.#waiting.set(name, set);
+    this.#waiting.set(project, new Set(items));
     this.#size += 1;
   }
 

@@ -135,7 +135,7 @@ export const settingsTable = {
     default: (above) => Math.max(536_870_912, 268_435_456 * Number(above['poolThreads'])),
     defaultInWords: '268435456 x threads, at least 536870912',
     meaning:
-      'Maximum estimated memory of the running transforms that are not light, in each process; one above the maximum runs alone.',
+      'Maximum estimated memory of the heavy transforms that run at the same time, in each process. Beside a transform that needs more, other projects have up to 256 MiB.',
   }),
   fetchConcurrency: integer('SERVICE_FETCH_CONCURRENCY', 1, 10_000, {
     default: 64,

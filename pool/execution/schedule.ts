@@ -1,16 +1,6 @@
-import type { Cost } from '../rendering/cost.ts';
 import { RoundRobin } from '../round-robin.ts';
 import type { EngineSettings } from '../settings.ts';
-
-/** The properties of a transform that determine its order. */
-export interface Scheduled {
-  /** The project's id. */
-  readonly project: string;
-  readonly queuedAt: number;
-  background: boolean;
-  /** Null until a thread has found that the transform is not light. */
-  cost: Cost | null;
-}
+import { HeavyTurns, type Scheduled } from './heavy-turns.ts';
 
 type ScheduleSettings = Pick<EngineSettings, 'threads' | 'queue' | 'costlyBytes'>;
 
@@ -28,21 +18,25 @@ const maxOvertaken = 15;
  *
  * One project cannot delay another's light transforms: projects take turns; when the queue is full, a
  * project with fewer queued transforms displaces one of the project with most; and an additional thread
- * runs only light transforms of projects that have no running one. Costly transforms run together only
- * while the estimates of their memory fit in a limit.
+ * runs only light transforms of projects that have no running one. Heavy transforms have turns of their own, and run
+ * together only while the estimates of their memory fit in a limit.
  */
 export class Schedule<T extends Scheduled> {
   readonly #settings: ScheduleSettings;
   readonly #live = new RoundRobin<T>();
   readonly #background = new RoundRobin<T>();
   readonly #running = new Set<T>();
+  readonly #heavy: HeavyTurns<T>;
   /** Live transforms whose sources are being fetched: at most as many as fetch slots. */
   readonly #reserved = new Set<{ readonly project: string; readonly since: number }>();
   /** Live transforms that started while background work waited, since the last background one. */
   #overtaken = 0;
+  /** Heavy and light transforms alternate while both could start. */
+  #lastWasHeavy = false;
 
   constructor(settings: ScheduleSettings) {
     this.#settings = settings;
+    this.#heavy = new HeavyTurns(settings, this.#running);
   }
 
   get running(): number {
@@ -61,9 +55,9 @@ export class Schedule<T extends Scheduled> {
     return this.#running.size + this.#live.size + this.#background.size === 0;
   }
 
-  /** Estimated memory of the running costly transforms, in bytes. */
+  /** Estimated memory of the running heavy transforms, in bytes. */
   get costlyBytes(): number {
-    return [...this.#running].reduce((bytes, { cost }) => bytes + (cost?.bytes ?? 0), 0);
+    return this.#heavy.bytes;
   }
 
   /** True when a project's live transform must be refused. */
@@ -111,7 +105,7 @@ export class Schedule<T extends Scheduled> {
 
   /** Queues a transform that was found not to be light, before those that came later. */
   requeue(task: T): void {
-    this.#queueOf(task).putBack(task.project, task, (other) => other.queuedAt > task.queuedAt);
+    this.#queueOf(task).insert(task.project, task, (other) => other.queuedAt > task.queuedAt);
   }
 
   /** Removes a waiting transform. */
@@ -136,6 +130,8 @@ export class Schedule<T extends Scheduled> {
     if (task.background || this.#background.size === 0) this.#overtaken = 0;
     else this.#overtaken += 1;
     this.#running.add(task);
+    this.#lastWasHeavy = task.cost !== null;
+    if (this.#lastWasHeavy) this.#heavy.start(task, this.waiting());
     return task;
   }
 
@@ -184,33 +180,36 @@ export class Schedule<T extends Scheduled> {
 
   /** Live work first, but it overtakes waiting background work only a limited number of times. */
   #nextByPriority(): T | undefined {
-    const guaranteed = this.#overtaken >= maxOvertaken ? this.#nextInBackground() : undefined;
-    return guaranteed ?? this.#live.take(this.#affordable()) ?? this.#nextInBackground();
+    const queues = this.#mayRunBackground ? [this.#live, this.#background] : [this.#live];
+    if (this.#overtaken >= maxOvertaken) queues.reverse();
+    let heavyBlocked = false;
+    for (const queue of queues) {
+      const inTurn: T | undefined = heavyBlocked ? undefined : this.#heavy.next(queue);
+      const heavy = inTurn !== undefined && this.#heavy.fits(inTurn) ? inTurn : undefined;
+      heavyBlocked ||= inTurn !== undefined;
+      const task = this.#alternate(queue, heavy);
+      if (task !== undefined) return task;
+    }
+    return undefined;
+  }
+
+  #alternate(queue: RoundRobin<T>, heavy: T | undefined): T | undefined {
+    const light = () => queue.take(({ cost }) => cost === null);
+    if (heavy === undefined) return light();
+    const first = this.#lastWasHeavy ? light() : undefined;
+    if (first !== undefined) return first;
+    queue.delete(heavy.project, heavy);
+    return heavy;
   }
 
   /** Background work leaves two threads to live work. By default one thread has no core, so they have one core. */
-  #nextInBackground(): T | undefined {
+  get #mayRunBackground(): boolean {
     const running = [...this.#running].filter(({ background }) => background).length;
-    if (running >= Math.max(1, this.#settings.threads - 2)) return undefined;
-    return this.#background.take(this.#affordable());
+    return running < Math.max(1, this.#settings.threads - 2);
   }
 
   #nextForExtraThread(): T | undefined {
     if (this.#running.size > this.#settings.threads) return undefined;
     return this.#live.take(({ cost, project }) => cost === null && !this.#hasRunning(project));
-  }
-
-  /**
-   * A filter of the transforms whose memory fits beside that of the running costly ones. One that exceeds
-   * the limit alone runs when no other costly one is running. No costly transform overtakes one that waits.
-   */
-  #affordable(): (task: T) => boolean {
-    const runningBytes = this.costlyBytes;
-    let blocked = false;
-    return ({ cost }) => {
-      if (cost === null) return true;
-      blocked ||= runningBytes > 0 && runningBytes + cost.bytes > this.#settings.costlyBytes;
-      return !blocked;
-    };
   }
 }

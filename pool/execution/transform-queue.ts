@@ -7,8 +7,9 @@ import type { EngineSettings } from '../settings.ts';
 import { noObserver, type Stage, type StageObserver } from '../stages.ts';
 import type { Variant } from '../variant.ts';
 import { Executor } from './executor.ts';
+import type { Scheduled } from './heavy-turns.ts';
 import { RunningTime } from './running-time.ts';
-import { Schedule, type Scheduled } from './schedule.ts';
+import { Schedule } from './schedule.ts';
 import type { TransformResult, TransformTask } from './task.ts';
 
 /** An image, with the durations of its transform. */

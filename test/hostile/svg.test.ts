@@ -25,7 +25,7 @@ const service = await startService(t, {
   environment: {
     SERVICE_SVG_TIMEOUT_MS: String(drawingMs),
     SERVICE_TRANSFORM_TIMEOUT_MS: String(timeoutMs),
-    SERVICE_POOL_THREADS: '2',
+    SERVICE_POOL_THREADS: '3',
     // The peak is not that of the neighbour's images, whose number depends on the time.
     SERVICE_MEMORY_CACHE_BYTES: '10000000',
   },

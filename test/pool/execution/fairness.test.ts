@@ -97,6 +97,96 @@ t.test('costly transforms run while their memory fits, light ones overtake them'
   t.match(pool.stats(), { costlyBytes: 0, completed: 4 });
 });
 
+/** A heavy transform of a project, which waits again when its cost is known. */
+async function heavy(
+  { run }: ReturnType<typeof recorder>,
+  name: string,
+  costBytes: number,
+  more: { readonly background?: boolean } = {},
+) {
+  const task = run(name, { project: name.charAt(0), order: 'cost', costBytes, ...more });
+  await until(`the cost of ${name} is known`, task.costReturned);
+  return task;
+}
+
+t.test('reserves memory for the heavy transform in turn, of any project', async (t) => {
+  const pool = openPool(t, { threads: 8, queue: 16, costlyBytes: 1_000 }, scriptedThread);
+  const names = recorder(pool);
+  const running = await heavy(names, 'a1', 600);
+  await until('it runs', running.started);
+  const large = await heavy(names, 'b1', 700);
+  const later = [
+    await heavy(names, 'a2', 100),
+    await heavy(names, 'c1', 100),
+    await heavy(names, 'd1', 100, { background: true }),
+  ];
+  const light = names.run('b2', { project: 'b' });
+  await finish(light);
+  await until('no thread estimates costs', () => pool.stats().active === 1);
+  t.match(pool.stats(), { queued: 3, backgroundQueued: 1, costlyBytes: 600 });
+  running.release();
+  await until('the large one runs', large.started);
+  await until('the others run beside it', () => later.every((one) => one.started()));
+  await finish(running, large, ...later);
+});
+
+t.test('a project whose heavy transforms run waits for a project with none', async (t) => {
+  const pool = openPool(t, { threads: 8, queue: 16, costlyBytes: 1_000 }, scriptedThread);
+  const names = recorder(pool);
+  const first = await heavy(names, 'a1', 700);
+  await until('it runs', first.started);
+  const second = await heavy(names, 'a2', 700);
+  await finish(...Array.from({ length: 3 }, () => names.run('b', { project: 'b' })));
+  const other = await heavy(names, 'b1', 300);
+  await until('another runs beside it', other.started);
+  const large = await heavy(names, 'c1', 600);
+  const third = await heavy(names, 'a3', 700);
+  await until('no thread estimates costs', () => pool.stats().active === 2);
+  t.notOk(second.started() || large.started());
+  first.release();
+  await until('c runs', large.started);
+  t.notOk(second.started(), 'a has had its turn');
+  await finish(other, large, second, third);
+  t.same(names.ended.slice(-2), ['a2', 'a3']);
+});
+
+t.test('a transform above the limit leaves memory to one of another project', async (t) => {
+  const pool = openPool(t, { threads: 8, queue: 16, costlyBytes: 1_000 }, scriptedThread);
+  const names = recorder(pool);
+  const alone = await heavy(names, 'a1', 5_000);
+  await until('it runs', alone.started);
+  const own = await heavy(names, 'a2', 100);
+  const beside = await heavy(names, 'b1', 500);
+  await until('another runs beside it', beside.started);
+  const more = await heavy(names, 'c1', 100);
+  await until('no thread estimates costs', () => pool.stats().active === 2);
+  t.notOk(own.started() || more.started());
+  beside.release();
+  await until('the next one runs beside it', more.started);
+  const large = await heavy(names, 'd1', 5_000);
+  await finish(more);
+  await until('no thread estimates costs', () => pool.stats().active === 1);
+  t.notOk(large.started() || own.started());
+  alone.release();
+  await until('it runs alone', large.started);
+  await finish(own, large);
+});
+
+t.test('heavy transforms of one project leave a thread to those of others', async (t) => {
+  const pool = openPool(t, { threads: 3, queue: 16 }, scriptedThread);
+  const names = recorder(pool);
+  const own = [
+    await heavy(names, 'a1', 1),
+    await heavy(names, 'a2', 1),
+    await heavy(names, 'a3', 1),
+  ];
+  await until('two run', () => own.filter((one) => one.started()).length === 2);
+  await until('no thread estimates costs', () => pool.stats().active === 2);
+  const other = await heavy(names, 'b1', 1);
+  await until('another runs', other.started);
+  await finish(...own, other);
+});
+
 t.test('a costly transform does not stay on the additional thread', async (t) => {
   const pool = openPool(t, { threads: 1, queue: 16 }, scriptedThread);
   const { run } = recorder(pool);

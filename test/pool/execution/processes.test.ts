@@ -102,7 +102,7 @@ t.test('a killed process only fails its own transform', async (t) => {
   const slow = pool.transform(endless, variant({ width: 1990 }), patient);
   const refused = t.rejects(slow, { code: 'source_too_large' });
   // In another process, because that one is taken.
-  await pool.transform(small, variant(), patient);
+  await pool.transform(small, variant(), { ...patient, project: 'other' });
   t.equal(children().length, 2);
   process.kill(killed, 'SIGKILL');
   await refused;
@@ -121,7 +121,10 @@ t.test(
     t.match(await large, { width: 6000, height: 6000 });
     await until('the process that gave up has ended', () => children().length === 1);
     const two = openPool(t, { threads: 2, transformTimeoutMs: 2_000 });
-    const slow = [1_980, 1_990].map((width) => two.transform(endless, variant({ width }), patient));
+    // A project leaves one thread to others.
+    const slow = ['a', 'b'].map((project) =>
+      two.transform(endless, variant({ width: 1_990 }), { ...patient, project }),
+    );
     const ended = Promise.allSettled(slow);
     await until('two are counted', () => two.stats().costlyBytes === 2 ** 29);
     await ended;

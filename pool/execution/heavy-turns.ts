@@ -1,0 +1,97 @@
+import { type Cost, isolatedCost } from '../rendering/cost.ts';
+import type { EngineSettings } from '../settings.ts';
+
+/** The properties of a transform that determine its order. */
+export interface Scheduled {
+  /** The project's id. */
+  readonly project: string;
+  readonly queuedAt: number;
+  background: boolean;
+  /** Null until a thread has found that the transform is not light. */
+  cost: Cost | null;
+}
+
+/**
+ * Decides which heavy transform is next, and whether it fits beside those that run.
+ *
+ * Projects take turns: first those with the fewest running heavy transforms, then the project whose last start is the
+ * longest ago. Only the transform in turn may start, so it gets the memory that becomes free, and no lighter one of any
+ * project overtakes it. It never waits forever: without other heavy transforms each one fits.
+ *
+ * A transform may need more memory than all together may take (`SERVICE_TRANSFORM_PROCESS_MEMORY_BYTES`), and run for
+ * long. So beside it other projects have a part of the memory, and a project leaves one thread to the others.
+ */
+export class HeavyTurns<T extends Scheduled> {
+  readonly #maxBytes: number;
+  /** Memory of other projects beside a transform that takes the rest, or more: enough for an SVG or a text. */
+  readonly #sharedBytes: number;
+  readonly #maxOfProject: number;
+  readonly #running: ReadonlySet<T>;
+  /** Numbers of the last starts, of projects with waiting or running heavy transforms. */
+  #starts = new Map<string, number>();
+  #started = 0;
+
+  /** @param running all running transforms */
+  constructor(
+    { threads, costlyBytes }: Pick<EngineSettings, 'threads' | 'costlyBytes'>,
+    running: ReadonlySet<T>,
+  ) {
+    this.#maxBytes = costlyBytes;
+    this.#sharedBytes = Math.min(isolatedCost.bytes, costlyBytes / 2);
+    this.#maxOfProject = Math.max(1, threads - 1);
+    this.#running = running;
+  }
+
+  /** Estimated memory of the running heavy transforms, in bytes. */
+  get bytes(): number {
+    return [...this.#running].reduce((sum, task) => sum + bytesOf(task), 0);
+  }
+
+  /** The transform in turn among waiting ones. */
+  next(waiting: Iterable<T>): T | undefined {
+    let first: T | undefined;
+    for (const task of waiting) {
+      if (!isHeavy(task) || this.#runningOf(task.project) >= this.#maxOfProject) continue;
+      if (first === undefined || this.#isBefore(task, first)) first = task;
+    }
+    return first;
+  }
+
+  /** True when the memory of a transform is free. */
+  fits(task: T): boolean {
+    const running = [...this.#running].filter(isHeavy);
+    if (running.length === 0 || this.bytes + bytesOf(task) <= this.#maxBytes) return true;
+    if (this.#runningOf(task.project) > 0) return false;
+    // One large transform counts as what others leave to it.
+    const most = this.#maxBytes - this.#sharedBytes;
+    const all = [...running, task].map(bytesOf);
+    if (all.filter((bytes) => bytes > most).length > 1) return false;
+    return all.reduce((sum, bytes) => sum + Math.min(bytes, most), 0) <= this.#maxBytes;
+  }
+
+  /** Ends a project's turn. @param waiting all waiting transforms */
+  start({ project }: T, waiting: Iterable<T>): void {
+    this.#starts.set(project, ++this.#started);
+    const present = new Set([...waiting, ...this.#running].filter(isHeavy).map((t) => t.project));
+    this.#starts = new Map([...this.#starts].filter(([name]) => present.has(name)));
+  }
+
+  #isBefore(task: T, other: T): boolean {
+    const running = this.#runningOf(task.project) - this.#runningOf(other.project);
+    if (running !== 0) return running < 0;
+    const started = this.#startOf(task.project) - this.#startOf(other.project);
+    return started === 0 ? task.queuedAt < other.queuedAt : started < 0;
+  }
+
+  #startOf(project: string): number {
+    return this.#starts.get(project) ?? 0;
+  }
+
+  #runningOf(project: string): number {
+    return [...this.#running].filter((task) => isHeavy(task) && task.project === project).length;
+  }
+}
+
+const isHeavy = ({ cost }: Scheduled): boolean => cost !== null;
+
+const bytesOf = ({ cost }: Scheduled): number => cost?.bytes ?? 0;
