@@ -18,7 +18,11 @@ origin.serve('/photo.jpg', await picture(1600, 1200));
 origin.serve('/large.jxl', readFileSync(new URL('test/pool/formats/jxl/large.jxl', root)));
 origin.serve('/endless.svg', Buffer.from(endless));
 const service = await startService(t, {
-  environment: { SERVICE_POOL_THREADS: '3', SERVICE_ROOT_API_KEY: key },
+  environment: {
+    SERVICE_POOL_THREADS: '3',
+    SERVICE_SVG_TIMEOUT_MS: '2000',
+    SERVICE_ROOT_API_KEY: key,
+  },
 });
 const [attacker, neighbour] = [await service.project(), await service.project()];
 const layer = await fetch(`${service.url}/api/sdk/v1/projects/${attacker}/layers/free`, {
