@@ -25,7 +25,7 @@ import type {
   SourceFormat,
 } from './source-format.ts';
 
-/** What formats differ in whose files libvips reads. */
+/** Format-specific parts of examining a file that libvips reads. */
 export interface FileTraits {
   /** The loader that sharp must choose; another one means that the bytes match two formats. */
   readonly decoder: string;
@@ -37,7 +37,7 @@ export interface FileTraits {
   readonly check?: (source: Uint8Array, header: FileHeader) => void;
 }
 
-/** Properties that most formats share whose files libvips reads. */
+/** Properties shared by most formats that libvips reads. */
 export const libvipsFile = {
   runsIn: 'thread',
   vector: false,
@@ -47,7 +47,7 @@ export const libvipsFile = {
   open: fileInput,
 } as const satisfies Partial<SourceFormat>;
 
-/** Examines files that libvips reads. */
+/** Returns the `examine` of a format that libvips reads. */
 export const examineWith =
   (traits: FileTraits): SourceFormat['examine'] =>
   async (file, limits, options) => {
@@ -55,7 +55,7 @@ export const examineWith =
     return { file, facts };
   };
 
-/** The facts of a file that libvips reads. @throws as `SourceFormat.examine` */
+/** Reads the facts of a file that libvips opens. @throws as `SourceFormat.examine` */
 export async function examineFile(
   container: Container,
   limits: InspectionLimits,

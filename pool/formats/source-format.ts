@@ -38,7 +38,7 @@ export interface SourceFormat {
   readonly cost: DecodingCost;
   /** Null if the parts of the file are not examined, because only a process with limits of its own opens it. */
   readonly container: ContainerFormat | null;
-  /** Options with which libvips opens files of the format. */
+  /** sharp's options for files of the format. */
   readonly options: SharpOptions;
   /**
    * Whether the decoder may scale to this part of the size as far as sharp lets it; absent if it always may, or never
@@ -47,7 +47,7 @@ export interface SourceFormat {
   readonly decodesReduced?: (scale: number) => boolean;
   /** True if texts in files of the format are drawn with the fonts of the process. */
   readonly drawsLetters?: boolean;
-  /** True if nothing interrupts the decoder: its caller limits the time. */
+  /** True if nothing interrupts the decoder, so that its caller must limit the time. */
   readonly uninterruptible?: boolean;
   /** True for a source that may have a gain map; only its decoder can verify it. */
   readonly mayHaveGainMap?: (source: Uint8Array) => boolean;
@@ -60,8 +60,8 @@ export interface SourceFormat {
    */
   readonly unsupportedEncoding?: (source: Uint8Array, cause: unknown) => ServiceError | null;
   /**
-   * Reads what the cost of a source depends on that threads do not open, from its header; null if the header does not
-   * tell. Absent for formats that threads examine.
+   * Reads the size and depth of a source from its first bytes, for the cost estimate of a format that threads do not
+   * open; null if the header does not contain them. Absent for formats that threads examine.
    *
    * @throws ServiceError source_unsupported, source_corrupt, source_too_large
    */
@@ -124,7 +124,7 @@ export type ExamineOptions = Pick<
 
 export interface Examined {
   readonly facts: SourceFacts;
-  /** What its own format opens: the source, or a file that the source contains or was converted to. */
+  /** The file that its own format opens: the source, or a file inside the source or converted from it. */
   readonly file: Container;
 }
 

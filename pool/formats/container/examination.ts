@@ -5,17 +5,17 @@ export interface ContainerFormat {
   readonly parts: (file: Buffer) => Parts;
   /** True if parts follow each other and no offset refers to them, which allows to cut out parts. */
   readonly sequential: boolean;
-  /** The source as libvips 8.18 opens it. A copy if anything changes, which is delivered in place of the source. */
+  /** Returns the source in a form that libvips 8.18 opens: a copy if anything changes. The result may be delivered. */
   readonly opened?: (source: Uint8Array) => Uint8Array;
-  /** The source as libvips 8.18 reads it right: with what it does not infer. The same bytes if nothing is missing. */
+  /** Adds the parts that libvips 8.18 does not infer. Returns the same bytes if nothing is missing. */
   readonly completed?: (source: Uint8Array) => Uint8Array;
   /** Corrects the header of a file after parts were removed. */
   readonly correct?: (file: Buffer, removed: ReadonlySet<MetadataRole>) => void;
   /** Corrects a file whose EXIF was replaced. @param exif the offsets of its content */
   readonly seal?: (file: Buffer, exif: readonly [start: number, end: number]) => void;
   /**
-   * What a file has besides coded images, if that cannot be told from its parts: nothing, only a C2PA manifest, or
-   * something else.
+   * Returns the contents of a file besides coded images: nothing, only a C2PA manifest, or something else. Absent for
+   * formats with parts that show this.
    */
   readonly besidesImages?: (source: Uint8Array) => 'nothing' | 'manifest' | 'other';
 }
