@@ -120,13 +120,19 @@ t.test(
     await until('all is counted', () => counted() === settings.processMemoryBytes);
     t.match(await large, { width: 6000, height: 6000 });
     await until('the process that gave up has ended', () => children().length === 1);
-    const two = openPool(t, { threads: 2, transformTimeoutMs: 2_000 });
+    const two = openPool(t, { threads: 2, transformTimeoutMs: 60_000 });
+    const leave = new AbortController();
     // A project leaves one thread to others.
     const slow = ['a', 'b'].map((project) =>
-      two.transform(endless, variant({ width: 1_990 }), { ...patient, project }),
+      two.transform(endless, variant({ width: 1_990 }), {
+        ...patient,
+        project,
+        signal: leave.signal,
+      }),
     );
     const ended = Promise.allSettled(slow);
     await until('two are counted', () => two.stats().costlyBytes === 2 ** 29);
+    leave.abort();
     await ended;
   },
 );
