@@ -35,11 +35,11 @@ export class FrontEndMetrics {
 
   /** Call it when the HTTP server listens. */
   listens(httpServer: 'uws' | 'node'): void {
-    this.registry.gauge('info', version, process.version, httpServer).value = 1;
+    this.registry.set('info', 1, version, process.version, httpServer);
   }
 
   /** All metrics. Call it every second. */
-  snapshot(figures: FrontEndFigures): MetricsSnapshot {
+  snapshot(figures: FrontEndFigures): Promise<MetricsSnapshot> {
     this.#requests.collect();
     this.#process.collect();
     this.#collect(figures);
@@ -49,72 +49,72 @@ export class FrontEndMetrics {
   #collect({ engine, responses, ...figures }: FrontEndFigures): void {
     const { registry } = this;
     const { memory, transforms, sources, refusals, followers, revalidations } = engine;
-    registry.gauge('requestsOpen').value = figures.openRequests;
-    registry.gauge('storeAvailable').value = figures.storeAvailable ? 1 : 0;
-    registry.gauge('knownProjects').value = figures.knownProjects;
-    registry.counter('refusals', 'misses').value = refusals.misses;
-    registry.counter('refusals', 'queue').value = refusals.queue;
-    registry.counter('refusals', 'fetches').value = refusals.fetches;
-    registry.counter('refusals', 'held_bytes').value = refusals.heldBytes;
-    registry.counter('followers', 'process').value = followers.process;
-    registry.counter('followers', 'machine').value = followers.machine;
-    registry.counter('followers', 'source').value = sources.followers;
-    registry.counter('revalidations', 'not_modified').value = revalidations.notModified;
-    registry.counter('revalidations', 'same_bytes').value = revalidations.sameBytes;
-    registry.counter('revalidations', 'changed').value = revalidations.changed;
-    registry.counter('revalidations', 'gone').value = revalidations.gone;
-    registry.counter('revalidations', 'failed').value = revalidations.failed;
-    registry.gauge('misses').value = engine.misses;
-    registry.gauge('transforms').value = transforms.active;
-    registry.gauge('transformSlots').value = transforms.concurrency;
-    registry.gauge('transformsQueued', 'live').value = transforms.queued;
-    registry.gauge('transformsQueued', 'background').value = transforms.backgroundQueued;
-    registry.gauge('transformQueueLimit').value = transforms.maxQueue;
-    registry.gauge('transformMemory').value = transforms.costlyBytes;
-    registry.gauge('transformMemoryLimit').value = transforms.costlyMaxBytes;
-    registry.gauge('transformStalled').value = transforms.stalledMs / 1_000;
-    registry.gauge('threadsStuck').value = transforms.stuck;
-    registry.counter('threadsReplaced').value = transforms.threadsReplaced;
-    registry.gauge('fetches').value = sources.fetching;
-    registry.gauge('fetchSlots').value = sources.concurrency;
-    registry.gauge('sourceConnections').value = sources.connections;
-    registry.gauge('heldBytes').value = sources.heldBytes;
-    registry.gauge('heldLimit').value = sources.heldMaxBytes;
-    registry.gauge('cacheBytes', 'memory').value = memory.bytes;
-    registry.gauge('cacheLimit', 'memory').value = memory.maxBytes;
-    registry.gauge('cacheEntries', 'memory').value = memory.count;
-    registry.counter('cacheEvictions', 'memory').value = memory.evictions;
-    registry.gauge('cacheBytes', 'source').value = sources.cacheBytes;
-    registry.gauge('cacheEntries', 'source').value = sources.cacheEntries;
-    registry.gauge('cacheBytes', 'response').value = responses.bytes;
-    registry.gauge('cacheEntries', 'response').value = responses.count;
+    registry.set('requestsOpen', figures.openRequests);
+    registry.set('storeAvailable', figures.storeAvailable ? 1 : 0);
+    registry.set('knownProjects', figures.knownProjects);
+    registry.setTotal('refusals', refusals.misses, 'misses');
+    registry.setTotal('refusals', refusals.queue, 'queue');
+    registry.setTotal('refusals', refusals.fetches, 'fetches');
+    registry.setTotal('refusals', refusals.heldBytes, 'held_bytes');
+    registry.setTotal('followers', followers.process, 'process');
+    registry.setTotal('followers', followers.machine, 'machine');
+    registry.setTotal('followers', sources.followers, 'source');
+    registry.setTotal('revalidations', revalidations.notModified, 'not_modified');
+    registry.setTotal('revalidations', revalidations.sameBytes, 'same_bytes');
+    registry.setTotal('revalidations', revalidations.changed, 'changed');
+    registry.setTotal('revalidations', revalidations.gone, 'gone');
+    registry.setTotal('revalidations', revalidations.failed, 'failed');
+    registry.set('misses', engine.misses);
+    registry.set('transforms', transforms.active);
+    registry.set('transformSlots', transforms.concurrency);
+    registry.set('transformsQueued', transforms.queued, 'live');
+    registry.set('transformsQueued', transforms.backgroundQueued, 'background');
+    registry.set('transformQueueLimit', transforms.maxQueue);
+    registry.set('transformMemory', transforms.costlyBytes);
+    registry.set('transformMemoryLimit', transforms.costlyMaxBytes);
+    registry.set('transformStalled', transforms.stalledMs / 1_000);
+    registry.set('threadsStuck', transforms.stuck);
+    registry.setTotal('threadsReplaced', transforms.threadsReplaced);
+    registry.set('fetches', sources.fetching);
+    registry.set('fetchSlots', sources.concurrency);
+    registry.set('sourceConnections', sources.connections);
+    registry.set('heldBytes', sources.heldBytes);
+    registry.set('heldLimit', sources.heldMaxBytes);
+    registry.set('cacheBytes', memory.bytes, 'memory');
+    registry.set('cacheLimit', memory.maxBytes, 'memory');
+    registry.set('cacheEntries', memory.count, 'memory');
+    registry.setTotal('cacheEvictions', memory.evictions, 'memory');
+    registry.set('cacheBytes', sources.cacheBytes, 'source');
+    registry.set('cacheEntries', sources.cacheEntries, 'source');
+    registry.set('cacheBytes', responses.bytes, 'response');
+    registry.set('cacheEntries', responses.count, 'response');
     if (engine.shared !== null) this.#collectShared(engine.shared);
     if (figures.connections !== null) this.#collectConnections(figures.connections);
   }
 
   #collectConnections({ open, limit, closedWaiting, refused }: Connections): void {
     const { registry } = this;
-    registry.gauge('connections').value = open;
-    registry.gauge('connectionLimit').value = limit;
-    registry.counter('connectionsClosed', 'waiting').value = closedWaiting;
-    registry.counter('connectionsClosed', 'refused').value = refused;
+    registry.set('connections', open);
+    registry.set('connectionLimit', limit);
+    registry.setTotal('connectionsClosed', closedWaiting, 'waiting');
+    registry.setTotal('connectionsClosed', refused, 'refused');
   }
 
   #collectShared(shared: NonNullable<FrontEndStats['shared']>): void {
     const { registry } = this;
     const { reads, writes, available } = shared;
-    registry.counter('sharedReads', 'hit').value = reads.hit;
-    registry.counter('sharedReads', 'miss').value = reads.miss;
-    registry.counter('sharedReads', 'damaged').value = reads.damaged;
-    registry.counter('sharedReads', 'timeout').value = reads.timeout;
-    registry.counter('sharedReads', 'error').value = reads.error;
-    registry.counter('sharedReads', 'skipped').value = reads.skipped;
-    registry.counter('sharedWrites', 'stored').value = writes.stored;
-    registry.counter('sharedWrites', 'failed').value = writes.failed;
-    registry.counter('sharedWrites', 'dropped').value = writes.dropped;
-    registry.counter('sharedDropped').value = shared.droppedBytes;
-    registry.gauge('sharedQueue').value = shared.queuedBytes;
-    registry.gauge('sharedAvailable', 'read').value = available.read ? 1 : 0;
-    registry.gauge('sharedAvailable', 'write').value = available.write ? 1 : 0;
+    registry.setTotal('sharedReads', reads.hit, 'hit');
+    registry.setTotal('sharedReads', reads.miss, 'miss');
+    registry.setTotal('sharedReads', reads.damaged, 'damaged');
+    registry.setTotal('sharedReads', reads.timeout, 'timeout');
+    registry.setTotal('sharedReads', reads.error, 'error');
+    registry.setTotal('sharedReads', reads.skipped, 'skipped');
+    registry.setTotal('sharedWrites', writes.stored, 'stored');
+    registry.setTotal('sharedWrites', writes.failed, 'failed');
+    registry.setTotal('sharedWrites', writes.dropped, 'dropped');
+    registry.setTotal('sharedDropped', shared.droppedBytes);
+    registry.set('sharedQueue', shared.queuedBytes);
+    registry.set('sharedAvailable', available.read ? 1 : 0, 'read');
+    registry.set('sharedAvailable', available.write ? 1 : 0, 'write');
   }
 }

@@ -210,7 +210,7 @@ class FrontEnd {
       }
       this.#log.info(chosen, 'the HTTP server listens');
       this.#metrics.listens(chosen.engine);
-      setInterval(() => this.#report(), reportEveryMs).unref();
+      setInterval(() => void this.#report(), reportEveryMs).unref();
       this.#usage.start();
       this.#channel.send({ type: 'ready', httpServer: chosen });
       setTimeout(() => this.#webConsole?.preload(), consoleAfterMs).unref();
@@ -234,7 +234,7 @@ class FrontEnd {
     const closed = Promise.all([this.#engine.close(), stored, this.#tracing?.close()]);
     await Promise.race([closed, sleep(closeWithinMs)]);
     this.#diskCacheReporter.flush();
-    this.#report();
+    await this.#report();
     this.#log.info('drained');
     this.#onDrained();
   }
@@ -247,9 +247,9 @@ class FrontEnd {
   readonly #storeAvailable = (): boolean => this.#storePrepared && !this.#projects.isStoreDown;
 
   /** Sends the primary this process's figures. */
-  #report(): void {
+  async #report(): Promise<void> {
     const stats = this.#engine.stats();
-    const metrics = this.#metrics.snapshot({
+    const metrics = await this.#metrics.snapshot({
       engine: stats,
       responses: this.#delivery.responses,
       knownProjects: this.#projects.knowledge.count,

@@ -7,7 +7,7 @@ import { Connections } from './http/connection-limit.ts';
 import { errorResponse } from './http/error-response.ts';
 import { defaultTimeouts, NodeServer } from './http/node-server.ts';
 import type { HttpApp } from './http/server.ts';
-import { expositionType } from './telemetry/exposition.ts';
+import { expositionType } from './telemetry/registry.ts';
 
 /** Longer than the interval of scrapers, which keep their connections. */
 const timeouts = { ...defaultTimeouts, keepAliveTimeout: 60_000 };
@@ -15,7 +15,7 @@ const timeouts = { ...defaultTimeouts, keepAliveTimeout: 60_000 };
 const maxConnections = 100;
 
 /** The operations listener of the service, which serves `/metrics`. */
-function operationsApp(listensOn: string, metrics: () => string): App {
+function operationsApp(listensOn: string, metrics: () => Promise<string>): App {
   const headers = [
     ['content-type', expositionType],
     ['cache-control', 'no-store'],
@@ -26,7 +26,8 @@ function operationsApp(listensOn: string, metrics: () => string): App {
       {
         path: '/metrics',
         methods: () => ['GET', 'HEAD'],
-        handler: (request) => request.respond({ status: 200, headers, body: metrics() }),
+        handler: async (request) =>
+          request.respond({ status: 200, headers, body: await metrics() }),
       },
     ],
     {
@@ -50,7 +51,7 @@ function operationsApp(listensOn: string, metrics: () => string): App {
 export async function startOperations(
   settings: Pick<Settings, 'opsPort' | 'opsHost' | 'port' | 'workerPort'>,
   log: Pick<Logger, 'info' | 'warn'>,
-  metrics: () => string,
+  metrics: () => Promise<string>,
 ): Promise<void> {
   const { opsPort, opsHost: host } = settings;
   if (opsPort === 0) return;

@@ -4,10 +4,10 @@ import type { DiskPurges } from './cluster/disk-purges.ts';
 import type { SharedPurges } from './cluster/shared-purges.ts';
 import type { Supervisor } from './cluster/supervisor.ts';
 import { BusiestProjects } from './telemetry/busiest-projects.ts';
-import { exposition } from './telemetry/exposition.ts';
 import { ProcessMetrics } from './telemetry/process-metrics.ts';
 import { MetricsRegistry, type MetricsSnapshot } from './telemetry/registry.ts';
 import { MetricSums } from './telemetry/sums.ts';
+import { tiers } from './usage/request-counts.ts';
 import type { ProjectCounts } from './usage/usage-totals.ts';
 
 interface PrimaryParts {
@@ -46,7 +46,7 @@ export class PrimaryMetrics {
     const look = () =>
       find().then(
         ({ isMissing }) => {
-          this.#registry.gauge('workerSeen').value = isMissing ? 0 : 1;
+          this.#registry.set('workerSeen', isMissing ? 0 : 1);
         },
         () => {},
       );
@@ -65,28 +65,31 @@ export class PrimaryMetrics {
   }
 
   /** All metrics in Prometheus' text format. */
-  text(): string {
+  async text(): Promise<string> {
     const { supervisor, processes, disk, purges, sharedPurges, diskFull } = this.#parts;
     const registry = this.#registry;
     const { died, unresponsive, stuck } = supervisor.restarts;
-    registry.gauge('frontEnds').value = supervisor.listening;
-    registry.gauge('frontEndsWanted').value = processes;
-    registry.counter('restarts', 'died').value = died;
-    registry.counter('restarts', 'unresponsive').value = unresponsive;
-    registry.counter('restarts', 'stuck').value = stuck;
-    registry.gauge('cacheBytes', 'disk').value = disk.bytes;
-    registry.gauge('cacheLimit', 'disk').value = disk.maxBytes;
-    registry.gauge('cacheEntries', 'disk').value = disk.count;
-    registry.counter('cacheEvictions', 'disk').value = disk.evictions;
-    registry.counter('purges').value = purges.purges;
-    registry.counter('purgedImages').value = purges.images;
+    registry.set('frontEnds', supervisor.listening);
+    registry.set('frontEndsWanted', processes);
+    registry.setTotal('restarts', died, 'died');
+    registry.setTotal('restarts', unresponsive, 'unresponsive');
+    registry.setTotal('restarts', stuck, 'stuck');
+    registry.set('cacheBytes', disk.bytes, 'disk');
+    registry.set('cacheLimit', disk.maxBytes, 'disk');
+    registry.set('cacheEntries', disk.count, 'disk');
+    registry.setTotal('cacheEvictions', disk.evictions, 'disk');
+    registry.setTotal('purges', purges.purges);
+    registry.setTotal('purgedImages', purges.images);
     const shared = sharedPurges();
     if (shared !== null) {
-      registry.counter('sharedDeletions', 'deleted').value = shared.objects;
-      registry.counter('sharedDeletions', 'failed').value = shared.failed;
+      registry.setTotal('sharedDeletions', shared.objects, 'deleted');
+      registry.setTotal('sharedDeletions', shared.failed, 'failed');
     }
-    registry.gauge('diskFull').value = diskFull() ? 1 : 0;
-    const own = { ...registry.snapshot(), ...this.#projects.snapshot() };
-    return exposition(this.#frontEnds.total(own));
+    registry.set('diskFull', diskFull() ? 1 : 0);
+    registry.reset('projectRequests');
+    for (const [project, counts] of this.#projects.series()) {
+      for (const tier of tiers) registry.setTotal('projectRequests', counts[tier], project, tier);
+    }
+    return this.#frontEnds.total(await registry.snapshot()).metrics();
   }
 }

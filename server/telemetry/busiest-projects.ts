@@ -1,7 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import { newTierCounts, type TierCounts, tiers } from '../usage/request-counts.ts';
 import type { ProjectCounts } from '../usage/usage-totals.ts';
-import { joinLabels, type MetricsSnapshot } from './registry.ts';
 
 interface Scored {
   /** Requests, reduced every minute: recent ones count more. */
@@ -60,12 +59,10 @@ export class BusiestProjects {
     }
   }
 
-  snapshot(): MetricsSnapshot {
+  /** The requests of each busy project, and of all others as `other`. */
+  series(): readonly (readonly [project: string, counts: Readonly<TierCounts>])[] {
     const series = [...this.#series].map(([id, { counts }]) => [id, counts] as const);
-    const values = [['other', this.#other] as const, ...series].flatMap(([id, counts]) =>
-      tiers.map((tier) => [joinLabels([id, tier]), counts[tier]]),
-    );
-    return { projectRequests: Object.fromEntries(values) };
+    return [['other', this.#other], ...series];
   }
 
   /** The first projects get a series without being chosen. */

@@ -8,8 +8,9 @@ import {
 } from '../../pool/stages.ts';
 import type { RequestCounts, Tier } from '../usage/request-counts.ts';
 import type { UsageTotals } from '../usage/usage-totals.ts';
+import type { HistogramChild } from './cached-histogram.ts';
 import type { ImageFailure } from './failure-log.ts';
-import type { Histogram, MetricsRegistry } from './registry.ts';
+import type { MetricsRegistry } from './registry.ts';
 import type { RequestTelemetry } from './tracing.ts';
 
 interface ImageRequest extends RequestTelemetry {
@@ -21,7 +22,7 @@ interface ImageRequest extends RequestTelemetry {
 export class ImageTelemetry {
   readonly usage: UsageTotals;
   readonly #registry: MetricsRegistry;
-  readonly #stages: Readonly<Record<StageName, Histogram>>;
+  readonly #stages: Readonly<Record<StageName, HistogramChild>>;
   readonly #onFailure: (failure: ImageFailure) => void;
   /** The stage that threw an error. Requests that share work get the same error. */
   readonly #failedIn = new WeakMap<object, StageName>();
@@ -57,7 +58,7 @@ export class ImageTelemetry {
   failed(error: ServiceError, thrown: unknown, context: FailureContext): void {
     const { code, status, message } = error;
     const stage = this.#stageOf(thrown) ?? stageOfCode[code] ?? 'request';
-    this.#registry.counter('failures', code, stage).value += 1;
+    this.#registry.increment('failures', code, stage);
     if (status >= 500) this.#onFailure({ ...context, stage, code, cause: message });
   }
 

@@ -22,8 +22,8 @@ export class ProcessMetrics {
     const registry = this.#registry;
     const kind = this.#kind;
     const { user, system } = process.cpuUsage();
-    registry.counter('cpu', kind).value = (user + system) / 1e6;
-    registry.gauge('residentMemory', kind).value = residentMemory();
+    registry.setTotal('cpu', (user + system) / 1e6, kind);
+    registry.set('residentMemory', residentMemory(), kind);
     // The values include the sampling interval.
     const delayMs = Math.max(0, this.#delay.max / 1e6 - resolutionMs);
     if (this.#delay.count > 0) registry.histogram('eventLoopDelay', kind).observe(delayMs / 1_000);

@@ -1,4 +1,13 @@
 import {
+  AggregatorRegistry,
+  Counter,
+  Gauge,
+  type MetricObjectWithValues,
+  type MetricValue,
+  Registry,
+} from 'prom-client';
+import { CachedHistogram, type HistogramChild } from './cached-histogram.ts';
+import {
   type LabelsOf,
   type Metric,
   type MetricOf,
@@ -6,85 +15,74 @@ import {
   serviceMetrics,
 } from './metrics.ts';
 
-/** The value of a counter or a gauge with certain labels. A plain number, because counting must be cheap. */
-interface MetricValue {
-  value: number;
-}
+/** The values of a process, for other processes. */
+export type MetricsSnapshot = readonly MetricObjectWithValues<MetricValue<string>>[];
 
-/** A histogram with certain labels. `values`: the count of each bucket, the count above all bounds, the sum. */
-export class Histogram {
-  readonly #bounds: readonly number[];
-  readonly values: number[];
+export const expositionType = Registry.PROMETHEUS_CONTENT_TYPE;
 
-  constructor(bounds: readonly number[]) {
-    this.#bounds = bounds;
-    this.values = new Array<number>(bounds.length + 2).fill(0);
-  }
-
-  observe(seconds: number): void {
-    const bounds = this.#bounds;
-    let bucket = 0;
-    while (bucket < bounds.length && seconds > (bounds[bucket] as number)) bucket += 1;
-    (this.values[bucket] as number) += 1;
-    (this.values[bounds.length + 1] as number) += seconds;
-  }
-}
-
-/** The values of a process by metric and joined labels, for other processes. */
-export type MetricsSnapshot = {
-  [N in ServiceMetric]?: Readonly<Record<string, number | readonly number[]>>;
-};
-
-/** Separates the label values in a snapshot's keys; no label contains it. */
-const separator = '\u001f';
-export const joinLabels = (labels: readonly string[]): string => labels.join(separator);
-export const splitLabels = (key: string): string[] => key.split(separator);
-
-/** The metrics of one process. */
+/** The metrics of one process. Values exist from their first use on. */
 export class MetricsRegistry {
-  readonly #values = new Map<ServiceMetric, Map<string, MetricValue>>();
-  readonly #histograms = new Map<ServiceMetric, Map<string, Histogram>>();
+  readonly #registry = new Registry();
+  readonly #counters = new Map<ServiceMetric, Counter>();
+  readonly #gauges = new Map<ServiceMetric, Gauge>();
+  readonly #histograms = new Map<ServiceMetric, CachedHistogram>();
 
-  /** The value of a counter. Keep the reference where counting must be cheap. */
-  counter<N extends MetricOf<'counter'>>(name: N, ...labels: LabelsOf<N>): MetricValue {
-    return this.#value(name, labels);
-  }
-
-  gauge<N extends MetricOf<'gauge'>>(name: N, ...labels: LabelsOf<N>): MetricValue {
-    return this.#value(name, labels);
-  }
-
-  histogram<N extends MetricOf<'histogram'>>(name: N, ...labels: LabelsOf<N>): Histogram {
-    const { buckets = [] }: Metric = serviceMetrics[name];
-    return entryOf(this.#histograms, name, labels, () => new Histogram(buckets));
-  }
-
-  snapshot(): MetricsSnapshot {
-    const snapshot: MetricsSnapshot = {};
-    for (const [name, entries] of this.#values) {
-      snapshot[name] = Object.fromEntries([...entries].map(([key, { value }]) => [key, value]));
+  constructor() {
+    for (const [key, metric] of Object.entries(serviceMetrics)) {
+      this.#add(key as ServiceMetric, metric);
     }
-    for (const [name, entries] of this.#histograms) {
-      snapshot[name] = Object.fromEntries([...entries].map(([key, { values }]) => [key, values]));
-    }
-    return snapshot;
   }
 
-  #value(name: ServiceMetric, labels: readonly string[]): MetricValue {
-    return entryOf(this.#values, name, labels, () => ({ value: 0 }));
+  increment<N extends MetricOf<'counter'>>(name: N, ...labels: LabelsOf<N>): void {
+    this.#counters.get(name)?.inc(toLabels(name, labels));
+  }
+
+  /** Sets a counter to a total that is counted elsewhere. */
+  setTotal<N extends MetricOf<'counter'>>(name: N, total: number, ...labels: LabelsOf<N>): void {
+    const values = toLabels(name, labels);
+    this.#counters.get(name)?.remove(values);
+    this.#counters.get(name)?.inc(values, total);
+  }
+
+  set<N extends MetricOf<'gauge'>>(name: N, value: number, ...labels: LabelsOf<N>): void {
+    this.#gauges.get(name)?.set(toLabels(name, labels), value);
+  }
+
+  histogram<N extends MetricOf<'histogram'>>(name: N, ...labels: LabelsOf<N>): HistogramChild {
+    return (this.#histograms.get(name) as CachedHistogram).child(toLabels(name, labels));
+  }
+
+  /** Removes all values of a counter. */
+  reset(name: MetricOf<'counter'>): void {
+    this.#counters.get(name)?.reset();
+  }
+
+  snapshot(): Promise<MetricsSnapshot> {
+    return this.#registry.getMetricsAsJSON();
+  }
+
+  #add(key: ServiceMetric, metric: Metric): void {
+    const { name, help, labels: labelNames, aggregation: aggregator = 'sum' } = metric;
+    if (metric.type === 'histogram') {
+      const histogram = new CachedHistogram(metric);
+      this.#histograms.set(key, histogram);
+      this.#registry.registerMetric(histogram as unknown as Counter);
+      return;
+    }
+    const options = { name, help, labelNames, aggregator, registers: [this.#registry] };
+    const created = metric.type === 'counter' ? new Counter(options) : new Gauge(options);
+    // A metric without labels begins with 0, which would be the minimum of all processes.
+    if (labelNames.length === 0) created.remove();
+    if (created instanceof Counter) this.#counters.set(key, created);
+    else this.#gauges.set(key, created);
   }
 }
 
-function entryOf<T>(
-  all: Map<ServiceMetric, Map<string, T>>,
-  name: ServiceMetric,
-  labels: readonly string[],
-  create: () => T,
-): T {
-  const entries = all.get(name) ?? new Map<string, T>();
-  all.set(name, entries);
-  const key = joinLabels(labels);
-  const entry = entries.get(key) ?? create();
-  entries.set(key, entry);
-  return entry;
-}
+/** The metrics of several processes together. */
+export const aggregate = (snapshots: readonly MetricsSnapshot[]): Registry =>
+  AggregatorRegistry.aggregate([...snapshots]);
+
+const toLabels = (name: ServiceMetric, values: readonly string[]): Record<string, string> =>
+  Object.fromEntries(
+    serviceMetrics[name].labels.map((label, index) => [label, values[index] ?? '']),
+  );

@@ -1,5 +1,6 @@
 import { type Tier, tiers } from '../usage/request-counts.ts';
-import type { Histogram, MetricsRegistry } from './registry.ts';
+import type { HistogramChild } from './cached-histogram.ts';
+import type { MetricsRegistry } from './registry.ts';
 
 const routeNames = ['image', 'control', 'health', 'openapi', 'console', 'other'] as const;
 export type RouteName = (typeof routeNames)[number];
@@ -11,7 +12,7 @@ const statusLimit = 600;
 interface Counts {
   /** By status. */
   readonly statuses: Float64Array;
-  readonly duration: Histogram;
+  readonly duration: HistogramChild;
 }
 
 /** Counts every request when it ends, hits included. A count takes a few additions and no look-up by a text. */
@@ -43,7 +44,7 @@ export class RequestMetrics {
       for (const tier of tiers) {
         this.#counts[route][tier]?.statuses.forEach((count, status) => {
           if (count === 0) return;
-          this.#registry.counter('requests', route, String(status), tier).value = count;
+          this.#registry.setTotal('requests', count, route, String(status), tier);
         });
       }
     }

@@ -20,6 +20,8 @@ export function parseMetrics(text: string): Samples {
   let current = '';
   let helped = '';
   for (const line of text.slice(0, -1).split('\n')) {
+    // prom-client separates metrics.
+    if (line === '') continue;
     const help = helpLine.exec(line)?.[1];
     const [, typed, type = ''] = typeLine.exec(line) ?? [];
     const [, name, labels = '', value = ''] = sampleLine.exec(line) ?? [];

@@ -1,6 +1,5 @@
 import t from 'tap';
 import { BusiestProjects } from '../../../server/telemetry/busiest-projects.ts';
-import { splitLabels } from '../../../server/telemetry/registry.ts';
 import { RequestCounts } from '../../../server/usage/request-counts.ts';
 import { UsageTotals } from '../../../server/usage/usage-totals.ts';
 
@@ -15,14 +14,8 @@ const counted = (requests: Readonly<Record<string, number>>) => {
 };
 
 /** The misses of each series. */
-const seriesOf = (projects: BusiestProjects): Record<string, number> => {
-  const found: Record<string, number> = {};
-  for (const [key, value] of Object.entries(projects.snapshot().projectRequests ?? {})) {
-    const [project = '', tier] = splitLabels(key);
-    if (tier === 'miss') found[project] = Number(value);
-  }
-  return found;
-};
+const seriesOf = (projects: BusiestProjects): Record<string, number> =>
+  Object.fromEntries(projects.series().map(([project, counts]) => [project, counts.miss]));
 
 t.test('the busiest projects have series of their own, and no series decreases', async (t) => {
   const projects = new BusiestProjects(2);

@@ -1,24 +1,29 @@
 import t from 'tap';
-import { exposition } from '../../../server/telemetry/exposition.ts';
-import { MetricsRegistry, type MetricsSnapshot } from '../../../server/telemetry/registry.ts';
+import { serviceMetrics } from '../../../server/telemetry/metrics.ts';
+import {
+  aggregate,
+  MetricsRegistry,
+  type MetricsSnapshot,
+} from '../../../server/telemetry/registry.ts';
 import { MetricSums } from '../../../server/telemetry/sums.ts';
 import { parseMetrics, totalOf } from '../../service/scrape.ts';
 
-const snapshotOf = (fill: (registry: MetricsRegistry) => void): MetricsSnapshot => {
+/** The values of a process as another one receives them. */
+const snapshotOf = async (fill: (registry: MetricsRegistry) => void): Promise<MetricsSnapshot> => {
   const registry = new MetricsRegistry();
   fill(registry);
-  return registry.snapshot();
+  return JSON.parse(JSON.stringify(await registry.snapshot()));
 };
 
-const requests = (count: number, open: number): MetricsSnapshot =>
+const requests = (count: number, open: number): Promise<MetricsSnapshot> =>
   snapshotOf((registry) => {
-    registry.counter('requests', 'image', '200', 'miss').value = count;
-    registry.gauge('requestsOpen').value = open;
+    registry.setTotal('requests', count, 'image', '200', 'miss');
+    registry.set('requestsOpen', open);
     for (let i = 0; i < count; i++) registry.histogram('stageDuration', 'fetch').observe(0.3);
   });
 
-const read = (sums: MetricSums) => {
-  const samples = parseMetrics(exposition(sums.total({})));
+const read = async (sums: MetricSums) => {
+  const samples = parseMetrics(await sums.total([]).metrics());
   return [
     totalOf(samples, 'image_delivery_requests_total', { status: '200' }),
     totalOf(samples, 'image_delivery_stage_duration_seconds_count', { stage: 'fetch' }),
@@ -28,32 +33,32 @@ const read = (sums: MetricSums) => {
 
 t.test('sums keep the counters of ended processes and drop their gauges', async (t) => {
   const sums = new MetricSums();
-  sums.report(1, requests(5, 2));
-  sums.report(2, requests(7, 1));
-  t.same(read(sums), [12, 12, 3]);
-  sums.report(1, requests(6, 4));
-  t.same(read(sums), [13, 13, 5], 'a report replaces the one before');
+  sums.report(1, await requests(5, 2));
+  sums.report(2, await requests(7, 1));
+  t.same(await read(sums), [12, 12, 3]);
+  sums.report(1, await requests(6, 4));
+  t.same(await read(sums), [13, 13, 5], 'a report replaces the one before');
   sums.end(1);
-  t.same(read(sums), [13, 13, 1]);
-  sums.report(3, requests(2, 2));
+  t.same(await read(sums), [13, 13, 1]);
+  sums.report(3, await requests(2, 2));
   sums.end(3);
-  t.same(read(sums), [15, 15, 1]);
+  t.same(await read(sums), [15, 15, 1]);
 });
 
 t.test('gauges are sums, minimums or maximums of the processes', async (t) => {
   const sums = new MetricSums();
   for (const [id, available] of [1, 0, 1].entries()) {
-    const gauges = snapshotOf((registry) => {
-      registry.gauge('storeAvailable').value = available;
-      registry.gauge('transformStalled').value = id;
-      registry.gauge('cacheBytes', 'memory').value = 100;
+    const gauges = await snapshotOf((registry) => {
+      registry.set('storeAvailable', available);
+      registry.set('transformStalled', id);
+      registry.set('cacheBytes', 100, 'memory');
     });
     sums.report(id, gauges);
   }
-  const own = snapshotOf((registry) => {
-    registry.gauge('cacheBytes', 'disk').value = 7;
+  const own = await snapshotOf((registry) => {
+    registry.set('cacheBytes', 7, 'disk');
   });
-  const samples = parseMetrics(exposition(sums.total(own)));
+  const samples = parseMetrics(await sums.total(own).metrics());
   t.equal(totalOf(samples, 'image_delivery_store_available'), 0);
   t.equal(totalOf(samples, 'image_delivery_transform_stalled_seconds'), 2);
   t.equal(totalOf(samples, 'image_delivery_cache_bytes', { cache: 'memory' }), 300);
@@ -61,21 +66,29 @@ t.test('gauges are sums, minimums or maximums of the processes', async (t) => {
 });
 
 t.test('buckets of a histogram are cumulative', async (t) => {
-  const snapshot = snapshotOf((registry) => {
+  const snapshot = await snapshotOf((registry) => {
     const fetch = registry.histogram('stageDuration', 'fetch');
     for (const seconds of [0.1, 0.10001, 1_000]) fetch.observe(seconds);
   });
-  const samples = parseMetrics(exposition(snapshot));
+  const samples = parseMetrics(await aggregate([snapshot]).metrics());
   const below = (le: string) =>
     totalOf(samples, 'image_delivery_stage_duration_seconds_bucket', { stage: 'fetch', le });
   t.same(['0.05', '0.1', '0.25', '20', '+Inf'].map(below), [0, 1, 2, 2, 3]);
 });
 
 t.test('labels are escaped', async (t) => {
-  const snapshot = snapshotOf((registry) => {
-    registry.counter('projectRequests', 'a"b\\c\nd', 'miss').value = 1;
+  const snapshot = await snapshotOf((registry) => {
+    registry.increment('projectRequests', 'a"b\\c\nd', 'miss');
   });
-  const text = exposition(snapshot);
+  const text = await aggregate([snapshot]).metrics();
   t.match(text, 'project="a\\"b\\\\c\\nd",tier="miss"} 1\n');
   t.equal(totalOf(parseMetrics(text), 'image_delivery_project_requests_total'), 1);
+});
+
+t.test('names every metric, also without values', async (t) => {
+  const text = await aggregate([await snapshotOf(() => {})]).metrics();
+  for (const { name, help, type } of Object.values(serviceMetrics)) {
+    t.match(text, `# HELP ${name} ${help}\n# TYPE ${name} ${type}\n`);
+  }
+  t.equal(parseMetrics(text).size, 0);
 });
