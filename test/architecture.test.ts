@@ -196,8 +196,6 @@ t.test('code outside of the folders of source formats names none', async (t) => 
     // Settings that allow a format have its name.
     if (path === 'contract/settings/groups.ts') continue;
     if (/^pool\/formats\/\w+\//.test(path) || path.startsWith(encoders)) continue;
-    // Two settings have the names of formats that an operator can refuse.
-    if (path.startsWith('contract/settings/')) continue;
     const text = await readFile(join(root, path), 'utf8');
     t.notMatch(text, filesWithOutputs.has(path) ? onlySource : any, path);
   }
