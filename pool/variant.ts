@@ -1,4 +1,6 @@
+import type { Colour } from './colour.ts';
 import type { OutputFormat } from './rendering/encode/encodings.ts';
+import { type OperationName, type OperationValues, operations } from './rendering/operations.ts';
 
 /** Responses instead of the image: text placeholders, and JSON metadata. */
 export const placeholderKinds = ['blurhash', 'thumbhash', 'lqip', 'json'] as const;
@@ -43,9 +45,6 @@ export const kernels = [
 ] as const;
 export type Kernel = (typeof kernels)[number];
 
-/** `#rrggbbaa`, lower case. */
-export type Colour = `#${string}`;
-
 export interface Area {
   readonly left: number;
   readonly top: number;
@@ -58,14 +57,6 @@ export interface Edges {
   readonly right: number;
   readonly bottom: number;
   readonly left: number;
-}
-
-/** Factors of brightness and saturation, rotation of the hue in degrees, lightness to add. */
-export interface Modulation {
-  readonly brightness: number;
-  readonly saturation: number;
-  readonly hue: number;
-  readonly lightness: number;
 }
 
 /** How a layer is mixed with what is below it (sharp's terms). */
@@ -162,17 +153,11 @@ export const hasProjectFont = ({ layers }: Pick<Variant, 'layers'>): boolean =>
  * All properties of a request that determine the bytes of an output, except the source, after query, client
  * hints and project defaults were merged. Plain data, because it is sent to threads.
  */
-export interface Variant {
+export interface Variant extends OperationValues {
   /** The area of the upright source to use, in its pixels; clipped to the source. */
   readonly crop: Area | null;
   /** Removes borders that differ from the corner's colour by at most this, 0..100. */
   readonly trim: number | null;
-  /** Clockwise, in degrees, at least 0 and below 360; the corners get the background. */
-  readonly rotate: number;
-  /** Mirrors vertically. */
-  readonly flip: boolean;
-  /** Mirrors horizontally. */
-  readonly flop: boolean;
   /** Box width in device pixels (CSS width x dpr, rounded, at least 1); null derives it from the height. */
   readonly width: number | null;
   /** Box height in device pixels; null derives it from the width. */
@@ -198,24 +183,6 @@ export interface Variant {
   readonly background: Colour | null;
   /** Flattens transparency on the background. */
   readonly flatten: boolean;
-  readonly grayscale: boolean;
-  readonly negate: boolean;
-  /** Stretches the luminance to the full range. */
-  readonly normalize: boolean;
-  /** 1..3. */
-  readonly gamma: number | null;
-  readonly modulate: Modulation | null;
-  readonly tint: Colour | null;
-  /** 0..255: lighter pixels become white, darker ones black. */
-  readonly threshold: number | null;
-  /** Side of the median filter's square, 1..15. */
-  readonly median: number | null;
-  /** Gaussian sigma, 0.3..100; null for none. */
-  readonly blur: number | null;
-  /** Sigma of the unsharp mask, 0.01..10. */
-  readonly sharpen: number | null;
-  /** 0..1, multiplied with the image's own opacity. */
-  readonly opacity: number | null;
   /** The watermark comes first. Each is drawn on the ones before; null for none. */
   readonly layers: readonly Layer[] | null;
   /** In order of preference; the source's own format when none is suitable. */
@@ -254,13 +221,14 @@ export interface Variant {
  */
 type Effect = 'plan' | 'trim' | 'turn' | 'pixels';
 
+type Fields<Names extends keyof Variant> = {
+  readonly [Field in Names]: readonly [Variant[Field], Effect];
+};
+
 /** The value of each field that changes nothing but the encoding, and the effect of others. */
-const fields: { readonly [Field in keyof Variant]: readonly [Variant[Field], Effect] } = {
+const ownFields: Fields<Exclude<keyof Variant, OperationName>> = {
   crop: [null, 'plan'],
   trim: [null, 'trim'],
-  rotate: [0, 'turn'],
-  flip: [false, 'turn'],
-  flop: [false, 'turn'],
   width: [null, 'plan'],
   height: [null, 'plan'],
   pixelRatio: [1, 'plan'],
@@ -273,17 +241,6 @@ const fields: { readonly [Field in keyof Variant]: readonly [Variant[Field], Eff
   extend: [null, 'plan'],
   background: [null, 'plan'],
   flatten: [false, 'plan'],
-  grayscale: [false, 'pixels'],
-  negate: [false, 'pixels'],
-  normalize: [false, 'pixels'],
-  gamma: [null, 'pixels'],
-  modulate: [null, 'pixels'],
-  tint: [null, 'pixels'],
-  threshold: [null, 'pixels'],
-  median: [null, 'pixels'],
-  blur: [null, 'pixels'],
-  sharpen: [null, 'pixels'],
-  opacity: [null, 'pixels'],
   layers: [null, 'pixels'],
   formats: [[], 'plan'],
   negotiated: [false, 'plan'],
@@ -300,6 +257,15 @@ const fields: { readonly [Field in keyof Variant]: readonly [Variant[Field], Eff
   keepProfile: [false, 'plan'],
   gainMap: [false, 'plan'],
 };
+
+const operationFields = Object.fromEntries(
+  Object.entries(operations).map(([name, { plain, place }]) => [
+    name,
+    [plain, place === 'turn' ? 'turn' : 'pixels'],
+  ]),
+) as unknown as Fields<OperationName>;
+
+const fields: Fields<keyof Variant> = { ...ownFields, ...operationFields };
 
 type Field = keyof Variant;
 

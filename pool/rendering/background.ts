@@ -1,12 +1,5 @@
-import type { Colour, Variant } from '../variant.ts';
-
-/** A colour in sharp's form: channels 0..255, alpha 0..1. */
-export interface Rgba {
-  readonly r: number;
-  readonly g: number;
-  readonly b: number;
-  readonly alpha: number;
-}
+import type { Colour, Rgba } from '../colour.ts';
+import type { Variant } from '../variant.ts';
 
 /** The backdrop in formats without transparency: most pages are white. */
 const white: Rgba = { r: 255, g: 255, b: 255, alpha: 1 };

@@ -6,6 +6,7 @@ import type { Variant } from '../variant.ts';
 import { encodingOf, type OutputFormat } from './encode/encodings.ts';
 import { fullChromaFrom } from './encode/sharp-encoders.ts';
 import { maxEncodes } from './encode/within-bytes.ts';
+import { requestedOperations } from './operations.ts';
 import type { Plan } from './plan.ts';
 
 /** An estimate of the resources of a transform, from its plan. */
@@ -133,19 +134,14 @@ function encodes({ ms, bytes }: Cost, { maxBytes, lossless }: Variant): Cost {
   return { ms: maxBytes === null || lossless === true ? ms : maxEncodes * ms, bytes };
 }
 
-/** ms for each million pixels, measured on a photograph. */
-function filtering(variant: Variant): number {
-  const { median, blur, sharpen, modulate, normalize, rotate, enlarge } = variant;
-  return (
-    (median === null ? 0 : 500) +
-    (blur === null ? 0 : 10 + 1.5 * blur) +
-    (sharpen === null ? 0 : 120 + 25 * sharpen) +
-    (modulate === null ? 0 : 100) +
-    (normalize ? 180 : 0) +
-    (rotate % 90 === 0 ? 0 : 45) +
-    (enlarge ? 40 : 0)
-  );
-}
+/** ms for scaling up a million pixels, measured on a photograph. */
+const enlarging = 40;
+
+/** ms for each million pixels of the output. */
+const filtering = (variant: Variant): number =>
+  requestedOperations(variant)
+    .map(({ operation, value }) => operation.ms?.(value) ?? 0)
+    .reduce((sum, ms) => sum + ms, variant.enlarge ? enlarging : 0);
 
 function times({ ms, bytes }: Cost, pixels: number): Cost {
   return { ms: (ms * pixels) / 1e6, bytes: bytes * pixels };

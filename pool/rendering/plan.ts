@@ -1,4 +1,5 @@
 import { maxFramePixels, maxRows, maxSide } from '../bounds.ts';
+import type { Rgba } from '../colour.ts';
 import type { ColourSpace } from '../formats/metadata/colour-space.ts';
 import type { SourceColour, SourceFacts, Timing } from '../formats/source-format.ts';
 import { vectorScale } from '../formats/vector-scale.ts';
@@ -23,9 +24,10 @@ import {
   strategies,
   type Variant,
 } from '../variant.ts';
-import { backgroundOf, isGrey, type Rgba, rgba } from './background.ts';
+import { backgroundOf, isGrey, rgba } from './background.ts';
 import { encodingOf, maxOutputPixels, type OutputFormat } from './encode/encodings.ts';
 import { chooseFormat, keepsGainMap } from './format.ts';
+import { isAnyRequested } from './operations.ts';
 
 /** The parameters of one transform, computed from the source and the variant. */
 export interface Plan {
@@ -82,6 +84,8 @@ export interface Plan {
   readonly gainMap: boolean;
   /** Pixels of the output for each CSS pixel of a layer. */
   readonly cssPixel: number;
+  /** True if the output has no transparency. */
+  readonly isOpaque: boolean;
 }
 
 export interface Resize extends Size {
@@ -143,9 +147,8 @@ export function makePlan(
   const freeAngle = variant.rotate % 90 !== 0;
   const rotatesOrFlips = variant.rotate !== 0 || variant.flip || variant.flop;
   const padded = box.fit === 'contain' || variant.extend !== null;
-  // `gamma` darkens before the resize and brightens after it. Background added in between would only be
-  // brightened.
-  const separatePadding = padded && variant.gamma !== null;
+  const separatePadding =
+    padded && isAnyRequested(variant, ({ changesBackground }) => changesBackground);
   const byFrame = animated && needsSingleFrames(variant, box.fit);
   const requested = backgroundOf(variant, alpha);
   const flatten = facts.hasAlpha && (variant.flatten || !alpha);
@@ -163,7 +166,8 @@ export function makePlan(
   );
   const mayBeTransparent =
     alpha && !variant.flatten && (facts.hasAlpha || (requested.alpha < 1 && (padded || freeAngle)));
-  const separateFilters = needsSeparateFilters(variant, facts, mayBeTransparent);
+  const transparency = { ofSource: facts.hasAlpha, isPossible: mayBeTransparent };
+  const separateFilters = isAnyRequested(variant, (one) => one.needsOwnPass?.(transparency));
   const addsBackground = !isNeutral(requested) && (padded || flatten || freeAngle);
   const addsColour =
     addsBackground ||
@@ -205,6 +209,7 @@ export function makePlan(
     space,
     tint: variant.tint === null ? null : inSpace(rgba(variant.tint), space),
     gainMap,
+    isOpaque: variant.flatten || !alpha,
     cssPixel: variant.layers === null ? 1 : cssPixelOf(box, rotated, variant, enlargement, limits),
   };
 }
@@ -260,24 +265,8 @@ function isAnimation(facts: SourceFacts): boolean {
 
 /** True for operations that would mix frames of the tall image, or are impossible on it. */
 function needsSingleFrames(variant: Variant, fit: Box['fit']): boolean {
-  const { flip, rotate, blur, median, sharpen } = variant;
   const smart = fit === 'cover' && isStrategy(variant.position);
-  return flip || rotate !== 0 || blur !== null || median !== null || sharpen !== null || smart;
-}
-
-/**
- * sharp premultiplies colours with alpha from scaling to sharpening, which is wrong for colour operations in
- * between. It does not premultiply input without alpha, which would mix blurred edges with the black of
- * transparent pixels.
- */
-function needsSeparateFilters(
-  variant: Variant,
-  { hasAlpha }: SourceFacts,
-  mayBeTransparent: boolean,
-): boolean {
-  const { threshold, modulate, blur, sharpen } = variant;
-  const mixes = blur !== null || sharpen !== null;
-  return threshold !== null || (mayBeTransparent && (modulate !== null || (mixes && !hasAlpha)));
+  return smart || isAnyRequested(variant, (one) => one.needsSingleFrames);
 }
 
 const isStrategy = (position: Position | FocalPoint): boolean =>
@@ -298,12 +287,11 @@ function resizeOf(natural: Size, box: Box, variant: Variant, stacked: boolean): 
 }
 
 /** True for a conversion to grey in one of the passes. */
-const becomesGrey = ({ grayscale, threshold }: Variant): boolean => grayscale || threshold !== null;
+const becomesGrey = (variant: Variant): boolean =>
+  isAnyRequested(variant, ({ makesGrey }) => makesGrey);
 
-/** True for operations on single colours: those on neighbours, such as `blur`, may come before a conversion. */
-function changesColours({ gamma, modulate, normalize, negate, tint }: Variant): boolean {
-  return [gamma, modulate, tint].some((value) => value !== null) || normalize || negate;
-}
+const changesColours = (variant: Variant): boolean =>
+  isAnyRequested(variant, (one) => one.changesColours);
 
 function hasPlainPixels({ model, is16Bit }: SourceColour, variant: Variant): boolean {
   return variant.stripMetadata && model === 'rgb' && !is16Bit && !becomesGrey(variant);

@@ -2,8 +2,8 @@ import type { OverlayOptions, Sharp } from 'sharp';
 import type { Copyright } from '../formats/metadata/copyright.ts';
 import type { KeptMetadata } from '../formats/metadata/kept-metadata.ts';
 import type { Variant } from '../variant.ts';
-import type { Rgba } from './background.ts';
 import { encodingOf } from './encode/encodings.ts';
+import { type Place, requestedOperations } from './operations.ts';
 import type { Plan } from './plan.ts';
 
 /** Input of a step. The plan has all numbers. */
@@ -42,29 +42,8 @@ const shrink: Step = (image, { plan, variant }) =>
         fastShrinkOnLoad: plan.fastShrinkOnLoad,
       });
 
-const flip: Step = (image, { variant }) => (variant.flip ? image.flip() : image);
-const flop: Step = (image, { variant }) => (variant.flop ? image.flop() : image);
-
-const rotate: Step = (image, { plan, variant }) =>
-  variant.rotate === 0
-    ? image
-    : image.rotate(variant.rotate, { background: premultiplied(plan.background) });
-
-/** libvips rotates premultiplied colours, but does not premultiply the background. */
-function premultiplied({ r, g, b, alpha }: Rgba): Rgba {
-  return { r: Math.round(r * alpha), g: Math.round(g * alpha), b: Math.round(b * alpha), alpha };
-}
-
 const flatten: Step = (image, { plan }) =>
   plan.flatten ? image.flatten({ background: plan.background }) : image;
-
-/** Omitted before a tint, which uses only the luminance: sharp adds no colour to grey pixels. */
-const grayscale: Step = (image, { variant }) =>
-  variant.grayscale && variant.tint === null ? image.grayscale() : image;
-
-/** sharp darkens before the resize and brightens after it, so that the resize averages linear light. */
-const gamma: Step = (image, { variant }) =>
-  variant.gamma === null ? image : image.gamma(variant.gamma);
 
 const resize: Step = (image, { plan }) => {
   if (plan.resize === null) return image;
@@ -90,51 +69,16 @@ const pad: Step = (image, context) =>
 const extend: Step = (image, { plan }) =>
   plan.border === null ? image : image.extend({ ...plan.border, background: plan.background });
 
-/** libvips refuses a window larger than the image. */
-const median: Step = (image, { plan, variant }) =>
-  variant.median === null ? image : image.median(Math.min(variant.median, plan.width, plan.height));
+/** The steps of the requested operations that belong to a place. */
+const operationsAt = (place: Place, { variant }: StepContext): readonly Step[] =>
+  requestedOperations(variant, place).map(
+    ({ operation, value }): Step =>
+      (image, { plan }) =>
+        operation.apply(image, value, plan),
+  );
 
-/** A linear function so steep that it has two values. sharp's own threshold also changes alpha. */
-const threshold: Step = (image, { variant }) =>
-  variant.threshold === null ? image : image.grayscale().linear(255, 255 * (1 - variant.threshold));
-
-const blur: Step = (image, { variant }) =>
-  variant.blur === null ? image : image.blur({ sigma: variant.blur });
-
-const modulate: Step = (image, { variant }) =>
-  variant.modulate === null ? image : image.modulate(variant.modulate);
-
-const sharpen: Step = (image, { variant }) =>
-  variant.sharpen === null ? image : image.sharpen({ sigma: variant.sharpen });
-
-/** The filters with their parameters, in sharp's order. */
-const filters = [
-  ['median', median],
-  ['threshold', threshold],
-  ['blur', blur],
-  ['modulate', modulate],
-  ['sharpen', sharpen],
-] as const satisfies readonly (readonly [keyof Variant, Step])[];
-
-const normalize: Step = (image, { variant }) => (variant.normalize ? image.normalize() : image);
-
-const tint: Step = (image, { plan }) => (plan.tint === null ? image : image.tint(plan.tint));
-
-const negate: Step = (image, { variant }) =>
-  variant.negate ? image.negate({ alpha: false }) : image;
-
-/** Blends an image that cannot be transparent with the background. */
-const opacity: Step = (image, { plan, variant }) => {
-  const factor = variant.opacity ?? 1;
-  if (variant.flatten || !encodingOf(plan.format).alpha) {
-    const { r, g, b } = plan.background;
-    const rest = [r, g, b].map((channel) => channel * (1 - factor));
-    return image.linear([factor, factor, factor], rest);
-  }
-  const pixel = { r: 0, g: 0, b: 0, alpha: factor };
-  const input = { create: { width: 1, height: 1, channels: 4 as const, background: pixel } };
-  return image.composite([{ input, tile: true, blend: 'dest-in' }]);
-};
+const belowLayers: Step = (image, context) =>
+  applySteps(image, operationsAt('below layers', context), context);
 
 const layers: Step = (image, { overlays }) => image.composite([...overlays]);
 
@@ -188,29 +132,30 @@ export const passes = {
   reduceDepth: [colour, metadata],
   /** Extracts and scales the used area in a separate pass. */
   prepare: [orient, crop, shrink, colour, metadata],
-  opacity: [opacity, colour, metadata],
+  opacity: [belowLayers, colour, metadata],
   layers: [layers, colour, metadata],
   encode: [colour, metadata, copyright, gainMap],
 } satisfies Readonly<Record<string, readonly Step[]>>;
 
 /** The passes that transform the image: more than one only when sharp's order would be wrong. */
-export function imagePasses({ plan, variant }: StepContext): readonly (readonly Step[])[] {
-  const begin = [orient, flip, flop, rotate, cropUnlessPrepared, flatten, gamma, grayscale];
+export function imagePasses(context: StepContext): readonly (readonly Step[])[] {
+  const { plan } = context;
+  const at = (place: Place) => operationsAt(place, context);
+  const begin = [orient, ...at('turn'), cropUnlessPrepared, flatten, ...at('resize')];
   const shaping = plan.separatePadding
     ? [
         [...begin, scale],
         [pad, extend],
       ]
     : [[...begin, resize, extend]];
-  const filtering = filters.filter(([name]) => variant[name] !== null).map(([, step]) => [step]);
-  const stages = [...shaping, ...filtering];
+  const stages = [...shaping, ...at('filter').map((filter) => [filter])];
   const lists = plan.separateFilters
     ? stages
     : [...shaping.slice(0, -1), stages.slice(shaping.length - 1).flat()];
   const last = lists.length - 1;
   return lists.map((steps, index) => [
     ...steps,
-    ...(index === last ? [normalize, tint, negate] : []),
+    ...(index === last ? at('finish') : []),
     colour,
     metadata,
   ]);

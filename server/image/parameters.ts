@@ -1,4 +1,5 @@
 import { type OutputFormat, outputFormats } from '../../pool/rendering/encode/encodings.ts';
+import type { OperationName, OperationValues } from '../../pool/rendering/operations.ts';
 import {
   type Fit,
   fits,
@@ -38,6 +39,8 @@ export interface Parameter<T> extends ParameterType<T> {
   readonly default: string | null;
   /** What a request without it gets, in words with Markdown. */
   readonly defaultInWords: string;
+  /** The parameters of a preset that it replaces in a URL, although their names differ. */
+  readonly replaces: readonly string[];
   /**
    * `transform`: part of the variant, and so of the cache key. `delivery`: selects the source or its version, or
    * affects the response only.
@@ -53,11 +56,13 @@ function parameter<T>(
     aliases = [],
     exampleWith = 'w=400',
     byDefault = null,
+    replaces = [],
     otherwise = byDefault === null ? 'none' : `\`${byDefault}\``,
   }: {
     aliases?: readonly string[];
     exampleWith?: string;
     byDefault?: string | null;
+    replaces?: readonly string[];
     otherwise?: string;
   } = {},
 ): Parameter<T> {
@@ -69,6 +74,7 @@ function parameter<T>(
     exampleWith,
     default: byDefault,
     defaultInWords: otherwise,
+    replaces,
     role: 'transform',
   };
 }
@@ -91,8 +97,12 @@ const version: ParameterType<string> = {
   parse: (text) => (new RegExp(versionPattern).test(text) ? text : undefined),
 };
 
+/** The compiler names each operation without a parameter, and each with another type than its parameter's. */
+type OperationParameters = { readonly [Name in OperationName]: Parameter<OperationValues[Name]> };
+
 /**
- * Every parameter by its canonical name. Parsing, error messages, the list of supported
+ * Every parameter by its canonical name, in the order of the documentation. A parameter that requests an operation on
+ * pixels has the name of its row in `pool/rendering/operations.ts`, which is the rest of this row. Parsing, error messages, the list of supported
  * parameters, the interface specification and the documentation derive from this table.
  */
 export const parameters = {
@@ -169,6 +179,7 @@ export const parameters = {
       aliases: ['position', 'gravity'],
       exampleWith: 'w=200&h=300',
       byDefault: 'center',
+      replaces: ['fp'],
     },
   ),
   fp: parameter(
@@ -250,7 +261,7 @@ export const parameters = {
     '`brightness`, `saturation`, `hue` and `lightness` in one parameter; each by its own name takes ' +
       'precedence.',
     '1.1,0.5,180,0',
-    { byDefault: '1,1,0,0' },
+    { byDefault: '1,1,0,0', replaces: ['brightness', 'saturation', 'hue', 'lightness'] },
   ),
   tint: parameter(colour, 'Colours the picture and keeps its luminance.', 'c08040'),
   threshold: parameter(
@@ -304,6 +315,7 @@ export const parameters = {
     aliases: ['a'],
     exampleWith: '',
     byDefault: '1',
+    replaces: ['page'],
   }),
   lossless: parameter(
     flag,
@@ -372,7 +384,7 @@ export const parameters = {
     'Makes browsers save the image under this name, with the extension of its format.',
     'My landscape',
   ),
-} as const;
+} as const satisfies OperationParameters & Readonly<Record<string, Parameter<unknown>>>;
 
 export type ParameterName = keyof typeof parameters;
 

@@ -3,15 +3,8 @@ import type { PresetParameters } from '../../store/preset.ts';
 import type { Project } from '../../store/projects.ts';
 import { findNamed } from './named-part.ts';
 import { type Options, readOptions } from './options.ts';
-import type { ParameterName } from './parameters.ts';
+import { type ParameterName, parameters } from './parameters.ts';
 import { textOf } from './values.ts';
-
-/** The parameters of a preset that a parameter of the URL replaces although the names differ. */
-const replacedBy: Partial<Record<ParameterName, readonly ParameterName[]>> = {
-  pos: ['fp'],
-  animated: ['page'],
-  modulate: ['brightness', 'saturation', 'hue', 'lightness'],
-};
 
 /** The options of a preset's parameters. @throws ServiceError parameter_invalid */
 export function presetOptions(parameters: PresetParameters): Options {
@@ -35,11 +28,11 @@ export function withPreset(options: Options, project: Pick<Project, 'presets'>):
   if (name === undefined) return options;
   const named = Object.keys(options) as ParameterName[];
   const preset = parsedPreset(name, findPreset(project, name));
-  const replaced = new Set([
-    ...named.flatMap((one) => replacedBy[one] ?? []),
+  const replaced = new Set<string>([
+    ...named.flatMap((one) => parameters[one].replaces),
     ...sideReplacedByRatio(options, preset),
   ]);
-  const kept = Object.entries(preset).filter(([one]) => !replaced.has(one as ParameterName));
+  const kept = Object.entries(preset).filter(([one]) => !replaced.has(one));
   return { ...Object.fromEntries(kept), ...options };
 }
 

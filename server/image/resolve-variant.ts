@@ -1,7 +1,7 @@
 import type { NegotiableFormat } from '../../contract/auto-formats.ts';
+import type { Modulation } from '../../pool/rendering/operations.ts';
 import {
   type Edges,
-  type Modulation,
   type PlaceholderKind,
   placeholderKinds,
   plainVariant,

@@ -1,5 +1,5 @@
 import colourNames from 'color-name';
-import type { Colour } from '../../pool/variant.ts';
+import type { Colour } from '../../pool/colour.ts';
 import type { PresetValue } from '../../store/preset.ts';
 import { decimalPattern, maxDecimals } from './decimal-pattern.ts';
 

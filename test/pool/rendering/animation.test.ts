@@ -1,7 +1,9 @@
 import sharp from 'sharp';
 import t from 'tap';
 import { openContainer } from '../../../pool/formats/open-container.ts';
+import { operations } from '../../../pool/rendering/operations.ts';
 import type { Fit, Variant } from '../../../pool/variant.ts';
+import { parameters } from '../../../server/image/parameters.ts';
 import { drawn, plain } from './drawn.ts';
 import {
   animation,
@@ -242,6 +244,22 @@ t.test('transparency is kept on every frame, also in grey', async (t) => {
       const output = await drawn(source, { ...grey, ...more, formats: ['webp'] });
       const { at } = await output.frame(0);
       t.same([at(10, 10)[3], at(60, 10)[3]], [255, 0], JSON.stringify({ ...grey, ...more }));
+    }
+  }
+});
+
+t.test('no operation mixes frames', async (t) => {
+  const pages = [0, 1, 2, 3];
+  // Its range is that of all frames, so that an animation does not flicker.
+  const { normalize: _, ...ofFrames } = operations;
+  for (const name of Object.keys(ofFrames) as (keyof typeof ofFrames)[]) {
+    const { example, parse } = parameters[name];
+    const options = { [name]: parse(example), formats: ['webp'], lossless: true } as const;
+    const { body } = await drawn(sources.gif, options);
+    for (const page of pages) {
+      const frame = await sharp(body, { page }).ensureAlpha().raw().toBuffer();
+      const still = await drawn(sources.gif, { ...options, page });
+      t.ok(frame.equals(await sharp(still.body).ensureAlpha().raw().toBuffer()), `${name} ${page}`);
     }
   }
 });

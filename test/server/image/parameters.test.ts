@@ -198,3 +198,11 @@ t.test('the schema of a parameter accepts the same texts as its parser', async (
     t.ok(accepted > 0, `${name}: ${accepted} texts were accepted`);
   }
 });
+
+t.test('a parameter replaces only other parameters', async (t) => {
+  for (const name of parameterNames) {
+    for (const other of parameters[name].replaces) {
+      t.ok(Object.hasOwn(parameters, other) && other !== name, `${name} ${other}`);
+    }
+  }
+});

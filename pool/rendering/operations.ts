@@ -1,0 +1,221 @@
+import type { Sharp } from 'sharp';
+import type { Colour, Rgba } from '../colour.ts';
+
+/** Factors of brightness and saturation, rotation of the hue in degrees, lightness to add. */
+export interface Modulation {
+  readonly brightness: number;
+  readonly saturation: number;
+  readonly hue: number;
+  readonly lightness: number;
+}
+
+/** The part of the plan that operations depend on. */
+interface PlannedOutput {
+  /** Size of each frame of the output, in pixels. */
+  readonly width: number;
+  readonly height: number;
+  readonly background: Rgba;
+  /** True if the output has no transparency. */
+  readonly isOpaque: boolean;
+  /** The colour of `tint` in the colour space of the output; null without it. */
+  readonly tint: Rgba | null;
+}
+
+/**
+ * Where an operation is among the passes of `steps.ts`: before the crop, with the resize, after it as one of the
+ * filters, in the last pass of the image, or below the layers.
+ */
+export type Place = 'turn' | 'resize' | 'filter' | 'finish' | 'below layers';
+
+/** The properties of an image that decide whether a filter needs a pass of its own. */
+interface Transparency {
+  readonly ofSource: boolean;
+  readonly isPossible: boolean;
+}
+
+/** An operation on the pixels of an image, which a parameter of the same name requests. */
+export interface Operation<T> {
+  /** The value that changes nothing. */
+  readonly plain: T;
+  readonly place: Place;
+  /** Adds the operation to a pipeline. Called only for other values than `plain`. */
+  readonly apply: (image: Sharp, value: NonNullable<T>, plan: PlannedOutput) => Sharp;
+  /** Returns the time for each million pixels of the output in ms, measured on a photograph; absent for little. */
+  readonly ms?: (value: NonNullable<T>) => number;
+  /** True if it would mix the frames of an animation, which are one tall image, or cannot be applied to that. */
+  readonly needsSingleFrames?: boolean;
+  /**
+   * Whether each filter must have a pass of its own. sharp premultiplies colours with alpha from scaling to sharpening,
+   * which is wrong for colour operations in between. It does not premultiply input without alpha, which would mix
+   * blurred edges with the black of transparent pixels.
+   */
+  readonly needsOwnPass?: (transparency: Transparency) => boolean;
+  /** True if the background must be added in a pass after it, because it would change the background. */
+  readonly changesBackground?: boolean;
+  /** True if the result is grey. */
+  readonly makesGrey?: boolean;
+  /** True if it changes single colours: one that mixes neighbours, such as `blur`, may precede a conversion. */
+  readonly changesColours?: boolean;
+}
+
+const operation = <T>(row: Operation<T>): Operation<T> => row;
+
+/**
+ * Every operation by the name of its parameter and of its field in a variant. Operations of one place are applied in
+ * the order of this table, which is sharp's. The variant, the passes, the costs, and the decisions of the plan derive
+ * from it.
+ */
+export const operations = {
+  /** Mirrors vertically. */
+  flip: operation<boolean>({
+    plain: false,
+    place: 'turn',
+    apply: (image) => image.flip(),
+    needsSingleFrames: true,
+  }),
+  /** Mirrors horizontally. */
+  flop: operation<boolean>({ plain: false, place: 'turn', apply: (image) => image.flop() }),
+  /** Clockwise, in degrees, at least 0 and below 360; the corners get the background. */
+  rotate: operation<number>({
+    plain: 0,
+    place: 'turn',
+    apply: (image, degrees, { background }) =>
+      image.rotate(degrees, { background: premultiplied(background) }),
+    ms: (degrees) => (degrees % 90 === 0 ? 0 : 45),
+    needsSingleFrames: true,
+  }),
+  /** 1..3. sharp darkens before the resize and brightens after it, so that the resize averages linear light. */
+  gamma: operation<number | null>({
+    plain: null,
+    place: 'resize',
+    apply: (image, gamma) => image.gamma(gamma),
+    changesBackground: true,
+    changesColours: true,
+  }),
+  /** Omitted before a tint, which uses only the luminance: sharp adds no colour to grey pixels. */
+  grayscale: operation<boolean>({
+    plain: false,
+    place: 'resize',
+    apply: (image, _, { tint }) => (tint === null ? image.grayscale() : image),
+    makesGrey: true,
+  }),
+  /** Side of the square of the median filter, 1..15. libvips refuses one that is larger than the image. */
+  median: operation<number | null>({
+    plain: null,
+    place: 'filter',
+    apply: (image, side, { width, height }) => image.median(Math.min(side, width, height)),
+    ms: () => 500,
+    needsSingleFrames: true,
+  }),
+  /**
+   * 0..255: lighter pixels become white, darker ones black. A linear function so steep that it has two values: sharp's
+   * own threshold also changes alpha.
+   */
+  threshold: operation<number | null>({
+    plain: null,
+    place: 'filter',
+    apply: (image, level) => image.grayscale().linear(255, 255 * (1 - level)),
+    needsOwnPass: () => true,
+    makesGrey: true,
+  }),
+  /** Gaussian sigma, 0.3..100. */
+  blur: operation<number | null>({
+    plain: null,
+    place: 'filter',
+    apply: (image, sigma) => image.blur({ sigma }),
+    ms: (sigma) => 10 + 1.5 * sigma,
+    needsSingleFrames: true,
+    needsOwnPass: ({ ofSource, isPossible }) => isPossible && !ofSource,
+  }),
+  modulate: operation<Modulation | null>({
+    plain: null,
+    place: 'filter',
+    apply: (image, modulation) => image.modulate(modulation),
+    ms: () => 100,
+    needsOwnPass: ({ isPossible }) => isPossible,
+    changesColours: true,
+  }),
+  /** Sigma of the unsharp mask, 0.01..10. */
+  sharpen: operation<number | null>({
+    plain: null,
+    place: 'filter',
+    apply: (image, sigma) => image.sharpen({ sigma }),
+    ms: (sigma) => 120 + 25 * sigma,
+    needsSingleFrames: true,
+    needsOwnPass: ({ ofSource, isPossible }) => isPossible && !ofSource,
+  }),
+  /** Stretches the luminance to the full range. */
+  normalize: operation<boolean>({
+    plain: false,
+    place: 'finish',
+    apply: (image) => image.normalize(),
+    ms: () => 180,
+    changesColours: true,
+  }),
+  tint: operation<Colour | null>({
+    plain: null,
+    place: 'finish',
+    apply: (image, _, { tint }) => (tint === null ? image : image.tint(tint)),
+    changesColours: true,
+  }),
+  negate: operation<boolean>({
+    plain: false,
+    place: 'finish',
+    apply: (image) => image.negate({ alpha: false }),
+    changesColours: true,
+  }),
+  /** 0..1, multiplied with the image's own opacity. An image that cannot be transparent is blended with the background. */
+  opacity: operation<number | null>({
+    plain: null,
+    place: 'below layers',
+    apply(image, factor, { isOpaque, background: { r, g, b } }) {
+      if (isOpaque) {
+        const rest = [r, g, b].map((channel) => channel * (1 - factor));
+        return image.linear([factor, factor, factor], rest);
+      }
+      const pixel = { r: 0, g: 0, b: 0, alpha: factor };
+      const input = { create: { width: 1, height: 1, channels: 4 as const, background: pixel } };
+      return image.composite([{ input, tile: true, blend: 'dest-in' }]);
+    },
+  }),
+};
+
+type Operations = typeof operations;
+export type OperationName = keyof Operations;
+
+/** The fields of a variant that request operations. */
+export type OperationValues = {
+  readonly [Name in OperationName]: Operations[Name] extends Operation<infer T> ? T : never;
+};
+
+/** libvips rotates premultiplied colours, but does not premultiply the background. */
+function premultiplied({ r, g, b, alpha }: Rgba): Rgba {
+  return { r: Math.round(r * alpha), g: Math.round(g * alpha), b: Math.round(b * alpha), alpha };
+}
+
+/** An operation with the value that a variant requests. */
+export interface Requested {
+  readonly name: OperationName;
+  readonly operation: Operation<unknown>;
+  readonly value: NonNullable<unknown>;
+}
+
+/** The operations that a variant requests, in the order of the table. @param place null for all */
+export function requestedOperations(
+  variant: OperationValues,
+  place: Place | null = null,
+): readonly Requested[] {
+  const all = Object.entries(operations) as unknown as [OperationName, Operation<unknown>][];
+  return all.flatMap(([name, operation]) => {
+    const value = variant[name];
+    const isRequested = value !== null && value !== operation.plain;
+    const isThere = place === null || place === operation.place;
+    return isRequested && isThere ? [{ name, operation, value }] : [];
+  });
+}
+
+/** Whether one of the requested operations has a property. */
+export const isAnyRequested = (
+  variant: OperationValues,
+  has: (operation: Operation<unknown>) => boolean | undefined,
+): boolean => requestedOperations(variant).some(({ operation }) => has(operation) === true);
