@@ -19,13 +19,15 @@ export function jxlHeader(source: Uint8Array, maxPixels: number): JxlHeader {
  *
  * @param premultiplied true if colours are stored multiplied by alpha
  * @param needsMetadata true if EXIF and XMP are needed
- * @throws ServiceError source_unsupported, source_corrupt, source_too_large
+ * @param maxCpuMs CPU time that the process may use meanwhile
+ * @throws ServiceError source_unsupported, source_corrupt, source_too_large, transform_timeout
  */
 export function decodeJxl(
   source: Uint8Array,
   premultiplied: boolean,
   needsMetadata: boolean,
+  maxCpuMs: number,
 ): Promise<Uint8Array> {
   const task = { ...jxlParts(source, needsMetadata), premultiplied };
-  return runDecoder<JxlSource>(entry, vipsModule(), task);
+  return runDecoder<JxlSource>(entry, vipsModule(), task, maxCpuMs);
 }

@@ -1,7 +1,7 @@
 import sharp from 'sharp';
 import { bufferOf, textAt } from '../bytes.ts';
 import { openAs } from '../container/container.ts';
-import { requireDecoderMemory } from '../decoding-cost.ts';
+import { decodingCostOf, requireDecoderMemory } from '../decoding-cost.ts';
 import { examineWith, libvipsFile } from '../file.ts';
 import { IsolationRequired } from '../isolation.ts';
 import { png } from '../png/format.ts';
@@ -20,22 +20,32 @@ const cost: DecodingCost = { ms: 200, bytes: 22, deep: { ms: 200, bytes: 42 }, a
 /** Memory of a process that has decoded a small JPEG XL. */
 const processBytes = 200 * 2 ** 20;
 
-/** @throws ServiceError source_unsupported, source_corrupt, source_too_large */
+/** CPU time of the first decoding in a process, which compiles the module; a fifth of it on the machine of the costs. */
+const startMs = 5_000;
+/** How much slower than the machine of the costs a machine may be. */
+const slowness = 3;
+
+/**
+ * Reads the header of a source whose decoder has the memory for it. The time depends on what follows the header, so it
+ * is limited.
+ *
+ * @throws ServiceError source_unsupported, source_corrupt, source_too_large
+ */
 function decodableHeader(source: Uint8Array, limits: InspectionLimits) {
   const header = jxlHeader(source, limits.sourceMaxPixels);
   const weight = { ...header, is16Bit: header.bits > 8 };
   requireDecoderMemory(cost, weight, processBytes, limits);
-  return weight;
+  return { ...weight, maxCpuMs: startMs + slowness * decodingCostOf(cost, weight).ms };
 }
 
 /** For a libvips without it. */
 const ownDecoder: Pick<SourceFormat, 'weigh' | 'examine'> = {
   weigh: ({ bytes }, limits) => decodableHeader(bytes, limits),
   examine: async ({ bytes, deliverable }, limits, options) => {
-    const { premultiplied } = decodableHeader(bytes, limits);
+    const { premultiplied, maxCpuMs } = decodableHeader(bytes, limits);
     if (!limits.isolated) throw new IsolationRequired();
     const needsMetadata = !options.stripMetadata || options.copyright;
-    const decoded = await decodeJxl(bytes, premultiplied, needsMetadata);
+    const decoded = await decodeJxl(bytes, premultiplied, needsMetadata, maxCpuMs);
     const file = { ...openAs(png, decoded), deliverable };
     const { facts } = await png.examine(file, limits, options);
     return { file, facts: { ...facts, format: jxl } };

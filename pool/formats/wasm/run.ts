@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { Worker } from 'node:worker_threads';
 import { ServiceError } from '../../../contract/errors.ts';
-import { decoderFailed, tooMuchMemory } from '../errors.ts';
+import { decoderFailed, tooMuchMemory, transformTimeout } from '../errors.ts';
 import { isOutOfMemory } from './memory.ts';
 import type { DecoderResult } from './thread.ts';
 
@@ -27,6 +27,9 @@ declare global {
  */
 const heap = { maxOldGenerationSizeMb: 64, codeRangeSizeMb: 16 };
 
+/** Interval of the checks of the CPU time, in ms. */
+const checkEveryMs = 100;
+
 const modules = new Map<string, Promise<WebAssembly.Module>>();
 
 /**
@@ -36,14 +39,18 @@ const modules = new Map<string, Promise<WebAssembly.Module>>();
  *
  * @param entry a file that calls `answer`
  * @param module from `moduleOf`
- * @throws ServiceError source_unsupported, source_corrupt, source_too_large
+ * @param maxCpuMs CPU time that the process may use meanwhile
+ * @throws ServiceError source_unsupported, source_corrupt, source_too_large, transform_timeout
  */
 export async function runDecoder<Task>(
   entry: URL,
   module: Promise<WebAssembly.Module>,
   task: Task,
+  maxCpuMs = Number.POSITIVE_INFINITY,
 ): Promise<Uint8Array<ArrayBuffer>> {
   const thread = startThread(entry, { task, module: await module });
+  const before = process.cpuUsage();
+  let timer: NodeJS.Timeout | undefined;
   const result = await new Promise<DecoderResult>((resolve, reject) => {
     thread.once('message', resolve);
     // The decoder's abort, after a failed allocation or because of a fault.
@@ -51,8 +58,15 @@ export async function runDecoder<Task>(
       reject(isOutOfMemory(error) ? tooMuchMemory(error) : decoderFailed(error)),
     );
     thread.once('exit', (code) => reject(decoderFailed(`exit code ${code}`)));
+    timer = setInterval(() => {
+      const { user, system } = process.cpuUsage(before);
+      if ((user + system) / 1e3 > maxCpuMs) reject(transformTimeout());
+    }, checkEveryMs);
     // Only its end returns the memory to the system, which the next thread needs.
-  }).finally(() => thread.terminate());
+  }).finally(() => {
+    clearInterval(timer);
+    return thread.terminate();
+  });
   if (result.ok) return result.data;
   throw ServiceError.fromData(result.error, result.detail);
 }

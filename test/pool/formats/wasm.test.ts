@@ -13,3 +13,9 @@ t.test('a module that could not be read is read again for the next source', asyn
   await writeFile(file, await readFile(module));
   await t.rejects(run(), { code: 'source_corrupt', cause: { message: 'started' } });
 });
+
+t.test('ends a decoder that takes more CPU time than it may', async (t) => {
+  const entry = new URL('data:text/javascript,for (;;);');
+  const run = runDecoder(entry, moduleOf('@embedpdf/pdfium/pdfium.wasm'), {}, 200);
+  await t.rejects(run, { code: 'transform_timeout' });
+});
