@@ -72,10 +72,10 @@ const groups = {
 
 type Grouped = (typeof groups)[keyof typeof groups][number];
 
-/** A setting that is in no group is an error of types here. */
-type Complete = [SettingName] extends [Grouped] ? typeof groups : never;
+type Ungrouped = Exclude<SettingName, Grouped>;
 
-const complete: Complete = groups;
+/** The type checker names a setting that is in no group. */
+const complete: [Ungrouped] extends [never] ? typeof groups : Ungrouped = groups;
 
 /** Each heading with the names of its settings, in the order of the help. */
 export const settingGroups = Object.entries(complete) as ReadonlyArray<
