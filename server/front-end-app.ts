@@ -8,7 +8,7 @@ import { JobQueue } from '../store/jobs.ts';
 import type { Keyring } from '../store/keyring.ts';
 import type { Store } from '../store/open.ts';
 import { PurgeHooks } from '../store/purge-hooks.ts';
-import { findWorker } from '../store/worker-heartbeat.ts';
+import { findWorker } from '../store/heartbeat.ts';
 import type { MachineStats } from './cluster/channel.ts';
 import type { WebConsole } from './console/console.ts';
 import { Authentication } from './control/authenticate.ts';

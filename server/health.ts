@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { JobQueue } from '../store/jobs.ts';
 import type { Store } from '../store/open.ts';
-import type { WorkerState } from '../store/worker-heartbeat.ts';
+import type { WorkerState } from '../store/heartbeat.ts';
 import type { FrontEndStats, MachineStats } from './cluster/channel.ts';
 import { jsonHeaders, readableAnywhere } from './http/headers.ts';
 import type { HttpRequest } from './http/request.ts';

@@ -1,4 +1,4 @@
-import type { WorkerState } from '../store/worker-heartbeat.ts';
+import type { WorkerState } from '../store/heartbeat.ts';
 import type { DiskCacheIndex } from './cluster/disk-cache-index.ts';
 import type { DiskPurges } from './cluster/disk-purges.ts';
 import type { SharedPurges } from './cluster/shared-purges.ts';

@@ -135,14 +135,16 @@ export class Primary {
     setInterval(() => this.#broadcastStats(), statsEveryMs);
     void listening.then(() => this.#scanDiskCache()).then(() => this.#continuePurges(store));
     // The front ends listen before the store is available: for health, and for known projects.
-    const [{ prepareStore }, { findWorker }] = await Promise.all([
+    const [{ prepareStore }, { findWorker, recordRegularly }] = await Promise.all([
       import('./own-store.ts'),
-      import('../store/worker-heartbeat.ts'),
+      import('../store/heartbeat.ts'),
     ]);
     const firstKey = await prepareStore(store, settings, log, shutdown);
     const message = new StartMessage(settings, firstKey);
     shutdown.add(async () => message.printKey());
     if (!this.#onTerminal) message.printKey();
+    // The embedded store has a lock.
+    if (settings.mongodbUrl !== null) recordRegularly(store.db, 'service');
     this.#metrics.watchWorker(() => findWorker(store.db));
     this.#storePrepared = true;
     this.#supervisor.broadcast({ type: 'store-prepared' });

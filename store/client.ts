@@ -7,17 +7,6 @@ function databaseOf(url: string): string {
   return named === undefined ? 'image_delivery' : decodeURIComponent(named);
 }
 
-/**
- * A store's servers and database, without credentials and options.
- * @throws StoreUrlInvalid
- */
-export function addressOf(url: string): string {
-  const { client, db } = clientOf(url);
-  const { hosts, srvHost } = client.options;
-  const servers = srvHost === undefined ? `mongodb://${hosts.join()}` : `mongodb+srv://${srvHost}`;
-  return `${servers}/${db.databaseName}`;
-}
-
 /** Called after the reply or failure of each command, with its duration in whole ms. */
 export type OnCommand = (command: string, ms: number, ok: boolean) => void;
 

@@ -16,6 +16,8 @@ export interface DeploymentRecord {
   readonly backgroundSecret: string;
   /** When a worker last took jobs, by the store's clock; missing if none has. */
   readonly workerSeenAt?: Date;
+  /** When a service last ran with this store, by the store's clock; only in a MongoDB, which has no lock. */
+  readonly serviceSeenAt?: Date;
 }
 
 /** Created on first use. */

@@ -100,6 +100,15 @@ export async function joinStore(settings: StoreSettings): Promise<Store> {
   }
 }
 
+/**
+ * Opens a store that no service may use: the embedded store is locked meanwhile.
+ * @throws FolderHeld while a service uses the embedded store
+ * @throws StoreUnavailable
+ * @throws StoreUrlInvalid
+ */
+export const openUnusedStore = (settings: StoreSettings): Promise<Store> =>
+  withoutRetry((onOutage) => openStore(settings, onOutage));
+
 /** Closes the store and rejects when the first attempt to connect fails. */
 async function withoutRetry(open: (onOutage: OnOutage) => Promise<Store>): Promise<Store> {
   const failed = new AbortController();

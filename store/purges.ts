@@ -48,35 +48,3 @@ export function renewBelow({ sources }: Purges): number {
   const numbers = Object.values(sources).sort((a, b) => b - a);
   return numbers[maxPurgedSources / 2] ?? 0;
 }
-
-/** The number of the last purge of a source; 0 for none. */
-const numberOf = ({ all, sources }: Purges, tag: string): number =>
-  Math.max(all, sources[tag] ?? 0);
-
-/** What a project's purges concern that other ones do not. */
-function purgedOnlyBy(own: Purges, other: Purges) {
-  const tags = Object.keys(own.sources).filter((tag) => numberOf(own, tag) > numberOf(other, tag));
-  return { all: own.all > other.all, tags };
-}
-
-/**
- * The purges of a project in a store that gets those of another store too. Where both have been used, the purges
- * of the other one get a new number: an image may have been fetched since, with the number of a later own purge.
- *
- * @param now Unix ms
- */
-export function joinPurges(
-  own: Purges | undefined,
-  other: Purges | undefined,
-  now: number,
-): Purges | undefined {
-  if (own === undefined || other === undefined) return own ?? other;
-  const fresh = purgedOnlyBy(other, own);
-  if (!fresh.all && fresh.tags.length === 0) return own;
-  const mine = purgedOnlyBy(own, other);
-  const isLater =
-    (!fresh.all || other.all > own.last) &&
-    fresh.tags.every((tag) => numberOf(other, tag) > own.last);
-  if (!mine.all && mine.tags.length === 0 && isLater) return other;
-  return withPurge(own, fresh.all ? null : fresh.tags, now);
-}

@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { chmod, chown, copyFile, open, rename, rm, stat, unlink } from 'node:fs/promises';
+import { resolve } from 'node:path';
 import { privateFolderOf, socketPath } from './embedded/endpoint.ts';
 import { hasCode } from './embedded/holder.ts';
 import { FolderHeld, takeLock } from './embedded/lock.ts';
@@ -26,23 +27,24 @@ export interface Restored {
 }
 
 /**
- * Replaces the data file of an embedded store by a copy of its last backup; the replaced file gets another
+ * Replaces the data file of an embedded store by a copy of a backup; the replaced file gets another
  * name. The new file has the owner and mode of the replaced file, or else of the backup, because the user
  * who restores it may not be the user of the service. After an error the data file is unchanged.
  * @param folder as given to `startEmbeddedStore`
+ * @param given the file of a backup; the one that the service makes by default
  * @throws {RestoreFailed}
  */
-export async function restoreBackup(folder: string, now = new Date()): Promise<Restored> {
+export async function restoreBackup(folder: string, given?: string): Promise<Restored> {
   const privateFolder = privateFolderOf(folder);
   const file = dataFileIn(privateFolder);
-  const backup = backupOf(file);
+  const backup = given === undefined ? backupOf(file) : resolve(given);
   if (!existsSync(backup)) throw new RestoreFailed(`there is no backup ${backup}.`);
   try {
     const lock = await takeLock(privateFolder, socketPath(privateFolder));
     try {
       checkDataFile(backup);
       const dataOf = await readBackupTime(backup);
-      return { dataOf, replaced: await replaceFile(file, backup, now) };
+      return { dataOf, replaced: await replaceFile(file, backup) };
     } finally {
       await lock.release();
     }
@@ -54,8 +56,10 @@ export async function restoreBackup(folder: string, now = new Date()): Promise<R
 }
 
 /** @returns the new path of the replaced file; null if there was none */
-async function replaceFile(file: string, backup: string, now: Date): Promise<string | null> {
-  const replaced = existsSync(file) ? `${file}.${now.toISOString().replaceAll(':', '-')}` : null;
+async function replaceFile(file: string, backup: string): Promise<string | null> {
+  const replaced = existsSync(file)
+    ? `${file}.${new Date().toISOString().replaceAll(':', '-')}`
+    : null;
   const temporary = `${file}.new`;
   try {
     await copySynced(backup, temporary, replaced === null ? backup : file);

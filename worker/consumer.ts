@@ -5,6 +5,7 @@ import type { Logger } from '../contract/log.ts';
 import { createAgenda } from '../store/agenda.ts';
 import type { CallbackJob } from '../store/callbacks.ts';
 import { findDeployment } from '../store/deployment.ts';
+import { recordRegularly } from '../store/heartbeat.ts';
 import { JobQueue } from '../store/jobs.ts';
 import type { Store } from '../store/open.ts';
 import type { PurgeHookJob } from '../store/purge-hooks.ts';
@@ -16,7 +17,6 @@ import {
   prewarmJobName,
   purgeHookJobName,
 } from '../store/waiting-jobs.ts';
-import { heartbeatEveryMs, recordWorker } from '../store/worker-heartbeat.ts';
 import { ClaimTrigger } from './claim-trigger.ts';
 import { ServiceConnections } from './connections.ts';
 import { holdLock, type JobLock } from './job-lock.ts';
@@ -126,10 +126,9 @@ export class Consumer {
     this.#accepting = true;
     this.#timers = [
       setInterval(() => void this.#removeEnded(), removeEndedEveryMs),
-      setInterval(() => void this.#recordWorker(), heartbeatEveryMs),
+      recordRegularly(this.#options.store.db, 'worker'),
     ];
     void this.#removeEnded();
-    void this.#recordWorker();
   }
 
   /** Aborts the running jobs and releases their locks, so that other workers continue them. */
@@ -199,11 +198,6 @@ export class Consumer {
   #backgroundSecret(): Promise<string> {
     this.#secret ??= findDeployment(this.#options.store.db).then((found) => found.backgroundSecret);
     return this.#secret;
-  }
-
-  /** Does not report a failure: outages of the store are logged already. */
-  #recordWorker(): Promise<void> {
-    return recordWorker(this.#options.store.db).catch(() => {});
   }
 
   async #removeEnded(): Promise<void> {

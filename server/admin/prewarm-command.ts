@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Command, InvalidArgumentError } from 'commander';
 import { startCommand } from '../../contract/own-command.ts';
+import type { WorkerState } from '../../store/heartbeat.ts';
 import type { PrewarmStatus, Prewarms } from '../../store/prewarms.ts';
-import type { WorkerState } from '../../store/worker-heartbeat.ts';
 import type { PrewarmInput } from '../control/resources/prewarms.ts';
 import { namingOptions } from './option-names.ts';
 import { withStore } from './store.ts';
@@ -61,7 +61,7 @@ export function addPrewarmCommand(program: Command): void {
         const prewarmId = await namingOptions(prewarmOptions, () =>
           prewarm(store, settings, id, { sources, ...options }),
         );
-        const { findWorker } = await import('../../store/worker-heartbeat.ts');
+        const { findWorker } = await import('../../store/heartbeat.ts');
         const worker = () => findWorker(store.db);
         if (wait) return waitFor(store.prewarms, id, prewarmId, worker);
         print(`${prewarmId} is queued for the worker of the service.`);

@@ -20,9 +20,12 @@ import type { OwnerMessage, ThreadData, ThreadMessage } from './thread.ts';
 /** The path of the file with all documents. */
 export const dataFileIn = (privateFolder: string): string => join(privateFolder, 'documents.lmdb');
 
+/** The data file of a store. @param folder as given to `startEmbeddedStore` */
+export const dataFileOf = (folder: string): string => dataFileIn(privateFolderOf(folder));
+
 /** Whether a data folder contains a store, or its backup. */
 export function hasEmbeddedStore(folder: string): boolean {
-  const file = dataFileIn(privateFolderOf(folder));
+  const file = dataFileOf(folder);
   return existsSync(file) || existsSync(backupOf(file));
 }
 

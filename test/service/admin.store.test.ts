@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { mkdir } from 'node:fs/promises';
+import { mkdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import t from 'tap';
 import { openStore } from '../../store/open.ts';
@@ -185,32 +185,36 @@ t.test('the admin command works beside a running service', async (t) => {
     });
   });
 
-  t.test('a copy of the store serves the same projects and keys', async (t) => {
-    const other = await openStore({ mongodbUrl: null, dataDir: shortFolder(t) }, () => {});
+  t.test('the store of a stopped service is copied, and a backup of it restored', async (t) => {
+    const folder = shortFolder(t);
+    const other = await openStore({ mongodbUrl: null, dataDir: folder }, () => {});
     t.teardown(() => other.close());
+    const isEmbedded = service.environment['SERVICE_MONGODB_URL'] === undefined;
     const [, secret = ''] = (await admin('keys', 'create', '--org', 'default')).split(/\s+/);
     const copy = (...options: string[]) => admin('store', 'copy', ...options);
-    const copied = await copy('--to', other.url);
-    t.match(copied, /^projects +[1-9]\d* +[1-9].* [0-9a-f]{16}$/m);
-    t.match(copied, /^Checked: the target has all documents of the source\.$/m);
-    t.notMatch(copied, secret);
-    t.match(await copy('--to', other.url), /^projects +[1-9]\d* +0 +0 +0 +0 +0 /m);
-
-    await other.projects.removePreset(id, 'card');
-    const kept = await copy('--to', other.url);
-    t.match(kept, /^Checked: .* except 1 that the target has changed\.$/m);
-    await admin('presets', 'set', id, 'card', 'w=7');
-    await t.rejects(copy('--to', other.url), {
-      code: 1,
-      stdout: new RegExp(`^Changed in both stores, .*: projects ${id} \\(presets\\)$`, 'm'),
-      stderr: /Not copied, .*: 1\. .*--keep/,
-    });
-    t.match(await copy('--to', other.url, '--keep'), /^Checked: .* except 1 /m);
-    t.notOk((await other.projects.find(id))?.presets?.['card']);
+    const inUse = isEmbedded
+      ? /process \d+, which is running: stop that service/
+      : /A service uses/;
+    await t.rejects(copy('--to', other.url), { code: 1, stderr: inUse });
+    const backup = join(folder, 'backup.lmdb');
+    if (isEmbedded) {
+      t.match(await admin('store', 'backup', backup), `${backup} contains the store (`);
+      t.equal((await stat(backup)).mode & 0o777, 0o600);
+      const stderr = /backup\.lmdb exists already/;
+      await t.rejects(admin('store', 'backup', backup), { code: 1, stderr });
+      await admin('projects', 'update', id, '--name', 'After the backup');
+    } else {
+      await t.rejects(admin('store', 'backup', backup), { code: 1, stderr: /mongodump/ });
+    }
+    t.equal(await service.end('SIGTERM'), 0);
 
     for (const [message, ...options] of [
       [/Name another store/],
-      [/: The store is unavailable: .*refuses/, '--to', 'mongodb://u:secret@127.0.0.1:1/'],
+      [
+        /^The target cannot be used\. The store is unavailable: .*refuses/m,
+        '--to',
+        'mongodb://u:secret@127.0.0.1:1/',
+      ],
       [/unescaped characters/, '--to', 'mongodb://u:secret://x@127.0.0.1/db'],
     ] as const) {
       const error = await copy(...options).then(
@@ -220,11 +224,22 @@ t.test('the admin command works beside a running service', async (t) => {
       t.match(error.stderr, message);
       t.notMatch(error.stdout + error.stderr, /secret/);
     }
-
+    const copied = await copy('--to', other.url);
+    t.match(copied, /^projects +[1-9]\d* +[0-9a-f]{16}$/m);
+    t.match(copied, /^Copied and compared: both stores contain the same documents\.$/m);
+    t.notMatch(copied, secret);
+    await t.rejects(copy('--to', other.url), { code: 1, stderr: /^The target is not empty\./m });
     const second = await startService(t, { environment: { SERVICE_MONGODB_URL: other.url } });
     const headers = { authorization: `Bearer ${secret}` };
     const response = await fetch(`${second.url}/api/sdk/v1/projects/${id}`, { headers });
     t.match(await json(response), { project: { id } });
+
+    if (!isEmbedded) return;
+    t.match(await admin('projects', 'list'), 'After the backup');
+    t.match(await admin('store', 'restore', backup), /^The store is as it was at 20/);
+    const list = await admin('projects', 'list');
+    t.match(list, id);
+    t.notMatch(list, 'After the backup');
   });
 });
 

@@ -1,11 +1,5 @@
 import t from 'tap';
-import {
-  joinPurges,
-  maxPurgedSources,
-  type Purges,
-  renewBelow,
-  withPurge,
-} from '../../store/purges.ts';
+import { maxPurgedSources, type Purges, renewBelow, withPurge } from '../../store/purges.ts';
 
 t.test('a number never repeats, even when the clock is set back', async (t) => {
   const first = withPurge(undefined, ['a'], 1_000);
@@ -38,23 +32,4 @@ t.test('old purges of sources become a purge of all images, and none is lost', a
     if (at > 10) t.ok(renewBelow(purges) > all, 'images are stamped anew before');
   }
   t.equal(purges?.all, 400, 'the others are remembered by source');
-});
-
-t.test('the purges of two stores are joined so that none is undone', async (t) => {
-  const a = withPurge(undefined, ['a'], 100);
-  t.equal(joinPurges(undefined, a, 500), a);
-  t.equal(joinPurges(a, undefined, 500), a);
-  const more = withPurge(a, ['b'], 200);
-  t.equal(joinPurges(a, more, 500), more, 'those of a store that was not purged meanwhile');
-  t.equal(joinPurges(more, a, 500), more);
-
-  // An image of b that was fetched with the number 300 may be from before the purge of b.
-  const own = withPurge(a, ['c'], 300);
-  const joined = joinPurges(own, more, 500);
-  t.same(joined, { last: 500, all: 0, sources: { a: 100, b: 500, c: 300 } });
-  t.equal(joinPurges(joined, more, 600), joined, 'once');
-  const all = withPurge(a, null, 200);
-  t.same(joinPurges(own, all, 500), { last: 500, all: 500, sources: {} });
-  t.equal(joinPurges(all, a, 500), all, 'a purge of all images concerns those of each source');
-  t.same(joinPurges(own, more, 7), { last: 301, all: 0, sources: { a: 100, b: 301, c: 300 } });
 });

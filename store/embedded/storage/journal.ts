@@ -118,6 +118,16 @@ export class Journal {
   }
 }
 
+/** Writes a compact copy of a data file that another process may use to a new file. */
+export async function copyDataFile(from: string, to: string): Promise<void> {
+  const database = open({ path: from, noSubdir: true, readOnly: true });
+  try {
+    await database.backup(to, true);
+  } finally {
+    await database.close();
+  }
+}
+
 interface Waiting {
   readonly promise: Promise<void>;
   resolve(): void;

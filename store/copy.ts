@@ -1,0 +1,139 @@
+import { createHash } from 'node:crypto';
+import { BSON, type Db, type Document } from 'mongodb';
+import type { DeploymentRecord } from './deployment.ts';
+import { pagesOf } from './pages.ts';
+import { writePortably } from './upsert.ts';
+
+const dayMs = 24 * 60 * 60 * 1_000;
+/**
+ * The copied collections in order. Stores delete documents by themselves a day after the date in the named field, each
+ * at another moment. A test fails for a collection in the code that is in neither table.
+ */
+export const copiedCollections: Readonly<Record<string, string | null>> = {
+  counters: null,
+  organisations: null,
+  projects: 'deletedAt',
+  keys: null,
+  jobs: null,
+  prewarms: 'createdAt',
+  purges: 'createdAt',
+  usage: null,
+};
+/** Collections that are not copied like these, with the reason. */
+export const otherCollections: Readonly<Record<string, string>> = {
+  deployments: 'written last: a store without it contains no complete copy',
+  copies: 'marks an incomplete copy',
+  rateWindows: 'lasts for a minute',
+};
+
+/** Longer than a copy takes. Documents that end earlier are not copied. */
+const copyMs = 60 * 60 * 1_000;
+/** No request waits for a page of a copy. */
+const slowly = { withinMs: 60_000 };
+const mark = { _id: 'unfinished' };
+
+/** The source or the target cannot be used. */
+export class CopyRefused extends Error {
+  override readonly name = 'CopyRefused';
+}
+
+/** The number of a collection's documents, and the start of their SHA-256 in the order of their ids. */
+export type Content = readonly [documents: number, digest: string];
+
+/** Called for each page with the number of documents of the collection so far. */
+export type OnPage = (step: 'copied' | 'compared', name: string, documents: number) => void;
+
+/**
+ * Copies a store that no service uses into an empty one, and compares both. The same call starts an interrupted copy
+ * again: its mark says that the target contains nothing else.
+ * @returns the content of each collection, which is the same in both stores
+ * @throws CopyRefused
+ */
+export async function copyStore(
+  from: Db,
+  to: Db,
+  onPage: OnPage,
+): Promise<ReadonlyMap<string, Content>> {
+  const deployment = await deploymentOf(from);
+  if (deployment === null) throw new CopyRefused('The source is empty.');
+  const endsAfter = Date.now() + copyMs;
+  const marks = to.collection<typeof mark>('copies');
+  if (!(await isWritten(to, deployment))) {
+    await marks.updateOne(mark, { $set: { startedAt: new Date() } }, { upsert: true });
+    for (const name of Object.keys(copiedCollections)) {
+      const target = to.collection(name);
+      for await (const page of pagesOf(target, slowly)) {
+        await target.deleteMany({ _id: { $in: page.map(({ _id }) => _id) } });
+      }
+      let documents = 0;
+      for await (const page of lastingPages(from, name, endsAfter)) {
+        await Promise.all(page.map((one) => writePortably(() => target.insertOne(one))));
+        documents += page.length;
+        onPage('copied', name, documents);
+      }
+    }
+  }
+  const contents = new Map<string, Content>();
+  for (const name of Object.keys(copiedCollections)) {
+    const source = await contentOf(from, name, endsAfter, onPage);
+    const target = await contentOf(to, name, endsAfter, onPage);
+    if (source.join() !== target.join()) {
+      throw new CopyRefused(
+        `The stores differ: ${name} contains ${source[0]} documents in the source and ${target[0]} in the target. One of them was used meanwhile: stop all services and workers, and run the command again.`,
+      );
+    }
+    contents.set(name, source);
+  }
+  // Without the times at which its parts were seen: none runs with the target.
+  const { _id, workerSeenAt: _, serviceSeenAt: __, ...identity } = deployment;
+  const deployments = to.collection<DeploymentRecord>('deployments');
+  await deployments.updateOne({ _id }, { $set: identity }, { upsert: true });
+  await marks.deleteMany(mark);
+  return contents;
+}
+
+const deploymentOf = (db: Db): Promise<DeploymentRecord | null> =>
+  db.collection<DeploymentRecord>('deployments').findOne({ _id: 'deployment' });
+
+/**
+ * Whether a copy was interrupted after its last document, before its mark was removed.
+ * @throws CopyRefused for a target with other data
+ */
+async function isWritten(to: Db, { backgroundSecret }: DeploymentRecord): Promise<boolean> {
+  const isMarked = (await to.collection<typeof mark>('copies').findOne(mark)) !== null;
+  const existing = await deploymentOf(to);
+  if (isMarked && existing?.backgroundSecret === backgroundSecret) return true;
+  const names = Object.keys(copiedCollections);
+  const found = await Promise.all(names.map((name) => to.collection(name).findOne({})));
+  const isEmpty = isMarked || found.every((document) => document === null);
+  if (existing === null && isEmpty) return false;
+  throw new CopyRefused(
+    'The target is not empty. Name an empty database or, for the embedded store, an empty data folder.',
+  );
+}
+
+async function* lastingPages(db: Db, name: string, endsAfter: number): AsyncGenerator<Document[]> {
+  const field = copiedCollections[name] ?? '';
+  for await (const page of pagesOf(db.collection(name), slowly)) {
+    yield page.filter(({ [field]: date }) => !(date instanceof Date && +date + dayMs < endsAfter));
+  }
+}
+
+async function contentOf(db: Db, name: string, endsAfter: number, onPage: OnPage) {
+  const hash = createHash('sha256');
+  let documents = 0;
+  for await (const page of lastingPages(db, name, endsAfter)) {
+    for (const document of page) hash.update(`${canonicalText(document)}\n`);
+    documents += page.length;
+    onPage('compared', name, documents);
+  }
+  return [documents, hash.digest('hex').slice(0, 16)] as const;
+}
+
+/** Equal for equal documents, independent of the order of their fields, which servers may change. */
+const canonicalText = (document: Document): string =>
+  BSON.EJSON.stringify(document, (_, value: unknown) =>
+    typeof value === 'object' && value !== null && !Array.isArray(value)
+      ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)))
+      : value,
+  );
