@@ -36,7 +36,7 @@ import { startTracing } from './telemetry/tracing.ts';
 import { UsageRecorder } from './usage/usage.ts';
 
 const reportEveryMs = 1_000;
-const projectsEveryMs = 1_000;
+const compareProjectsEveryMs = 1_000;
 /** A store that has not answered a new process within this time counts as unavailable. */
 const storeWithinMs = 500;
 /** Time for requests in progress during a drain; the primary kills the process a little later. */
@@ -110,7 +110,7 @@ class FrontEnd {
       diskMaxBytes: settings.diskCacheBytes,
       diskFull: false,
     };
-    // The connection notices the first outage, the polling of changes the later ones.
+    // The connection notices the first outage, the comparisons of projects the later ones.
     const logOutage = logOutages(log);
     this.#store = connectStore(
       storeUrl,
@@ -122,7 +122,7 @@ class FrontEnd {
       { onCommand: this.#metrics.onCommand, keepsConnections: true },
     );
     this.#projects = new ProjectCache(this.#store.projects, {
-      pollEveryMs: projectsEveryMs,
+      compareEveryMs: compareProjectsEveryMs,
       maxAgeMs: settings.staleProjectsSeconds * 1_000,
       onOutage: (error) =>
         logOutage(error === null ? null : describeOutage(this.#store.explain(error))),
@@ -260,7 +260,8 @@ class FrontEnd {
     if (this.#app.connections !== null) this.#onConnections(this.#app.connections);
     const projects = this.#usage.totals.takeReport();
     if (this.#usage.totals.isFull) void this.#usage.store();
-    this.#channel.send({ type: 'stats', stats, metrics, projects });
+    const { confirmedAt: projectsConfirmedAt } = this.#projects.knowledge;
+    this.#channel.send({ type: 'stats', stats, metrics, projects, projectsConfirmedAt });
   }
 
   /**
@@ -301,8 +302,8 @@ class FrontEnd {
         return;
       case 'store-prepared':
         return this.#markPrepared();
-      case 'project-known':
-        return this.#projects.remember([message.project]);
+      case 'project-changed':
+        return this.#projects.compare(message.id);
       default:
         return this.#coalescer.receive(message);
     }

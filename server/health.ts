@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { WorkerState } from '../store/heartbeat.ts';
 import type { JobQueue } from '../store/jobs.ts';
 import type { Store } from '../store/open.ts';
-import type { WorkerState } from '../store/heartbeat.ts';
 import type { FrontEndStats, MachineStats } from './cluster/channel.ts';
 import { jsonHeaders, readableAnywhere } from './http/headers.ts';
 import type { HttpRequest } from './http/request.ts';
@@ -147,8 +147,9 @@ export class Health {
 
   #projects(): object {
     const { knowledge, status } = this.#environment.projects;
-    const { count, confirmedAgoMs } = knowledge;
-    const ageSeconds = confirmedAgoMs === null ? null : Math.floor(confirmedAgoMs / 1_000);
+    const { count, confirmedAt } = knowledge;
+    const ageMs = Math.max(0, Date.now() - (confirmedAt ?? 0));
+    const ageSeconds = confirmedAt === null ? null : Math.floor(ageMs / 1_000);
     return { known: count, ageSeconds, status };
   }
 

@@ -1,3 +1,4 @@
+import { rm } from 'node:fs/promises';
 import { extname, join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
@@ -20,7 +21,6 @@ import { DiskPurges } from './cluster/disk-purges.ts';
 import { DiskSpace } from './cluster/disk-space.ts';
 import { frontEndArguments, frontEndEnvironment } from './cluster/environment.ts';
 import { KnownProjects } from './cluster/known-projects.ts';
-import { KnownProjectsFile } from './cluster/known-projects-file.ts';
 import { findOpenPurges } from './cluster/open-purges.ts';
 import type { SharedPurges } from './cluster/shared-purges.ts';
 import { type FrontEndMessage, Supervisor } from './cluster/supervisor.ts';
@@ -28,7 +28,6 @@ import { freePort } from './free-port.ts';
 import type { ChosenServer } from './http/choose-server.ts';
 import { startOperations } from './operations.ts';
 import { PrimaryMetrics } from './primary-metrics.ts';
-import { bytesOfProject, knownBytes } from './project-bytes.ts';
 import { endsWithTerminal, Shutdown } from './shutdown.ts';
 import { StartMessage } from './start-message.ts';
 
@@ -55,8 +54,7 @@ export class Primary {
   readonly #metrics: PrimaryMetrics;
   /** Purges of earlier processes that are worked on again, as far as their objects may exist; Unix ms. */
   readonly #recentPurges = Date.now() - recentPurgesMs;
-  readonly #known = new KnownProjects(knownBytes, bytesOfProject);
-  #knownFile: KnownProjectsFile | null = null;
+  readonly #known = new KnownProjects();
   /** The HTTP server of the front end that listened last. */
   #httpServer: ChosenServer | null = null;
   readonly #stats = new Map<number, FrontEndStats>();
@@ -198,8 +196,7 @@ export class Primary {
     const { openOwnStore } = await import('./own-store.ts');
     const store = await openOwnStore(settings, this.#log, shutdown);
     this.#deletionReports = new DeletionReports(store.purges, this.#log);
-    this.#knownFile = await this.#restoreKnownProjects();
-    shutdown.add(async () => this.#knownFile?.close());
+    await this.#restoreKnownProjects();
     if (settings.sharedCacheUrl !== null) await this.#openSharedCache(settings.sharedCacheUrl);
     if (settings.diskCacheBytes > 0) {
       await this.#diskCacheIndex
@@ -249,26 +246,19 @@ export class Primary {
   }
 
   /** The embedded store starts with this process, so only another store can be unavailable then. */
-  async #restoreKnownProjects(): Promise<KnownProjectsFile | null> {
+  async #restoreKnownProjects(): Promise<void> {
     const { mongodbUrl, dataDir, staleProjectsSeconds } = this.#settings;
-    if (mongodbUrl === null) return null;
-    const file = new KnownProjectsFile({
-      path: resolve(join(dataDir, 'known-projects')),
-      storeUrl: mongodbUrl,
-      known: this.#known,
-      onError: (error) =>
-        this.#log.error({ err: error }, 'the known projects could not be written'),
-    });
-    if (staleProjectsSeconds === 0) {
-      await file.remove();
-      return null;
+    if (mongodbUrl === null) return;
+    const path = resolve(join(dataDir, 'known-projects'));
+    if (staleProjectsSeconds === 0) return rm(path, { force: true });
+    const save = await this.#known.keepIn(path, mongodbUrl, (error) =>
+      this.#log.error({ err: error }, 'the known projects could not be written'),
+    );
+    this.#shutdown.add(save);
+    const { projects } = this.#known.snapshot;
+    if (projects.length > 0) {
+      this.#log.info({ projects: projects.length }, 'the known projects are read');
     }
-    const snapshot = await file.read();
-    if (snapshot !== null) {
-      this.#known.restore(snapshot);
-      this.#log.info({ projects: snapshot.projects.length }, 'the known projects are read');
-    }
-    return file;
   }
 
   #receive(frontEnd: number, message: FrontEndMessage): void {
@@ -276,6 +266,7 @@ export class Primary {
       case 'stats':
         this.#stats.set(frontEnd, message.stats);
         this.#metrics.report(frontEnd, message.metrics, message.projects);
+        this.#known.confirm(message.projectsConfirmedAt ?? 0);
         return;
       case 'started':
         void this.#opening.then(({ url }) =>
@@ -293,15 +284,9 @@ export class Primary {
         return;
       case 'project-known':
       case 'project-forgotten':
-        if (!this.#known.receive(message)) return;
-        this.#knownFile?.changed();
-        if (message.type === 'project-forgotten') return;
-        this.#supervisor.broadcast(message, frontEnd);
+        if (!this.#known.receive(message) || message.type === 'project-forgotten') return;
+        this.#supervisor.broadcast({ type: 'project-changed', id: message.project._id }, frontEnd);
         this.#deleteImages(message.project);
-        return;
-      case 'projects-confirmed':
-        this.#known.receive(message);
-        this.#knownFile?.confirmed();
         return;
       case 'disk-cache-changes':
         for (const [key, bytes] of message.stored) this.#diskCacheIndex.stored(key, bytes);

@@ -1,82 +1,91 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { LRUCache } from 'lru-cache';
 import { ServiceError } from '../contract/errors.ts';
 import { SingleFlight } from '../pool/single-flight.ts';
 import { isProjectId } from '../store/identifiers.ts';
 import { isOutage, StoreUnavailable } from '../store/outage.ts';
-import type { ProjectChanges } from '../store/project-changes.ts';
 import type { Project, Projects } from '../store/projects.ts';
-import { BatchedReads } from './batched-reads.ts';
-import { type ProjectEvents, type ProjectState, ProjectStates } from './project-states.ts';
+import type { ProjectUpdate } from './cluster/channel.ts';
+import { bytesOfProject, knownBytes } from './project-bytes.ts';
 import { storeUnavailable } from './store-failure.ts';
+import { RequestCounts } from './usage/request-counts.ts';
 
 /** Limit of look-ups that wait for the store, against requests with random ids. */
 const maxLookups = 256;
-/** Projects that each poll compares with the store in addition to changed ones. */
-const comparedPerPoll = 100;
-const loadedAtOnce = 100;
-/**
- * What a process knows is as old as the beginning of the read that told it. Less than the two seconds after which a
- * purge must be in effect.
- */
-const confirmedForMs = 1_900;
-/** A project in use is compared before that. Polls of a store that answers soon confirm all projects earlier. */
-const renewAfterMs = 1_200;
+/** A comparison has this many projects if fewer are due, and loads this many at most. */
+const [comparedAtOnce, loadedAtOnce] = [1_000, 100];
+/** A state is as old as the beginning of the read that returned it. A purge must be in effect after two seconds. */
+const servedForMs = 1_900;
+/** A project in use is compared before requests have to wait. */
+const compareAfterMs = 1_200;
+/** A comparison includes other projects that are this old, so that few comparisons are needed. */
+const includeAfterMs = 600;
+/** A comparison starts this long after the answer to the previous one, or after the longer time from its start. */
+const [pauseMs, overlapMs] = [20, 400];
+/** Unknown ids are cached, some 2 MiB: old pages and scanners repeat them. */
+const unknownIds = { max: 8_000, ttl: 1_000 };
 
-interface ProjectCacheEnvironment extends ProjectEvents {
-  readonly pollEveryMs: number;
+/** A project at one revision. `stale` is set when the cache has another revision, or none. */
+export interface ProjectState {
+  readonly project: Project;
+  stale: boolean;
+  /** When the last read that returned this revision began, as `performance.now`. */
+  readAt: number;
+  /** The comparison with the store that is due or in progress, or null. */
+  comparison: Promise<void> | null;
+  readonly counts: RequestCounts;
+}
+
+interface ProjectCacheEnvironment {
+  /** Interval of the comparisons without requests, which also show whether the store answers. */
+  readonly compareEveryMs: number;
   /** Time limit for serving projects while the store is unavailable. */
   readonly maxAgeMs: number;
-  /** Called with an error when polling begins to fail, and with null when it works again. */
+  /** Called with an error when the store becomes unavailable after the start, and with null when it answers again. */
   readonly onOutage: (error: unknown | null) => void;
-}
-
-/** A deleted project is known for a day, so that every process learns of it as of other changes. */
-const unlessDeleted = (state: ProjectState): ProjectState | null =>
-  state.project.deletedAt == null ? state : null;
-
-interface Comparison {
-  readonly changed: ReadonlySet<string>;
-  readonly loaded: Promise<void>;
+  /** Called with a project that has purged images. */
+  readonly onPurge?: (project: Project) => void;
+  /** Called with loaded, changed and missing projects, for other processes. */
+  readonly onUpdate: (update: ProjectUpdate) => void;
 }
 
 /**
- * The known projects of one process. A project is loaded for its first request, and updated by polling the
- * store for changes, or at once when this or another process reports a change. While the store is
- * unavailable, known projects are still served.
+ * The known projects of one process. A project is loaded for its first request. It is served for 1.9 seconds after the
+ * beginning of the read that returned it, and compared with the store in the meantime, together with the others of the
+ * process: one query returns their revisions. An older project waits for this query.
  *
- * Otherwise a project is served only if it was current less than two seconds ago. A poll confirms all projects. While
- * polls take too long, because the store is slow or this process was suspended, requests wait until the revision of
- * their own project is read.
+ * While the store is unavailable, known projects are served as they are.
  */
 export class ProjectCache {
   readonly #projects: Projects;
   readonly #environment: ProjectCacheEnvironment;
-  readonly #changes: ProjectChanges;
-  readonly #states: ProjectStates;
-  readonly #lookups = new SingleFlight<string, ProjectState | null>();
-  /** Number of loads in progress by id. */
-  readonly #loading = new Map<string, number>();
-  /** Ids that remain to be compared in this round. */
-  #round: string[] = [];
-  /** The time at which the known projects were last known to be current, Unix ms. */
+  readonly #known = new LRUCache<string, ProjectState>({
+    maxSize: knownBytes,
+    sizeCalculation: ({ project }) => bytesOfProject(project),
+    // An evicted project is not compared, so a response that refers to it could be out of date.
+    dispose: (state) => {
+      state.stale = true;
+    },
+  });
+  readonly #unknown = new LRUCache<string, true>(unknownIds);
+  readonly #lookups = new SingleFlight<string, void>();
+  /** States for the next comparison. */
+  readonly #due = new Set<ProjectState>();
+  #next: Promise<void> | null = null;
+  /** Resolves when the next comparison may start. */
+  #turn: Promise<unknown> = Promise.resolve();
+  /** When the last comparison began that the store answered, Unix ms; 0 for never. */
   #confirmedAt = 0;
-  /** The time at which the last successful poll began, as `performance.now`. */
-  #polledAt = Number.NEGATIVE_INFINITY;
-  #polling: Promise<void> | null = null;
-  /** The comparisons of single projects, by id. */
-  readonly #confirming = new SingleFlight<string, void>();
-  readonly #comparisons = new BatchedReads((ids) => this.#compare(ids));
   #isStoreDown = false;
-  /** When the first failure since the last answered read was noticed, as `performance.now`; null for none. */
+  /** When the first failure since the last answer was noticed, as `performance.now`; null for none. */
   #failedAt: number | null = null;
-  #reported = false;
-  #timer: NodeJS.Timeout | null = null;
-  #stopped = false;
+  #isReported = false;
+  /** Undefined before the start and after the end. */
+  #timer: NodeJS.Timeout | undefined;
 
   constructor(projects: Projects, environment: ProjectCacheEnvironment) {
     this.#projects = projects;
     this.#environment = environment;
-    this.#changes = projects.followChanges();
-    this.#states = new ProjectStates(environment);
   }
 
   /** The store is known to be unavailable. */
@@ -85,106 +94,79 @@ export class ProjectCache {
   }
 
   /**
-   * `slow`: polls take too long, so that requests wait for the comparison of their project. `unavailable`: projects
-   * are served as they were last confirmed.
+   * `slow`: the store takes so long that requests can wait for a comparison. `unavailable`: projects are served as they
+   * were last confirmed.
    */
   get status(): 'ok' | 'slow' | 'unavailable' {
     if (this.#isStoreDown) return 'unavailable';
-    return performance.now() - this.#polledAt < confirmedForMs ? 'ok' : 'slow';
+    return Date.now() - this.#confirmedAt < servedForMs ? 'ok' : 'slow';
   }
 
-  /** Number of known projects, and time since their last confirmation, or null. */
-  get knowledge(): { readonly count: number; readonly confirmedAgoMs: number | null } {
-    const at = this.#confirmedAt;
-    return {
-      count: this.#states.size,
-      confirmedAgoMs: at === 0 ? null : Math.max(0, Date.now() - at),
-    };
+  /** Number of known projects, and when the store last answered a comparison, Unix ms, or null. */
+  get knowledge(): { readonly count: number; readonly confirmedAt: number | null } {
+    return { count: this.#known.size, confirmedAt: this.#confirmedAt || null };
   }
 
   /**
-   * The project of an id, or null. A known project is confirmed.
+   * Returns the project of an id, or null. A known project is confirmed.
    * @throws ServiceError overloaded, store_unavailable
    */
   find(id: string): ProjectState | null | Promise<ProjectState | null> {
     if (!isProjectId(id)) return null;
-    const known = this.#states.use(id);
+    const known = this.#known.get(id);
     if (known !== undefined) {
-      return this.isConfirmed(known) ? unlessDeleted(known) : this.#findConfirmed(id);
+      // A deleted project stays in the store for a day, so that every process learns of it as of other changes.
+      if (this.isConfirmed(known)) return known.project.deletedAt == null ? known : null;
+      return (known.comparison ?? this.#compareNext(known)).then(() => this.find(id));
     }
-    if (this.#states.isUnknown(id)) return null;
-    if (this.isStoreDown) throw storeUnavailable();
+    if (this.#unknown.has(id)) return null;
+    if (this.#isStoreDown) throw storeUnavailable();
     if (this.#lookups.size >= maxLookups) {
       throw new ServiceError('overloaded', 'Too many projects are being looked up.');
     }
-    return this.#lookups.run(id, () => this.#lookUp(id));
+    return this.#lookups.run(id, () => this.#lookUp(id)).then(() => this.find(id));
   }
 
-  /** The latest known state of a project. */
+  /** Returns the latest known state of a project. */
   latest(project: Project): Project {
-    return this.#states.peek(project._id)?.project ?? project;
+    return this.#known.peek(project._id)?.project ?? project;
   }
 
   /**
-   * Whether a known project was current less than two seconds ago, or the store is unavailable. Begins to confirm it
-   * again when that is soon over.
+   * Returns whether a known project was current less than two seconds ago, or the store is unavailable. Starts a
+   * comparison when that is soon over.
    */
   isConfirmed(state: ProjectState): boolean {
     if (this.#isStoreDown) return true;
-    const id = state.project._id;
-    const { unverified } = this.#states;
-    const isFollowed = unverified.size === 0 || !unverified.has(id);
-    const confirmedAt = isFollowed ? Math.max(state.readAt, this.#polledAt) : state.readAt;
-    const ageMs = performance.now() - confirmedAt;
-    if (ageMs > renewAfterMs && !this.#confirming.has(id)) void this.#confirm(id);
-    return ageMs < confirmedForMs;
+    const ageMs = performance.now() - state.readAt;
+    if (ageMs > compareAfterMs && state.comparison === null) this.#compareNext(state);
+    return ageMs < servedForMs;
   }
 
-  async #findConfirmed(id: string): Promise<ProjectState | null> {
-    let known = this.#states.use(id);
-    while (known !== undefined && !this.isConfirmed(known)) {
-      await this.#confirm(id);
-      known = this.#states.use(id);
-    }
-    // It was evicted, or has been deleted for a day.
-    return known === undefined ? this.find(id) : unlessDeleted(known);
-  }
-
-  /** Compares a project with the store, together with others. Resolves after the attempt. */
-  #confirm(id: string): Promise<void> {
-    return this.#confirming.run(id, async () => {
-      const startedAt = performance.now();
-      try {
-        const { changed, loaded } = await this.#comparisons.read(id);
-        if (changed.has(id)) await loaded;
-      } catch (error) {
-        this.#failed(error, startedAt);
-      }
-    });
-  }
-
-  /**
-   * Caches a project that was changed by this process, or loaded.
-   * @param readAt when its read began; absent for a change
-   */
+  /** Caches a project, unless a later revision is known. @param readAt absent for a change of this process */
   apply(project: Project, readAt = Number.NEGATIVE_INFINITY): ProjectState {
-    return this.#states.apply(project, readAt);
+    const known = this.#known.peek(project._id);
+    const state = this.#set(project, readAt);
+    if (state !== known) this.#environment.onUpdate({ type: 'project-known', project });
+    return state;
   }
 
-  /** Caches projects of other processes. `confirmedAt` is the time of their confirmation. */
-  remember(projects: readonly Project[], confirmedAt = this.#confirmedAt): void {
+  /** Caches projects of other processes. @param confirmedAt when these were compared, Unix ms */
+  remember(projects: readonly Project[], confirmedAt: number): void {
     this.#confirmedAt = Math.max(this.#confirmedAt, confirmedAt);
-    this.#states.remember(projects);
+    for (const project of projects) this.#set(project, Number.NEGATIVE_INFINITY);
   }
 
-  /** Estimated bytes of the entries. */
-  get bytes(): ProjectStates['bytes'] {
-    return this.#states.bytes;
+  /** Compares a project now, if it is known, because another process has changed it. */
+  compare(id: string): void {
+    const known = this.#known.peek(id);
+    if (known !== undefined) this.#compareNext(known);
   }
 
-  /** Polls now, and from now on. Resolves after the first poll. */
+  /** Compares the known projects now, and from now on. Resolves after the first comparison. */
   start(): Promise<void> {
-    return this.#pollNow();
+    this.#timer ??= setInterval(() => this.#compareNext(), this.#environment.compareEveryMs);
+    return this.#compareNext();
   }
 
   /**
@@ -194,155 +176,121 @@ export class ProjectCache {
   assumeStoreDown(certain: boolean): void {
     this.#failedAt ??= performance.now();
     if (certain) this.#isStoreDown = true;
-    this.#expire();
+    const isExpired = Date.now() - this.#confirmedAt > this.#environment.maxAgeMs;
+    if (isExpired && this.#confirmedAt > 0) this.#known.clear();
   }
 
   stop(): void {
-    this.#stopped = true;
-    if (this.#timer !== null) clearTimeout(this.#timer);
+    clearInterval(this.#timer);
+    this.#timer = undefined;
   }
 
-  async #lookUp(id: string): Promise<ProjectState | null> {
-    const readAt = performance.now();
+  async #lookUp(id: string): Promise<void> {
     try {
-      const project = await this.#whileLoading([id], () => this.#projects.find(id));
-      if (project === null) this.#states.forget(id);
-      else this.apply(project, readAt);
-      return project && this.#findConfirmed(id);
+      await this.#load([id]);
     } catch (error) {
       if (!isOutage(error)) throw error;
-      // Another process may have reported it.
-      if (this.#states.peek(id) !== undefined) return this.find(id);
-      throw storeUnavailable(error);
+      // This process may have changed it meanwhile.
+      if (!this.#known.has(id)) throw storeUnavailable(error);
     }
   }
 
-  /** Loads projects, and forgets those that do not exist. */
+  /** Loads projects, also those that were deleted, and forgets missing ones. */
   async #load(ids: readonly string[]): Promise<void> {
-    for (let from = 0; from < ids.length; from += loadedAtOnce) {
-      const some = ids.slice(from, from + loadedAtOnce);
-      const readAt = performance.now();
-      const found = await this.#whileLoading(some, () => this.#projects.findAll(some));
-      const missing = new Set(some);
-      for (const project of found) {
-        missing.delete(project._id);
-        this.apply(project, readAt);
-      }
-      for (const id of missing) this.#states.forget(id);
+    if (ids.length === 0) return;
+    const readAt = performance.now();
+    const missing = new Set(ids);
+    for (const project of await this.#projects.findAll(ids)) {
+      missing.delete(project._id);
+      this.apply(project, readAt);
+    }
+    for (const id of missing) {
+      this.#drop(id);
+      // Afterwards, so that no request finds it.
+      this.#unknown.set(id, true);
     }
   }
 
-  async #whileLoading<T>(ids: readonly string[], load: () => Promise<T>): Promise<T> {
-    for (const id of ids) this.#loading.set(id, (this.#loading.get(id) ?? 0) + 1);
-    try {
-      return await load();
-    } finally {
-      for (const id of ids) {
-        const others = (this.#loading.get(id) ?? 1) - 1;
-        if (others > 0) this.#loading.set(id, others);
-        else this.#loading.delete(id);
-      }
+  #set(project: Project, readAt: number): ProjectState {
+    const { _id: id, revision, purges } = project;
+    const known = this.#known.peek(id);
+    if (known !== undefined && known.project.revision >= revision) {
+      if (known.project.revision === revision) known.readAt = Math.max(known.readAt, readAt);
+      return known;
     }
+    this.#unknown.delete(id);
+    const counts = new RequestCounts(id);
+    // A later revision is at least as current as the state that was read.
+    const since = Math.max(readAt, known?.readAt ?? readAt);
+    const state = { project, stale: false, readAt: since, comparison: null, counts };
+    this.#known.set(id, state);
+    if (purges?.last !== known?.project.purges?.last) this.#environment.onPurge?.(project);
+    return state;
   }
 
-  /** Polls now, unless a poll is in progress. */
-  #pollNow(): Promise<void> {
-    this.#polling ??= this.#poll().finally(() => {
-      this.#polling = null;
-    });
-    return this.#polling;
+  #drop(id: string): void {
+    if (this.#known.delete(id)) this.#environment.onUpdate({ type: 'project-forgotten', id });
   }
 
-  async #poll(): Promise<void> {
-    if (this.#timer !== null) clearTimeout(this.#timer);
-    const startedAt = Date.now();
-    const polledAt = performance.now();
+  /** Adds a state, if any, to the next comparison, which has not started. */
+  #compareNext(state?: ProjectState): Promise<void> {
+    this.#next ??= this.#turn.then(() => this.#compare());
+    if (state !== undefined) {
+      this.#due.add(state);
+      state.comparison = this.#next;
+    }
+    return this.#next;
+  }
+
+  /** Compares the due projects, and others that were read long ago, with the store. Never rejects. */
+  async #compare(): Promise<void> {
+    const comparison = this.#next;
+    this.#next = null;
+    const [readAt, confirmedAt] = [performance.now(), Date.now()];
+    for (const state of this.#known.rvalues()) {
+      if (this.#due.size >= comparedAtOnce) break;
+      const isOld = state?.comparison === null && state.readAt < readAt - includeAfterMs;
+      if (isOld) this.#due.add(state);
+    }
+    const states = [...this.#due];
+    this.#due.clear();
+    for (const state of states) state.comparison = comparison;
+    const answer = this.#projects.revisionsOf(states.map(({ project }) => project._id));
+    this.#turn = Promise.race([
+      answer.catch(() => {}).then(() => sleep(pauseMs)),
+      sleep(overlapMs),
+    ]);
     try {
-      await this.#synchronise();
-      this.#confirmedAt = startedAt;
-      this.#polledAt = polledAt;
-      this.#answered();
-      this.#environment.onUpdate({ type: 'projects-confirmed', at: startedAt });
-      if (this.#reported) this.#environment.onOutage(null);
-      this.#reported = false;
+      const revisions = await answer;
+      [this.#isStoreDown, this.#failedAt, this.#confirmedAt] = [false, null, confirmedAt];
+      if (this.#isReported) this.#environment.onOutage(null);
+      this.#isReported = false;
+      const changed: string[] = [];
+      for (const state of states) {
+        const { _id: id, revision } = state.project;
+        const stored = revisions.get(id) ?? 0;
+        // It was replaced or evicted after the read began.
+        if (state.stale) continue;
+        if (stored === revision) state.readAt = Math.max(state.readAt, readAt);
+        else changed.push(id);
+        // After a backup was restored.
+        if (stored > 0 && stored < revision) this.#drop(id);
+      }
+      await this.#load(changed.slice(0, loadedAtOnce));
     } catch (error) {
-      this.#failed(error, polledAt);
-      this.#report(error);
+      this.#failed(error, readAt);
+    } finally {
+      for (const state of states) if (state.comparison === comparison) state.comparison = null;
     }
-    if (this.#stopped) return;
-    // The knowledge is as old as the beginning of the poll, and the next poll takes as long again.
-    const elapsedMs = performance.now() - polledAt;
-    const delayMs = Math.max(0, this.#environment.pollEveryMs - 2 * elapsedMs);
-    this.#timer = setTimeout(() => void this.#pollNow(), delayMs);
-  }
-
-  /** Projects are confirmed one by one until a poll succeeds. */
-  #answered(): void {
-    this.#isStoreDown = false;
-    this.#failedAt = null;
   }
 
   #failed(error: unknown, startedAt: number): void {
     // Late answers of the same time may be due to a busy machine; look-ups have a deadline of their own.
     const isFirst = this.#failedAt === null || startedAt < this.#failedAt;
     const mayBeBusy = error instanceof StoreUnavailable && isFirst;
-    this.assumeStoreDown(this.isStoreDown || !mayBeBusy);
-  }
-
-  #report(error: unknown): void {
-    if (!this.isStoreDown || this.#reported || this.#stopped) return;
-    this.#reported = true;
+    this.assumeStoreDown(this.#isStoreDown || !mayBeBusy);
+    if (!this.#isStoreDown || this.#isReported || this.#timer === undefined) return;
+    this.#isReported = true;
     this.#environment.onOutage(error);
-  }
-
-  async #synchronise(): Promise<void> {
-    const [changes] = await Promise.all([
-      this.#changes.next(),
-      this.#compare(this.#nextToCompare()).then(({ loaded }) => loaded),
-    ]);
-    if (changes === null) {
-      // After a restored backup the known projects are not those of the store.
-      this.#states.unverifyAll();
-      const all = new Set([...this.#states.ids, ...this.#loading.keys()]);
-      const { loaded } = await this.#compare([...all]);
-      return loaded;
-    }
-    const outdated = changes.filter(({ _id, revision }) => {
-      const known = this.#states.peek(_id);
-      // A load in progress may have read the project before the change.
-      return (known && known.project.revision < revision) || this.#loading.has(_id);
-    });
-    await this.#load([...new Set(outdated.map(({ _id }) => _id))]);
-  }
-
-  /**
-   * The unverified projects and some others, in turn: an older release of the service, or a person, may
-   * change or delete a project without marking the change.
-   */
-  #nextToCompare(): string[] {
-    if (this.#round.length === 0) this.#round = this.#states.ids;
-    return [...new Set([...this.#states.unverified, ...this.#round.splice(0, comparedPerPoll)])];
-  }
-
-  /**
-   * Compares the revisions of projects with the store. Resolves when the unchanged ones are confirmed, with the ids
-   * of the others and a promise of their loads.
-   */
-  async #compare(ids: readonly string[]): Promise<Comparison> {
-    const readAt = performance.now();
-    const revisions = await this.#projects.revisionsOf(ids);
-    if (ids.length > 0) this.#answered();
-    const changed = ids.filter(
-      (id) => !this.#states.isUnchanged(id, revisions.get(id) ?? 0, readAt),
-    );
-    const loaded = this.#load(changed);
-    // It may be that nobody waits.
-    loaded.catch(() => {});
-    return { changed: new Set(changed), loaded };
-  }
-
-  /** Removes the known projects when they are too old to be served. */
-  #expire(): void {
-    if ((this.knowledge.confirmedAgoMs ?? 0) > this.#environment.maxAgeMs) this.#states.clear();
   }
 }

@@ -6,13 +6,6 @@ import { StoreUnavailable } from './outage.ts';
 import { byCreation, pagesOf } from './pages.ts';
 import { isPresetName, type PresetParameters } from './preset.ts';
 import type { Project, ProjectFreshness, ProjectLimits, ProjectSettings } from './project.ts';
-import {
-  markChange,
-  oneBatch,
-  ProjectChanges,
-  type StoredProject,
-  withoutChange,
-} from './project-changes.ts';
 import { projectColours } from './project-colours.ts';
 import { originField, type ProjectOrigin } from './project-origin.ts';
 import { withPurge } from './purges.ts';
@@ -99,6 +92,9 @@ const removedFields = {
   limits: '',
 } as const satisfies { readonly [Field in keyof Project]?: '' };
 
+/** More documents than one reply has: by default a second round trip begins after 101. */
+const oneBatch = 100_000;
+
 /** Part of every filter for projects that exist. Null also stands for a missing field. */
 const existing = { deletedAt: null } as const;
 
@@ -117,17 +113,13 @@ const anyState: StateCheck = () => {};
 
 /** Every change is one atomic update, so that concurrent changes are not lost. */
 export class Projects {
-  readonly #db: Db;
-  readonly #collection: Collection<StoredProject>;
+  readonly #collection: Collection<Project>;
 
   constructor(db: Db) {
-    this.#db = db;
     this.#collection = db.collection('projects');
   }
 
   async ensureIndexes(): Promise<void> {
-    await this.#collection.createIndex({ changePending: 1 });
-    await this.#collection.createIndex({ changeNumber: 1 });
     await this.#collection.createIndex({ orgId: 1, _id: 1 });
     const expireAfterSeconds = keepDeletedSeconds;
     await this.#collection.createIndex({ deletedAt: 1 }, { expireAfterSeconds });
@@ -148,23 +140,23 @@ export class Projects {
     const created = await withTimeout(
       this.#collection.findOneAndUpdate(
         { _id },
-        { $setOnInsert: project, $set: markChange, $currentDate: { changedAt: true } },
+        { $setOnInsert: project, $currentDate: { changedAt: true } },
         { upsert: true, returnDocument: 'after' },
       ),
     );
     if (created === null) throw new Error('the project could not be created');
-    return withoutChange(created);
+    return created;
   }
 
   async find(id: string): Promise<Project | null> {
     const found = await withTimeout(this.#collection.findOne({ _id: id, ...existing }));
-    return found && withoutChange(found);
+    return found;
   }
 
   /** Those that exist or were deleted during the last day. */
   async findAll(ids: readonly string[]): Promise<Project[]> {
     const found = this.#collection.find({ _id: { $in: [...ids] } });
-    return (await withTimeout(found.toArray())).map(withoutChange);
+    return withTimeout(found.toArray());
   }
 
   /** The organisation of a project, which never changes; null for an unknown id. */
@@ -193,13 +185,8 @@ export class Projects {
     return byCreation(this.pages());
   }
 
-  followChanges(): ProjectChanges {
-    return new ProjectChanges(this.#db);
-  }
-
-  /** By id, as `findAll`. */
+  /** By id, as `findAll`. Without ids it shows that the store answers. */
   async revisionsOf(ids: readonly string[]): Promise<Map<string, number>> {
-    if (ids.length === 0) return new Map();
     const found = this.#collection
       .find({ _id: { $in: [...ids] } }, { batchSize: oneBatch })
       .project<Pick<Project, '_id' | 'revision'>>({ revision: 1 });
@@ -304,7 +291,7 @@ export class Projects {
   /** The projects that were deleted since a time. */
   async deletedSince(time: Date): Promise<Project[]> {
     const found = this.#collection.find({ deletedAt: { $gte: time } }, { batchSize: oneBatch });
-    return (await withTimeout(found.toArray())).map(withoutChange);
+    return withTimeout(found.toArray());
   }
 
   /** Creates a new secret, which invalidates all earlier signatures. */
@@ -349,7 +336,7 @@ export class Projects {
     id: string,
     tags: readonly string[] | null,
     now: () => number,
-    update: UpdateFilter<StoredProject>,
+    update: UpdateFilter<Project>,
   ): Promise<Project | null> {
     return this.#changeFrom(id, ({ revision, purges: before }) => {
       const purges = withPurge(before, tags, now());
@@ -361,7 +348,7 @@ export class Projects {
 
   #changeChecked(
     id: string,
-    update: UpdateFilter<StoredProject>,
+    update: UpdateFilter<Project>,
     check: StateCheck,
   ): Promise<Project | null> {
     return this.#changeFrom(id, (project) => {
@@ -378,7 +365,7 @@ export class Projects {
    */
   async #changeFrom(
     id: string,
-    plan: (project: Project) => [update: UpdateFilter<StoredProject>, increment: number],
+    plan: (project: Project) => [update: UpdateFilter<Project>, increment: number],
   ): Promise<Project | null> {
     for (let attempt = 1; attempt <= maxAttempts; attempt += 1) {
       const project = await this.find(id);
@@ -396,8 +383,8 @@ export class Projects {
    */
   async #change(
     id: string,
-    update: UpdateFilter<StoredProject>,
-    condition: Filter<StoredProject> = {},
+    update: UpdateFilter<Project>,
+    condition: Filter<Project> = {},
     increment = 1,
   ): Promise<Project | null> {
     const changed = await withTimeout(
@@ -405,13 +392,12 @@ export class Projects {
         { ...condition, ...existing, _id: id },
         {
           ...update,
-          $set: { ...update.$set, ...markChange },
           $inc: { revision: increment },
           $currentDate: { changedAt: true },
         },
         { returnDocument: 'after' },
       ),
     );
-    return changed && withoutChange(changed);
+    return changed;
   }
 }

@@ -35,10 +35,8 @@ export interface KnownProjectsSnapshot {
 /** What a front end has learned about projects of the store. */
 export type ProjectUpdate =
   | { readonly type: 'project-known'; readonly project: Project }
-  /** The project was deleted, or the front end does not follow its changes any more. */
-  | { readonly type: 'project-forgotten'; readonly id: string }
-  /** The time at which all known projects of the front end were current, Unix ms. */
-  | { readonly type: 'projects-confirmed'; readonly at: number };
+  /** The store does not have the project, or has an earlier revision of it. */
+  | { readonly type: 'project-forgotten'; readonly id: string };
 
 /** From a front end to the primary. */
 export type ToPrimary =
@@ -57,6 +55,8 @@ export type ToPrimary =
       readonly metrics: MetricsSnapshot;
       /** Requests by project since the last report. */
       readonly projects: ProjectCounts;
+      /** When the store last confirmed the known projects, Unix ms, or null. */
+      readonly projectsConfirmedAt: number | null;
     }
   | ProjectUpdate
   | {
@@ -107,7 +107,8 @@ export type ToFrontEnd =
   | StoreOpened
   /** The store has its indexes and the root key. */
   | { readonly type: 'store-prepared' }
-  | { readonly type: 'project-known'; readonly project: Project }
+  /** Another front end has a new revision of a project. */
+  | { readonly type: 'project-changed'; readonly id: string }
   | CoalescerReply;
 
 export interface StoreOpened {

@@ -29,7 +29,7 @@ function openHealth(given: Partial<HealthEnvironment> = {}) {
       },
     },
     storeAvailable: () => true,
-    projects: { knowledge: { count: 0, confirmedAgoMs: null }, status: 'ok' },
+    projects: { knowledge: { count: 0, confirmedAt: null }, status: 'ok' },
     queue: {
       stats: async () => {
         calls.queue += 1;
@@ -95,7 +95,7 @@ t.test('figures are sums of the front ends; those of this one are current', asyn
 
 t.test('health does not wait for an unavailable store; it shows the age of projects', async (t) => {
   const projects = {
-    knowledge: { count: 3, confirmedAgoMs: 61_900 },
+    knowledge: { count: 3, confirmedAt: Date.now() - 61_400 },
     status: 'unavailable',
   } as const;
   const { read, calls } = openHealth({ storeAvailable: () => false, projects });

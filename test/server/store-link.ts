@@ -12,7 +12,7 @@ export interface StoreLink {
   readonly other: Db;
   /** The URL of the link, for processes under test. */
   readonly url: string;
-  /** Ids of the single look-ups over the link, in order. */
+  /** Ids of the projects that were loaded over the link, in order. */
   readonly lookups: readonly unknown[];
   /** Holds all bytes, also of new connections, like a stopped server. */
   hold(): void;
@@ -112,8 +112,8 @@ export async function storeLink(t: Test): Promise<StoreLink> {
   );
   const lookups: unknown[] = [];
   client.on('commandStarted', ({ command }) => {
-    const id = command['find'] === 'projects' && command['filter']['_id'];
-    if (typeof id === 'string') lookups.push(id);
+    const loads = command['find'] === 'projects' && command['projection'] === undefined;
+    if (loads) lookups.push(...(command['filter']['_id']['$in'] ?? []));
   });
   return {
     db: client.db(databaseName),

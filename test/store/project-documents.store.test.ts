@@ -52,7 +52,7 @@ t.test('the documents of a project are deleted, except calls of the purge hook',
 t.test('every collection with documents of projects is named', async (t) => {
   const named = projectCollections.map(({ name }) => name);
   const others = Object.keys(copiedCollections).filter((name) => !named.includes(name));
-  t.same(others, ['counters', 'organisations', 'projects']);
+  t.same(others, ['organisations', 'projects']);
 });
 
 t.test('prewarm jobs are open while they wait or run', async (t) => {

@@ -1,3 +1,4 @@
+import { mock } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import t from 'tap';
 import { projectColours } from '../../store/project-colours.ts';
@@ -185,7 +186,7 @@ t.test('a new name or site is stored, and its host is allowed beside the others'
   }
 });
 
-t.test('a deleted project is found only by those who follow changes', async (t) => {
+t.test('a deleted project is found only by its id and revision', async (t) => {
   const { db, projects } = await testProjects(t);
   const before = new Date();
   const { _id, orgId } = await projects.create(newProject);
@@ -193,15 +194,10 @@ t.test('a deleted project is found only by those who follow changes', async (t) 
   await projects.setPreset(_id, 'card', { w: 400 });
   await projects.requireSignatures(_id, 600);
   await projects.purge(_id, ['a'], () => 900);
-  const changes = projects.followChanges();
-  await changes.next();
-
+  const { revision = 0 } = (await projects.find(_id)) ?? {};
   const deleted = await projects.delete(_id, () => 1_000);
   t.match(deleted, { _id, orgId, purges: { last: 1_000, all: 1_000, sources: {} } });
-  t.ok(
-    (await changes.next())?.some((one) => one._id === _id),
-    'it is a change like others',
-  );
+  t.ok((deleted?.revision ?? 0) > revision, 'it is a change like others');
   t.same(await projects.findAll([_id]), [deleted]);
   t.equal((await projects.revisionsOf([_id])).get(_id), deleted?.revision);
   const stored = await db.collection<{ _id: string }>('projects').findOne({ _id });
@@ -255,4 +251,40 @@ t.test('ids are not interpreted as queries', async (t) => {
   for (const id of ['', '{"$ne":null}', '.*', '$where', 'prj_\u0000']) {
     t.equal(await projects.find(id), null, id);
   }
+});
+
+const numbered = <T>(count: number, make: (index: number) => T): T[] =>
+  Array.from({ length: count }, (_, index) => make(index));
+
+t.test('concurrent changes are all stored, with a revision each', async (t) => {
+  const { projects } = await testProjects(t);
+  const removed = numbered(25, (index) => `old-${index}.example`);
+  const added = numbered(25, (index) => `new-${index}.example`);
+  const { _id } = await projects.create({ ...newProject, allowedOrigins: removed });
+  const fields = { defaultQuality: 31, watermarkMargin: 7, maxWidth: 1_234, autoFormat: false };
+  const results = await Promise.all([
+    ...removed.map((host) => projects.removeHost(_id, host)),
+    ...added.map((host) => projects.addHost(_id, host)),
+    ...Object.entries(fields).map(([name, value]) =>
+      projects.updateSettings(_id, { [name]: value }),
+    ),
+    ...added.map((host) => projects.addHost(_id, host)),
+  ]);
+  const revisions = new Set(results.map((result) => result?.revision));
+  t.same(revisions, new Set(numbered(results.length, (index) => index + 2)));
+  const after = await projects.find(_id);
+  t.same([...(after?.allowedOrigins ?? [])].sort(), added.sort());
+  t.match(after, fields);
+  t.equal(after?.revision, 1 + results.length);
+});
+
+t.test("the date of a change is that of the store's clock", async (t) => {
+  const { projects } = await testProjects(t);
+  t.teardown(() => mock.timers.reset());
+  const hour = 3_600_000;
+  mock.timers.enable({ apis: ['Date'], now: Date.now() + hour });
+  const created = await projects.create(newProject);
+  mock.timers.reset();
+  t.ok(Math.abs(created.changedAt.getTime() - Date.now()) < hour / 2);
+  t.same(await projects.find(created._id), created);
 });

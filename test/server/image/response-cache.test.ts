@@ -22,7 +22,8 @@ function cachedResponse(expires = Number.POSITIVE_INFINITY) {
   const memory = new MemoryCache(4_096, () => {});
   const entry = memory.set('k', image, provenance, 0);
   if (entry === null) throw new Error('the image was not stored');
-  const state = { readAt: 0, project: project(), stale: false, counts: new RequestCounts('p') };
+  const counts = new RequestCounts('p');
+  const state = { readAt: 0, project: project(), stale: false, comparison: null, counts };
   const headers = repeatedHeaders([['etag', '"x"']]);
   const lifetime = { expires, freshness: undefined, report: undefined };
   const ofUrl = { download: null, tags: [], warnings: '' };

@@ -3,64 +3,40 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import t, { type Test } from 'tap';
 import { ProjectCache } from '../../server/project-cache.ts';
 import { StoreUnavailable } from '../../store/outage.ts';
-import type { ProjectChanges } from '../../store/project-changes.ts';
 import { type Project, Projects } from '../../store/projects.ts';
 import { stopClock } from '../clock.ts';
 import { newProject } from '../store/projects.ts';
 import { until } from '../until.ts';
 import { storeLink } from './store-link.ts';
 
-/** Projects that count the reads of a cache. */
-class PolledProjects extends Projects {
-  polls = 0;
-  /** Reads of revisions, begun and ended. */
+/** Projects that count the comparisons of a cache. */
+class ComparedProjects extends Projects {
   comparisons = 0;
+  /** The ids of all comparisons. */
   compared = 0;
-  /** Whether polls find no changes in time. */
   failing = false;
-  failed = 0;
 
   override async revisionsOf(ids: readonly string[]): Promise<Map<string, number>> {
-    if (ids.length > 0) this.comparisons += 1;
-    const revisions = await super.revisionsOf(ids);
-    this.compared += 1;
-    return revisions;
+    this.comparisons += 1;
+    this.compared += ids.length;
+    if (this.failing) throw new StoreUnavailable('late');
+    return super.revisionsOf(ids);
   }
 
-  override followChanges(): ProjectChanges {
-    const changes = super.followChanges();
-    const next = changes.next.bind(changes);
-    changes.next = async () => {
-      this.polls += 1;
-      if (!this.failing) return next();
-      this.failed += 1;
-      const { compared } = this;
-      await until('the comparison of this poll', () => this.compared > compared);
-      throw new StoreUnavailable('late');
-    };
-    return changes;
-  }
-
-  /** Resolves when a number of further polls have started. */
-  async nextPolls(times: number): Promise<void> {
-    const wanted = this.polls + times;
-    await until(`${times} polls`, () => this.polls >= wanted);
-  }
-
-  /** Resolves after a number of complete polls. */
-  completePolls(times: number): Promise<void> {
-    // A poll may be in progress.
-    return this.nextPolls(times + 1);
+  /** Resolves when a number of further comparisons have started. */
+  async next(times: number): Promise<void> {
+    const wanted = this.comparisons + times;
+    await until(`${times} comparisons`, () => this.comparisons >= wanted);
   }
 }
 
-/** A polling cache, with its reports about the store. */
-async function polling(t: Test, maxAgeMs = 600_000, pollEveryMs = 50) {
+/** A cache that compares its projects, with its reports about the store. */
+async function comparing(t: Test, maxAgeMs = 600_000, compareEveryMs = 50) {
   const link = await storeLink(t);
   const outages: unknown[] = [];
-  const projects = new PolledProjects(link.db);
+  const projects = new ComparedProjects(link.db);
   const cache = new ProjectCache(projects, {
-    pollEveryMs,
+    compareEveryMs,
     maxAgeMs,
     onOutage: (error) => outages.push(error),
     onUpdate: () => {},
@@ -70,15 +46,11 @@ async function polling(t: Test, maxAgeMs = 600_000, pollEveryMs = 50) {
   return { ...link, cache, projects, outages, others: new Projects(link.other) };
 }
 
-/** Resolves after the time of several polls. */
-async function waitForPolls(t: Test): Promise<void> {
-  const { projects, cache } = await polling(t);
-  await projects.completePolls(5);
-  cache.stop();
-}
+/** An interval in which no test ends. */
+const neverMs = 600_000;
 
 t.test('changes of other processes are seen in order', async (t) => {
-  const { cache, others } = await polling(t);
+  const { cache, others } = await comparing(t);
   const one = await others.create(newProject);
   const two = await others.create(newProject);
   let state = await cache.find(one._id);
@@ -95,30 +67,19 @@ t.test('changes of other processes are seen in order', async (t) => {
   t.equal(cache.find(two._id), untouched);
 });
 
-t.test('the first project of an empty store is followed', async (t) => {
-  const { cache, others, projects } = await polling(t);
-  await projects.completePolls(2);
-  const { _id } = await others.create(newProject);
-  const state = await cache.find(_id);
-  await others.updateSettings(_id, { maxWidth: 5 });
-  await until('the change is seen', () => state?.stale === true);
-});
-
 t.test('projects that were not requested are not loaded', async (t) => {
-  const { others, projects, lookups } = await polling(t);
+  const { others, projects, lookups } = await comparing(t);
   const { _id } = await others.create(newProject);
-  for (let turn = 0; turn < 5; turn++) {
-    await others.updateSettings(_id, { defaultQuality: 50 + turn });
-    await projects.completePolls(1);
-  }
+  await others.updateSettings(_id, { defaultQuality: 50 });
+  await projects.next(2);
   t.same(lookups, []);
 });
 
 t.test('known projects are served while the store is unavailable', async (t) => {
-  const { cache, others, cut, mend, projects, outages } = await polling(t);
+  const { cache, others, cut, mend, projects, outages } = await comparing(t);
   const { _id } = await others.create(newProject);
   const state = await cache.find(_id);
-  await projects.completePolls(2);
+  await projects.next(2);
   t.same(outages, []);
 
   await cut();
@@ -126,7 +87,7 @@ t.test('known projects are served while the store is unavailable', async (t) => 
   t.equal(cache.find(_id), state);
   t.notOk(state?.stale);
   await t.rejects(async () => cache.find('prj_0000000000000000'), 'other URLs do not exist');
-  await projects.nextPolls(2);
+  await projects.next(2);
   t.equal(outages.length, 1, 'it is reported once');
   t.ok(outages[0] instanceof Error);
 
@@ -142,42 +103,23 @@ t.test('known projects are served while the store is unavailable', async (t) => 
   t.equal(outages.length, 2);
 });
 
-t.test('a stopped cache does not poll', async (t) => {
-  const { cache, others, projects, lookups } = await polling(t);
-  const { _id } = await others.create(newProject);
-  const state = await cache.find(_id);
-  await projects.completePolls(1);
-  cache.stop();
-  await waitForPolls(t);
-  const { polls } = projects;
-  // One is by a poll, if it saw the new project during the look-up.
-  const lookedUp = [...lookups];
-  await others.addHost(_id, 'a.example');
-  await waitForPolls(t);
-  t.equal(projects.polls, polls);
-  t.notOk(state?.stale);
-  t.same(lookups, lookedUp);
+t.test('a stopped cache compares nothing without requests', async (t) => {
+  const [stopped, running] = [await comparing(t), await comparing(t)];
+  stopped.cache.stop();
+  // One may be in progress.
+  await running.projects.next(3);
+  const { comparisons } = stopped.projects;
+  await running.projects.next(5);
+  t.equal(stopped.projects.comparisons, comparisons);
 });
 
-t.test('a cache that is stopped during a poll does not poll again', async (t) => {
-  const { db } = await storeLink(t);
-  const projects = new PolledProjects(db);
-  const options = { pollEveryMs: 50, maxAgeMs: 1_000, onOutage: () => {}, onUpdate: () => {} };
-  const cache = new ProjectCache(projects, options);
-  const poll = cache.start();
-  cache.stop();
-  await poll;
-  await waitForPolls(t);
-  t.equal(projects.polls, 1);
-});
-
-t.test('changes with any date, and unmarked changes, are found', async (t) => {
-  const { cache, others, other } = await polling(t);
+t.test('changes with any date are found, and deletions', async (t) => {
+  const { cache, others, other } = await comparing(t);
   const [one, two, three] = await Promise.all([1, 2, 3].map(() => others.create(newProject)));
   if (!one || !two || !three) throw new Error('no projects');
   const states = await Promise.all([one, two, three].map(({ _id }) => cache.find(_id)));
   const stored = other.collection<Project>('projects');
-  // As an older release on a machine whose clock is ahead does it.
+  // On a machine whose clock is ahead.
   const changedAt = new Date(Date.now() + 600_000);
   await stored.updateOne({ _id: one._id }, { $set: { changedAt }, $inc: { revision: 1 } });
   await until('the change is seen', () => states[0]?.stale === true);
@@ -189,14 +131,14 @@ t.test('changes with any date, and unmarked changes, are found', async (t) => {
 });
 
 t.test('known projects are served without the store for a limited time', async (t) => {
-  const { cache, others, cut, mend } = await polling(t, 4_000);
+  const { cache, others, cut, mend } = await comparing(t, 4_000);
   const { _id } = await others.create(newProject);
   const state = await cache.find(_id);
   await cut();
   await until('an outage is reported', () => cache.isStoreDown);
   t.equal(cache.find(_id), state);
   await until('the time limit', () => state?.stale === true);
-  t.ok((cache.knowledge.confirmedAgoMs ?? 0) > 4_000);
+  t.ok(Date.now() - (cache.knowledge.confirmedAt ?? 0) > 4_000);
   t.throws(() => cache.find(_id), { code: 'store_unavailable' });
   await mend();
   await until('the store', () => !cache.isStoreDown);
@@ -205,12 +147,13 @@ t.test('known projects are served without the store for a limited time', async (
 
 t.test('a process that was suspended for two seconds asks the store first', async (t) => {
   const clock = stopClock(t);
-  const { cache, projects, others } = await polling(t, 600_000, 600_000);
+  const { cache, projects, others } = await comparing(t, 600_000, neverMs);
   const { _id: id } = await others.create(newProject);
   const before = await cache.find(id);
   await others.purge(id, null);
+  projects.comparisons = 0;
   await clock.forward(1_200);
-  t.equal(cache.find(id), before, 'it polls in time otherwise');
+  t.equal(cache.find(id), before);
   t.equal(projects.comparisons, 0, 'without reading the store');
   await clock.forward(700);
   const [found] = await Promise.all([cache.find(id), cache.find(id)]);
@@ -221,7 +164,7 @@ t.test('a process that was suspended for two seconds asks the store first', asyn
 
 t.test('a project in use is compared before requests have to wait', async (t) => {
   const clock = stopClock(t);
-  const { cache, others } = await polling(t, 600_000, 600_000);
+  const { cache, others } = await comparing(t, 600_000, neverMs);
   const { _id: id } = await others.create(newProject);
   const before = await cache.find(id);
   await others.purge(id, null);
@@ -230,25 +173,56 @@ t.test('a project in use is compared before requests have to wait', async (t) =>
   await until('the purge is known', () => before?.stale === true);
 });
 
+t.test('one comparison confirms all projects of a process', async (t) => {
+  const clock = stopClock(t);
+  const { cache, projects, others } = await comparing(t, 600_000, neverMs);
+  const created = await Promise.all(Array.from({ length: 40 }, () => others.create(newProject)));
+  const states = await Promise.all(created.map(({ _id }) => cache.find(_id)));
+  await clock.forward(1_800);
+  projects.comparisons = 0;
+  const [first] = created;
+  const before = states[0]?.readAt ?? 0;
+  t.equal(cache.find(first?._id ?? ''), states[0]);
+  await until('it is confirmed', () => (states[0]?.readAt ?? 0) > before);
+  await clock.forward(1_000);
+  for (const [index, { _id }] of created.entries()) t.equal(cache.find(_id), states[index]);
+  t.equal(projects.comparisons, 1);
+});
+
+t.test('many changes at once are all loaded', async (t) => {
+  const { cache, other, others } = await comparing(t);
+  const { _id, ...project } = await others.create(newProject);
+  const ids = Array.from({ length: 250 }, (_, index) => `prj_${String(index).padStart(16, '0')}`);
+  const stored = other.collection<Project>('projects');
+  const all = ids.map((id) => ({ ...project, _id: id }));
+  for (const one of all) await stored.insertOne(one);
+  cache.remember(all, Date.now());
+  await cache.start();
+  const states = await Promise.all(ids.map((id) => cache.find(id)));
+  await stored.updateMany({}, { $inc: { revision: 1 } });
+  await until('all are replaced', () => states.every((state) => state?.stale));
+  for (const id of ids) t.match(await cache.find(id), { project: { revision: 2 } });
+});
+
 t.test('a store that answers some reads in time is not unavailable', async (t) => {
-  const { cache, projects, others, outages } = await polling(t);
+  const { cache, projects, others, outages } = await comparing(t, 600_000, neverMs);
   const { _id: id } = await others.create(newProject);
-  const before = await cache.find(id);
+  await cache.find(id);
   projects.failing = true;
-  await until('two failed polls', () => projects.failed >= 2);
-  await until('it is too old', () => cache.status === 'slow');
-  await others.purge(id, null);
-  const purgedAt = performance.now();
-  await until('the purge is in effect', () => performance.now() - purgedAt > 2_000);
-  t.ok((await cache.find(id))?.project.purges !== undefined);
-  t.equal(before?.stale, true);
+  await cache.start();
+  projects.failing = false;
+  await cache.start();
+  projects.failing = true;
+  await cache.start();
   t.same([cache.isStoreDown, outages], [false, []]);
+  await cache.start();
+  t.match([cache.isStoreDown, outages], [true, [StoreUnavailable]], 'two in a row are an outage');
 });
 
 t.test('a purge is known after two seconds, however slowly the store answers', async (t) => {
   /** How often an old state was found too late. */
   const purgeWith = async (answerMs: number) => {
-    const { cache, others, slow, projects } = await polling(t, 600_000, 1_000);
+    const { cache, others, slow, projects } = await comparing(t, 600_000, 1_000);
     const { _id: id } = await others.create(newProject);
     await cache.find(id);
     // The connections of a front end stay open.
@@ -267,13 +241,26 @@ t.test('a purge is known after two seconds, however slowly the store answers', a
         await sleep(10);
       }
     }
-    // A busy machine may be slow for a moment, or fast.
-    const expected = answerMs < 500 ? 'ok' : 'slow';
-    return { answerMs, late, isSeen: statuses.has(expected) };
+    return { answerMs, late, isSlow: statuses.has('slow') };
   };
-  t.same(await Promise.all([100, 500, 1_000].map(purgeWith)), [
-    { answerMs: 100, late: 0, isSeen: true },
-    { answerMs: 500, late: 0, isSeen: true },
-    { answerMs: 1_000, late: 0, isSeen: true },
+  const [fast, ...slow] = await Promise.all([0, 500, 1_000].map(purgeWith));
+  t.equal(fast?.late, 0);
+  t.match(slow, [
+    { answerMs: 500, late: 0 },
+    { answerMs: 1_000, late: 0, isSlow: true },
   ]);
+});
+
+t.test('a store that takes three seconds counts as unavailable, until it is faster', async (t) => {
+  const { cache, others, slow, projects } = await comparing(t, 600_000, 1_000);
+  const { _id: id } = await others.create(newProject);
+  const before = await cache.find(id);
+  slow(1_500);
+  await until('it is unavailable', () => cache.status === 'unavailable');
+  await others.purge(id, null);
+  t.equal(cache.find(id), before);
+  slow(0);
+  await projects.next(1);
+  await until('it is available', () => !cache.isStoreDown);
+  t.ok((await cache.find(id))?.project.purges !== undefined, 'the purge is in effect at once');
 });
