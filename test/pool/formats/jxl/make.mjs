@@ -2,13 +2,14 @@
  * Makes the JPEG XLs of this folder, which tests read: node make.mjs
  *
  * Needs cjxl of libjxl 0.7 (Debian's libjxl-tools). The pictures are our own: quarters of red, green, blue and
- * yellow, or what their name says.
+ * yellow, or what their name says. `large` is grey and has 36 megapixels; wasm-vips makes it.
  */
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import sharp from 'sharp';
+import Vips from 'wasm-vips';
 
 const folder = mkdtempSync(join(tmpdir(), 'jxl-'));
 const colours = [
@@ -62,3 +63,10 @@ try {
 } finally {
   rmSync(folder, { recursive: true });
 }
+
+const vips = await Vips({ dynamicLibraries: ['vips-jxl.wasm'] });
+const band = vips.Image.black(6_000, 6_000).linear([1], [120]).cast('uchar');
+const flat = band.bandjoin([band, band]).copy({ interpretation: 'srgb' });
+const large = flat.jxlsaveBuffer({ distance: 25, effort: 3 });
+writeFileSync(join(import.meta.dirname, 'large.jxl'), large);
+vips.shutdown();
