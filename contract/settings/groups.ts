@@ -1,83 +1,88 @@
 import type { SettingName } from './table.ts';
 
-/** The headings under which the help of commands lists their options. */
-const groups = {
-  'Listeners and addresses': [
-    'host',
-    'port',
-    'baseUrl',
-    'internalUrl',
-    'trustedProxies',
-    'httpEngine',
-    'opsPort',
-    'opsHost',
-    'workerPort',
-    'workerHost',
-    'drainDelayMs',
-  ],
-  'Data and store': ['dataDir', 'mongodbUrl', 'staleProjectsSeconds', 'encryptionKeys'],
-  'Console, API and responses': [
-    'console',
-    'consolePictures',
-    'crossSite',
-    'cacheTagHeaders',
-    'unknownParameters',
-    'rootApiKey',
-    'apiRateLimit',
-  ],
-  'Processes, queues and memory': [
-    'processes',
-    'poolThreads',
-    'poolQueue',
-    'poolMemoryBytes',
-    'transformTimeoutMs',
-    'svgTimeoutMs',
-    'transformProcessMemoryBytes',
-  ],
-  Caches: [
-    'memoryCacheBytes',
-    'diskCacheBytes',
-    'diskReserveBytes',
-    'sharedCacheUrl',
-    'sharedCacheTimeoutMs',
-    'sharedCacheQueueBytes',
-  ],
-  Sources: [
-    'fetchConcurrency',
-    'privateSources',
-    'origins',
-    'sourcePorts',
-    'dnsServers',
-    'nat64Prefixes',
-    'sourceMaxBytes',
-    'sourceHeldBytes',
-    'sourceCacheBytes',
-    'sourceMaxPixels',
-    'sourceTimeoutMs',
-    'sourceMinAgeSeconds',
-    'sourceMaxAgeSeconds',
-    'staleIfErrorSeconds',
-  ],
-  'Formats and fonts': ['autoFormats', 'autoFirst', 'heic', 'pdf', 'fonts'],
-  'Worker and webhooks': [
-    'workerConcurrency',
-    'prewarmQueue',
-    'workbenchUsername',
-    'workbenchPassword',
-    'purgeHookUrl',
-    'hookSecret',
-  ],
-  Logs: ['logLevel', 'logFormat'],
-} as const satisfies Readonly<Record<string, readonly SettingName[]>>;
+/** The headings under which the help of commands lists their options, in this order. */
+const headings = {
+  listeners: 'Listeners and addresses',
+  data: 'Data and store',
+  responses: 'Console, API and responses',
+  processes: 'Processes, queues and memory',
+  caches: 'Caches',
+  sources: 'Sources',
+  formats: 'Formats and fonts',
+  worker: 'Worker and webhooks',
+  logs: 'Logs',
+} as const;
 
-type Grouped = (typeof groups)[keyof typeof groups][number];
-
-type Ungrouped = Exclude<SettingName, Grouped>;
-
-/** The type checker names a setting that is in no group. */
-const complete: [Ungrouped] extends [never] ? typeof groups : Ungrouped = groups;
+const groupOf: Readonly<Record<SettingName, keyof typeof headings>> = {
+  host: 'listeners',
+  port: 'listeners',
+  baseUrl: 'listeners',
+  internalUrl: 'listeners',
+  trustedProxies: 'listeners',
+  httpEngine: 'listeners',
+  opsPort: 'listeners',
+  opsHost: 'listeners',
+  workerPort: 'listeners',
+  workerHost: 'listeners',
+  drainDelayMs: 'listeners',
+  dataDir: 'data',
+  mongodbUrl: 'data',
+  staleProjectsSeconds: 'data',
+  encryptionKeys: 'data',
+  console: 'responses',
+  consolePictures: 'responses',
+  crossSite: 'responses',
+  cacheTagHeaders: 'responses',
+  unknownParameters: 'responses',
+  rootApiKey: 'responses',
+  apiRateLimit: 'responses',
+  processes: 'processes',
+  poolThreads: 'processes',
+  poolQueue: 'processes',
+  poolMemoryBytes: 'processes',
+  transformTimeoutMs: 'processes',
+  svgTimeoutMs: 'processes',
+  transformProcessMemoryBytes: 'processes',
+  memoryCacheBytes: 'caches',
+  diskCacheBytes: 'caches',
+  diskReserveBytes: 'caches',
+  sharedCacheUrl: 'caches',
+  sharedCacheTimeoutMs: 'caches',
+  sharedCacheQueueBytes: 'caches',
+  fetchConcurrency: 'sources',
+  privateSources: 'sources',
+  origins: 'sources',
+  sourcePorts: 'sources',
+  dnsServers: 'sources',
+  nat64Prefixes: 'sources',
+  sourceMaxBytes: 'sources',
+  sourceHeldBytes: 'sources',
+  sourceCacheBytes: 'sources',
+  sourceMaxPixels: 'sources',
+  sourceTimeoutMs: 'sources',
+  sourceMinAgeSeconds: 'sources',
+  sourceMaxAgeSeconds: 'sources',
+  staleIfErrorSeconds: 'sources',
+  autoFormats: 'formats',
+  autoFirst: 'formats',
+  heic: 'formats',
+  pdf: 'formats',
+  fonts: 'formats',
+  workerConcurrency: 'worker',
+  prewarmQueue: 'worker',
+  workbenchUsername: 'worker',
+  workbenchPassword: 'worker',
+  purgeHookUrl: 'worker',
+  hookSecret: 'worker',
+  logLevel: 'logs',
+  logFormat: 'logs',
+};
 
 /** Each heading with the names of its settings, in the order of the help. */
-export const settingGroups = Object.entries(complete) as ReadonlyArray<
-  readonly [heading: string, names: readonly SettingName[]]
->;
+export const settingGroups = Object.entries(headings).map(
+  ([group, heading]) =>
+    [
+      heading,
+      (Object.keys(groupOf) as SettingName[]).filter((name) => groupOf[name] === group),
+    ] as const,
+);
