@@ -76,6 +76,8 @@ export class ProjectCache {
   #turn: Promise<unknown> = Promise.resolve();
   /** When the last comparison began that the store answered, Unix ms; 0 for never. */
   #confirmedAt = 0;
+  /** The time that the store took for the last comparison. */
+  #answerMs = 0;
   #isStoreDown = false;
   /** When the first failure since the last answer was noticed, as `performance.now`; null for none. */
   #failedAt: number | null = null;
@@ -99,7 +101,8 @@ export class ProjectCache {
    */
   get status(): 'ok' | 'slow' | 'unavailable' {
     if (this.#isStoreDown) return 'unavailable';
-    return Date.now() - this.#confirmedAt < servedForMs ? 'ok' : 'slow';
+    const isInTime = this.#answerMs < servedForMs - compareAfterMs;
+    return isInTime && Date.now() - this.#confirmedAt < servedForMs ? 'ok' : 'slow';
   }
 
   /** Number of known projects, and when the store last answered a comparison, Unix ms, or null. */
@@ -262,6 +265,7 @@ export class ProjectCache {
     ]);
     try {
       const revisions = await answer;
+      this.#answerMs = performance.now() - readAt;
       [this.#isStoreDown, this.#failedAt, this.#confirmedAt] = [false, null, confirmedAt];
       if (this.#isReported) this.#environment.onOutage(null);
       this.#isReported = false;
