@@ -23,7 +23,7 @@ import type { EngineSettings } from './settings.ts';
 import { SingleFlight } from './single-flight.ts';
 import type { AddressGuard } from './source/guard.ts';
 import { noObserver, runStage } from './stages.ts';
-import { flightKey, isUpToDate } from './validity.ts';
+import { isUpToDate } from './validity.ts';
 
 export type { ImageRequest, Timings } from './producer.ts';
 
@@ -164,9 +164,9 @@ export class Engine {
    * @throws ServiceError
    */
   async renderLater(key: string, request: ImageRequest): Promise<void> {
-    const { project, inputs, purges } = request;
+    const { project, inputs } = request;
     const owner = { project, host: inputs[0].url.host };
-    if (this.#misses.has(flightKey(key, purges)) || !this.#laterShare.take(owner, 1)) return;
+    if (this.#misses.has(key) || !this.#laterShare.take(owner, 1)) return;
     const { signal } = this.#closing;
     try {
       await this.get(key, { ...request, provisional: null, background: true }, signal);
@@ -219,12 +219,11 @@ export class Engine {
   async #get(key: string, request: KnownRequest, signal: AbortSignal): Promise<CacheResult> {
     signal.throwIfAborted();
     const { background, project, stages = noObserver } = request;
-    const flight = flightKey(key, request.purges);
     const inMemory = this.caches.readMemory(key, request);
     if (inMemory !== null) return inMemory;
     // Work in the background becomes live with this request, and then needs a place.
-    if (!background && this.#misses.isBackground(flight)) this.#admission.requirePlace(project);
-    const joined = this.#misses.join(flight, signal, background);
+    if (!background && this.#misses.isBackground(key)) this.#admission.requirePlace(project);
+    const joined = this.#misses.join(key, signal, background);
     if (joined !== null) {
       this.#followers.process += 1;
       const join = () => joined;
@@ -237,7 +236,7 @@ export class Engine {
       this.#miss(key, { ...request, signal: shared, promoted }, permit).finally(() =>
         permit.release(),
       );
-    return this.#misses.run(flight, begin, signal, background);
+    return this.#misses.run(key, begin, signal, background);
   }
 
   /** Reads the disk, then leads for the key among the processes of the machine, or follows the one that leads. */
@@ -289,18 +288,17 @@ export class Engine {
   }
 
   #join(key: string, miss: Miss): Promise<Role> {
-    const flight = flightKey(key, miss.purges);
     const participant = {
       live: isLive(miss),
       signal: miss.signal,
-      retain: () => this.#misses.retain(flight),
+      retain: () => this.#misses.retain(key),
       promote: () => {
         // While the queue is full, the followers wait for the work in the background.
-        if (!this.#admission.isFull(miss.project)) this.#misses.promote(flight);
+        if (!this.#admission.isFull(miss.project)) this.#misses.promote(key);
       },
     };
     const { stages = noObserver } = miss;
-    const join = () => this.#environment.coalescer.join(flight, participant);
+    const join = () => this.#environment.coalescer.join(key, participant);
     return runStage(stages, 'coalesce', join, ({ role }) => ({ role }));
   }
 

@@ -36,20 +36,6 @@ export type ImageWarning = 'text_missing_glyphs' | 'maxbytes_exceeded';
 /** What is known about the bytes that an image was made of. */
 export type InputFacts = Pick<Image, 'fetchedAt' | 'digests'>;
 
-/** What an image was made of, by tags as a CDN's: a purge names one of them. */
-export interface ImageTags {
-  readonly project: string;
-  /** Of the source, and of the layers' files. */
-  readonly inputs: readonly string[];
-}
-
-/** Where the image of a cache comes from. */
-export interface Provenance {
-  readonly tags: ImageTags;
-  /** The number of the last purge of the project that was known before the source was fetched; 0 for none. */
-  readonly stamp: number;
-}
-
 /** The strong entity tag of a body: 128 bits of its SHA-256, base64url, quoted. */
 export function entityTag(body: Uint8Array): string {
   return `"${hash('sha256', body, 'base64url').slice(0, 22)}"`;

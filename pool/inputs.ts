@@ -1,7 +1,6 @@
 import { hash } from 'node:crypto';
 import { ServiceError } from '../contract/errors.ts';
 import { canonicalUrl } from '../contract/hosts.ts';
-import type { ImageTags } from './image.ts';
 import { layerUrl, type Variant } from './variant.ts';
 
 /** A file that an image is made of: its source, or the image or font of a layer. */
@@ -63,12 +62,6 @@ export const watermarkInput = (url: URL): Input => ({
   version: null,
   isFont: false,
   isAllowedHost: anyHost,
-});
-
-/** The tags of an image. */
-export const imageTags = (project: string, inputs: Inputs): ImageTags => ({
-  project,
-  inputs: inputs.map(({ tag }) => tag),
 });
 
 /** An error of a layer of a variant, which names the layer. */

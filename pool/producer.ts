@@ -12,7 +12,7 @@ import type { NotModified, Validators } from './source/fetch.ts';
 import type { LoaderOf } from './source/source-loader.ts';
 import { type AcquireOptions, type SourceLease, Sources } from './source/sources.ts';
 import type { StageObserver } from './stages.ts';
-import type { ImagePurges } from './validity.ts';
+import type { Generation } from './validity.ts';
 import { plainVariant, type Variant } from './variant.ts';
 
 export interface ImageRequest {
@@ -20,7 +20,7 @@ export interface ImageRequest {
   readonly project: string;
   readonly inputs: Inputs;
   readonly variant: Variant;
-  readonly purges: ImagePurges;
+  readonly generation: Generation;
   /** Absent for images that are valid until they are purged. */
   readonly freshness?: ImageFreshness | null;
   /** Background work has lower priority than live requests, until a live request waits for it. */
@@ -78,10 +78,10 @@ const checkedVariant: Variant = {
   formats: ['png'],
 };
 
-/** Bytes are shared only between requests of one version, and of a project with the same purges of the image. */
-function versionOf({ version }: Input, { project, purges }: ImageRequest): string | null {
-  const { validFrom } = purges;
-  const purged = validFrom === 0 ? null : `${project} ${validFrom}`;
+/** Bytes are shared only between requests of one version, and of a project and a generation. */
+function versionOf({ version }: Input, { project, generation }: ImageRequest): string | null {
+  const { number } = generation;
+  const purged = number === 0 ? null : `${project} ${number}`;
   return version === null || purged === null ? (version ?? purged) : `${version} ${purged}`;
 }
 

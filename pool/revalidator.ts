@@ -22,7 +22,7 @@ import type { OriginResponse, Validators } from './source/fetch.ts';
 import type { SourceLease } from './source/sources.ts';
 import { decodeState, encodeState, SourceStates, type StateCaches } from './source-states.ts';
 import { unlessAborted } from './unless-aborted.ts';
-import { flightKey, type ImagePurges, isUpToDate } from './validity.ts';
+import { isUpToDate } from './validity.ts';
 
 /** A request of a project that wants its images to follow their sources. */
 export interface FollowingRequest extends ImageRequest, Pick<ImageQuery, 'sharedWait'> {
@@ -51,8 +51,6 @@ interface FollowedInput {
 interface Known {
   /** Null for a source whose only request failed. */
   readonly state: SourceState | null;
-  /** The last known purge of the project, as of images. */
-  readonly stamp: number;
   /** Of the last request to the origin, Unix ms; null when it succeeded. */
   readonly failure: { readonly error: ServiceError; readonly at: number } | null;
 }
@@ -117,15 +115,15 @@ export class Revalidator {
   }
 
   /** What is known of the inputs of a request, in their order; null for nothing. */
-  states({ freshness, purges }: FollowingRequest): readonly (SourceState | null)[] {
-    return freshness.stateKeys.map((key) => this.#get(key, purges)?.state ?? null);
+  states({ freshness }: FollowingRequest): readonly (SourceState | null)[] {
+    return freshness.stateKeys.map((key) => this.#get(key)?.state ?? null);
   }
 
   /** Compares the source of an image that was delivered from a cache, in the background, unless it is fresh. */
   refresh(request: FollowingRequest): void {
     const owner = { project: request.project, host: request.inputs[0].url.host };
     for (const followed of followedInputs(request)) {
-      const isAsked = this.#running.has(flightKey(followed.key, request.purges));
+      const isAsked = this.#running.has(followed.key);
       if (isAsked || this.#freshness(followed) === 'fresh') continue;
       if (!this.#backgroundShare.take(owner, 1)) return;
       this.#revalidate(followed, true)
@@ -140,9 +138,9 @@ export class Revalidator {
       const { key, index } = followed;
       const lease = leases[index];
       if (lease === undefined || this.#freshness(followed) === 'fresh') continue;
-      const before = this.#get(key, request.purges)?.state ?? null;
+      const before = this.#get(key)?.state ?? null;
       if (before !== null && lease.fetchedAt < before.checkedAt) continue;
-      void this.#keep(key, stateOf(lease, before), request.purges);
+      void this.#keep(key, stateOf(lease, before), request);
     }
   }
 
@@ -150,7 +148,7 @@ export class Revalidator {
     const { bounds, now } = this.#environment;
     const at = now();
     const { stateKeys, sourceAge } = request.freshness;
-    const known = stateKeys.map((key) => this.#get(key, request.purges));
+    const known = stateKeys.map((key) => this.#get(key));
     const isCurrent = isUpToDate(image, this.states(request), at);
     const until = known.map((one) =>
       isCurrent && one?.state != null ? freshUntil(one.state, sourceAge, bounds) : at,
@@ -159,17 +157,17 @@ export class Revalidator {
     return { at, freshUntil: Math.min(...until), error: failed?.failure?.error.code ?? null };
   }
 
-  /** What is known and not purged, by a clock that was not set back. */
-  #get(key: string, purges: ImagePurges): Known | null {
+  /** What is known, by a clock that was not set back. */
+  #get(key: string): Known | null {
     const known = this.#known.get(key) ?? null;
-    if (known === null || known.stamp < purges.validFrom) return null;
+    if (known === null) return null;
     return (known.state?.checkedAt ?? 0) <= this.#environment.now() ? known : null;
   }
 
   /** `stale` for a source about which nothing is known. */
   #freshness({ key, request }: FollowedInput, hasFailed = false): Freshness {
-    const { purges, freshness } = request;
-    const { state = null, failure = null } = this.#get(key, purges) ?? {};
+    const { freshness } = request;
+    const { state = null, failure = null } = this.#get(key) ?? {};
     if (state === null) return 'stale';
     const { bounds, now } = this.#environment;
     return freshnessOf(state, freshness.sourceAge, bounds, now(), hasFailed || failure !== null);
@@ -177,64 +175,55 @@ export class Revalidator {
 
   /** Once for requests of one time, and not again for some seconds if no cache has the state. */
   async #load({ key, request }: FollowedInput, signal: AbortSignal): Promise<void> {
-    const { purges, sharedWait = null } = request;
-    const flight = flightKey(key, purges);
-    if (this.#get(key, purges) !== null || this.#absent.has(flight)) return;
+    const { project, sharedWait = null } = request;
+    if (this.#get(key) !== null || this.#absent.has(key)) return;
     const wait = sharedWait && { ...sharedWait };
     const begunAt = performance.now();
-    const find = (signal: AbortSignal) => this.#states.find(key, purges, signal, wait);
-    const state = await this.#loading.run(flight, find, signal);
+    const find = (signal: AbortSignal) => this.#states.find(key, project, signal, wait);
+    const state = await this.#loading.run(key, find, signal);
     if (sharedWait !== null) sharedWait.remainingMs -= performance.now() - begunAt;
-    if (state === null) this.#absent.set(flight, true);
+    if (state === null) this.#absent.set(key, true);
     // Meanwhile the origin may have told more.
-    if (state === null || this.#get(key, purges) !== null) return;
-    this.#set(key, state, purges);
+    if (state === null || this.#get(key) !== null) return;
+    this.#set(key, state);
   }
 
-  #set(
-    key: string,
-    state: SourceState | null,
-    { known }: ImagePurges,
-    failure: Known['failure'] = null,
-  ): void {
-    this.#known.set(key, { state, stamp: known, failure });
+  #set(key: string, state: SourceState | null, failure: Known['failure'] = null): void {
+    this.#known.set(key, { state, failure });
   }
 
   #revalidate(followed: FollowedInput, background: boolean): Promise<void> {
-    const { key, request } = followed;
-    const failure = this.#get(key, request.purges)?.failure ?? null;
+    const { key } = followed;
+    const failure = this.#get(key)?.failure ?? null;
     if (failure !== null && this.#environment.now() - failure.at < retryAfterMs) {
       return Promise.reject(failure.error);
     }
-    const flight = flightKey(key, request.purges);
     const work = (_: AbortSignal, promoted: AbortSignal) =>
       this.#revalidateOnce(followed, promoted).catch((error: unknown) => {
-        if (isInputFailure(error)) this.#fail(key, error, request.purges);
+        if (isInputFailure(error)) this.#fail(key, error);
         throw error;
       });
     // Until its end: who leaves must not make the next one ask again.
-    return this.#running.run(flight, work, this.#closing.signal, background);
+    return this.#running.run(key, work, this.#closing.signal, background);
   }
 
-  #fail(key: string, error: ServiceError, purges: ImagePurges): void {
-    const state = this.#get(key, purges)?.state ?? null;
-    this.#set(key, state, purges, { error, at: this.#environment.now() });
+  #fail(key: string, error: ServiceError): void {
+    const state = this.#get(key)?.state ?? null;
+    this.#set(key, state, { error, at: this.#environment.now() });
   }
 
   /** Leads for the machine, or receives the state as a follower. */
   async #revalidateOnce(followed: FollowedInput, promoted: AbortSignal): Promise<void> {
     const { key } = followed;
-    const { purges } = followed.request;
-    const flight = flightKey(key, purges);
-    const role = await this.#environment.coalescer.join(flight, {
+    const role = await this.#environment.coalescer.join(key, {
       live: promoted.aborted,
       signal: this.#closing.signal,
-      retain: () => this.#running.retain(flight),
-      promote: () => this.#running.promote(flight),
+      retain: () => this.#running.retain(key),
+      promote: () => this.#running.promote(key),
     });
     if (role.role === 'follower') {
       const state = decodeState(role.image);
-      if (state !== null) this.#set(key, state, purges);
+      if (state !== null) this.#set(key, state);
       return;
     }
     try {
@@ -248,18 +237,17 @@ export class Revalidator {
 
   /** The state after a look at the caches, where another process may have stored it, or at the origin. */
   async #lead(followed: FollowedInput, promoted: AbortSignal): Promise<SourceState> {
-    const { key } = followed;
-    const { purges } = followed.request;
-    const before = this.#get(key, purges)?.state ?? null;
+    const { key, request } = followed;
+    const before = this.#get(key)?.state ?? null;
     // Not while a request waits, which has waited for the shared cache already.
-    const stored = await this.#states.latest(key, purges, promoted);
+    const stored = await this.#states.latest(key, request.project, promoted);
     if (stored !== null && stored.checkedAt > (before?.checkedAt ?? 0)) {
-      this.#set(key, stored, purges);
+      this.#set(key, stored);
       if (this.#freshness(followed) === 'fresh') return stored;
     }
-    const known = this.#get(key, purges)?.state ?? null;
+    const known = this.#get(key)?.state ?? null;
     const state = await this.#ask(followed, known, promoted);
-    await this.#keep(key, state, purges);
+    await this.#keep(key, state, request);
     return state;
   }
 
@@ -290,11 +278,11 @@ export class Revalidator {
     }
   }
 
-  async #keep(key: string, state: SourceState, purges: ImagePurges): Promise<void> {
-    if (!purges.isCurrent()) return;
-    const before = this.#get(key, purges)?.state ?? null;
-    this.#set(key, state, purges);
-    await this.#states.keep(key, state, before, purges);
+  async #keep(key: string, state: SourceState, request: FollowingRequest): Promise<void> {
+    if (!request.generation.isCurrent()) return;
+    const before = this.#get(key)?.state ?? null;
+    this.#set(key, state);
+    await this.#states.keep(key, state, before, request.project);
   }
 }
 

@@ -2,7 +2,6 @@ import type { DiskCache } from './cache/disk.ts';
 import type { SharedCache, SharedWait } from './cache/shared-cache.ts';
 import type { SourceState } from './freshness.ts';
 import { entityTag, type Image } from './image.ts';
-import { type ImagePurges, isPurged, provenanceOf, type StoredImage } from './validity.ts';
 
 /** The caches that keep states for other processes and machines, and after a restart; null if not configured. */
 export interface StateCaches {
@@ -27,22 +26,22 @@ export class SourceStates {
   /** The state on the disk, or else in the shared cache; null for none. */
   async find(
     key: string,
-    purges: ImagePurges,
+    project: string,
     signal: AbortSignal,
     wait: SharedWait | null,
   ): Promise<SourceState | null> {
-    const onDisk = await this.#readDisk(key, purges);
-    return onDisk ?? this.#readShared(key, purges, signal, wait);
+    const onDisk = await this.#readDisk(key);
+    return onDisk ?? this.#readShared(key, project, signal, wait);
   }
 
   /**
    * The latest state on the disk or in the shared cache, because another machine may have revalidated the source.
    * The images that it rendered after the last change are then valid on this machine too.
    */
-  async latest(key: string, purges: ImagePurges, signal: AbortSignal): Promise<SourceState | null> {
-    const onDisk = await this.#readDisk(key, purges);
+  async latest(key: string, project: string, signal: AbortSignal): Promise<SourceState | null> {
+    const onDisk = await this.#readDisk(key);
     const { shared } = this.#caches;
-    const inShared = shared && (await this.#readShared(key, purges, signal, shared.wait));
+    const inShared = shared && (await this.#readShared(key, project, signal, shared.wait));
     return (onDisk?.checkedAt ?? 0) > (inShared?.checkedAt ?? 0) ? onDisk : inShared;
   }
 
@@ -51,28 +50,27 @@ export class SourceStates {
     key: string,
     state: SourceState,
     before: SourceState | null,
-    purges: ImagePurges,
+    project: string,
   ): Promise<void> {
     const { disk, shared } = this.#caches;
     const file = encodeState(state);
-    if (shared !== null && differs(state, before)) shared.write(key, file, purges);
-    await disk?.write(key, file, provenanceOf(purges));
+    if (shared !== null && differs(state, before)) shared.write(key, project, file);
+    await disk?.write(key, file);
   }
 
-  async #readDisk(key: string, purges: ImagePurges): Promise<SourceState | null> {
-    return stateIn(await this.#caches.disk?.read(key), purges);
+  async #readDisk(key: string): Promise<SourceState | null> {
+    return stateIn(await this.#caches.disk?.read(key));
   }
 
   async #readShared(
     key: string,
-    purges: ImagePurges,
+    project: string,
     signal: AbortSignal,
     wait: SharedWait | null,
   ): Promise<SourceState | null> {
     const { shared } = this.#caches;
     if (shared === null) return null;
-    const { project } = purges.tags;
-    return stateIn(await shared.read(key, project, signal, wait ?? shared.wait), purges);
+    return stateIn(await shared.read(key, project, signal, wait ?? shared.wait));
   }
 }
 
@@ -106,11 +104,8 @@ export function encodeState(state: SourceState): Image {
   };
 }
 
-/** Null for a purged state, and for none. */
-function stateIn(stored: StoredImage | null | undefined, purges: ImagePurges): SourceState | null {
-  if (stored == null || isPurged(stored.stamp, purges)) return null;
-  return decodeState(stored.image);
-}
+const stateIn = (stored: Image | null | undefined): SourceState | null =>
+  stored == null ? null : decodeState(stored);
 
 /** Null for a file that is not a state. */
 export function decodeState({ body, contentType }: Image): SourceState | null {

@@ -23,7 +23,7 @@ import { Connections, descriptorLimit, maxConnections } from './http/connection-
 import { logClosedConnections } from './http/connection-log.ts';
 import { drainRequests } from './http/drain.ts';
 import { Delivery } from './image/deliver.ts';
-import { isPurged } from './image/image-purges.ts';
+import { isPurgedKey, projectDigits } from './image/key.ts';
 import { logLayerFailures } from './image/layer-failures.ts';
 import { SourceLoaders } from './origins/source-loaders.ts';
 import { ProjectCache } from './project-cache.ts';
@@ -126,7 +126,11 @@ class FrontEnd {
       maxAgeMs: settings.staleProjectsSeconds * 1_000,
       onOutage: (error) =>
         logOutage(error === null ? null : describeOutage(this.#store.explain(error))),
-      onPurge: (project) => this.#engine.caches.memory.purge((image) => isPurged(project, image)),
+      onPurge: (project) => {
+        const digits = projectDigits(project._id);
+        const { memory } = this.#engine.caches;
+        memory.deleteWhere((key) => key.startsWith(digits) && isPurgedKey(project, key));
+      },
       onUpdate: (update) => channel.send(update),
     });
     this.#coalescer = new CoalescerClient(channel);

@@ -1,8 +1,7 @@
 import type { WorkerState } from '../store/heartbeat.ts';
 import type { DiskCacheIndex } from './cluster/disk-cache-index.ts';
-import type { DiskPurges } from './cluster/disk-purges.ts';
-import type { SharedPurges } from './cluster/shared-purges.ts';
 import type { Supervisor } from './cluster/supervisor.ts';
+import type { Sweep } from './cluster/sweep.ts';
 import { BusiestProjects } from './telemetry/busiest-projects.ts';
 import { ProcessMetrics } from './telemetry/process-metrics.ts';
 import { MetricsRegistry, type MetricsSnapshot } from './telemetry/registry.ts';
@@ -14,9 +13,9 @@ interface PrimaryParts {
   readonly supervisor: Pick<Supervisor, 'listening' | 'restarts'>;
   readonly processes: number;
   readonly disk: Pick<DiskCacheIndex, 'bytes' | 'maxBytes' | 'count' | 'evictions'>;
-  readonly purges: DiskPurges['totals'];
-  /** Null without a shared cache. */
-  readonly sharedPurges: () => SharedPurges['totals'] | null;
+  /** Null until there is one. */
+  readonly sweep: () => Sweep['totals'] | null;
+  readonly hasSharedCache: boolean;
   readonly diskFull: () => boolean;
 }
 
@@ -66,7 +65,7 @@ export class PrimaryMetrics {
 
   /** All metrics in Prometheus' text format. */
   async text(): Promise<string> {
-    const { supervisor, processes, disk, purges, sharedPurges, diskFull } = this.#parts;
+    const { supervisor, processes, disk, sweep, hasSharedCache, diskFull } = this.#parts;
     const registry = this.#registry;
     const { died, unresponsive, stuck } = supervisor.restarts;
     registry.set('frontEnds', supervisor.listening);
@@ -78,12 +77,12 @@ export class PrimaryMetrics {
     registry.set('cacheLimit', disk.maxBytes, 'disk');
     registry.set('cacheEntries', disk.count, 'disk');
     registry.setTotal('cacheEvictions', disk.evictions, 'disk');
-    registry.setTotal('purges', purges.purges);
-    registry.setTotal('purgedImages', purges.images);
-    const shared = sharedPurges();
-    if (shared !== null) {
-      registry.setTotal('sharedDeletions', shared.objects, 'deleted');
-      registry.setTotal('sharedDeletions', shared.failed, 'failed');
+    const swept = sweep();
+    registry.setTotal('purges', swept?.purges ?? 0);
+    registry.setTotal('purgedImages', swept?.images ?? 0);
+    if (hasSharedCache) {
+      registry.setTotal('sharedDeletions', swept?.objects ?? 0, 'deleted');
+      registry.setTotal('sharedDeletions', swept?.failed ?? 0, 'failed');
     }
     registry.set('diskFull', diskFull() ? 1 : 0);
     registry.reset('projectRequests');

@@ -9,21 +9,17 @@ import { ignoredVariables, proxyVariables } from '../contract/settings/load.ts';
 import { defaultOpsPort, type Settings } from '../contract/settings/table.ts';
 import { listenFailureText } from '../contract/start-failure.ts';
 import { version } from '../contract/version.ts';
+import type { Bucket } from '../pool/s3/bucket.ts';
 import type { Store } from '../store/open.ts';
-import type { Project } from '../store/projects.ts';
 import { fontFolderFailure, originFolderFailure } from './check-folders.ts';
 import type { FrontEndStats } from './cluster/channel.ts';
 import { MachineCoalescer } from './cluster/coalescer.ts';
-import { completeDeletions } from './cluster/deleted-projects.ts';
-import { DeletionReports } from './cluster/deletion-reports.ts';
 import { DiskCacheIndex } from './cluster/disk-cache-index.ts';
-import { DiskPurges } from './cluster/disk-purges.ts';
 import { DiskSpace } from './cluster/disk-space.ts';
 import { frontEndArguments, frontEndEnvironment } from './cluster/environment.ts';
 import { KnownProjects } from './cluster/known-projects.ts';
-import { findOpenPurges } from './cluster/open-purges.ts';
-import type { SharedPurges } from './cluster/shared-purges.ts';
 import { type FrontEndMessage, Supervisor } from './cluster/supervisor.ts';
+import { Sweep } from './cluster/sweep.ts';
 import { freePort } from './free-port.ts';
 import type { ChosenServer } from './http/choose-server.ts';
 import { startOperations } from './operations.ts';
@@ -32,7 +28,6 @@ import { endsWithTerminal, Shutdown } from './shutdown.ts';
 import { StartMessage } from './start-message.ts';
 
 const statsEveryMs = 1_000;
-const recentPurgesMs = 600_000;
 const here = fileURLToPath(import.meta.url);
 const frontEndEntry = join(here, '..', `front-end-main${extname(here)}`);
 
@@ -45,15 +40,12 @@ export class Primary {
   readonly #supervisor: Supervisor;
   readonly #coalescer: MachineCoalescer;
   readonly #diskCacheIndex: DiskCacheIndex;
-  readonly #diskPurges: DiskPurges;
+  /** Null until the index has all files. */
+  #sweep: Sweep | null = null;
   /** Null without a shared cache. */
-  #sharedPurges: SharedPurges | null = null;
-  /** Null until the store is open. */
-  #deletionReports: DeletionReports | null = null;
+  #bucket: Bucket | null = null;
   readonly #diskSpace: DiskSpace;
   readonly #metrics: PrimaryMetrics;
-  /** Purges of earlier processes that are worked on again, as far as their objects may exist; Unix ms. */
-  readonly #recentPurges = Date.now() - recentPurgesMs;
   readonly #known = new KnownProjects();
   /** The HTTP server of the front end that listened last. */
   #httpServer: ChosenServer | null = null;
@@ -77,11 +69,6 @@ export class Primary {
       settings.diskCacheBytes,
       (error) => log.error({ err: error }, 'the disk cache could not delete a file'),
     );
-    this.#diskPurges = new DiskPurges({
-      index: this.#diskCacheIndex,
-      log,
-      onComplete: (...deletion) => this.#deletionReports?.add(...deletion),
-    });
     this.#diskSpace = new DiskSpace({
       folder: settings.dataDir,
       reserveBytes: settings.diskReserveBytes,
@@ -103,8 +90,8 @@ export class Primary {
       supervisor: this.#supervisor,
       processes: settings.processes,
       disk: this.#diskCacheIndex,
-      purges: this.#diskPurges.totals,
-      sharedPurges: () => this.#sharedPurges?.totals ?? null,
+      sweep: () => this.#sweep?.totals ?? null,
+      hasSharedCache: settings.sharedCacheUrl !== null,
       diskFull: () => this.#diskSpace.scarce,
     });
   }
@@ -131,7 +118,7 @@ export class Primary {
     this.#opening = this.#open();
     const store = await this.#opening;
     setInterval(() => this.#broadcastStats(), statsEveryMs);
-    void listening.then(() => this.#scanDiskCache()).then(() => this.#continuePurges(store));
+    void listening.then(() => this.#scanDiskCache()).then(() => this.#followPurges(store));
     // The front ends listen before the store is available: for health, and for known projects.
     const [{ prepareStore }, { findWorker, recordRegularly }] = await Promise.all([
       import('./own-store.ts'),
@@ -195,7 +182,6 @@ export class Primary {
     // Loaded after the front ends are forked.
     const { openOwnStore } = await import('./own-store.ts');
     const store = await openOwnStore(settings, this.#log, shutdown);
-    this.#deletionReports = new DeletionReports(store.purges, this.#log);
     await this.#restoreKnownProjects();
     if (settings.sharedCacheUrl !== null) await this.#openSharedCache(settings.sharedCacheUrl);
     if (settings.diskCacheBytes > 0) {
@@ -203,10 +189,7 @@ export class Primary {
         .prepare()
         .catch((error) => this.#log.error({ err: error }, 'the disk cache does not work'));
     }
-    shutdown.add(() => {
-      this.#diskPurges.close();
-      return this.#diskCacheIndex.close();
-    });
+    shutdown.add(() => this.#diskCacheIndex.close());
     // The front ends end before the store and the disk cache that they use are closed.
     shutdown.add(() => this.#supervisor.stop());
     this.#diskSpace.start();
@@ -230,19 +213,10 @@ export class Primary {
   }
 
   async #openSharedCache(location: S3Location): Promise<void> {
-    const [{ Bucket }, { SharedPurges }] = await Promise.all([
-      import('../pool/s3/bucket.ts'),
-      import('./cluster/shared-purges.ts'),
-    ]);
+    const { Bucket } = await import('../pool/s3/bucket.ts');
     const bucket = new Bucket(location, process.env);
-    // Purges that another machine began are recent.
-    const since = this.#recentPurges;
-    const purges = new SharedPurges({ bucket, log: this.#log, since });
-    this.#sharedPurges = purges;
-    this.#shutdown.add(async () => {
-      purges.close();
-      await bucket.destroy();
-    });
+    this.#bucket = bucket;
+    this.#shutdown.add(() => bucket.destroy());
   }
 
   /** The embedded store starts with this process, so only another store can be unavailable then. */
@@ -286,7 +260,7 @@ export class Primary {
       case 'project-forgotten':
         if (!this.#known.receive(message) || message.type === 'project-forgotten') return;
         this.#supervisor.broadcast({ type: 'project-changed', id: message.project._id }, frontEnd);
-        this.#deleteImages(message.project);
+        this.#sweep?.add(message.project);
         return;
       case 'disk-cache-changes':
         for (const [key, bytes] of message.stored) this.#diskCacheIndex.stored(key, bytes);
@@ -312,43 +286,24 @@ export class Primary {
     this.#httpServer = chosen;
   }
 
-  /** Those that a project has purged, in the background. */
-  #deleteImages(project: Project): void {
-    this.#diskPurges.purge(project);
-    this.#sharedPurges?.purge(project);
-  }
-
   async #scanDiskCache(): Promise<void> {
     if (this.#settings.diskCacheBytes === 0) return;
     const index = this.#diskCacheIndex;
     await index.scan();
     this.#log.info({ files: index.count, bytes: index.bytes }, 'the disk cache is scanned');
-    this.#diskPurges.restart(this.#known.snapshot.projects);
   }
 
-  /** When the index has all files: otherwise their deletion would be reported too early. */
-  #continuePurges({ projects, projectDocuments, purges: records }: Store): void {
+  /** Deletes the images of purges, when the index has all files. */
+  #followPurges(store: Store): void {
     const { signal } = this.#shutdown;
-    void findOpenPurges({
-      records,
-      projects,
-      recent: this.#recentPurges,
-      onOpen: (project, from) => {
-        const number = project.purges?.last ?? 0;
-        // Its report may have failed.
-        if (this.#diskPurges.isCompleted(project))
-          this.#deletionReports?.add(project._id, number, 0);
-        else this.#diskPurges.purge(project);
-        this.#sharedPurges?.purge(project, from);
+    const index = this.#diskCacheIndex;
+    this.#sweep = new Sweep({ index, bucket: this.#bucket, log: this.#log, signal });
+    void this.#sweep.follow(store, {
+      onError: async (error) => {
+        // Loaded late, because the primary forks before it loads the driver.
+        const { isOutage } = await import('../store/outage.ts');
+        if (!isOutage(error)) this.#log.warn({ err: error }, 'purges could not be read');
       },
-      signal,
-    });
-    void completeDeletions({
-      projects,
-      documents: projectDocuments,
-      onDeleted: (project) => this.#deleteImages(project),
-      log: this.#log,
-      signal,
     });
   }
 

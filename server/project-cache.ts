@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
 import { ServiceError } from '../contract/errors.ts';
 import { SingleFlight } from '../pool/single-flight.ts';
+import { lastGeneration } from '../store/generations.ts';
 import { isProjectId } from '../store/identifiers.ts';
 import { isOutage, StoreUnavailable } from '../store/outage.ts';
 import type { Project, Projects } from '../store/projects.ts';
@@ -215,7 +216,7 @@ export class ProjectCache {
   }
 
   #set(project: Project, readAt: number): ProjectState {
-    const { _id: id, revision, purges } = project;
+    const { _id: id, revision } = project;
     const known = this.#known.peek(id);
     if (known !== undefined && known.project.revision >= revision) {
       if (known.project.revision === revision) known.readAt = Math.max(known.readAt, readAt);
@@ -227,7 +228,8 @@ export class ProjectCache {
     const since = Math.max(readAt, known?.readAt ?? readAt);
     const state = { project, stale: false, readAt: since, comparison: null, counts };
     this.#known.set(id, state);
-    if (purges?.last !== known?.project.purges?.last) this.#environment.onPurge?.(project);
+    const before = known === undefined ? 0 : lastGeneration(known.project);
+    if (lastGeneration(project) > before) this.#environment.onPurge?.(project);
     return state;
   }
 

@@ -1,7 +1,7 @@
+import type { Purges } from './generations.ts';
 import type { StoredLayer } from './layer.ts';
 import type { PresetParameters } from './preset.ts';
 import type { ProjectOrigin } from './project-origin.ts';
-import type { Purges } from './purges.ts';
 
 export const watermarkPositions = [
   'center',
@@ -53,7 +53,7 @@ export interface ProjectLimits {
   readonly bytesPerDay: number | null;
 }
 
-export interface Project extends ProjectSettings {
+export interface Project extends ProjectSettings, Purges {
   readonly _id: string;
   readonly orgId: string;
   readonly name: string;
@@ -78,8 +78,8 @@ export interface Project extends ProjectSettings {
   readonly origins?: Readonly<Record<string, ProjectOrigin>>;
   /** Absent until they are set: the project has no limits. */
   readonly limits?: ProjectLimits;
-  /** Absent before the first purge. */
-  readonly purges?: Purges;
+  /** By the store's clock. */
+  readonly purgedAt?: Date;
   readonly createdAt: Date;
   /** By the store's clock. Only for display: a clock may be set back. */
   readonly changedAt: Date;

@@ -1,5 +1,6 @@
 import type { Collection, Db, Filter, UpdateFilter } from 'mongodb';
 import { withTimeout } from './deadline.ts';
+import { nextGeneration, purgeUpdate } from './generations.ts';
 import { newProjectId, newSigningSecret } from './identifiers.ts';
 import type { StoredLayer } from './layer.ts';
 import { StoreUnavailable } from './outage.ts';
@@ -8,7 +9,6 @@ import { isPresetName, type PresetParameters } from './preset.ts';
 import type { Project, ProjectFreshness, ProjectLimits, ProjectSettings } from './project.ts';
 import { projectColours } from './project-colours.ts';
 import { originField, type ProjectOrigin } from './project-origin.ts';
-import { withPurge } from './purges.ts';
 
 export {
   type Project,
@@ -44,7 +44,7 @@ export const newProjectSettings: ProjectSettings = {
   watermarkMargin: 16,
 };
 
-/** The fields of a project in lists: without its presets, layers, origins and purges, which may be large. */
+/** The fields of a project in lists: without its presets, layers, origins and generations, which may be large. */
 const listedFields = [
   '_id',
   'orgId',
@@ -95,10 +95,15 @@ const removedFields = {
 /** More documents than one reply has: by default a second round trip begins after 101. */
 const oneBatch = 100_000;
 
+const sweptFields = { generations: 1, purges: 1, revision: 1, deletedAt: 1 } as const;
+
+/** What tells which images of a project are purged. */
+export type SweptProject = Pick<Project, '_id' | keyof typeof sweptFields>;
+
 /** Part of every filter for projects that exist. Null also stands for a missing field. */
 const existing = { deletedAt: null } as const;
 
-/** As long as the records of purges, by which machines that were off find what they have to delete. */
+/** As long as the records of purges. */
 const keepDeletedSeconds = 24 * 60 * 60;
 
 /**
@@ -121,6 +126,7 @@ export class Projects {
 
   async ensureIndexes(): Promise<void> {
     await this.#collection.createIndex({ orgId: 1, _id: 1 });
+    await this.#collection.createIndex({ purgedAt: 1 });
     const expireAfterSeconds = keepDeletedSeconds;
     await this.#collection.createIndex({ deletedAt: 1 }, { expireAfterSeconds });
   }
@@ -288,10 +294,11 @@ export class Projects {
     return this.#changeWithPurge(id, null, now, { $set, $unset: removedFields });
   }
 
-  /** The projects that were deleted since a time. */
-  async deletedSince(time: Date): Promise<Project[]> {
-    const found = this.#collection.find({ deletedAt: { $gte: time } }, { batchSize: oneBatch });
-    return withTimeout(found.toArray());
+  /** The projects that have purged images, or were deleted, since a time. */
+  async *purgedSince(time: Date): AsyncGenerator<SweptProject> {
+    const found = this.#collection.find({ purgedAt: { $gte: time } }, { batchSize: oneBatch });
+    // Without a deadline: there may be many.
+    yield* found.project<SweptProject>(sweptFields);
   }
 
   /** Creates a new secret, which invalidates all earlier signatures. */
@@ -336,13 +343,14 @@ export class Projects {
     id: string,
     tags: readonly string[] | null,
     now: () => number,
-    update: UpdateFilter<Project>,
+    { $set, ...update }: UpdateFilter<Project>,
   ): Promise<Project | null> {
-    return this.#changeFrom(id, ({ revision, purges: before }) => {
-      const purges = withPurge(before, tags, now());
-      // A revision that is new also to processes that knew the project before a backup was restored.
-      const increment = Math.max(1, purges.last - revision);
-      return [{ ...update, $set: { ...update.$set, purges } }, increment];
+    return this.#changeFrom(id, (project) => {
+      const number = nextGeneration(project, now());
+      const purge = purgeUpdate(project, tags, number);
+      // The revision is new also to processes that knew the project before a backup was restored.
+      const increment = number - project.revision;
+      return [{ ...update, ...purge, $set: { ...$set, ...purge.$set } }, increment];
     });
   }
 
@@ -393,7 +401,7 @@ export class Projects {
         {
           ...update,
           $inc: { revision: increment },
-          $currentDate: { changedAt: true },
+          $currentDate: { ...update.$currentDate, changedAt: true },
         },
         { returnDocument: 'after' },
       ),

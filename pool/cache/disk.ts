@@ -1,20 +1,10 @@
 import { randomBytes } from 'node:crypto';
-import { close, existsSync, open, read, readFile, write, writev } from 'node:fs';
+import { close, existsSync, open, readFile, writev } from 'node:fs';
 import { mkdir, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
-import type { Image, Provenance } from '../image.ts';
-import type { ImagePurges, StoredImage } from '../validity.ts';
-import {
-  decodeFile,
-  decodeProvenance,
-  decodeStamp,
-  encodeFile,
-  encodeStamp,
-  maxHeadBytes,
-  stampBytes,
-  stampOffset,
-} from './file.ts';
+import type { Image } from '../image.ts';
+import { decodeFile, encodeFile } from './file.ts';
 
 /** Events for the index of the disk cache, which enforces its size limit. */
 export interface DiskCacheEvents {
@@ -57,8 +47,6 @@ const files = {
   writev: promisify(writev),
   close: promisify(close),
   read: promisify(readFile),
-  readAt: promisify(read),
-  writeAt: promisify(write),
 };
 
 const errorCode = (error: unknown): unknown =>
@@ -67,7 +55,7 @@ const errorCode = (error: unknown): unknown =>
 /**
  * The disk cache, shared by all processes of the machine. Each image is one file, written under a temporary
  * name and renamed, so that readers never see a partial file. Files are not synced: digests detect a file
- * truncated by a crash, and it is replaced. Keys are hexadecimal digests.
+ * truncated by a crash, and it is replaced. Keys end with hexadecimal digits.
  */
 export class DiskCache {
   readonly #folder: string;
@@ -85,7 +73,7 @@ export class DiskCache {
   }
 
   /** The image of a cache key, or null if there is no intact file. Never rejects. */
-  async read(key: string): Promise<StoredImage | null> {
+  async read(key: string): Promise<Image | null> {
     const path = cacheFilePath(this.#folder, key);
     try {
       const stored = decodeFile(key, await files.read(path));
@@ -102,7 +90,7 @@ export class DiskCache {
   }
 
   /**
-   * Whether there is a file for a cache key, which may be damaged or purged. It blocks this thread for
+   * Whether there is a file for a cache key, which may be damaged. It blocks this thread for
    * less time than an asynchronous look takes.
    */
   has(key: string): boolean {
@@ -110,9 +98,9 @@ export class DiskCache {
   }
 
   /** Resolves when the file has been written, or the write failed or was skipped. Never rejects. */
-  async write(key: string, image: Image, provenance: Provenance): Promise<void> {
+  async write(key: string, image: Image): Promise<void> {
     if (!this.isWritable || this.#writes.size >= maxWrites) return;
-    const write = this.#store(key, image, provenance);
+    const write = this.#store(key, image);
     this.#writes.add(write);
     await write;
     this.#writes.delete(write);
@@ -123,30 +111,12 @@ export class DiskCache {
     await Promise.all(this.#writes);
   }
 
-  /** Gives the file of a valid image the number of the last known purge. Never rejects. */
-  async renew(key: string, { known, validFrom }: ImagePurges): Promise<void> {
-    try {
-      const file = await files.open(cacheFilePath(this.#folder, key), 'r+');
-      try {
-        const bytes = Buffer.alloc(stampBytes);
-        await files.readAt(file, bytes, 0, stampBytes, stampOffset);
-        const stamp = decodeStamp(bytes);
-        if (stamp === null || stamp < validFrom || stamp >= known) return;
-        await files.writeAt(file, encodeStamp(known), 0, stampBytes, stampOffset);
-      } finally {
-        await files.close(file);
-      }
-    } catch (error) {
-      if (errorCode(error) !== 'ENOENT') this.#events.failed(error as Error);
-    }
-  }
-
-  async #store(key: string, image: Image, provenance: Provenance): Promise<void> {
+  async #store(key: string, image: Image): Promise<void> {
     this.#writeCount += 1;
     const name = `${this.#prefix}-${this.#writeCount}`;
     const temporary = join(cacheTemporaryFolder(this.#folder), name);
     try {
-      const parts = encodeFile(key, image, provenance);
+      const parts = encodeFile(key, image);
       const bytes = await this.#writeFile(temporary, cacheFilePath(this.#folder, key), parts);
       this.#events.stored(key, bytes);
     } catch (error) {
@@ -171,26 +141,6 @@ export class DiskCache {
     }
     await creatingFolder(path, () => rename(temporary, path));
     return bytes;
-  }
-}
-
-/** The provenance of the image in a cached file; null for an absent or damaged file. */
-export async function readProvenance(folder: string, key: string): Promise<Provenance | null> {
-  const file = await files.open(cacheFilePath(folder, key), 'r').catch(() => null);
-  if (file === null) return null;
-  try {
-    const { buffer, bytesRead } = await files.readAt(
-      file,
-      Buffer.alloc(maxHeadBytes),
-      0,
-      maxHeadBytes,
-      0,
-    );
-    return decodeProvenance(buffer.subarray(0, bytesRead));
-  } catch {
-    return null;
-  } finally {
-    await files.close(file).catch(() => {});
   }
 }
 

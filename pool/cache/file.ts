@@ -4,11 +4,8 @@ import {
   contentTypes,
   entityTag,
   type Image,
-  type ImageTags,
   type ImageWarning,
-  type Provenance,
 } from '../image.ts';
-import type { StoredImage } from '../validity.ts';
 
 /**
  * The format of a disk cache file:
@@ -17,62 +14,37 @@ import type { StoredImage } from '../validity.ts';
  *     4 bytes   length of the header (big-endian)
  *     4 bytes   length of the body (big-endian)
  *     32 bytes  SHA-256 of the header
- *     16 bytes  stamp: a number (big-endian double), and its bits inverted
- *     header    JSON: key, tags, content type, entity tag, width, height, times of fetches, digests,
+ *     header    JSON: key, content type, entity tag, width, height, times of fetches, digests,
  *               warnings
  *     body      the image
  *
  * The digest verifies the header, and the entity tag in the header, which is a digest of the body, verifies
  * the body. So truncated, foreign and corrupt files are not accepted.
  */
-const magic = Buffer.from('IMGCACH3', 'latin1');
-/** Where the stamp is, in bytes. */
-export const stampOffset = magic.length + 4 + 4 + 32;
-export const stampBytes = 16;
+const magic = Buffer.from('IMGCACH4', 'latin1');
 /** The bytes before the header, which determine the rest by its digests. */
-export const fixedBytes = stampOffset + stampBytes;
+export const fixedBytes = magic.length + 4 + 4 + 32;
 /** As much of a file as its header needs, in bytes. */
 export const maxHeadBytes = 4_096;
 
 interface Header extends Omit<Image, 'body'> {
   readonly key: string;
-  readonly tags: ImageTags;
-}
-
-/** The stamp's part of a file. Both halves are checked, because the stamp of a file is overwritten in place. */
-export function encodeStamp(stamp: number): Buffer {
-  const bytes = Buffer.alloc(stampBytes);
-  bytes.writeDoubleBE(stamp, 0);
-  for (let i = 0; i < 8; i += 1) bytes.writeUInt8(0xff ^ bytes.readUInt8(i), 8 + i);
-  return bytes;
-}
-
-/** The stamp in its part of a file; null when it is damaged. */
-export function decodeStamp(bytes: Buffer): number | null {
-  const stamp = bytes.readDoubleBE(0);
-  return encodeStamp(stamp).equals(bytes) ? stamp : null;
 }
 
 /** The parts of the file in order, for `writev`. The body is not copied. */
-export function encodeFile(
-  key: string,
-  image: Image,
-  provenance: Provenance,
-): [Buffer, Uint8Array] {
+export function encodeFile(key: string, image: Image): [Buffer, Uint8Array] {
   const { body, ...fields } = image;
-  const { tags, stamp } = provenance;
-  const header = Buffer.from(JSON.stringify({ key, tags, ...fields } satisfies Header));
+  const header = Buffer.from(JSON.stringify({ key, ...fields } satisfies Header));
   const fixed = Buffer.alloc(fixedBytes);
   magic.copy(fixed);
   fixed.writeUInt32BE(header.length, 8);
   fixed.writeUInt32BE(body.byteLength, 12);
   hash('sha256', header, 'buffer').copy(fixed, 16);
-  encodeStamp(stamp).copy(fixed, stampOffset);
   return [Buffer.concat([fixed, header]), body];
 }
 
 /** The image in a file; null when the file is incomplete, corrupt or of another key. */
-export function decodeFile(key: string, file: Buffer): StoredImage | null {
+export function decodeFile(key: string, file: Buffer): Image | null {
   const head = decodeHead(file);
   if (head === null || file.length !== head.end + file.readUInt32BE(12)) return null;
   const { contentType, etag, width, height, fetchedAt, digests, warnings, ...header } = head.header;
@@ -82,12 +54,11 @@ export function decodeFile(key: string, file: Buffer): StoredImage | null {
   if (typeof width !== 'number' || typeof height !== 'number') return null;
   if (!isListOf('number', fetchedAt)) return null;
   const image = { body, contentType, etag, width, height, fetchedAt };
-  const { stamp } = head;
   const more = {
     ...(isListOf('string', digests) && { digests }),
     ...(isWarnings(warnings) && { warnings }),
   };
-  return { image: Object.keys(more).length === 0 ? image : { ...image, ...more }, stamp };
+  return Object.keys(more).length === 0 ? image : { ...image, ...more };
 }
 
 function isContentType(value: unknown): value is ContentType {
@@ -105,22 +76,14 @@ function isListOf<T extends keyof Types>(type: T, value: unknown): value is read
   return Array.isArray(value) && value.every((one) => typeof one === type);
 }
 
-/** The provenance of the image in a file, from its first `maxHeadBytes`; null for a damaged file. */
-export function decodeProvenance(file: Buffer): Provenance | null {
-  const head = decodeHead(file);
-  const tags = head?.header.tags as ImageTags | undefined;
-  return head === null || tags === undefined ? null : { tags, stamp: head.stamp };
-}
-
 function decodeHead(file: Buffer) {
   if (file.length < fixedBytes || !file.subarray(0, magic.length).equals(magic)) return null;
   const end = fixedBytes + file.readUInt32BE(8);
-  const stamp = decodeStamp(file.subarray(stampOffset, fixedBytes));
-  if (file.length < end || stamp === null) return null;
+  if (file.length < end) return null;
   const bytes = file.subarray(fixedBytes, end);
   const digest = hash('sha256', bytes, 'buffer');
-  if (!digest.equals(file.subarray(16, stampOffset))) return null;
-  return { header: readHeader(bytes), end, stamp };
+  if (!digest.equals(file.subarray(16, fixedBytes))) return null;
+  return { header: readHeader(bytes), end };
 }
 
 /** The fields of a header; empty when it is not a JSON object. */

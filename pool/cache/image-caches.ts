@@ -3,14 +3,17 @@ import type { Image } from '../image.ts';
 import type { EngineSettings } from '../settings.ts';
 import { noObserver, runStage, type StageObserver } from '../stages.ts';
 import type { ImageTier } from '../tiers.ts';
-import { type ImagePurges, isValid, provenanceOf, type StoredImage } from '../validity.ts';
+import { type Generation, isUpToDate } from '../validity.ts';
 import { DiskCache, type DiskCacheEvents } from './disk.ts';
 import { MemoryCache, type MemoryEntry } from './memory.ts';
 import { SharedCache, type SharedCacheEnvironment, type SharedWait } from './shared-cache.ts';
 
 /** What a request needs of a cached image. */
 export interface ImageQuery {
-  readonly purges: ImagePurges;
+  /** The project's id. */
+  readonly project: string;
+  /** As in the key of the image. */
+  readonly generation: Generation;
   /** What is known of the inputs that the image follows, in their order; null for nothing. */
   readonly states: () => readonly (SourceState | null)[];
   readonly stages?: StageObserver;
@@ -63,21 +66,19 @@ export class ImageCaches {
   }
 
   readMemory(key: string, query: ImageQuery): CachedImage | null {
-    const { purges, stages = noObserver } = query;
+    const { stages = noObserver } = query;
     const stage = stages.begin('memory');
     const entry = this.memory.get(key, this.#now());
-    const { stamp } = entry?.provenance ?? { stamp: 0 };
-    const image = this.#valid(key, entry && { image: entry.image, stamp }, query);
+    const image = this.#valid(entry?.image ?? null, query);
     stage.end({ hit: image !== null });
     if (entry === null || image === null) return null;
-    if (stamp < purges.renewBelow) entry.provenance = provenanceOf(purges);
     return { image, entry, tier: 'memory' };
   }
 
   async readDisk(key: string, query: ImageQuery): Promise<CachedImage | null> {
     const { disk } = this;
     if (disk === null) return null;
-    const read = async () => this.#valid(key, await disk.read(key), query);
+    const read = async () => this.#valid(await disk.read(key), query);
     const { stages = noObserver } = query;
     const image = await runStage(stages, 'disk', read, (found) => ({ hit: found !== null }));
     return image && this.keep(key, image, 'disk', query);
@@ -91,29 +92,30 @@ export class ImageCaches {
   ): Promise<CachedImage | null> {
     const { shared } = this;
     if (shared === null) return null;
-    const { purges, stages = noObserver, sharedWait = shared.wait } = query;
-    const { project } = purges.tags;
+    const { project, stages = noObserver, sharedWait = shared.wait } = query;
     const read = async () =>
-      this.#valid(key, await shared.read(key, project, signal, sharedWait), query);
+      this.#valid(await shared.read(key, project, signal, sharedWait), query);
     const image = await runStage(stages, 'shared', read, (found) => ({ hit: found !== null }));
     return image && this.keep(key, image, 'shared', query);
   }
 
   /** Keeps an image in memory, unless it was purged while it was rendered. */
-  keep(key: string, image: Image, tier: ImageTier, { purges }: ImageQuery): CachedImage {
-    const entry = purges.isCurrent()
-      ? this.memory.set(key, image, provenanceOf(purges), this.#now())
-      : null;
+  keep(key: string, image: Image, tier: ImageTier, { generation }: ImageQuery): CachedImage {
+    const entry = generation.isCurrent() ? this.memory.set(key, image, this.#now()) : null;
     return { image, entry, tier };
   }
 
-  /** Writes an image to the caches behind the one that it came from. Resolves when the file is written. */
+  /**
+   * Writes an image to the caches behind the one that it came from, unless it was purged meanwhile: nothing would find
+   * it. Resolves when the file is written.
+   */
   async write(key: string, { image, tier }: CachedImage, query: ImageQuery): Promise<void> {
-    const { purges, stages = noObserver } = query;
+    const { project, generation, stages = noObserver } = query;
     const { disk } = this;
-    if (tier === 'miss') this.shared?.write(key, image, purges);
-    if (disk === null || tier === 'disk' || !disk.isWritable || !purges.isCurrent()) return;
-    await runStage(stages, 'write', () => disk.write(key, image, provenanceOf(purges)));
+    if (!generation.isCurrent()) return;
+    if (tier === 'miss') this.shared?.write(key, project, image);
+    if (disk === null || tier === 'disk' || !disk.isWritable) return;
+    await runStage(stages, 'write', () => disk.write(key, image));
   }
 
   /** Stops writes to the disk, or continues them. Reads continue. */
@@ -134,14 +136,8 @@ export class ImageCaches {
     await Promise.all([this.disk?.settle(), this.shared?.close()]);
   }
 
-  /** The image of a cache, if it is valid. If its stamp is too old, it gets that of the last known purge. */
-  #valid(key: string, stored: StoredImage | null, { purges, states }: ImageQuery): Image | null {
-    if (stored === null || !isValid(stored, purges, states(), this.#now())) return null;
-    const { image, stamp } = stored;
-    if (stamp < purges.renewBelow) {
-      void this.disk?.renew(key, purges);
-      this.shared?.write(key, image, purges);
-    }
-    return image;
+  /** The image of a cache, if nothing has outdated one of its inputs since they were fetched. */
+  #valid(image: Image | null, { states }: ImageQuery): Image | null {
+    return image !== null && isUpToDate(image, states(), this.#now()) ? image : null;
   }
 }

@@ -1,4 +1,4 @@
-import type { Image, Provenance } from '../image.ts';
+import type { Image } from '../image.ts';
 import { FairLru } from './fair-lru.ts';
 
 /**
@@ -8,7 +8,6 @@ import { FairLru } from './fair-lru.ts';
 export interface MemoryEntry {
   readonly key: string;
   image: Image | null;
-  provenance: Provenance;
   /** Time of the last counted hit, Unix ms. */
   touchedAt: number;
 }
@@ -53,8 +52,8 @@ export class MemoryCache {
   }
 
   /** Null when the image is too large for the cache, or the cache is disabled. */
-  set(key: string, image: Image, provenance: Provenance, now: number): MemoryEntry | null {
-    const entry: MemoryEntry = { key, image, provenance, touchedAt: now };
+  set(key: string, image: Image, now: number): MemoryEntry | null {
+    const entry: MemoryEntry = { key, image, touchedAt: now };
     if (bytesOf(entry) > this.maxBytes) {
       this.#entries.delete(key);
       return null;
@@ -64,12 +63,9 @@ export class MemoryCache {
     return entry.image === null ? null : entry;
   }
 
-  /** Deletes purged images. The primary deletes those on the disk. */
-  purge(isPurged: (provenance: Provenance) => boolean): void {
-    for (const key of this.#entries.keys()) {
-      const entry = this.#entries.peek(key);
-      if (entry !== undefined && isPurged(entry.provenance)) this.#entries.delete(key);
-    }
+  /** Deletes the images of some keys. */
+  deleteWhere(matches: (key: string) => boolean): void {
+    for (const key of [...this.#entries.keys()].filter(matches)) this.#entries.delete(key);
   }
 
   get bytes(): number {

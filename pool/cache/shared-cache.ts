@@ -3,7 +3,6 @@ import type { S3Location } from '../../contract/s3-location.ts';
 import { CircuitBreaker } from '../circuit-breaker.ts';
 import type { Image } from '../image.ts';
 import { unlessAborted } from '../unless-aborted.ts';
-import { type ImagePurges, provenanceOf, type StoredImage } from '../validity.ts';
 import { decodeFile, encodeFile, fixedBytes, maxHeadBytes } from './file.ts';
 import { objectKey } from './object-key.ts';
 import { SharedWrites } from './shared-writes.ts';
@@ -47,9 +46,8 @@ const macOf = (key: Buffer, file: Uint8Array): Buffer =>
 /**
  * The cache of all machines: a bucket whose objects are files in the format of the disk cache, each after a message
  * authentication code (HMAC-SHA256), because others may have write access to the bucket. It never fails a
- * request, delays none by more than its timeout, and none at all while a circuit breaker is open. The stamp in a
- * file shows whether its image is purged, and the digests whether it is damaged. Objects are deleted by purges and
- * by the bucket's lifecycle rules.
+ * request, delays none by more than its timeout, and none at all while a circuit breaker is open. The digests in a file
+ * show whether it is damaged. Objects are deleted after purges and by the bucket's lifecycle rules.
  */
 export class SharedCache {
   readonly #settings: SharedCacheSettings;
@@ -96,7 +94,7 @@ export class SharedCache {
     project: string,
     signal: AbortSignal,
     wait: SharedWait,
-  ): Promise<StoredImage | null> {
+  ): Promise<Image | null> {
     // Timers have whole milliseconds, and may be early by a fraction of one.
     const isInTime = wait.remainingMs >= 1;
     const isAllowed = isInTime && !signal.aborted && this.#reading < maxReads;
@@ -140,14 +138,13 @@ export class SharedCache {
   }
 
   /** Queues a write; drops it when the queue is full. */
-  write(key: string, image: Image, purges: ImagePurges): void {
-    if (image.body.byteLength > maxObjectBytes || !purges.isCurrent()) return;
-    const { tags } = purges;
-    const [head, body] = encodeFile(key, image, provenanceOf(purges));
+  write(key: string, project: string, image: Image): void {
+    if (image.body.byteLength > maxObjectBytes) return;
+    const [head, body] = encodeFile(key, image);
     // Known after the first read, which comes before the first write.
     const macKey = this.#macKey;
     if (macKey === null) return this.#writes.drop(head.byteLength + body.byteLength);
-    this.#writes.add(objectKey(tags.project, key), [macOf(macKey, head), head, body]);
+    this.#writes.add(objectKey(project, key), [macOf(macKey, head), head, body]);
   }
 
   stats() {
@@ -202,7 +199,7 @@ export class SharedCache {
     return this.#macKey;
   }
 
-  #decode(key: string, object: Buffer | null, macKey: Buffer): StoredImage | null {
+  #decode(key: string, object: Buffer | null, macKey: Buffer): Image | null {
     const file = object?.subarray(macBytes) ?? null;
     const mac = object?.subarray(0, macBytes);
     const isOwn =

@@ -1,21 +1,17 @@
 import { chmod, lstat, mkdir, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { makeFolder } from '../../contract/make-folder.ts';
-import {
-  cacheFilePath,
-  cacheTemporaryFolder,
-  readProvenance,
-  temporaryPrefix,
-} from '../../pool/cache/disk.ts';
+import { cacheFilePath, cacheTemporaryFolder, temporaryPrefix } from '../../pool/cache/disk.ts';
 import { FairLru } from '../../pool/cache/fair-lru.ts';
-import type { Provenance } from '../../pool/image.ts';
 
 /** Files occupy whole blocks; ext4, XFS and APFS default to this size. */
 const blockBytes = 4_096;
 /** Fraction of the limit that deletions leave, to make room for many writes. */
 const lowWaterMark = 0.9;
 const privateMode = 0o700;
-const keyPattern = /^[0-9a-f]{64}$/;
+const keyPattern = /^[0-9a-f]{32}-[0-9a-z]{1,11}-[0-9a-f]{0,99}-[0-9a-f]{32}$/;
+/** Of releases before generations: no image is found by them. */
+const earlierPattern = /^[0-9a-f]{64}$/;
 /** Concurrent `lstat` calls of the scan: few, to leave libuv threads for requests. */
 const scanBatch = 16;
 
@@ -129,29 +125,17 @@ export class DiskCacheIndex {
     void this.#deleteLater(keys);
   }
 
-  keysWhere(mayMatch: (key: string) => boolean): string[] {
-    return [...this.#files.keys()].filter(mayMatch);
-  }
-
-  /**
-   * Deletes images, by what their files say they were made of. Damaged files are deleted too. Never rejects.
-   *
-   * @returns the number of images that matched
-   */
-  async deleteWhere(
-    keys: readonly string[],
-    matches: (provenance: Provenance) => boolean,
-  ): Promise<number> {
-    let matched = 0;
+  /** Deletes the images of some keys. Never rejects. @returns their number */
+  async deleteWhere(matches: (key: string) => boolean): Promise<number> {
+    const keys = [...this.#files.keys()].filter(matches);
+    let deleted = 0;
     for (const key of keys) {
       if (this.#closed) break;
-      const provenance = await readProvenance(this.#folder, key);
-      if (provenance !== null && !matches(provenance)) continue;
-      if (provenance !== null) matched += 1;
       this.#forget(key);
       await this.#deleteLater([key]);
+      deleted += 1;
     }
-    return matched;
+    return deleted;
   }
 
   /** Resolves after the deletions in progress. */
@@ -222,9 +206,14 @@ export class DiskCacheIndex {
   }
 
   async #inspect(key: string, path: string): Promise<CacheFile | null> {
-    if (!keyPattern.test(key) || path !== cacheFilePath(this.#folder, key)) return null;
+    const isEarlier = earlierPattern.test(key);
+    if (!isEarlier && !keyPattern.test(key)) return null;
+    if (path !== cacheFilePath(this.#folder, key)) return null;
     const stats = await lstat(path).catch(() => null);
-    return stats?.isFile() ? { key, bytes: stats.size, modifiedMs: stats.mtimeMs } : null;
+    if (!stats?.isFile()) return null;
+    if (!isEarlier) return { key, bytes: stats.size, modifiedMs: stats.mtimeMs };
+    await rm(path, { force: true }).catch(this.#onError);
+    return null;
   }
 }
 

@@ -3,7 +3,7 @@ import { backgroundHeader } from '../../contract/background-token.ts';
 import { ServiceError } from '../../contract/errors.ts';
 import type { CacheResult, Engine, ImageRequest } from '../../pool/engine.ts';
 import type { Inputs } from '../../pool/inputs.ts';
-import { imageInputs, imageTags } from '../../pool/inputs.ts';
+import { imageInputs } from '../../pool/inputs.ts';
 import type { LoaderOf } from '../../pool/source/source-loader.ts';
 import { runStage } from '../../pool/stages.ts';
 import type { Variant } from '../../pool/variant.ts';
@@ -14,11 +14,12 @@ import { projectNotFound } from '../project-not-found.ts';
 import type { ImageTelemetry, ObservedRequest } from '../telemetry/image-telemetry.ts';
 import { checkSignature, checkSource, isAllowedHost } from './access.ts';
 import { readAddress, requireKnown } from './address.ts';
+import { cacheTagHeaders } from './cache-tags.ts';
 import { cachingHeaders, isConstant, type Lifetime, notStored } from './caching.ts';
 import { combinedError, fallbackHeaders, isReplaceable, withoutSourceArea } from './fallback.ts';
 import { imageFreshness } from './freshness.ts';
-import { cacheTagHeaders, imagePurges } from './image-purges.ts';
-import { variantKey } from './key.ts';
+
+import { imageGeneration, variantKey } from './key.ts';
 import type { OnLayerFailure } from './layer-failures.ts';
 import { readLayerTexts } from './layer-query.ts';
 import { resolveLayers, withoutFailed } from './layers.ts';
@@ -75,7 +76,7 @@ interface RequestHeaders {
 
 /** A request whose project, source and signature are valid. */
 interface CheckedRequest
-  extends Omit<ImageRequest, 'inputs' | 'purges' | 'freshness' | 'provisional'> {
+  extends Omit<ImageRequest, 'inputs' | 'generation' | 'freshness' | 'provisional'> {
   readonly source: URL;
   /** Of the source; null for none. */
   readonly version: string | null;
@@ -261,19 +262,21 @@ export class Delivery {
     const { engine, projects, autoFirst } = this.#environment;
     const { project, variant, background } = request;
     const inputs = inputsOf(request);
-    const tags = imageTags(project, inputs);
-    const keyOf = (variant: Variant) => variantKey(project, inputs[0], variant);
-    const key = keyOf(variant);
     const first = background ? null : provisionalVariant(variant, autoFirst);
-    const provisional = first && { key: keyOf(first), variant: first };
     for (let attempt = 1; attempt <= maxPurgedRenders; attempt += 1) {
-      const purges = imagePurges(tags, latest);
+      const number = imageGeneration(latest(), inputs);
+      const isCurrent = () => imageGeneration(latest(), inputs) === number;
+      const keyOf = (variant: Variant) =>
+        variantKey({ project, inputs, generation: number }, variant);
+      const key = keyOf(variant);
+      const provisional = first && { key: keyOf(first), variant: first };
+      const generation = { number, isCurrent };
       const freshness = imageFreshness(latest(), inputs);
-      const wanted = { ...request, inputs, purges, freshness, provisional };
+      const wanted = { ...request, inputs, generation, freshness, provisional };
       const result = await engine.get(key, wanted, signal);
       // Whether it was purged or deleted meanwhile is known when the project is confirmed.
       if ((await projects.find(project)) === null) throw projectNotFound(project);
-      if (!purges.isCurrent()) continue;
+      if (!isCurrent()) continue;
       if (result.isProvisional) this.#renderLater(key, wanted);
       return result;
     }

@@ -1,9 +1,10 @@
 import { hash } from 'node:crypto';
 import { keyTagDigits } from '../../pool/cache/object-key.ts';
-import type { Input } from '../../pool/inputs.ts';
+import type { Input, Inputs } from '../../pool/inputs.ts';
 import { type OutputFormat, outputFormatsWith } from '../../pool/rendering/encode/encodings.ts';
 import { rendererVersion } from '../../pool/rendering/version.ts';
 import { plainVariant, type Variant } from '../../pool/variant.ts';
+import { generationOf, type Purges, sourceGroup } from '../../store/generations.ts';
 
 /** The formats whose bytes an option affects. */
 const affectedFormats = {
@@ -57,28 +58,56 @@ function canonicalForm(variant: Variant): string {
   return text;
 }
 
+/** Where a key is from: its project, the inputs of what it names, and their generation. */
+interface KeyOrigin {
+  readonly project: string;
+  /** The input by which the image is listed, and the others. */
+  readonly inputs: readonly [Pick<Input, 'tag'>, ...Pick<Input, 'tag'>[]];
+  readonly generation: number;
+}
+
 /**
- * The cache key of an image, 64 hexadecimal digits: 16 of its project, 16 of its source, by which purged images
- * are found, and 32 of the SHA-256 of all that determines it.
+ * A cache key: 16 hexadecimal digits of the project, 16 of the first input, the generation, the groups of the other
+ * inputs, and 32 hexadecimal digits of all that determines the bytes. So the key tells whether its image is purged.
  */
+export function cacheKey(
+  { project, inputs, generation }: KeyOrigin,
+  parts: readonly (string | number)[],
+): string {
+  const [{ tag }, ...others] = inputs;
+  const prefix = projectDigits(project) + tag.slice(0, keyTagDigits);
+  const groups = others.map((input) => sourceGroup(input.tag)).join('');
+  const digest = hash('sha256', parts.join('\n')).slice(0, 32);
+  return `${prefix}-${generation.toString(36)}-${groups}-${digest}`;
+}
+
+/** The cache key of an image. */
 export function variantKey(
-  project: string,
-  { url, tag, version }: Pick<Input, 'url' | 'tag' | 'version'>,
+  { project, inputs, generation }: KeyOrigin & { readonly inputs: Inputs },
   variant: Variant,
   ofRenderer = rendererVersion,
 ): string {
-  const parts = [ofRenderer, project, url.href, canonicalForm(variant)];
+  const [{ url, version }] = inputs;
+  const parts: (string | number)[] = [ofRenderer, project, url.href, canonicalForm(variant)];
   if (version !== null) parts.push(version);
-  const digest = hash('sha256', parts.join('\n'));
-  return keyPrefix(project, tag) + digest.slice(0, 32);
+  return cacheKey({ project, inputs, generation }, parts);
 }
 
-/** The first digits of the keys of a project's images, of one source if it is given. */
-export function keyPrefix(project: string, sourceTag = ''): string {
-  return hash('sha256', project).slice(0, keyTagDigits) + sourceTag.slice(0, keyTagDigits);
-}
+/** The first digits of the keys of a project. */
+export const projectDigits = (project: string): string =>
+  hash('sha256', project).slice(0, keyTagDigits);
 
-/** Whether a key begins with one of several results of `keyPrefix`. */
-export function hasPrefix(key: string, prefixes: ReadonlySet<string>): boolean {
-  return prefixes.has(key.slice(0, keyTagDigits)) || prefixes.has(key.slice(0, 2 * keyTagDigits));
+/** The generation of the images of some inputs. */
+export const imageGeneration = (project: Purges, inputs: readonly Pick<Input, 'tag'>[]) =>
+  generationOf(
+    project,
+    inputs.map(({ tag }) => sourceGroup(tag)),
+  );
+
+/** Whether a key is not that of the current generation of its project's images. */
+export function isPurgedKey(project: Purges, key: string): boolean {
+  const [prefix = '', generation = '', others = '', digest] = key.split('-');
+  if (digest === undefined) return true;
+  const groups = [sourceGroup(prefix.slice(keyTagDigits)), ...(others.match(/.../g) ?? [])];
+  return Number.parseInt(generation, 36) < generationOf(project, groups);
 }

@@ -10,7 +10,7 @@ import {
 import type { SourceLease } from '../../pool/source/sources.ts';
 import type { ImageLayer } from '../../pool/variant.ts';
 import { until } from '../until.ts';
-import { noPurges } from './cache/pictures.ts';
+import { noPurge } from './cache/pictures.ts';
 import { variant, watermark } from './rendering/pictures.ts';
 
 const bounds = { minAge: 1, maxAge: 1_000, staleIfError: 1_000 };
@@ -19,7 +19,7 @@ const request: FollowingRequest = {
   project: 'prj_1',
   inputs: imageInputs(new URL('https://a.example/a.jpg'), null, variant(), () => true),
   variant: variant(),
-  purges: noPurges,
+  generation: noPurge,
   freshness: { sourceAge: 'origin', stateKeys: ['a'] },
   background: false,
 };

@@ -1,21 +1,16 @@
 import sharp from 'sharp';
 import t, { type Test } from 'tap';
 import { parseS3Location } from '../../contract/s3-location.ts';
-import { decodeProvenance } from '../../pool/cache/file.ts';
 import { onlyProcess } from '../../pool/coalescer.ts';
 import { Engine } from '../../pool/engine.ts';
 import { allFormats } from '../../pool/formats/source-formats.ts';
 import { imageInputs } from '../../pool/inputs.ts';
-import type { ImagePurges } from '../../pool/validity.ts';
 import { until } from '../until.ts';
-import { noPurges } from './cache/pictures.ts';
+import { noPurge } from './cache/pictures.ts';
 import { settings } from './execution/pools.ts';
 import { variant } from './rendering/pictures.ts';
 import { startTestS3, variables } from './s3/server.ts';
 import { sourceSettings, startOrigin } from './source/origin.ts';
-
-/** Of the code before the file in an object. */
-const macBytes = 32;
 
 const versions = { red: 100, blue: 50 } as const;
 type Version = keyof typeof versions;
@@ -62,7 +57,7 @@ async function startMachines(t: Test) {
     );
     t.teardown(() => engine.close());
     /** The tier of an image of this width, and the version that it shows. */
-    return async (width: number, changes: Partial<ImagePurges> = {}) => {
+    return async (width: number) => {
       const { tier, image } = await engine.get(
         String(width).padStart(64, '0'),
         {
@@ -70,7 +65,7 @@ async function startMachines(t: Test) {
           inputs: imageInputs(origin.url('/picture.png'), null, variant(), () => true),
           background: false,
           variant: variant({ width }),
-          purges: { ...noPurges, ...changes },
+          generation: noPurge,
           freshness: { sourceAge: 'origin', stateKeys: ['f'.repeat(64)] },
         },
         new AbortController().signal,
@@ -110,23 +105,6 @@ t.test('an image of a machine whose clock is fast is outdated too', async (t) =>
   t.equal(await right(20), 'miss blue');
   current.at += 40_000;
   t.equal(await right(30), 'miss blue');
-});
-
-t.test('a purged image is not used, and the stamp of another is renewed', async (t) => {
-  const { bucket, start } = await startMachines(t);
-  const key = '20'.padStart(64, '0');
-  const stamp = () => {
-    const [, object] = [...bucket.objects].find(([name]) => name.endsWith(key)) ?? [];
-    return object === undefined ? null : decodeProvenance(object.body.subarray(macBytes))?.stamp;
-  };
-  t.equal(await start(0)(20), 'miss red');
-  t.equal(stamp(), 0);
-  const old = start(0);
-  t.equal(await old(20, { known: 9, validFrom: 0, renewBelow: 6 }), 'shared red');
-  await until('it has the last stamp', () => stamp() === 9);
-  t.equal(await old(20, { known: 10, validFrom: 10 }), 'miss red', 'it is purged from memory');
-  t.equal(stamp(), 10);
-  t.equal(await start(0)(20, { known: 11, validFrom: 11 }), 'miss red', 'and from the bucket');
 });
 
 t.test('concurrent requests read the state of a source once', async (t) => {

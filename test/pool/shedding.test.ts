@@ -10,7 +10,7 @@ import type { Variant } from '../../pool/variant.ts';
 import { stopClock } from '../clock.ts';
 import { temporaryFolder } from '../temporary-root.ts';
 import { until } from '../until.ts';
-import { noPurges } from './cache/pictures.ts';
+import { noPurge } from './cache/pictures.ts';
 import { settings } from './execution/pools.ts';
 import { noise, variant } from './rendering/pictures.ts';
 import { startTestS3, variables } from './s3/server.ts';
@@ -61,7 +61,7 @@ async function startEngine(
     inputs: imageInputs(url(path), null, variant(), () => true),
     background: false,
     variant: variant({ width: 20, ...more }),
-    purges: noPurges,
+    generation: noPurge,
   });
   const { signal } = new AbortController();
   const get = (name: string, ...request: Parameters<typeof requestOf>) =>

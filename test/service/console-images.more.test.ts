@@ -1,5 +1,6 @@
 import t from 'tap';
 import { sourceTag } from '../../pool/inputs.ts';
+import { sourceGroup } from '../../store/generations.ts';
 import { until } from '../until.ts';
 import { hookSecret } from '../worker/receiver.ts';
 import { noChromium } from './chromium.ts';
@@ -171,7 +172,7 @@ t.test('the images of a project in the console, in a browser', { skip: noChromiu
     page.on('request', (request) => {
       if (request.url().endsWith('/purge')) purgeCalls += 1;
     });
-    const storedPurges = async () => (await api.store.projects.find(id))?.purges;
+    const storedPurges = async () => (await api.store.projects.find(id))?.generations;
     const purgeSources = purge.getByRole('button', { name: 'Purge sources' });
     await purge.getByLabel('Sources').fill(`${source}\nhttps://other.example/a.jpg`);
     await purgeSources.click();
@@ -183,9 +184,9 @@ t.test('the images of a project in the console, in a browser', { skip: noChromiu
     await purgeSources.click();
     await purge.getByText('The images of 2 sources are purged').waitFor();
     t.equal(await purge.getByLabel('Sources').inputValue(), '');
-    const tags = [source, withComma].map((one) => sourceTag(new URL(one)));
-    t.same(Object.keys((await storedPurges())?.sources ?? {}).sort(), tags.sort());
-    await purge.getByText(/: \d+ files? deleted/).waitFor();
+    const groups = [source, withComma].map((one) => `g${sourceGroup(sourceTag(new URL(one)))}`);
+    t.same(Object.keys((await storedPurges())?.groups ?? {}).sort(), groups.sort());
+    await purge.getByText('The purge is in effect').waitFor();
     await until('it is rendered again', async () => {
       const response = await fetch(warm);
       return response.headers.get('x-cache') === 'miss';

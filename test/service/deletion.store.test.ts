@@ -1,7 +1,7 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { cdnProjectTag } from '../../server/image/image-purges.ts';
+import { cdnProjectTag } from '../../server/image/cache-tags.ts';
 import { projectCollections } from '../../store/project-documents.ts';
 import { more } from '../more.ts';
 import { startTestS3, variables } from '../pool/s3/server.ts';

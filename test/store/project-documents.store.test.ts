@@ -21,8 +21,7 @@ t.test('the documents of a project are deleted, except calls of the purge hook',
     const url = 'https://a.example/';
     await new Callbacks(db).add({ projectId, url, subject: 'prewarm', id });
     await new PurgeHooks(db).hold({ projectId, tags: ['p'] }, 'p');
-    const purge = { projectId, number: 1, sourceCount: 1, hook: null };
-    await new PurgeRecords(db).add(purge);
+    await new PurgeRecords(db).add('1', { projectId, sourceCount: 1, hook: null });
     const day = { project: projectId, date: '2026-11-20' };
     await new UsageRecords(db).write([{ ...day, writer: 'a', counts: { hits: 1 } }]);
     const key = { name: 'x', orgId: 'org_1', projectId, access: 'write' } as const;

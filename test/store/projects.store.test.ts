@@ -1,9 +1,11 @@
 import { mock } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import t from 'tap';
+import { generationOf, lastGeneration, sourceGroup } from '../../store/generations.ts';
 import { projectColours } from '../../store/project-colours.ts';
 import { newProjectSettings } from '../../store/projects.ts';
 import { newProject, testProjects } from './projects.ts';
+import { together } from './servers.ts';
 
 t.test('a new project has the default settings', async (t) => {
   const { projects } = await testProjects(t);
@@ -196,7 +198,7 @@ t.test('a deleted project is found only by its id and revision', async (t) => {
   await projects.purge(_id, ['a'], () => 900);
   const { revision = 0 } = (await projects.find(_id)) ?? {};
   const deleted = await projects.delete(_id, () => 1_000);
-  t.match(deleted, { _id, orgId, purges: { last: 1_000, all: 1_000, sources: {} } });
+  t.match(deleted, { _id, orgId, generations: { last: 1_000, all: 1_000, groups: { g008: 900 } } });
   t.ok((deleted?.revision ?? 0) > revision, 'it is a change like others');
   t.same(await projects.findAll([_id]), [deleted]);
   t.equal((await projects.revisionsOf([_id])).get(_id), deleted?.revision);
@@ -215,8 +217,13 @@ t.test('a deleted project is found only by its id and revision', async (t) => {
   const ids = (listed: readonly { readonly _id: string }[]) => listed.map((one) => one._id);
   t.same(ids(await projects.list()), [other]);
   for await (const page of projects.pages(orgId)) t.same(ids(page), [other]);
-  t.same(await projects.deletedSince(before), []);
-  t.same(await projects.deletedSince(new Date(1_000)), [deleted]);
+  const swept = async (time: Date) => {
+    const found: object[] = [];
+    for await (const project of projects.purgedSince(time)) found.push(project);
+    return found;
+  };
+  t.match(await swept(before), [{ _id, generations: deleted?.generations, deletedAt: Date }]);
+  t.same(await swept(new Date(Date.now() + 60_000)), []);
   t.equal((await projects.find(other))?._id, other);
 });
 
@@ -225,6 +232,68 @@ t.test('of concurrent deletions one succeeds', async (t) => {
   const { _id } = await projects.create(newProject);
   const results = await Promise.all(Array.from({ length: 5 }, () => projects.delete(_id)));
   t.equal(results.filter((one) => one !== null).length, 1);
+});
+
+/** The groups of sources: those of `a` and `b` differ. */
+const [a, b] = ['a'.repeat(30), 'b'.repeat(30)];
+
+t.test('gives each purge a number that is higher than all before', async (t) => {
+  const { projects } = await testProjects(t);
+  const { _id } = await projects.create(newProject);
+  const generation = async (...tags: string[]) => {
+    const project = await projects.find(_id);
+    return project && generationOf(project, tags.map(sourceGroup));
+  };
+  t.same(await generation(a), 0);
+  const purge = (tags: readonly string[] | null, at: number) => projects.purge(_id, tags, () => at);
+  await purge([a], 1_000);
+  t.same([await generation(a), await generation(b), await generation(b, a)], [1_000, 0, 1_000]);
+  await purge([b], 1_000);
+  t.equal(await generation(b), 1_001, 'in the same millisecond');
+  await purge([a], 5);
+  t.equal(await generation(a), 1_002, 'after the clock was set back');
+  await purge(null, 2_000);
+  t.same([await generation(), await generation(a, b)], [2_000, 2_000]);
+  await purge([a], 3_000);
+  t.same([await generation(a), await generation(b)], [3_000, 2_000]);
+});
+
+t.test('loses no concurrent purge', async (t) => {
+  const { projects } = await testProjects(t);
+  const { _id } = await projects.create(newProject);
+  const purges = await together(
+    Array.from({ length: 40 }, (_, index) => () => projects.purge(_id, [index % 2 ? a : b])),
+  );
+  const numbers = purges.map((purged) => purged && lastGeneration(purged));
+  const last = await projects.find(_id);
+  t.equal(last && lastGeneration(last), Math.max(...numbers.map(Number)));
+  t.equal(new Set(numbers).size, 40, 'each has a number of its own');
+});
+
+t.test('takes the last purge of an earlier release for one of all images', async (t) => {
+  const { db, projects } = await testProjects(t);
+  const { _id } = await projects.create(newProject);
+  const purges = { last: 700, all: 300, sources: { [a]: 700, [b]: 500 } };
+  const revision = 700;
+  const earlier = () =>
+    db.collection<{ _id: string }>('projects').updateOne({ _id }, { $set: { purges, revision } });
+  await earlier();
+  const generations = async () => {
+    const project = await projects.find(_id);
+    return project && [a, b].map((tag) => generationOf(project, [sourceGroup(tag)]));
+  };
+  t.same(await generations(), [700, 700]);
+  await projects.purge(_id, [a], () => 0);
+  t.same(await generations(), [701, 700]);
+  const written = (await db.collection<{ _id: string }>('projects').findOne({ _id })) ?? {};
+  t.match(written, { purges: { last: 701, all: 701 } }, 'machines of both releases know it');
+  t.same('purges' in written && (written.purges as typeof purges).sources, {});
+  // A machine of the earlier release purges a source.
+  purges.last = 800;
+  await earlier();
+  t.same(await generations(), [800, 800]);
+  await projects.purge(_id, [b], () => 900);
+  t.same(await generations(), [800, 900]);
 });
 
 t.test('a change of an unknown project does not create it', async (t) => {

@@ -4,7 +4,7 @@ import { AddressGuard } from '../../pool/source/guard.ts';
 import { type CallbackJob, Callbacks } from '../../store/callbacks.ts';
 import { Prewarms } from '../../store/prewarms.ts';
 import { Projects } from '../../store/projects.ts';
-import { PurgeRecords } from '../../store/purge-records.ts';
+import { PurgeRecords, purgeEffectiveMs } from '../../store/purge-records.ts';
 import { webhookPlaces } from '../../worker/webhooks.ts';
 import { storeLink } from '../server/store-link.ts';
 import { prewarmJob } from '../store/prewarm-job.ts';
@@ -22,7 +22,16 @@ async function startCallbacks(t: Test) {
   const queue = await startQueue(t);
   const projects = new Projects(queue.db);
   await projects.create({ ...newProject, id: projectId });
-  return { ...queue, projects };
+  const purges = new PurgeRecords(queue.db);
+  /** A purge that is in effect. */
+  const addPurge = async (id: string, project = projectId) => {
+    await purges.add(id, { projectId: project, sourceCount: 1, hook: null });
+    const createdAt = new Date(Date.now() - purgeEffectiveMs);
+    await queue.db
+      .collection<{ _id: string }>('purges')
+      .updateOne({ _id: `${project}:${id}` }, { $set: { createdAt } });
+  };
+  return { ...queue, projects, addPurge };
 }
 
 const jobOf = (source: string) => prewarmJob({ projectId, source });
@@ -77,22 +86,19 @@ t.test('a callback is sent when its prewarming has ended', async (t) => {
 });
 
 t.test('a callback of a purge, and one whose call is forgotten', async (t) => {
-  const { db, consume, ended } = await startCallbacks(t);
+  const { db, consume, ended, addPurge } = await startCallbacks(t);
   const receiver = await startReceiver(t, secret);
-  const purges = new PurgeRecords(db);
   const callbacks = new Callbacks(db);
   const add = (id: string) =>
     callbacks.add({ projectId, url: `${receiver.url}/`, subject: 'purge', id });
-  await purges.add({ projectId, number: 7, sourceCount: 1, hook: null });
-  const machine = { name: 'web-1', images: 2, deletedAt: new Date() };
-  await purges.deleted(projectId, 7, machine);
+  await addPurge('7');
   await add('7');
   await add('8');
   await consume({ webhooks });
   const jobs = await ended();
   t.match(
     receiver.received.map(({ body }) => body),
-    [{ type: 'purge.done', data: { id: '7', machines: [{ name: 'web-1', images: 2 }] } }],
+    [{ type: 'purge.done', data: { id: '7', sourceCount: 1 } }],
   );
   const forgotten = jobs.find(({ data }) => (data as CallbackJob).id === '8');
   t.equal(forgotten?.['failReason'], 'The call is not remembered any more.');
@@ -104,13 +110,11 @@ t.test('a callback of a purge, and one whose call is forgotten', async (t) => {
 });
 
 t.test('sends no callback for a project that was deleted', async (t) => {
-  const { db, consume, ended, projects } = await startCallbacks(t);
+  const { db, consume, ended, projects, addPurge } = await startCallbacks(t);
   const receiver = await startReceiver(t, secret);
-  const purges = new PurgeRecords(db);
   await projects.delete(projectId);
   // As calls do that began before the deletion.
-  await purges.add({ projectId, number: 7, sourceCount: 1, hook: null });
-  await purges.deleted(projectId, 7, { name: 'web-1', images: 2, deletedAt: new Date() });
+  await addPurge('7');
   const url = `${receiver.url}/`;
   await new Callbacks(db).add({ projectId, url, subject: 'purge', id: '7' });
   await consume({ webhooks });
@@ -119,7 +123,7 @@ t.test('sends no callback for a project that was deleted', async (t) => {
 });
 
 t.test('a callback does not reach an address that sources may not have', async (t) => {
-  const { db, consume, jobs } = await startCallbacks(t);
+  const { db, consume, jobs, addPurge } = await startCallbacks(t);
   const receiver = await startReceiver(t, secret);
   const guard = new AddressGuard({
     privateSources: [],
@@ -127,9 +131,7 @@ t.test('a callback does not reach an address that sources may not have', async (
     own: { urls: [], ports: [] },
     resolve: async () => [{ address: '127.0.0.1', family: 4 }],
   });
-  const purges = new PurgeRecords(db);
-  await purges.add({ projectId, number: 7, sourceCount: 1, hook: null });
-  await purges.deleted(projectId, 7, { name: 'web-1', images: 2, deletedAt: new Date() });
+  await addPurge('7');
   const job: Omit<CallbackJob, 'url'> = { projectId, subject: 'purge', id: '7' };
   const urls = [receiver.url, `http://public.example:${receiver.port}`];
   for (const url of urls) await new Callbacks(db).add({ ...job, url });
@@ -161,7 +163,7 @@ t.test('callbacks that wait are limited for each project', async (t) => {
 });
 
 t.test('a receiver that hangs delays neither other projects nor other receivers', async (t) => {
-  const { db, consume, jobs, projects } = await startCallbacks(t);
+  const { db, consume, jobs, projects, addPurge } = await startCallbacks(t);
   const [b, c] = ['prj_bbbbbbbbbbbbbbbb', 'prj_cccccccccccccccc'];
   for (const id of [b, c]) await projects.create({ ...newProject, id });
   const [hanging, own, other] = await Promise.all([
@@ -170,12 +172,10 @@ t.test('a receiver that hangs delays neither other projects nor other receivers'
     startReceiver(t, projectWebhookSecret(hookSecret, b)),
   ]);
   hanging.answer(() => {});
-  const purges = new PurgeRecords(db);
   const callbacks = new Callbacks(db);
   const add = async (project: string, number: number, { url }: { readonly url: string }) => {
     const id = String(number);
-    await purges.add({ projectId: project, number, sourceCount: 1, hook: null });
-    await purges.deleted(project, number, { name: 'web-1', images: 2, deletedAt: new Date() });
+    await addPurge(id, project);
     await callbacks.add({ projectId: project, url, subject: 'purge', id });
   };
   for (let number = 1; number <= 40; number += 1) await add(projectId, number, hanging);

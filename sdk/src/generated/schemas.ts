@@ -288,11 +288,10 @@ export interface PurgeReceipt {
 
 /** What has become of a purge. */
 export interface PurgeStatus {
-  /** The number of the purge, which the log names too. */
   id: string;
   /**
-   * `done` when a machine has deleted the images and the purge hook, if any, was called; `failed`
-   * when it could not be called for a day.
+   * `done` when the purge is in effect everywhere, after two seconds, and the purge hook, if any,
+   * was called; `failed` when it could not be called for a day.
    */
   status: 'accepted' | 'done' | 'failed';
   /** 0 for all images. */
@@ -302,13 +301,6 @@ export interface PurgeStatus {
     /** Why the last call failed, or empty. */
     reason: string;
   };
-  /** The machines that have deleted the images from their disks. */
-  machines: readonly {
-    name: string;
-    /** With those of purges of the same seconds. */
-    images: number;
-    deletedAt: string;
-  }[];
   createdAt: string;
 }
 
@@ -1264,14 +1256,12 @@ export interface Operations {
   };
   /**
    * Read the progress of a purge. The status of a purge of the last day. The id is the last segment
-   * of the `Location` of its response. A project remembers the last 1,000. Purged images are not
-   * served before they are deleted.
+   * of the `Location` of its response. A project remembers the last 1,000.
    */
   getProjectPurge: {
     path: {
       /** `prj_` and 16 base-36 characters. */
       projectId: string;
-      /** The number of the purge, which the log names too. */
       purgeId: string;
     };
     query: undefined;

@@ -1,4 +1,3 @@
-import { countOf } from './format.ts';
 import { FailureNotice } from './notice.tsx';
 import type { Api, PurgeStatus } from './service.ts';
 import { useProgress } from './use-progress.ts';
@@ -15,20 +14,17 @@ interface PurgeProgressProps {
   readonly path: string;
 }
 
-/** Where the images of a purge were deleted, and whether its hook was called. */
+/** Whether a purge is in effect, and whether its hook was called. */
 export function PurgeProgress({ api, path }: PurgeProgressProps) {
   const { status: purge, failure } = useProgress(api, path, 'purge');
   if (purge === null) return <FailureNotice failure={failure} />;
-  const { machines, hook } = purge;
+  const { status, hook } = purge;
+  // A hook is called after that.
+  const isEffective = status !== 'accepted' || hook.reason !== '';
   return (
     <div class="progress">
       <ul>
-        {machines.length === 0 && <li>Their files are being deleted.</li>}
-        {machines.map(({ name, images }) => (
-          <li key={name}>
-            {name}: {countOf(images, 'file')} deleted
-          </li>
-        ))}
+        <li>The purge {isEffective ? 'is in effect.' : 'takes effect within two seconds.'}</li>
         {hook.status !== 'none' && (
           <li>
             {hookTexts[hook.status]} {hook.reason}

@@ -75,7 +75,6 @@ export interface PurgeStatus {
     readonly status: 'none' | 'waiting' | 'done' | 'failed';
     readonly reason: string;
   };
-  readonly machines: ReadonlyArray<{ readonly name: string; readonly images: number }>;
 }
 
 /** Image parameters under a name. */

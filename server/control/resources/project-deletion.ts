@@ -1,6 +1,6 @@
 import { ServiceError } from '../../../contract/errors.ts';
 import { withTimeout } from '../../../store/deadline.ts';
-import { cdnProjectTag } from '../../image/image-purges.ts';
+import { cdnProjectTag } from '../../image/cache-tags.ts';
 import { readQuery, singleParameter } from '../query.ts';
 import { findProject, type Services } from '../services.ts';
 import { rejectInvalid } from '../validation-messages.ts';
@@ -17,7 +17,7 @@ export function readForce(query: string): boolean {
 
 /**
  * Deletes a project by one update of its document. What other collections have of it is deleted afterwards: when this
- * is interrupted, or another process still writes some of it, the primaries delete it (`completeDeletions`).
+ * is interrupted, or another process still writes some of it, the primaries delete it (`followPurges`).
  *
  * @throws ServiceError project_not_found, prewarm_in_progress
  */

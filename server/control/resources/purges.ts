@@ -2,11 +2,11 @@ import type { ObjectId } from 'mongodb';
 import { sourceTag } from '../../../pool/inputs.ts';
 import type { Project } from '../../../store/projects.ts';
 import { isAllowedHost } from '../../image/access.ts';
-import { cdnProjectTag, cdnSourceTag } from '../../image/image-purges.ts';
+import { cdnProjectTag, cdnSourceTag } from '../../image/cache-tags.ts';
 import { readCallback } from '../callback.ts';
 import { readUrl, urlRule } from '../hosts-and-urls.ts';
 import { one, operation } from '../operation.ts';
-import { type BodyOf, callbackUrl, closed, count, eitherOf, httpUrl, named } from '../schema.ts';
+import { type BodyOf, callbackUrl, closed, eitherOf, httpUrl, named } from '../schema.ts';
 import { changed, findProject, progressNotFound, type Services } from '../services.ts';
 import { excerpt, rejectInvalid } from '../validation-messages.ts';
 
@@ -40,7 +40,6 @@ export type PurgeReceipt = BodyOf<typeof receipt>;
 const idSchema = {
   type: 'string',
   pattern: '^[0-9]{1,16}$',
-  description: 'The number of the purge, which the log names too.',
 } as const;
 
 const status = named(
@@ -53,22 +52,13 @@ const status = named(
         type: 'string',
         enum: ['accepted', 'done', 'failed'],
         description:
-          '`done` when a machine has deleted the images and the purge hook, if any, was called; `failed` when it could not be called for a day.',
+          '`done` when the purge is in effect everywhere, after two seconds, and the purge hook, if any, was called; `failed` when it could not be called for a day.',
       },
       sourceCount: { type: 'integer', minimum: 0, description: '0 for all images.' },
       hook: closed({
         status: { type: 'string', enum: ['none', 'waiting', 'done', 'failed'] },
         reason: { type: 'string', description: 'Why the last call failed, or empty.' },
       }),
-      machines: {
-        type: 'array',
-        items: closed({
-          name: { type: 'string' },
-          images: { ...count, description: 'With those of purges of the same seconds.' },
-          deletedAt: { type: 'string', format: 'date-time' },
-        }),
-        description: 'The machines that have deleted the images from their disks.',
-      },
       createdAt: { type: 'string', format: 'date-time' },
     }),
   },
@@ -77,7 +67,6 @@ const status = named(
     status: 'done',
     sourceCount: 1,
     hook: { status: 'done', reason: '' },
-    machines: [{ name: 'web-1', images: 12, deletedAt: '2026-11-20T09:31:36.000Z' }],
     createdAt: '2026-11-20T09:31:32.000Z',
   },
 );
@@ -106,7 +95,7 @@ export const purgeOperations = {
     parameters: { purgeId: { schema: idSchema, example: status.example.id } },
     summary: 'Read the progress of a purge',
     description:
-      'The status of a purge of the last day. The id is the last segment of the `Location` of its response. A project remembers the last 1,000. Purged images are not served before they are deleted.',
+      'The status of a purge of the last day. The id is the last segment of the `Location` of its response. A project remembers the last 1,000.',
     result: one('purge', status),
     handle: async ({ path: { projectId, purgeId } }, services) => {
       await findProject(services, projectId);
@@ -165,10 +154,9 @@ export async function purgeImages(
     change: () => projects.purge(id, all ? null : [...sources.keys()]),
   });
   const sourceCount = sources.size;
-  const number = purged.purges?.last ?? 0;
   const remember = async (): Promise<string> => {
-    const purgeId = String(number);
-    await purges.add({ projectId: id, number, sourceCount, hook });
+    const purgeId = String(purged.revision);
+    await purges.add(purgeId, { projectId: id, sourceCount, hook });
     await addCallback(purgeId);
     return purgeId;
   };

@@ -8,8 +8,9 @@ import {
   DiskCache,
   temporaryPrefix,
 } from '../../../pool/cache/disk.ts';
+import { ImageCaches } from '../../../pool/cache/image-caches.ts';
 import { until } from '../../until.ts';
-import { keyOf, picture, provenance } from './pictures.ts';
+import { keyOf, noPurge, picture } from './pictures.ts';
 
 const key = keyOf('a');
 const image = picture(5_000);
@@ -32,25 +33,21 @@ t.test('one process reads the files of another', async (t) => {
   const { cache, events } = cacheOn(folder);
   t.equal(await cache.read(key), null);
   t.same(events, [], 'a miss is not reported');
-  await cache.write(key, image, provenance);
+  await cache.write(key, image);
   const { length } = await readFile(cacheFilePath(folder, key));
   t.same(events, [['stored', key, length]]);
 
   const other = cacheOn(folder);
-  t.same(await other.cache.read(key), { image, stamp: 0 });
+  t.same(await other.cache.read(key), image);
   t.same(other.events, [['read', key]]);
   t.same(await readdir(cacheTemporaryFolder(folder)), [], 'no temporary files remain');
-  await other.cache.write(key, picture(7, 'b'), provenance);
-  t.same(
-    await cache.read(key),
-    { image: picture(7, 'b'), stamp: 0 },
-    'a second write replaces the first',
-  );
+  await other.cache.write(key, picture(7, 'b'));
+  t.same(await cache.read(key), picture(7, 'b'), 'a second write replaces the first');
 
   await rm(folder, { recursive: true });
   t.equal(await cache.read(key), null);
-  await cache.write(key, image, provenance);
-  t.same(await cache.read(key), { image, stamp: 0 }, 'missing folders are created');
+  await cache.write(key, image);
+  t.same(await cache.read(key), image, 'missing folders are created');
 });
 
 t.test('the name of a file that is being written begins with the id of its process', async (t) => {
@@ -60,9 +57,7 @@ t.test('the name of a file that is being written begins with the id of its proce
   const watcher = watch(temporary, (_, name) => names.add(name));
   const writers = [cacheOn(folder), cacheOn(folder)].map(({ cache }) => cache);
   await Promise.all(
-    writers.flatMap((cache) =>
-      ['a', 'b'].map((name) => cache.write(keyOf(name), image, provenance)),
-    ),
+    writers.flatMap((cache) => ['a', 'b'].map((name) => cache.write(keyOf(name), image))),
   );
   await until('all are noticed', () => names.size === 4);
   watcher.close();
@@ -74,12 +69,12 @@ t.test('a damaged file is a miss, and is reported, removed and replaced', async 
   const folder = t.testdir();
   const path = cacheFilePath(folder, key);
   const { cache, types } = cacheOn(folder);
-  await cache.write(key, image, provenance);
+  await cache.write(key, image);
   await truncate(path, 4_000);
   t.equal(await cache.read(key), null);
   t.notOk(existsSync(path));
-  await cache.write(key, image, provenance);
-  t.same(await cache.read(key), { image, stamp: 0 });
+  await cache.write(key, image);
+  t.same(await cache.read(key), image);
   t.same(types(), ['stored', 'removed', 'stored', 'read']);
 });
 
@@ -95,7 +90,7 @@ t.test(
         await writeFile(path, 'a file');
       }
       const { cache, types } = cacheOn(folder);
-      await cache.write(key, image, provenance);
+      await cache.write(key, image);
       t.equal(await cache.read(key), null, blocked);
       t.same([...new Set(types())], ['failed'], blocked);
       if (blocked === 'the file') t.same(await readdir(cacheTemporaryFolder(folder)), []);
@@ -108,12 +103,12 @@ t.test(
   { skip: process.getuid?.() === 0 && 'nothing is read-only for root' },
   async (t) => {
     const folder = t.testdir();
-    await cacheOn(folder).cache.write(key, image, provenance);
+    await cacheOn(folder).cache.write(key, image);
     const folders = [dirname(cacheFilePath(folder, key)), cacheTemporaryFolder(folder)];
     for (const one of folders) await chmod(one, 0o500);
     const { cache, events } = cacheOn(folder);
-    t.same(await cache.read(key), { image, stamp: 0 });
-    await cache.write(keyOf('b'), image, provenance);
+    t.same(await cache.read(key), image);
+    await cache.write(keyOf('b'), image);
     for (const one of folders) await chmod(one, 0o700);
     t.equal(await cache.read(keyOf('b')), null);
     t.match(events, [
@@ -128,13 +123,13 @@ t.test('concurrent writers and readers of a key only see whole images', async (t
   const { cache, types } = cacheOn(folder);
   const images = ['a', 'b', 'c'].map((name) => picture(200_000, name));
   const etags = new Set(images.map(({ etag }) => etag));
-  await cache.write(key, picture(200_000, 'a'), provenance);
+  await cache.write(key, picture(200_000, 'a'));
   await Promise.all(
     Array.from({ length: 30 }, async (_, turn) => {
       const image = images[turn % images.length];
-      if (image !== undefined) await cache.write(key, image, provenance);
+      if (image !== undefined) await cache.write(key, image);
       const found = await cache.read(key);
-      if (found === null || !etags.has(found.image.etag)) t.fail('a reader saw a partial image');
+      if (found === null || !etags.has(found.etag)) t.fail('a reader saw a partial image');
     }),
   );
   t.same([...new Set(types())].sort(), ['read', 'stored']);
@@ -143,8 +138,37 @@ t.test('concurrent writers and readers of a key only see whole images', async (t
 t.test('too many concurrent writes are skipped', async (t) => {
   const { cache, events } = cacheOn(t.testdir());
   const keys = Array.from({ length: 300 }, (_, i) => keyOf(String(i)));
-  await Promise.all(keys.map((one) => cache.write(one, image, provenance)));
+  await Promise.all(keys.map((one) => cache.write(one, image)));
   t.ok(events.length >= 10 && events.length <= 100, `${events.length} were written`);
-  await cache.write(key, image, provenance);
-  t.same(await cache.read(key), { image, stamp: 0 }, 'later ones are written');
+  await cache.write(key, image);
+  t.same(await cache.read(key), image, 'later ones are written');
+});
+
+t.test('neither keeps nor writes an image that is purged while it is rendered', async (t) => {
+  const events: unknown[][] = [];
+  const caches = new ImageCaches(
+    { memoryCacheBytes: 1e6, diskCacheFolder: t.testdir(), sharedCache: null },
+    {
+      disk: {
+        stored: (...values) => events.push(['stored', ...values]),
+        read() {},
+        removed() {},
+        failed() {},
+      },
+      onSharedCacheChange() {},
+      deploymentSecret: async () => null,
+      onMemoryHit() {},
+      now: () => 1,
+    },
+  );
+  const query = { project: 'prj_1', states: () => [] };
+  const purged = { ...query, generation: { number: 0, isCurrent: () => false } };
+  const kept = caches.keep(key, image, 'miss', purged);
+  t.equal(kept.entry, null);
+  await caches.write(key, kept, purged);
+  t.same(events, []);
+  const current = { ...query, generation: noPurge };
+  t.ok(caches.keep(key, image, 'miss', current).entry);
+  await caches.write(key, kept, current);
+  t.match(events, [['stored', key]]);
 });

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import t from 'tap';
 import { MemoryCache } from '../../../pool/cache/memory.ts';
-import { keyOf, picture, provenance } from './pictures.ts';
+import { keyOf, picture } from './pictures.ts';
 
 /** A cache and its reported hits. */
 function recorded(maxBytes: number) {
@@ -11,14 +11,10 @@ function recorded(maxBytes: number) {
 
 t.test('the least recently used entries are evicted at the byte limit', async (t) => {
   const { cache } = recorded(64 * 1_024);
-  for (const key of ['a', 'b', 'c']) cache.set(key, picture(15_000), provenance, 0);
+  for (const key of ['a', 'b', 'c']) cache.set(key, picture(15_000), 0);
   t.ok(cache.get('a', 10_000), 'a is used again');
-  for (const key of ['d', 'e']) cache.set(key, picture(15_000), provenance, 20_000);
-  t.equal(
-    cache.set('large', picture(64 * 1_024 + 1), provenance, 20_000),
-    null,
-    'an image that is too large',
-  );
+  for (const key of ['d', 'e']) cache.set(key, picture(15_000), 20_000);
+  t.equal(cache.set('large', picture(64 * 1_024 + 1), 20_000), null, 'an image that is too large');
   const found = ['a', 'b', 'c', 'd', 'e', 'large'].filter((key) => cache.get(key, 30_000));
   t.same(found, ['a', 'c', 'd', 'e']);
 });
@@ -28,8 +24,8 @@ t.test('images of one project do not evict all images of another one', async (t)
   const keys = (project: string, count: number) =>
     Array.from({ length: count }, (_, i) => keyOf(project).slice(0, 16) + keyOf(`${i}`).slice(16));
   const own = keys('own', 6);
-  for (const key of own) cache.set(key, picture(15_000), provenance, 0);
-  for (const key of keys('other', 500)) cache.set(key, picture(15_000), provenance, 0);
+  for (const key of own) cache.set(key, picture(15_000), 0);
+  for (const key of keys('other', 500)) cache.set(key, picture(15_000), 0);
   t.same(
     own.filter((key) => cache.get(key, 0)),
     own,
@@ -39,14 +35,14 @@ t.test('images of one project do not evict all images of another one', async (t)
 
 t.test('the overhead of small images counts', async (t) => {
   const { cache } = recorded(1_024 * 1_024);
-  for (let i = 0; i < 5_000; i++) cache.set(String(i), picture(1), provenance, 0);
+  for (let i = 0; i < 5_000; i++) cache.set(String(i), picture(1), 0);
   t.ok(cache.count < 2_000, `${cache.count} images`);
   t.ok(cache.bytes >= cache.count * 200);
 });
 
 t.test('a cache of 0 bytes is disabled', async (t) => {
   const { cache, hits } = recorded(0);
-  t.equal(cache.set('a', picture(1), provenance, 0), null);
+  t.equal(cache.set('a', picture(1), 0), null);
   t.equal(cache.get('a', 0), null);
   t.same([cache.bytes, cache.count, cache.maxBytes], [0, 0, 0]);
   t.same(hits, []);
@@ -54,8 +50,8 @@ t.test('a cache of 0 bytes is disabled', async (t) => {
 
 t.test('hits are reported once a second for each key', async (t) => {
   const { cache, hits } = recorded(100_000);
-  cache.set('a', picture(1), provenance, 1_000);
-  cache.set('b', picture(1), provenance, 1_000);
+  cache.set('a', picture(1), 1_000);
+  cache.set('b', picture(1), 1_000);
   for (const now of [1_000, 1_500, 1_999]) cache.get('a', now);
   t.same(hits, []);
   for (const now of [2_000, 2_001, 2_999]) cache.get('a', now);
@@ -67,14 +63,14 @@ t.test('hits are reported once a second for each key', async (t) => {
 
 t.test('touch counts a hit and updates the recency', async (t) => {
   const { cache, hits } = recorded(10_000);
-  const entry = cache.set('a', picture(3_000), provenance, 0);
-  cache.set('b', picture(3_000), provenance, 0);
+  const entry = cache.set('a', picture(3_000), 0);
+  cache.set('b', picture(3_000), 0);
   if (entry === null) throw new Error('the image was not stored');
   cache.touch(entry, 500);
   t.same(hits, []);
   cache.touch(entry, 1_500);
   t.same(hits, ['a']);
-  cache.set('c', picture(3_000), provenance, 1_600);
+  cache.set('c', picture(3_000), 1_600);
   t.ok(entry.image, 'b was evicted instead');
   t.equal(cache.get('b', 1_600), null);
 });
@@ -94,7 +90,7 @@ t.test('the limit holds, and only stored entries have images', async () => {
         now += elapsed;
         if (bytes === null) cache.get(key, now);
         else {
-          const entry = cache.set(key, picture(bytes), provenance, now);
+          const entry = cache.set(key, picture(bytes), now);
           entries.set(key, [...(entries.get(key) ?? []), entry]);
         }
       }

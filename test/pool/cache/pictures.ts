@@ -1,9 +1,12 @@
 import { createHash } from 'node:crypto';
-import { entityTag, type Image, type Provenance } from '../../../pool/image.ts';
-import type { ImagePurges } from '../../../pool/validity.ts';
+import { entityTag, type Image } from '../../../pool/image.ts';
+import type { Generation } from '../../../pool/validity.ts';
 
 /** A key as the service makes them, different for each name. */
-export const keyOf = (name: string): string => createHash('sha256').update(name).digest('hex');
+export function keyOf(name: string): string {
+  const digits = createHash('sha256').update(name).digest('hex');
+  return `${digits.slice(0, 32)}-0--${digits.slice(32)}`;
+}
 
 /** An image of that many bytes, which differ with the name. */
 export function picture(bytes: number, name = 'a'): Image {
@@ -18,16 +21,5 @@ export function picture(bytes: number, name = 'a'): Image {
   };
 }
 
-export const provenance: Provenance = {
-  tags: { project: 'prj_1', inputs: ['a'] },
-  stamp: 0,
-};
-
-/** The purges of an image whose project has purged nothing. */
-export const noPurges: ImagePurges = {
-  tags: provenance.tags,
-  known: 0,
-  validFrom: 0,
-  renewBelow: 0,
-  isCurrent: () => true,
-};
+/** Of an image whose project has purged nothing. */
+export const noPurge: Generation = { number: 0, isCurrent: () => true };

@@ -104,9 +104,9 @@ t.test('foreign files are neither counted nor changed', async (t) => {
   await writeFile(join(deep, 'foreign'), Buffer.alloc(50_000));
   await writeFile(join(deep, `${key}.bak`), Buffer.alloc(50_000));
   await writeFile(join(deep, keyOf('of another folder')), Buffer.alloc(50_000));
-  const folderLikeAKey = `${key.slice(0, 4)}${'0'.repeat(60)}`;
+  const folderLikeAKey = `${'0'.repeat(32)}-0--${'0'.repeat(30)}${key.slice(-2)}`;
   await mkdir(join(deep, folderLikeAKey));
-  const linkLikeAKey = `${key.slice(0, 4)}${'1'.repeat(60)}`;
+  const linkLikeAKey = `${'1'.repeat(62)}${key.slice(-2)}`;
   await symlink(join(deep, 'foreign'), join(deep, linkLikeAKey));
   const before = (await readdir(folder, { recursive: true })).sort();
 

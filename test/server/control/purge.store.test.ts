@@ -1,7 +1,7 @@
 import t, { type Test } from 'tap';
 import { AddressGuard } from '../../../pool/source/guard.ts';
 import { purgeImages } from '../../../server/control/resources/purges.ts';
-import { cdnProjectTag } from '../../../server/image/image-purges.ts';
+import { cdnProjectTag } from '../../../server/image/cache-tags.ts';
 import { StoreUnavailable } from '../../../store/outage.ts';
 import { Projects } from '../../../store/projects.ts';
 import { PurgeHooks } from '../../../store/purge-hooks.ts';
@@ -42,7 +42,8 @@ async function startPurging(t: Test) {
       purgeHooks: Pick<PurgeHooks, 'hold' | 'confirm'>,
       purges: Pick<PurgeRecords, 'add' | 'find'>,
     ) => purgeImages({ ...services, purgeHooks, purges }, id, { all: true }),
-    purges: async () => (await projects.find(id))?.purges,
+    purges: async () => (await projects.find(id))?.generations,
+    revision: async () => (await projects.find(id))?.revision,
     jobs: () => db.collection('jobs').find().toArray(),
   };
 }
@@ -55,7 +56,7 @@ t.test('a purge whose hook cannot be queued has no effect', async (t) => {
 });
 
 t.test('after it has taken effect a purge does not fail', async (t) => {
-  const { id, hooks, records, purge, purges, jobs } = await startPurging(t);
+  const { id, hooks, records, purge, purges, revision, jobs } = await startPurging(t);
   const hold = hooks.hold.bind(hooks);
   const purged = await purge({ hold, confirm: away }, { add: away, find: away });
   t.match(purged, { id: null, receipt: { accepted: true } });
@@ -66,7 +67,7 @@ t.test('after it has taken effect a purge does not fail', async (t) => {
   t.ok(waitMs > 30_000 && waitMs <= 60_000, `in ${waitMs} ms`);
 
   const { id: second } = await purge(hooks, records);
-  t.equal(second, String((await purges())?.last));
+  t.equal(second, String(await revision()));
   const soon = (await jobs()).filter(({ nextRunAt }) => Number(nextRunAt) - Date.now() <= 3_000);
   t.equal(soon.length, 1);
 });

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import t from 'tap';
-import { sourceTag } from '../../../pool/inputs.ts';
+import { imageInputs } from '../../../pool/inputs.ts';
 import { rendererVersion } from '../../../pool/rendering/version.ts';
 import type { Variant } from '../../../pool/variant.ts';
 import { variantKey } from '../../../server/image/key.ts';
@@ -30,18 +30,14 @@ function variantOf(options: Options, { headers = {}, settings }: Context = {}) {
   return resolveVariant(options, hints, accepted, project(settings));
 }
 
-const inputOf = (url = source, version: string | null = null) => ({
-  url,
-  tag: sourceTag(url),
-  version,
+const originOf = (url = source, version: string | null = null, generation = 0) => ({
+  project: 'prj_1',
+  inputs: imageInputs(url, version, { layers: [] }, () => true),
+  generation,
 });
 
 const key = (options: Options, context: Context = {}): string =>
-  variantKey(
-    'prj_1',
-    inputOf(),
-    variantOf(options, { headers: { accept: 'image/avif' }, ...context }),
-  );
+  variantKey(originOf(), variantOf(options, { headers: { accept: 'image/avif' }, ...context }));
 
 t.test('equivalent queries have one key', async (t) => {
   const groups = [
@@ -142,18 +138,19 @@ t.test(
     const variant = variantOf({ w: 9, blur: 2 });
     const reordered = Object.fromEntries(Object.entries(variant).reverse()) as unknown as Variant;
     const keys = [
-      variantKey('prj_1', inputOf(), variant),
-      variantKey('prj_1', inputOf(), variant, rendererVersion - 1),
-      variantKey('prj_1', inputOf(source, '1'), variant),
-      variantKey('prj_1', inputOf(source, '2'), variant),
-      variantKey('prj_2', inputOf(), variant),
+      variantKey(originOf(), variant),
+      variantKey(originOf(), variant, rendererVersion - 1),
+      variantKey(originOf(source, '1'), variant),
+      variantKey(originOf(source, '2'), variant),
+      variantKey({ ...originOf(), project: 'prj_2' }, variant),
+      variantKey(originOf(source, null, 7), variant),
       ...['https://e.com/b.jpg', 'http://e.com/a.jpg', 'https://e.com/a.jpg?1'].map((url) =>
-        variantKey('prj_1', inputOf(new URL(url)), variant),
+        variantKey(originOf(new URL(url)), variant),
       ),
     ];
     t.equal(new Set(keys).size, keys.length);
-    t.equal(variantKey('prj_1', inputOf(), reordered), keys[0], 'not on the order of the fields');
-    for (const one of keys) t.match(one, /^[0-9a-f]{64}$/);
+    t.equal(variantKey(originOf(), reordered), keys[0], 'not on the order of the fields');
+    for (const one of keys) t.match(one, /^[0-9a-f]{32}-[07]--[0-9a-f]{32}$/);
     const { dependencies } = JSON.parse(await readFile('package.json', 'utf8'));
     const sharpVersions: Record<typeof rendererVersion, string> = { 16: '0.35.5' };
     t.equal(
@@ -238,7 +235,7 @@ t.test('the pixel ratio is a part of the key only with layers', async (t) => {
     const layers = resolveLayers(undefined, new Map(), owner, true);
     const { hints, accepted } = negotiation()(() => '');
     const variant = resolveVariant(readQuery(query), hints, accepted, owner, layers);
-    return variantKey('prj_1', inputOf(), variant);
+    return variantKey(originOf(), variant);
   };
   t.equal(keyWith('w=400'), keyWith('w=200&dpr=2'));
   t.not(keyWith('w=400', watermarked), keyWith('w=200&dpr=2', watermarked));

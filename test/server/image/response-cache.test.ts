@@ -4,7 +4,6 @@ import type { Image } from '../../../pool/image.ts';
 import { repeatedHeaders } from '../../../server/image/response.ts';
 import { ResponseCache } from '../../../server/image/response-cache.ts';
 import { RequestCounts } from '../../../server/usage/request-counts.ts';
-import { provenance } from '../../pool/cache/pictures.ts';
 import { project } from '../../project.ts';
 
 const body = Buffer.alloc(10);
@@ -20,7 +19,7 @@ const image: Image = {
 /** A response with the state that it depends on. */
 function cachedResponse(expires = Number.POSITIVE_INFINITY) {
   const memory = new MemoryCache(4_096, () => {});
-  const entry = memory.set('k', image, provenance, 0);
+  const entry = memory.set('k', image, 0);
   if (entry === null) throw new Error('the image was not stored');
   const counts = new RequestCounts('p');
   const state = { readAt: 0, project: project(), stale: false, comparison: null, counts };
@@ -37,7 +36,7 @@ t.test('a response is valid for its request until its project, image or URL chan
       state.stale = true;
     },
     image: ({ memory }: ReturnType<typeof cachedResponse>) => {
-      for (const key of ['l', 'm', 'n', 'o']) memory.set(key, image, provenance, 0);
+      for (const key of ['l', 'm', 'n', 'o']) memory.set(key, image, 0);
     },
   };
   for (const [name, end] of Object.entries(endings)) {

@@ -1,0 +1,96 @@
+/**
+ * The purges of a project. Each has a number, which is higher than all before: that of the last purge is the generation
+ * of what it concerns. An image has the highest generation of its project and of its inputs, and is found only with it.
+ */
+export interface Generations {
+  /** The number of the last purge. */
+  readonly last?: number;
+  /** Of all images of the project. */
+  readonly all?: number;
+  /** Of the images of a group of sources, by the group. */
+  readonly groups?: Readonly<Record<string, number>>;
+}
+
+/** As projects remember their purges. */
+export interface Purges {
+  /** Absent before the first purge. */
+  readonly generations?: Generations;
+  /** As releases before generations remembered them: for machines of both during an upgrade. */
+  readonly purges?: { readonly last: number };
+}
+
+/** The part of a project that a purge reads. */
+export interface PurgedProject extends Purges {
+  readonly revision: number;
+}
+
+/**
+ * One of 1,024 groups of sources, as three hexadecimal digits: the first ten bits of a source's tag. Bounded, because
+ * the numbers are in memory with their project; a purge of a source renders a thousandth of the other images again.
+ */
+export function sourceGroup(tag: string): string {
+  const digits = Number.parseInt(tag.slice(0, 3), 16) & 0xffc;
+  return digits.toString(16).padStart(3, '0');
+}
+
+/** A group as a field of a document: a path may not have a number. */
+const fieldOf = (group: string): string => `g${group}`;
+
+/**
+ * The generation of all images. A purge by a machine of a release before generations, which remembered single sources,
+ * is one of all images.
+ */
+function allOf({ generations = {}, purges }: Purges): number {
+  const { last = 0, all = 0 } = generations;
+  const before = purges?.last ?? 0;
+  return before > last ? before : all;
+}
+
+/** The generation of the images with inputs of some groups; 0 before the first purge. */
+export function generationOf(project: Purges, groups: readonly string[]): number {
+  const numbers = project.generations?.groups ?? {};
+  return Math.max(allOf(project), ...groups.map((group) => numbers[fieldOf(group)] ?? 0));
+}
+
+/** The number of a project's last purge; 0 for none. */
+export const lastGeneration = ({ generations, purges }: Purges): number =>
+  Math.max(generations?.last ?? 0, purges?.last ?? 0);
+
+/** The groups that were purged after a generation, and whether all images were. */
+export function purgedAfter(project: Purges, number: number) {
+  const groups = Object.entries(project.generations?.groups ?? {});
+  return {
+    all: allOf(project) > number,
+    groups: groups.filter(([, at]) => at > number).map(([field]) => field.slice(1)),
+  };
+}
+
+/**
+ * The number of the next purge of a project. The time makes it new even after the store was restored from a backup, the
+ * others after the clock was set back.
+ *
+ * @param now Unix ms
+ */
+export const nextGeneration = (project: PurgedProject, now: number): number =>
+  Math.max(now, project.revision + 1, lastGeneration(project) + 1);
+
+/**
+ * The update of a purge.
+ * @param tags of the purged sources; null for all images
+ */
+export function purgeUpdate(before: Purges, tags: readonly string[] | null, number: number) {
+  const fields = tags?.map((tag) => `groups.${fieldOf(sourceGroup(tag))}`) ?? ['all'];
+  const purged = Object.fromEntries(fields.map((field) => [`generations.${field}`, number]));
+  return {
+    $max: {
+      'generations.last': number,
+      'generations.all': allOf(before),
+      ...purged,
+      // Machines of the release before take it for a purge of all images.
+      'purges.last': number,
+      'purges.all': number,
+    },
+    $set: { 'purges.sources': {} },
+    $currentDate: { purgedAt: true },
+  } as const;
+}

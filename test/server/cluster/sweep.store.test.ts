@@ -1,0 +1,232 @@
+import { existsSync } from 'node:fs';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import t, { type Test } from 'tap';
+import { parseS3Location } from '../../../contract/s3-location.ts';
+import { cacheFilePath } from '../../../pool/cache/disk.ts';
+import { objectKey } from '../../../pool/cache/object-key.ts';
+import { Bucket } from '../../../pool/s3/bucket.ts';
+import { DiskCacheIndex } from '../../../server/cluster/disk-cache-index.ts';
+import { Sweep } from '../../../server/cluster/sweep.ts';
+import { cacheKey } from '../../../server/image/key.ts';
+import { sourceGroup } from '../../../store/generations.ts';
+import { ProjectDocuments } from '../../../store/project-documents.ts';
+import type { SweptProject } from '../../../store/projects.ts';
+import { UsageRecords } from '../../../store/usage.ts';
+import { refusing, startTestS3, variables } from '../../pool/s3/server.ts';
+import { newProject, testProjects } from '../../store/projects.ts';
+import { until } from '../../until.ts';
+
+const tagOf = (name: string): string => name.repeat(30);
+const purgedAt = Date.now();
+
+/** A project that has purged all images, or those of sources, by their names. */
+function projectOf(all: number, sources: Record<string, number> = {}, _id = 'prj_1'): SweptProject {
+  const groups = Object.fromEntries(
+    Object.entries(sources).map(([name, number]) => [`g${sourceGroup(tagOf(name))}`, number]),
+  );
+  const last = Math.max(all, ...Object.values(sources));
+  return { _id, revision: last, deletedAt: null, generations: { last, all, groups } };
+}
+
+/** The keys of images with an input, or several. */
+const keysOf = (inputs: string, count: number, generation = 0, project = 'prj_1'): string[] => {
+  const [first = '', ...others] = inputs;
+  const origin = {
+    project,
+    inputs: [{ tag: tagOf(first) }, ...others.map((name) => ({ tag: tagOf(name) }))],
+    generation,
+  } as const;
+  return Array.from({ length: count }, (_, index) => cacheKey(origin, [index]));
+};
+
+/** Ends with the test. */
+function stopping(t: Test): AbortController {
+  const controller = new AbortController();
+  t.teardown(() => controller.abort());
+  return controller;
+}
+
+async function startDisk(t: Test) {
+  const folder = t.testdir();
+  const index = new DiskCacheIndex(folder, Number.MAX_SAFE_INTEGER, (error) => t.error(error));
+  const lines: object[] = [];
+  const note = (...[facts]: unknown[]) => void lines.push(facts as object);
+  const { signal } = stopping(t);
+  const log = { info: note, warn: note };
+  const sweep = new Sweep({ index, bucket: null, log, signal, delayMs: 0 });
+  const write = async (key: string) => {
+    const path = cacheFilePath(folder, key);
+    await mkdir(dirname(path), { recursive: true });
+    await writeFile(path, 'x');
+    return path;
+  };
+  const store = async (keys: readonly string[]) => {
+    for (const key of keys) {
+      await write(key);
+      index.stored(key, 1);
+    }
+  };
+  const left = (keys: readonly string[]) =>
+    keys.filter((key) => existsSync(cacheFilePath(folder, key))).length;
+  return { index, sweep, lines, write, store, left };
+}
+
+t.test('deletes the files of old generations, and no others', async (t) => {
+  const { index, sweep, lines, store, left } = await startDisk(t);
+  const old = [...keysOf('a', 20), ...keysOf('a', 5, purgedAt - 1), ...keysOf('ba', 3)];
+  const current = [
+    ...keysOf('a', 2, purgedAt),
+    ...keysOf('a', 2, purgedAt + 1),
+    ...keysOf('b', 4),
+    ...keysOf('ba', 1, purgedAt),
+    ...keysOf('a', 3, 0, 'prj_2'),
+  ];
+  await store([...old, ...current]);
+  sweep.add(projectOf(0, { a: purgedAt }));
+  await until('they are deleted', () => lines.length === 1);
+  t.match(lines, [{ projects: 1, images: old.length }]);
+  t.equal(left(old), 0, 'also images with a purged layer');
+  t.equal(left(current), current.length);
+  t.equal(index.count, current.length);
+  sweep.add(projectOf(0, { a: purgedAt }));
+  sweep.add(projectOf(purgedAt + 9));
+  await until('all are deleted', () => lines.length === 2);
+  t.equal(index.count, 3, 'those of a project that has not purged');
+  t.match(sweep.totals, { purges: 2, images: old.length + current.length - 3, failed: 0 });
+});
+
+t.test('deletes the purges of many projects together', async (t) => {
+  const { index, sweep, lines, store } = await startDisk(t);
+  const names = Array.from({ length: 50 }, (_, index) => `prj_${index}`);
+  for (const name of names) await store(keysOf('a', 3, 0, name));
+  for (const name of names) sweep.add(projectOf(purgedAt, {}, name));
+  // An older state of a project does not replace a newer one.
+  sweep.add(projectOf(0, { b: purgedAt - 1 }, 'prj_49'));
+  await until('all are deleted', () => index.count === 0);
+  await until('the log', () => sweep.totals.purges === names.length);
+  t.ok(lines.length <= 2, `${lines.length} passes`);
+});
+
+t.test('deletes files of earlier releases in a scan', async (t) => {
+  const { index, write } = await startDisk(t);
+  const path = await write('a'.repeat(64));
+  const [key = ''] = keysOf('abc', 1, purgedAt);
+  await write(key);
+  await index.scan();
+  t.equal(index.count, 1);
+  t.notOk(existsSync(path));
+});
+
+async function startBucket(t: Test) {
+  const server = await startTestS3(t);
+  server.pageSize = 3;
+  const put = (project: string, keys: readonly string[]) => {
+    for (const key of keys) {
+      const object = { body: Buffer.from('a'), modifiedAt: 0 };
+      server.objects.set(join('pre fix', objectKey(project, key)), object);
+    }
+  };
+  put('prj_1', [...keysOf('a', 20), ...keysOf('b', 20), ...keysOf('a', 1, purgedAt)]);
+  put('prj_2', keysOf('a', 1, 0, 'prj_2'));
+  const bucket = new Bucket(parseS3Location(server.url), variables);
+  const log: object[] = [];
+  const note = (...[facts]: unknown[]) => void log.push(facts as object);
+  const { signal } = stopping(t);
+  t.teardown(() => bucket.destroy());
+  const index = { deleteWhere: async () => 0 };
+  const sweep = new Sweep({ index, bucket, log: { info: note, warn: note }, signal, delayMs: 0 });
+  const count = (part: string) =>
+    [...server.objects.keys()].filter((key) => key.startsWith(`pre fix/${part}`)).length;
+  return { server, sweep, count, log };
+}
+
+t.test('deletes the objects of a purged source, and no others', async (t) => {
+  const { server, sweep, count, log } = await startBucket(t);
+  sweep.add(projectOf(0, { a: purgedAt, c: purgedAt - 7_200_000 }));
+  await until('they are deleted', () => log.length === 1);
+  t.match(log, [{ projects: 1, objects: 20 }]);
+  t.equal(count('prj_1/a'), 1, 'one of the current generation');
+  t.equal(count('prj_1/b'), 20);
+  t.equal(count('prj_2/'), 1);
+  t.notOk(
+    server.requests.some((line) => /prefix=[^&]*%2Fcc/.test(line)),
+    'an earlier purge',
+  );
+  const { length } = server.requests;
+  sweep.add(projectOf(0, { a: purgedAt }));
+  t.equal(server.requests.length, length, 'the same purge again');
+  sweep.add(projectOf(purgedAt + 1));
+  await until('all are deleted', () => count('prj_1/') === 0);
+  t.equal(count('prj_2/'), 1);
+});
+
+t.test('repeats failed deletions, and again when the purge is found again', async (t) => {
+  const { server, sweep, count } = await startBucket(t);
+  server.handler = refusing;
+  sweep.add(projectOf(0, { a: purgedAt }));
+  await until('it is given up', () => sweep.totals.failed === 1);
+  server.handler = null;
+  sweep.add(projectOf(0, { a: purgedAt }));
+  await until('they are deleted', () => count('prj_1/a') === 1);
+});
+
+/** Follows the purges of a test database, with short pauses. */
+async function startFollowing(t: Test, fails = () => {}) {
+  const { db, projects } = await testProjects(t);
+  const end = stopping(t);
+  const errors: unknown[] = [];
+  const found = new Map<string, number>();
+  const log = { info: () => {}, warn: () => {} };
+  const index = { deleteWhere: async () => 0 };
+  const sweep = new Sweep({ index, bucket: null, log, signal: end.signal, delayMs: 0 });
+  sweep.add = ({ _id }) => {
+    found.set(_id, (found.get(_id) ?? 0) + 1);
+    fails();
+  };
+  const stored = { projects, projectDocuments: new ProjectDocuments(db) };
+  const follow = () =>
+    sweep.follow(stored, { onError: (error) => errors.push(error), pauseMs: 10 });
+  const usage = new UsageRecords(db);
+  const use = (project: string) =>
+    usage.write([{ project, date: '2026-11-20', writer: 'a', counts: { memory: 1 } }]);
+  const isUsed = async (project: string) =>
+    (await usage.find(project, '2026-11-20', '2026-11-20')).length > 0;
+  return { db, projects, follow, found, errors, end, use, isUsed };
+}
+
+t.test('deletes what is written after the deletion of a project', async (t) => {
+  const { projects, follow, found, errors, end, use, isUsed } = await startFollowing(t);
+  const [one, other] = [await projects.create(newProject), await projects.create(newProject)];
+  for (const { _id } of [one, other]) await use(_id);
+  await projects.delete(one._id);
+  await projects.purge(other._id, null);
+  const ended = follow();
+  for (let i = 0; i < 2; i += 1) {
+    await until('it is gone', async () => !(await isUsed(one._id)));
+    await use(one._id);
+  }
+  t.same([...found.keys()].sort(), [one._id, other._id].sort());
+  t.ok(await isUsed(other._id), 'that of a project that exists stays');
+  end.abort();
+  await ended;
+  t.same(errors, []);
+});
+
+t.test('finds earlier purges once after a start, and goes on after an error', async (t) => {
+  const failures = [new Error('test')];
+  const { db, projects, follow, found, errors } = await startFollowing(t, () => {
+    const failure = failures.shift();
+    if (failure !== undefined) throw failure;
+  });
+  const { _id } = await projects.create(newProject);
+  await projects.purge(_id, null);
+  const purgedAt = new Date(Date.now() - 7 * 86_400_000);
+  await db.collection<{ _id: string }>('projects').updateOne({ _id }, { $set: { purgedAt } });
+  const { _id: recent } = await projects.create(newProject);
+  await projects.purge(recent, null);
+  void follow();
+  await until('several looks', () => (found.get(recent) ?? 0) > 3);
+  t.equal(errors.length, 1);
+  t.ok(Number(found.get(_id)) <= 2, `${found.get(_id)} times`);
+});
