@@ -56,8 +56,8 @@ export function Prewarm({ api, project, description, missingWorker }: ProjectPro
           variants: variants.map((variant) => bodyOf(variantFields, variant)),
         }
       : bodyOf(fieldsOf({ properties: { sources, ...sizes } }), values);
-    const { location } = await api('POST', `/projects/${project.id}/prewarm`, body);
-    const path = `/projects/${project.id}/${location}`;
+    const { locatedId } = await api('POST', `/projects/${project.id}/prewarm`, body);
+    const path = `/projects/${project.id}/prewarms/${locatedId}`;
     setAccepted({ path, images });
     return '';
   };

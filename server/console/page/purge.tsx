@@ -20,9 +20,9 @@ export function Purge({ api, project, description }: ProjectProps) {
   const purge = async (body: object) => {
     all.clear();
     const path = `/projects/${project.id}`;
-    const { purge, location } = await api('POST', `${path}/purge`, body);
+    const { purge, locatedId } = await api('POST', `${path}/purge`, body);
     const { sourceCount } = purge;
-    setProgressPath(location === null ? null : `${path}/${location}`);
+    setProgressPath(locatedId === null ? null : `${path}/purges/${locatedId}`);
     const what =
       sourceCount === 0 ? 'All images' : `The images of ${countOf(sourceCount, 'source')}`;
     return `${what} are purged. Within two seconds the service stops sending the old ones.`;

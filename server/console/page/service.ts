@@ -156,8 +156,8 @@ export interface ServiceVersion {
 export interface ResponseBody {
   /** The query of the next page of a list; null for the last page. */
   readonly next: string | null;
-  /** Relative to the URL of the request. */
-  readonly location: string | null;
+  /** The id of what the response's `Location` names; null without one. */
+  readonly locatedId: string | null;
   readonly version: ServiceVersion;
   readonly project: Project;
   readonly projects: readonly Project[];
@@ -202,6 +202,8 @@ export function apiWithKey(key: string): Api {
     const [, next = null] =
       /<(\?[^>]*)>; rel="next"/.exec(response.headers.get('link') ?? '') ?? [];
     const json = response.status === 204 ? {} : await response.json();
-    return { ...json, next, location: response.headers.get('location') };
+    // A proxy may have changed the path before it.
+    const locatedId = response.headers.get('location')?.split('/').at(-1) ?? null;
+    return { ...json, next, locatedId };
   };
 }
