@@ -329,7 +329,7 @@ t.test('a slow store delays images, and no purge', async (t) => {
     await elsewhere.purge(project, [sourceTag(new URL(url('/a.png')))]);
     await becomes('/a.png', version);
   }
-  t.match(await health(), { status: 'ok', checks: { projects: { status: 'slow' } } });
+  t.equal((await health()).status, 'ok');
   link.slow(0);
   await until('the polls', async () => (await health()).checks.projects.status === 'ok');
 });
