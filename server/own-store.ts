@@ -3,6 +3,7 @@ import { makeFolder } from '../contract/make-folder.ts';
 import { adminCommand } from '../contract/own-command.ts';
 import type { Settings } from '../contract/settings/table.ts';
 import { logOutages, retryDuringOutages } from '../store/connection.ts';
+import { isIncompleteCopy } from '../store/copy.ts';
 import { JobQueue } from '../store/jobs.ts';
 import { ensureIndexes, openStore, type Store } from '../store/open.ts';
 import { openErrorText } from '../store/open-error.ts';
@@ -82,6 +83,9 @@ async function open(
 
 /** Safe to repeat. */
 async function prepare(store: Store, settings: Settings, log: Logger): Promise<string | null> {
+  if (await isIncompleteCopy(store.db)) {
+    throw new Error('it contains an incomplete copy of another store; run `store copy` again');
+  }
   await ensureIndexes(store);
   await new JobQueue(store.db).ensureIndexes();
   await new RateLimit(store.db, settings.apiRateLimit).ensureIndexes();

@@ -7,7 +7,7 @@ import { writePortably } from './upsert.ts';
 const dayMs = 24 * 60 * 60 * 1_000;
 /**
  * The copied collections in order. Stores delete documents by themselves a day after the date in the named field, each
- * at another moment. A test fails for a collection in the code that is in neither table.
+ * at another moment. A test fails for a collection in the code that is not copied without a reason.
  */
 export const copiedCollections: Readonly<Record<string, string | null>> = {
   organisations: null,
@@ -18,13 +18,6 @@ export const copiedCollections: Readonly<Record<string, string | null>> = {
   purges: 'createdAt',
   usage: null,
 };
-/** Collections that are not copied like these, with the reason. */
-export const otherCollections: Readonly<Record<string, string>> = {
-  deployments: 'written last: a store without it contains no complete copy',
-  copies: 'marks an incomplete copy',
-  rateWindows: 'lasts for a minute',
-};
-
 /** Longer than a copy takes. Documents that end earlier are not copied. */
 const copyMs = 60 * 60 * 1_000;
 /** No request waits for a page of a copy. */
@@ -56,9 +49,8 @@ export async function copyStore(
   const deployment = await deploymentOf(from);
   if (deployment === null) throw new CopyRefused('The source is empty.');
   const endsAfter = Date.now() + copyMs;
-  const marks = to.collection<typeof mark>('copies');
   if (!(await isWritten(to, deployment))) {
-    await marks.updateOne(mark, { $set: { startedAt: new Date() } }, { upsert: true });
+    await marksOf(to).updateOne(mark, { $set: { startedAt: new Date() } }, { upsert: true });
     for (const name of Object.keys(copiedCollections)) {
       const target = to.collection(name);
       for await (const page of pagesOf(target, slowly)) {
@@ -87,9 +79,15 @@ export async function copyStore(
   const { _id, workerSeenAt: _, serviceSeenAt: __, ...identity } = deployment;
   const deployments = to.collection<DeploymentRecord>('deployments');
   await deployments.updateOne({ _id }, { $set: identity }, { upsert: true });
-  await marks.deleteMany(mark);
+  await marksOf(to).deleteMany(mark);
   return contents;
 }
+
+const marksOf = (db: Db) => db.collection<typeof mark>('copies');
+
+/** Whether a store is the target of a copy that was interrupted. */
+export const isIncompleteCopy = async (db: Db): Promise<boolean> =>
+  (await marksOf(db).findOne(mark)) !== null;
 
 const deploymentOf = (db: Db): Promise<DeploymentRecord | null> =>
   db.collection<DeploymentRecord>('deployments').findOne({ _id: 'deployment' });
@@ -99,13 +97,12 @@ const deploymentOf = (db: Db): Promise<DeploymentRecord | null> =>
  * @throws CopyRefused for a target with other data
  */
 async function isWritten(to: Db, { backgroundSecret }: DeploymentRecord): Promise<boolean> {
-  const isMarked = (await to.collection<typeof mark>('copies').findOne(mark)) !== null;
+  const isMarked = await isIncompleteCopy(to);
   const existing = await deploymentOf(to);
   if (isMarked && existing?.backgroundSecret === backgroundSecret) return true;
   const names = Object.keys(copiedCollections);
   const found = await Promise.all(names.map((name) => to.collection(name).findOne({})));
-  const isEmpty = isMarked || found.every((document) => document === null);
-  if (existing === null && isEmpty) return false;
+  if (existing === null && (isMarked || found.every((one) => one === null))) return false;
   throw new CopyRefused(
     'The target is not empty. Name an empty database or, for the embedded store, an empty data folder.',
   );

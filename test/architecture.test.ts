@@ -193,8 +193,6 @@ t.test('code outside of the folders of source formats names none', async (t) => 
   const any = named(sourceFormats);
   for (const path of sources) {
     if (!/^(contract|pool|server|store|worker)\//.test(path) || path.startsWith(page)) continue;
-    // Settings that allow a format have its name.
-    if (path === 'contract/settings/groups.ts') continue;
     if (/^pool\/formats\/\w+\//.test(path) || path.startsWith(encoders)) continue;
     const text = await readFile(join(root, path), 'utf8');
     t.notMatch(text, filesWithOutputs.has(path) ? onlySource : any, path);

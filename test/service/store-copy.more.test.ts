@@ -5,7 +5,7 @@ import { openStore } from '../../store/open.ts';
 import { testDatabase } from '../store/connection.ts';
 import { shortFolder } from '../store/embedded/stores.ts';
 import { until } from '../until.ts';
-import { startProgram } from './service.ts';
+import { freePort, startProgram } from './service.ts';
 
 const projectCount = 3_000;
 
@@ -43,6 +43,12 @@ t.test('store copy is killed again and again, in both directions, and loses noth
     if (projects < projectCount) t.equal(end, 'SIGKILL');
     if (end === 'SIGKILL') t.equal(await middle.collection('deployments').countDocuments(), 0);
     if (end === 0) break;
+  }
+  if (await isMarked()) {
+    const environment = { SERVICE_MONGODB_URL: named.href, SERVICE_PORT: String(await freePort()) };
+    const service = startProgram(t, 'server/main.js', last, environment);
+    t.equal(await service.end(null), 1);
+    t.match(service.stderr(), 'it contains an incomplete copy of another store');
   }
   const done = async (program: ReturnType<typeof copy>) => {
     t.equal(await program.end(null), 0, program.stderr());
