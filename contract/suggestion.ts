@@ -1,3 +1,8 @@
+import { editsBetween, isAbbreviated } from '../sdk/src/similar.ts';
+
+// The SDK, a package of its own, cannot import this folder.
+export { similarName } from '../sdk/src/similar.ts';
+
 /** Shorter names are one edit away from too many others. */
 const minLength = 4;
 /** Longer names than any known one, also after HTML escaping, are not compared. */
@@ -53,23 +58,6 @@ export function nearestName(name: string, known: readonly string[]): string | un
 }
 
 /**
- * The known name that resembles an unknown one most, for a hint that may be wrong: it differs by an edit for each
- * three letters, or one begins with the other. Undefined if none is similar.
- */
-export function similarName(name: string, known: readonly string[]): string | undefined {
-  if (name.length > maxLength) return undefined;
-  const plain = name.toLowerCase();
-  const candidates = known.flatMap((other) => {
-    const most = Math.floor(Math.max(plain.length, other.length) / 3);
-    const isFar = Math.abs(plain.length - other.length) > most;
-    if (isFar && !isSameWord(plain, other)) return [];
-    const edits = editsBetween(plain, other);
-    return edits <= most || isSameWord(plain, other) ? [{ other, edits }] : [];
-  });
-  return candidates.sort((a, b) => a.edits - b.edits)[0]?.other;
-}
-
-/**
  * The variable that an unknown `SERVICE_...` variable probably stands for: it differs in case, by few
  * letters, or by words that are omitted, abbreviated or in another order. Undefined if none is similar,
  * as for the `SERVICE_NAME` of Consul or the `SERVICE_SERVICE_HOST` of Kubernetes.
@@ -113,9 +101,8 @@ function isAbridged(words: readonly string[], others: readonly string[]): boolea
 
 function isSameWord(word: string, other: string): boolean {
   if (word === other) return true;
-  const shorter = Math.min(word.length, other.length);
-  if (shorter >= 3 && (word.startsWith(other) || other.startsWith(word))) return true;
-  return shorter >= 4 && isOneEditAway(word, other);
+  if (isAbbreviated(word, other)) return true;
+  return Math.min(word.length, other.length) >= minLength && isOneEditAway(word, other);
 }
 
 /** Whether one edit of `editsBetween` turns one text into the other, in linear time. */
@@ -140,25 +127,4 @@ function endsEqual(text: string, other: string, count: number): boolean {
     if (!same) return false;
   }
   return true;
-}
-
-/** Optimal string alignment distance: insertions, deletions, substitutions, adjacent transpositions. */
-function editsBetween(text: string, other: string): number {
-  let previous: number[] = [];
-  let row = Array.from({ length: other.length + 1 }, (_, column) => column);
-  for (let i = 1; i <= text.length; i++) {
-    const next = [i];
-    for (let j = 1; j <= other.length; j++) {
-      const same = text[i - 1] === other[j - 1];
-      const replaced = (row[j - 1] ?? 0) + (same ? 0 : 1);
-      let cost = Math.min((row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1, replaced);
-      const transposed =
-        i > 1 && j > 1 && text[i - 1] === other[j - 2] && text[i - 2] === other[j - 1];
-      if (transposed) cost = Math.min(cost, (previous[j - 2] ?? 0) + 1);
-      next.push(cost);
-    }
-    previous = row;
-    row = next;
-  }
-  return row[other.length] ?? 0;
 }

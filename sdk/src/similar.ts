@@ -1,40 +1,47 @@
+/** Longer names than any known one are not compared, because a comparison takes time for each pair of letters. */
+const maxLength = 80;
+
 /**
- * The known name that resembles another one most: it differs by a typing error for each three letters, or one begins
- * with the other. Undefined if none is similar.
+ * The known name that resembles another one most, for a hint that may be wrong: it differs by an edit for each three
+ * letters, or one begins with the other. Undefined if none is similar.
  */
 export function similarName(name: string, known: readonly string[]): string | undefined {
-  const plain = name.slice(0, 40).toLowerCase();
-  const candidates = known
-    .map((other) => ({ other, errors: errorsBetween(plain, other.toLowerCase()) }))
-    .filter(({ other, errors }) => {
-      const [shorter = '', longer = ''] = [plain, other.toLowerCase()].sort(
-        (a, b) => a.length - b.length,
-      );
-      const begins = shorter.length >= 3 && longer.startsWith(shorter);
-      return begins || errors <= Math.floor(longer.length / 3);
-    });
-  return candidates.sort((a, b) => a.errors - b.errors)[0]?.other;
+  if (name.length > maxLength) return undefined;
+  const plain = name.toLowerCase();
+  const candidates = known.flatMap((other) => {
+    const lower = other.toLowerCase();
+    const maxEdits = Math.floor(Math.max(plain.length, lower.length) / 3);
+    const isFar = Math.abs(plain.length - lower.length) > maxEdits;
+    if (isFar && !isAbbreviated(plain, lower)) return [];
+    const edits = editsBetween(plain, lower);
+    return edits <= maxEdits || isAbbreviated(plain, lower) ? [{ other, edits }] : [];
+  });
+  return candidates.sort((a, b) => a.edits - b.edits)[0]?.other;
 }
 
-/** Letters to insert, to delete or to replace, and neighbours to exchange (optimal string alignment). */
-function errorsBetween(text: string, other: string): number {
-  const rows = [Array.from({ length: other.length + 1 }, (_, column) => column)];
-  for (const [i, letter] of [...text].entries()) {
-    const [row = [], before = []] = [rows[i], rows[i - 1]];
-    const next = [i + 1];
-    for (const [j, otherLetter] of [...other].entries()) {
-      const isSame = letter === otherLetter;
-      const isExchanged = letter === other[j - 1] && otherLetter === text[i - 1];
-      next.push(
-        Math.min(
-          (row[j + 1] ?? 0) + 1,
-          (next[j] ?? 0) + 1,
-          (row[j] ?? 0) + (isSame ? 0 : 1),
-          isExchanged ? (before[j - 1] ?? 0) + 1 : Number.POSITIVE_INFINITY,
-        ),
-      );
+/** Whether one text is the beginning of the other, from three letters on. */
+export function isAbbreviated(text: string, other: string): boolean {
+  const shorter = Math.min(text.length, other.length);
+  return shorter >= 3 && (text.startsWith(other) || other.startsWith(text));
+}
+
+/** Optimal string alignment distance: insertions, deletions, substitutions, adjacent transpositions. */
+export function editsBetween(text: string, other: string): number {
+  let previous: number[] = [];
+  let row = Array.from({ length: other.length + 1 }, (_, column) => column);
+  for (let i = 1; i <= text.length; i++) {
+    const next = [i];
+    for (let j = 1; j <= other.length; j++) {
+      const same = text[i - 1] === other[j - 1];
+      const replaced = (row[j - 1] ?? 0) + (same ? 0 : 1);
+      let cost = Math.min((row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1, replaced);
+      const transposed =
+        i > 1 && j > 1 && text[i - 1] === other[j - 2] && text[i - 2] === other[j - 1];
+      if (transposed) cost = Math.min(cost, (previous[j - 2] ?? 0) + 1);
+      next.push(cost);
     }
-    rows.push(next);
+    previous = row;
+    row = next;
   }
-  return rows.at(-1)?.at(-1) ?? 0;
+  return row[other.length] ?? 0;
 }
