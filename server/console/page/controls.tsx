@@ -1,3 +1,4 @@
+import type { Project } from '@image-delivery/sdk/client';
 import { useState } from 'preact/hooks';
 import { type FieldErrors, noErrors } from './field-errors.ts';
 import { withoutBackticks } from './format.ts';
@@ -6,7 +7,6 @@ import { TextField } from './labelled.tsx';
 import type { ApiParameter } from './openapi.ts';
 import { kindOf } from './schema.ts';
 import { SchemaField } from './schema-field.tsx';
-import type { Project } from './service.ts';
 
 /** The first parameters of the table are the most used. */
 const firstCount = 6;

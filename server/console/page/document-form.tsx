@@ -38,7 +38,7 @@ export function DocumentForm({
   const [saved, setSaved] = useState<Values | null>(null);
   const [values, setValues] = useState<Values>({});
   const { run, failure } = useAction();
-  const show = (document: Readonly<Record<string, unknown>>) => {
+  const show = (document: object) => {
     const loaded = valuesOf(fieldsOf(schema), document);
     setSaved(loaded);
     setValues(loaded);

@@ -1,7 +1,7 @@
+import type { Layer } from '@image-delivery/sdk/client';
 import { useEffect, useState } from 'preact/hooks';
 import type { ParameterTexts } from './image-url.ts';
 import { TextField } from './labelled.tsx';
-import type { Layer } from './service.ts';
 import type { Session } from './session.ts';
 
 interface LayersFieldProps {

@@ -1,3 +1,4 @@
+import type { Layer } from '@image-delivery/sdk/client';
 import { SchemaFields } from './form.tsx';
 import { SelectField } from './labelled.tsx';
 import { LayerPreview } from './layer-preview.tsx';
@@ -7,7 +8,6 @@ import type { ProjectProps } from './page-section.tsx';
 import { linkTo } from './route.ts';
 import { bodyOf, type Fields, fieldsOf, type Schema, type Values, valuesOf } from './schema.ts';
 import { multiline } from './schema-field.tsx';
-import type { Layer } from './service.ts';
 
 const kinds = [
   ['text', 'A text'],

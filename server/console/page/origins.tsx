@@ -1,3 +1,4 @@
+import type { ProjectOrigin } from '@image-delivery/sdk/client';
 import { SchemaFields } from './form.tsx';
 import { SelectField } from './labelled.tsx';
 import { NamedParts, type PartFieldsProps, type PartKind } from './named-parts.tsx';
@@ -5,7 +6,6 @@ import type { ApiDescription } from './openapi.ts';
 import type { ProjectProps } from './page-section.tsx';
 import { bodyOf, fieldsOf, type Schema } from './schema.ts';
 import { multiline, SchemaField } from './schema-field.tsx';
-import type { ProjectOrigin } from './service.ts';
 
 const ways = [
   ['headers', 'Request headers'],

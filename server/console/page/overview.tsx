@@ -1,3 +1,4 @@
+import type { Usage } from '@image-delivery/sdk/client';
 import { useState } from 'preact/hooks';
 import { useAction, useLoading } from './action.ts';
 import { CopyText } from './copy.tsx';
@@ -7,12 +8,11 @@ import { Graph } from './graph.tsx';
 import { FailureNotice } from './notice.tsx';
 import { PageSection, type ProjectProps } from './page-section.tsx';
 import { linkTo } from './route.ts';
-import type { UsageBody, UsageFigures } from './service.ts';
 
 /** What a project is, and its usage in the last 30 days. */
 export function Overview({ api, project }: ProjectProps) {
   const { id, name, origin, createdAt, requireSignedUrls } = project;
-  const [usage, setUsage] = useState<UsageBody | null>(null);
+  const [usage, setUsage] = useState<Usage | null>(null);
   const { run, failure } = useAction();
   useLoading(run, async () => setUsage((await api('GET', `/projects/${id}/usage`)).usage), [
     api,
@@ -53,7 +53,7 @@ const shown = [
   ['Renders', 'renders', formatNumber],
 ] as const;
 
-function Graphs({ days }: Pick<UsageBody, 'days'>) {
+function Graphs({ days }: Pick<Usage, 'days'>) {
   return (
     <div class="graphs">
       {shown.map(([title, field, format]) => {
@@ -66,7 +66,7 @@ function Graphs({ days }: Pick<UsageBody, 'days'>) {
   );
 }
 
-function factsOf({ hits, misses, errors, ...total }: UsageFigures): readonly Fact[] {
+function factsOf({ hits, misses, errors, ...total }: Usage['total']): readonly Fact[] {
   const tiers = Object.entries(hits).map(
     ([tier, count]) => [`Hits: ${tier}`, formatNumber(count), ''] as const,
   );

@@ -1,6 +1,7 @@
+import type { Project } from '@image-delivery/sdk/client';
 import type { ComponentChildren } from 'preact';
 import type { ApiDescription } from './openapi.ts';
-import type { Api, Project } from './service.ts';
+import type { Api } from './service.ts';
 import { Title } from './title.tsx';
 
 /** The properties of each page of a project. */

@@ -1,10 +1,10 @@
+import type { Preset } from '@image-delivery/sdk/client';
 import { Controls, defaultsOf } from './controls.tsx';
 import { NamedParts, type PartFieldsProps, type PartKind } from './named-parts.tsx';
 import type { ApiDescription, ApiParameter } from './openapi.ts';
 import type { ProjectProps } from './page-section.tsx';
 import { linkTo } from './route.ts';
 import { bodyOf, valuesOf } from './schema.ts';
-import type { Preset } from './service.ts';
 
 /** The parameters that a schema has, in the order of the service's table. */
 export function parametersOf(

@@ -1,6 +1,6 @@
+import type { Project } from '@image-delivery/sdk/client';
 import { TextField } from './labelled.tsx';
 import { Samples } from './samples.tsx';
-import type { Project } from './service.ts';
 
 interface PreviewPictureProps {
   readonly project: Project;

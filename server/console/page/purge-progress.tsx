@@ -1,5 +1,6 @@
+import type { PurgeStatus } from '@image-delivery/sdk/client';
 import { FailureNotice } from './notice.tsx';
-import type { Api, PurgeStatus } from './service.ts';
+import type { Api } from './service.ts';
 import { useProgress } from './use-progress.ts';
 
 const hookTexts: Readonly<Record<PurgeStatus['hook']['status'], string>> = {

@@ -104,5 +104,7 @@ export function bodyOf(fields: Fields, values: Values): Record<string, unknown> 
 }
 
 /** The texts of an object's fields. */
-export const valuesOf = (fields: Fields, object: Readonly<Record<string, unknown>>): Values =>
-  Object.fromEntries(fields.map(([name, schema]) => [name, textOf(schema, object[name])]));
+export function valuesOf(fields: Fields, object: object): Values {
+  const values: Readonly<Record<string, unknown>> = { ...object };
+  return Object.fromEntries(fields.map(([name, schema]) => [name, textOf(schema, values[name])]));
+}

@@ -1,3 +1,4 @@
+import type { ServiceVersion } from '@image-delivery/sdk/client';
 import { useEffect, useState } from 'preact/hooks';
 import { type Fact, FactList } from './facts.tsx';
 import { formatBytes, formatDuration, formatNumber } from './format.ts';
@@ -11,7 +12,7 @@ import {
   stateOf,
 } from './health.ts';
 import { FailureNotice } from './notice.tsx';
-import type { Api, ServiceVersion } from './service.ts';
+import type { Api } from './service.ts';
 import { StartWorker } from './start-worker.tsx';
 import { Title } from './title.tsx';
 

@@ -1,3 +1,22 @@
+import type {
+  Callback,
+  Freshness,
+  Layer,
+  Limits,
+  NewProjectKey,
+  NewSigningSecret,
+  Preset,
+  PrewarmStatus,
+  Project,
+  ProjectKey,
+  ProjectOrigin,
+  PurgeStatus,
+  ServiceVersion,
+  SignedUrl,
+  Signing,
+  Usage,
+} from '@image-delivery/sdk/client';
+
 /** Relative, because a proxy may add a prefix. */
 const prefix = 'api/sdk/v1';
 
@@ -41,117 +60,6 @@ export async function fetchJson(
   return response.json();
 }
 
-/** A project in responses of the control plane. */
-export interface Project {
-  readonly id: string;
-  readonly name: string;
-  readonly origin: string;
-  readonly allowedOrigins: readonly string[];
-  readonly createdAt: string;
-  readonly requireSignedUrls: boolean;
-  readonly defaultQuality: number;
-  readonly defaultDpr: number;
-  readonly [field: string]: unknown;
-}
-
-/** What has become of a prewarm request. */
-export interface PrewarmStatus {
-  readonly status: 'accepted' | 'done' | 'failed';
-  /** Percent. */
-  readonly progress: number;
-  readonly sourceCount: number;
-  readonly variantCount: number;
-  /** Numbers of sources. */
-  readonly sources: Readonly<Record<'waiting' | 'running' | 'done' | 'failed', number>>;
-  readonly failures: ReadonlyArray<{ readonly source: string; readonly reason: string }>;
-}
-
-/** What has become of a purge. */
-export interface PurgeStatus {
-  readonly status: 'accepted' | 'done' | 'failed';
-  /** 0 for all images. */
-  readonly sourceCount: number;
-  readonly hook: {
-    readonly status: 'none' | 'waiting' | 'done' | 'failed';
-    readonly reason: string;
-  };
-}
-
-/** Image parameters under a name. */
-export interface Preset {
-  readonly name: string;
-  readonly parameters: Readonly<Record<string, string | number | boolean>>;
-}
-
-/** An image or a text to draw on pictures. */
-export interface Layer {
-  readonly name: string;
-  readonly image?: Readonly<Record<string, unknown>>;
-  readonly text?: Readonly<Record<string, unknown>>;
-}
-
-/** How the sources of a host are fetched, without any secret. */
-export interface ProjectOrigin {
-  readonly host: string;
-  readonly headers: readonly string[];
-  /** Of a bucket; null for an HTTP origin. */
-  readonly location: string | null;
-  readonly updatedAt: string;
-}
-
-/** An API key of a project, without its secret. */
-export interface ProjectKey {
-  readonly id: string;
-  readonly name: string;
-  readonly access: 'read' | 'write';
-  readonly createdAt: string;
-  readonly revokedAt: string | null;
-}
-
-export interface Signing {
-  readonly required: boolean;
-  readonly ttlSeconds: number | null;
-  readonly secretCount: number;
-}
-
-/** A request that tells the end of a call. */
-export interface Callback {
-  readonly id: string;
-  readonly subject: string;
-  readonly callId: string;
-  readonly url: string;
-  readonly status: 'waiting' | 'done' | 'failed';
-  readonly failureCount: number;
-  readonly reason: string | null;
-  readonly createdAt: string;
-  readonly endedAt: string | null;
-}
-
-/** What was counted on a day, or on several. */
-export interface UsageFigures {
-  readonly requests: number;
-  /** By cache. */
-  readonly hits: Readonly<Record<string, number>>;
-  readonly misses: number;
-  readonly errors: number;
-  readonly bytes: number;
-  readonly renders: number;
-  readonly renderSeconds: number;
-  readonly background: Readonly<Record<'requests' | 'renders' | 'renderSeconds', number>>;
-}
-
-export interface UsageBody {
-  readonly days: readonly UsageFigures[];
-  readonly total: UsageFigures;
-}
-
-/** What runs. */
-export interface ServiceVersion {
-  readonly service: string;
-  readonly node: string;
-  readonly platform: string;
-}
-
 /** The fields of responses; each response has one of them, and what its headers refer to. */
 export interface ResponseBody {
   /** The query of the next page of a list; null for the last page. */
@@ -163,19 +71,19 @@ export interface ResponseBody {
   readonly projects: readonly Project[];
   readonly prewarm: PrewarmStatus;
   readonly purge: PurgeStatus;
-  readonly usage: UsageBody;
-  readonly limits: Readonly<Record<string, number | null>>;
-  readonly freshness: Readonly<Record<string, string | number | null>>;
+  readonly usage: Usage;
+  readonly limits: Limits;
+  readonly freshness: Freshness;
   readonly preset: Preset;
   readonly presets: readonly Preset[];
   readonly layer: Layer;
   readonly layers: readonly Layer[];
   readonly origin: ProjectOrigin;
   readonly origins: readonly ProjectOrigin[];
-  readonly key: ProjectKey & { readonly secret: string };
+  readonly key: NewProjectKey;
   readonly keys: readonly ProjectKey[];
-  readonly signing: Signing & { readonly secret?: string };
-  readonly signedUrl: { readonly url: string; readonly expiresAt: string };
+  readonly signing: Signing | NewSigningSecret;
+  readonly signedUrl: SignedUrl;
   readonly callbacks: readonly Callback[];
 }
 

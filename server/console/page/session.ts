@@ -1,5 +1,6 @@
+import type { Project } from '@image-delivery/sdk/client';
 import { useCallback, useEffect, useState } from 'preact/hooks';
-import { type Api, apiWithKey, Failure, type Project } from './service.ts';
+import { type Api, apiWithKey, Failure } from './service.ts';
 
 /** The user of the page, with or without an API key. */
 export interface Session {

@@ -1,5 +1,6 @@
+import type { Project } from '@image-delivery/sdk/client';
 import { useMemo } from 'preact/hooks';
-import type { Api, Project } from './service.ts';
+import type { Api } from './service.ts';
 
 /** Signs the path of an image. @throws Failure for a key that may not sign */
 export type SignPath = (path: string) => Promise<string>;

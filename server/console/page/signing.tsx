@@ -1,3 +1,4 @@
+import type { Signing as SigningState } from '@image-delivery/sdk/client';
 import { useState } from 'preact/hooks';
 import { useAction, useLoading } from './action.ts';
 import { Confirm } from './confirm.tsx';
@@ -8,7 +9,6 @@ import { Outcome } from './notice.tsx';
 import { PageSection, type ProjectProps } from './page-section.tsx';
 import { moveFocus } from './route.ts';
 import { SchemaForm } from './schema-form.tsx';
-import type { Signing as SigningState } from './service.ts';
 import { ShownOnce } from './shown-once.tsx';
 import { titleId } from './title.tsx';
 

@@ -1,5 +1,5 @@
+import type { Project } from '@image-delivery/sdk/client';
 import { useEffect, useState } from 'preact/hooks';
-import type { Project } from './service.ts';
 import type { Session } from './session.ts';
 
 /** A project of the key, which is loaded if the list does not have it yet; undefined meanwhile, null for none. */

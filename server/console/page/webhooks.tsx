@@ -1,9 +1,9 @@
+import type { Callback } from '@image-delivery/sdk/client';
 import { useState } from 'preact/hooks';
 import { useAction, useLoading } from './action.ts';
 import { countOf } from './format.ts';
 import { FailureNotice } from './notice.tsx';
 import { PageSection, type ProjectProps } from './page-section.tsx';
-import type { Callback } from './service.ts';
 
 /** The last requests to the callbacks of a project. */
 export function Webhooks({ api, project }: ProjectProps) {
