@@ -53,9 +53,8 @@ interface ProjectCacheEnvironment {
 /**
  * The known projects of one process. A project is loaded for its first request. It is served for 1.9 seconds after the
  * beginning of the read that returned it, and compared with the store in the meantime, together with the others of the
- * process: one query returns their revisions. An older project waits for this query.
- *
- * While the store is unavailable, known projects are served as they are.
+ * process: one query returns their revisions. An older project waits for this query. While the store is unavailable,
+ * known projects are served as they are.
  */
 export class ProjectCache {
   readonly #projects: Projects;
@@ -77,8 +76,7 @@ export class ProjectCache {
   #turn: Promise<unknown> = Promise.resolve();
   /** When the last comparison began that the store answered, Unix ms; 0 for never. */
   #confirmedAt = 0;
-  /** The time that the store took for the last comparison. */
-  #answerMs = 0;
+  #isSlow = false;
   #isStoreDown = false;
   /** When the first failure since the last answer was noticed, as `performance.now`; null for none. */
   #failedAt: number | null = null;
@@ -96,14 +94,10 @@ export class ProjectCache {
     return this.#isStoreDown;
   }
 
-  /**
-   * `slow`: the store takes so long that requests can wait for a comparison. `unavailable`: projects are served as they
-   * were last confirmed.
-   */
+  /** `slow`: requests can wait for a comparison. `unavailable`: projects are served as they were last confirmed. */
   get status(): 'ok' | 'slow' | 'unavailable' {
     if (this.#isStoreDown) return 'unavailable';
-    const isInTime = this.#answerMs < servedForMs - compareAfterMs;
-    return isInTime && Date.now() - this.#confirmedAt < servedForMs ? 'ok' : 'slow';
+    return this.#isSlow ? 'slow' : 'ok';
   }
 
   /** Number of known projects, and when the store last answered a comparison, Unix ms, or null. */
@@ -179,6 +173,7 @@ export class ProjectCache {
    */
   assumeStoreDown(certain: boolean): void {
     this.#failedAt ??= performance.now();
+    this.#isSlow = true;
     if (certain) this.#isStoreDown = true;
     const isExpired = Date.now() - this.#confirmedAt > this.#environment.maxAgeMs;
     if (isExpired && this.#confirmedAt > 0) this.#known.clear();
@@ -267,7 +262,7 @@ export class ProjectCache {
     ]);
     try {
       const revisions = await answer;
-      this.#answerMs = performance.now() - readAt;
+      this.#isSlow = performance.now() - readAt > servedForMs - compareAfterMs;
       [this.#isStoreDown, this.#failedAt, this.#confirmedAt] = [false, null, confirmedAt];
       if (this.#isReported) this.#environment.onOutage(null);
       this.#isReported = false;

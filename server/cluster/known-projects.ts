@@ -15,7 +15,6 @@ const [saveEveryMs, confirmEveryMs] = [5_000, 60_000];
 /**
  * The projects that the front ends of this machine know, for front ends that start while the store is unavailable: in
  * memory, and in a file for a restart of the service.
- *
  * The file includes the secrets of signed URLs, so it is encrypted with a key derived from the store's URL: the URL
  * gives access to the same data, and the projects of one store are never used for another.
  */

@@ -234,9 +234,10 @@ t.test('a purge is known after two seconds, however slowly the store answers', a
       const purged = await others.purge(id, null);
       const purgedAt = performance.now();
       while (performance.now() - purgedAt < 2_500) {
+        const askedMs = performance.now() - purgedAt;
         const found = await cache.find(id);
         const isOld = found?.project.purges?.last !== purged?.purges?.last;
-        if (isOld && performance.now() - purgedAt > 2_000) late += 1;
+        if (isOld && askedMs > 2_000) late += 1;
         statuses.add(cache.status);
         await sleep(10);
       }
