@@ -2,6 +2,8 @@ interface Schema {
   readonly [keyword: string]: unknown;
   readonly $ref?: string;
   readonly type?: string | readonly string[];
+  readonly enum?: readonly unknown[];
+  readonly pattern?: string;
   readonly anyOf?: readonly Schema[];
 }
 
@@ -9,6 +11,21 @@ interface Schema {
 const anyWithoutTypes = (parts: readonly Schema[]) => ({
   not: { allOf: parts.map((part) => ({ not: part })) },
 });
+
+/** The pattern of a text that is one of some words, or has a pattern; null if the schema has other rules. */
+function patternOf({ type, enum: words, pattern, ...others }: Schema): string | null {
+  if (type !== 'string' || Object.keys(others).length > 0) return null;
+  const isPlain = (word: unknown) => /^\w*$/.test(String(word));
+  if (words === undefined) return pattern ?? null;
+  return pattern === undefined && words.every(isPlain) ? `^(?:${words.join('|')})$` : null;
+}
+
+/** One schema for several of a type. */
+function merged(type: string, parts: readonly Schema[]): Schema {
+  const patterns = parts.map(patternOf);
+  if (patterns.includes(null)) return { type, ...anyWithoutTypes(parts) };
+  return { type, pattern: patterns.join('|') };
+}
 
 /**
  * Rewrites the schemas of the OpenAPI document for generators that make a type of each `anyOf`, such as ogen for Go. They
@@ -34,7 +51,7 @@ export function forGenerators<Document>(document: Document, schemas: object): Do
     if (types.includes('')) return { ...rest, ...anyWithoutTypes(anyOf) };
     const parts = types.map((type) => {
       const [first = {}, ...others] = anyOf.filter((part) => typeOf(part) === type);
-      return others.length === 0 ? first : { type, ...anyWithoutTypes([first, ...others]) };
+      return others.length === 0 ? first : merged(type, [first, ...others]);
     });
     return parts.length === 1 ? { ...rest, ...parts[0] } : { ...rest, anyOf: parts };
   };

@@ -55,9 +55,16 @@ export function kindOf(schema: Schema): ControlKind {
   return wordsOf(schema).length > 0 ? 'choice' : 'text';
 }
 
+const wordList = String.raw`\^\(\?:([a-z|-]+)\)\$`;
+const onlyWords = new RegExp(`^${wordList}(?:\\|${wordList})*$`);
+
 /** Words with hyphens are in a pattern, because client generators make names of those of an enumeration. */
-const ownWordsOf = ({ enum: words, pattern = '' }: Schema): readonly string[] =>
-  words ?? /^\^\(\?:([a-z|-]+)\)\$$/.exec(pattern)?.[1]?.split('|') ?? [];
+function ownWordsOf({ enum: words, pattern = '' }: Schema): readonly string[] {
+  if (words !== undefined || !onlyWords.test(pattern)) return words ?? [];
+  return [...pattern.matchAll(new RegExp(wordList, 'g'))].flatMap(([, list = '']) =>
+    list.split('|'),
+  );
+}
 
 /** The words of enumerations, which may be alternatives to other values. */
 export const wordsOf = (schema: Schema): readonly string[] =>
