@@ -9,12 +9,15 @@ import {
   waitingWebhooksOf,
 } from './waiting-jobs.ts';
 
+/** Calls whose end is told to clients. */
+export const callbackSubjects = ['prewarm', 'purge'] as const;
+
 /** A request that tells a client that its call has ended. */
 export interface CallbackJob {
   readonly projectId: string;
   readonly url: string;
   /** What was called. */
-  readonly subject: 'prewarm' | 'purge';
+  readonly subject: (typeof callbackSubjects)[number];
   /** The id of the call. */
   readonly id: string;
 }

@@ -4,7 +4,8 @@ import { hashApiKey, newApiKey, newKeyId } from './identifiers.ts';
 import { byCreation, pagesOf } from './pages.ts';
 import { retryOnDuplicateKey } from './upsert.ts';
 
-export type KeyAccess = 'read' | 'write';
+export const keyAccesses = ['read', 'write'] as const;
+export type KeyAccess = (typeof keyAccesses)[number];
 
 /** An API key as stored: only the SHA-256 of the key, not the key itself. */
 export interface ApiKey {

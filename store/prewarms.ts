@@ -2,7 +2,7 @@ import type { Collection, Db, ObjectId } from 'mongodb';
 import { withTimeout } from './deadline.ts';
 import { newPrewarmId } from './identifiers.ts';
 import type { QueuedJob } from './jobs.ts';
-import { type ProjectRecord, ProjectRecords } from './records.ts';
+import { type CallState, type ProjectRecord, ProjectRecords } from './records.ts';
 import { type JobDocument, jobsCollection, prewarmJobName } from './waiting-jobs.ts';
 
 interface PrewarmRecord extends ProjectRecord {
@@ -10,17 +10,10 @@ interface PrewarmRecord extends ProjectRecord {
   readonly jobs: readonly QueuedJob[];
 }
 
-/** What has become of a call: `PrewarmStatus` in the OpenAPI document. */
-export interface PrewarmStatus {
-  id: string;
-  status: 'accepted' | 'done' | 'failed';
-  progress: number;
-  sourceCount: number;
-  variantCount: number;
-  sources: { waiting: number; running: number; done: number; failed: number };
-  failures: { source: string; reason: string }[];
-  createdAt: string;
-}
+type SourceState = 'waiting' | 'running' | 'done' | 'failed';
+
+/** The status of a call, which must have the fields of `PrewarmStatus` in the OpenAPI document. */
+export type PrewarmStatus = ReturnType<typeof statusOf>;
 
 /** The calls of prewarming. */
 export class Prewarms {
@@ -74,9 +67,9 @@ export class Prewarms {
 function statusOf(
   { _id: id, createdAt, variantCount }: PrewarmRecord,
   jobs: ReadonlyArray<JobDocument | null>,
-): PrewarmStatus {
-  const sources = { waiting: 0, running: 0, done: 0, failed: 0 };
-  const failures: PrewarmStatus['failures'] = [];
+) {
+  const sources: Record<SourceState, number> = { waiting: 0, running: 0, done: 0, failed: 0 };
+  const failures: { source: string; reason: string }[] = [];
   let percents = 0;
   for (const job of jobs) {
     const state = stateOf(job);
@@ -87,9 +80,10 @@ function statusOf(
     failures.push({ source: job.data.source, reason: job.failReason ?? '' });
   }
   const open = sources.waiting + sources.running;
+  const status: CallState = open > 0 ? 'accepted' : sources.failed > 0 ? 'failed' : 'done';
   return {
     id,
-    status: open > 0 ? 'accepted' : sources.failed > 0 ? 'failed' : 'done',
+    status,
     progress: Math.floor(percents / jobs.length),
     sourceCount: jobs.length,
     variantCount,
@@ -105,7 +99,7 @@ function donePercent(job: JobDocument | null): number {
   return total === 0 ? 0 : (100 * done) / total;
 }
 
-function stateOf(job: JobDocument | null): keyof PrewarmStatus['sources'] {
+function stateOf(job: JobDocument | null): SourceState {
   // An operator has deleted it.
   if (job === null) return 'failed';
   if (job.lockedAt !== null) return 'running';

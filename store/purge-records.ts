@@ -1,7 +1,7 @@
 import type { Collection, Db, ObjectId } from 'mongodb';
 import { withTimeout } from './deadline.ts';
 import type { PurgeHookJob } from './purge-hooks.ts';
-import { type ProjectRecord, ProjectRecords } from './records.ts';
+import { type CallState, type ProjectRecord, ProjectRecords } from './records.ts';
 import {
   isOpen,
   type JobDocument,
@@ -20,13 +20,14 @@ interface PurgeRecord extends ProjectRecord {
   readonly hook: ObjectId | null;
 }
 
-/** What has become of a purge: `PurgeStatus` in the OpenAPI document. */
-export interface PurgeStatus {
-  id: string;
-  status: 'accepted' | 'done' | 'failed';
-  sourceCount: number;
-  hook: { status: 'none' | 'waiting' | 'done' | 'failed'; reason: string };
-  createdAt: string;
+/** States of the call of the purge hook; `none` without a hook. */
+export const hookStates = ['none', 'waiting', 'done', 'failed'] as const;
+
+/** The call of the purge hook for a purge. */
+interface HookCall {
+  readonly status: (typeof hookStates)[number];
+  /** The reason of the last failure, or empty. */
+  readonly reason: string;
 }
 
 /** The purges of projects. The id of a purge is the revision of its project. */
@@ -48,18 +49,19 @@ export class PurgeRecords {
     return this.#records.add({ ...purge, _id, createdAt: new Date() });
   }
 
-  async find(projectId: string, id: string): Promise<PurgeStatus | null> {
+  /** The status of a purge, which must have the fields of `PurgeStatus` in the OpenAPI document. */
+  async find(projectId: string, id: string) {
     const record = await this.#records.find(projectId, `${projectId}:${id}`);
     if (record === null) return null;
     const hook = await this.#hookOf(record);
     const { sourceCount, createdAt } = record;
     const isEffective = Date.now() - createdAt.getTime() >= purgeEffectiveMs;
     const isOpen = !isEffective || hook.status === 'waiting';
-    const status = hook.status === 'failed' ? 'failed' : isOpen ? 'accepted' : 'done';
+    const status: CallState = hook.status === 'failed' ? 'failed' : isOpen ? 'accepted' : 'done';
     return { id, status, sourceCount, hook, createdAt: createdAt.toISOString() };
   }
 
-  async #hookOf({ projectId, hook }: PurgeRecord): Promise<PurgeStatus['hook']> {
+  async #hookOf({ projectId, hook }: PurgeRecord): Promise<HookCall> {
     if (hook === null) return { status: 'none', reason: '' };
     const own = await withTimeout(this.#jobs.findOne({ _id: hook }));
     // A later request may have named all images of the project.

@@ -8,6 +8,10 @@ export interface ProjectRecord {
   readonly createdAt: Date;
 }
 
+/** States of such a call; the last two are final. */
+export const callStates = ['accepted', 'done', 'failed'] as const;
+export type CallState = (typeof callStates)[number];
+
 /** As long as ended jobs. */
 const keepSeconds = 24 * 60 * 60;
 /** Of one project; the oldest are deleted. */

@@ -1,5 +1,5 @@
 import { type Command, Option } from 'commander';
-import type { KeyAccess, NewKey } from '../../store/keys.ts';
+import { type KeyAccess, keyAccesses, type NewKey } from '../../store/keys.ts';
 import type { Store } from '../../store/open.ts';
 import { requireProject } from '../project-not-found.ts';
 import { organisationOf } from './organisation-commands.ts';
@@ -48,9 +48,7 @@ export function addKeyCommands(program: Command): void {
     )
     .addOption(scopeOption('--root', 'a key for all projects of all organisations'))
     .addOption(
-      new Option('--access <kind>', 'the access of the key')
-        .choices(['read', 'write'])
-        .default('write'),
+      new Option('--access <kind>', 'the access of the key').choices(keyAccesses).default('write'),
     )
     .action(({ name, access, ...scope }: Scope & { name: string; access: KeyAccess }) => {
       if (Object.keys(scope).length === 0) {

@@ -1,5 +1,5 @@
 import { ServiceError } from '../../contract/errors.ts';
-import { CallbacksFull } from '../../store/callbacks.ts';
+import { type CallbackJob, CallbacksFull } from '../../store/callbacks.ts';
 import { privateHostError, readUrl, urlRule } from './hosts-and-urls.ts';
 import type { Services } from './services.ts';
 import { invalidRequest } from './validation-messages.ts';
@@ -15,7 +15,7 @@ type AddCallback = (id: string) => Promise<void>;
  */
 export async function readCallback(
   text: string | undefined,
-  subject: 'prewarm' | 'purge',
+  subject: CallbackJob['subject'],
   projectId: string,
   { guard, callbacks }: Pick<Services, 'guard' | 'callbacks'>,
 ): Promise<AddCallback> {

@@ -1,4 +1,4 @@
-import { callbackStates, type Delivery } from '../../../store/callbacks.ts';
+import { callbackStates, callbackSubjects, type Delivery } from '../../../store/callbacks.ts';
 import { listOf, operation } from '../operation.ts';
 import { type BodyOf, closed, count, named } from '../schema.ts';
 import { findProject } from '../services.ts';
@@ -9,7 +9,7 @@ const callback = named(
     description: 'The request that tells a client the end of its prewarming or purge.',
     ...closed({
       id: { type: 'string', description: 'The `webhook-id` of the request.' },
-      subject: { type: 'string', enum: ['prewarm', 'purge'] },
+      subject: { type: 'string', enum: callbackSubjects },
       callId: { type: 'string', description: 'The id of the prewarming or purge.' },
       url: { type: 'string', description: 'Without its query, which may have a secret.' },
       status: {

@@ -1,5 +1,5 @@
 import { keyIdPattern } from '../../../store/identifiers.ts';
-import type { ApiKey } from '../../../store/keys.ts';
+import { type ApiKey, keyAccesses } from '../../../store/keys.ts';
 import { List } from '../list.ts';
 import { listOf, one, operation } from '../operation.ts';
 import { type BodyOf, closed, named } from '../schema.ts';
@@ -18,7 +18,7 @@ const keyId = {
 const fields = {
   id: keyId,
   name: { type: 'string' },
-  access: { type: 'string', enum: ['read', 'write'] },
+  access: { type: 'string', enum: keyAccesses },
   createdAt: { type: 'string', format: 'date-time' },
   revokedAt: {
     type: ['string', 'null'],
@@ -59,7 +59,7 @@ const keyInput = named(
       name: { type: 'string', minLength: 1, maxLength: 80, description: 'Who uses it.' },
       access: {
         type: 'string',
-        enum: ['read', 'write'],
+        enum: keyAccesses,
         description: 'Whether it may change the project, which is the default.',
       },
     },

@@ -3,6 +3,7 @@ import type { AddressGuard } from '../../../pool/source/guard.ts';
 import { prewarmIdPattern } from '../../../store/identifiers.ts';
 import { type JobQueue, type QueuedJob, QueueFull } from '../../../store/jobs.ts';
 import type { Project } from '../../../store/projects.ts';
+import { callStates } from '../../../store/records.ts';
 import { isAllowedHost } from '../../image/access.ts';
 import { readCallback } from '../callback.ts';
 import { privateHostError, readUrl, urlRule } from '../hosts-and-urls.ts';
@@ -131,7 +132,7 @@ const status = named(
       id: idSchema,
       status: {
         type: 'string',
-        enum: ['accepted', 'done', 'failed'],
+        enum: callStates,
         description: '`done` and `failed` are final; `failed` when at least one source failed.',
       },
       progress: { type: 'integer', minimum: 0, maximum: 100, description: 'Percent.' },

@@ -1,6 +1,8 @@
 import type { ObjectId } from 'mongodb';
 import { sourceTag } from '../../../pool/inputs.ts';
 import type { Project } from '../../../store/projects.ts';
+import { hookStates } from '../../../store/purge-records.ts';
+import { callStates } from '../../../store/records.ts';
 import { isAllowedHost } from '../../image/access.ts';
 import { cdnProjectTag, cdnSourceTag } from '../../image/cache-tags.ts';
 import { readCallback } from '../callback.ts';
@@ -50,13 +52,13 @@ const status = named(
       id: idSchema,
       status: {
         type: 'string',
-        enum: ['accepted', 'done', 'failed'],
+        enum: callStates,
         description:
           '`done` when the purge is in effect everywhere, after two seconds, and the purge hook, if any, was called; `failed` when it could not be called for a day.',
       },
       sourceCount: { type: 'integer', minimum: 0, description: '0 for all images.' },
       hook: closed({
-        status: { type: 'string', enum: ['none', 'waiting', 'done', 'failed'] },
+        status: { type: 'string', enum: hookStates },
         reason: { type: 'string', description: 'Why the last call failed, or empty.' },
       }),
       createdAt: { type: 'string', format: 'date-time' },
