@@ -1,6 +1,8 @@
 import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
+import { fits } from '../contract/placement.ts';
 import { loadSettings } from '../contract/settings/load.ts';
+import { placeholderKinds } from '../pool/variant.ts';
 import { fieldsOfKind, type LayerKind, layerKinds } from '../server/image/layer-fields.ts';
 import { type ParameterName, parameterNames, parameters } from '../server/image/parameters.ts';
 import { startTemporaryService } from '../server/local/temporary-service.ts';
@@ -65,7 +67,6 @@ interface Example {
   readonly query: string;
 }
 
-const fits = ['cover', 'contain', 'fill', 'inside', 'outside'];
 const sections: Readonly<Record<string, readonly Example[]>> = {
   Parameters: parameterNames
     .filter((name) => parameters[name].role === 'transform')
@@ -86,7 +87,7 @@ const sections: Readonly<Record<string, readonly Example[]>> = {
     picture: 'landscape.jpg',
     query: `w=400&layer=${layerName(kind, name)}`,
   })),
-  'Placeholders and facts': ['blurhash', 'thumbhash', 'lqip', 'json'].map((fmt) => ({
+  'Placeholders and facts': placeholderKinds.map((fmt) => ({
     title: fmt,
     picture: 'coast.jpg',
     query: `w=400&fmt=${fmt}`,

@@ -1,3 +1,4 @@
+import type { Fit, Gravity } from '../contract/placement.ts';
 import type { Colour } from './colour.ts';
 import type { OutputFormat } from './rendering/encode/encodings.ts';
 import { type OperationName, type OperationValues, operations } from './rendering/operations.ts';
@@ -6,24 +7,8 @@ import { type OperationName, type OperationValues, operations } from './renderin
 export const placeholderKinds = ['blurhash', 'thumbhash', 'lqip', 'json'] as const;
 export type PlaceholderKind = (typeof placeholderKinds)[number];
 
-/** How an image is fitted into a box when both sides are given (sharp's terms). */
-export const fits = ['contain', 'cover', 'fill', 'inside', 'outside'] as const;
-export type Fit = (typeof fits)[number];
-
 /** The part of the image that `cover` keeps, or the position of the image for `contain`. */
-export const gravities = [
-  'center',
-  'north',
-  'northeast',
-  'east',
-  'southeast',
-  'south',
-  'southwest',
-  'west',
-  'northwest',
-] as const;
 export const strategies = ['entropy', 'attention'] as const;
-export type Gravity = (typeof gravities)[number];
 export type Position = Gravity | (typeof strategies)[number];
 
 /** The point that `cover` keeps in the middle, as fractions of the width and the height, 0..1. */

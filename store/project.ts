@@ -1,36 +1,21 @@
+import type { Fit, Gravity } from '../contract/placement.ts';
 import type { Purges } from './generations.ts';
 import type { StoredLayer } from './layer.ts';
 import type { PresetParameters } from './preset.ts';
 import type { ProjectOrigin } from './project-origin.ts';
-
-export const watermarkPositions = [
-  'center',
-  'north',
-  'northeast',
-  'northwest',
-  'south',
-  'southeast',
-  'southwest',
-  'east',
-  'west',
-] as const;
-export type WatermarkPosition = (typeof watermarkPositions)[number];
-
-export const projectFits = ['contain', 'cover', 'fill', 'inside', 'outside'] as const;
-export type ProjectFit = (typeof projectFits)[number];
 
 /** The transform defaults of a project: `ProjectSettings` in the OpenAPI document. */
 export interface ProjectSettings {
   readonly autoFormat: boolean;
   readonly defaultQuality: number;
   readonly defaultDpr: number;
-  readonly defaultFit: ProjectFit;
+  readonly defaultFit: Fit;
   /** Device pixels; null for no bound. */
   readonly maxWidth: number | null;
   readonly stripMetadata: boolean;
   readonly watermarkEnabled: boolean;
   readonly watermarkUrl: string | null;
-  readonly watermarkPosition: WatermarkPosition;
+  readonly watermarkPosition: Gravity;
   /** Percent. */
   readonly watermarkOpacity: number;
   /** Percent of the output's width. */

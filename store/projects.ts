@@ -10,15 +10,11 @@ import type { Project, ProjectFreshness, ProjectLimits, ProjectSettings } from '
 import { projectColours } from './project-colours.ts';
 import { originField, type ProjectOrigin } from './project-origin.ts';
 
-export {
-  type Project,
-  type ProjectFit,
-  type ProjectFreshness,
-  type ProjectLimits,
-  type ProjectSettings,
-  projectFits,
-  type WatermarkPosition,
-  watermarkPositions,
+export type {
+  Project,
+  ProjectFreshness,
+  ProjectLimits,
+  ProjectSettings,
 } from './project.ts';
 
 /** What an integration shows of a project, and the site that it is for. */

@@ -1,13 +1,7 @@
 import sharp, { type OverlayOptions } from 'sharp';
+import type { Gravity } from '../../contract/placement.ts';
 import type { Size } from '../geometry.ts';
-import {
-  type Gravity,
-  type Layer,
-  type Length,
-  type Placement,
-  plainVariant,
-  type Variant,
-} from '../variant.ts';
+import { type Layer, type Length, type Placement, plainVariant, type Variant } from '../variant.ts';
 
 /** The output on which a layer is drawn. */
 export interface LayerFrame extends Size {

@@ -1,8 +1,8 @@
 import type { ExtendedJSONSchema, FromExtendedSchema } from 'json-schema-to-ts';
 import { hostTextSource, httpUrlSource, longHostSource } from '../../contract/host-patterns.ts';
 import { canonicalHostPatternSource } from '../../contract/hosts.ts';
+import { fits, gravities } from '../../contract/placement.ts';
 import { projectIdPattern } from '../../store/identifiers.ts';
-import { projectFits, watermarkPositions } from '../../store/projects.ts';
 import { maxSourceLength } from '../image/source-url.ts';
 import { bareHostRule, maxHostLength, urlRule } from './hosts-and-urls.ts';
 
@@ -103,8 +103,8 @@ export const percent = { type: 'integer', minimum: 1, maximum: 100 } as const;
 export const quality = { type: 'integer', minimum: 30, maximum: 100 } as const;
 export const ratio = { type: 'integer', minimum: 1, maximum: 3 } as const;
 export const margin = { type: 'integer', minimum: 0, maximum: 500 } as const;
-export const fit = { type: 'string', enum: projectFits } as const;
-export const position = { type: 'string', enum: watermarkPositions } as const;
+export const fit = { type: 'string', enum: fits } as const;
+export const position = { type: 'string', enum: gravities } as const;
 /** A URL of requests. */
 export const httpUrl = {
   ...uri,

@@ -1,8 +1,8 @@
+import { gravities } from '../../contract/placement.ts';
 import { packagedFamily } from '../../pool/rendering/text/fonts.ts';
 import {
   alignments,
   blends,
-  gravities,
   type ImageLayer,
   type Length,
   type Placement,

@@ -1,6 +1,6 @@
 import { ServiceError } from '../../contract/errors.ts';
+import type { Gravity } from '../../contract/placement.ts';
 import {
-  type Gravity,
   type ImageLayer,
   type Layer,
   type Length,

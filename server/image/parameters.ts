@@ -1,8 +1,7 @@
+import { type Fit, fits } from '../../contract/placement.ts';
 import { type OutputFormat, outputFormats } from '../../pool/rendering/encode/encodings.ts';
 import type { OperationName, OperationValues } from '../../pool/rendering/operations.ts';
 import {
-  type Fit,
-  fits,
   kernels,
   type PlaceholderKind,
   placeholderKinds,

@@ -1,4 +1,5 @@
-import { gravities, type Position, strategies } from '../../pool/variant.ts';
+import { gravities } from '../../contract/placement.ts';
+import { type Position, strategies } from '../../pool/variant.ts';
 import { choice, type ParameterType } from './values.ts';
 
 /** sharp's positions, as other names of its gravities; of two sides in either order. */

@@ -30,12 +30,12 @@ export interface Project {
     | 'center'
     | 'north'
     | 'northeast'
-    | 'northwest'
-    | 'south'
-    | 'southeast'
-    | 'southwest'
     | 'east'
-    | 'west';
+    | 'southeast'
+    | 'south'
+    | 'southwest'
+    | 'west'
+    | 'northwest';
   /** Percent. 1 to 100. */
   watermarkOpacity: number;
   /** Percent of the output's width. 1 to 100. */
@@ -89,12 +89,12 @@ export interface ProjectConfiguration {
       | 'center'
       | 'north'
       | 'northeast'
-      | 'northwest'
-      | 'south'
-      | 'southeast'
-      | 'southwest'
       | 'east'
-      | 'west';
+      | 'southeast'
+      | 'south'
+      | 'southwest'
+      | 'west'
+      | 'northwest';
     /** 1 to 100. */
     scale: number;
     url: string | null;
@@ -123,12 +123,12 @@ export interface ProjectSettingsInput {
     | 'center'
     | 'north'
     | 'northeast'
-    | 'northwest'
-    | 'south'
-    | 'southeast'
-    | 'southwest'
     | 'east'
+    | 'southeast'
+    | 'south'
+    | 'southwest'
     | 'west'
+    | 'northwest'
     | undefined;
   /** 1 to 100. */
   watermarkOpacity?: number | undefined;

@@ -1,8 +1,9 @@
 import sharp from 'sharp';
 import t from 'tap';
+import type { Fit } from '../../../contract/placement.ts';
 import { openContainer } from '../../../pool/formats/open-container.ts';
 import { operations } from '../../../pool/rendering/operations.ts';
-import type { Fit, Variant } from '../../../pool/variant.ts';
+import type { Variant } from '../../../pool/variant.ts';
 import { parameters } from '../../../server/image/parameters.ts';
 import { drawn, plain } from './drawn.ts';
 import {

@@ -1,12 +1,13 @@
 import fc from 'fast-check';
 import sharp from 'sharp';
 import t from 'tap';
+import { fits, gravities } from '../../../contract/placement.ts';
 import { outputFormats } from '../../../pool/rendering/encode/encodings.ts';
 import { Pipeline } from '../../../pool/rendering/pipeline.ts';
 import { makePlan } from '../../../pool/rendering/plan.ts';
 import { render } from '../../../pool/rendering/render.ts';
 import { findUsedArea } from '../../../pool/rendering/used-area.ts';
-import { fits, gravities, kernels, strategies, type Variant } from '../../../pool/variant.ts';
+import { kernels, strategies, type Variant } from '../../../pool/variant.ts';
 import { propertyRuns } from '../../more.ts';
 import { opened } from './drawn.ts';
 import { animation, blue, noise, red, shared } from './pictures.ts';

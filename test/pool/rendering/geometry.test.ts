@@ -1,8 +1,9 @@
 import t from 'tap';
+import { type Fit, fits } from '../../../contract/placement.ts';
 import type { SourceFacts } from '../../../pool/formats/source-format.ts';
 import type { OutputFormat } from '../../../pool/rendering/encode/encodings.ts';
 import { makePlan } from '../../../pool/rendering/plan.ts';
-import { type Area, type Fit, fits, type Variant } from '../../../pool/variant.ts';
+import type { Area, Variant } from '../../../pool/variant.ts';
 import { formatNamed } from '../formats/named.ts';
 import { sourceFacts as facts, variant } from './pictures.ts';
 

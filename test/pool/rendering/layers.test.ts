@@ -1,10 +1,9 @@
 import sharp from 'sharp';
 import t from 'tap';
+import { type Gravity, gravities } from '../../../contract/placement.ts';
 import { packagedFamily } from '../../../pool/rendering/text/fonts.ts';
 import {
   blends,
-  type Gravity,
-  gravities,
   type ImageLayer,
   type Layer,
   plainVariant,

@@ -1,12 +1,8 @@
 import { deflateSync } from 'node:zlib';
 import sharp, { type Color } from 'sharp';
+import type { Gravity } from '../../../contract/placement.ts';
 import type { SourceFacts } from '../../../pool/formats/source-format.ts';
-import {
-  type Gravity,
-  type ImageLayer,
-  plainVariant,
-  type Variant,
-} from '../../../pool/variant.ts';
+import { type ImageLayer, plainVariant, type Variant } from '../../../pool/variant.ts';
 import { watermarkLayer } from '../../../server/image/layers.ts';
 import { be32, pngOf } from '../../hostile/inputs/chunks.ts';
 import { formatNamed } from '../formats/named.ts';

@@ -1,5 +1,6 @@
 import fc, { type Arbitrary } from 'fast-check';
-import { alignments, blends, gravities } from '../../../pool/variant.ts';
+import { gravities } from '../../../contract/placement.ts';
+import { alignments, blends } from '../../../pool/variant.ts';
 import { inputNamed } from '../../server/control/inputs.ts';
 
 const word = fc.stringMatching(/^[a-z]{1,8}$/);
