@@ -1,19 +1,19 @@
 import sharp from 'sharp';
 import type { PageImage } from '../../server/console/page/image-url.ts';
-import type { ImageFacts } from '../../server/console/page/picture-code.ts';
+import type { PictureFacts } from '../../server/console/page/picture-code.ts';
 import { factsOptions } from '../../server/console/page/snippets.ts';
 
 interface Answer {
-  readonly source: ImageFacts['source'];
-  readonly output: ImageFacts['result'];
+  readonly source: PictureFacts['source'];
+  readonly output: PictureFacts['result'];
 }
 
 /** What the playground knows of an image once it has loaded the image and the facts about its source. */
 export async function snippetFacts(
   serviceUrl: string,
   { source, project, options }: PageImage,
-  page: Pick<ImageFacts, 'site' | 'dpr'>,
-): Promise<ImageFacts> {
+  page: Pick<PictureFacts, 'site' | 'dpr'>,
+): Promise<PictureFacts> {
   const load = async (wanted: PageImage['options']) => {
     const query = new URLSearchParams({ project });
     for (const [name, value] of Object.entries(wanted)) if (value !== '') query.set(name, value);

@@ -1,7 +1,7 @@
 import { imageUrl, type PageImage, type ParameterTexts } from './image-url.ts';
 
 /** Facts about the image of the playground. */
-export interface ImageFacts {
+export interface PictureFacts {
   /** The origin of the site; frameworks name its images by path. */
   readonly site: string;
   /** Device pixels of the result. */
@@ -59,11 +59,11 @@ export function proportionOf(options: ParameterTexts): number {
 }
 
 /** Whether the service makes images that are larger than the source. */
-const mayEnlarge = (options: ParameterTexts, { source }: ImageFacts): boolean =>
+const mayEnlarge = (options: ParameterTexts, { source }: PictureFacts): boolean =>
   isOn(options, 'enlarge') || source.format === 'svg';
 
 /** The largest width of an output with the proportion of the options, in device pixels. */
-function largestWidth(options: ParameterTexts, facts: ImageFacts): number {
+function largestWidth(options: ParameterTexts, facts: PictureFacts): number {
   if (mayEnlarge(options, facts)) return maxSide;
   const { width, height } = facts.source;
   const proportion = proportionOf(options);
@@ -73,7 +73,7 @@ function largestWidth(options: ParameterTexts, facts: ImageFacts): number {
 }
 
 /** The largest factor by which an output of the options can grow, at least 1. */
-function largestDensity(options: ParameterTexts, facts: ImageFacts): number {
+function largestDensity(options: ParameterTexts, facts: PictureFacts): number {
   const box = [positive(options, 'w'), positive(options, 'h')] as const;
   // The source itself, whatever the density is.
   if (box[0] === 0 && box[1] === 0) return 1;
@@ -103,7 +103,7 @@ export interface Layout extends Sides {
 }
 
 /** How the image of a request is used on a page. */
-export function layoutOf(options: ParameterTexts, facts: ImageFacts): Layout {
+export function layoutOf(options: ParameterTexts, facts: PictureFacts): Layout {
   const { result, dpr } = facts;
   const requested = positive(options, 'w');
   const fit = options['fit'] ?? '';
@@ -131,7 +131,7 @@ export function layoutOf(options: ParameterTexts, facts: ImageFacts): Layout {
   };
 }
 
-function layoutOfDensities(options: ParameterTexts, facts: ImageFacts): Layout {
+function layoutOfDensities(options: ParameterTexts, facts: PictureFacts): Layout {
   const { result, dpr } = facts;
   const isSized = positive(options, 'w') > 0 || positive(options, 'h') > 0;
   const atDensity = (density: number) => ({ ...options, dpr: String(density) });
@@ -150,7 +150,7 @@ function layoutOfDensities(options: ParameterTexts, facts: ImageFacts): Layout {
 }
 
 /** A format that all browsers support, and better ones that most support. */
-export function formatsOf(options: ParameterTexts, { source }: ImageFacts) {
+export function formatsOf(options: ParameterTexts, { source }: PictureFacts) {
   const chosen = options['fmt'] ?? '';
   if (chosen !== '' && chosen !== 'auto') return { better: [], plain: chosen };
   const isStill = /^(?:0|false)$/.test(options['animated'] ?? '') || (options['page'] ?? '') !== '';
@@ -160,7 +160,7 @@ export function formatsOf(options: ParameterTexts, { source }: ImageFacts) {
 }
 
 /** A `picture` element; its width and height prevent layout shifts. */
-export function pictureCode(baseUrl: string, request: PageImage, facts: ImageFacts): string {
+export function pictureCode(baseUrl: string, request: PageImage, facts: PictureFacts): string {
   const { width, height, plain, files, ...layout } = layoutOf(request.options, facts);
   const sizes = layout.sizes === '' ? '' : ` sizes="${layout.sizes}"`;
   const formats = formatsOf(request.options, facts);

@@ -1,12 +1,12 @@
+import type { ImageFacts } from '@image-delivery/sdk';
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import { Controls, defaultsOf } from './controls.tsx';
 import { imagePath, imageUrl, isSource, type ParameterTexts } from './image-url.ts';
-import type { ImageInformation } from './information.tsx';
 import { SelectField, TextField } from './labelled.tsx';
 import { LayersField } from './layers-field.tsx';
 import { browsers, type ImageState, useImage } from './load-image.ts';
 import { type ApiDescription, parametersIn } from './openapi.ts';
-import type { ImageFacts } from './picture-code.ts';
+import type { PictureFacts } from './picture-code.ts';
 import { ProjectField } from './project-field.tsx';
 import { Result } from './result.tsx';
 import { type PageRoute, replaceRoute } from './route.ts';
@@ -126,8 +126,8 @@ export function Playground({ description, route, session }: PlaygroundProps) {
 function knownOf(
   result: ImageState,
   facts: ImageState,
-  information: ImageInformation | null,
-  page: Pick<ImageFacts, 'site' | 'dpr'>,
+  information: ImageFacts | null,
+  page: Pick<PictureFacts, 'site' | 'dpr'>,
 ): Known {
   if (result.failure !== null || facts.failure !== null) return 'nothing';
   if (result.loading || facts.loading || result.loaded === null) return 'loading';
@@ -139,9 +139,9 @@ function knownOf(
   return { ...page, result: loaded, source: { ...information.source, width, height } };
 }
 
-function readInformation(text: string): ImageInformation | null {
+function readInformation(text: string): ImageFacts | null {
   try {
-    return JSON.parse(text) as ImageInformation;
+    return JSON.parse(text) as ImageFacts;
   } catch {
     return null;
   }

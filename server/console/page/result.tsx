@@ -1,9 +1,10 @@
+import type { ImageFacts } from '@image-delivery/sdk';
 import { useState } from 'preact/hooks';
 import { Compare } from './compare.tsx';
 import { CopyText } from './copy.tsx';
 import { type Fact, FactList } from './facts.tsx';
 import { formatBytes, formatChange, formatNumber } from './format.ts';
-import { type ImageInformation, Information, type SourceProperties } from './information.tsx';
+import { Information } from './information.tsx';
 import type { ImageState, Loaded } from './load-image.ts';
 import { FailureNotice } from './notice.tsx';
 import type { Snippet } from './snippets.ts';
@@ -12,7 +13,7 @@ interface ResultProps {
   readonly result: ImageState;
   readonly original: ImageState;
   /** Null until it is loaded. */
-  readonly information: ImageInformation | null;
+  readonly information: ImageFacts | null;
   readonly url: string;
   /** Whether the URL has a signature, which expires. */
   readonly isSigned: boolean;
@@ -74,9 +75,9 @@ const cacheMeaning: Readonly<Record<string, string>> = {
 };
 
 /** The facts about a result. @param source null if unknown */
-function factsOf(loaded: Loaded, source: SourceProperties | null): readonly Fact[] {
+function factsOf(loaded: Loaded, source: ImageFacts['source'] | null): readonly Fact[] {
   const { type, bytes, width, height, ms, cache } = loaded;
-  const compared = (text: (source: SourceProperties) => string) =>
+  const compared = (text: (source: ImageFacts['source']) => string) =>
     source === null ? '' : text(source);
   const pixels: Fact = [
     'Pixels',

@@ -2,8 +2,8 @@ import { imageOptions, imageUrl, type PageImage, type ParameterTexts } from './i
 import {
   areaParameters,
   formatsOf,
-  type ImageFacts,
   layoutOf,
+  type PictureFacts,
   pictureCode,
   proportionOf,
   withBothSides,
@@ -44,7 +44,7 @@ function fixedOptions(texts: ParameterTexts) {
 }
 
 /** The sides of the source, which bound and shape the candidates of a srcset. */
-function sidesOf(options: ParameterTexts, facts: ImageFacts) {
+function sidesOf(options: ParameterTexts, facts: PictureFacts) {
   const { format, width: sourceWidth, height: sourceHeight } = facts.source;
   const proportion = proportionOf(options);
   const ratio = proportion > 0 ? 1 / proportion : undefined;
@@ -54,7 +54,7 @@ function sidesOf(options: ParameterTexts, facts: ImageFacts) {
 }
 
 /** The options of `picture`, or null if it cannot have them. */
-function pictureOptions(request: PageImage, facts: ImageFacts): object | null {
+function pictureOptions(request: PageImage, facts: PictureFacts): object | null {
   const { widths, sizes } = layoutOf(request.options, facts);
   if (widths === null) return null;
   const { fmt, ...options } = fixedOptions(request.options);
@@ -70,7 +70,7 @@ function pictureOptions(request: PageImage, facts: ImageFacts): object | null {
 }
 
 /** What both snippets of the SDK do with `images`. @param facts null for a text or an image that failed */
-function usage(request: PageImage, facts: ImageFacts | null): string {
+function usage(request: PageImage, facts: PictureFacts | null): string {
   const { source, options } = request;
   const url = `const url = images.url(${literal(source)}, ${object(imageOptions(options))});`;
   if (facts === null) return url;
@@ -88,7 +88,7 @@ const { sources } = picture;
 const img = { ...picture.img, width: ${width}, height: ${height} };`;
 }
 
-const sdk = (baseUrl: string, request: PageImage, facts: ImageFacts | null): string =>
+const sdk = (baseUrl: string, request: PageImage, facts: PictureFacts | null): string =>
   `import { createImageUrls } from '@image-delivery/sdk';
 
 const images = createImageUrls({
@@ -96,7 +96,7 @@ ${lines('  ', fields({ baseUrl, project: request.project }))}});
 
 ${usage(request, facts)}`;
 
-const signed = (baseUrl: string, request: PageImage, facts: ImageFacts | null): string =>
+const signed = (baseUrl: string, request: PageImage, facts: PictureFacts | null): string =>
   `// On a server only: with the secret anybody can sign.
 import { createImageUrls } from '@image-delivery/sdk';
 import { createSigner } from '@image-delivery/sdk/sign';
@@ -113,7 +113,7 @@ const siteComment = `// The service fetches the app's own images from the site a
 // developed they come from the app itself.`;
 
 /** The loader of the SDK, or one that keeps the proportion of the image. */
-const next = (baseUrl: string, request: PageImage, facts: ImageFacts): string => {
+const next = (baseUrl: string, request: PageImage, facts: PictureFacts): string => {
   const { project, options } = request;
   const { site } = facts;
   const proportion = proportionOf(options);
@@ -162,12 +162,12 @@ const sourceOn = (site: string, source: string): string =>
   source.startsWith(`${site}/`) ? source.slice(site.length) : source;
 
 /** The attributes of the box in the layout. */
-function boxOf(options: ParameterTexts, facts: ImageFacts): string {
+function boxOf(options: ParameterTexts, facts: PictureFacts): string {
   const { width, height } = layoutOf(options, facts);
   return `width="${width}" height="${height}"`;
 }
 
-const nuxt = (baseUrl: string, request: PageImage, facts: ImageFacts): string => {
+const nuxt = (baseUrl: string, request: PageImage, facts: PictureFacts): string => {
   const { project, options } = request;
   const { site } = facts;
   const { q, fmt, ...others } = fixedOptions(options);
@@ -202,7 +202,7 @@ const ofAstro: Readonly<Record<string, string>> = {
 };
 
 /** Astro's components name only some parameters. */
-const astro = (baseUrl: string, request: PageImage, facts: ImageFacts): string => {
+const astro = (baseUrl: string, request: PageImage, facts: PictureFacts): string => {
   const { source, project, options } = request;
   const entries = Object.entries(fixedOptions(options));
   const attributes = entries.flatMap(([name, value]) => {
@@ -231,7 +231,7 @@ ${lines('      ', fields({ baseUrl, project }))}    }),
 };
 
 /** The names that unpic's components have for parameters. */
-const unpic = (baseUrl: string, request: PageImage, facts: ImageFacts): string => {
+const unpic = (baseUrl: string, request: PageImage, facts: PictureFacts): string => {
   const { source, project, options } = request;
   const { q: quality, fmt: format, ...others } = fixedOptions(options);
   const { width, height } = layoutOf(options, facts);
@@ -265,7 +265,7 @@ const curl = (baseUrl: string, request: PageImage, accept: string): string =>
 /** What is known about the image of the playground. */
 export type Known =
   /** It is a text, or it failed: only its URL can be used. */
-  'nothing' | 'loading' | ImageFacts;
+  'nothing' | 'loading' | PictureFacts;
 
 /** The image as code for programs and pages. */
 export function snippets(
@@ -276,9 +276,9 @@ export function snippets(
 ): readonly Snippet[] {
   const request = { ...image, options: withBothSides(image.options) };
   const facts = typeof known === 'object' ? known : null;
-  const ofUrl = (write: (base: string, image: PageImage, facts: ImageFacts | null) => string) =>
+  const ofUrl = (write: (base: string, image: PageImage, facts: PictureFacts | null) => string) =>
     known === 'loading' ? null : write(baseUrl, request, facts);
-  const ofFacts = (write: (base: string, image: PageImage, facts: ImageFacts) => string) =>
+  const ofFacts = (write: (base: string, image: PageImage, facts: PictureFacts) => string) =>
     facts === null ? null : write(baseUrl, request, facts);
   return [
     { title: 'HTML', code: ofFacts(pictureCode) },
