@@ -16,8 +16,9 @@ WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
 COPY sdk/package.json sdk/
 RUN npm ci
-COPY tsconfig.json build.js bundle.js bundle-loader.cjs cli.js pack.js ./
-COPY README.md CHANGELOG.md SECURITY.md LICENSE ./
+COPY tsconfig.json README.md CHANGELOG.md SECURITY.md LICENSE ./
+COPY scripts scripts
+COPY bin bin
 COPY docs docs
 COPY contract contract
 COPY pool pool
@@ -25,27 +26,23 @@ COPY store store
 COPY worker worker
 COPY server server
 COPY demo demo
-COPY bench bench
 COPY sdk/src sdk/src
-# The package of npm, with the code that this V8 has compiled, and what it depends on in the versions of the lock file.
-RUN node pack.js image-delivery --destination /tmp \
-    && cp dist/bundle/*.code packages/image-delivery/dist/bundle/ \
-    && cp package-lock.json .npmrc packages/image-delivery/
-WORKDIR /app/packages/image-delivery
-RUN if [ -n "$UWEBSOCKETS_RELEASE" ]; then \
-      npm install --omit=dev \
-      && npm install --no-save --omit=dev "uWebSockets.js@https://codeload.github.com/uNetworking/uWebSockets.js/tar.gz/refs/tags/$UWEBSOCKETS_RELEASE" \
+# As `npm pack` builds it, with what it depends on in the versions of the lock file.
+RUN node scripts/pack.js \
+    && mv node_modules/uws-pack /tmp/ \
+    && npm prune --omit=dev \
+    && if [ -n "$UWEBSOCKETS_RELEASE" ]; then \
+      npm install --no-save --omit=dev --ignore-scripts "uWebSockets.js@https://codeload.github.com/uNetworking/uWebSockets.js/tar.gz/refs/tags/$UWEBSOCKETS_RELEASE" \
       && echo "${UWEBSOCKETS_SHA256:?UWEBSOCKETS_RELEASE needs UWEBSOCKETS_SHA256}  node_modules/uWebSockets.js/uws_$(node -p '[process.platform, process.arch, process.versions.modules].join("_")').node" | sha256sum --check; \
     else \
-      npm pkg set "dependencies.uws-pack=$(npm pkg get peerDependencies.uws-pack | tr -d '"')" \
-      && npm pkg delete peerDependencies peerDependenciesMeta \
-      && npm install --omit=dev; \
+      mv /tmp/uws-pack node_modules/; \
     fi \
     # 126 MB of binaries for other platforms and versions of Node, and 33 MB that no program reads.
     && find node_modules -name 'uws_*.node' \
       ! -name "uws_$(node -p '[process.platform, process.arch, process.versions.modules].join("_")').node" -delete \
-    && find node_modules -type f \( -name '*.map' -o -name '*.ts' -o -name '*.mts' -o -name '*.cts' \) -delete \
-    && rm package-lock.json .npmrc
+    && find dist node_modules -type f \( -name '*.map' -o -name '*.ts' -o -name '*.mts' -o -name '*.cts' \) -delete \
+    && rm -rf node_modules/@image-delivery scripts contract pool store worker server sdk demo/*.ts demo/origin/*.ts \
+      package-lock.json tsconfig.json .npmrc
 
 FROM node:${NODE_VERSION}-${DEBIAN_VERSION}-slim${NODE_DIGEST}
 # jemalloc keeps the memory of long-running image work constant; the front ends preload it.
@@ -54,9 +51,9 @@ RUN apt-get update \
     && apt-get install --yes --no-install-recommends libjemalloc2 \
     && rm -rf /var/lib/apt/lists/* \
     && install -d -o node -g node /data \
-    && ln -s /app/cli.js /usr/local/bin/image-delivery
+    && ln -s /app/bin/image-delivery.js /usr/local/bin/image-delivery
 WORKDIR /app
-COPY --from=build /app/packages/image-delivery ./
+COPY --from=build /app ./
 # Only /data is written to; `docker run --read-only --tmpfs /tmp` works.
 ENV NODE_ENV=production SERVICE_DATA_DIR=/data
 VOLUME /data

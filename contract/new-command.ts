@@ -5,7 +5,7 @@ import { version } from './version.ts';
 /**
  * A command with `--version`.
  *
- * @param name in `cli.js`; the help has it as the user types it
+ * @param name in `bin/image-delivery.js`; the help has it as the user types it
  */
 export function newCommand(
   name: 'serve' | 'start' | 'server' | 'worker' | 'admin' | 'demo',

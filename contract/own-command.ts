@@ -1,6 +1,7 @@
 import { fileURLToPath } from 'node:url';
+import { ownFile } from './own-files.ts';
 
-/** What `cli.js` was started as, such as `npx image-delivery`; it sets the variable for all processes. */
+/** What `bin/image-delivery.js` was started as, such as `npx image-delivery`; it sets the variable for all processes. */
 export const startedAs = (): string | undefined =>
   process.env['IMAGE_DELIVERY_COMMAND'] || undefined;
 
@@ -20,7 +21,7 @@ export function adminCommand(args: string): string {
 export function documentPath(name: string): string {
   const path = `docs/${name}`;
   if (startedAs() === undefined) return path;
-  return fileURLToPath(new URL(path, import.meta.resolve('image-delivery/package.json')));
+  return fileURLToPath(ownFile(path));
 }
 
 /** The command that starts the service with its worker or, with `worker`, only a worker. */

@@ -1,9 +1,10 @@
 import { rm } from 'node:fs/promises';
-import { extname, join, resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { createLogger, isOnTerminal, type Logger } from '../contract/log.ts';
 import { documentPath } from '../contract/own-command.ts';
+import { programUrl } from '../contract/own-files.ts';
 import type { S3Location } from '../contract/s3-location.ts';
 import { ignoredVariables, proxyVariables } from '../contract/settings/load.ts';
 import { defaultOpsPort, type Settings } from '../contract/settings/table.ts';
@@ -28,8 +29,7 @@ import { endsWithTerminal, Shutdown } from './shutdown.ts';
 import { StartMessage } from './start-message.ts';
 
 const statsEveryMs = 1_000;
-const here = fileURLToPath(import.meta.url);
-const frontEndEntry = join(here, '..', `front-end-main${extname(here)}`);
+const frontEndEntry = fileURLToPath(programUrl('server/front-end-main'));
 
 /** Owns the store and the disk cache's index, and supervises the front ends. */
 export class Primary {

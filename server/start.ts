@@ -1,9 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { extname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { createLogger } from '../contract/log.ts';
 import { newCommand } from '../contract/new-command.ts';
 import { ignoreOutputErrors } from '../contract/output-errors.ts';
+import { programUrl } from '../contract/own-files.ts';
 import { settingsFromCommandLine } from '../contract/settings/command-line.ts';
 import { RestartPolicy } from './cluster/restart-policy.ts';
 import { endsWithTerminal } from './shutdown.ts';
@@ -26,7 +26,6 @@ const { settings } = settingsFromCommandLine(
   ['port', 'opsPort', 'workerPort'],
 );
 const log = createLogger(settings, 'start');
-const here = fileURLToPath(import.meta.url);
 
 interface Part {
   readonly name: string;
@@ -43,7 +42,7 @@ interface Part {
 
 const newPart = (name: string, path: string, essential: boolean): Part => ({
   name,
-  entry: join(here, '..', '..', `${path}${extname(here)}`),
+  entry: fileURLToPath(programUrl(path)),
   essential,
   wasReady: false,
   isReady: false,

@@ -1,6 +1,9 @@
+import { existsSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
 import { isBuiltin } from 'node:module';
 import { dirname, join, relative } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { build } from 'esbuild';
 import t from 'tap';
 import { sourceFormats } from '../pool/formats/source-formats.ts';
 import { outputFormats } from '../pool/rendering/encode/encodings.ts';
@@ -17,7 +20,8 @@ const folders: Readonly<Record<string, readonly string[]>> = {
   demo: ['contract', 'server', 'pool', 'store'],
   bench: ['contract', 'server', 'pool', 'store', 'demo'],
   sdk: [],
-  release: ['pack.js'],
+  scripts: [],
+  bin: [],
   test: ['contract', 'server', 'pool', 'store', 'worker', 'demo', 'bench', 'sdk'],
 };
 /** Created by builds and runs. */
@@ -25,11 +29,6 @@ const generated = new Set(['node_modules', 'dist', 'dist-test', 'data', 'package
 const topLevelFiles = new Set([
   'package.json',
   'package-lock.json',
-  'build.js',
-  'bundle.js',
-  'bundle-loader.cjs',
-  'cli.js',
-  'pack.js',
   'README.md',
   'CONTRIBUTING.md',
   'CHANGELOG.md',
@@ -240,23 +239,55 @@ t.test('the folders of server import one another in one direction', async (t) =>
   t.ok(between.length > 20, `${between.length} imports between folders`);
 });
 
-t.test('packages that run in production are dependencies for production', async (t) => {
-  // The built files have no imports of types. The benchmarks need more packages.
-  const built = (await filesBelow('dist')).filter(
-    (path) => path.endsWith('.js') && !path.startsWith('dist/bench/'),
+/** The external imports of the built programs. */
+async function externalImports(): Promise<string[]> {
+  const { programOptions } = await import(pathToFileURL(join(root, 'scripts/build.js')).href);
+  const { metafile } = await build({ ...programOptions, metafile: true, write: false });
+  const imports = Object.values(metafile?.outputs ?? {}).flatMap((output) => output.imports);
+  return imports.flatMap(({ path, external }) => (external && !isBuiltin(path) ? [path] : []));
+}
+
+t.test('packages that the built programs load are dependencies of the package', async (t) => {
+  const { dependencies, devDependencies } = JSON.parse(
+    await readFile(join(root, 'package.json'), 'utf8'),
   );
-  t.ok(built.length > 100, 'the service is built');
-  const { dependencies } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8'));
-  for (const path of built) {
-    // Its code examples, which are strings, contain imports.
-    if (path.endsWith('/page/main.js')) continue;
-    for (const { to, isInternal } of await importsOf(path)) {
-      const [name = ''] = /^(@[^/]+\/)?[^/]+/.exec(to) ?? [];
-      // A string in a bundled package of Fastify.
-      if (path.startsWith('dist/bundle/') && name === 'fast-json-stringify') continue;
-      if (!isInternal && !isBuiltin(to) && !(name in dependencies)) t.fail(`${path} imports ${to}`);
-    }
+  const packageOf = (specifier: string) => /^(?:@[^/]+\/)?[^/]+/.exec(specifier)?.[0] ?? '';
+  const imported = await externalImports();
+  t.ok(imported.includes('sharp'));
+  // Such as the file of a style sheet.
+  const resolved =
+    /(?:resolve|moduleOf|createRequire\(import\.meta\.url\))\(\s*'([^'./][^']*)'|(?<!\b(?:from|import) ?\(?\s*)'([^'./]+\/[^']*\.(?:css|js|wasm))'/g;
+  for (const path of sources.filter((one) => /^(?:server|pool|store|worker|demo)\//.test(one))) {
+    if (path.startsWith(page) || path.endsWith('.d.ts')) continue;
+    const text = await readFile(join(root, path), 'utf8');
+    for (const [, one, other = ''] of text.matchAll(resolved)) imported.push(one ?? other);
   }
+  for (const name of new Set(imported.map(packageOf))) {
+    // The MongoDB driver tries to load some that are not installed.
+    const isInstalled = existsSync(join(root, 'node_modules', name));
+    if (isInstalled) t.ok(name in dependencies, name);
+  }
+  for (const name of Object.keys(dependencies)) {
+    const manifest = JSON.parse(
+      await readFile(join(root, 'node_modules', name, 'package.json'), 'utf8'),
+    );
+    // npm does not install optional ones, such as the web framework of a plug-in.
+    for (const peer of Object.keys(manifest.peerDependencies ?? {}))
+      t.notOk(peer in devDependencies, `${name} loads ${peer}`);
+  }
+});
+
+t.test('npm runs no install script of a package', async (t) => {
+  const read = async (name: string) => JSON.parse(await readFile(join(root, name), 'utf8'));
+  const { packages } = await read('package-lock.json');
+  const paths = Object.keys(packages).filter((path) => packages[path].hasInstallScript);
+  // Older versions of npm run them. None compiles or downloads anything on the supported systems.
+  const { allowScripts } = await read('package.json');
+  t.same(
+    Object.keys(allowScripts),
+    paths.map((path) => path.replace(/^.*node_modules\//, '')),
+  );
+  t.same(new Set(Object.values(allowScripts)), new Set([false]));
 });
 
 t.test('only certain files import certain packages', async (t) => {

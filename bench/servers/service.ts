@@ -1,6 +1,7 @@
 import { mkdir, rm } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { ownFile } from '../../contract/own-files.ts';
 import { loadSettings } from '../../contract/settings/load.ts';
 import { newApiKey } from '../../store/identifiers.ts';
 import { joinStore } from '../../store/open.ts';
@@ -72,7 +73,7 @@ export class ServiceProcess {
 
   /** Runs a program of the build with the environment of this service. */
   run(program: string): ReturnType<typeof startCommand> {
-    const file = fileURLToPath(new URL(`../../../dist/${program}`, import.meta.url));
+    const file = fileURLToPath(ownFile(`dist/${program}`));
     return startCommand([process.execPath, file], this.#cpus, {
       env: this.env,
       cwd: this.#dataDir,

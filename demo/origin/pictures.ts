@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { extname } from 'node:path';
+import { ownFile } from '../../contract/own-files.ts';
 
 /** The sample pictures, which are generated, by file name, with a caption. */
 export const pictures = {
@@ -27,4 +28,4 @@ export function mediaTypeOf(name: PictureName): string {
 }
 
 export const picture = (name: PictureName): Promise<Buffer> =>
-  readFile(new URL(`pictures/${name}`, import.meta.url));
+  readFile(ownFile(`demo/origin/pictures/${name}`));

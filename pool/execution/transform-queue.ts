@@ -1,5 +1,5 @@
-import { extname } from 'node:path';
 import { ServiceError } from '../../contract/errors.ts';
+import { programUrl } from '../../contract/own-files.ts';
 import { transformTimeout } from '../formats/errors.ts';
 import type { Image } from '../image.ts';
 import type { Cost } from '../rendering/cost.ts';
@@ -84,7 +84,7 @@ const defaultWaitLimits = (transformTimeoutMs: number): WaitLimits => ({
 /** CPU limit of a transform process, in multiples of the timeout. It takes effect only if this process is stopped. */
 const cpuTimeouts = 6;
 
-const defaultEntry = new URL(`./thread${extname(import.meta.url)}`, import.meta.url);
+const defaultEntry = programUrl('pool/execution/thread');
 
 /**
  * Runs transforms on threads, in the order of {@link Schedule}. A thread first estimates the cost; a

@@ -4,6 +4,7 @@ import { extname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { ConsolePictures } from '../../contract/console-pictures.ts';
 import type { ServiceError } from '../../contract/errors.ts';
+import { ownFile } from '../../contract/own-files.ts';
 import { entityTag } from '../../pool/image.ts';
 import { prefersPage } from '../http/accept.ts';
 import { errorResponse } from '../http/error-response.ts';
@@ -18,12 +19,7 @@ const mediaTypes: Readonly<Record<string, string>> = {
 };
 
 /** The build's folder with the bundled page; a service that runs from its sources uses the last build. */
-const pageFolder = fileURLToPath(
-  new URL(
-    extname(import.meta.url) === '.ts' ? '../../dist/server/console/page/' : 'page/',
-    import.meta.url,
-  ),
-);
+const pageFolder = fileURLToPath(ownFile('dist/server/console/page/'));
 
 /** Swagger UI, by the names that are served. */
 const libraryFiles = {

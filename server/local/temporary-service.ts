@@ -2,10 +2,11 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { extname, join } from 'node:path';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { ignoreOutputErrors } from '../../contract/output-errors.ts';
+import { programUrl } from '../../contract/own-files.ts';
 import { listenerUrl } from '../../contract/settings/listeners.ts';
 import { loadSettings } from '../../contract/settings/load.ts';
 import type { Settings } from '../../contract/settings/table.ts';
@@ -58,8 +59,7 @@ export async function startTemporaryService(
     SERVICE_LOG_LEVEL: process.env['SERVICE_LOG_LEVEL'] || 'warn',
   };
   const settings = loadSettings(environment);
-  const extension = extname(fileURLToPath(import.meta.url));
-  const entry = fileURLToPath(new URL(`../${options.program}${extension}`, import.meta.url));
+  const entry = fileURLToPath(programUrl(`server/${options.program}`));
   // Detached: Ctrl-C in a terminal must not reach it, because this process signals it. It notices by the
   // channel when this process is killed.
   const service = spawn(process.execPath, [...process.execArgv, entry], {

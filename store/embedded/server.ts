@@ -1,8 +1,9 @@
 import { existsSync } from 'node:fs';
 import { open, rm, statfs } from 'node:fs/promises';
-import { extname, join } from 'node:path';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Worker } from 'node:worker_threads';
+import { isSource, programUrl } from '../../contract/own-files.ts';
 import {
   makePrivateFolder,
   prepareSocket,
@@ -177,11 +178,10 @@ async function startThread(
 }
 
 function openThread(data: ThreadData): Worker {
-  const extension = extname(import.meta.url);
-  const entry = new URL(`./thread${extension}`, import.meta.url);
+  const entry = programUrl('store/embedded/thread');
   const options = { workerData: data, name: 'embedded-store' };
   // Without the modules that this process preloads.
-  if (extension !== '.ts') return new Worker(entry, { ...options, execArgv: [] });
+  if (!isSource) return new Worker(entry, { ...options, execArgv: [] });
   // Running from TypeScript with a preloaded loader: in Node 20 the loader applies to modules that
   // a thread loads by `require`, but not to its entry file or to imports.
   const script = `import { createRequire } from 'node:module';

@@ -1,6 +1,6 @@
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { cp, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { cp, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { rootPath } from '../root.ts';
@@ -28,8 +28,10 @@ export interface RunningApp {
 
 /** Packs the SDK into a folder; resolves with the path of the tarball. */
 export async function pack(folder: string): Promise<string> {
-  const args = [join(rootPath, 'pack.js'), 'sdk', '--destination', folder];
-  return (await run(process.execPath, args, { env: plainEnvironment })).stdout.trim();
+  const args = ['pack', '--workspace', 'sdk', '--pack-destination', folder];
+  await run('npm', args, { cwd: rootPath, env: plainEnvironment });
+  const tarball = (await readdir(folder)).find((file) => file.endsWith('.tgz')) ?? '';
+  return join(folder, tarball);
 }
 
 /** Installs packages in a new folder; resolves with its path. */

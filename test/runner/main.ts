@@ -58,10 +58,10 @@ async function checkAndBuild(): Promise<void> {
   const others = async () => {
     await step('lint', biome, 'lint', '--error-on-warnings', '.');
     await step('format', biome, 'format', '.');
-    await step('build of the service', 'build.js');
-    await step('build of the SDK', 'build.js', 'sdk');
+    await step('build of the service', 'scripts/build.js');
+    await step('build of the SDK', 'scripts/build.js', 'sdk');
   };
-  await Promise.all([step('types, build of the tests', 'build.js', 'test'), others()]);
+  await Promise.all([step('types, build of the tests', 'scripts/build.js', 'test'), others()]);
 }
 
 /** What tap's last line says, such as `# { total: 12, pass: 10, fail: 1, skip: 1 }`. */

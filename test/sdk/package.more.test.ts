@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
-import { basename, join } from 'node:path';
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { gzipSync } from 'node:zlib';
 import { build } from 'esbuild';
@@ -23,9 +23,9 @@ const write = (file: string, text: string) => writeFile(join(app, file), text);
 /** Builds and packs the SDK, and installs it in a workspace, without the network. */
 async function install(): Promise<void> {
   const npm = { env: { ...process.env, NODE_OPTIONS: '', npm_config_offline: 'true' } };
-  const pack = join(rootPath, 'pack.js');
-  const packed = await run(...node(pack, 'sdk', '--destination', folder));
-  const tarball = basename(packed.stdout.trim());
+  const pack = ['pack', '--workspace', 'sdk', '--pack-destination', folder];
+  await run('npm', pack, { ...npm, cwd: rootPath });
+  const tarball = (await readdir(folder)).find((file) => file.endsWith('.tgz'));
   await mkdir(app);
   await writeFile(join(folder, 'package.json'), '{ "private": true, "workspaces": ["app"] }');
   const manifest = { name: 'app', type: 'module', dependencies: { [name]: `file:../${tarball}` } };
@@ -60,7 +60,7 @@ const useUrls = `import { createImageUrls } from '${name}';
 // `npm run release` also checks it with arethetypeswrong, which `npm ci` does not install.
 t.test('publint finds no problems', async (t) => {
   const { messages } = await publint({
-    pkgDir: join(rootPath, 'packages/sdk'),
+    pkgDir: join(rootPath, 'sdk'),
     strict: true,
     pack: false,
   });

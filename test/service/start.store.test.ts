@@ -47,7 +47,7 @@ async function productionTree(t: Teardown): Promise<string> {
     await mkdir(dirname(join(folder, path)), { recursive: true });
     await symlink(join(rootPath, path), join(folder, path));
   }
-  for (const name of ['package.json', 'build.js', 'dist']) {
+  for (const name of ['package.json', 'scripts/build.js', 'dist']) {
     await cp(join(rootPath, name), join(folder, name), { recursive: true });
   }
   return folder;
@@ -56,7 +56,9 @@ async function productionTree(t: Teardown): Promise<string> {
 t.test('a production installation creates and shows a first key once', async (t) => {
   const folder = await productionTree(t);
   const [program, ...args] = plainNode;
-  const built = spawnSync(program, [...args, join(folder, 'build.js')], { encoding: 'utf8' });
+  const built = spawnSync(program, [...args, join(folder, 'scripts/build.js')], {
+    encoding: 'utf8',
+  });
   t.equal(built.status, 0, `nothing is compiled: ${built.stderr}`);
   const service = await startService(t, { dist: join(folder, 'dist') });
   const [key] = /sk_[\w-]{43}/.exec(service.stdout()) ?? [];

@@ -1,4 +1,4 @@
-import { extname } from 'node:path';
+import { programUrl } from '../../../contract/own-files.ts';
 import { unlessAborted } from '../../unless-aborted.ts';
 import { hasProjectFont } from '../../variant.ts';
 import type { TransformResult, TransformTask } from '../task.ts';
@@ -21,7 +21,7 @@ export interface ProcessFonts {
   readonly added: string | null;
 }
 
-const defaultEntry = new URL(`./main${extname(import.meta.url)}`, import.meta.url);
+const defaultEntry = programUrl('pool/execution/process/main');
 
 /**
  * The processes for transforms that must be killable. They start on demand and are kept until they were

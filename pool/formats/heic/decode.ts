@@ -1,4 +1,4 @@
-import { extname } from 'node:path';
+import { programUrl } from '../../../contract/own-files.ts';
 import type { Size } from '../../geometry.ts';
 import { checkedHeader } from '../checked-header.ts';
 import { withoutOrientation } from '../metadata/exif.ts';
@@ -6,7 +6,7 @@ import type { Container, SourceFacts } from '../source-format.ts';
 import { moduleOf, runDecoder } from '../wasm/run.ts';
 import type { HeicTask } from './thread.ts';
 
-const entry = new URL(`./thread${extname(import.meta.url)}`, import.meta.url);
+const entry = programUrl('pool/formats/heic/thread');
 
 /**
  * From this number of pixels on, samples of 10 and 12 bits are decoded to 8: up to 24 bytes for each pixel would not

@@ -1,11 +1,11 @@
-import { extname } from 'node:path';
+import { programUrl } from '../../../contract/own-files.ts';
 import { requirePixels } from '../bounds.ts';
 import { runDecoder, vipsModule } from '../wasm/run.ts';
 import { jxlParts } from './boxes.ts';
 import { type JxlHeader, readJxlHeader } from './header.ts';
 import type { JxlSource } from './thread.ts';
 
-const entry = new URL(`./thread${extname(import.meta.url)}`, import.meta.url);
+const entry = programUrl('pool/formats/jxl/thread');
 
 /** @throws ServiceError source_unsupported, source_corrupt, source_too_large */
 export function jxlHeader(source: Uint8Array, maxPixels: number): JxlHeader {

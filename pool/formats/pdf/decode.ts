@@ -1,11 +1,11 @@
-import { extname } from 'node:path';
+import { programUrl } from '../../../contract/own-files.ts';
 import type { Size } from '../../geometry.ts';
 import { corrupt } from '../errors.ts';
 import type { RawPixels } from '../raw-pixels.ts';
 import { moduleOf, runDecoder } from '../wasm/run.ts';
 import type { PdfSize, PdfTask } from './thread.ts';
 
-const entry = new URL(`./thread${extname(import.meta.url)}`, import.meta.url);
+const entry = programUrl('pool/formats/pdf/thread');
 
 const run = (task: PdfTask): Promise<Uint8Array<ArrayBuffer>> =>
   runDecoder(entry, moduleOf('@embedpdf/pdfium/pdfium.wasm'), task);

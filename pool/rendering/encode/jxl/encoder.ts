@@ -1,12 +1,12 @@
 import { once } from 'node:events';
-import { extname } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Worker } from 'node:worker_threads';
+import { programUrl } from '../../../../contract/own-files.ts';
 import { tooMuchMemory, transformTimeout } from '../../../formats/errors.ts';
 import { startThread, vipsModule } from '../../../formats/wasm/run.ts';
 import type { JxlInput, JxlOptions, JxlResult, JxlTask } from './thread.ts';
 
-const entry = new URL(`./thread${extname(import.meta.url)}`, import.meta.url);
+const entry = programUrl('pool/rendering/encode/jxl/thread');
 
 /** Time after which an unused encoder ends, in ms. A start takes 0.35 s of CPU time, and one holds 75 MB. */
 const idleMs = 60_000;

@@ -1,9 +1,12 @@
 #!/usr/bin/env node
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
+import module from 'node:module';
+import { homedir } from 'node:os';
+import { join } from 'node:path';
 
 /**
- * The command of the package `image-delivery`, and of the container image: runs a program of `dist/`.
- * `contract/own-command.ts` says how messages name it.
+ * The command of the package `image-delivery`, of the container image, and of the npm scripts of a clone: runs a program
+ * of `dist/`. `contract/own-command.ts` says how messages name it.
  */
 const programs = {
   serve: ['server/local/main.js', 'serve the pictures of a folder to this machine'],
@@ -14,9 +17,12 @@ const programs = {
   demo: ['demo/main.js', 'run the service with sample pictures on temporary data'],
   health: ['server/health-check.js', 'exit with 0 when the service of this machine takes requests'],
 };
+const file = (path) => new URL(`../${path}`, import.meta.url);
 // Without imports of `dist/`, so that this runs on every version of Node that has modules.
-const manifest = JSON.parse(readFileSync(new URL('package.json', import.meta.url), 'utf8'));
+const manifest = JSON.parse(readFileSync(file('package.json'), 'utf8'));
 const ownName = process.env.npm_command === 'exec' ? 'npx image-delivery' : 'image-delivery';
+/** In a clone, messages name the npm scripts. */
+const isClone = existsSync(file('scripts/build.js'));
 
 const lines = Object.entries(programs).map(([name, [, does]]) => `  ${name.padEnd(8)}${does}`);
 const help = `Usage: ${ownName} <command> [options]
@@ -44,11 +50,21 @@ function isSupported() {
   return ownMajor > major || (ownMajor === major && ownMinor >= minor);
 }
 
+/**
+ * Keeps the code that V8 compiles, for this process and those that it starts (Node 22.1). In the user's own folder:
+ * whoever can write to it can run code.
+ */
+function cacheCompiledCode() {
+  const caches = process.env.XDG_CACHE_HOME || join(homedir(), '.cache');
+  const folder = process.env.NODE_COMPILE_CACHE || join(caches, 'image-delivery');
+  const { directory } = module.enableCompileCache?.(folder) ?? {};
+  if (directory !== undefined) process.env.NODE_COMPILE_CACHE = folder;
+}
+
 const [, , name = '--help', ...args] = process.argv;
 const program = Object.hasOwn(programs, name) ? programs[name] : undefined;
 if (name === '--version' || name === '-V') {
-  const { version } = await import('./dist/contract/version.js');
-  process.stdout.write(`${version}\n`);
+  process.stdout.write(`${manifest.version}\n`);
 } else if (name === '--help' || name === '-h' || name === 'help') {
   process.stdout.write(help);
 } else if (program === undefined) {
@@ -58,7 +74,8 @@ if (name === '--version' || name === '-V') {
     `This needs Node ${manifest.engines.node}; this is Node ${process.versions.node}, ${process.execPath}.`,
   );
 } else {
-  process.env.IMAGE_DELIVERY_COMMAND = ownName;
+  cacheCompiledCode();
+  if (!isClone) process.env.IMAGE_DELIVERY_COMMAND = ownName;
   process.argv.splice(2, process.argv.length, ...args);
-  await import(`./dist/${program[0]}`);
+  await import(file(`dist/${program[0]}`).href);
 }

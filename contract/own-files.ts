@@ -1,0 +1,15 @@
+/** The folder of the package, or of the clone. */
+const root = import.meta.resolve('image-delivery/package.json');
+
+/** Whether this runs from its sources, by a loader for TypeScript. */
+export const isSource = import.meta.url.endsWith('.ts');
+
+/** The URL of a file of the package, such as `demo/origin/pictures/coast.jpg`. */
+export const ownFile = (path: string): URL => new URL(path, root);
+
+/**
+ * The URL of a program or thread, as source if this runs from source, else as built.
+ * @param name such as `server/main`; it is an entry of the build (`scripts/build.js`)
+ */
+export const programUrl = (name: string): URL =>
+  ownFile(isSource ? `${name}.ts` : `dist/${name}.js`);

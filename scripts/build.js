@@ -1,0 +1,174 @@
+import { spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import * as fs from 'node:fs';
+import { dirname, extname, join, relative } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+
+/**
+ * `node scripts/build.js [service | test | sdk]` builds `dist/`, `dist-test/` (with the tests) or `sdk/dist/`, unless it is
+ * up to date: a stamp has a hash of the sources and the installed packages. Without the development dependencies an
+ * existing build is used.
+ */
+
+// `import.meta.dirname` does not exist in old versions of Node, which get a message below.
+export const root = join(dirname(fileURLToPath(import.meta.url)), '..');
+export const readJson = (path) => JSON.parse(fs.readFileSync(join(root, path), 'utf8'));
+const manifest = readJson('package.json');
+const page = 'server/console/page';
+const source = ['contract', 'server', 'pool', 'store', 'worker', 'demo', 'sdk/src'];
+/** The names of programs, of threads, and of the module that the build itself runs. */
+const isProgram = /\/(?:main|front-end-main|start|health-check|thread|uws-digests)\.ts$/;
+
+/** The files of a folder, or the file. */
+function filesOf(path) {
+  if (!fs.statSync(path, { throwIfNoEntry: false })?.isDirectory()) return [path];
+  const entries = fs.readdirSync(path, { recursive: true, withFileTypes: true });
+  const files = entries.filter((entry) => entry.isFile());
+  return files.map((entry) => join(entry.parentPath, entry.name));
+}
+
+/**
+ * Options of esbuild for the programs. Packages in `dependencies` have native parts, WebAssembly or files of their own, or
+ * are loaded by such a package; all others are bundled, because few large files load faster.
+ */
+export const programOptions = {
+  absWorkingDir: root,
+  entryPoints: source.flatMap((folder) =>
+    filesOf(join(root, folder)).filter((path) => isProgram.test(path)),
+  ),
+  outdir: 'dist',
+  outbase: '.',
+  chunkNames: 'chunks/[name]-[hash]',
+  bundle: true,
+  splitting: true,
+  format: 'esm',
+  platform: 'node',
+  target: 'node20.19',
+  external: Object.keys(manifest.dependencies),
+  // For packages that are CommonJS.
+  banner: {
+    js: "import { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url), __dirname = import.meta.dirname, __filename = import.meta.filename;",
+  },
+  sourcemap: true,
+  sourcesContent: false,
+  legalComments: 'none',
+  logLevel: 'warning',
+  metafile: true,
+};
+
+/** Options of esbuild for the console's page. */
+export const pageOptions = {
+  absWorkingDir: root,
+  entryPoints: filesOf(join(root, page)).filter((path) =>
+    /page\/(?:main\.tsx|docs\.ts|[^/]+\.(?:css|svg))$/.test(path),
+  ),
+  outdir: join('dist', page),
+  bundle: true,
+  format: 'esm',
+  charset: 'utf8',
+  minify: true,
+  loader: { '.svg': 'copy' },
+  alias: { '@image-delivery/sdk': join(root, 'sdk/src/index.ts') },
+  // The service checks what users enter.
+  define: { 'process.env.NODE_ENV': '"production"' },
+  logLevel: 'warning',
+};
+
+const targets = {
+  service: { dist: 'dist', folders: source },
+  test: { dist: 'dist-test', folders: [...source, 'bench', 'test'], project: 'test' },
+  sdk: { dist: 'sdk/dist', folders: ['sdk/src', 'sdk/tsconfig.json'], project: 'sdk' },
+};
+
+function hashOf(paths) {
+  const hash = createHash('sha256');
+  for (const file of paths.flatMap((path) => filesOf(join(root, path))).sort()) {
+    if (fs.existsSync(file)) hash.update(file).update(fs.readFileSync(file));
+  }
+  return hash.digest('hex');
+}
+
+/** Runs the compiler, which checks types too. */
+function compile(...args) {
+  const tsc = join(root, 'node_modules/typescript/bin/tsc');
+  const { status } = spawnSync(process.execPath, [tsc, ...args], { cwd: root, stdio: 'inherit' });
+  if (status !== 0) throw new Error('The types have errors.');
+}
+
+/** Compares the native files of uws-pack with their recorded digests. */
+async function checkNativeFiles() {
+  const folder = join(root, 'node_modules/uws-pack');
+  if (!fs.existsSync(folder)) return;
+  const digests = pathToFileURL(join(root, 'dist/server/http/uws-digests.js')).href;
+  const { digestFailure, recordedFiles } = await import(digests);
+  const { version } = readJson('node_modules/uws-pack/package.json');
+  const paths = recordedFiles.map((name) => join(folder, 'dist/bin', name)).filter(fs.existsSync);
+  const failures = paths.flatMap((path) => digestFailure(`uws-pack ${version}`, path) ?? []);
+  if (failures.length > 0) throw new Error(failures.join('\n'));
+}
+
+/**
+ * Builds the programs and the page. Files are replaced one by one, so that a program that starts meanwhile reads no
+ * partial file.
+ *
+ * @returns the metafile of the programs
+ */
+export async function buildService() {
+  const esbuild = await import('esbuild');
+  const results = await Promise.all(
+    [programOptions, pageOptions].map((options) => esbuild.build({ ...options, write: false })),
+  );
+  const files = results.flatMap(({ outputFiles }) => outputFiles);
+  // Chunks come before the programs that import them.
+  for (const { path, contents } of files.toSorted((a, b) => a.path.localeCompare(b.path))) {
+    const temporary = `${path}.${process.pid}`;
+    fs.mkdirSync(dirname(path), { recursive: true });
+    fs.writeFileSync(temporary, contents);
+    fs.renameSync(temporary, path);
+  }
+  const built = new Set(files.map(({ path }) => path));
+  for (const path of filesOf(join(root, 'dist')).filter((one) => !built.has(one))) {
+    if (['.js', '.map', '.css', '.svg'].includes(extname(path))) fs.rmSync(path, { force: true });
+  }
+  await checkNativeFiles();
+  return results[0].metafile;
+}
+
+async function build(target) {
+  const { dist, folders, project } = targets[target];
+  const stampFile = join(root, dist, '.built-from');
+  const stamp = () => (fs.existsSync(stampFile) ? fs.readFileSync(stampFile, 'utf8') : null);
+  if (!fs.existsSync(join(root, 'node_modules/esbuild'))) {
+    if (stamp() !== null) return;
+    throw new Error('The service is not built, and its tools are not installed: run npm ci.');
+  }
+  const packages = 'node_modules/.package-lock.json';
+  const from = hashOf([...folders, 'package.json', 'tsconfig.json', 'scripts', packages]);
+  if (stamp() === from) return;
+  // Without the stamp, a build that fails or is killed is repeated.
+  fs.rmSync(target === 'service' ? stampFile : join(root, dist), { recursive: true, force: true });
+  const begun = performance.now();
+  if (target === 'service') await buildService();
+  else compile('--project', project, '--outDir', dist);
+  if (target === 'test') compile('--project', page);
+  fs.writeFileSync(stampFile, from);
+  const seconds = ((performance.now() - begun) / 1_000).toFixed(1);
+  process.stderr.write(`Built ${relative(root, dirname(stampFile))}/ in ${seconds} s.\n`);
+}
+
+function requireNode() {
+  const { node } = manifest.engines;
+  const { version, execPath } = process;
+  if (version.slice(1).localeCompare(node.slice(2), 'en', { numeric: true }) >= 0) return;
+  throw new Error(`This needs Node ${node}; this is Node ${version.slice(1)}, ${execPath}.`);
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  try {
+    requireNode();
+    await build(process.argv[2] ?? 'service');
+  } catch ({ message }) {
+    process.stderr.write(`${message}\n`);
+    process.exitCode = 1;
+  }
+}
