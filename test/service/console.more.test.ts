@@ -209,7 +209,7 @@ t.test('the console in a browser', { skip: noChromium }, async (t) => {
     await page.goto(`${url}/docs`);
     const blocks = page.locator('.opblock');
     // The two image endpoints, health and readiness.
-    const count = Object.keys(operations).length + 4;
+    const count = Object.keys(operations).length + 5;
     await blocks.nth(count - 1).waitFor();
     t.equal(await blocks.count(), count);
     const health = blocks.filter({ hasText: '/api/health' });
