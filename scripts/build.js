@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import * as fs from 'node:fs';
-import { dirname, extname, join, relative } from 'node:path';
+import { dirname, join, relative } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 
 /**
@@ -127,9 +127,9 @@ export async function buildService() {
     fs.renameSync(temporary, path);
   }
   const built = new Set(files.map(({ path }) => path));
-  for (const path of filesOf(join(root, 'dist')).filter((one) => !built.has(one))) {
-    if (['.js', '.map', '.css', '.svg'].includes(extname(path))) fs.rmSync(path, { force: true });
-  }
+  // Not the stamp, and not the temporary files of another build.
+  const isOld = (path) => !built.has(path) && !/\.(?:built-from|\d+)$/.test(path);
+  for (const path of filesOf(join(root, 'dist')).filter(isOld)) fs.rmSync(path, { force: true });
   await checkNativeFiles();
   return results[0].metafile;
 }

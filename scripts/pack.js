@@ -25,7 +25,6 @@ async function prepare() {
   if (!fs.existsSync(join(root, 'node_modules/esbuild'))) {
     throw new Error('The package is built from a clone with all its packages: run npm ci.');
   }
-  fs.rmSync(join(root, 'dist'), { recursive: true, force: true });
   const names = bundledPackages(await buildService());
   const text = names.map(licenceOf).join(`\n\n${'-'.repeat(78)}\n\n`);
   fs.writeFileSync(join(root, 'dist/THIRD-PARTY-LICENCES.txt'), `${text}\n`);

@@ -1,7 +1,9 @@
 import { execFile } from 'node:child_process';
 import { cp, readdir, readFile, rm, stat, symlink, utimes, writeFile } from 'node:fs/promises';
 import { join, relative } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
+import { build as bundle } from 'esbuild';
 import t from 'tap';
 import { rootPath } from './root.ts';
 import { freePort, plainNode, startProgram } from './service/service.ts';
@@ -125,12 +127,21 @@ t.test('npm run dev builds and restarts the service after a change', async (t) =
   t.equal(await dev.end('SIGTERM'), 0);
 });
 
-t.test('only the thread of the embedded store loads lmdb', async (t) => {
-  const dist = join(rootPath, 'dist');
-  const files = (await readdir(dist, { recursive: true })).filter((name) => name.endsWith('.js'));
-  const loading: string[] = [];
-  for (const name of files) {
-    if (/from ?["']lmdb["']/.test(await readFile(join(dist, name), 'utf8'))) loading.push(name);
-  }
-  t.same(loading, ['store/embedded/thread.js']);
+t.test('only the thread of the embedded store loads lmdb at its start', async (t) => {
+  const { programOptions } = await import(pathToFileURL(join(rootPath, 'scripts/build.js')).href);
+  const { metafile } = await bundle({ ...programOptions, metafile: true, write: false });
+  const outputs = metafile?.outputs ?? {};
+  const loadedBy = (file: string, seen = new Set<string>()): Set<string> => {
+    for (const { path, kind } of outputs[file]?.imports ?? []) {
+      if (kind !== 'import-statement' || seen.has(path)) continue;
+      seen.add(path);
+      loadedBy(path, seen);
+    }
+    return seen;
+  };
+  const entries = Object.keys(outputs).filter(
+    (file) => !file.startsWith('dist/chunks/') && file.endsWith('.js'),
+  );
+  const loading = entries.filter((file) => loadedBy(file).has('lmdb'));
+  t.same(loading, ['dist/store/embedded/thread.js']);
 });

@@ -208,7 +208,7 @@ t.test('the console in a browser', { skip: noChromium }, async (t) => {
     const { page, problems } = await opened();
     await page.goto(`${url}/docs`);
     const blocks = page.locator('.opblock');
-    // The two image endpoints, health and readiness.
+    // The two image endpoints, health, liveness and readiness.
     const count = Object.keys(operations).length + 5;
     await blocks.nth(count - 1).waitFor();
     t.equal(await blocks.count(), count);
