@@ -1,10 +1,10 @@
 import { recognise } from '../formats/source-formats.ts';
+import type { Placement } from '../rendering/placement.ts';
 import { hasText } from '../variant.ts';
 import { EncoderThreads } from './encoder-threads.ts';
 import type { ProcessLimits } from './process/launch.ts';
 import { type ProcessFonts, ProcessPool } from './process/process-pool.ts';
 import type { TransformResult, TransformTask } from './task.ts';
-import type { ThreadResult } from './thread.ts';
 import { type TaskRun, ThreadPool } from './thread-pool.ts';
 
 /**
@@ -40,33 +40,44 @@ export class Executor {
   }
 
   run(task: TransformTask): TaskRun<TransformResult> {
+    if (task.placement?.isolated) return this.#inProcess(task);
     const ending = new AbortController();
-    const drawsText = hasText(task.variant);
-    let isolated: Promise<TransformResult> | null = null;
-    const isolate = () => {
-      // Also for an SVG without a text: its letters must not depend on the other inputs.
-      const usesFonts =
-        drawsText ||
-        [task.source, ...task.layers].some((bytes) => bytes && recognise(bytes)?.drawsLetters);
-      const processes = usesFonts ? this.#processesWithFonts : this.#processes;
-      isolated = processes.run(task, ending.signal);
-      return isolated;
-    };
-    // A thread finds the cost first, from the header.
-    const direct =
-      task.onlyLight !== true && (drawsText || recognise(task.source)?.runsIn === 'process');
-    const onThread = direct ? null : this.#onThread(task);
+    const onThread = this.#onThread(task);
+    let inProcess: TaskRun<TransformResult> | null = null;
+    const result = onThread.result.then((placed) => {
+      if (!isLightInProcess(placed)) return placed;
+      // It may have been terminated just now.
+      ending.signal.throwIfAborted();
+      inProcess = this.#inProcess({ ...task, placement: placed.placement });
+      return inProcess.result;
+    });
     return {
-      result: onThread?.result.then((result) => result ?? isolate()) ?? isolate(),
-      terminate: async () => {
-        // The thread may just have returned the task, which then must not start in a process.
+      result,
+      terminate: () => {
         ending.abort();
-        await Promise.allSettled([isolated ?? onThread?.terminate()]);
+        return (inProcess ?? onThread).terminate();
       },
     };
   }
 
-  #onThread(task: TransformTask): TaskRun<ThreadResult> {
+  #inProcess(task: TransformTask): TaskRun<TransformResult> {
+    const ending = new AbortController();
+    // Also for an SVG without a text: its letters must not depend on the other inputs.
+    const usesFonts =
+      hasText(task.variant) ||
+      [task.source, ...task.layers].some((bytes) => bytes && recognise(bytes)?.drawsLetters);
+    const processes = usesFonts ? this.#processesWithFonts : this.#processes;
+    const result = processes.run(task, ending.signal);
+    return {
+      result,
+      terminate: async () => {
+        ending.abort();
+        await Promise.allSettled([result]);
+      },
+    };
+  }
+
+  #onThread(task: TransformTask): TaskRun<TransformResult> {
     const ended = this.#encoderThreads.use(task.variant);
     const { result, terminate } = this.#threads.run(task);
     return { result: result.finally(ended), terminate };
@@ -77,3 +88,9 @@ export class Executor {
     await Promise.all(pools.map((pool) => pool.close()));
   }
 }
+
+/** True for a light transform that a thread has placed in a process: it does not wait again. */
+const isLightInProcess = (
+  result: TransformResult,
+): result is Extract<TransformResult, { placement: Placement }> =>
+  'placement' in result && result.placement.isolated && result.placement.cost === null;

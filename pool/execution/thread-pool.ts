@@ -1,6 +1,5 @@
 import { Piscina } from 'piscina';
-import type { TransformTask } from './task.ts';
-import type { ThreadResult } from './thread.ts';
+import type { TransformResult, TransformTask } from './task.ts';
 
 /** One task on one thread, or in one process. */
 export interface TaskRun<Result> {
@@ -24,7 +23,7 @@ const heap = { maxOldGenerationSizeMb: 128, maxYoungGenerationSizeMb: 3 };
  * `available`; Piscina's own queue is a fallback.
  */
 export class ThreadPool {
-  readonly #piscina: Piscina<TransformTask, ThreadResult>;
+  readonly #piscina: Piscina<TransformTask, TransformResult>;
   readonly #count: number;
   readonly #running = new Set<AbortController>();
   #closing = false;
@@ -73,7 +72,7 @@ export class ThreadPool {
     return this.#piscina.idleThreads > 0 || this.#piscina.threads.length < this.#count;
   }
 
-  run(task: TransformTask): TaskRun<ThreadResult> {
+  run(task: TransformTask): TaskRun<TransformResult> {
     const controller = new AbortController();
     this.#running.add(controller);
     const result = this.#piscina

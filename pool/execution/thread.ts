@@ -4,9 +4,6 @@ import { blockDecoders } from './decoders.ts';
 import { lowerPriority } from './priority.ts';
 import { runTask, type TransformResult, type TransformTask } from './task.ts';
 
-/** Null when the task needs a process of its own. */
-export type ThreadResult = TransformResult | null;
-
 // A thread rarely processes a source twice, so the cache would only use memory.
 sharp.cache(false);
 blockDecoders({ onThread: true });
@@ -14,8 +11,8 @@ lowerPriority({ onThread: true });
 
 /** The entry point of a transform thread. */
 export default async function transform(task: TransformTask): Promise<unknown> {
-  const result: ThreadResult = await runTask(task, false);
-  if (result?.ok !== true) return result;
+  const result: TransformResult = await runTask(task);
+  if (!result.ok) return result;
   return move({
     get [transferableSymbol]() {
       return result.body.buffer;

@@ -2,7 +2,7 @@ import { ServiceError } from '../../contract/errors.ts';
 import { programUrl } from '../../contract/own-files.ts';
 import { transformTimeout } from '../formats/errors.ts';
 import type { Image } from '../image.ts';
-import type { Cost } from '../rendering/cost.ts';
+import type { Placement } from '../rendering/placement.ts';
 import type { EngineSettings } from '../settings.ts';
 import { noObserver, type Stage, type StageObserver } from '../stages.ts';
 import type { Variant } from '../variant.ts';
@@ -54,9 +54,11 @@ type TransformQueueSettings = Pick<
 /** After this time a terminated thread counts as stuck: one that runs JavaScript ends within milliseconds. */
 const stuckAfterMs = 1_000;
 
-type Finished = Exclude<TransformResult, { exceeds: Cost }>;
+type Finished = Exclude<TransformResult, { placement: Placement }>;
 
 interface QueuedTransform extends Scheduled {
+  /** Null until a thread has decided it. */
+  placement: Placement | null;
   readonly source: Uint8Array;
   readonly layers: TransformTask['layers'];
   readonly variant: Variant;
@@ -87,8 +89,8 @@ const cpuTimeouts = 6;
 const defaultEntry = programUrl('pool/execution/thread');
 
 /**
- * Runs transforms on threads, in the order of {@link Schedule}. A thread first estimates the cost; a
- * transform that is not light (`cost.ts`) waits again.
+ * Runs transforms on threads, in the order of {@link Schedule}. A thread first places each (`placement.ts`) and runs
+ * it at once if it is light; else it waits for a turn of heavy transforms, and then runs where it was placed.
  */
 export class TransformQueue {
   readonly #settings: TransformQueueSettings;
@@ -176,6 +178,7 @@ export class TransformQueue {
         const task: QueuedTransform = {
           project,
           cost: null,
+          placement: null,
           source,
           layers,
           variant,
@@ -280,10 +283,11 @@ export class TransformQueue {
   }
 
   /** Returns a transform that is not light, or needs more memory, to its place in the queue. */
-  #requeue(task: QueuedTransform, cost: Cost): void {
+  #requeue(task: QueuedTransform, placement: Placement): void {
     if (task.abandoned) return;
     if (this.#closed) return task.reject(shuttingDown());
-    task.cost = cost;
+    task.placement = placement;
+    task.cost = placement.cost;
     this.#schedule.requeue(task);
     this.#setDeadline(task);
   }
@@ -300,14 +304,12 @@ export class TransformQueue {
   }
 
   async #run(task: QueuedTransform): Promise<void> {
-    const { source, layers, variant } = task;
+    const { source, layers, variant, placement } = task;
     const release = task.hold();
     const startedAt = performance.now();
     const limits = this.#limits;
-    const onlyLight = task.cost === null;
-    const memoryBytes = task.cost?.isAllotted ? task.cost.bytes : Number.POSITIVE_INFINITY;
-    const run = this.#executor.run({ source, layers, variant, limits, onlyLight, memoryBytes });
-    let exceeds: Cost | null = null;
+    const run = this.#executor.run({ source, layers, variant, limits, placement });
+    let waiting: Placement | null = null;
     let terminated: Promise<void> | undefined;
     let stage: Stage | null = null;
     // Called when it is certain that the transform is not queued again.
@@ -328,7 +330,7 @@ export class TransformQueue {
     }, this.#settings.transformTimeoutMs);
     try {
       const result = await run.result;
-      if ('exceeds' in result) exceeds = result.exceeds;
+      if ('placement' in result) waiting = result.placement;
       else settle(task, result, startedAt - task.queuedAt, beginTransformStage());
     } catch (thrown) {
       const unexpected = () =>
@@ -343,8 +345,8 @@ export class TransformQueue {
     this.#ending.delete(task);
     release();
     this.#schedule.ended(task);
-    if (exceeds === null) this.#completed += 1;
-    else this.#requeue(task, exceeds);
+    if (waiting === null) this.#completed += 1;
+    else this.#requeue(task, waiting);
     if (this.#stuck < this.#settings.threads) this.#lastProgress = this.#time.ms;
     this.#startNext();
   }

@@ -10,7 +10,7 @@ import {
 } from './bounds.ts';
 import { pageOption } from './checked-header.ts';
 import { corrupt, unsupported } from './errors.ts';
-import { IsolationRequired, maxThreadWidth, requireUsableProfile } from './isolation.ts';
+import { isOrdinaryProfile, maxThreadWidth } from './isolation.ts';
 import { ColourSpace } from './metadata/colour-space.ts';
 import { profileName } from './metadata/profile.ts';
 import type {
@@ -63,8 +63,8 @@ export async function examineFile(
   { decoder, readHeader: readPlain, sizeOf, check }: FileTraits,
 ): Promise<{ readonly header: FileHeader; readonly facts: SourceFacts }> {
   const { bytes, format } = container;
-  const { sourceMaxPixels, isolated } = limits;
-  requireOpenable(container, isolated);
+  const { sourceMaxPixels } = limits;
+  requireOpenable(container);
   const known = readPlain?.(bytes, options) ?? null;
   const header = known ?? (await readPageHeader(container, options));
   if (known !== null && options.page !== null) requirePage(options.page, 1);
@@ -72,8 +72,7 @@ export async function examineFile(
   if (header.format !== decoder) {
     throw unsupported('The source cannot be decoded: its bytes match several formats.');
   }
-  if (header.icc !== undefined) requireUsableProfile(header.icc, isolated);
-  if (!isolated && header.width > maxThreadWidth) throw new IsolationRequired();
+  const isOrdinary = header.icc === undefined || isOrdinaryProfile(header.icc);
   check?.(bytes, header);
   const frames = format.animates ? (header.pages ?? 1) : 1;
   requireFrames(frames);
@@ -99,18 +98,16 @@ export async function examineFile(
     extraSamples,
     colour,
     ownDecoder: false,
+    exceedsThread: !isOrdinary || header.width > maxThreadWidth,
     gainMap: null,
   };
   return { header, facts };
 }
 
-/** @throws IsolationRequired for metadata that a thread must not read */
-function requireOpenable(container: Container, isolated: boolean): void {
-  const { excessMetadata, inconsistent, frames } = container;
-  if (!isolated && (excessMetadata.size > 0 || inconsistent)) throw new IsolationRequired();
+function requireOpenable(container: Container): void {
   // libwebp compares each frame with all others when it opens a file: minutes for the frames that fit in
   // 32 MB.
-  requireFrames(frames);
+  requireFrames(container.frames);
   requirePages(container);
 }
 
@@ -152,7 +149,7 @@ async function readHeader(
  * @throws ServiceError source_unsupported, source_corrupt, source_too_large
  */
 export async function embeddedSize(container: Container): Promise<Size> {
-  requireOpenable(container, true);
+  requireOpenable(container);
   const { width, height } = await readHeader(container, null, false);
   return { width, height };
 }

@@ -1,11 +1,26 @@
 import { maxThreadMetadataBytes } from './container/examination.ts';
 import { unsupported } from './errors.ts';
 import { profileTags } from './metadata/profile.ts';
+import type { Container } from './source-format.ts';
 
-/** Thrown on a transform thread for work that must run in a process, which can be killed. */
-export class IsolationRequired extends Error {
-  override readonly name = 'IsolationRequired';
+/**
+ * Whether only a process, which can be killed, may examine a source: for its format, or for metadata that a thread must
+ * not read.
+ *
+ * @throws ServiceError source_corrupt, source_unsupported
+ */
+export function isExaminedInProcess(container: Container): boolean {
+  const { weigh, isolatedLoader, hidesMetadata } = container.format;
+  return (
+    weigh !== undefined ||
+    isolatedLoader !== undefined ||
+    hasExcessMetadata(container) ||
+    hidesMetadata?.(container) === true
+  );
 }
+
+export const hasExcessMetadata = ({ excessMetadata, inconsistent }: Container): boolean =>
+  excessMetadata.size > 0 || inconsistent;
 
 /**
  * Maximum width decoded on a thread, the limit of camera formats. libvips keeps some hundred rows of an
@@ -23,10 +38,10 @@ const maxElements = 32;
  * Refuses profiles that lcms takes minutes to apply: a tag of processing elements (`D2Bx` and `B2Dx`,
  * ICC.1:2022, 10.16) can name the same element 200,000 times.
  *
+ * @returns false for a profile that only a process may apply: a large one, or one with processing elements
  * @throws ServiceError source_unsupported
- * @throws IsolationRequired unless `isolated`, for a large profile or one with processing elements
  */
-export function requireUsableProfile(profile: Uint8Array, isolated: boolean): void {
+export function isOrdinaryProfile(profile: Uint8Array): boolean {
   const { byteLength } = profile;
   if (byteLength > maxProfileBytes) {
     throw unsupported(
@@ -44,5 +59,5 @@ export function requireUsableProfile(profile: Uint8Array, isolated: boolean): vo
     }
     isOrdinary = false;
   }
-  if (!isOrdinary && !isolated) throw new IsolationRequired();
+  return isOrdinary;
 }

@@ -19,6 +19,7 @@ export const plainFacts = {
   frames: 1,
   timing: null,
   ownDecoder: false,
+  exceedsThread: false,
   gainMap: null,
   extraSamples: false,
   colour: {

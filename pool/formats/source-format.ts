@@ -49,6 +49,8 @@ export interface SourceFormat {
   readonly drawsLetters?: boolean;
   /** True if nothing interrupts the decoder, so that its caller must limit the time. */
   readonly uninterruptible?: boolean;
+  /** Whether a file inside the source has metadata that a thread must not read. */
+  readonly hidesMetadata?: (container: Container) => boolean;
   /** True for a source that may have a gain map; only its decoder can verify it. */
   readonly mayHaveGainMap?: (source: Uint8Array) => boolean;
   /** EXIF that libvips does not read, of a source or an output in this format; null if absent. */
@@ -69,9 +71,10 @@ export interface SourceFormat {
   /**
    * Reads the properties of a source from its headers, and refuses sources that must not be decoded.
    *
+   * On a thread it must not be called for sources of `isExaminedInProcess`.
+   *
    * @throws ServiceError source_unsupported, source_corrupt, source_too_large, parameter_invalid for a
    *   page that the source does not have
-   * @throws IsolationRequired for a source that must not be opened on a thread
    */
   readonly examine: (
     container: Container,
@@ -110,8 +113,6 @@ export interface Container extends Examination {
 export interface InspectionLimits {
   /** Pixels of all frames together. */
   readonly sourceMaxPixels: number;
-  /** True in a process that can be killed, which may do work that libvips' timeout does not interrupt. */
-  readonly isolated: boolean;
   /** Maximum memory of a transform process. */
   readonly processMemoryBytes: number;
 }
@@ -197,6 +198,8 @@ export interface SourceFacts {
   readonly colour: SourceColour;
   /** True if the format's own decoder is used, because libvips lacks it. */
   readonly ownDecoder: boolean;
+  /** True if only a process may decode the source, although a thread may examine it. */
+  readonly exceedsThread: boolean;
   /** Size of the gain map in pixels; null if absent, and in processes that do not read gain maps. */
   readonly gainMap: Size | null;
 }

@@ -1,5 +1,4 @@
 import { decodingCostOf } from '../formats/decoding-cost.ts';
-import { IsolationRequired } from '../formats/isolation.ts';
 import type { Container, InspectionLimits, SourceFacts } from '../formats/source-format.ts';
 import type { Size } from '../geometry.ts';
 import type { Variant } from '../variant.ts';
@@ -31,17 +30,6 @@ const lightCost: Cost = { ms: 500, bytes: 128e6 };
 export const isLight = ({ ms, bytes }: Cost): boolean =>
   ms <= lightCost.ms && bytes <= lightCost.bytes;
 
-/** Thrown instead of running a transform that is not light. */
-export class CostExceeded extends Error {
-  override readonly name = 'CostExceeded';
-  readonly cost: Cost;
-
-  constructor(cost: Cost) {
-    super('The transform is not light.');
-    this.cost = cost;
-  }
-}
-
 /** ms for each frame that is processed in a pipeline of its own. */
 const separateFrame = 10;
 
@@ -60,14 +48,13 @@ export function addCosts(a: Cost, b: Cost): Cost {
 }
 
 /**
- * The cost of a source that a thread does not open; null for others.
+ * The cost of a source that a thread does not examine.
  *
  * @throws ServiceError source_unsupported, source_corrupt, source_too_large
  */
-export function unopenedCost(container: Container, limits: InspectionLimits): Cost | null {
+export function unopenedCost(container: Container, limits: InspectionLimits): Cost {
   const { format } = container;
-  if (format.weigh === undefined) return null;
-  const weight = format.weigh(container, limits);
+  const weight = format.weigh?.(container, limits) ?? null;
   if (weight === null) return isolatedCost;
   return addCosts(isolatedCost, decodingCostOf(format.cost, weight));
 }
@@ -154,16 +141,21 @@ function times({ ms, bytes }: Cost, pixels: number): Cost {
  */
 const maxUninterruptibleMs = 2000;
 
-/**
- * @param encodes maximum encoder runs
- * @throws IsolationRequired
- */
-export function requireInterruptible(facts: SourceFacts, plan: Plan, encodes: number): void {
-  const frames = plan.animated ? facts.frames : 1;
-  const megapixels = ({ width, height }: Size) => (width * height) / 1e6;
-  const decodeMs = megapixels(facts) * (facts.format.cost.uninterruptibleMs ?? 0);
+/** Whether a thread may decode a source, or is occupied for too long. */
+export const isDecodedOnThread = ({ format, ...size }: SourceFacts): boolean =>
+  megapixels(size) * (format.cost.uninterruptibleMs ?? 0) <= maxUninterruptibleMs;
+
+/** Whether a thread may decode a source and encode the output. @param plan of the area before `trim` */
+export function isDrawnOnThread(facts: SourceFacts, plan: Plan, variant: Variant): boolean {
   const { cost } = encodingOf(plan.format);
-  const frameMs =
-    megapixels(plan) * (cost.uninterruptibleMs ?? 0) + (frames > 1 ? (cost.frameMs ?? 0) : 0);
-  if (decodeMs + frames * encodes * frameMs > maxUninterruptibleMs) throw new IsolationRequired();
+  const encodeMs = cost.uninterruptibleMs ?? 0;
+  // Only the decoded pixels tell the size of a trimmed output.
+  if (variant.trim !== null && encodeMs > 0) return false;
+  const frames = plan.animated ? facts.frames : 1;
+  const runs = frames * (variant.maxBytes === null ? 1 : maxEncodes);
+  const decodeMs = megapixels(facts) * (facts.format.cost.uninterruptibleMs ?? 0);
+  const frameMs = megapixels(plan) * encodeMs + (frames > 1 ? (cost.frameMs ?? 0) : 0);
+  return decodeMs + runs * frameMs <= maxUninterruptibleMs;
 }
+
+const megapixels = ({ width, height }: Size): number => (width * height) / 1e6;

@@ -2,80 +2,96 @@ import type { OverlayOptions } from 'sharp';
 import { ServiceError } from '../../contract/errors.ts';
 import { bufferOf } from '../formats/bytes.ts';
 import { withoutExcessMetadata } from '../formats/container/strip.ts';
-import { IsolationRequired } from '../formats/isolation.ts';
 import { copyrightOf } from '../formats/metadata/copyright.ts';
 import { keptMetadata } from '../formats/metadata/kept-metadata.ts';
 import { openContainer } from '../formats/open-container.ts';
-import type { Container, Examined } from '../formats/source-format.ts';
+import type { Container } from '../formats/source-format.ts';
 import type { Size } from '../geometry.ts';
 import { type ContentType, entityTag, type Image, type ImageWarning } from '../image.ts';
 import { errorOfLayer } from '../inputs.ts';
 import { unlessAborted } from '../unless-aborted.ts';
-import { hasText, type Layer, plainVariant, type Variant } from '../variant.ts';
-import {
-  addCosts,
-  type Cost,
-  CostExceeded,
-  costOf,
-  decodingCost,
-  isLight,
-  isolatedCost,
-  requireInterruptible,
-  unopenedCost,
-} from './cost.ts';
+import { type Layer, plainVariant, type Variant } from '../variant.ts';
 import { bestOutput, type Output } from './encode/choose.ts';
 import { encodings, type OutputFormat } from './encode/encodings.ts';
-import { maxEncodes } from './encode/within-bytes.ts';
 import { requireKeptGainMap } from './gain-map.ts';
 import { layerVariant, overlayOf } from './layer.ts';
 import { originalOf } from './original.ts';
 import { Pipeline, type RenderLimits } from './pipeline.ts';
 import { placeholders } from './placeholders.ts';
+import { type OpenedInputs, type Placement, type Prepared, place, prepare } from './placement.ts';
 import { makePlan, type Plan } from './plan.ts';
 import { applySteps, imagePasses, passes, type Step, type StepContext } from './steps.ts';
 import { addFont, hasMissingGlyphs, loadAddedFonts } from './text/font-folder.ts';
 import { textImage } from './text/render-text.ts';
-import { croppedArea, findUsedArea } from './used-area.ts';
+import { findUsedArea } from './used-area.ts';
 
 /** An image whose body has an ArrayBuffer of its own, which can be transferred to another thread. */
 export type RenderedImage = Omit<Image, 'fetchedAt'> & { readonly body: Uint8Array<ArrayBuffer> };
 
 type EncodedImage = RenderedImage & { readonly format: OutputFormat };
 
-interface Prepared extends Examined {
-  /** Of the area before `trim`. */
-  readonly plan: Plan;
-}
-
 /**
- * Renders one variant of a source.
+ * Renders one variant of a source, where it was placed.
  *
  * @param layerBytes the bytes of the images and fonts of the layers; null for texts without a font of their own
- * @param onlyLight true throws CostExceeded for a transform that is not light
  * @throws ServiceError source_unsupported, source_corrupt, source_too_large, parameter_invalid,
  *   transform_timeout
- * @throws IsolationRequired when the transform needs a process of its own
  */
 export async function render(
   sourceBytes: Uint8Array,
   layerBytes: readonly (Uint8Array | null)[],
   variant: Variant,
   limits: RenderLimits,
-  onlyLight = false,
 ): Promise<RenderedImage> {
+  const inputs = await openInputs(sourceBytes, layerBytes, variant);
+  return draw(sourceBytes, layerBytes, variant, limits, inputs, null);
+}
+
+/**
+ * Renders a light variant on a thread; returns where another one runs.
+ *
+ * @throws ServiceError as `render`
+ */
+export async function renderIfLight(
+  sourceBytes: Uint8Array,
+  layerBytes: readonly (Uint8Array | null)[],
+  variant: Variant,
+  limits: RenderLimits,
+): Promise<RenderedImage | Placement> {
+  const inputs = await openInputs(sourceBytes, layerBytes, variant);
+  const { placement, prepared } = await place(inputs, variant, limits);
+  if (placement.isolated || placement.cost !== null) return placement;
+  return draw(sourceBytes, layerBytes, variant, limits, inputs, prepared);
+}
+
+/** Reads the containers of the source and the layers. */
+export async function openInputs(
+  sourceBytes: Uint8Array,
+  layerBytes: readonly (Uint8Array | null)[],
+  variant: Variant,
+): Promise<OpenedInputs> {
   const source = withoutExcessMetadata(openContainer(sourceBytes), variant);
-  const layers = variant.layers ?? [];
-  const images = await Promise.all(
+  const layers = await Promise.all(
     layerBytes.map((bytes, index) =>
-      bytes === null || layers[index]?.kind === 'text'
+      bytes === null || variant.layers?.[index]?.kind === 'text'
         ? null
         : withLayerErrors(variant, index, () =>
             withoutExcessMetadata(openContainer(bytes), plainVariant),
           ),
     ),
   );
-  const prepared = onlyLight ? await requireLight(source, images, variant, limits) : null;
-  if (!limits.isolated && hasText(variant)) throw new IsolationRequired();
+  return { source, layers };
+}
+
+async function draw(
+  sourceBytes: Uint8Array,
+  layerBytes: readonly (Uint8Array | null)[],
+  variant: Variant,
+  limits: RenderLimits,
+  { source, layers: images }: OpenedInputs,
+  prepared: Prepared | null,
+): Promise<RenderedImage> {
+  const layers = variant.layers ?? [];
   const families = await addFonts(variant, layerBytes);
   const { pipeline, examined, context } = await transform(source, variant, limits, prepared);
   const { plan } = context;
@@ -88,8 +104,8 @@ export async function render(
         if (layer.kind !== kind) continue;
         const font = families.get(index);
         const drawn = layer.kind === 'text' && font !== undefined ? { ...layer, font } : layer;
-        const draw = () => overlayFrom(images[index] ?? null, drawn, plan, limits);
-        overlays[index] = await withLayerErrors(variant, index, draw);
+        const overlay = () => overlayFrom(images[index] ?? null, drawn, plan, limits);
+        overlays[index] = await withLayerErrors(variant, index, overlay);
       }
     }
     await pipeline.render();
@@ -148,45 +164,6 @@ async function withLayerErrors<T>(
   }
 }
 
-/**
- * @returns null for a source that must not be opened on a thread
- * @throws CostExceeded
- */
-async function requireLight(
-  source: Container,
-  layers: readonly (Container | null)[],
-  variant: Variant,
-  limits: RenderLimits,
-): Promise<Prepared | null> {
-  try {
-    if (hasText(variant)) throw new IsolationRequired();
-    const unopened = unopenedCost(source, limits);
-    const prepared = unopened === null ? await prepare(source, variant, limits) : null;
-    let cost = unopened ?? isolatedCost;
-    if (prepared !== null) cost = costOf(prepared.facts, prepared.plan, variant);
-    for (const layer of layers) {
-      if (layer !== null) cost = addCosts(cost, await layerCost(layer, limits));
-    }
-    if (!isLight(cost)) throw new CostExceeded(cost);
-    return prepared;
-  } catch (error) {
-    throw error instanceof IsolationRequired ? new CostExceeded(isolatedCost) : error;
-  }
-}
-
-/** Zero for a layer that cannot be opened: its error is thrown when it is used. */
-async function layerCost(layer: Container, limits: RenderLimits): Promise<Cost> {
-  try {
-    return (
-      unopenedCost(layer, limits) ??
-      decodingCost((await layer.format.examine(layer, limits, plainVariant)).facts)
-    );
-  } catch (error) {
-    if (error instanceof IsolationRequired) throw error;
-    return { ms: 0, bytes: 0 };
-  }
-}
-
 /** The output, or the source if that has fewer bytes. */
 async function smallestOutput(
   pipeline: Pipeline,
@@ -208,16 +185,6 @@ function imageOf(
   // A copy: buffers from sharp or Node's Buffer pool cannot be transferred to another thread.
   const body = new Uint8Array(data);
   return { body, contentType, etag: entityTag(body), width, height };
-}
-
-async function prepare(
-  container: Container,
-  variant: Variant,
-  limits: RenderLimits,
-): Promise<Prepared> {
-  const { facts, file } = await container.format.examine(container, limits, variant);
-  const area = croppedArea(facts, variant);
-  return { facts, file, plan: makePlan(facts, area, variant, limits.sourceMaxPixels) };
 }
 
 /**
@@ -250,10 +217,6 @@ async function applied(
   limits: RenderLimits,
   given: Prepared | null,
 ) {
-  const { runsIn, mayHaveGainMap } = container.format;
-  const readsGainMap = variant.gainMap && mayHaveGainMap?.(container.bytes) === true;
-  const isolates = runsIn === 'process' || readsGainMap;
-  if (!limits.isolated && isolates) throw new IsolationRequired();
   const { lenient } = variant;
   const { sourceMaxPixels } = limits;
   const prepared = given ?? (await prepare(container, variant, limits));
@@ -278,9 +241,6 @@ async function applied(
     plan = makePlan(facts, area, variant, sourceMaxPixels);
   }
   requireKeptGainMap(facts, plan, variant);
-  if (!limits.isolated) {
-    requireInterruptible(facts, plan, variant.maxBytes === null ? 1 : maxEncodes);
-  }
   const context: StepContext = { plan, variant, overlays: [], metadata, copyright };
   const keepsExif = metadata?.exif === 'kept' && !facts.colour.is16Bit;
   const ignoresProfile = plan.convertedFrom !== null;

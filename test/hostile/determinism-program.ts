@@ -28,9 +28,10 @@ const outcomes = new Map<Render, string>();
 
 async function run(request: Render): Promise<void> {
   const { source, layers, variant } = request;
-  const task = { source: shared(source), layers: layers.map(shared), variant, limits };
-  const result = await runTask(task, true);
-  if (result === null || (!result.ok && 'exceeds' in result)) throw new Error('not rendered');
+  const placement = { isolated: true, cost: null };
+  const task = { source: shared(source), layers: layers.map(shared), variant, limits, placement };
+  const result = await runTask(task);
+  if ('placement' in result) throw new Error('not rendered');
   outcomes.set(request, result.ok ? result.etag : result.error.message);
 }
 

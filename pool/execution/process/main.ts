@@ -43,18 +43,19 @@ process.on('disconnect', () => {
 const send = (message: FromProcess, sent = () => {}) => void process.send?.(message, sent);
 
 process.on('message', async (task: TransformTask) => {
-  const memoryBytes = Math.min(task.memoryBytes ?? maxMemoryBytes, maxMemoryBytes);
+  const cost = task.placement?.cost;
+  const memoryBytes = cost?.isAllotted ? Math.min(cost.bytes, maxMemoryBytes) : maxMemoryBytes;
   const timer = setInterval(() => {
     if (residentMemory() <= memoryBytes) return;
     clearInterval(timer);
     // SIGABRT is also the signal after a failed allocation in native code.
     if (memoryBytes === maxMemoryBytes) return end('SIGABRT');
-    const exceeds = { ...isolatedCost, bytes: maxMemoryBytes, isAllotted: false };
-    send({ type: 'done', result: { ok: false, exceeds }, exhausted: true }, () => end('SIGKILL'));
+    const unlimited = { ...isolatedCost, bytes: maxMemoryBytes, isAllotted: false };
+    const placement = { isolated: true, cost: unlimited };
+    send({ type: 'done', result: { ok: false, placement }, exhausted: true }, () => end('SIGKILL'));
   }, checkEveryMs);
   allowGainMaps(task.variant.gainMap);
-  const result = await runTask(task, true);
-  if (result === null) throw new Error('A transform process cannot isolate its work further.');
+  const result = await runTask(task);
   // Native code that took too long still runs, until the front end kills this process.
   const isRunning = 'error' in result && result.error.code === 'transform_timeout';
   if (!isRunning) clearInterval(timer);
@@ -80,8 +81,9 @@ async function requireWorking(): Promise<void> {
     svgTimeoutMs: 60_000,
     processMemoryBytes: maxMemoryBytes,
   };
-  const result = await runTask({ source, layers: [], variant: plainVariant, limits }, true);
-  if (result?.ok !== true) process.exit(1);
+  const placement = { isolated: true, cost: null };
+  const task = { source, layers: [], variant: plainVariant, limits, placement };
+  if (!(await runTask(task)).ok) process.exit(1);
 }
 
 async function start(): Promise<void> {

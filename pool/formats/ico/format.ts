@@ -1,6 +1,7 @@
 import { examineBitmap } from '../bitmap/examine.ts';
 import { textAt } from '../bytes.ts';
 import { openAs } from '../container/container.ts';
+import { hasExcessMetadata } from '../isolation.ts';
 import { png } from '../png/format.ts';
 import { rawInput } from '../raw-pixels.ts';
 import type { SourceFormat } from '../source-format.ts';
@@ -26,6 +27,10 @@ export const ico: SourceFormat = {
   cost: { ms: 55, bytes: 8 },
   container: null,
   options: {},
+  hidesMetadata: ({ bytes }) => {
+    const icon = readIcon(bytes);
+    return icon.png !== null && hasExcessMetadata(openAs(png, icon.png));
+  },
   examine: async (file, limits, options) => {
     const icon = readIcon(file.bytes);
     if (icon.png === null) return examineBitmap(file, icon.header, true, limits, options);

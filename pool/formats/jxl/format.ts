@@ -3,7 +3,6 @@ import { bufferOf, textAt } from '../bytes.ts';
 import { openAs } from '../container/container.ts';
 import { decodingCostOf, requireDecoderMemory } from '../decoding-cost.ts';
 import { examineWith, libvipsFile } from '../file.ts';
-import { IsolationRequired } from '../isolation.ts';
 import { png } from '../png/format.ts';
 import type { DecodingCost, InspectionLimits, SourceFormat } from '../source-format.ts';
 import { jxlParts } from './boxes.ts';
@@ -43,7 +42,6 @@ const ownDecoder: Pick<SourceFormat, 'weigh' | 'examine'> = {
   weigh: ({ bytes }, limits) => decodableHeader(bytes, limits),
   examine: async ({ bytes, deliverable }, limits, options) => {
     const { premultiplied, maxCpuMs } = decodableHeader(bytes, limits);
-    if (!limits.isolated) throw new IsolationRequired();
     const needsMetadata = !options.stripMetadata || options.copyright;
     const decoded = await decodeJxl(bytes, premultiplied, needsMetadata, maxCpuMs);
     const file = { ...openAs(png, decoded), deliverable };

@@ -1,7 +1,6 @@
 import { scaledSize } from '../../geometry.ts';
 import { requirePage, requireRasterisable } from '../bounds.ts';
 import { textAt } from '../bytes.ts';
-import { IsolationRequired } from '../isolation.ts';
 import { plainFacts, rawInput } from '../raw-pixels.ts';
 import type { SourceFormat } from '../source-format.ts';
 import { drawPdf, readPdf } from './decode.ts';
@@ -27,8 +26,7 @@ export const pdf: SourceFormat = {
   container: null,
   options: {},
   weigh: () => null,
-  examine: async (file, { isolated, sourceMaxPixels }, { page }) => {
-    if (!isolated) throw new IsolationRequired();
+  examine: async (file, { sourceMaxPixels }, { page }) => {
     const { pages, ...size } = await readPdf(file.bytes, page ?? 0);
     if (page !== null) requirePage(page, pages);
     requireRasterisable(size, label, sourceMaxPixels);

@@ -3,7 +3,6 @@ import { join } from 'node:path';
 import sharp from 'sharp';
 import { unsupported } from '../../formats/errors.ts';
 import { escapeXml } from '../../formats/escape-xml.ts';
-import { IsolationRequired } from '../../formats/isolation.ts';
 import type { CharacterMap } from './character-map.ts';
 import { FontError, type FontFacts, readFont } from './font-file.ts';
 import { fontFiles, loadFont } from './fonts.ts';
@@ -36,10 +35,10 @@ const addedFolder = (own: string): string => join(own, 'added');
 /**
  * The fonts of this process.
  *
- * @throws IsolationRequired in a process or on a thread without them
+ * @throws Error in a process or on a thread without them
  */
 export function preparedFonts(): PreparedFonts {
-  if (prepared === null) throw new IsolationRequired();
+  if (prepared === null) throw new Error('This process has no fonts.');
   return prepared;
 }
 

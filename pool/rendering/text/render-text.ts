@@ -57,7 +57,7 @@ export async function textImage(layer: TextLayer, frame: LayerFrame): Promise<Ui
  * HTML's `dir=auto`; `align` is absolute. A character that no prepared font has is drawn as a box with its code.
  *
  * @param cssPixel pixels of the output for each CSS pixel
- * @throws IsolationRequired without prepared fonts: FreeType and HarfBuzz read them in killable processes only
+ * @throws Error without prepared fonts: FreeType and HarfBuzz read them in killable processes only
  * @throws ServiceError parameter_invalid, for too many characters or an unknown family
  */
 export async function renderText(

@@ -9,7 +9,6 @@ const limits = {
   softTimeoutSeconds: 60,
   svgTimeoutMs: 60_000,
   processMemoryBytes: 1_536 * 2 ** 20,
-  isolated: false,
 };
 const source = shared(await noise(640, 400).jpeg().toBuffer());
 const avif = variant({ formats: ['avif'] });

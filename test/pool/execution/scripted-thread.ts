@@ -1,6 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import type { TransformTask } from '../../../pool/execution/task.ts';
-import type { ThreadResult } from '../../../pool/execution/thread.ts';
+import type { TransformResult, TransformTask } from '../../../pool/execution/task.ts';
 
 /**
  * A transform thread that follows orders of the test, through a source in memory that both share, so that
@@ -38,11 +37,12 @@ export function scriptedTask(order: Order = 'answer', costBytes = 0) {
   };
 }
 
-export default async function transform(task: TransformTask): Promise<ThreadResult> {
+export default async function transform(task: TransformTask): Promise<TransformResult> {
   const memory = new Int32Array(task.source.buffer);
-  if (memory[fields.orders] === orders.cost && task.onlyLight) {
+  if (memory[fields.orders] === orders.cost && task.placement === null) {
     Atomics.store(memory, fields.costReturned, 1);
-    return { ok: false, exceeds: { ms: 1e6, bytes: memory[fields.costBytes] ?? 0 } };
+    const cost = { ms: 1e6, bytes: memory[fields.costBytes] ?? 0 };
+    return { ok: false, placement: { isolated: false, cost } };
   }
   Atomics.store(memory, fields.started, 1);
   switch (memory[fields.orders]) {

@@ -5,7 +5,7 @@ import { ServiceError } from '../../../contract/errors.ts';
 import { pngOfRows } from '../../../pool/formats/heic/png.ts';
 import { formatsProbed } from '../../../pool/formats/source-formats.ts';
 import { requireSupportedFormat } from '../../../pool/formats/unsupported-formats.ts';
-import { render } from '../../../pool/rendering/render.ts';
+import { renderIfLight } from '../../../pool/rendering/render.ts';
 import { childrenOf } from '../../children.ts';
 import { root } from '../../root.ts';
 import { until } from '../../until.ts';
@@ -89,8 +89,7 @@ t.test(
   async (t) => {
     const source = Buffer.from(heic('quarters'));
     source.write('avif', 16, 'latin1');
-    const onThread = { ...limits, isolated: false };
-    await t.rejects(render(shared(source), [], variant(), onThread), { name: 'IsolationRequired' });
+    t.match(await renderIfLight(shared(source), [], variant(), limits), { isolated: true });
     t.throws(
       () =>
         requireSupportedFormat({ bytes: source, contentType: null }, { heic: false, pdf: true }),

@@ -18,7 +18,6 @@ const limits = {
   softTimeoutSeconds: 60,
   svgTimeoutMs: 60_000,
   processMemoryBytes: 1_536 * 2 ** 20,
-  isolated: true,
 };
 
 const drawing = (width: number, height: number) =>

@@ -22,7 +22,6 @@ export const limits = {
   softTimeoutSeconds: 60,
   svgTimeoutMs: 60_000,
   processMemoryBytes: 1_536 * 2 ** 20,
-  isolated: true,
 };
 
 /** A source that was examined, in a process unless the limits say otherwise. */

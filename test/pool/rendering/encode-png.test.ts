@@ -85,7 +85,6 @@ t.test('a transform only uses a palette without loss', async (t) => {
     softTimeoutSeconds: 10,
     svgTimeoutMs: 60_000,
     processMemoryBytes: 1_536 * 2 ** 20,
-    isolated: true,
   };
   const kind = async (source: Uint8Array, options: Partial<Variant> = {}) => {
     const { body } = await render(source, [], variant(options), limits);

@@ -47,13 +47,13 @@ t.test('a thread transfers the body', async (t) => {
     softTimeoutSeconds: 10,
     svgTimeoutMs: 60_000,
     processMemoryBytes: 1_536 * 2 ** 20,
-    isolated: true,
   };
   const sent = await transform({
     source,
     layers: [],
     variant: variant({ width: 50 }),
     limits,
+    placement: null,
   });
   t.match(sent, { [valueSymbol]: { ok: true, body: Uint8Array } });
   if (typeof sent !== 'object' || sent === null || !(transferableSymbol in sent)) {

@@ -60,6 +60,7 @@ export function sourceFacts(width: number, height: number, changes: Partial<Sour
       space: null,
     },
     ownDecoder: false,
+    exceedsThread: false,
     gainMap: null,
     ...changes,
   } satisfies SourceFacts;

@@ -1,7 +1,7 @@
 import { openContainer } from '../../../pool/formats/open-container.ts';
 import { plainVariant } from '../../../pool/variant.ts';
 
-const limits = { sourceMaxPixels: 100_000_000, isolated: true, processMemoryBytes: 2 ** 31 };
+const limits = { sourceMaxPixels: 100_000_000, processMemoryBytes: 2 ** 31 };
 const options = { ...plainVariant, stripMetadata: false };
 
 /** An encoded image as sharp reads it: the first frame of a JPEG XL as a PNG, other formats as they are. */

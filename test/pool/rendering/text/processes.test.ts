@@ -9,7 +9,6 @@ import sharp from 'sharp';
 import t from 'tap';
 import { launchTransformProcess } from '../../../../pool/execution/process/launch.ts';
 import { ProcessPool } from '../../../../pool/execution/process/process-pool.ts';
-import { IsolationRequired } from '../../../../pool/formats/isolation.ts';
 import { readFont } from '../../../../pool/rendering/text/font-file.ts';
 import { renderText } from '../../../../pool/rendering/text/render-text.ts';
 import { plainVariant } from '../../../../pool/variant.ts';
@@ -26,7 +25,8 @@ const { signal } = new AbortController();
 const processEntry = scriptUrl('../../../../pool/execution/process/main', import.meta.url);
 
 t.test('a text needs a process with fonts', async (t) => {
-  await t.rejects(renderText(plainStyle, 'a', { width: 9, height: 9 }), new IsolationRequired());
+  const drawing = renderText(plainStyle, 'a', { width: 9, height: 9 });
+  await t.rejects(drawing, { message: 'This process has no fonts.' });
 });
 
 t.test('a text has the same bytes with other fonts and another language', async (t) => {
@@ -79,6 +79,7 @@ function run(pool: ProcessPool, source: Buffer, texts: readonly Words[] = []) {
   return pool.run(
     {
       source,
+      placement: { isolated: true, cost: null },
       layers: texts.map(({ font }) => font ?? null),
       variant: {
         ...plainVariant,

@@ -1,0 +1,75 @@
+import t from 'tap';
+import { maxThreadMetadataBytes } from '../../../pool/formats/container/examination.ts';
+import { renderIfLight } from '../../../pool/rendering/render.ts';
+import type { Layer, Variant } from '../../../pool/variant.ts';
+import { le16, le32 } from '../../hostile/inputs/chunks.ts';
+import { embedded } from '../../hostile/inputs/embed.ts';
+import { limits } from './drawn.ts';
+import { filled, noise, shared, variant } from './pictures.ts';
+
+const png = await noise(60, 40).png().toBuffer();
+
+/** A BMP of one pixel. */
+const bmp = Buffer.concat([
+  Buffer.from('BM'),
+  ...[58, 0, 54, 40, 1, 1].map(le32),
+  ...[1, 24].map(le16),
+  ...[0, 4, 0, 0, 0, 0, 0].map(le32),
+]);
+
+/** An ICO with one PNG. */
+const ico = (picture: Buffer): Buffer =>
+  Buffer.concat([...[0, 1, 1, 0, 0, 1, 32].map(le16), ...[picture.length, 22].map(le32), picture]);
+
+const place = (source: Buffer, options: Partial<Variant> = {}, ...layers: readonly Buffer[]) =>
+  renderIfLight(shared(source), layers.map(shared), variant(options), limits);
+
+const light = { isolated: true, cost: null };
+const unopened = { isolated: true, cost: { bytes: 2 ** 28, isAllotted: true } };
+
+const layer: Layer = {
+  kind: 'image',
+  url: 'https://example.com/mark.png',
+  position: 'center',
+  offsetX: { amount: 0, unit: 'px' },
+  offsetY: { amount: 0, unit: 'px' },
+  tiled: false,
+  opacity: 100,
+  scale: 50,
+  rotate: 0,
+  blend: 'over',
+  isWatermark: false,
+};
+
+t.test('places a light source of a process without a turn', async (t) => {
+  t.same(await place(bmp), light);
+  t.same(await place(ico(png)), light);
+});
+
+t.test('places a picture by the format of its layer, before it is drawn', async (t) => {
+  // The pixels are incomplete, so drawing it fails.
+  const damaged = png.subarray(0, png.length / 2);
+  await t.rejects(place(damaged), { code: 'source_corrupt' });
+  t.same(await place(damaged, { layers: [layer] }, bmp), light);
+  const drawing = Buffer.from('<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"/>');
+  t.match(await place(damaged, { layers: [layer] }, drawing), {
+    isolated: true,
+    cost: { ms: Number, isAllotted: true },
+  });
+});
+
+t.test('places an ICO by the metadata of the PNG inside', async (t) => {
+  const icc = Buffer.alloc(maxThreadMetadataBytes.profile + 1);
+  icc.writeUInt32BE(icc.length);
+  t.match(await place(ico(embedded.png(png, { icc }))), unopened);
+});
+
+t.test('places outputs by the time of their encoder', async (t) => {
+  const large = { formats: ['avif'], width: 1200, height: 1200, fit: 'fill' } as const;
+  const source = await filled(1200, 1200, 'red').png().toBuffer();
+  t.match(await place(source, large), { isolated: true, cost: { ms: Number } });
+  t.match(await place(source, { ...large, formats: ['webp'] }), { width: 1200 });
+  t.match(await place(png, { formats: ['avif'] }), { width: 60 });
+  t.same(await place(png, { formats: ['avif'], trim: 10 }), light, 'of unknown size');
+  t.match(await place(png, { formats: ['webp'], trim: 10 }), { width: Number });
+});
