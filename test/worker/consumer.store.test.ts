@@ -90,8 +90,10 @@ t.test('ended jobs are removed after a day', async (t) => {
   };
   const sources = Object.keys(states);
   await add(sources);
+  // None waits, so the consumer must not take one.
+  const $unset = { waitingKey: '', turn: '' };
   for (const [source, state] of Object.entries(states)) {
-    await db.collection('jobs').updateOne({ 'data.source': source }, { $set: state });
+    await db.collection('jobs').updateOne({ 'data.source': source }, { $set: state, $unset });
   }
   await consume();
   // A server may remove one after the other.
