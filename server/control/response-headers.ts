@@ -23,6 +23,10 @@ export const headerComponents = {
   ),
   'Accept-Ranges': text('Ranges of bytes may be requested.', 'bytes'),
   'Access-Control-Allow-Origin': text('Scripts of any page may read the response.', '*'),
+  'Access-Control-Expose-Headers': text(
+    'The headers of an error that scripts of any page may read.',
+    'x-image-error, x-request-id, retry-after',
+  ),
   Allow: text('The supported methods.', 'GET, HEAD, OPTIONS'),
   'CDN-Cache-Control': text(
     "For CDNs (RFC 9213), if the project has a source age or a browser age: the rest of the source's age.",
@@ -88,6 +92,10 @@ export const headerComponents = {
     'The image is the fallback: the error code of the source.',
     'source_not_found',
   ),
+  'X-Image-Error': text(
+    'The code and message of the error (RFC 9651), because browsers hide its body from an `<img>` of another site.',
+    'source_not_found; message="The source was not found: www.example.com answered 404."',
+  ),
   'X-Image-Warnings': text(
     'How the image differs from what was requested, and unknown parameters of the URL: a list of RFC 9651.',
     'maxbytes_exceeded, parameter_unknown;name="zoom"',
@@ -136,7 +144,7 @@ export const readableHeaders = {
 };
 export const imageErrorHeaders = {
   ...readableHeaders,
-  ...references('Cross-Origin-Resource-Policy'),
+  ...references('Access-Control-Expose-Headers', 'Cross-Origin-Resource-Policy', 'X-Image-Error'),
 };
 export const challengeHeader = references('WWW-Authenticate');
 export const allowHeader = references('Allow');

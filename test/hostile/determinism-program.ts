@@ -2,6 +2,7 @@ import sharp from 'sharp';
 import { allowGainMaps } from '../../pool/execution/decoders.ts';
 import { avifThreads } from '../../pool/execution/encoder-threads.ts';
 import { runTask } from '../../pool/execution/task.ts';
+import { prepareFonts } from '../../pool/rendering/text/font-folder.ts';
 import { concurrently } from '../concurrently.ts';
 import { shared } from '../pool/rendering/pictures.ts';
 import { type Render, renders } from './inputs/renders.ts';
@@ -10,10 +11,11 @@ import { type Render, renders } from './inputs/renders.ts';
  * Renders requests as a transform process does, but several at a time, and prints the outcome of each as JSON: the
  * entity tag, which is a digest, or the error.
  *
- * Arguments: the seed, the number of the first generated request, and their number.
+ * Arguments: an empty folder for fonts, the seed, the number of the first generated request, and their number.
  */
 
-const [seed = 0, from = 0, count = 0] = process.argv.slice(2).map(Number);
+const [fontFolder = '', ...numbers] = process.argv.slice(2);
+const [seed = 0, from = 0, count = 0] = numbers.map(Number);
 const limits = {
   sourceMaxPixels: 100_000_000,
   softTimeoutSeconds: 600,
@@ -23,6 +25,7 @@ const limits = {
 
 sharp.cache(false);
 sharp.concurrency(avifThreads);
+await prepareFonts({ own: fontFolder, added: null });
 const requests = await renders(seed, from, count);
 const outcomes = new Map<Render, string>();
 

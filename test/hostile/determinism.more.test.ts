@@ -6,6 +6,7 @@ import { concurrently } from '../concurrently.ts';
 import { openPool, patient } from '../pool/execution/pools.ts';
 import { shared } from '../pool/rendering/pictures.ts';
 import { scriptArguments, scriptUrl } from '../scripts.ts';
+import { temporaryFolder } from '../temporary-root.ts';
 import { renders } from './inputs/renders.ts';
 import { count, from, seed } from './run.ts';
 
@@ -20,9 +21,9 @@ const threads = 4;
 const program = fileURLToPath(scriptUrl('determinism-program', import.meta.url));
 
 /** The outcomes in a process whose allocator fills memory with a byte (glibc; elsewhere it does not). */
-async function inProcess(fill: number): Promise<readonly string[]> {
+async function inProcess(fill: number, fontFolder: string): Promise<readonly string[]> {
   const numbers = [seed, from, count].map(String);
-  const child = spawn(process.execPath, [...scriptArguments, program, ...numbers], {
+  const child = spawn(process.execPath, [...scriptArguments, program, fontFolder, ...numbers], {
     env: {
       ...process.env,
       MALLOC_PERTURB_: String(fill),
@@ -51,8 +52,8 @@ t.test('equal requests get equal bytes', { timeout: 3_600_000 }, async (t) => {
   // Beside other requests than the first time.
   const again = [0, 1, 2].flatMap((rest) => order.filter((index) => index % 3 === rest));
   const [one, two, rendered] = await Promise.all([
-    inProcess(0x5a),
-    inProcess(0xa5),
+    inProcess(0x5a, await temporaryFolder(t)),
+    inProcess(0xa5, await temporaryFolder(t)),
     concurrently(threads + 1, [...order, ...again], onThread),
   ]);
   const outcomes = requests.map((_, index) => new Set([one[index], two[index]]));
