@@ -1,8 +1,10 @@
-/** The folder of the package, or of the clone. */
-const root = import.meta.resolve('image-delivery/package.json');
-
 /** Whether this runs from its sources, by a loader for TypeScript. */
 export const isSource = import.meta.url.endsWith('.ts');
+
+/** The manifest of the package or of the clone. Threads that run from source cannot resolve names. */
+const root = isSource
+  ? new URL('../package.json', import.meta.url)
+  : import.meta.resolve('image-delivery/package.json');
 
 /** The URL of a file of the package, such as `demo/origin/pictures/coast.jpg`. */
 export const ownFile = (path: string): URL => new URL(path, root);

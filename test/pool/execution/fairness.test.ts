@@ -147,7 +147,10 @@ t.test('a project whose heavy transforms run waits for a project with none', asy
   await until('c runs', large.started);
   t.notOk(second.started(), 'a has had its turn');
   await finish(other, large, second, third);
-  t.same(names.ended.slice(-2), ['a2', 'a3']);
+  t.same(
+    names.ended.filter((name) => name.startsWith('a')),
+    ['a1', 'a2', 'a3'],
+  );
 });
 
 t.test('a transform above the limit leaves memory to one of another project', async (t) => {
