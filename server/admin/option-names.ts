@@ -1,7 +1,10 @@
 import { ServiceError } from '../../contract/errors.ts';
 
-/** A field at the start of a message, which has one or several separated by semicolons: `sources[0] must be …`. */
-const fieldPattern = /(^|; )([A-Za-z]+)(?:\[\d+\])?(?= )/g;
+/**
+ * A field at the start of a message, which has one or several separated by semicolons: `sources[0] must be …`, or
+ * `the host of origin must be …`.
+ */
+const fieldPattern = /(^the host of |^|; )([A-Za-z]+)(?:\[\d+\])?(?= )/g;
 
 /**
  * Runs an operation of the control plane. Its errors name options of the command instead of fields of a body.

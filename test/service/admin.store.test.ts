@@ -26,6 +26,7 @@ t.test('the admin command works beside a running service', async (t) => {
   t.test('it validates input as the control plane does', async (t) => {
     const refused: readonly (readonly [RegExp, ...string[]])[] = [
       [/^--origin must be/, '--origin', 'https://u:p@a.example/'],
+      [/^the host of --origin must be a public/, '--origin', 'http://10.0.0.1/'],
       [
         /^--allow must be .* "a b"/,
         '--origin',
