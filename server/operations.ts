@@ -1,5 +1,6 @@
 import type { Logger } from '../contract/log.ts';
 import { hostNotAllowed, isForeignToLoopback } from '../contract/request-host.ts';
+import { portsBeside } from '../contract/settings/listeners.ts';
 import { defaultOpsPort, type Settings } from '../contract/settings/table.ts';
 import { freePort } from './free-port.ts';
 import { App } from './http/app.ts';
@@ -44,8 +45,8 @@ function operationsApp(listensOn: string, metrics: () => Promise<string>): App {
 }
 
 /**
- * Starts the operations listener. A default port in use is not an error: Prometheus itself and a second
- * service on the machine have the same one.
+ * Starts the operations listener. A port in use that nobody chose is not an error: Prometheus itself has the default
+ * one, and `--port` moves it to a port that any program may have.
  * @throws the error of listening at a configured port or address
  */
 export async function startOperations(
@@ -65,11 +66,10 @@ export async function startOperations(
     log.info({ host, port }, 'the operations listener listens');
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    if (opsPort !== null || code !== 'EADDRINUSE') throw error;
-    log.warn(
-      { host, port },
-      'metrics are not served, because the default port is in use; set SERVICE_OPS_PORT',
-    );
+    const isMoved = portsBeside(settings.port, ['opsPort']).some(([, moved]) => moved === opsPort);
+    const isChosen = opsPort !== null && !isMoved;
+    if (isChosen || code !== 'EADDRINUSE') throw error;
+    log.warn({ host, port }, 'metrics are not served: the port is in use; set SERVICE_OPS_PORT');
   }
 }
 

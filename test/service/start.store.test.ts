@@ -11,7 +11,15 @@ import { until } from '../until.ts';
 import { rootKey } from './control/control.ts';
 import { held } from './held.ts';
 import { picture, startTestOrigin } from './origin.ts';
-import { freePort, isAlive, json, launch, plainNode, startService } from './service.ts';
+import {
+  freePort,
+  isAlive,
+  json,
+  launch,
+  plainNode,
+  startProgram,
+  startService,
+} from './service.ts';
 
 interface Teardown {
   teardown(action: () => Promise<unknown>): void;
@@ -36,6 +44,37 @@ t.test('a port or a data folder in use stops the start with a clear error', asyn
   t.equal(await third.end('SIGCONT'), 1);
   t.match(third.stderr(), new RegExp(`belongs to process ${first.process.pid}`));
 });
+
+t.test(
+  'a port to which --port moves metrics may be in use, and a configured port may not',
+  async (t) => {
+    const port = await freePort();
+    const holder = createServer();
+    await new Promise<void>((done) => holder.listen(port + 2, '127.0.0.1', done));
+    t.teardown(() => holder.close());
+    const folder = await temporaryFolder(t);
+    const environment = { SERVICE_HOST: '127.0.0.1', SERVICE_DATA_DIR: folder };
+    const start = (variables: Readonly<Record<string, string>>) =>
+      startProgram(t, 'server/main.js', folder, { ...environment, ...variables }, [
+        '--port',
+        String(port),
+      ]);
+    const moved = start({});
+    await moved.untilLogged('the service is ready');
+    const [warning] = moved.logged(
+      'metrics are not served: the port is in use; set SERVICE_OPS_PORT',
+    );
+    t.match(warning, { port: port + 2 });
+    t.equal(await moved.end('SIGTERM'), 0);
+    holder.close();
+    const other = createServer();
+    await new Promise<void>((done) => other.listen(port + 3, '127.0.0.1', done));
+    t.teardown(() => other.close());
+    const configured = start({ SERVICE_OPS_PORT: String(port + 3) });
+    t.equal(await configured.end('SIGCONT'), 1);
+    t.match(configured.stderr(), `SERVICE_OPS_PORT ${port + 3} `);
+  },
+);
 
 /** The built service after `npm ci --omit=dev`, without sources and tools. */
 async function productionTree(t: Teardown): Promise<string> {
