@@ -130,6 +130,21 @@ t.test('reserves memory for the heavy transform in turn, of any project', async 
   await finish(running, large, ...later);
 });
 
+t.test('reserves memory for the project with fewer running heavy transforms', async (t) => {
+  const pool = openPool(t, { threads: 8, queue: 16, costlyBytes: 1_000 }, scriptedThread);
+  const names = recorder(pool);
+  const [first, other] = [await heavy(names, 'a1', 600), await heavy(names, 'b1', 300)];
+  await until('both run', () => first.started() && other.started());
+  const [large, small] = [await heavy(names, 'b2', 700), await heavy(names, 'a2', 300)];
+  await finish(other);
+  await finish(names.run('c', { project: 'c' }));
+  await until('no thread estimates costs', () => pool.stats().active === 1);
+  t.notOk(small.started(), 'its project has a running one, although b started later');
+  first.release();
+  await until('the large one runs', large.started);
+  await finish(first, large, small);
+});
+
 t.test('a project whose heavy transforms run waits for a project with none', async (t) => {
   const pool = openPool(t, { threads: 8, queue: 16, costlyBytes: 1_000 }, scriptedThread);
   const names = recorder(pool);

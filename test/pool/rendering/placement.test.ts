@@ -58,6 +58,13 @@ t.test('places a picture by the format of its layer, before it is drawn', async 
   });
 });
 
+t.test('places a picture by the time that decoding its layer takes', async (t) => {
+  const avif = (side: number) => filled(side, side, 'red').avif({ effort: 0 }).toBuffer();
+  const [small, large] = await Promise.all([avif(100), avif(2000)]);
+  t.match(await place(png, { layers: [layer] }, small), { width: 60 });
+  t.match(await place(png, { layers: [layer] }, large), { isolated: true, cost: { ms: Number } });
+});
+
 t.test('places an ICO by the metadata of the PNG inside', async (t) => {
   const icc = Buffer.alloc(maxThreadMetadataBytes.profile + 1);
   icc.writeUInt32BE(icc.length);
