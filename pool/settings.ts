@@ -25,7 +25,7 @@ export interface EngineSettings {
   readonly privateSources: readonly string[];
   /** The ports of public sources; null allows all. */
   readonly sourcePorts: Ports;
-  /** NAT64 prefixes of the network, beside those that its resolver tells. */
+  /** Configured NAT64 prefixes of the network. The resolver can report more. */
   readonly nat64Prefixes: readonly Network[];
   /** DNS servers, `address` or `address:port`; null for those of the system. */
   readonly dnsServers: readonly string[] | null;

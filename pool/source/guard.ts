@@ -41,7 +41,7 @@ export interface GuardOptions {
   readonly sourcePorts: Ports;
   /** Never allowed as sources. */
   readonly own: OwnAddresses;
-  /** NAT64 prefixes of the network, beside those that its resolver tells; default: none. */
+  /** Configured NAT64 prefixes of the network. The resolver can report more. Default: none. */
   readonly nat64Prefixes?: readonly Network[];
   /** DNS servers, `address` or `address:port`; null or absent for those of the system. */
   readonly dnsServers?: readonly string[] | null;

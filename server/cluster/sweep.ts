@@ -12,14 +12,14 @@ import type { DiskCacheIndex } from './disk-cache-index.ts';
 const lateWritesMs = 3_000;
 /** At the start, other machines have deleted the objects of earlier purges. */
 const recentPurgesMs = 3_600_000;
-/** Projects whose swept generations are remembered; those of others may be swept again. */
+/** Limit of remembered projects. The images of other projects may be swept again. */
 const maxSwept = 10_000;
 /** Concurrent DELETE requests to the bucket. */
 const concurrency = 8;
 const timeoutMs = 10_000;
 /** Pause between two looks for purges. */
 const everyMs = 15_000;
-/** What other processes write late, such as the usage of the last minute, and the difference of the clocks. */
+/** Covers late writes of other processes, such as the usage of the last minute, and clock differences. */
 const overlapMs = 240_000;
 
 interface SweepOptions {
@@ -40,8 +40,8 @@ interface FollowOptions {
 }
 
 /**
- * Deletes the files and objects of old generations in the background, those of all projects together. No request finds
- * them before that, so it only saves space.
+ * Deletes the files and objects of old generations in the background, in one pass for all projects. Requests do not find
+ * them anyway, so a sweep only saves space.
  */
 export class Sweep {
   readonly #options: SweepOptions;
@@ -86,7 +86,7 @@ export class Sweep {
       const begunAt = Date.now();
       try {
         for await (const project of projects.purgedSince(since)) {
-          // What remains is completed after the next start.
+          // The next start completes the rest.
           if (signal.aborted) return;
           this.add(project);
           if (project.deletedAt != null) await projectDocuments.delete(project._id);

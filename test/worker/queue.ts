@@ -30,7 +30,7 @@ export interface TestQueue {
 
 type Job = WithId<Record<string, unknown>>;
 
-/** What a consumer uses of a store. */
+/** Returns the parts of a store that a consumer needs. */
 export const workerStore = (db: Db): ConsumerOptions['store'] => ({
   db,
   projects: new Projects(db),
