@@ -4,6 +4,7 @@ import type { Size } from '../geometry.ts';
 import type { Variant } from '../variant.ts';
 import type { Matcher } from './bytes.ts';
 import type { ContainerFormat, Examination } from './container/examination.ts';
+import type { MemoryFiles } from './memory-files.ts';
 import type { ColourSpace } from './metadata/colour-space.ts';
 
 /** A source format. Each is the object of one folder and an entry of the list in `source-formats.ts`. */
@@ -45,6 +46,11 @@ export interface SourceFormat {
    * scales.
    */
   readonly decodesReduced?: (scale: number) => boolean;
+  /**
+   * The part of its size at which the decoder opens a file that is then scaled to `scale`, where sharp would let it
+   * decode more pixels; null to leave the choice to sharp. Absent for a format without such scales.
+   */
+  readonly decoderScale?: (scale: number, size: Size) => number | null;
   /** True if texts in files of the format are drawn with the fonts of the process. */
   readonly drawsLetters?: boolean;
   /** True if nothing interrupts the decoder, so that its caller must limit the time. */
@@ -130,8 +136,10 @@ export interface Examined {
 }
 
 export interface Opening extends Examined {
-  /** Pixels for each CSS pixel of a vector source; null for other sources. */
+  /** Pixels per CSS pixel of a vector source, or a scale of `decoderScale`; null for the stored size. */
   readonly scale: number | null;
+  /** Open until the transform ends. */
+  readonly files: MemoryFiles;
   /** True if EXIF and XMP are needed. */
   readonly keepsMetadata: boolean;
 }
@@ -139,6 +147,8 @@ export interface Opening extends Examined {
 /** Input of sharp. */
 export interface DecoderInput {
   readonly bytes: Uint8Array;
+  /** A file with these bytes that sharp opens instead, with options of libvips after its name. */
+  readonly path?: string;
   readonly options: SharpOptions;
 }
 

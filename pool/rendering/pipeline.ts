@@ -49,7 +49,7 @@ export class Pipeline {
     this.#limits = limits;
     this.#animated = opening.animated;
     this.#keepsExif = opening.keepsExif ?? false;
-    this.#image = sharp(input.bytes, {
+    this.#image = sharp(input.path ?? input.bytes, {
       ...input.options,
       // Missing or corrupt pixels are errors unless `lenient`. Decoder warnings are not, because browsers
       // show such images too.

@@ -39,7 +39,7 @@ export interface Plan {
   /** Size of each frame of the output, in pixels. */
   readonly width: number;
   readonly height: number;
-  /** Pixels for each CSS pixel of a vector source; null for other sources. */
+  /** The scale at which the source is opened; see `Opening.scale`. */
   readonly scale: number | null;
   /**
    * True when 16 bits per channel are first reduced to 8: sharp loses the profile of such an image when it is
@@ -122,7 +122,7 @@ export function makePlan(
   const { alpha, animates, profile: hasProfile } = encodingOf(format);
   const animated = animation && animates;
   const frames = animated ? facts.frames : 1;
-  const { vector, decodesReduced } = facts.format;
+  const { vector, decodesReduced, decoderScale } = facts.format;
   const framePixels = Math.min(maxFramePixels, sourceMaxPixels / frames);
   const { placeholder, maxWidth } = variant;
   const longest = placeholder === null || placeholder === 'json' ? maxSide : maxPlaceholderSide;
@@ -141,9 +141,6 @@ export function makePlan(
       : 1;
 
   const box = fitBox(rotated, variant, enlargement, limits);
-  const scale = vector ? vectorScale(box.scale, whole, framePixels) : null;
-  const opened = scale ?? 1;
-
   const freeAngle = variant.rotate % 90 !== 0;
   const rotatesOrFlips = variant.rotate !== 0 || variant.flip || variant.flop;
   const padded = box.fit === 'contain' || variant.extend !== null;
@@ -157,6 +154,11 @@ export function makePlan(
     facts.colour.model === 'grey' &&
     (variant.tint !== null || ((padded || flatten) && !isGrey(requested)));
   const inPasses = freeAngle || byFrame || coloured || (content !== null && rotatesOrFlips);
+  const gainMap = keepsGainMap(variant, facts);
+  const isScaledFirst = content === null && !inPasses && !gainMap && variant.gamma === null;
+  const reducedScale = isScaledFirst ? (decoderScale?.(box.scale, facts) ?? null) : null;
+  const scale = vector ? vectorScale(box.scale, whole, framePixels) : reducedScale;
+  const opened = scale ?? 1;
   // Rotation by a free angle resamples again, so it gets twice the scale of the output. The limit of output
   // pixels applies.
   const shrink = Math.min(
@@ -176,7 +178,6 @@ export function makePlan(
     variant.layers !== null;
   const profile = profileHandling(facts.colour, variant, !byFrame && hasProfile, addsColour);
   const space = profile === 'keep' ? facts.colour.space : null;
-  const gainMap = keepsGainMap(variant, facts);
   const plainPixels = profile === 'convert' && hasPlainPixels(facts.colour, variant);
   const convertsLate =
     plainPixels && !gainMap && !animated && !addsBackground && !changesColours(variant);

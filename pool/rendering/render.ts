@@ -2,6 +2,7 @@ import type { OverlayOptions } from 'sharp';
 import { ServiceError } from '../../contract/errors.ts';
 import { bufferOf } from '../formats/bytes.ts';
 import { withoutExcessMetadata } from '../formats/container/strip.ts';
+import { MemoryFiles } from '../formats/memory-files.ts';
 import { copyrightOf } from '../formats/metadata/copyright.ts';
 import { keptMetadata } from '../formats/metadata/kept-metadata.ts';
 import { openContainer } from '../formats/open-container.ts';
@@ -27,6 +28,11 @@ import { findUsedArea } from './used-area.ts';
 
 /** An image whose body has an ArrayBuffer of its own, which can be transferred to another thread. */
 export type RenderedImage = Omit<Image, 'fetchedAt'> & { readonly body: Uint8Array<ArrayBuffer> };
+
+/** Limits and resources of one transform. */
+interface Scope extends RenderLimits {
+  readonly files: MemoryFiles;
+}
 
 type EncodedImage = RenderedImage & { readonly format: OutputFormat };
 
@@ -88,12 +94,28 @@ async function draw(
   layerBytes: readonly (Uint8Array | null)[],
   variant: Variant,
   limits: RenderLimits,
+  inputs: OpenedInputs,
+  prepared: Prepared | null,
+): Promise<RenderedImage> {
+  const files = new MemoryFiles();
+  try {
+    return await drawFrom(sourceBytes, layerBytes, variant, { ...limits, files }, inputs, prepared);
+  } finally {
+    files.close();
+  }
+}
+
+async function drawFrom(
+  sourceBytes: Uint8Array,
+  layerBytes: readonly (Uint8Array | null)[],
+  variant: Variant,
+  scope: Scope,
   { source, layers: images }: OpenedInputs,
   prepared: Prepared | null,
 ): Promise<RenderedImage> {
   const layers = variant.layers ?? [];
   const families = await addFonts(variant, layerBytes);
-  const { pipeline, examined, context } = await transform(source, variant, limits, prepared);
+  const { pipeline, examined, context } = await transform(source, variant, scope, prepared);
   const { plan } = context;
   if (layers.length > 0) {
     const overlays: OverlayOptions[] = [];
@@ -104,7 +126,7 @@ async function draw(
         if (layer.kind !== kind) continue;
         const font = families.get(index);
         const drawn = layer.kind === 'text' && font !== undefined ? { ...layer, font } : layer;
-        const overlay = () => overlayFrom(images[index] ?? null, drawn, plan, limits);
+        const overlay = () => overlayFrom(images[index] ?? null, drawn, plan, scope);
         overlays[index] = await withLayerErrors(variant, index, overlay);
       }
     }
@@ -195,31 +217,31 @@ function imageOf(
 async function transform(
   container: Container,
   variant: Variant,
-  limits: RenderLimits,
+  scope: Scope,
   given: Prepared | null = null,
 ) {
   const { uninterruptible, label } = container.format;
-  if (uninterruptible !== true) return applied(container, variant, limits, given);
-  const drawn = applied(container, variant, limits, given).then(async (transformed) => {
+  if (uninterruptible !== true) return applied(container, variant, scope, given);
+  const drawn = applied(container, variant, scope, given).then(async (transformed) => {
     // Before it is encoded, which may take longer.
     await transformed.pipeline.render();
     return transformed;
   });
   const ending = new AbortController();
   const late = new ServiceError('transform_timeout', `The ${label} takes too long to draw.`);
-  const timer = setTimeout(() => ending.abort(late), limits.svgTimeoutMs);
+  const timer = setTimeout(() => ending.abort(late), scope.svgTimeoutMs);
   return await unlessAborted(drawn, ending.signal).finally(() => clearTimeout(timer));
 }
 
 async function applied(
   container: Container,
   variant: Variant,
-  limits: RenderLimits,
+  scope: Scope,
   given: Prepared | null,
 ) {
   const { lenient } = variant;
-  const { sourceMaxPixels } = limits;
-  const prepared = given ?? (await prepare(container, variant, limits));
+  const { sourceMaxPixels, files } = scope;
+  const prepared = given ?? (await prepare(container, variant, scope));
   const { facts, file } = prepared;
   const { hasMetadata, vector } = facts.format;
   const metadata = variant.stripMetadata || !hasMetadata ? null : await keptMetadata(file);
@@ -228,14 +250,15 @@ async function applied(
   const openAt = async (scale: number | null) => {
     const opened = { ...file, bytes: metadata?.source ?? file.bytes };
     const keepsMetadata = metadata !== null;
-    return await file.format.open({ facts, file: opened, scale, keepsMetadata });
+    return await file.format.open({ facts, file: opened, scale, keepsMetadata, files });
   };
-  const input = vector ? null : await openAt(null);
   let { plan } = prepared;
+  // Opened once for both passes of a trim, because some formats are decoded when they are opened.
+  const stored = variant.trim === null || vector ? null : await openAt(null);
   if (variant.trim !== null) {
     const open = async (scale: number | null) => {
-      const source = input ?? (await openAt(scale));
-      return new Pipeline(source, facts, { animated: false, lenient }, limits);
+      const source = stored ?? (await openAt(scale));
+      return new Pipeline(source, facts, { animated: false, lenient }, scope);
     };
     const area = await findUsedArea(facts, variant, sourceMaxPixels, open);
     plan = makePlan(facts, area, variant, sourceMaxPixels);
@@ -245,8 +268,8 @@ async function applied(
   const keepsExif = metadata?.exif === 'kept' && !facts.colour.is16Bit;
   const ignoresProfile = plan.convertedFrom !== null;
   const opening = { animated: plan.animated, lenient, keepsExif, ignoresProfile };
-  const source = input ?? (await openAt(plan.scale));
-  const pipeline = new Pipeline(source, facts, opening, limits);
+  const source = (plan.scale === null ? stored : null) ?? (await openAt(plan.scale));
+  const pipeline = new Pipeline(source, facts, opening, scope);
   const apply = (steps: readonly Step[]) =>
     pipeline.apply((image) => applySteps(image, steps, context));
   if (facts.extraSamples) await apply(passes.dropSamples).render();
@@ -278,11 +301,11 @@ async function overlayFrom(
   image: Container | null,
   layer: Layer,
   plan: Plan,
-  limits: RenderLimits,
+  scope: Scope,
 ): Promise<OverlayOptions> {
   const opened = layer.kind === 'image' ? image : openContainer(await textImage(layer, plan));
   if (opened === null) throw new Error('a layer without its image');
-  const { pipeline } = await transform(opened, layerVariant(layer, plan), limits);
+  const { pipeline } = await transform(opened, layerVariant(layer, plan), scope);
   const { data, info } = await pipeline.write((image) => image.ensureAlpha().raw());
   const pixels = bufferOf(data);
   plan.space?.fromSrgbPixels(pixels);

@@ -35,8 +35,8 @@ const unknownDescriptors = 1_024;
 const mostDescriptors = 2 ** 20;
 /** Files of the disk cache and the store's connections, with what the process has open at its start (some 40). */
 const baseReserve = 128;
-/** A transform thread has four, and a transform process two. */
-const ofThread = 6;
+/** A transform thread has four and a source's copy, and a transform process two. */
+const ofThread = 7;
 /** A source that is fetched has one, and as many connections may be kept. */
 const ofFetch = 2;
 /** For reads and writes of the shared cache together. */

@@ -1,7 +1,8 @@
 import { textAt } from '../bytes.ts';
 import { openAs } from '../container/container.ts';
-import { embeddedSize, examineFile, type FileTraits, libvipsFile } from '../file.ts';
+import { embeddedSize, examineFile, type FileTraits, fileInput, libvipsFile } from '../file.ts';
 import type { SourceFormat } from '../source-format.ts';
+import { decoderScale } from './decoder-scale.ts';
 import { mayHaveGainMap } from './gain-map.ts';
 import { readPlainHeader } from './header.ts';
 import { jpegParts } from './parts.ts';
@@ -24,11 +25,20 @@ export const jpeg: SourceFormat = {
   // At an eighth it consists of the means of its blocks, which make texts hard to read; a quarter is nearly as good as
   // the whole.
   decodesReduced: (scale) => scale > 1 / 9,
+  decoderScale,
   mayHaveGainMap,
   examine: async (file, limits, options) => {
     const { header, facts } = await examineFile(file, limits, options, traits);
     const { gainMap } = header;
     const map = gainMap === undefined ? null : openAs(jpeg, gainMap.image);
     return { file, facts: map === null ? facts : { ...facts, gainMap: await embeddedSize(map) } };
+  },
+  open: (opening) => {
+    const { file, scale, files } = opening;
+    const path = scale === null ? null : files.write(file.bytes);
+    const input = fileInput(opening);
+    return path === null || scale === null
+      ? input
+      : { ...input, path: `${path}[shrink=${1 / scale}]` };
   },
 };

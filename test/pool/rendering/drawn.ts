@@ -1,4 +1,5 @@
 import sharp from 'sharp';
+import { MemoryFiles } from '../../../pool/formats/memory-files.ts';
 import { openContainer } from '../../../pool/formats/open-container.ts';
 import type { InspectionLimits } from '../../../pool/formats/source-format.ts';
 import { render } from '../../../pool/rendering/render.ts';
@@ -41,8 +42,9 @@ export const inspected = async (source: Uint8Array, sourceMaxPixels: number, opt
 /** A source that was opened, as the input of sharp; `open` opens it at another scale. */
 export async function opened(source: Uint8Array, sourceMaxPixels: number, options?: Variant) {
   const { facts, file } = await examined(source, { ...limits, sourceMaxPixels }, options);
+  const files = new MemoryFiles();
   const open = async (scale: number | null) =>
-    file.format.open({ facts, file, scale, keepsMetadata: false });
+    file.format.open({ facts, file, scale, keepsMetadata: false, files });
   return { facts, input: await open(null), open };
 }
 

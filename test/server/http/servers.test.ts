@@ -375,8 +375,8 @@ for (const [name, start] of await limited(...proxies)) {
 
 t.test('the reserve of descriptors', async (t) => {
   const settings = { threads: 2, fetchConcurrency: 64, sharedCache: null };
-  t.equal(maxConnections(1_024, settings), 1_024 - 274);
-  t.equal(maxConnections(65_536, settings), 65_536 - 274);
+  t.equal(maxConnections(1_024, settings), 1_024 - 277);
+  t.equal(maxConnections(65_536, settings), 65_536 - 277);
   t.equal(maxConnections(256, settings), 64, 'a part at least');
   t.ok((await descriptorLimit()) >= 256);
 });
