@@ -56,13 +56,15 @@ export function addKeyCommands(program: Command): void {
           'Choose what the key can access: --project <id>, --org <id> (--org default for the default organisation), or --root for all projects of all organisations.',
         );
       }
+      const { project, org = 'default' } = scope;
       return withStore(
         async (store) => {
           const rights = await rightsOf(store, scope);
           const { key, secret } = await store.keys.issue({ name, access, ...rights });
           print(`${key._id}  ${secret}`);
         },
-        { creates: true },
+        // A new store has no project, and only the default organisation.
+        { creates: project === undefined && org === 'default' },
       );
     });
 

@@ -20,20 +20,27 @@ export function addProjectCommands(program: Command): void {
     .requiredOption('--origin <url>', 'the address of the site; its host is allowed as a source')
     .option('--allow <host...>', 'other hosts that sources may come from')
     .option('--org <id>', 'organisation (default: the default one)')
-    .action((options: { name: string; origin: string; allow?: string[]; org?: string }) =>
-      withStore(
+    .action((options: { name: string; origin: string; allow?: string[]; org?: string }) => {
+      const { name, origin, allow = [], org } = options;
+      const input = { name, origin, allowedOrigins: allow };
+      return withStore(
         async (store, settings) => {
-          const { name, origin, allow = [], org } = options;
           const { createProject } = await import('./projects.ts');
-          const input = { name, origin, allowedOrigins: allow };
           const created = await namingOptions(projectOptions, () =>
             createProject(store, settings, input, org),
           );
           print(created._id);
         },
-        { creates: true },
-      ),
-    );
+        {
+          // A new store has only the default organisation.
+          creates: org === undefined,
+          check: async (settings) => {
+            const { checkNewProject } = await import('./projects.ts');
+            await namingOptions(projectOptions, async () => checkNewProject(settings, input));
+          },
+        },
+      );
+    });
 
   group
     .command('list')
@@ -63,16 +70,16 @@ export function addProjectCommands(program: Command): void {
     .argument('<id>')
     .option('--name <text>', '1 to 80 characters')
     .option('--origin <url>', 'the address of the site; its host is allowed as a source')
-    .action((id: string, input: { name?: string; origin?: string }) =>
-      withStore(async (store, settings) => {
-        if (Object.keys(input).length === 0) throw new AdminError('Name --name, --origin or both.');
+    .action((id: string, input: { name?: string; origin?: string }) => {
+      if (Object.keys(input).length === 0) throw new AdminError('Name --name, --origin or both.');
+      return withStore(async (store, settings) => {
         const { updateProject } = await import('./projects.ts');
         const { name, origin } = await namingOptions(projectOptions, () =>
           updateProject(store, settings, id, input),
         );
         print(`${id} is ${printable(name)}, of ${origin}`);
-      }),
-    );
+      });
+    });
 
   addDeleteCommand(group);
 

@@ -9,6 +9,7 @@ import { deleteProject as deleteControlled } from '../control/resources/project-
 import {
   createProject as createControlled,
   createProjectInput,
+  projectHosts,
   updateProject as updateControlled,
   updateProjectInput,
 } from '../control/resources/projects.ts';
@@ -22,6 +23,15 @@ import { findProject } from '../control/services.ts';
 import { requireValid } from '../control/validate.ts';
 import { organisationOf } from './organisation-commands.ts';
 
+/** Validates a new project as far as the store is not needed. @throws ServiceError invalid_request */
+export function checkNewProject(
+  settings: Settings,
+  input: BodyOf<typeof createProjectInput>,
+): void {
+  requireValid(createProjectInput, input);
+  projectHosts(input, guardOf(settings));
+}
+
 /** Creates a project by the rules of the control plane, in an organisation or the default one. */
 export async function createProject(
   store: Store,
@@ -29,7 +39,7 @@ export async function createProject(
   input: BodyOf<typeof createProjectInput>,
   organisation: string | undefined,
 ): Promise<Project> {
-  requireValid(createProjectInput, input);
+  checkNewProject(settings, input);
   const orgId = await organisationOf(store, organisation);
   return createControlled(servicesOf(store, settings), input, orgId);
 }
@@ -81,17 +91,21 @@ export async function prewarm(
   return queued.id;
 }
 
-function servicesOf(store: Store, settings: Settings) {
-  const { privateSources, sourcePorts, nat64Prefixes } = settings;
-  const { port, workerPort, purgeHookUrl, prewarmQueue } = settings;
+function guardOf(settings: Settings): AddressGuard {
+  const { privateSources, sourcePorts, nat64Prefixes, port, workerPort } = settings;
   const own = { urls: [], ports: [port, workerPort] };
+  return new AddressGuard({ privateSources, sourcePorts, nat64Prefixes, own });
+}
+
+function servicesOf(store: Store, settings: Settings) {
+  const { purgeHookUrl, prewarmQueue } = settings;
   const { projects, projectDocuments, prewarms, purges } = store;
   return {
     projects,
     projectDocuments,
     prewarms,
     purges,
-    guard: new AddressGuard({ privateSources, sourcePorts, nat64Prefixes, own }),
+    guard: guardOf(settings),
     queue: new JobQueue(store.db, prewarmQueue),
     purgeHooks: purgeHookUrl === null ? null : new PurgeHooks(store.db),
     callbacks: null,

@@ -10,9 +10,9 @@ export function addPurgeCommand(program: Command): void {
     .argument('<project>')
     .argument('[urls...]', 'sources, as image URLs name them')
     .option('--all', 'all images of the project')
-    .action((id: string, sources: string[], { all = false }: { all?: boolean }) =>
-      withStore(async (store, settings) => {
-        if (all === sources.length > 0) throw new AdminError('Name either sources, or --all.');
+    .action((id: string, sources: string[], { all = false }: { all?: boolean }) => {
+      if (all === sources.length > 0) throw new AdminError('Name either sources, or --all.');
+      return withStore(async (store, settings) => {
         const { purgeImages } = await import('./projects.ts');
         const input = all ? { all } : { sources };
         const { sourceCount } = await namingOptions({ sources: 'the URL' }, () =>
@@ -21,6 +21,6 @@ export function addPurgeCommand(program: Command): void {
         const sourcesText = `${sourceCount} source${sourceCount === 1 ? '' : 's'}`;
         const purged = all ? 'All images are' : `The images of ${sourcesText} are`;
         print(`${purged} purged. A running service notices this within 2 seconds.`);
-      }),
-    );
+      });
+    });
 }

@@ -5,19 +5,26 @@ import type { Settings } from '../../contract/settings/table.ts';
 import type { Store } from '../../store/open.ts';
 import { AdminError } from './terminal.ts';
 
+interface StoreOptions {
+  /** Whether the action makes sense in a new store, which is then created. */
+  readonly creates?: boolean;
+  /** Validates the input before the store is opened, so that an invalid command does not create a store. */
+  readonly check?: (settings: Settings) => Promise<void>;
+}
+
 /**
  * Runs an action with the store of the settings, which a service may use at the same time, and closes it.
  * Loads the store only then: the help of the command does not need it, and loading takes time.
- * @param creates whether the action makes sense in a new store, which is then created
  */
 export async function withStore(
   action: (store: Store, settings: Settings) => Promise<void>,
-  { creates = false } = {},
+  { creates = false, check }: StoreOptions = {},
 ): Promise<void> {
   const { settingsOrExit } = await import('../../contract/settings/load.ts');
   const { ensureIndexes, storeExists } = await import('../../store/open.ts');
   const { isOutage, describeOutage } = await import('../../store/outage.ts');
   const settings = settingsOrExit();
+  await check?.(settings);
   if (!storeExists(settings)) announceStore(settings.dataDir, creates);
   const store = await openStore(settings);
   try {

@@ -325,6 +325,20 @@ t.test('the admin command creates no store in a mistyped folder', async (t) => {
     stderr: `There is no store in ${join(parent, 'data')} (the default`,
   });
   t.notOk(existsSync(join(parent, 'data')));
+  // What a new store cannot have, or what is invalid, does not create it either.
+  const fails: readonly (readonly [RegExp, ...string[]])[] = [
+    [/^--origin must be /, 'projects', 'create', '--name', 'Shop', '--origin', 'nonsense'],
+    [/^the host of --origin must be a public/, ...create.slice(0, -1), 'http://10.0.0.1/'],
+    [/^--allow must be /, ...create, '--allow', 'a b'],
+    [/^--name must /, 'projects', 'create', '--name', '', '--origin', 'https://a.example/'],
+    [/^There is no store /, ...create, '--org', 'org_0'],
+    [/^There is no store /, 'keys', 'create', '--org', 'org_0'],
+    [/^There is no store /, 'keys', 'create', '--project', 'prj_0'],
+  ];
+  for (const [message, ...args] of fails) {
+    await t.rejects(unnamed(...args), { code: 1, stderr: message }, args.join(' '));
+    t.notOk(existsSync(join(parent, 'data')), args.join(' '));
+  }
   const folders: [typeof admin, string][] = [
     [unnamed, join(parent, 'data')],
     [admin, named],

@@ -138,13 +138,11 @@ function readSite(
   return 'error' in result ? { error: `the host of origin ${result.error}` } : result;
 }
 
-/** @throws ServiceError invalid_request */
-export async function createProject(
-  { projects, guard }: Pick<Services, 'projects' | 'guard'>,
-  input: BodyOf<typeof createProjectInput>,
-  orgId: string,
-): Promise<Project> {
-  const { name, origin, allowedOrigins = [] } = input;
+/** Returns the hosts that a new project allows. @throws ServiceError invalid_request */
+export function projectHosts(
+  { origin, allowedOrigins = [] }: BodyOf<typeof createProjectInput>,
+  guard: AddressGuard,
+): string[] {
   const errors: string[] = [];
   const hosts = new Set<string>();
   const site = readSite(origin, guard);
@@ -157,7 +155,17 @@ export async function createProject(
   }
   if (hosts.size > maxHosts) errors.push(tooManyHosts);
   rejectInvalid(errors);
-  return projects.create({ orgId, name, origin, allowedOrigins: [...hosts] });
+  return [...hosts];
+}
+
+/** @throws ServiceError invalid_request */
+export async function createProject(
+  { projects, guard }: Pick<Services, 'projects' | 'guard'>,
+  input: BodyOf<typeof createProjectInput>,
+  orgId: string,
+): Promise<Project> {
+  const { name, origin } = input;
+  return projects.create({ orgId, name, origin, allowedOrigins: projectHosts(input, guard) });
 }
 
 /** @throws ServiceError invalid_request, project_not_found */
