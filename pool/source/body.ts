@@ -69,7 +69,7 @@ export class BodyWriter {
     if (size === bytes.byteLength) return;
     // Both buffers exist during the copy, so both count.
     if (!budget.take(owner, size)) {
-      throw new ServiceError('overloaded', 'Too many bytes of sources are in memory.');
+      throw tooManyBytes();
     }
     const resized = memory.allocate(size) ?? new Uint8Array(size);
     copy(bytes.subarray(0, this.#filled), resized, 0);
@@ -111,6 +111,9 @@ function copy(from: Uint8Array, to: Uint8Array, at: number): void {
   const target = Buffer.from(to.buffer, to.byteOffset, to.byteLength);
   target.fill(from, at, at + from.byteLength);
 }
+
+export const tooManyBytes = (): ServiceError =>
+  new ServiceError('overloaded', 'Too many bytes of sources are in memory.');
 
 export function sourceTooLarge(maxBytes: number): ServiceError {
   return new ServiceError('source_too_large', `The source is larger than ${maxBytes} bytes.`);

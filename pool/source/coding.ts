@@ -1,7 +1,9 @@
-import { addAbortSignal, pipeline, Readable, type Transform } from 'node:stream';
+import type { Transform } from 'node:stream';
+import { finished } from 'node:stream/promises';
 import zlib from 'node:zlib';
 import { ServiceError } from '../../contract/errors.ts';
-import { ResponseTooCostly } from './response-budget.ts';
+import { type BodyLimits, BodyWriter, sourceTooLarge, tooManyBytes } from './body.ts';
+import { type ResponseBudget, ResponseTooCostly } from './response-budget.ts';
 
 const chunkSize = 64 * 1024;
 /** RFC 9659: the largest window of the coding, 8 MB. */
@@ -47,40 +49,111 @@ export function codingOf(header: string | string[] | undefined): string | null {
   throw new ServiceError('source_unsupported', text);
 }
 
-/** Compressed bytes that a decoder gets at once. */
+/** Compressed bytes that a decoder gets at once, however small the chunks are. */
 const sliceBytes = 64 * 1024;
-/**
- * Compressed bytes beyond the decoded ones. Codings add 0.1% to bytes that they cannot compress, but a body may consist
- * of parts that decode to nothing, such as members of gzip.
- */
-const maxExcessBytes = 256 * 1024;
 
-/**
- * Decodes a body. The bytes must not change meanwhile.
- * @throws ServiceError source_corrupt, also when the signal aborts
- * @throws ResponseTooCostly for a body that is much longer than what it decodes to
- */
-export async function* decoded(
-  bytes: Uint8Array,
-  coding: string,
-  signal: AbortSignal,
-): AsyncGenerator<Uint8Array> {
-  let decodedBytes = 0;
-  function* slices() {
-    for (let at = 0; at < bytes.byteLength; at += sliceBytes) {
-      if (at > decodedBytes + maxExcessBytes) throw new ResponseTooCostly('TOO_MUCH_OVERHEAD');
-      yield bytes.subarray(at, at + sliceBytes);
+/** Decodes the chunks of a body as they arrive, and writes the result. Ends with either `finish` or `discard`. */
+export class DecodingWriter {
+  readonly #decoder: Transform;
+  readonly #writer: BodyWriter;
+  readonly #limits: BodyLimits;
+  readonly #costs: ResponseBudget;
+  #failure: unknown = null;
+  /** Compressed bytes that the decoder does not have yet. */
+  #waiting: Uint8Array[] = [];
+  #waitingBytes = 0;
+  /** Compressed bytes in memory, which count in the budget. */
+  #heldBytes = 0;
+  #receivedBytes = 0;
+
+  constructor(coding: string, limits: BodyLimits, costs: ResponseBudget) {
+    this.#limits = limits;
+    this.#costs = costs;
+    this.#writer = new BodyWriter({ ...limits, length: null });
+    const create = decoders[coding] as () => Transform;
+    this.#decoder = create()
+      .on('data', (chunk: Buffer) =>
+        this.#attempt(() => {
+          costs.countDecoded(chunk.byteLength);
+          this.#writer.write(chunk);
+        }),
+      )
+      .on('error', (error) => this.#fail(error));
+  }
+
+  /** @throws ServiceError or ResponseTooCostly, also for earlier chunks */
+  write(chunk: Uint8Array): void {
+    if (this.#failure !== null) throw this.#failure;
+    const { maxBytes, budget, owner } = this.#limits;
+    const { byteLength } = chunk;
+    this.#receivedBytes += byteLength;
+    if (this.#receivedBytes > maxBytes) throw sourceTooLarge(maxBytes);
+    // Bytes after the end of the compressed data.
+    if (this.#decoder.readableEnded) return this.#costs.countCoded(byteLength);
+    if (!budget.take(owner, byteLength)) throw tooManyBytes();
+    this.#heldBytes += byteLength;
+    this.#waiting.push(chunk);
+    this.#waitingBytes += byteLength;
+    if (this.#waitingBytes >= sliceBytes) this.#decode();
+  }
+
+  /**
+   * The decoded body in a buffer of exactly its length, which the caller must release.
+   * @throws ServiceError or ResponseTooCostly
+   */
+  async finish(): Promise<Uint8Array> {
+    // An empty body is reported as such.
+    if (this.#receivedBytes > 0) {
+      this.#decode();
+      this.#decoder.end();
+      // A decoder does not take the bytes after the end of the compressed data.
+      await finished(this.#decoder, { writable: false }).catch((error) => this.#fail(error));
+      if (this.#failure !== null) throw this.#failure;
+    }
+    this.#release();
+    return this.#writer.finish();
+  }
+
+  discard(): void {
+    this.#fail(new Error('discarded'));
+    this.#release();
+    this.#writer.discard();
+  }
+
+  #decode(): void {
+    const slice = Buffer.concat(this.#waiting);
+    this.#waiting = [];
+    this.#waitingBytes = 0;
+    this.#decoder.write(slice, () => {
+      if (this.#decoder.destroyed) return;
+      this.#free(slice.byteLength);
+      this.#attempt(() => this.#costs.countCoded(slice.byteLength));
+    });
+  }
+
+  #attempt(action: () => void): void {
+    if (this.#failure !== null) return;
+    try {
+      action();
+    } catch (error) {
+      this.#fail(error);
     }
   }
-  const create = decoders[coding] as () => Transform;
-  const decoder = addAbortSignal(signal, create());
-  try {
-    for await (const chunk of pipeline(Readable.from(slices()), decoder, () => {})) {
-      decodedBytes += chunk.byteLength;
-      yield chunk;
-    }
-  } catch (error) {
-    if (error instanceof ResponseTooCostly) throw error;
-    throw new ServiceError('source_corrupt', 'The source is not validly compressed.', error);
+
+  #fail(error: unknown): void {
+    const isKnown = error instanceof ServiceError || error instanceof ResponseTooCostly;
+    const text = 'The source is not validly compressed.';
+    this.#failure ??= isKnown ? error : new ServiceError('source_corrupt', text, error);
+    this.#decoder.destroy();
+  }
+
+  #free(bytes: number): void {
+    this.#heldBytes -= bytes;
+    this.#limits.budget.release(this.#limits.owner, bytes);
+  }
+
+  #release(): void {
+    this.#decoder.destroy();
+    this.#free(this.#heldBytes);
   }
 }

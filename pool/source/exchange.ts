@@ -9,7 +9,14 @@ export interface ResponseHead {
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
 }
 
+/** Takes the chunks of a body, and returns the body at its end. */
+export interface Writer extends Pick<BodyWriter, 'write' | 'discard'> {
+  finish(): Uint8Array | Promise<Uint8Array>;
+}
+
 export interface Response extends ResponseHead {
+  /** Length of the body as it was sent. */
+  readonly receivedBytes: number;
   /** The body, which the caller must release; null when it is not wanted. */
   readonly bytes: Uint8Array | null;
 }
@@ -29,14 +36,14 @@ export function exchange(
   connections: Pick<Connections, 'dispatch'>,
   request: Dispatcher.DispatchOptions,
   signal: AbortSignal,
-  writerFor: (head: ResponseHead) => BodyWriter | null,
+  writerFor: (head: ResponseHead, budget: ResponseBudget) => Writer | null,
 ): Promise<Response> {
   return new Promise((resolve, reject) => {
     signal.throwIfAborted();
     let controller: Dispatcher.DispatchController | null = null;
     let head: ResponseHead | null = null;
-    let writer: BodyWriter | null = null;
-    let unwantedBytes = 0;
+    let writer: Writer | null = null;
+    let receivedBytes = 0;
     const budget = new ResponseBudget();
 
     const fail = (error: unknown) => {
@@ -65,19 +72,24 @@ export function exchange(
           if (isInformational) return budget.countInformational();
           head = { status, headers };
           budget.expectBody(contentLength(head));
-          writer = writerFor(head);
-          if (writer === null) resolve({ ...head, bytes: null });
+          writer = writerFor(head, budget);
+          if (writer === null) resolve({ ...head, receivedBytes, bytes: null });
         },
         onResponseData(_, chunk) {
           budget.countBody(chunk.byteLength);
+          receivedBytes += chunk.byteLength;
           if (writer !== null) return writer.write(chunk);
-          unwantedBytes += chunk.byteLength;
-          if (unwantedBytes > maxUnwantedBytes) throw new Error('The body is not wanted.');
+          if (receivedBytes > maxUnwantedBytes) throw new Error('The body is not wanted.');
         },
         onResponseEnd() {
-          if (head !== null && writer !== null) resolve({ ...head, bytes: writer.finish() });
-          writer = null;
-          signal.removeEventListener('abort', abort);
+          const end = (bytes: Uint8Array | null) => {
+            signal.removeEventListener('abort', abort);
+            writer = null;
+            if (head !== null) resolve({ ...head, receivedBytes, bytes });
+          };
+          const bytes = writer?.finish() ?? null;
+          if (bytes instanceof Promise) bytes.then(end, fail);
+          else end(bytes);
         },
         onResponseError: (_, error) => fail(error),
       },

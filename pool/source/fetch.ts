@@ -3,15 +3,22 @@ import { hash } from 'node:crypto';
 import { type ErrorCode, ServiceError } from '../../contract/errors.ts';
 import { authorityOf, canonicalUrl, isLongAuthority } from '../../contract/hosts.ts';
 import { version } from '../../contract/version.ts';
-import { type BodyLimits, BodyWriter, readBody, releaseBody, sourceTooLarge } from './body.ts';
+import { type BodyLimits, BodyWriter, releaseBody, sourceTooLarge } from './body.ts';
 import { type OriginFreshness, originFreshness } from './cache-control.ts';
-import { codingOf, decoded } from './coding.ts';
+import { codingOf, DecodingWriter } from './coding.ts';
 import type { Connections } from './connections.ts';
-import { contentLength, exchange, type Response, type ResponseHead } from './exchange.ts';
+import {
+  contentLength,
+  exchange,
+  type Response,
+  type ResponseHead,
+  type Writer,
+} from './exchange.ts';
 import { type Deadline, withinDeadline } from './fetch-deadline.ts';
 import { codeOf, fetchFailureText } from './fetch-errors.ts';
 import type { AddressGuard } from './guard.ts';
 import { RedirectCookies } from './redirect-cookies.ts';
+import type { ResponseBudget } from './response-budget.ts';
 import { mediaType, parseRetryAfter, wholeLength } from './response-headers.ts';
 
 /** Request headers by lower-case name. */
@@ -188,10 +195,10 @@ async function request(
   };
   let hasBegun = false;
   const send = () =>
-    exchange(connections, sent, signal, (head) => {
+    exchange(connections, sent, signal, (head, budget) => {
       hasBegun = true;
       report(`reading from ${url.hostname}`);
-      return writerFor(head, options);
+      return writerFor(head, options, budget);
     });
   try {
     return await send().catch((error: unknown) => {
@@ -232,15 +239,20 @@ function conditionalHeaders(validators: Validators | null): Record<string, strin
 }
 
 /** The writer for the source of a response; null for a response without one. */
-function writerFor(head: ResponseHead, options: FetchOptions): BodyWriter | null {
+function writerFor(
+  head: ResponseHead,
+  options: FetchOptions,
+  budget: ResponseBudget,
+): Writer | null {
   const { status, headers } = head;
   const isWhole = status === 200 || status === 203 || wholeLengthOf(head) !== null;
   if (!isWhole) return null;
   const { maxBytes } = options;
   const length = contentLength(head);
   if (length !== null && length > maxBytes) throw sourceTooLarge(maxBytes);
-  codingOf(headers['content-encoding']);
-  return new BodyWriter({ ...options, length });
+  const coding = codingOf(headers['content-encoding']);
+  const limits = { ...options, length };
+  return coding === null ? new BodyWriter(limits) : new DecodingWriter(coding, limits, budget);
 }
 
 /** The length of a partial response that has all bytes, as some servers send although no range was requested. */
@@ -270,26 +282,15 @@ function textOf(header: string): string {
   return isUtf8(bytes) ? bytes.toString() : header;
 }
 
-async function fetched(received: Response, url: URL, options: FetchOptions): Promise<Fetched> {
-  const { status, headers, bytes } = received;
+function fetched(received: Response, url: URL, options: FetchOptions): Fetched {
+  const { status, headers, bytes, receivedBytes } = received;
   const response = originResponse(headers, url);
   if (bytes === null) throw badStatus(url, status, headers);
-  if (bytes.byteLength !== (wholeLengthOf(received) ?? bytes.byteLength)) {
+  if (receivedBytes !== (wholeLengthOf(received) ?? receivedBytes)) {
     releaseBody(bytes, options);
     throw badStatus(url, status, headers);
   }
-  const contentType = mediaType(headers['content-type']);
-  const coding = codingOf(headers['content-encoding']);
-  if (coding === null) return { ...response, bytes, contentType };
-  try {
-    const chunks = decoded(bytes, coding, options.signal);
-    const limits = { ...options, length: null };
-    return { ...response, bytes: await readBody(chunks, limits), contentType };
-  } catch (error) {
-    throw asFailure(error, url, 'invalid response from');
-  } finally {
-    releaseBody(bytes, options);
-  }
+  return { ...response, bytes, contentType: mediaType(headers['content-type']) };
 }
 
 function originResponse(headers: ResponseHead['headers'], url: URL): OriginResponse {

@@ -3,6 +3,11 @@ const maxInformational = 10;
 /** Limit of bytes outside of the body, such as heads, chunk sizes and trailers: a fixed part, and one by the body. */
 const freeOverheadBytes = 64 * 1024;
 const overheadPart = 1 / 4;
+/**
+ * Limit of compressed bytes beyond the decoded ones. Codings add 0.1% to bytes that they cannot compress, but a body may
+ * consist of parts that decode to nothing, such as members of gzip. A decoder may hold back some 128 KB.
+ */
+const maxUndecodedBytes = 256 * 1024;
 /** Limit of pieces, such as chunks and TLS records. Some servers send images line by line: 256 bytes on average. */
 const freePieces = 1_024;
 const bytesPerPiece = 128;
@@ -35,6 +40,8 @@ export class ResponseBudget {
   #reads = 0;
   #bodyBytes = 0;
   #chunks = 0;
+  /** Compressed bytes less decoded ones. */
+  #undecodedBytes = 0;
   /** Bytes of a body of known length that are still to come. */
   #expectedBytes = 0;
 
@@ -67,6 +74,17 @@ export class ResponseBudget {
     this.#bodyBytes += bytes;
     this.#expectedBytes = Math.max(0, this.#expectedBytes - bytes);
     requirePieces(this.#chunks, this.#bodyBytes);
+  }
+
+  /** Counts compressed bytes that were decoded. @throws Error */
+  countCoded(bytes: number): void {
+    this.#undecodedBytes += bytes;
+    if (this.#undecodedBytes > maxUndecodedBytes) throw new ResponseTooCostly('TOO_MUCH_OVERHEAD');
+  }
+
+  /** Counts the bytes that compressed ones decode to. */
+  countDecoded(bytes: number): void {
+    this.#undecodedBytes -= bytes;
   }
 
   /** Counts bytes that the parser got, and the time that it took for them. @throws Error */

@@ -326,8 +326,8 @@ t.test('a fetch aborted while it is decoded rejects with the reason', async (t) 
   t.intercept(budget, 'take', {
     value(...args: Parameters<FairShare['take']>) {
       buffers += 1;
-      // The first one is for the encoded bytes.
-      if (buffers === 2) leaving.abort(reason);
+      // The first one is for the encoded bytes, the others are for the decoded ones.
+      if (buffers === 3) process.nextTick(() => leaving.abort(reason));
       return FairShare.prototype.take.apply(budget, args);
     },
   });

@@ -23,11 +23,12 @@ const early = 'HTTP/1.1 103 Early Hints\r\nLink: </style.css>\r\n\r\n';
 const tinyHeaders = `HTTP/1.1 103 Early Hints\r\n${'a:\r\n'.repeat(3_000)}\r\n`;
 const oneByte = '1\r\nx\r\n';
 
-/** A body of parts that decode to nothing. */
-function encoded(coding: string, empty: Buffer): Flood {
-  const piece = repeated(empty, 900_000);
-  const headers = `Content-Encoding: ${coding}\r\nContent-Length: ${piece.length}`;
-  return { head: `HTTP/1.1 200 OK\r\n${headers}\r\n\r\n`, piece, once: true };
+/** A body of parts that decode to nothing: endless, or of 900 kB. */
+function encoded(coding: string, empty: Buffer, { start = '', once = false } = {}): Flood {
+  const piece = repeated(empty, once ? 900_000 : pieceBytes);
+  const length = once ? `Content-Length: ${piece.length}\r\n` : '';
+  const head = `HTTP/1.1 200 OK\r\n${length}Content-Encoding: ${coding}\r\n\r\n${start}`;
+  return { head, piece, once };
 }
 
 /** Responses without an end, or without an image, by name, with the code of the error that each must cause. */
@@ -58,7 +59,19 @@ export const attacks: Readonly<Record<string, Flood & { readonly code: string }>
     piece: repeated('a:\r\n'),
     code: 'UND_ERR_HEADERS_OVERFLOW',
   },
-  'empty gzip members': { ...encoded('gzip', gzipSync('')), code: 'TOO_MUCH_OVERHEAD' },
+  'empty gzip members': {
+    ...encoded('gzip', gzipSync(''), { once: true }),
+    code: 'TOO_MUCH_OVERHEAD',
+  },
+  'endless empty gzip members': { ...encoded('gzip', gzipSync('')), code: 'TOO_MUCH_OVERHEAD' },
+  'endless empty deflate blocks': {
+    ...encoded('deflate', Buffer.from('000000ffff', 'hex'), { start: '\x78\x9c' }),
+    code: 'TOO_MUCH_OVERHEAD',
+  },
+  'endless bytes after a gzip member': {
+    ...encoded('gzip', Buffer.alloc(64), { start: gzipSync('svg').toString('latin1') }),
+    code: 'TOO_MUCH_OVERHEAD',
+  },
 };
 
 /** Floods a socket until it is closed. */

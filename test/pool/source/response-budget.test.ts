@@ -25,7 +25,7 @@ const chunksOf = (length: number, count: number): string =>
 
 t.test('ends a fetch whose response costs more than its body', async (t) => {
   const origin = await startHostileOrigin(t);
-  const sources = openSources(t, { sourceTimeoutMs: 60_000 });
+  const sources = openSources(t, { sourceTimeoutMs: 60_000, sourceMaxBytes: 32_000_000 });
   for (const [name, { code }] of Object.entries(attacks)) {
     const url = origin.url(`/${encodeURIComponent(name)}`);
     const failure = await failureOf(sources.acquire(url, client()));
