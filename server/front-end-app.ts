@@ -8,7 +8,6 @@ import { findWorker } from '../store/heartbeat.ts';
 import { JobQueue } from '../store/jobs.ts';
 import type { Keyring } from '../store/keyring.ts';
 import type { Store } from '../store/open.ts';
-import { PurgeHooks } from '../store/purge-hooks.ts';
 import type { MachineStats } from './cluster/channel.ts';
 import type { WebConsole } from './console/console.ts';
 import { Authentication } from './control/authenticate.ts';
@@ -136,7 +135,7 @@ function createControlPlane(
       queue,
       prewarms,
       purges,
-      purgeHooks: purgeHookUrl === null ? null : new PurgeHooks(db),
+      callsPurgeHook: purgeHookUrl !== null,
       callbacks: hookSecret === null ? null : callbacks,
       deliveries: callbacks,
       keys,

@@ -260,7 +260,6 @@ export class Primary {
       case 'project-forgotten':
         if (!this.#known.receive(message) || message.type === 'project-forgotten') return;
         this.#supervisor.broadcast({ type: 'project-changed', id: message.project._id }, frontEnd);
-        this.#sweep?.add(message.project);
         return;
       case 'disk-cache-changes':
         for (const [key, bytes] of message.stored) this.#diskCacheIndex.stored(key, bytes);
@@ -296,15 +295,22 @@ export class Primary {
   /** Deletes the images of purges, when the index has all files. */
   #followPurges(store: Store): void {
     const { signal } = this.#shutdown;
-    const index = this.#diskCacheIndex;
-    this.#sweep = new Sweep({ index, bucket: this.#bucket, log: this.#log, signal });
-    void this.#sweep.follow(store, {
-      onError: async (error) => {
-        // Loaded late, because the primary forks before it loads the driver.
-        const { isOutage } = await import('../store/outage.ts');
-        if (!isOutage(error)) this.#log.warn({ err: error }, 'purges could not be read');
-      },
+    const { projects, projectDocuments } = store;
+    const onError = async (error: unknown) => {
+      // Loaded late, because the primary forks before it loads the driver.
+      const { isOutage } = await import('../store/outage.ts');
+      if (!isOutage(error)) this.#log.warn({ err: error }, 'purges could not be read');
+    };
+    this.#sweep = new Sweep({
+      projects,
+      projectDocuments,
+      index: this.#diskCacheIndex,
+      bucket: this.#bucket,
+      log: this.#log,
+      signal,
+      onError,
     });
+    void this.#sweep.follow();
   }
 
   #broadcastStats(): void {

@@ -19,11 +19,6 @@ export interface Purges {
   readonly purges?: { readonly last: number };
 }
 
-/** The part of a project that a purge reads. */
-export interface PurgedProject extends Purges {
-  readonly revision: number;
-}
-
 /**
  * One of 1,024 groups of sources, as three hexadecimal digits: the first ten bits of a source's tag. Bounded, because
  * the numbers are in memory with their project; a purge of a source renders a thousandth of the other images again.
@@ -56,27 +51,17 @@ export function generationOf(project: Purges, groups: readonly string[]): number
 export const lastGeneration = ({ generations, purges }: Purges): number =>
   Math.max(generations?.last ?? 0, purges?.last ?? 0);
 
-/** The groups that were purged after a generation, and whether all images were. */
-export function purgedAfter(project: Purges, number: number) {
+/** The groups that were purged after a generation; null for all images. */
+export function groupsPurgedAfter(project: Purges, number: number): string[] | null {
+  if (allOf(project) > number) return null;
   const groups = Object.entries(project.generations?.groups ?? {});
-  return {
-    all: allOf(project) > number,
-    groups: groups.filter(([, at]) => at > number).map(([field]) => field.slice(1)),
-  };
+  return groups.filter(([, at]) => at > number).map(([field]) => field.slice(1));
 }
-
-/**
- * The number of the next purge of a project. The time makes it new even after the store was restored from a backup, the
- * others after the clock was set back.
- *
- * @param now Unix ms
- */
-export const nextGeneration = (project: PurgedProject, now: number): number =>
-  Math.max(now, project.revision + 1, lastGeneration(project) + 1);
 
 /**
  * The update of a purge.
  * @param tags of the purged sources; null for all images
+ * @param number higher than the revision of the project, and so than those of all its purges
  */
 export function purgeUpdate(before: Purges, tags: readonly string[] | null, number: number) {
   const fields = tags?.map((tag) => `groups.${fieldOf(sourceGroup(tag))}`) ?? ['all'];

@@ -13,7 +13,7 @@ import { StoreUnavailable } from './outage.ts';
 import { Prewarms } from './prewarms.ts';
 import { ProjectDocuments } from './project-documents.ts';
 import { Projects } from './projects.ts';
-import { PurgeRecords } from './purge-records.ts';
+import { Purges } from './purges.ts';
 import { UsageRecords } from './usage.ts';
 
 /** While no process owns the embedded store. */
@@ -27,7 +27,7 @@ export interface Store {
   readonly organisations: Organisations;
   readonly keys: Keys;
   readonly prewarms: Prewarms;
-  readonly purges: PurgeRecords;
+  readonly purges: Purges;
   readonly usage: UsageRecords;
   readonly db: Db;
   /** Whether the embedded store runs in this process: no service uses it. */
@@ -174,7 +174,7 @@ function createStore(
     organisations: new Organisations(db),
     keys: new Keys(db),
     prewarms: new Prewarms(db),
-    purges: new PurgeRecords(db),
+    purges: new Purges(db),
     usage: new UsageRecords(db),
     established: (signal) => connection.established(signal),
     explain: (error) => connection.explain(error),

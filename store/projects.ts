@@ -1,6 +1,6 @@
 import type { Collection, Db, Filter, UpdateFilter } from 'mongodb';
 import { withTimeout } from './deadline.ts';
-import { nextGeneration, purgeUpdate } from './generations.ts';
+import { purgeUpdate } from './generations.ts';
 import { newProjectId, newSigningSecret } from './identifiers.ts';
 import type { StoredLayer } from './layer.ts';
 import { StoreUnavailable } from './outage.ts';
@@ -342,9 +342,10 @@ export class Projects {
     { $set, ...update }: UpdateFilter<Project>,
   ): Promise<Project | null> {
     return this.#changeFrom(id, (project) => {
-      const number = nextGeneration(project, now());
+      // It becomes the revision too. The time makes it new even after the store was restored from a backup, the revision
+      // after the clock was set back.
+      const number = Math.max(now(), project.revision + 1);
       const purge = purgeUpdate(project, tags, number);
-      // The revision is new also to processes that knew the project before a backup was restored.
       const increment = number - project.revision;
       return [{ ...update, ...purge, $set: { ...$set, ...purge.$set } }, increment];
     });

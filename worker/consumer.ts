@@ -8,7 +8,7 @@ import { findDeployment } from '../store/deployment.ts';
 import { recordRegularly } from '../store/heartbeat.ts';
 import { JobQueue } from '../store/jobs.ts';
 import type { Store } from '../store/open.ts';
-import type { PurgeHookJob } from '../store/purge-hooks.ts';
+import type { PurgeHookJob } from '../store/purges.ts';
 import {
   callbackJobName,
   lockLifetimeMs as defaultLockLifetimeMs,

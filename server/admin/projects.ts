@@ -3,7 +3,6 @@ import { AddressGuard } from '../../pool/source/guard.ts';
 import { JobQueue } from '../../store/jobs.ts';
 import type { Store } from '../../store/open.ts';
 import type { Project } from '../../store/projects.ts';
-import { PurgeHooks } from '../../store/purge-hooks.ts';
 import { type PrewarmInput, prewarmInput, queuePrewarm } from '../control/resources/prewarms.ts';
 import { deleteProject as deleteControlled } from '../control/resources/project-deletion.ts';
 import {
@@ -13,11 +12,7 @@ import {
   updateProject as updateControlled,
   updateProjectInput,
 } from '../control/resources/projects.ts';
-import {
-  type PurgeReceipt,
-  purgeImages as purge,
-  purgeInput,
-} from '../control/resources/purges.ts';
+import { purgeImages as purge, purgeInput } from '../control/resources/purges.ts';
 import type { BodyOf } from '../control/schema.ts';
 import { findProject } from '../control/services.ts';
 import { requireValid } from '../control/validate.ts';
@@ -65,16 +60,15 @@ export function deleteProject(
   return deleteControlled(servicesOf(store, settings), id, options);
 }
 
-/** Purges images of a project by the rules of the control plane. */
+/** Purges images of a project by the rules of the control plane. @returns the number of sources; 0 for all images */
 export async function purgeImages(
   store: Store,
   settings: Settings,
   id: string,
   input: BodyOf<typeof purgeInput>,
-): Promise<PurgeReceipt> {
+): Promise<number> {
   requireValid(purgeInput, input);
-  const { receipt } = await purge(servicesOf(store, settings), id, input);
-  return receipt;
+  return (await purge(servicesOf(store, settings), id, input)).sourceCount;
 }
 
 /** Queues prewarming by the rules of the control plane. @returns its id */
@@ -107,7 +101,7 @@ function servicesOf(store: Store, settings: Settings) {
     purges,
     guard: guardOf(settings),
     queue: new JobQueue(store.db, prewarmQueue),
-    purgeHooks: purgeHookUrl === null ? null : new PurgeHooks(store.db),
+    callsPurgeHook: purgeHookUrl !== null,
     callbacks: null,
     // The processes of a running service find changes by polling the store.
     onChange: () => {},

@@ -15,7 +15,7 @@ export function addPurgeCommand(program: Command): void {
       return withStore(async (store, settings) => {
         const { purgeImages } = await import('./projects.ts');
         const input = all ? { all } : { sources };
-        const { sourceCount } = await namingOptions({ sources: 'the URL' }, () =>
+        const sourceCount = await namingOptions({ sources: 'the URL' }, () =>
           purgeImages(store, settings, id, input),
         );
         const sourcesText = `${sourceCount} source${sourceCount === 1 ? '' : 's'}`;

@@ -1,15 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
 import type { Logger } from '../../contract/log.ts';
-import type { Bucket, ListedObject } from '../../pool/s3/bucket.ts';
-import { lastGeneration, purgedAfter } from '../../store/generations.ts';
-import type { Store } from '../../store/open.ts';
-import type { SweptProject } from '../../store/projects.ts';
+import type { Bucket } from '../../pool/s3/bucket.ts';
+import { groupsPurgedAfter, lastGeneration } from '../../store/generations.ts';
+import type { ProjectDocuments } from '../../store/project-documents.ts';
+import type { Projects, SweptProject } from '../../store/projects.ts';
 import { isPurgedKey, projectDigits } from '../image/key.ts';
 import type { DiskCacheIndex } from './disk-cache-index.ts';
 
-/** Images that processes were writing when they learned of a purge are written after this time. */
-const lateWritesMs = 3_000;
 /** At the start, other machines have deleted the objects of earlier purges. */
 const recentPurgesMs = 3_600_000;
 /** Limit of remembered projects. The images of other projects may be swept again. */
@@ -17,22 +15,19 @@ const maxSwept = 10_000;
 /** Concurrent DELETE requests to the bucket. */
 const concurrency = 8;
 const timeoutMs = 10_000;
-/** Pause between two looks for purges. */
-const everyMs = 15_000;
+/** From a look for purges to their deletion: images that processes were writing when they learned of them are written. */
+const everyMs = 4_000;
 /** Covers late writes of other processes, such as the usage of the last minute, and clock differences. */
-const overlapMs = 240_000;
+const overlapMs = 180_000;
 
-interface SweepOptions {
+export interface SweepOptions {
+  readonly projects: Pick<Projects, 'purgedSince'>;
+  readonly projectDocuments: Pick<ProjectDocuments, 'delete'>;
   readonly index: Pick<DiskCacheIndex, 'deleteWhere'>;
   /** Null without a shared cache. Every machine deletes its objects, without waiting for the others. */
   readonly bucket: Pick<Bucket, 'list' | 'delete'> | null;
   readonly log: Pick<Logger, 'info' | 'warn'>;
   readonly signal: AbortSignal;
-  /** Default: `lateWritesMs`. */
-  readonly delayMs?: number;
-}
-
-interface FollowOptions {
   /** Called with an error of the store; the next look begins where the last one has ended. */
   readonly onError: (error: unknown) => void;
   /** Default: `everyMs`. */
@@ -46,10 +41,8 @@ interface FollowOptions {
 export class Sweep {
   readonly #options: SweepOptions;
   readonly #recent = Date.now() - recentPurgesMs;
-  readonly #pending = new Map<string, SweptProject>();
-  /** The last generation that is swept, or being swept, by project. */
+  /** The last generation whose images are deleted, by project. */
   readonly #swept = new LRUCache<string, number>({ max: maxSwept });
-  #running = false;
   /** Total purges whose images are deleted, deleted files and objects, and purges whose objects could not be deleted. */
   readonly totals = { purges: 0, images: 0, objects: 0, failed: 0 };
 
@@ -57,38 +50,21 @@ export class Sweep {
     this.#options = options;
   }
 
-  /** Begins to delete what a project has purged, unless that is deleted. */
-  add(project: SweptProject): void {
-    const { _id: id } = project;
-    const known = this.#pending.get(id);
-    // Front ends and the store tell of a project's states in any order.
-    const last = Math.max(
-      this.#swept.get(id) ?? 0,
-      known === undefined ? 0 : lastGeneration(known),
-    );
-    if (lastGeneration(project) <= last) return;
-    this.#pending.set(id, project);
-    if (!this.#running) void this.#run();
-  }
-
   /**
-   * Finds what is purged, also while this machine was off, and completes deletions: deletes the documents of deleted
-   * projects, also when the process that deleted a project was killed in between, and those that another process wrote
-   * afterwards. Each machine does so, which is repeatable. Never rejects.
+   * Finds in the store what is purged, also while this machine was off, and deletes it. Also deletes the documents of
+   * deleted projects which a killed process has left, or another one wrote afterwards. Every machine does so. Never rejects.
    */
-  async follow(
-    { projects, projectDocuments }: Pick<Store, 'projects' | 'projectDocuments'>,
-    { onError, pauseMs = everyMs }: FollowOptions,
-  ): Promise<void> {
-    const { signal } = this.#options;
+  async follow(): Promise<void> {
+    const { projects, projectDocuments, signal, onError, pauseMs = everyMs } = this.#options;
     let since = new Date(0);
     while (!signal.aborted) {
       const begunAt = Date.now();
+      const purged: SweptProject[] = [];
       try {
         for await (const project of projects.purgedSince(since)) {
           // The next start completes the rest.
           if (signal.aborted) return;
-          this.add(project);
+          if (lastGeneration(project) > (this.#swept.get(project._id) ?? 0)) purged.push(project);
           if (project.deletedAt != null) await projectDocuments.delete(project._id);
         }
         since = new Date(begunAt - overlapMs);
@@ -96,43 +72,34 @@ export class Sweep {
         if (!signal.aborted) onError(error);
       }
       await sleep(pauseMs, null, { signal }).catch(() => {});
+      if (purged.length > 0 && !signal.aborted) await this.#sweep(purged);
     }
   }
 
-  async #run(): Promise<void> {
-    const { log, signal, delayMs = lateWritesMs } = this.#options;
+  /** Never rejects. Purges whose objects cannot be deleted are swept again, while the store returns them. */
+  async #sweep(projects: readonly SweptProject[]): Promise<void> {
+    const { log, signal } = this.#options;
     const { totals } = this;
-    this.#running = true;
-    while (this.#pending.size > 0 && !signal.aborted) {
-      const begunAt = performance.now();
-      const projects = [...this.#pending.values()];
-      const before = new Map(projects.map(({ _id }) => [_id, this.#swept.get(_id) ?? 0]));
-      this.#pending.clear();
-      for (const project of projects) this.#swept.set(project._id, lastGeneration(project));
-      let images = await this.#deleteFiles(projects);
-      await sleep(delayMs, null, { signal }).catch(() => {});
-      images += await this.#deleteFiles(projects);
-      totals.images += images;
-      const deleted = totals.objects;
-      try {
-        for (const project of projects) {
-          await this.#deleteObjects(project, Math.max(this.#recent, before.get(project._id) ?? 0));
-        }
-      } catch (error) {
-        if (signal.aborted) break;
-        // The store tells of them again for minutes.
-        for (const [id, number] of before) this.#swept.set(id, number);
-        totals.failed += projects.length;
-        const cause = (error as Error).message;
-        log.warn({ projects: projects.length, cause }, 'purged objects could not be deleted');
+    const begunAt = performance.now();
+    const images = await this.#deleteFiles(projects);
+    totals.images += images;
+    const before = { ...totals };
+    try {
+      for (const project of projects) {
+        await this.#deleteObjects(project);
+        this.#swept.set(project._id, lastGeneration(project));
+        totals.purges += 1;
       }
-      if (signal.aborted) break;
-      totals.purges += projects.length;
       const ms = Math.round(performance.now() - begunAt);
-      const facts = { projects: projects.length, images, objects: totals.objects - deleted, ms };
-      log.info(facts, 'purged images are deleted');
+      const objects = totals.objects - before.objects;
+      log.info({ projects: projects.length, images, objects, ms }, 'purged images are deleted');
+    } catch (error) {
+      if (signal.aborted) return;
+      const left = projects.length - (totals.purges - before.purges);
+      totals.failed += left;
+      const cause = (error as Error).message;
+      log.warn({ projects: left, cause }, 'purged objects could not be deleted');
     }
-    this.#running = false;
   }
 
   #deleteFiles(projects: readonly SweptProject[]): Promise<number> {
@@ -144,39 +111,32 @@ export class Sweep {
     });
   }
 
-  async #deleteObjects(project: SweptProject, since: number): Promise<void> {
+  /**
+   * Objects with a purged layer are among those of other sources, which only a purge of all images looks through: until
+   * then they stay, and are not found.
+   */
+  async #deleteObjects(project: SweptProject): Promise<void> {
     const { bucket, signal } = this.#options;
     if (bucket === null) return;
-    const deleteAll = async (objects: Iterable<ListedObject>) => {
-      for (const { key } of objects) {
-        if (!isPurgedKey(project, key.slice(key.lastIndexOf('/') + 1))) continue;
-        await bucket.delete(key, AbortSignal.timeout(timeoutMs));
-        this.totals.objects += 1;
-      }
-    };
-    for (const prefix of objectPrefixes(project, since)) {
+    const { _id: id } = project;
+    const groups = groupsPurgedAfter(project, this.#swept.get(id) ?? this.#recent);
+    // The first two digits of a source's tag, so objects of three other groups are listed too.
+    const prefixes = new Set(groups?.map((group) => `${id}/${group.slice(0, 2)}`) ?? [`${id}/`]);
+    for (const prefix of prefixes) {
       let token: string | null = null;
       do {
         signal.throwIfAborted();
         const page = await bucket.list(prefix, token, AbortSignal.timeout(timeoutMs));
-        const objects = page.objects.values();
-        await Promise.all(Array.from({ length: concurrency }, () => deleteAll(objects)));
+        const keys = page.objects
+          .map(({ key }) => key)
+          .filter((key) => isPurgedKey(project, key.slice(key.lastIndexOf('/') + 1)));
+        while (keys.length > 0) {
+          const some = keys.splice(0, concurrency);
+          await Promise.all(some.map((key) => bucket.delete(key, AbortSignal.timeout(timeoutMs))));
+          this.totals.objects += some.length;
+        }
         token = page.next;
       } while (token !== null);
     }
   }
-}
-
-/**
- * The prefixes of the objects that purges after a generation concern. Objects with a purged layer are among those of all
- * images, which only a purge of all images looks through: until then they stay, and are not found.
- */
-function objectPrefixes(project: SweptProject, since: number): string[] {
-  const { all, groups } = purgedAfter(project, since);
-  if (all) return [`${project._id}/`];
-  // The last two bits of a group's digits are those of its sources.
-  const digits = groups.flatMap((group) =>
-    [0, 1, 2, 3].map((rest) => (Number.parseInt(group, 16) + rest).toString(16).padStart(3, '0')),
-  );
-  return digits.map((text) => `${project._id}/${text}`);
 }

@@ -7,8 +7,7 @@ import type { Keys } from '../../store/keys.ts';
 import type { Prewarms } from '../../store/prewarms.ts';
 import type { ProjectDocuments } from '../../store/project-documents.ts';
 import type { Project, Projects } from '../../store/projects.ts';
-import type { PurgeHooks } from '../../store/purge-hooks.ts';
-import type { PurgeRecords } from '../../store/purge-records.ts';
+import type { Purges } from '../../store/purges.ts';
 import type { SourceLoaders } from '../origins/source-loaders.ts';
 import { requireProject } from '../project-not-found.ts';
 import type { UsageRecorder } from '../usage/usage.ts';
@@ -20,9 +19,8 @@ export interface Services {
   readonly projectDocuments: Pick<ProjectDocuments, 'delete'>;
   readonly queue: Pick<JobQueue, 'add' | 'open'>;
   readonly prewarms: Pick<Prewarms, 'add' | 'find'>;
-  readonly purges: Pick<PurgeRecords, 'add' | 'find'>;
-  /** Null when purges call no hook. */
-  readonly purgeHooks: Pick<PurgeHooks, 'hold' | 'confirm'> | null;
+  readonly purges: Pick<Purges, 'hold' | 'confirm' | 'find'>;
+  readonly callsPurgeHook: boolean;
   /** Null when the settings have no secret that signs them. */
   readonly callbacks: Pick<Callbacks, 'add' | 'requireRoom'> | null;
   readonly deliveries: Pick<Callbacks, 'latest'>;

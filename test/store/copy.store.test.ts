@@ -42,7 +42,7 @@ async function fill(store: Store, jobCount = 20) {
   await store.projects.setPreset(id, 'card', { w: '400' });
   await store.projects.requireSignatures(id, 600);
   await store.projects.purge(id, ['0123456789abcdef'], () => Date.now());
-  await store.purges.add(`${Date.now()}`, { projectId: id, sourceCount: 1, hook: null });
+  await store.purges.confirm(`${Date.now()}`, { projectId: id, sourceCount: 1, hook: null });
   const issue = (name: string) => store.keys.issue({ name, orgId, projectId: id, access: 'write' });
   const [valid, revoked] = [await issue('valid'), await issue('revoked')];
   await store.keys.revoke(revoked.key._id);

@@ -5,8 +5,7 @@ import { JobQueue } from '../../store/jobs.ts';
 import { Keys } from '../../store/keys.ts';
 import { Prewarms } from '../../store/prewarms.ts';
 import { ProjectDocuments, projectCollections } from '../../store/project-documents.ts';
-import { PurgeHooks } from '../../store/purge-hooks.ts';
-import { PurgeRecords } from '../../store/purge-records.ts';
+import { Purges } from '../../store/purges.ts';
 import { UsageRecords } from '../../store/usage.ts';
 import { testDatabase } from './connection.ts';
 
@@ -20,8 +19,8 @@ t.test('the documents of a project are deleted, except calls of the purge hook',
     const id = await new Prewarms(db).add(projectId, jobs, 1);
     const url = 'https://a.example/';
     await new Callbacks(db).add({ projectId, url, subject: 'prewarm', id });
-    await new PurgeHooks(db).hold({ projectId, tags: ['p'] }, 'p');
-    await new PurgeRecords(db).add('1', { projectId, sourceCount: 1, hook: null });
+    const hook = await new Purges(db).hold({ projectId, tags: ['p'] }, 'p');
+    await new Purges(db).confirm('1', { projectId, sourceCount: 1, hook });
     const day = { project: projectId, date: '2026-11-20' };
     await new UsageRecords(db).write([{ ...day, writer: 'a', counts: { hits: 1 } }]);
     const key = { name: 'x', orgId: 'org_1', projectId, access: 'write' } as const;

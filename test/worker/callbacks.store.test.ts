@@ -4,7 +4,7 @@ import { AddressGuard } from '../../pool/source/guard.ts';
 import { type CallbackJob, Callbacks } from '../../store/callbacks.ts';
 import { Prewarms } from '../../store/prewarms.ts';
 import { Projects } from '../../store/projects.ts';
-import { PurgeRecords, purgeEffectiveMs } from '../../store/purge-records.ts';
+import { Purges, purgeEffectiveMs } from '../../store/purges.ts';
 import { webhookPlaces } from '../../worker/webhooks.ts';
 import { storeLink } from '../server/store-link.ts';
 import { prewarmJob } from '../store/prewarm-job.ts';
@@ -22,10 +22,10 @@ async function startCallbacks(t: Test) {
   const queue = await startQueue(t);
   const projects = new Projects(queue.db);
   await projects.create({ ...newProject, id: projectId });
-  const purges = new PurgeRecords(queue.db);
+  const purges = new Purges(queue.db);
   /** A purge that is in effect. */
   const addPurge = async (id: string, project = projectId) => {
-    await purges.add(id, { projectId: project, sourceCount: 1, hook: null });
+    await purges.confirm(id, { projectId: project, sourceCount: 1, hook: null });
     const createdAt = new Date(Date.now() - purgeEffectiveMs);
     await queue.db
       .collection<{ _id: string }>('purges')

@@ -5,7 +5,7 @@ import { AddressGuard } from '../../pool/source/guard.ts';
 import { JobQueue } from '../../store/jobs.ts';
 import { Prewarms } from '../../store/prewarms.ts';
 import { Projects } from '../../store/projects.ts';
-import { PurgeRecords } from '../../store/purge-records.ts';
+import { Purges } from '../../store/purges.ts';
 import { Consumer, type ConsumerOptions } from '../../worker/consumer.ts';
 import { WorkerMetrics } from '../../worker/metrics.ts';
 import { testDatabase } from '../store/connection.ts';
@@ -35,7 +35,7 @@ export const workerStore = (db: Db): ConsumerOptions['store'] => ({
   db,
   projects: new Projects(db),
   prewarms: new Prewarms(db),
-  purges: new PurgeRecords(db),
+  purges: new Purges(db),
 });
 
 export async function startQueue(t: Test, given?: Db): Promise<TestQueue> {

@@ -2,7 +2,7 @@ import { ObjectId } from 'mongodb';
 import { pino } from 'pino';
 import t from 'tap';
 import { version } from '../../contract/version.ts';
-import { PurgeHooks } from '../../store/purge-hooks.ts';
+import { Purges } from '../../store/purges.ts';
 import { WorkerMetrics } from '../../worker/metrics.ts';
 import { signedHeaders } from '../../worker/post.ts';
 import { webhookBackOff } from '../../worker/webhooks.ts';
@@ -17,13 +17,13 @@ const tagsOf = (job: Readonly<Record<string, unknown>>) => (job['data'] as { tag
 t.test('a purge hook is called once, signed, after its time', async (t) => {
   const { db, consume, ended, jobs, queue } = await startQueue(t);
   const receiver = await startReceiver(t);
-  const hooks = new PurgeHooks(db);
+  const purges = new Purges(db);
   const webhooks = { purgeHookUrl: `${receiver.url}/purged?cdn=1`, hookSecret, guard: localGuard };
   await consume({ webhooks });
-  const unconfirmed = await hooks.hold({ projectId, tags: ['s-other'] }, projectTag);
-  const id = await hooks.hold({ projectId, tags: ['s-1', 's-2'] }, projectTag);
+  const unconfirmed = await purges.hold({ projectId, tags: ['s-other'] }, projectTag);
+  const id = await purges.hold({ projectId, tags: ['s-1', 's-2'] }, projectTag);
   const confirmedAt = Date.now();
-  await hooks.confirm(id);
+  await purges.confirm('1', { projectId, sourceCount: 2, hook: id });
   t.match(await queue.stats(), { waiting: 0, delayed: 0 }, 'it is no prewarm job');
   const call = await until('the call', () => receiver.received[0]);
   t.match(call, { id: String(id), path: '/purged?cdn=1', body: { tags: ['s-1', 's-2'] } });
@@ -57,8 +57,8 @@ t.test('a failed call is repeated with the same id, and no redirect is followed'
     metrics,
     webhooks: { purgeHookUrl: `${receiver.url}/a?token=hidden`, hookSecret, guard: localGuard },
   });
-  const hooks = new PurgeHooks(db);
-  const id = await hooks.hold({ projectId, tags: ['s-1'] }, projectTag);
+  const purges = new Purges(db);
+  const id = await purges.hold({ projectId, tags: ['s-1'] }, projectTag);
   await db.collection('jobs').updateOne({ _id: id }, { $set: { nextRunAt: new Date() } });
   const failed = await until('a failure', async () => {
     const [job] = await jobs();
@@ -89,7 +89,7 @@ t.test('a stopping worker releases a call without using an attempt', async (t) =
   receiver.answer(() => {});
   const webhooks = { purgeHookUrl: receiver.url, hookSecret, guard: localGuard };
   const consumer = await consume({ webhooks });
-  const id = await new PurgeHooks(db).hold({ projectId, tags: ['s-1'] }, projectTag);
+  const id = await new Purges(db).hold({ projectId, tags: ['s-1'] }, projectTag);
   await db.collection('jobs').updateOne({ _id: id }, { $set: { nextRunAt: new Date() } });
   await until('a call', () => receiver.received.length === 1);
   await consumer.stop(5_000);
@@ -100,7 +100,7 @@ t.test('a stopping worker releases a call without using an attempt', async (t) =
 
 t.test('without the setting a call ends with the reason', async (t) => {
   const { db, consume, ended } = await startQueue(t);
-  const id = await new PurgeHooks(db).hold({ projectId, tags: ['s-1'] }, projectTag);
+  const id = await new Purges(db).hold({ projectId, tags: ['s-1'] }, projectTag);
   await db.collection('jobs').updateOne({ _id: id }, { $set: { nextRunAt: new Date() } });
   await consume();
   t.match(await ended(), [{ failCount: 1, failReason: /SERVICE_PURGE_HOOK_URL/ }]);
@@ -111,8 +111,8 @@ t.test(
   async (t) => {
     const { db, consume, jobs } = await startQueue(t);
     const receiver = await startReceiver(t);
-    const hooks = new PurgeHooks(db);
-    const hold = () => hooks.hold({ projectId, tags: ['s-1'] }, projectTag);
+    const purges = new Purges(db);
+    const hold = () => purges.hold({ projectId, tags: ['s-1'] }, projectTag);
     const [killed, old] = [await hold(), await hold()];
     const ago = (hours: number) => new Date(Date.now() - hours * 3_600_000);
     const set = (_id: ObjectId, state: object) =>
@@ -129,9 +129,9 @@ t.test(
 t.test('projects get turns, however many calls another one has queued', async (t) => {
   const { db, consume, ended } = await startQueue(t);
   const receiver = await startReceiver(t);
-  const hooks = new PurgeHooks(db);
-  for (let i = 0; i < 60; i += 1) await hooks.hold({ projectId, tags: [`s-${i}`] }, projectTag);
-  await hooks.hold({ projectId: 'prj_another000000', tags: ['s-other'] }, projectTag);
+  const purges = new Purges(db);
+  for (let i = 0; i < 60; i += 1) await purges.hold({ projectId, tags: [`s-${i}`] }, projectTag);
+  await purges.hold({ projectId: 'prj_another000000', tags: ['s-other'] }, projectTag);
   const ago = (tags: string[]) => (tags.includes('s-other') ? 1_000 : 2_000);
   for (const { _id, data } of await db.collection('jobs').find().toArray()) {
     const nextRunAt = new Date(Date.now() - ago(data.tags));
@@ -146,8 +146,8 @@ t.test('projects get turns, however many calls another one has queued', async (t
 
 t.test('too many waiting calls become one for all images', async (t) => {
   const { db, jobs } = await startQueue(t);
-  const hooks = new PurgeHooks(db, 2);
-  const hold = (tag: string, id = projectId) => hooks.hold({ projectId: id, tags: [tag] }, 'p-1');
+  const purges = new Purges(db, 2);
+  const hold = (tag: string, id = projectId) => purges.hold({ projectId: id, tags: [tag] }, 'p-1');
   const age = async () => {
     for (const { _id, data, waitingKey: key } of await jobs()) {
       const aged = new ObjectId(`00000001${String(_id).slice(8)}`);

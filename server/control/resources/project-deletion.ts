@@ -1,6 +1,5 @@
 import { ServiceError } from '../../../contract/errors.ts';
 import { withTimeout } from '../../../store/deadline.ts';
-import { cdnProjectTag } from '../../image/cache-tags.ts';
 import { readQuery, singleParameter } from '../query.ts';
 import { findProject, type Services } from '../services.ts';
 import { rejectInvalid } from '../validation-messages.ts';
@@ -17,12 +16,15 @@ export function readForce(query: string): boolean {
 
 /**
  * Deletes a project by one update of its document. What other collections have of it is deleted afterwards: when this
- * is interrupted, or another process still writes some of it, the primaries delete it (`followPurges`).
+ * is interrupted, or another process still writes some of it, the primaries delete it (`server/cluster/sweep.ts`).
  *
  * @throws ServiceError project_not_found, prewarm_in_progress
  */
 export async function deleteProject(
-  services: Pick<Services, 'projects' | 'projectDocuments' | 'queue' | 'purgeHooks' | 'onChange'>,
+  services: Pick<
+    Services,
+    'projects' | 'projectDocuments' | 'queue' | 'purges' | 'callsPurgeHook' | 'onChange'
+  >,
   id: string,
   { force }: { readonly force: boolean },
 ): Promise<void> {
@@ -33,9 +35,6 @@ export async function deleteProject(
     const message = `Prewarming of the project is in progress: ${open} ${open === 1 ? 'source waits or is' : 'sources wait or are'} being warmed.`;
     throw new ServiceError('prewarm_in_progress', message);
   }
-  await purgeWith(services, id, {
-    tags: [cdnProjectTag(id)],
-    change: () => projects.delete(id),
-  });
+  await purgeWith(services, id, null, () => projects.delete(id));
   await withTimeout(projectDocuments.delete(id)).catch(() => {});
 }

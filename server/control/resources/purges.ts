@@ -1,7 +1,6 @@
-import type { ObjectId } from 'mongodb';
 import { sourceTag } from '../../../pool/inputs.ts';
 import type { Project } from '../../../store/projects.ts';
-import { hookStates } from '../../../store/purge-records.ts';
+import { hookStates } from '../../../store/purges.ts';
 import { callStates } from '../../../store/records.ts';
 import { isAllowedHost } from '../../image/access.ts';
 import { cdnProjectTag, cdnSourceTag } from '../../image/cache-tags.ts';
@@ -36,8 +35,6 @@ const receipt = named(
   }),
   { accepted: true, sourceCount: 1 },
 );
-
-export type PurgeReceipt = BodyOf<typeof receipt>;
 
 const idSchema = {
   type: 'string',
@@ -86,9 +83,9 @@ export const purgeOperations = {
     result: one('purge', receipt),
     hasLocation: true,
     handle: async ({ path, input, locate }, services) => {
-      const { id, receipt } = await purgeImages(services, path.projectId, input);
-      if (id !== null) locate(`/projects/${path.projectId}/purges/${id}`);
-      return receipt;
+      const { id, sourceCount } = await purgeImages(services, path.projectId, input);
+      locate(`/projects/${path.projectId}/purges/${id}`);
+      return { accepted: true, sourceCount };
     },
   }),
   getProjectPurge: operation({
@@ -101,38 +98,21 @@ export const purgeOperations = {
     result: one('purge', status),
     handle: async ({ path: { projectId, purgeId } }, services) => {
       await findProject(services, projectId);
-      return findPurge(services, projectId, purgeId);
+      const purge = await services.purges.find(projectId, purgeId);
+      return purge ?? progressNotFound('purge_not_found', 'purge', purgeId);
     },
   }),
 };
 
-/** @throws ServiceError purge_not_found */
-export async function findPurge(
-  { purges }: Pick<Services, 'purges'>,
-  projectId: string,
-  id: string,
-): Promise<BodyOf<typeof status>> {
-  return (await purges.find(projectId, id)) ?? progressNotFound('purge_not_found', 'purge', id);
-}
-
-export interface Purged {
-  readonly id: string | null;
-  readonly receipt: PurgeReceipt;
-}
-
 /**
  * Purges the images of sources of a project, or all of its images.
- * @returns the id by which to ask for its progress, or null if it could not be stored, and the response
+ * @returns the id by which to ask for its progress, and the number of sources; 0 for all images
  */
 export async function purgeImages(
-  services: Pick<
-    Services,
-    'projects' | 'guard' | 'purges' | 'purgeHooks' | 'callbacks' | 'onChange'
-  >,
+  services: PurgeServices & Pick<Services, 'guard' | 'callbacks'>,
   id: string,
   input: BodyOf<typeof purgeInput>,
-): Promise<Purged> {
-  const { projects, purges } = services;
+): Promise<{ readonly id: string; readonly sourceCount: number }> {
   const project = await findProject(services, id);
   const watermarkTag = project.watermarkUrl && sourceTag(new URL(project.watermarkUrl));
   const errors: string[] = [];
@@ -149,42 +129,38 @@ export async function purgeImages(
     else sources.set(sourceTag(source), source);
   }
   rejectInvalid(errors);
-  const all = input.sources === undefined;
   const addCallback = await readCallback(input.callbackUrl, 'purge', id, services);
-  const { purged, hook } = await purgeWith(services, id, {
-    tags: all ? [cdnProjectTag(id)] : [...sources.values()].map((url) => cdnSourceTag(id, url)),
-    change: () => projects.purge(id, all ? null : [...sources.keys()]),
-  });
-  const sourceCount = sources.size;
-  const remember = async (): Promise<string> => {
-    const purgeId = String(purged.revision);
-    await purges.add(purgeId, { projectId: id, sourceCount, hook });
-    await addCallback(purgeId);
-    return purgeId;
-  };
-  return { id: await remember().catch(() => null), receipt: { accepted: true, sourceCount } };
+  const tags = input.sources === undefined ? null : [...sources.keys()];
+  const cdnTags = [...sources.values()].map((url) => cdnSourceTag(id, url));
+  const change = () => services.projects.purge(id, tags);
+  const purgeId = await purgeWith(services, id, tags && cdnTags, change);
+  await addCallback(purgeId).catch(() => {});
+  return { id: purgeId, sourceCount: sources.size };
 }
 
-/** What purges images, and the tags that they have in CDNs. */
-interface PurgingChange {
-  readonly tags: readonly string[];
-  readonly change: () => Promise<Project | null>;
-}
+type PurgeServices = Pick<Services, 'projects' | 'purges' | 'callsPurgeHook' | 'onChange'>;
 
 /**
- * Makes a change of a project that purges images, and tells the CDN. After it, the purge is in effect, and what
+ * Makes a change of a project that purges images, and tells the CDN. After the change, the purge is in effect, and what
  * follows must not fail.
+ *
+ * @param cdnTags of the purged sources; null for all images
+ * @returns the id of the purge
  * @throws ServiceError project_not_found
  */
 export async function purgeWith(
-  services: Pick<Services, 'purgeHooks' | 'onChange'>,
+  services: PurgeServices,
   projectId: string,
-  { tags, change }: PurgingChange,
-): Promise<{ readonly purged: Project; readonly hook: ObjectId | null }> {
-  const { purgeHooks } = services;
-  const hook = (await purgeHooks?.hold({ projectId, tags }, cdnProjectTag(projectId))) ?? null;
-  const purged = changed(services, projectId, await change());
+  cdnTags: readonly string[] | null,
+  change: () => Promise<Project | null>,
+): Promise<string> {
+  const { purges, callsPurgeHook } = services;
+  const ofProject = cdnProjectTag(projectId);
+  const job = { projectId, tags: cdnTags ?? [ofProject] };
+  const hook = callsPurgeHook ? await purges.hold(job, ofProject) : null;
+  const id = String(changed(services, projectId, await change()).revision);
   // If this fails, the hook is called later.
-  if (hook !== null) await purgeHooks?.confirm(hook).catch(() => {});
-  return { purged, hook };
+  const confirmed = purges.confirm(id, { projectId, sourceCount: cdnTags?.length ?? 0, hook });
+  await confirmed.catch(() => {});
+  return id;
 }

@@ -7,7 +7,7 @@ import { cacheFilePath } from '../../../pool/cache/disk.ts';
 import { objectKey } from '../../../pool/cache/object-key.ts';
 import { Bucket } from '../../../pool/s3/bucket.ts';
 import { DiskCacheIndex } from '../../../server/cluster/disk-cache-index.ts';
-import { Sweep } from '../../../server/cluster/sweep.ts';
+import { Sweep, type SweepOptions } from '../../../server/cluster/sweep.ts';
 import { cacheKey } from '../../../server/image/key.ts';
 import { sourceGroup } from '../../../store/generations.ts';
 import { ProjectDocuments } from '../../../store/project-documents.ts';
@@ -47,14 +47,43 @@ function stopping(t: Test): AbortController {
   return controller;
 }
 
+/** Sweeps what a test purges, with short pauses. */
+function startSweep(t: Test, parts: Pick<SweepOptions, 'index' | 'bucket' | 'log'>) {
+  const purged = new Map<string, SweptProject>();
+  let looks = 0;
+  const sweep = new Sweep({
+    ...parts,
+    projects: {
+      async *purgedSince() {
+        looks += 1;
+        yield* [...purged.values()];
+      },
+    },
+    projectDocuments: { delete: async () => {} },
+    signal: stopping(t).signal,
+    onError: (error) => t.error(error),
+    pauseMs: 20,
+  });
+  void sweep.follow();
+  return {
+    totals: sweep.totals,
+    purge: (...projects: readonly SweptProject[]) => {
+      for (const project of projects) purged.set(project._id, project);
+    },
+    /** Resolves when all earlier purges were found, and swept if they were new. */
+    looked: () => {
+      const before = looks;
+      return until('two looks', () => looks > before + 1);
+    },
+  };
+}
+
 async function startDisk(t: Test) {
   const folder = t.testdir();
   const index = new DiskCacheIndex(folder, Number.MAX_SAFE_INTEGER, (error) => t.error(error));
   const lines: object[] = [];
   const note = (...[facts]: unknown[]) => void lines.push(facts as object);
-  const { signal } = stopping(t);
-  const log = { info: note, warn: note };
-  const sweep = new Sweep({ index, bucket: null, log, signal, delayMs: 0 });
+  const sweep = startSweep(t, { index, bucket: null, log: { info: note, warn: note } });
   const write = async (key: string) => {
     const path = cacheFilePath(folder, key);
     await mkdir(dirname(path), { recursive: true });
@@ -83,14 +112,15 @@ t.test('deletes the files of old generations, and no others', async (t) => {
     ...keysOf('a', 3, 0, 'prj_2'),
   ];
   await store([...old, ...current]);
-  sweep.add(projectOf(0, { a: purgedAt }));
+  sweep.purge(projectOf(0, { a: purgedAt }));
   await until('they are deleted', () => lines.length === 1);
   t.match(lines, [{ projects: 1, images: old.length }]);
   t.equal(left(old), 0, 'also images with a purged layer');
   t.equal(left(current), current.length);
   t.equal(index.count, current.length);
-  sweep.add(projectOf(0, { a: purgedAt }));
-  sweep.add(projectOf(purgedAt + 9));
+  await sweep.looked();
+  t.equal(lines.length, 1, 'each purge once');
+  sweep.purge(projectOf(purgedAt + 9));
   await until('all are deleted', () => lines.length === 2);
   t.equal(index.count, 3, 'those of a project that has not purged');
   t.match(sweep.totals, { purges: 2, images: old.length + current.length - 3, failed: 0 });
@@ -100,12 +130,10 @@ t.test('deletes the purges of many projects together', async (t) => {
   const { index, sweep, lines, store } = await startDisk(t);
   const names = Array.from({ length: 50 }, (_, index) => `prj_${index}`);
   for (const name of names) await store(keysOf('a', 3, 0, name));
-  for (const name of names) sweep.add(projectOf(purgedAt, {}, name));
-  // An older state of a project does not replace a newer one.
-  sweep.add(projectOf(0, { b: purgedAt - 1 }, 'prj_49'));
-  await until('all are deleted', () => index.count === 0);
+  sweep.purge(...names.map((name) => projectOf(purgedAt, {}, name)));
   await until('the log', () => sweep.totals.purges === names.length);
-  t.ok(lines.length <= 2, `${lines.length} passes`);
+  t.equal(index.count, 0);
+  t.equal(lines.length, 1, 'in one pass');
 });
 
 t.test('deletes files of earlier releases in a scan', async (t) => {
@@ -132,10 +160,9 @@ async function startBucket(t: Test) {
   const bucket = new Bucket(parseS3Location(server.url), variables);
   const log: object[] = [];
   const note = (...[facts]: unknown[]) => void log.push(facts as object);
-  const { signal } = stopping(t);
   t.teardown(() => bucket.destroy());
   const index = { deleteWhere: async () => 0 };
-  const sweep = new Sweep({ index, bucket, log: { info: note, warn: note }, signal, delayMs: 0 });
+  const sweep = startSweep(t, { index, bucket, log: { info: note, warn: note } });
   const count = (part: string) =>
     [...server.objects.keys()].filter((key) => key.startsWith(`pre fix/${part}`)).length;
   return { server, sweep, count, log };
@@ -143,7 +170,7 @@ async function startBucket(t: Test) {
 
 t.test('deletes the objects of a purged source, and no others', async (t) => {
   const { server, sweep, count, log } = await startBucket(t);
-  sweep.add(projectOf(0, { a: purgedAt, c: purgedAt - 7_200_000 }));
+  sweep.purge(projectOf(0, { a: purgedAt, c: purgedAt - 7_200_000 }));
   await until('they are deleted', () => log.length === 1);
   t.match(log, [{ projects: 1, objects: 20 }]);
   t.equal(count('prj_1/a'), 1, 'one of the current generation');
@@ -154,20 +181,20 @@ t.test('deletes the objects of a purged source, and no others', async (t) => {
     'an earlier purge',
   );
   const { length } = server.requests;
-  sweep.add(projectOf(0, { a: purgedAt }));
+  await sweep.looked();
   t.equal(server.requests.length, length, 'the same purge again');
-  sweep.add(projectOf(purgedAt + 1));
+  sweep.purge(projectOf(purgedAt + 1));
   await until('all are deleted', () => count('prj_1/') === 0);
   t.equal(count('prj_2/'), 1);
 });
 
-t.test('repeats failed deletions, and again when the purge is found again', async (t) => {
+t.test('repeats failed deletions while the store returns the purge', async (t) => {
   const { server, sweep, count } = await startBucket(t);
   server.handler = refusing;
-  sweep.add(projectOf(0, { a: purgedAt }));
-  await until('it is given up', () => sweep.totals.failed === 1);
+  sweep.purge(projectOf(0, { a: purgedAt }));
+  await until('it fails twice', () => sweep.totals.failed === 2);
+  t.equal(sweep.totals.purges, 0);
   server.handler = null;
-  sweep.add(projectOf(0, { a: purgedAt }));
   await until('they are deleted', () => count('prj_1/a') === 1);
 });
 
@@ -179,14 +206,27 @@ async function startFollowing(t: Test, fails = () => {}) {
   const found = new Map<string, number>();
   const log = { info: () => {}, warn: () => {} };
   const index = { deleteWhere: async () => 0 };
-  const sweep = new Sweep({ index, bucket: null, log, signal: end.signal, delayMs: 0 });
-  sweep.add = ({ _id }) => {
-    found.set(_id, (found.get(_id) ?? 0) + 1);
-    fails();
+  const projectDocuments = new ProjectDocuments(db);
+  const observed = {
+    async *purgedSince(time: Date) {
+      for await (const project of projects.purgedSince(time)) {
+        found.set(project._id, (found.get(project._id) ?? 0) + 1);
+        fails();
+        yield project;
+      }
+    },
   };
-  const stored = { projects, projectDocuments: new ProjectDocuments(db) };
-  const follow = () =>
-    sweep.follow(stored, { onError: (error) => errors.push(error), pauseMs: 10 });
+  const sweep = new Sweep({
+    projects: observed,
+    projectDocuments,
+    index,
+    bucket: null,
+    log,
+    signal: end.signal,
+    onError: (error) => errors.push(error),
+    pauseMs: 10,
+  });
+  const follow = () => sweep.follow();
   const usage = new UsageRecords(db);
   const use = (project: string) =>
     usage.write([{ project, date: '2026-11-20', writer: 'a', counts: { memory: 1 } }]);

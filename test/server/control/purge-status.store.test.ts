@@ -1,7 +1,5 @@
 import t from 'tap';
-import { findPurge } from '../../../server/control/resources/purges.ts';
-import { PurgeHooks } from '../../../store/purge-hooks.ts';
-import { PurgeRecords } from '../../../store/purge-records.ts';
+import { Purges } from '../../../store/purges.ts';
 import { until } from '../../until.ts';
 import { localGuard, startQueue } from '../../worker/queue.ts';
 import { hookSecret, startReceiver } from '../../worker/receiver.ts';
@@ -11,16 +9,19 @@ const projectId = 'prj_0123456789abcdef';
 t.test('is done when the purge is in effect and the hook was called', async (t) => {
   const { db, consume } = await startQueue(t);
   const receiver = await startReceiver(t);
-  const hooks = new PurgeHooks(db);
-  const purges = new PurgeRecords(db);
+  const purges = new Purges(db);
   await purges.ensureIndexes();
-  const find = (id: string) => findPurge({ purges }, projectId, id);
+  const find = async (id: string) => {
+    const purge = await purges.find(projectId, id);
+    if (purge === null) throw new Error(id);
+    return purge;
+  };
   const dueNow = (id: unknown) =>
     db.collection('jobs').updateOne({ _id: id as never }, { $set: { nextRunAt: new Date() } });
 
-  const hook = await hooks.hold({ projectId, tags: ['s-1'] }, 'p-1');
-  await purges.add('1000', { projectId, sourceCount: 1, hook });
-  await purges.add('1001', { projectId, sourceCount: 0, hook: null });
+  const hook = await purges.hold({ projectId, tags: ['s-1'] }, 'p-1');
+  await purges.confirm('1000', { projectId, sourceCount: 1, hook });
+  await purges.confirm('1001', { projectId, sourceCount: 0, hook: null });
   const opened = { id: '1000', status: 'accepted', hook: { status: 'waiting', reason: '' } };
   t.match(await find('1000'), { ...opened, sourceCount: 1 });
   t.match(await find('1001'), { status: 'accepted', sourceCount: 0, hook: { status: 'none' } });
@@ -53,22 +54,21 @@ t.test('is done when the purge is in effect and the hook was called', async (t) 
   });
   await db.collection('jobs').deleteMany({});
   t.match(await find('1000'), { status: 'done' }, 'another request has replaced it');
-  for (const id of ['1', '1000x', '']) await t.rejects(find(id), { code: 'purge_not_found' });
-  await t.rejects(findPurge({ purges }, 'prj_another000000', '1000'), { code: 'purge_not_found' });
+  for (const id of ['1', '1000x', '']) t.equal(await purges.find(projectId, id), null);
+  t.equal(await purges.find('prj_another000000', '1000'), null);
 });
 
 t.test('a purge waits for the request that replaced its own', async (t) => {
   const { db } = await startQueue(t);
-  const hooks = new PurgeHooks(db, 0);
-  const purges = new PurgeRecords(db);
-  const hook = await hooks.hold({ projectId, tags: ['s-1'] }, 'p-1');
-  await purges.add('1000', { projectId, sourceCount: 1, hook });
+  const purges = new Purges(db, 0);
+  const hook = await purges.hold({ projectId, tags: ['s-1'] }, 'p-1');
+  await purges.confirm('1000', { projectId, sourceCount: 1, hook });
   await db.collection('jobs').deleteMany({ _id: hook });
-  const status = async () => (await findPurge({ purges }, projectId, '1000')).hook.status;
+  const status = async () => (await purges.find(projectId, '1000'))?.hook.status;
   t.equal(await status(), 'done');
-  await hooks.hold({ projectId: 'prj_another000000', tags: ['s-1'] }, 'p-2');
+  await purges.hold({ projectId: 'prj_another000000', tags: ['s-1'] }, 'p-2');
   t.equal(await status(), 'done', 'that of another project is not its own');
-  const replacement = await hooks.hold({ projectId, tags: ['s-2'] }, 'p-1');
+  const replacement = await purges.hold({ projectId, tags: ['s-2'] }, 'p-1');
   t.equal(await status(), 'waiting');
   const ended = { nextRunAt: null, lockedAt: null };
   await db.collection('jobs').updateOne({ _id: replacement }, { $set: ended });
