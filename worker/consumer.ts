@@ -18,7 +18,6 @@ import {
   purgeHookJobName,
 } from '../store/waiting-jobs.ts';
 import { ClaimTrigger } from './claim-trigger.ts';
-import { ServiceConnections } from './connections.ts';
 import { holdLock, type JobLock } from './job-lock.ts';
 import type { WorkerMetrics } from './metrics.ts';
 import { warmRequests } from './variants.ts';
@@ -60,15 +59,13 @@ export class Consumer {
   readonly #name = `worker-${process.pid}-${randomUUID()}`;
   readonly #lockLifetimeMs: number;
   readonly #trigger = new ClaimTrigger();
-  readonly #connections: ServiceConnections;
   #secret: Promise<string> | null = null;
   #timers: readonly NodeJS.Timeout[] = [];
   #accepting = false;
 
   constructor(options: ConsumerOptions) {
     this.#options = options;
-    const { store, serviceUrl, concurrency, lockLifetimeMs = defaultLockLifetimeMs } = options;
-    this.#connections = new ServiceConnections(serviceUrl);
+    const { store, concurrency, lockLifetimeMs = defaultLockLifetimeMs } = options;
     this.#lockLifetimeMs = lockLifetimeMs;
     this.queue = new JobQueue(store.db);
     const { [purgeHookJobName]: hookPlaces, [callbackJobName]: callbackPlaces } = webhookPlaces;
@@ -139,7 +136,6 @@ export class Consumer {
     await this.agenda.drain({ timeout: timeoutMs, closeConnection: false });
     // Jobs that have not started, or did not stop in time.
     await this.queue.release(this.#name);
-    await this.#connections.close();
   }
 
   /** @param run rejects soon after its signal has aborted */
@@ -160,7 +156,7 @@ export class Consumer {
   }
 
   async #warm(job: Job<PrewarmJobData>, lock: JobLock, signal: AbortSignal): Promise<void> {
-    const { log, metrics, autoFormats } = this.#options;
+    const { log, metrics, autoFormats, serviceUrl } = this.#options;
     const { data } = job.attrs;
     // The query is not logged: it may have a secret of the source's host.
     const [source] = data.source.split('?', 1);
@@ -169,7 +165,7 @@ export class Consumer {
     let counts: JobCounts = { done: 0, failed: 0, total: 0 };
     try {
       await warm(warmRequests(data, autoFormats), {
-        connections: this.#connections,
+        serviceUrl,
         secret: await this.#backgroundSecret(),
         signal,
         onProgress: async (now) => {

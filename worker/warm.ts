@@ -1,6 +1,6 @@
+import { Client } from 'undici';
 import { backgroundHeader, backgroundToken } from '../contract/background-token.ts';
 import type { JobCounts } from '../store/waiting-jobs.ts';
-import type { ServiceConnection, ServiceConnections } from './connections.ts';
 import type { WarmRequest } from './variants.ts';
 
 interface Failure {
@@ -23,12 +23,16 @@ export class WarmingFailed extends Error {
 }
 
 export interface Warming {
-  readonly connections: ServiceConnections;
+  /** Base URL of the service. */
+  readonly serviceUrl: string;
   readonly secret: string;
   /** Aborts the request in progress and ends the warming. */
   readonly signal: AbortSignal;
   readonly onProgress: (counts: JobCounts) => Promise<void>;
 }
+
+/** Background requests may wait for a transform thread. */
+const requestTimeoutMs = 5 * 60_000;
 
 const retryableStatuses = new Set([429, 500, 502, 503, 504]);
 /** Their cause is the service or the source: all variants would fail. */
@@ -45,21 +49,24 @@ const limitCode = 'usage_limit_reached';
  * @throws WarmingFailed
  */
 export async function warm(requests: readonly WarmRequest[], warming: Warming): Promise<JobCounts> {
-  const connection = warming.connections.take();
+  const { origin, pathname } = new URL(warming.serviceUrl);
+  const basePath = pathname.replace(/\/$/, '');
+  const timeouts = { headersTimeout: requestTimeoutMs, bodyTimeout: requestTimeoutMs };
+  const client = new Client(origin, { pipelining: 1, ...timeouts });
   const total = requests.length;
   const failures: Failure[] = [];
   let done = 0;
   try {
     for (const request of requests) {
       if (warming.signal.aborted) throw new WarmingFailed('The worker was stopped.', true);
-      const failure = await requestVariant(connection, request, warming);
+      const failure = await requestVariant(client, basePath, request, warming);
       if (failure === null) done += 1;
       else failures.push(failure);
       if (failure?.allVariants) break;
       await warming.onProgress({ done, failed: failures.length, total });
     }
   } finally {
-    await connection.done(done === total ? 'reusable' : 'broken');
+    await client.destroy();
   }
   const failed = total - done;
   await warming.onProgress({ done, failed, total });
@@ -73,7 +80,8 @@ export async function warm(requests: readonly WarmRequest[], warming: Warming): 
 }
 
 async function requestVariant(
-  { client, basePath }: ServiceConnection,
+  client: Client,
+  basePath: string,
   { target, accept, label }: WarmRequest,
   { secret, signal }: Warming,
 ): Promise<Failure | null> {

@@ -1,7 +1,6 @@
 import t, { type Test } from 'tap';
 import { backgroundHeader, isBackgroundToken } from '../../contract/background-token.ts';
 import type { JobCounts } from '../../store/waiting-jobs.ts';
-import { ServiceConnections } from '../../worker/connections.ts';
 import { WarmingFailed, warm } from '../../worker/warm.ts';
 import { until } from '../until.ts';
 import { type Answer, apiErrorText, startListener } from './listener.ts';
@@ -23,7 +22,7 @@ async function startWarming(t: Test, basePath = '') {
     stop,
     run: () =>
       warm(requests, {
-        connections: new ServiceConnections(listener.url + basePath),
+        serviceUrl: listener.url + basePath,
         secret,
         signal: stop.signal,
         onProgress: async (counts) => void progress.push(counts),
