@@ -7,7 +7,6 @@ import { Backups, type BackupTimes } from './storage/backup.ts';
 import { Catalog } from './storage/catalog.ts';
 import { sweepExpired } from './storage/expiry.ts';
 import { ClientConnection } from './wire/connection.ts';
-import { Budget } from './wire/frame.ts';
 
 export interface ThreadData {
   readonly file: string;
@@ -28,8 +27,6 @@ export type ThreadMessage =
 
 /** Enough for several driver pools of 100; the listener drops further connections. */
 const maxConnections = 1000;
-const maxBufferedBytes = 256 * 1024 * 1024;
-const limits = { messageTimeoutMs: 30_000, replyTimeoutMs: 30_000 };
 const sweepIntervalMs = 1000;
 
 function isThreadData(data: unknown): data is ThreadData {
@@ -56,7 +53,6 @@ function serve(
     backupTimes,
   );
   const state = { catalog, cursors };
-  const budget = new Budget(maxBufferedBytes);
   const connections = new Set<ClientConnection>();
   let connectionCount = 0;
 
@@ -64,7 +60,7 @@ function serve(
     connectionCount += 1;
     const id = connectionCount;
     const run = (command: Parameters<typeof runCommand>[1]) => runCommand(state, command, id);
-    const connection = new ClientConnection(socket, budget, run, limits);
+    const connection = new ClientConnection(socket, run);
     connections.add(connection);
     socket.on('close', () => connections.delete(connection));
   });

@@ -1,40 +1,27 @@
 import type { Socket } from 'node:net';
 import type { Document } from '../bson/value.ts';
 import { ReplyError } from '../errors.ts';
-import { type Budget, FrameReader } from './frame.ts';
+import { FrameReader } from './frame.ts';
 import { type CommandReply, type CommandRequest, readRequest, writeReply } from './message.ts';
 
 export type RunCommand = (command: Document) => Promise<CommandReply>;
 
-export interface ConnectionTimeouts {
-  /** Timeout of an incomplete message, and of a connection's first message, in ms. */
-  readonly messageTimeoutMs: number;
-  /** Timeout for a client to read a reply, in ms. */
-  readonly replyTimeoutMs: number;
-}
-
-/** Requests of one connection are processed one at a time, in order. */
+/**
+ * Requests of one connection are processed one at a time, in order. There are no time limits: only processes of the
+ * service's user can connect.
+ */
 export class ClientConnection {
   readonly #socket: Socket;
-  readonly #reader: FrameReader;
+  readonly #reader = new FrameReader();
   readonly #run: RunCommand;
-  readonly #limits: ConnectionTimeouts;
-  #timeout: NodeJS.Timeout | undefined;
   #serving = false;
   #stopped = false;
 
-  constructor(socket: Socket, budget: Budget, run: RunCommand, limits: ConnectionTimeouts) {
+  constructor(socket: Socket, run: RunCommand) {
     this.#socket = socket;
-    this.#reader = new FrameReader(budget);
     this.#run = run;
-    this.#limits = limits;
     socket.on('data', (chunk) => this.#receive(chunk));
     socket.on('error', () => socket.destroy());
-    socket.on('close', () => {
-      clearTimeout(this.#timeout);
-      this.#reader.release();
-    });
-    this.#startTimeout(limits.messageTimeoutMs);
   }
 
   stopReading(): void {
@@ -47,12 +34,7 @@ export class ClientConnection {
   }
 
   #receive(chunk: Buffer): void {
-    try {
-      this.#reader.push(chunk);
-    } catch {
-      this.#socket.destroy();
-      return;
-    }
+    this.#reader.push(chunk);
     if (!this.#serving && !this.#stopped) void this.#serve();
   }
 
@@ -63,11 +45,9 @@ export class ClientConnection {
       while (message !== null && !this.#socket.destroyed && !this.#stopped) {
         // A client that does not read its replies must not fill the buffers.
         this.#socket.pause();
-        clearTimeout(this.#timeout);
         await this.#handle(message);
         message = this.#reader.take();
       }
-      if (this.#reader.partial) this.#startTimeout(this.#limits.messageTimeoutMs);
       this.#socket.resume();
     } catch {
       // A protocol violation or a bug in this server: only this connection is closed.
@@ -86,25 +66,9 @@ export class ClientConnection {
       if (!(error instanceof ReplyError)) throw error;
       reply = { ok: 0, ...error.fields };
     }
-    if (!this.#socket.destroyed) await this.#send(replyBytes(request, reply));
-  }
-
-  async #send(bytes: Buffer): Promise<void> {
-    if (this.#socket.write(bytes)) return;
-    this.#startTimeout(this.#limits.replyTimeoutMs);
-    await new Promise<void>((resolve) => {
-      const settle = () => {
-        this.#socket.off('drain', settle).off('close', settle);
-        resolve();
-      };
-      this.#socket.on('drain', settle).on('close', settle);
-    });
-    clearTimeout(this.#timeout);
-  }
-
-  #startTimeout(ms: number): void {
-    clearTimeout(this.#timeout);
-    this.#timeout = setTimeout(() => this.#socket.destroy(), ms);
+    const bytes = replyBytes(request, reply);
+    // Until the client has read it, or has disconnected.
+    await new Promise<void>((resolve) => this.#socket.write(bytes, () => resolve()));
   }
 }
 

@@ -2,7 +2,6 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { BSON, MongoClient } from 'mongodb';
 import t, { type Test } from 'tap';
-import { until } from '../../until.ts';
 import { embeddedUrl } from '../connection.ts';
 import {
   bodySection,
@@ -126,21 +125,6 @@ t.test('messages may arrive in any pieces', async (t) => {
   const command = { insert: 'c', documents: [{ _id: 1 }], ordered: true, $db: 'a' };
   const both = Buffer.concat([msg(0, bodySection(command)), pingMessage]);
   t.match(await replyTo(socket, both), { ok: 1, n: 1 }, 'the first of two at once');
-});
-
-t.test('incomplete messages are buffered up to a limit', async (t) => {
-  const half = frame(opMsg, Buffer.alloc(7_000_000), 48_000_000);
-  let closed = 0;
-  const sockets = await openMany(t, 60);
-  for (const socket of sockets) {
-    socket.on('close', () => {
-      closed += 1;
-    });
-    socket.resume().write(half);
-  }
-  await until('some are closed', () => closed > 0);
-  for (const socket of sockets) socket.destroy();
-  t.match(await replyTo(await open(t), pingMessage), { ok: 1 });
 });
 
 t.test('connections above the limit are closed', async (t) => {
