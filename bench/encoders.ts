@@ -1,5 +1,3 @@
-import { readdir, readFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { Command } from 'commander';
 import sharp from 'sharp';
 import { picture } from '../demo/origin/pictures.ts';
@@ -10,9 +8,10 @@ import { ownScale } from '../pool/rendering/encode/sharp-encoders.ts';
 import type { EncodersBench, Photographs } from './encoders/bench.ts';
 import { encoders } from './encoders/compare.ts';
 import { curveOf, type Encode, photographOf, pointAt } from './encoders/curves.ts';
-import { openMeter, type Photograph } from './encoders/meter.ts';
+import { meterHelp, openMeter, type Photograph } from './encoders/meter.ts';
 import { writeJxl } from './encoders/service-encodings.ts';
 import { Opened } from './opened.ts';
+import { readPhotographs } from './photograph-folder.ts';
 import { progress, runScenarios } from './run.ts';
 
 /** `npm run bench:encoders`: compares the encoder settings with others at equal quality. */
@@ -25,10 +24,7 @@ const command = new Command('bench:encoders')
     '--photographs <folder>',
     'photographs of at least 1600 px; without it three generated samples',
   )
-  .option(
-    '--ssimulacra2 <command>',
-    'a command that takes two PNG files and prints their SSIMULACRA2, such as "ssimulacra2_rs image" after "cargo install ssimulacra2_rs"; without it the score is SSIM, which ignores chroma',
-  )
+  .option('--ssimulacra2 <command>', meterHelp)
   .option('--drawings <folder>', 'drawings of at least 1600 px, to compare the formats of')
   .option('--sides <list>', 'lengths of the longer sides, in pixels', '200,400,800,1600')
   .option('--formats', 'compares only the formats of the service with each other')
@@ -59,19 +55,9 @@ async function scaled(files: readonly Buffer[]): Promise<Photographs> {
   return photographs;
 }
 
-/** The files of the photographs that can be decoded. */
-async function readPhotographs(folder: string): Promise<Buffer[]> {
-  const files: Buffer[] = [];
-  for (const name of (await readdir(folder)).sort()) {
-    try {
-      const file = await readFile(join(folder, name));
-      await sharp(file).resize(16).raw().toBuffer();
-      files.push(file);
-    } catch (error) {
-      progress(`${name} is left out, it cannot be read: ${String(error).split('\n', 1)[0]}`);
-    }
-  }
-  return files.length > 0 ? files : command.error(`${folder} has no photographs.`);
+async function usable(folder: string): Promise<Buffer[]> {
+  const found = await readPhotographs(folder, progress);
+  return found.length > 0 ? found : command.error(`${folder} has no photographs.`);
 }
 
 // The settings of the service for AVIF.
@@ -82,14 +68,12 @@ const meter = await opened.open(openMeter(options.ssimulacra2));
 // JPEG only: a source that was encoded as WebP or AVIF would favour that encoder.
 const samples = ['landscape.jpg', 'coast.jpg', 'portrait-rotated.jpg'] as const;
 const files = options.photographs
-  ? await readPhotographs(options.photographs)
+  ? await usable(options.photographs)
   : await Promise.all(samples.map(picture));
 const sides = options.quick ? [200, 400] : options.sides.split(',').map(Number);
 const used = (all: readonly Buffer[]) => all.slice(0, options.quick ? 3 : undefined);
 const photographs = await scaled(used(files));
-const drawings = options.drawings
-  ? await scaled(used(await readPhotographs(options.drawings)))
-  : new Map();
+const drawings = options.drawings ? await scaled(used(await usable(options.drawings))) : new Map();
 if (options.calibrate) await calibrate();
 else {
   // The goals are for photographs: generated samples have no grain.

@@ -12,10 +12,14 @@ import { peerServer } from './servers/peer.ts';
 
 /** `npm run bench`: compares the service with what the machine can do and with other servers. */
 
-const { only, folder, peer = [], peerPid, ...options } = readBenchOptions();
+const { only, folder, peer = [], peerPid, photographs = null, ...options } = readBenchOptions();
 const quick = options.quick === true;
 const rounds = options.rounds ?? (quick ? 2 : 5);
 const seconds = options.seconds ?? (quick ? 0.5 : 4);
+
+/** It needs photographs, and runs alone with them. */
+const alone = 'published';
+const names = only ?? (photographs === null ? null : [alone]);
 
 const environment = [
   `${rounds} rounds of ${seconds} s for each comparison, in turns; ratios are of one round each.${quick ? ' A quick run: these figures are preliminary.' : ''}`,
@@ -28,10 +32,12 @@ const common: Omit<Bench, 'results' | 'opened'> = {
   seconds,
   cores: availableParallelism(),
   sources: await opened.open(startSources()),
+  photographs,
+  ssimulacra2: options.ssimulacra2 ?? null,
   peers: peer.map((one) => peerServer(one, peerPid?.get(one.name) ?? null)),
 };
 const { failed } = await runScenarios({
-  scenarios: Object.entries(scenarios).filter(([name]) => only?.includes(name) ?? true),
+  scenarios: Object.entries(scenarios).filter(([name]) => names?.includes(name) ?? name !== alone),
   benchFor: (results, ofScenario): Bench => ({ ...common, results, opened: ofScenario }),
   opened,
   folder,

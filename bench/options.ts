@@ -1,5 +1,6 @@
 import { Command, InvalidArgumentError } from 'commander';
 import { numberFrom } from '../demo/arguments.ts';
+import { meterHelp } from './encoders/meter.ts';
 import { scenarios } from './scenarios/table.ts';
 import { type Peer, parsePeer, urlPlaceholders } from './servers/peer.ts';
 
@@ -12,6 +13,8 @@ export interface BenchOptions {
   readonly rounds?: number;
   readonly seconds?: number;
   readonly peer?: readonly Peer[];
+  readonly photographs?: string;
+  readonly ssimulacra2?: string;
   readonly peerPid?: ReadonlyMap<string, number>;
 }
 
@@ -54,6 +57,11 @@ export function readBenchOptions(): BenchOptions {
       'the process of a peer, to measure its memory; repeatable',
       pid,
     )
+    .option(
+      '--photographs <folder>',
+      'photographs for the scenario published, which runs alone with it: peers publish the figures of 100 from DIV2K',
+    )
+    .option('--ssimulacra2 <command>', meterHelp)
     .addHelpText(
       'after',
       `

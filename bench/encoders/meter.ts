@@ -25,9 +25,16 @@ export interface Meter {
   readonly name: 'SSIMULACRA2' | 'SSIM';
   /** Significant digits after the decimal point. */
   readonly digits: number;
-  score(original: Photograph, encoded: Uint8Array): Promise<number>;
+  score(
+    original: Pick<Photograph, 'width' | 'height' | 'open'>,
+    encoded: Uint8Array,
+  ): Promise<number>;
   close(): Promise<void>;
 }
+
+/** Help of the option that names the command of {@link openMeter}. */
+export const meterHelp =
+  'a command that takes two PNG files and prints their SSIMULACRA2, such as "ssimulacra2_rs image" after "cargo install ssimulacra2_rs"; without it the score is SSIM, which ignores chroma';
 
 const ssimMeter: Meter = {
   name: 'SSIM',
@@ -49,7 +56,7 @@ export async function openMeter(command: string | undefined): Promise<Meter> {
   const folder = await temporaryFolder('encoders');
   const files = ['original', 'encoded'].map((name) => path.join(folder.path, `${name}.png`));
   const [original = '', decoded = ''] = files;
-  let written: Photograph | null = null;
+  let written: unknown = null;
   return {
     name: 'SSIMULACRA2',
     digits: 1,

@@ -15,6 +15,9 @@ export interface Bench<M extends string = string> {
   readonly results: Results<M>;
   /** Closed after the scenario. */
   readonly opened: Opened;
+  /** Folder of photographs, and the command that scores them; null if not given. */
+  readonly photographs: string | null;
+  readonly ssimulacra2: string | null;
   /** Of the command line. */
   readonly peers: readonly ImageServer[];
 }

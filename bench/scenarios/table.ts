@@ -6,6 +6,7 @@ import { misses } from './misses.ts';
 import { mix } from './mix.ts';
 import { overload } from './overload.ts';
 import { prewarm } from './prewarm.ts';
+import { published } from './published.ts';
 import { start } from './start.ts';
 
 /** The scenarios of `npm run bench`, in the order in which they run. */
@@ -17,4 +18,5 @@ export const scenarios: Readonly<Record<string, Scenario<Bench>>> = {
   memory,
   start,
   prewarm,
+  published,
 };

@@ -3,6 +3,8 @@ import { encodings } from '../../pool/rendering/encode/encodings.ts';
 
 export const encodedFormats = ['jpeg', 'webp', 'avif'] as const;
 export type EncodedFormat = (typeof encodedFormats)[number];
+/** A format of the images that servers are compared with; a PNG has no quality. */
+export type BenchFormat = EncodedFormat | 'png';
 
 /** An encoder's own options, such as `{ quality: 74, effort: 2 }`. */
 export type EncoderOptions = Readonly<Record<string, unknown>> & { readonly quality: number };
@@ -12,7 +14,7 @@ export type EncoderOptions = Readonly<Record<string, unknown>> & { readonly qual
  * @param quality on JPEG's scale
  */
 export function encoderOptions(
-  format: EncodedFormat,
+  format: BenchFormat,
   quality: number,
   pixels: number,
 ): EncoderOptions {

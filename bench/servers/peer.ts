@@ -13,7 +13,8 @@ export interface Peer {
 export const urlPlaceholders = {
   url: 'the source’s URL, percent-encoded',
   width: 'the width of the image in pixels',
-  format: 'jpeg, webp or avif',
+  height: 'the height of the box in which it must fit, or 0',
+  format: 'jpeg, webp or avif, and png with --photographs',
   quality: 'the quality on the encoder’s own scale',
 } as const;
 
@@ -40,10 +41,11 @@ export const peerServer = ({ name, template }: Peer, pid: number | null): ImageS
   healthyMs: null,
   url: new URL(template).origin,
   close: async () => {},
-  imageUrl: ({ source, width, format, pixels, quality }) =>
+  imageUrl: ({ source, width, height = 0, format, pixels, quality }) =>
     template
       .replaceAll('{url}', encodedSource(source))
       .replaceAll('{width}', String(width))
+      .replaceAll('{height}', String(height))
       .replaceAll('{format}', format)
       .replaceAll('{quality}', String(encoderOptions(format, quality, pixels).quality)),
 });

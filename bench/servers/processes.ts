@@ -1,4 +1,5 @@
 import { readdir, readFile } from 'node:fs/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
 
 /** The ids of a process and its descendants, from /proc. */
 export async function processTree(pid: number): Promise<number[]> {
@@ -20,6 +21,20 @@ export async function residentBytes(pid: number): Promise<number> {
 export async function residentMiB(pid: number): Promise<number> {
   const ids = await processTree(pid);
   return sum(await Promise.all(ids.map(residentBytes))) / 2 ** 20;
+}
+
+/** Runs `work`, and returns its result with the highest resident memory meanwhile, in MiB, read ten times per second. */
+export async function withPeakMemory<T>(pid: number, work: () => Promise<T>) {
+  let isDone = false;
+  let peakMiB = 0;
+  const working = work().finally(() => {
+    isDone = true;
+  });
+  while (!isDone) {
+    peakMiB = Math.max(peakMiB, await residentMiB(pid));
+    await Promise.race([working, sleep(100)]);
+  }
+  return { result: await working, peakMiB };
 }
 
 /** The unit of processor time on Linux, on all of its platforms (`USER_HZ`). */

@@ -1,11 +1,13 @@
-import type { EncodedFormat } from './encoder-settings.ts';
+import type { BenchFormat } from './encoder-settings.ts';
 
 /** An image; every server has a URL for it. */
 export interface BenchRequest {
   /** Its query may end with `{n}`, which makes it another source for each number. */
   readonly source: string;
   readonly width: number;
-  readonly format: EncodedFormat;
+  /** Of the box in which the image fits; without it the width alone counts. */
+  readonly height?: number;
+  readonly format: BenchFormat;
   /** Of the image; the service's encoder settings depend on them. */
   readonly pixels: number;
   /** On JPEG's scale, as the service takes it. */

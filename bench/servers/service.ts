@@ -163,8 +163,10 @@ export async function deployService(
       healthyMs,
       process: service,
       ...projects,
-      imageUrl: ({ source, width, format, quality }) =>
-        `${url}/img/${encodedSource(source)}?project=${project}&w=${width}&fmt=${format}&q=${quality}`,
+      imageUrl: ({ source, width, height, format, quality }) => {
+        const box = height === undefined ? `w=${width}` : `w=${width}&h=${height}&fit=inside`;
+        return `${url}/img/${encodedSource(source)}?project=${project}&${box}&fmt=${format}&q=${quality}`;
+      },
       worker: {
         async start() {
           worker = service.run('worker/main.js');

@@ -24,6 +24,10 @@ t.test('a peer has a template of its URLs', async (t) => {
     server.imageUrl({ source, width: 800, format: 'avif', pixels: 1_000, quality: 80 }),
     `http://127.0.0.1:8081/rs:fit:800/q:${encoderQuality('avif', 80, 1_000)}/plain/http%3A%2F%2F127.0.0.1%3A1%2Fa.jpg%3Fn%3D{n}@avif`,
   );
+  const boxed = peerServer(parsePeer('a=http://a/{width}x{height}/{url}.{format}'), null);
+  const image = { source: 's', width: 5, pixels: 1, quality: 80, format: 'png' } as const;
+  t.equal(boxed.imageUrl({ ...image, height: 7 }), 'http://a/5x7/s.png');
+  t.equal(boxed.imageUrl(image), 'http://a/5x0/s.png');
   for (const [wrong, why] of [
     ['http://127.0.0.1/{url}', /name=/],
     ['a=ftp://127.0.0.1/{url}{width}{format}', /name=/],

@@ -1,0 +1,201 @@
+import sharp, { type Sharp } from 'sharp';
+import { serveBodies } from '../../demo/origin/bodies.ts';
+import { type Meter, openMeter } from '../encoders/meter.ts';
+import { loadOne } from '../load/load.ts';
+import { readPhotographs } from '../photograph-folder.ts';
+import type { Measures } from '../report.ts';
+import { alternate, mean, median, spread } from '../rounds.ts';
+import type { Scenario } from '../run.ts';
+import type { BenchFormat } from '../servers/encoder-settings.ts';
+import { processorMs, withPeakMemory } from '../servers/processes.ts';
+import type { ImageServer } from '../servers/server.ts';
+import { deployService } from '../servers/service.ts';
+import { type Bench, unusedNumber } from './bench.ts';
+import { requestedQuality } from './sources.ts';
+
+/** The box of the images, as imgproxy, imagor, thumbor and oximg publish them. */
+const side = 512;
+/** Longer sides of the sources, as oximg publishes them. */
+const sourceSides = [768, 2000, 4000] as const;
+const formats = ['jpeg', 'png', 'webp', 'avif'] as const satisfies readonly BenchFormat[];
+/** The sources' own quality. */
+const sourceQuality = 92;
+
+const measures = {
+  'of the fastest peer': {
+    what: 'images per second, divided by those of the fastest peer',
+    unit: '×',
+  },
+} as const satisfies Measures;
+
+type PublishedBench = Bench<keyof typeof measures>;
+
+/** The figures of one server in one round. */
+interface Round {
+  readonly perSecond: number;
+  /** Of an image; NaN when the process is not known. */
+  readonly processorMs: number;
+  readonly peakMiB: number;
+}
+
+interface Source {
+  readonly file: Buffer;
+  readonly width: number;
+  readonly height: number;
+  /** The image that servers should make of it. */
+  open(): Sharp;
+}
+
+export const published: Scenario<Bench> = {
+  title: 'Photographs as peers publish them',
+  method: `The photographs of a folder, each once, fit into ${side} x ${side} px by two clients, at their own encoder settings and quality ${requestedQuality}: images per second, processor time, the highest memory, and the mean score beside a scaling of all pixels. The sources are JPEGs whose sides are multiples of 8, because scores of others depend on rounding.`,
+  measures,
+  async run(bench: PublishedBench) {
+    const { opened, photographs, results, quick } = bench;
+    if (photographs === null) throw new Error('It needs --photographs.');
+    const files = await readPhotographs(photographs, results.progress);
+    if (files.length === 0) throw new Error(`${photographs} has no photographs.`);
+    const meter = await opened.open(openMeter(bench.ssimulacra2 ?? undefined));
+    const service = await opened.open(deployService());
+    const servers = [service, ...bench.peers];
+    for (const sourceSide of quick ? sourceSides.slice(0, 1) : sourceSides) {
+      const sources = await Promise.all(files.map((file) => sourceOf(file, sourceSide)));
+      const origin = await serveBodies((target) => {
+        const number = Number(/\bn=(\d+)$/.exec(target)?.[1]);
+        return sourceAt(sources, number).file;
+      });
+      const url = `${origin.url}/photograph?n={n}`;
+      for (const format of formats) {
+        await compare(
+          bench,
+          `${sourceSide} px as ${format}`,
+          { url, format, sources },
+          servers,
+          meter,
+        );
+      }
+      await origin.close();
+    }
+  },
+};
+
+interface Case {
+  /** Of the sources, with `{n}`. */
+  readonly url: string;
+  readonly format: BenchFormat;
+  readonly sources: readonly Source[];
+}
+
+/** The source that the origin serves under a number. */
+const sourceAt = (sources: readonly Source[], number: number): Source =>
+  sources[number % sources.length] as Source;
+
+async function compare(
+  { rounds, results }: PublishedBench,
+  caseName: string,
+  one: Case,
+  servers: readonly ImageServer[],
+  meter: Meter,
+): Promise<void> {
+  const contenders = servers.map((server) => [server.name, () => measure(server, one)] as const);
+  const found = await alternate(rounds, Object.fromEntries(contenders));
+  const valuesOf = (name: string, key: keyof Round) =>
+    (found[name] ?? []).map((round) => round[key]);
+  const rows: string[][] = [];
+  for (const server of servers) {
+    const { name } = server;
+    const { score, bytes, scored } = await quality(server, one, meter);
+    const { length } = one.sources;
+    if (scored < length) {
+      results.note(
+        `${name}, ${caseName}: ${length - scored} of ${length} images have another size, and no score.`,
+      );
+    }
+    rows.push([
+      name,
+      spread(valuesOf(name, 'perSecond')),
+      spread(valuesOf(name, 'processorMs')),
+      spread(valuesOf(name, 'peakMiB')),
+      score.toFixed(meter.digits),
+      String(Math.round(bytes)),
+    ]);
+  }
+  const heads = ['', 'images/s', 'processor ms per image', 'peak MiB', meter.name, 'bytes'];
+  results.table({ title: caseName, rows: [heads, ...rows] });
+  const own = valuesOf('service', 'perSecond');
+  const [fastest] = servers
+    .slice(1)
+    .map(({ name }) => ({ name, values: valuesOf(name, 'perSecond') }))
+    .sort((a, b) => median(b.values) - median(a.values));
+  if (fastest !== undefined) results.ratio('of the fastest peer', caseName, own, fastest, '/s');
+}
+
+const imageUrl = (server: ImageServer, { url, format }: Case): string =>
+  server.imageUrl({
+    source: url,
+    width: side,
+    height: side,
+    format,
+    pixels: side * side,
+    quality: requestedQuality,
+  });
+
+/** Requests each photograph once, as sources that no request has named before. */
+async function measure(server: ImageServer, one: Case): Promise<Round> {
+  const { pid } = server;
+  const { length } = one.sources;
+  const planned = {
+    url: imageUrl(server, one),
+    first: unusedNumber(),
+    clients: 2,
+    requests: length,
+  };
+  const load = () => loadOne(planned, { seconds: 600 }, ['miss']);
+  if (pid === null) {
+    const { goodput } = await load();
+    return { perSecond: goodput, processorMs: Number.NaN, peakMiB: Number.NaN };
+  }
+  const before = await processorMs(pid);
+  const { result, peakMiB } = await withPeakMemory(pid, load);
+  const used = (await processorMs(pid)) - before;
+  return { perSecond: result.goodput, processorMs: used / length, peakMiB };
+}
+
+/** The mean score and bytes of a server's images; NaN for the score if none has the expected size. */
+async function quality(server: ImageServer, one: Case, meter: Meter) {
+  const scores: number[] = [];
+  const bytes: number[] = [];
+  const first = unusedNumber();
+  for (let number = first; number < first + one.sources.length; number += 1) {
+    const source = sourceAt(one.sources, number);
+    const url = imageUrl(server, one).replaceAll('{n}', String(number));
+    const response = await fetch(url);
+    if (!response.ok) throw new Error(`${server.name}: ${url}: status ${response.status}`);
+    const body = Buffer.from(await response.arrayBuffer());
+    bytes.push(body.length);
+    const { width, height } = await sharp(body).metadata();
+    const isExpected = width === source.width && height === source.height;
+    if (isExpected) scores.push(await meter.score(source, body));
+  }
+  return { score: mean(scores), bytes: mean(bytes), scored: scores.length };
+}
+
+/** A source of a photograph, with this longer side. */
+async function sourceOf(photograph: Buffer, longer: number): Promise<Source> {
+  const { data, info } = await sharp(photograph)
+    .autoOrient()
+    .resize({ width: longer, height: longer, fit: 'inside' })
+    .raw()
+    .toBuffer({ resolveWithObject: true });
+  const [sourceWidth, sourceHeight] = [info.width & ~7, info.height & ~7];
+  const file = await sharp(data, { raw: info })
+    .extract({ left: 0, top: 0, width: sourceWidth, height: sourceHeight })
+    .jpeg({ quality: sourceQuality })
+    .toBuffer();
+  const scaled = await sharp(file)
+    .resize({ width: side, height: side, fit: 'inside', fastShrinkOnLoad: false })
+    .raw()
+    .toBuffer({ resolveWithObject: true });
+  const { width, height } = scaled.info;
+  return { file, width, height, open: () => sharp(scaled.data, { raw: scaled.info }) };
+}
