@@ -3,7 +3,7 @@ import { type Dispatcher, Pool } from 'undici';
 import type { S3Location } from '../../contract/s3-location.ts';
 import type { Environment } from './credential-source.ts';
 import { CredentialChain } from './credentials.ts';
-import { bucketUrl, objectUrl } from './object-url.ts';
+import { bucketUrl, objectPath } from './object-url.ts';
 import { readBody } from './response-body.ts';
 import { sign } from './sign.ts';
 import { readXml } from './xml.ts';
@@ -35,7 +35,9 @@ export interface ObjectPage {
 
 interface Call {
   readonly method: 'GET' | 'PUT' | 'DELETE';
-  readonly url: URL;
+  /** Encoded, without the query. */
+  readonly path: string;
+  readonly query?: string;
   readonly body?: Buffer;
   readonly signal: AbortSignal;
 }
@@ -83,8 +85,8 @@ export class Bucket {
     take: (bytes: number) => boolean,
     signal: AbortSignal,
   ): Promise<Buffer | null> {
-    const url = objectUrl(this.#location, key);
-    const response = await this.#send({ method: 'GET', url, signal });
+    const path = objectPath(this.#location, key);
+    const response = await this.#send({ method: 'GET', path, signal });
     if (response.statusCode === 404) {
       const code = await readErrorCode(response.body);
       // Not for `NoSuchBucket`; some services send no body.
@@ -100,16 +102,16 @@ export class Bucket {
   }
 
   async put(key: string, body: Buffer, signal: AbortSignal): Promise<void> {
-    const url = objectUrl(this.#location, key);
-    const response = await this.#send({ method: 'PUT', url, body, signal });
+    const path = objectPath(this.#location, key);
+    const response = await this.#send({ method: 'PUT', path, body, signal });
     await requireSuccess('PUT', response);
     await response.body.dump();
   }
 
   /** Succeeds also if there is no such object. */
   async delete(key: string, signal: AbortSignal): Promise<void> {
-    const url = objectUrl(this.#location, key);
-    const response = await this.#send({ method: 'DELETE', url, signal });
+    const path = objectPath(this.#location, key);
+    const response = await this.#send({ method: 'DELETE', path, signal });
     if (response.statusCode !== 404) await requireSuccess('DELETE', response);
     await response.body.dump();
   }
@@ -121,11 +123,11 @@ export class Bucket {
    */
   async list(prefix: string, token: string | null, signal: AbortSignal): Promise<ObjectPage> {
     const locationPrefix = this.#location.prefix;
-    const url = bucketUrl(this.#location);
+    const path = bucketUrl(this.#location).pathname;
     // URLSearchParams encodes a space as `+`, which differs from the signature.
-    url.search = `list-type=2&prefix=${encodeURIComponent(locationPrefix + prefix)}`;
-    if (token !== null) url.search += `&continuation-token=${encodeURIComponent(token)}`;
-    const response = await this.#send({ method: 'GET', url, signal });
+    let query = `?list-type=2&prefix=${encodeURIComponent(locationPrefix + prefix)}`;
+    if (token !== null) query += `&continuation-token=${encodeURIComponent(token)}`;
+    const response = await this.#send({ method: 'GET', path, query, signal });
     await requireSuccess('ListObjectsV2', response);
     return readPage((await readBody(response.body, maxPageBytes)).toString(), locationPrefix);
   }
@@ -134,15 +136,15 @@ export class Bucket {
     return this.#pool.destroy();
   }
 
-  async #send({ method, url, body, signal }: Call): Promise<Dispatcher.ResponseData> {
+  async #send({ method, path, query = '', body, signal }: Call): Promise<Dispatcher.ResponseData> {
     const credentials = await this.#credentials.get();
     signal.throwIfAborted();
     const { region } = this.#location;
-    const request = { method, url, region, credentials, now: Date.now() };
+    const url = new URL(query, bucketUrl(this.#location));
+    const request = { method, url, path, region, credentials, now: Date.now() };
     const bodyDigest = body && hash('sha256', body, 'hex');
     const headers = await sign(bodyDigest === undefined ? request : { ...request, bodyDigest });
-    const path = url.pathname + url.search;
-    return this.#pool.request({ method, path, headers, body: body ?? null, signal });
+    return this.#pool.request({ method, path: path + query, headers, body: body ?? null, signal });
   }
 }
 

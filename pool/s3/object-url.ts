@@ -31,18 +31,6 @@ export function objectPath(location: S3Location, key: string): string {
   return bucketUrl(location).pathname + path;
 }
 
-/**
- * The URL of an object, as `objectPath`.
- * @throws RangeError also for a key with a segment `.` or `..`
- */
-export function objectUrl(location: S3Location, key: string): URL {
-  const path = objectPath(location, key);
-  const url = bucketUrl(location);
-  url.pathname = path;
-  if (url.pathname !== path) throw new RangeError('the key of an object cannot be part of a URL');
-  return url;
-}
-
 /** True if the resolved path is above the prefix, or the prefix itself. Repeated slashes may count as one. */
 function leavesPrefix(key: string): boolean {
   if (!/(?:^|\/)\.\.?(?:\/|$)/.test(key)) return false;

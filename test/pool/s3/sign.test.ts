@@ -1,7 +1,7 @@
 import { inspect } from 'node:util';
 import t from 'tap';
 import { parseS3Location } from '../../../contract/s3-location.ts';
-import { objectUrl } from '../../../pool/s3/object-url.ts';
+import { objectPath } from '../../../pool/s3/object-url.ts';
 import { type SignedRequest, sign } from '../../../pool/s3/sign.ts';
 
 // The examples of "Signature Calculations for the Authorization Header" in the API reference of Amazon S3.
@@ -73,15 +73,15 @@ t.test('credentials that no header can have are refused without being shown', as
   }
 });
 
-t.test('the URL of an object names its key exactly', async (t) => {
+t.test('the path of an object names its key exactly', async (t) => {
   const virtual = parseS3Location('s3://bucket/pre%20fix?region=eu-west-1');
   t.equal(
-    objectUrl(virtual, "a'b(+)/ü//%2F?x#y.jpg").href,
-    'https://bucket.s3.eu-west-1.amazonaws.com/pre%20fix/a%27b%28%2B%29/%C3%BC//%252F%3Fx%23y.jpg',
+    objectPath(virtual, "a'b(+)/ü//%2F?x#y.jpg"),
+    '/pre%20fix/a%27b%28%2B%29/%C3%BC//%252F%3Fx%23y.jpg',
   );
   const path = parseS3Location('s3://bucket?endpoint=http://10.0.0.1:9000/s3/');
-  t.equal(objectUrl(path, '~a*').href, 'http://10.0.0.1:9000/s3/bucket/~a%2A');
-  for (const key of ['', '.', 'a/../b', '..', 'a/.', '\ud800']) {
-    t.throws(() => objectUrl(path, key), RangeError, JSON.stringify(key));
+  t.equal(objectPath(path, '~a*'), '/s3/bucket/~a%2A');
+  for (const key of ['', '.', 'a/../..', '..', '\ud800']) {
+    t.throws(() => objectPath(path, key), RangeError, JSON.stringify(key));
   }
 });
