@@ -88,9 +88,7 @@ export class Catalog {
     }
     for (const index of indexes) {
       if (!isDocument(index)) continue;
-      // Earlier versions of this store also wrote the index's format version, which is always 2.
-      const { v: _, ...specification } = index;
-      collection.addIndex(collection.buildIndex(parseIndexSpecification(specification)));
+      collection.addIndex(collection.buildIndex(parseIndexSpecification(index)));
     }
     this.#collections.set(namespace, collection);
     this.#nextNumber = Math.max(this.#nextNumber, number + 1);
