@@ -3,43 +3,63 @@ import { useAction, useLoading } from './action.ts';
 import { ActionForm } from './action-form.tsx';
 import { SchemaFields } from './form.tsx';
 import { FailureNotice } from './notice.tsx';
-import type { ProjectProps } from './page-section.tsx';
+import { PageSection, type ProjectProps } from './page-section.tsx';
 import { useUnsaved } from './route.ts';
 import { bodyOf, fieldsOf, type Values, valuesOf } from './schema.ts';
 
-interface DocumentFormProps extends ProjectProps {
-  /** Segment of the path, and the field of its response. */
-  readonly name: 'limits' | 'freshness';
-  /** The name of the schema of its body, whose fields may all be null. */
-  readonly input: 'LimitsInput' | 'FreshnessInput';
-  readonly title: string;
-  /** What an empty control means. */
-  readonly placeholders: Readonly<Record<string, string>>;
-  /** What has happened when it is saved. */
-  readonly saved: string;
-}
+/** What a project has once: its page, by the segment of the path, which is the field of the response. */
+const documents = {
+  freshness: {
+    title: 'Freshness',
+    /** The name of the schema of its body, whose fields may all be null. */
+    input: 'FreshnessInput',
+    intro:
+      'How images follow sources that change under the same URL. Without ages, images change only after a purge or with another v in their URL.',
+    label: 'Freshness',
+    /** What an empty control means. */
+    placeholders: { sourceAge: 'never asked', browserAge: 'a year' },
+    saved: 'Saved. Images follow it within two seconds; browsers keep what they have.',
+  },
+  limits: {
+    title: 'Limits',
+    input: 'LimitsInput',
+    intro:
+      'Of a day (UTC). Beyond them images that are not cached are refused. Only a root key may change them.',
+    label: 'Limits for a day',
+    placeholders: { rendersPerDay: 'no limit', bytesPerDay: 'no limit' },
+    saved: 'The limits are saved. Beyond them, images that are not cached are refused.',
+  },
+} as const;
 
-/** A form of what a project has once, such as its limits. */
-export function DocumentForm({
+/** The page of a document. */
+export const documentPage = (name: keyof typeof documents) => (props: ProjectProps) => {
+  const { title, intro } = documents[name];
+  return (
+    <PageSection title={title} project={props.project} intro={intro}>
+      <DocumentForm {...props} name={name} />
+    </PageSection>
+  );
+};
+
+function DocumentForm({
   api,
   project,
   description,
   name,
-  input,
-  ...props
-}: DocumentFormProps) {
+}: ProjectProps & { readonly name: keyof typeof documents }) {
+  const document = documents[name];
   const path = `/projects/${project.id}/${name}`;
   const schema = useMemo(() => {
-    const { properties = {} } = description.schemas[input] ?? {};
+    const { properties = {} } = description.schemas[document.input] ?? {};
     return { properties };
-  }, [description, input]);
+  }, [description, document]);
   const fields = fieldsOf(schema);
   /** Null until it is loaded: saving empty controls would remove everything. */
   const [saved, setSaved] = useState<Values | null>(null);
   const [values, setValues] = useState<Values>({});
   const { run, failure } = useAction();
-  const show = (document: object) => {
-    const loaded = valuesOf(fieldsOf(schema), document);
+  const show = (found: object) => {
+    const loaded = valuesOf(fieldsOf(schema), found);
     setSaved(loaded);
     setValues(loaded);
   };
@@ -48,18 +68,23 @@ export function DocumentForm({
   const save = async () => {
     const none = Object.fromEntries(fields.map(([field]) => [field, null]));
     show((await api('PUT', path, { ...none, ...bodyOf(fields, values) }))[name]);
-    return props.saved;
+    return document.saved;
   };
   return (
     <>
       <FailureNotice failure={failure} />
       {saved !== null && (
-        <ActionForm label={props.title} submit={`Save ${name}`} onSubmit={save} class="card narrow">
+        <ActionForm
+          label={document.label}
+          submit={`Save ${name}`}
+          onSubmit={save}
+          class="card narrow"
+        >
           {(errors) => (
             <SchemaFields
               {...{ schema, values, errors }}
               onChange={setValues}
-              placeholders={props.placeholders}
+              placeholders={document.placeholders}
             />
           )}
         </ActionForm>

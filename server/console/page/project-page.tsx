@@ -1,10 +1,9 @@
 import type { ComponentType } from 'preact';
 import { Allowlist } from './allowlist.tsx';
 import { Defaults } from './defaults.tsx';
-import { Freshness } from './freshness.tsx';
+import { documentPage } from './document-form.tsx';
 import { Keys } from './keys.tsx';
 import { Layers } from './layers.tsx';
-import { Limits } from './limits.tsx';
 import { Origins } from './origins.tsx';
 import { Overview } from './overview.tsx';
 import type { ProjectProps } from './page-section.tsx';
@@ -29,8 +28,8 @@ const pages: Readonly<
   layers: { name: 'Layers', Page: Layers },
   prewarm: { name: 'Prewarm', Page: Prewarm },
   purge: { name: 'Purge', Page: Purge },
-  freshness: { name: 'Freshness', Page: Freshness },
-  limits: { name: 'Limits', Page: Limits },
+  freshness: { name: 'Freshness', Page: documentPage('freshness') },
+  limits: { name: 'Limits', Page: documentPage('limits') },
   keys: { name: 'Keys', Page: Keys },
   signing: { name: 'Signing', Page: Signing },
   webhooks: { name: 'Webhooks', Page: Webhooks },
