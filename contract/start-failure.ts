@@ -14,15 +14,17 @@ const listenCalls = /^(?:listen|bind\d?|getaddrinfo)$/;
  * Describes in one sentence why a listener could not be started: setting, address and cause. Returns null for an error
  * that has another origin, such as a module that does not load while the listener is prepared.
  * @param variable the variable of the port, such as `SERVICE_PORT`; that of the host ends with HOST instead
+ * @param movedBy the value of the option `--port`, if it has set the port; null otherwise
  */
 export function listenFailureText(
   variable: `SERVICE_${string}PORT`,
-  { host, port }: { host: string; port: number },
+  { host, port, movedBy = null }: { host: string; port: number; movedBy?: number | null },
   error: unknown,
 ): string | null {
   if (!(error instanceof Error)) return null;
   const { code = '', syscall = '', message } = error as NodeJS.ErrnoException;
   if (!listenCalls.test(syscall)) return null;
   const hostVariable = variable.replace(/PORT$/, 'HOST');
-  return `${variable} ${port} on ${host} (${hostVariable}) cannot be used: ${listenCauses[code] ?? message} (${code}).`;
+  const origin = movedBy !== null ? ` (moved there by --port ${movedBy})` : '';
+  return `${variable} ${port}${origin} on ${host} (${hostVariable}) cannot be used: ${listenCauses[code] ?? message} (${code}).`;
 }

@@ -1,6 +1,6 @@
 import type { Logger } from '../contract/log.ts';
 import { hostNotAllowed, isForeignToLoopback } from '../contract/request-host.ts';
-import { portsBeside } from '../contract/settings/listeners.ts';
+import { isMovedByPort } from '../contract/settings/command-line.ts';
 import { defaultOpsPort, type Settings } from '../contract/settings/table.ts';
 import { freePort } from './free-port.ts';
 import { App } from './http/app.ts';
@@ -66,8 +66,7 @@ export async function startOperations(
     log.info({ host, port }, 'the operations listener listens');
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    const isMoved = portsBeside(settings.port, ['opsPort']).some(([, moved]) => moved === opsPort);
-    const isChosen = opsPort !== null && !isMoved;
+    const isChosen = opsPort !== null && !isMovedByPort(settings, 'opsPort');
     if (isChosen || code !== 'EADDRINUSE') throw error;
     log.warn({ host, port }, 'metrics are not served: the port is in use; set SERVICE_OPS_PORT');
   }

@@ -1,7 +1,7 @@
 import { createLogger, isOnTerminal } from '../contract/log.ts';
 import { newCommand } from '../contract/new-command.ts';
 import { ignoreOutputErrors } from '../contract/output-errors.ts';
-import { settingsFromCommandLine } from '../contract/settings/command-line.ts';
+import { isMovedByPort, settingsFromCommandLine } from '../contract/settings/command-line.ts';
 import { defaultOpsPort } from '../contract/settings/table.ts';
 import { listenFailureText } from '../contract/start-failure.ts';
 import { version } from '../contract/version.ts';
@@ -76,7 +76,8 @@ async function listen(): Promise<void> {
   try {
     await server.listen({ host, port });
   } catch (error) {
-    const reason = listenFailureText('SERVICE_WORKER_PORT', { host, port }, error);
+    const movedBy = isMovedByPort(settings, 'workerPort') ? settings.port : null;
+    const reason = listenFailureText('SERVICE_WORKER_PORT', { host, port, movedBy }, error);
     // Such as a module of the workbench that does not load.
     if (reason === null) throw error;
     process.stderr.write(`${reason}\n`);

@@ -3,7 +3,7 @@ import { settingGroups } from './groups.ts';
 import { type Listener, portsBeside } from './listeners.ts';
 import { loadEnvironmentFile, settingsOrExit } from './load.ts';
 import { defaultInWords, type Setting } from './setting.ts';
-import { type SettingName, settingRows, settingsTable } from './table.ts';
+import { type SettingName, type Settings, settingRows, settingsTable } from './table.ts';
 
 /** `--data-dir` for `SERVICE_DATA_DIR`. */
 const optionOf = ({ variable }: Setting<unknown>): string =>
@@ -81,6 +81,16 @@ export function settingsFromCommandLine(
   }
   movePorts(given, listeners);
   return { settings: settingsOrExit({ optionNames: given, listeners }), given };
+}
+
+/** Whether a listener has the port to which `--port` moves it: probably nobody has set its own. */
+export function isMovedByPort(
+  settings: Pick<Settings, Listener>,
+  listener: Exclude<Listener, 'port'>,
+): boolean {
+  const { port } = settings;
+  if (port === settingsTable.port.default) return false;
+  return portsBeside(port, [listener]).some(([, moved]) => moved === settings[listener]);
 }
 
 /** With the option `--port`, moves the listeners whose ports are not set, unless it names the default port. */

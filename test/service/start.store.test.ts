@@ -76,6 +76,19 @@ t.test(
   },
 );
 
+t.test('an error of a port that --port has moved names the option', async (t) => {
+  const port = await freePort();
+  const holder = createServer();
+  await new Promise<void>((done) => holder.listen(port + 1, '127.0.0.1', done));
+  t.teardown(() => holder.close());
+  const folder = await temporaryFolder(t);
+  const environment = { SERVICE_HOST: '127.0.0.1', SERVICE_DATA_DIR: folder };
+  const option = ['--port', String(port)];
+  const started = startProgram(t, 'server/start.js', folder, environment, option);
+  const text = `SERVICE_WORKER_PORT ${port + 1} (moved there by --port ${port}) on 127.0.0.1 (SERVICE_WORKER_HOST) cannot be used: another program`;
+  await until('the worker has failed', () => started.stderr().includes(text));
+});
+
 /** The built service after `npm ci --omit=dev`, without sources and tools. */
 async function productionTree(t: Teardown): Promise<string> {
   const folder = await temporaryFolder(t);
