@@ -1,6 +1,7 @@
 import { ServiceError } from '../contract/errors.ts';
 import type { TransformQueue } from './execution/transform-queue.ts';
 import { FairShare, type Owner } from './fair-share.ts';
+import { Permit } from './miss.ts';
 
 /**
  * Limit of misses in progress. Fetches and transforms have limits of their own; this one bounds the
@@ -26,7 +27,8 @@ export class Admission {
   /** @throws ServiceError overloaded, when too many misses are in progress */
   admit(owner: Owner): Permit {
     if (!this.#share.take(owner, 1)) throw this.#refuse('misses');
-    return new Permit(this, () => this.#share.release(owner, 1));
+    const reserve = (project: string) => this.reserve(project);
+    return new Permit(reserve, () => this.#share.release(owner, 1));
   }
 
   /** Whether the transform queue has no place for a live request. */
@@ -51,43 +53,5 @@ export class Admission {
   #refuse(reason: keyof Admission['refused']): ServiceError {
     this.refused[reason] += 1;
     return refusal;
-  }
-}
-
-/** The permit of one miss, which carries all that the miss holds until it is released. */
-export class Permit {
-  readonly #admission: Admission;
-  readonly #leaveMisses: () => void;
-  /** Null before the request for a place; without effect for background work. */
-  #leaveQueue: (() => void) | null = null;
-  #endRender: (() => void) | undefined;
-
-  constructor(admission: Admission, leaveMisses: () => void) {
-    this.#admission = admission;
-    this.#leaveMisses = leaveMisses;
-  }
-
-  /**
-   * Reserves a place in the transform queue for live work, once.
-   * @throws ServiceError overloaded
-   */
-  enterQueue(project: string, isLive: boolean): void {
-    this.#leaveQueue ??= isLive ? this.#admission.reserve(project) : () => {};
-  }
-
-  /** Gives up the place: the transform itself has it now, or there will be none. */
-  leaveQueue(): void {
-    this.#leaveQueue?.();
-  }
-
-  /** @throws ServiceError of a project that may not render now */
-  async beginRender(admitRender: (() => Promise<() => void>) | undefined): Promise<void> {
-    this.#endRender = await admitRender?.();
-  }
-
-  release(): void {
-    this.leaveQueue();
-    this.#endRender?.();
-    this.#leaveMisses();
   }
 }

@@ -1,31 +1,24 @@
 import { setMaxListeners } from 'node:events';
 import { ServiceError } from '../contract/errors.ts';
-import { Admission, type Permit } from './admission.ts';
+import { Admission } from './admission.ts';
 import {
   type CachedImage,
   ImageCaches,
   type ImageCachesEnvironment,
 } from './cache/image-caches.ts';
 import { Cancelled, type Coalescer, type Leader, type Role } from './coalescer.ts';
-import { FairShare } from './fair-share.ts';
+import { FairShare, type Owner } from './fair-share.ts';
 import type { FreshnessReport } from './freshness.ts';
 import type { LayerInput } from './layer-failures.ts';
-import {
-  type ImageRequest,
-  isLive,
-  type KnownRequest,
-  type Miss,
-  Producer,
-  type Timings,
-} from './producer.ts';
-import { type FollowingRequest, Revalidator } from './revalidator.ts';
+import { type ImageRequest, Miss, type Timings } from './miss.ts';
+import { Producer } from './producer.ts';
+import { Revalidator } from './revalidator.ts';
 import type { EngineSettings } from './settings.ts';
 import { SingleFlight } from './single-flight.ts';
 import type { AddressGuard } from './source/guard.ts';
-import { noObserver, runStage } from './stages.ts';
-import { isUpToDate } from './validity.ts';
+import { runStage } from './stages.ts';
 
-export type { ImageRequest, Timings } from './producer.ts';
+export type { ImageRequest, Timings } from './miss.ts';
 
 export interface CacheResult extends CachedImage {
   /** Of a render for this request. */
@@ -66,9 +59,9 @@ export class Engine {
     this.#environment = environment;
     // Every render that no request waits for listens.
     setMaxListeners(0, this.#closing.signal);
-    this.caches = new ImageCaches(settings, environment);
-    this.#producer = new Producer(settings, environment.now);
-    this.#admission = new Admission(this.#producer.transforms);
+    this.caches = new ImageCaches(settings, environment, (request) =>
+      this.#revalidator.states(request),
+    );
     this.#revalidator = new Revalidator({
       caches: this.caches,
       coalescer: environment.coalescer,
@@ -76,6 +69,8 @@ export class Engine {
       ask: (...question) => this.#producer.revalidate(...question),
       now: environment.now,
     });
+    this.#producer = new Producer(settings, this.#revalidator, environment.now);
+    this.#admission = new Admission(this.#producer.transforms);
   }
 
   /** The guard that every source fetch passes. */
@@ -132,7 +127,7 @@ export class Engine {
    *
    * A miss passes these steps, of which each may end it with an image:
    *
-   * 1. `#getFollowing`: the origins of inputs that are too old are asked whether they have changed
+   * 1. `#following`: the origins of inputs that are too old are asked whether they have changed
    * 2. `#get`: memory; the same miss that is in progress; the permit
    * 3. `#miss`: the disk
    * 4. `#lead`: the shared cache; `Producer.produce`: the fetches of the inputs, and the transform
@@ -141,19 +136,19 @@ export class Engine {
    * A request with a provisional image gets that one by the same steps, unless a cache has its own; `renderLater`
    * renders it then.
    *
+   * @param signal aborts when the client leaves
    * @throws ServiceError, with the detail `layer` when one of the layers cannot be used; or the signal's reason
    */
-  async get(key: string, request: ImageRequest, signal: AbortSignal): Promise<CacheResult> {
-    const { provisional = null } = request;
-    const get = (known: KnownRequest) => this.#get(key, known, signal);
-    if (provisional === null) return this.#withStates(request, signal, get);
-    const cached = await this.#withStates(request, signal, (known) =>
-      this.#find(key, known, signal),
+  async get(request: ImageRequest, signal: AbortSignal): Promise<CacheResult> {
+    const { provisional } = request;
+    if (provisional === null) {
+      return this.#following(request, signal, (following) => this.#get(following, signal));
+    }
+    const cached = await this.#following(request, signal, (following) =>
+      this.#find(following, signal),
     );
     if (cached !== null) return cached;
-    const { variant } = provisional;
-    const first = { ...request, variant, provisional: null };
-    const result = await this.get(provisional.key, first, signal);
+    const result = await this.get({ ...request, ...provisional, provisional: null }, signal);
     return { ...result, isProvisional: true };
   }
 
@@ -163,13 +158,12 @@ export class Engine {
    *
    * @throws ServiceError
    */
-  async renderLater(key: string, request: ImageRequest): Promise<void> {
-    const { project, inputs } = request;
-    const owner = { project, host: inputs[0].url.host };
-    if (this.#misses.has(key) || !this.#laterShare.take(owner, 1)) return;
+  async renderLater(request: ImageRequest): Promise<void> {
+    const owner = ownerOf(request);
+    if (this.#misses.has(request.key) || !this.#laterShare.take(owner, 1)) return;
     const { signal } = this.#closing;
     try {
-      await this.get(key, { ...request, provisional: null, background: true }, signal);
+      await this.get({ ...request, provisional: null, background: true }, signal);
     } catch (error) {
       if (!signal.aborted) throw error;
     } finally {
@@ -177,49 +171,38 @@ export class Engine {
     }
   }
 
-  /** Calls `get` with what is known of the inputs that the image follows, if it follows them. */
-  async #withStates<R extends CacheResult | null>(
+  /** Calls `get` when the inputs that the image follows are known and not too old. */
+  async #following<R extends CacheResult | null>(
     wanted: ImageRequest,
     signal: AbortSignal,
-    get: (known: KnownRequest) => Promise<R>,
+    get: (request: ImageRequest) => Promise<R>,
   ): Promise<R> {
-    if (!followsInputs(wanted)) return get({ ...wanted, ...withoutStates });
-    const revalidator = this.#revalidator;
-    const { shared } = this.caches;
-    // Limits all waits of a request for the shared cache together.
-    const request: FollowingRequest =
-      shared === null ? wanted : { ...wanted, sharedWait: shared.wait };
-    await revalidator.check(request, signal);
-    const states = () => revalidator.states(request);
-    const onFetched: KnownRequest['onFetched'] = (leases) => revalidator.fetched(request, leases);
-    const following = { ...request, states, onFetched };
-    let result = await get(following);
-    if (result === null) return result;
+    const { freshness } = wanted;
+    if (freshness === null) return get(wanted);
+    const { caches } = this;
+    const request = { ...wanted, freshness, sharedWait: caches.shared?.wait };
+    await this.#revalidator.check(request, signal);
+    let result = await get(request);
     // It was a render of older bytes that had begun before.
-    if (!isUpToDate(result.image, states(), this.#environment.now())) result = await get(following);
+    if (result !== null && !caches.isValid(result.image, request)) result = await get(request);
     if (result === null) return result;
-    if (result.tier !== 'miss') revalidator.refresh(request);
-    return { ...result, freshness: revalidator.report(request, result.image) };
+    if (result.tier !== 'miss') this.#revalidator.refresh(request);
+    return { ...result, freshness: this.#revalidator.report(request, result.image) };
   }
 
-  /** The image of a cache. */
-  async #find(
-    key: string,
-    request: KnownRequest,
-    signal: AbortSignal,
-  ): Promise<CacheResult | null> {
+  async #find(request: ImageRequest, signal: AbortSignal): Promise<CacheResult | null> {
     const { caches } = this;
     return (
-      caches.readMemory(key, request) ??
-      (await caches.readDisk(key, request)) ??
-      (await caches.readShared(key, request, signal))
+      caches.readMemory(request) ??
+      (await caches.readDisk(request)) ??
+      (await caches.readShared(request, signal))
     );
   }
 
-  async #get(key: string, request: KnownRequest, signal: AbortSignal): Promise<CacheResult> {
+  async #get(request: ImageRequest, signal: AbortSignal): Promise<CacheResult> {
     signal.throwIfAborted();
-    const { background, project, stages = noObserver } = request;
-    const inMemory = this.caches.readMemory(key, request);
+    const { key, background, project, stages } = request;
+    const inMemory = this.caches.readMemory(request);
     if (inMemory !== null) return inMemory;
     // Work in the background becomes live with this request, and then needs a place.
     if (!background && this.#misses.isBackground(key)) this.#admission.requirePlace(project);
@@ -231,75 +214,77 @@ export class Engine {
     }
     const isFull = !background && this.#admission.isFull(project);
     if (isFull && !this.caches.mayHave(key)) this.#admission.requirePlace(project);
-    const permit = this.#admission.admit({ project, host: request.inputs[0].url.host });
+    const permit = this.#admission.admit(ownerOf(request));
     const begin = (shared: AbortSignal, promoted: AbortSignal) =>
-      this.#miss(key, { ...request, signal: shared, promoted }, permit).finally(() =>
-        permit.release(),
-      );
+      this.#miss(new Miss(request, shared, promoted, permit)).finally(() => permit.release());
     return this.#misses.run(key, begin, signal, background);
   }
 
   /** Reads the disk, then leads for the key among the processes of the machine, or follows the one that leads. */
-  async #miss(key: string, miss: Miss, permit: Permit): Promise<CacheResult> {
-    const onDisk = await this.caches.readDisk(key, miss);
+  async #miss(miss: Miss): Promise<CacheResult> {
+    const { request } = miss;
+    const onDisk = await this.caches.readDisk(request);
     if (onDisk !== null) return onDisk;
     // Before the messages to the primary and the fetch, which a refusal would waste. After the disk read,
     // because a full queue must not refuse hits, and an absent file costs one failed `open`. For the same reason
     // after the read of the shared cache, which waits for the network, and only in the process that leads.
-    if (this.caches.shared === null) this.#requirePermit(permit, miss);
-    const role = await this.#join(key, miss);
-    if (role.role === 'leader') return this.#lead(key, miss, permit, role);
+    if (this.caches.shared === null) this.#requirePlace(miss);
+    const role = await this.#join(miss);
+    if (role.role === 'leader') return this.#lead(miss, role);
     this.#followers.machine += 1;
-    return this.caches.keep(key, role.image, 'miss', miss);
+    return this.caches.keep(request, role.image, 'miss');
   }
 
-  async #lead(key: string, miss: Miss, permit: Permit, role: Leader): Promise<CacheResult> {
+  async #lead(miss: Miss, role: Leader): Promise<CacheResult> {
+    const { request, signal } = miss;
     try {
       const result =
-        (role.mayBeStored ? await this.caches.readDisk(key, miss) : null) ??
-        (await this.caches.readShared(key, miss, miss.signal)) ??
-        (await this.#produce(key, miss, permit));
+        (role.mayBeStored ? await this.caches.readDisk(request) : null) ??
+        (await this.caches.readShared(request, signal)) ??
+        (await this.#produce(miss));
       // Followers in other processes must wait for the disk write; this response need not, unless it is that of
       // a prewarming, after which every process must find the image.
-      const written = this.caches.write(key, result, miss);
+      const written = this.caches.write(request, result);
       const told = written.then(() => role.succeed(result.image));
-      if (!isLive(miss)) await told;
+      if (!miss.isLive) await told;
       return result;
     } catch (error) {
-      const cancelled = miss.signal.aborted && !(error instanceof ServiceError);
+      const cancelled = signal.aborted && !(error instanceof ServiceError);
       role.fail(cancelled ? new Cancelled() : ServiceError.of(error));
       throw error;
     }
   }
 
-  async #produce(key: string, miss: Miss, permit: Permit): Promise<CacheResult> {
-    this.#requirePermit(permit, miss);
-    await permit.beginRender(miss.admitRender);
-    this.#environment.onRender('begun', key, {});
-    const { image, timings } = await this.#producer.produce(miss, () => permit.leaveQueue());
-    this.#environment.onRender('done', key, timings);
-    return { ...this.caches.keep(key, image, 'miss', miss), timings };
+  async #produce(miss: Miss): Promise<CacheResult> {
+    const { request, permit, timings } = miss;
+    this.#requirePlace(miss);
+    await permit.beginRender(request);
+    const { onRender } = this.#environment;
+    onRender('begun', request.key, {});
+    const image = await this.#producer.produce(miss);
+    onRender('done', request.key, timings);
+    return { ...this.caches.keep(request, image, 'miss'), timings };
   }
 
   /** @throws ServiceError overloaded, or that of a layer that could not be used recently */
-  #requirePermit(permit: Permit, miss: Miss): void {
-    permit.enterQueue(miss.project, isLive(miss));
-    this.#producer.requireUsableLayers(miss);
+  #requirePlace({ request, permit, isLive }: Miss): void {
+    permit.enterQueue(request.project, isLive);
+    this.#producer.requireUsableLayers(request);
   }
 
-  #join(key: string, miss: Miss): Promise<Role> {
+  #join({ request, signal, isLive }: Miss): Promise<Role> {
+    const { key, project } = request;
     const participant = {
-      live: isLive(miss),
-      signal: miss.signal,
+      live: isLive,
+      signal,
       retain: () => this.#misses.retain(key),
       promote: () => {
         // While the queue is full, the followers wait for the work in the background.
-        if (!this.#admission.isFull(miss.project)) this.#misses.promote(key);
+        if (!this.#admission.isFull(project)) this.#misses.promote(key);
       },
     };
-    const { stages = noObserver } = miss;
     const join = () => this.#environment.coalescer.join(key, participant);
-    return runStage(stages, 'coalesce', join, ({ role }) => ({ role }));
+    return runStage(request.stages, 'coalesce', join, ({ role }) => ({ role }));
   }
 
   async close(): Promise<void> {
@@ -309,8 +294,7 @@ export class Engine {
   }
 }
 
-const withoutStates = { states: () => [], onFetched: () => {} };
-
-function followsInputs(request: ImageRequest): request is FollowingRequest {
-  return request.freshness != null;
-}
+const ownerOf = ({ project, inputs: [source] }: ImageRequest): Owner => ({
+  project,
+  host: source.url.host,
+});

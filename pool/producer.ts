@@ -1,72 +1,16 @@
 import { ServiceError } from '../contract/errors.ts';
-import type { ImageQuery } from './cache/image-caches.ts';
 import { TransformQueue } from './execution/transform-queue.ts';
 import type { AllowedFormats } from './formats/source-format.ts';
 import { requireSupportedFormat } from './formats/unsupported-formats.ts';
-import type { ImageFreshness } from './freshness.ts';
 import type { Image } from './image.ts';
-import { errorOfInput, type Input, type Inputs } from './inputs.ts';
+import { errorOfInput, type Input } from './inputs.ts';
 import { LayerFailures, type LayerInput } from './layer-failures.ts';
+import type { ImageRequest, Miss } from './miss.ts';
+import type { Revalidator, RevalidatorEnvironment } from './revalidator.ts';
 import type { EngineSettings } from './settings.ts';
-import type { NotModified, Validators } from './source/fetch.ts';
-import type { LoaderOf } from './source/source-loader.ts';
 import { type AcquireOptions, type SourceLease, Sources } from './source/sources.ts';
-import type { StageObserver } from './stages.ts';
-import type { Generation } from './validity.ts';
+import { noObserver } from './stages.ts';
 import { plainVariant, type Variant } from './variant.ts';
-
-export interface ImageRequest {
-  /** The project's id. Projects have equal shares of everything limited. */
-  readonly project: string;
-  readonly inputs: Inputs;
-  readonly variant: Variant;
-  readonly generation: Generation;
-  /** Absent for images that are valid until they are purged. */
-  readonly freshness?: ImageFreshness | null;
-  /** Background work has lower priority than live requests, until a live request waits for it. */
-  readonly background: boolean;
-  /** Of the same inputs: what a live request gets while no cache has the image. */
-  readonly provisional?: { readonly key: string; readonly variant: Variant } | null;
-  readonly stages?: StageObserver;
-  /** Of all inputs. Default: plain HTTP requests. */
-  readonly loaderOf?: LoaderOf;
-  /**
-   * Called before a render, with nothing fetched yet. Resolves with a function for its end, or rejects with the
-   * error of a project that may not render.
-   */
-  readonly admitRender?: () => Promise<() => void>;
-}
-
-/** A request with what is known of its inputs. */
-export interface KnownRequest extends ImageRequest, ImageQuery {
-  /** Called with the bytes of the inputs. */
-  readonly onFetched: (leases: Leases) => void;
-}
-
-/** A request for an image that memory has not, in progress. */
-export interface Miss extends KnownRequest {
-  /** Aborts when no request waits for the image any more. */
-  readonly signal: AbortSignal;
-  /** Aborted as soon as a live request waits for the image. */
-  readonly promoted: AbortSignal;
-}
-
-export const isLive = ({ promoted }: Miss): boolean => promoted.aborted;
-
-/** Durations of the steps of a miss, in ms; absent for steps that did not run for this request. */
-export interface Timings {
-  readonly fetch?: number;
-  readonly queue?: number;
-  readonly transform?: number;
-}
-
-interface Produced {
-  readonly image: Image;
-  readonly timings: Timings;
-}
-
-/** The bytes of the inputs, in their order. */
-type Leases = readonly [source: SourceLease, ...ofLayers: SourceLease[]];
 
 /** Layers are decoded as this when they are checked. */
 const checkedVariant: Variant = {
@@ -78,12 +22,8 @@ const checkedVariant: Variant = {
   formats: ['png'],
 };
 
-/** Bytes are shared only between requests of one version, and of a project and a generation. */
-function versionOf({ version }: Input, { project, generation }: ImageRequest): string | null {
-  const { number } = generation;
-  const purged = number === 0 ? null : `${project} ${number}`;
-  return version === null || purged === null ? (version ?? purged) : `${version} ${purged}`;
-}
+/** The bytes of the inputs, in their order. */
+type Leases = readonly [source: SourceLease, ...ofLayers: SourceLease[]];
 
 /** Renders images: fetches the source and transforms it. */
 export class Producer {
@@ -91,10 +31,12 @@ export class Producer {
   readonly transforms: TransformQueue;
   readonly #formats: AllowedFormats;
   readonly #layerFailures: LayerFailures;
+  readonly #revalidator: Revalidator;
   readonly #checkWithinMs: number;
 
   /** @param now Unix ms */
-  constructor(settings: EngineSettings, now: () => number) {
+  constructor(settings: EngineSettings, revalidator: Revalidator, now: () => number) {
+    this.#revalidator = revalidator;
     this.sources = new Sources(settings, { date: now });
     this.transforms = new TransformQueue(settings);
     this.#formats = settings.formats;
@@ -105,63 +47,56 @@ export class Producer {
   }
 
   /** As `Engine.checkLayer`. */
-  async checkLayer(layer: LayerInput, signal: AbortSignal): Promise<void> {
-    const { project, input, loaderOf } = layer;
+  async checkLayer({ project, input, loaderOf }: LayerInput, given: AbortSignal): Promise<void> {
     const deadline = AbortSignal.timeout(this.#checkWithinMs);
-    const options = { project, signal: AbortSignal.any([signal, deadline]), background: true };
+    const signal = AbortSignal.any([given, deadline]);
+    const { isAllowedHost } = input;
+    const background = true;
     try {
-      const { isAllowedHost } = input;
-      const lease = await this.#acquire(input, { ...options, isAllowedHost, loaderOf });
+      const options = { project, isAllowedHost, signal, background, loaderOf };
+      const lease = await this.#acquire(input, options);
       try {
         // The next picture with a font checks its bytes.
         if (!input.isFont) {
-          const { bytes, hold } = lease;
-          await this.transforms.transform(bytes, checkedVariant, { ...options, hold });
+          const variant = checkedVariant;
+          const request = { project, inputs: [input], variant, background, stages: noObserver };
+          const miss = { request, signal, promoted: new AbortController().signal, timings: {} };
+          await this.transforms.transform(miss, [lease]);
         }
       } finally {
         lease.release();
       }
-      this.#layerFailures.delete(layer);
+      this.#layerFailures.delete({ project, input, loaderOf });
     } catch (error) {
-      if (error !== deadline.reason || signal.aborted) throw error;
+      if (error !== deadline.reason || given.aborted) throw error;
       throw new ServiceError('overloaded', 'The layer was not checked in time.', error);
     }
   }
 
   /**
-   * @param fetched called when the inputs have arrived, or could not be fetched
-   * @throws ServiceError, with the detail `layer` when one of them cannot be used; or the signal's reason
+   * Fetches the inputs of a miss, gives up its place in the queue, and transforms them.
+   * @throws ServiceError, with the detail `layer` when one of the layers cannot be used; or the signal's reason
    */
-  async produce(miss: Miss, fetched: () => void): Promise<Produced> {
+  async produce(miss: Miss): Promise<Image> {
     try {
-      return await this.#transform(await this.#fetch(miss).finally(fetched), miss);
+      const leases = await this.#fetch(miss).finally(() => miss.permit.leaveQueue());
+      return await this.#transform(leases, miss);
     } catch (error) {
-      this.#remember(error, miss);
+      this.#remember(error, miss.request);
       throw error;
     }
   }
 
-  /**
-   * Asks the origin of an input whether its bytes have changed, as background work until `promoted` aborts.
-   * @throws ServiceError, also for changed bytes that are no supported image, or the signal's reason
-   */
-  async revalidate(
-    request: ImageRequest,
-    input: Input,
-    validators: Validators,
-    { signal, promoted }: Pick<Miss, 'signal' | 'promoted'>,
-  ): Promise<SourceLease | NotModified> {
-    const answer = await this.sources.revalidate(input.url, validators, {
-      project: request.project,
-      version: versionOf(input, request),
-      isAllowedHost: input.isAllowedHost,
-      loaderOf: request.loaderOf,
-      background: true,
-      promoted,
-      signal,
-    });
+  readonly revalidate: RevalidatorEnvironment['ask'] = async (
+    request,
+    input,
+    validators,
+    signals,
+  ) => {
+    const options = { ...inputOptions(request, input), ...signals, background: true };
+    const answer = await this.sources.revalidate(input.url, validators, options);
     return answer.bytes === null ? answer : this.#supported(input, answer);
-  }
+  };
 
   /** @throws ServiceError of a layer that could not be used recently */
   requireUsableLayers({ inputs, variant, project, loaderOf }: ImageRequest): void {
@@ -181,37 +116,42 @@ export class Producer {
 
   /** Fetches the inputs in parallel; on failure of one it releases the others. */
   async #fetch(miss: Miss): Promise<Leases> {
+    const { request, timings } = miss;
     const results = await Promise.allSettled(
-      miss.inputs.map((input, index) => this.#fetchInput(input, index, miss)),
+      request.inputs.map((input, index) => this.#fetchInput(input, index, miss)),
     );
     const failures = results.filter((one) => one.status === 'rejected');
     const leases = results.flatMap((one) => (one.status === 'fulfilled' ? one.value : []));
     const [first, ...others] = leases;
     if (first !== undefined && failures.length === 0) {
-      const fetched: Leases = [first, ...others];
-      miss.onFetched(fetched);
-      return fetched;
+      if (first.fetchMs !== null) timings.fetch = first.fetchMs;
+      this.#revalidator.fetched(request, leases);
+      return [first, ...others];
     }
     for (const lease of leases) lease.release();
-    for (const { reason } of failures) this.#remember(reason, miss);
+    for (const { reason } of failures) this.#remember(reason, request);
     throw failures[0]?.reason;
   }
 
   async #fetchInput(input: Input, index: number, miss: Miss): Promise<SourceLease> {
+    const { request, signal, promoted } = miss;
+    const { background, stages, variant } = request;
     try {
       return await this.#acquire(input, {
-        ...miss,
-        version: versionOf(input, miss),
-        notBefore: miss.states()[index]?.changedAt ?? 0,
-        isAllowedHost: input.isAllowedHost,
+        ...inputOptions(request, input),
+        notBefore: this.#revalidator.states(request)[index]?.changedAt ?? 0,
+        background,
+        signal,
+        promoted,
+        stages,
       });
     } catch (error) {
-      throw errorOfInput(miss.variant, input, error);
+      throw errorOfInput(variant, input, error);
     }
   }
 
   /** Remembers the failure of a layer. */
-  #remember(error: unknown, { inputs, project, loaderOf }: Miss): void {
+  #remember(error: unknown, { inputs, project, loaderOf }: ImageRequest): void {
     if (!(error instanceof ServiceError)) return;
     const input = inputs.find(({ layer }) => layer !== null && layer === error.details.layer);
     // The words, which anyone may give, fail with other codes than the font.
@@ -235,36 +175,36 @@ export class Producer {
     }
   }
 
-  async #transform(leases: Leases, miss: Miss): Promise<Produced> {
-    const hold = () => {
-      const holds = leases.map((lease) => lease.hold());
-      return () => {
-        for (const release of holds) release();
-      };
-    };
-    const { inputs, variant, freshness = null } = miss;
-    const [source] = leases;
-    const layers = (variant.layers ?? []).map(
-      (_, layer) => leases[inputs.findIndex((input) => input.layer === layer)]?.bytes ?? null,
-    );
+  async #transform(leases: Leases, miss: Miss): Promise<Image> {
     try {
-      const options = { ...miss, layers, hold };
-      const transformed = await this.transforms.transform(source.bytes, variant, options);
-      const { body, contentType, etag, width, height, warnings, queueMs, transformMs } =
-        transformed;
-      const fetched = source.fetchMs === null ? {} : { fetch: source.fetchMs };
+      const rendered = await this.transforms.transform(miss, leases);
+      const { body, contentType, etag, width, height, warnings } = rendered;
       const fetchedAt = leases.map((lease) => lease.fetchedAt);
+      const isFollowing = miss.request.freshness !== null;
       // With Node 20 an object that is spread and extended has a hidden class of its own, 230 bytes.
       const image = { body, contentType, etag, width, height, fetchedAt };
-      const digests = freshness === null ? null : leases.map((lease) => lease.digest());
-      const more = { ...(digests && { digests }), ...(warnings && { warnings }) };
-      const isPlain = digests === null && warnings === undefined;
-      return {
-        image: isPlain ? image : { ...image, ...more },
-        timings: { ...fetched, queue: queueMs, transform: transformMs },
-      };
+      if (!isFollowing && warnings === undefined) return image;
+      const digests = isFollowing && { digests: leases.map((lease) => lease.digest()) };
+      return { ...image, ...digests, ...(warnings && { warnings }) };
     } finally {
       for (const lease of leases) lease.release();
     }
   }
+}
+
+/** The options of fetches of an input. */
+function inputOptions(request: ImageRequest, input: Input) {
+  const { project, generation, loaderOf } = request;
+  return {
+    project,
+    loaderOf,
+    version: sharedVersion(input, project, generation.number),
+    isAllowedHost: input.isAllowedHost,
+  };
+}
+
+/** Bytes are shared only between requests of one version, and of a project and a generation. */
+function sharedVersion({ version }: Input, project: string, generation: number): string | null {
+  const purged = generation === 0 ? null : `${project} ${generation}`;
+  return version === null || purged === null ? (version ?? purged) : `${version} ${purged}`;
 }

@@ -1,7 +1,6 @@
 import { setMaxListeners } from 'node:events';
 import { LRUCache } from 'lru-cache';
 import { ServiceError } from '../contract/errors.ts';
-import type { ImageQuery } from './cache/image-caches.ts';
 import { Cancelled, type Coalescer } from './coalescer.ts';
 import { FairShare } from './fair-share.ts';
 import {
@@ -15,32 +14,37 @@ import {
 } from './freshness.ts';
 import type { InputFacts } from './image.ts';
 import { errorOfInput, type Input, isInputFailure } from './inputs.ts';
-import type { ImageRequest, Producer } from './producer.ts';
+import type { ImageRequest, Miss } from './miss.ts';
 import { SingleFlight } from './single-flight.ts';
 import { noFreshness } from './source/cache-control.ts';
-import type { OriginResponse, Validators } from './source/fetch.ts';
+import type { NotModified, OriginResponse, Validators } from './source/fetch.ts';
 import type { SourceLease } from './source/sources.ts';
 import { decodeState, encodeState, SourceStates, type StateCaches } from './source-states.ts';
 import { unlessAborted } from './unless-aborted.ts';
 import { isUpToDate } from './validity.ts';
 
-/** A request of a project that wants its images to follow their sources. */
-export interface FollowingRequest extends ImageRequest, Pick<ImageQuery, 'sharedWait'> {
-  readonly freshness: ImageFreshness;
-}
-
 export interface RevalidatorEnvironment {
   readonly caches: StateCaches;
   readonly coalescer: Coalescer;
   readonly bounds: FreshnessBounds;
-  readonly ask: Producer['revalidate'];
+  /**
+   * Asks the origin of an input whether its bytes have changed, as background work until `promoted` aborts.
+   * @throws ServiceError, also for changed bytes that are no supported image, or the signal's reason
+   */
+  readonly ask: (
+    request: ImageRequest,
+    input: Input,
+    validators: Validators,
+    signals: Pick<Miss, 'signal' | 'promoted'>,
+  ) => Promise<SourceLease | NotModified>;
   /** Unix ms. */
   readonly now: () => number;
 }
 
 /** An input that the image of a request follows. */
 interface FollowedInput {
-  readonly request: FollowingRequest;
+  readonly request: ImageRequest;
+  readonly sourceAge: ImageFreshness['sourceAge'];
   readonly input: Input;
   /** Among the inputs of the request. */
   readonly index: number;
@@ -100,7 +104,7 @@ export class Revalidator {
    * background work, which is to bring the caches up to date.
    * @throws ServiceError of an origin that failed for longer than its images may be kept, or the signal's reason
    */
-  async check(request: FollowingRequest, signal: AbortSignal): Promise<void> {
+  async check(request: ImageRequest, signal: AbortSignal): Promise<void> {
     for (const followed of followedInputs(request)) {
       await this.#load(followed, signal);
       const freshness = this.#freshness(followed);
@@ -114,13 +118,13 @@ export class Revalidator {
     }
   }
 
-  /** What is known of the inputs of a request, in their order; null for nothing. */
-  states({ freshness }: FollowingRequest): readonly (SourceState | null)[] {
-    return freshness.stateKeys.map((key) => this.#get(key)?.state ?? null);
+  /** As {@link StatesOf}. */
+  states({ freshness }: Pick<ImageRequest, 'freshness'>): readonly (SourceState | null)[] {
+    return (freshness?.stateKeys ?? []).map((key) => this.#get(key)?.state ?? null);
   }
 
   /** Compares the source of an image that was delivered from a cache, in the background, unless it is fresh. */
-  refresh(request: FollowingRequest): void {
+  refresh(request: ImageRequest): void {
     const owner = { project: request.project, host: request.inputs[0].url.host };
     for (const followed of followedInputs(request)) {
       const isAsked = this.#running.has(followed.key);
@@ -133,7 +137,7 @@ export class Revalidator {
   }
 
   /** Notes the bytes of the inputs that were fetched for an image. */
-  fetched(request: FollowingRequest, leases: readonly SourceLease[]): void {
+  fetched(request: ImageRequest, leases: readonly SourceLease[]): void {
     for (const followed of followedInputs(request)) {
       const { key, index } = followed;
       const lease = leases[index];
@@ -144,12 +148,15 @@ export class Revalidator {
     }
   }
 
-  report(request: FollowingRequest, image: InputFacts): FreshnessReport {
+  report(
+    { freshness }: { readonly freshness: ImageFreshness },
+    image: InputFacts,
+  ): FreshnessReport {
     const { bounds, now } = this.#environment;
     const at = now();
-    const { stateKeys, sourceAge } = request.freshness;
+    const { stateKeys, sourceAge } = freshness;
     const known = stateKeys.map((key) => this.#get(key));
-    const isCurrent = isUpToDate(image, this.states(request), at);
+    const isCurrent = isUpToDate(image, this.states({ freshness }), at);
     const until = known.map((one) =>
       isCurrent && one?.state != null ? freshUntil(one.state, sourceAge, bounds) : at,
     );
@@ -165,23 +172,22 @@ export class Revalidator {
   }
 
   /** `stale` for a source about which nothing is known. */
-  #freshness({ key, request }: FollowedInput, hasFailed = false): Freshness {
-    const { freshness } = request;
+  #freshness({ key, sourceAge }: FollowedInput, hasFailed = false): Freshness {
     const { state = null, failure = null } = this.#get(key) ?? {};
     if (state === null) return 'stale';
     const { bounds, now } = this.#environment;
-    return freshnessOf(state, freshness.sourceAge, bounds, now(), hasFailed || failure !== null);
+    return freshnessOf(state, sourceAge, bounds, now(), hasFailed || failure !== null);
   }
 
   /** Once for requests of one time, and not again for some seconds if no cache has the state. */
   async #load({ key, request }: FollowedInput, signal: AbortSignal): Promise<void> {
-    const { project, sharedWait = null } = request;
+    const { project, sharedWait } = request;
     if (this.#get(key) !== null || this.#absent.has(key)) return;
-    const wait = sharedWait && { ...sharedWait };
+    const wait = sharedWait === undefined ? null : { ...sharedWait };
     const begunAt = performance.now();
     const find = (signal: AbortSignal) => this.#states.find(key, project, signal, wait);
     const state = await this.#loading.run(key, find, signal);
-    if (sharedWait !== null) sharedWait.remainingMs -= performance.now() - begunAt;
+    if (sharedWait !== undefined) sharedWait.remainingMs -= performance.now() - begunAt;
     if (state === null) this.#absent.set(key, true);
     // Meanwhile the origin may have told more.
     if (state === null || this.#get(key) !== null) return;
@@ -278,7 +284,7 @@ export class Revalidator {
     }
   }
 
-  async #keep(key: string, state: SourceState, request: FollowingRequest): Promise<void> {
+  async #keep(key: string, state: SourceState, request: ImageRequest): Promise<void> {
     if (!request.generation.isCurrent()) return;
     const before = this.#get(key)?.state ?? null;
     this.#set(key, state);
@@ -296,10 +302,13 @@ function serviceError(error: unknown): ServiceError {
   throw error;
 }
 
-function followedInputs(request: FollowingRequest): FollowedInput[] {
-  return request.freshness.stateKeys.flatMap((key, index) => {
+function followedInputs(request: ImageRequest): FollowedInput[] {
+  const { freshness } = request;
+  if (freshness === null) return [];
+  const { sourceAge, stateKeys } = freshness;
+  return stateKeys.flatMap((key, index) => {
     const input = request.inputs[index];
-    return input === undefined ? [] : [{ request, input, index, key }];
+    return input === undefined ? [] : [{ request, sourceAge, input, index, key }];
   });
 }
 

@@ -1,25 +1,18 @@
 import type { SourceState } from '../freshness.ts';
 import type { Image } from '../image.ts';
+import type { ImageRequest } from '../miss.ts';
 import type { EngineSettings } from '../settings.ts';
-import { noObserver, runStage, type StageObserver } from '../stages.ts';
+import { runStage } from '../stages.ts';
 import type { ImageTier } from '../tiers.ts';
-import { type Generation, isUpToDate } from '../validity.ts';
+import { isUpToDate } from '../validity.ts';
 import { DiskCache, type DiskCacheEvents } from './disk.ts';
 import { MemoryCache, type MemoryEntry } from './memory.ts';
-import { SharedCache, type SharedCacheEnvironment, type SharedWait } from './shared-cache.ts';
+import { SharedCache, type SharedCacheEnvironment } from './shared-cache.ts';
 
-/** What a request needs of a cached image. */
-export interface ImageQuery {
-  /** The project's id. */
-  readonly project: string;
-  /** As in the key of the image. */
-  readonly generation: Generation;
-  /** What is known of the inputs that the image follows, in their order; null for nothing. */
-  readonly states: () => readonly (SourceState | null)[];
-  readonly stages?: StageObserver;
-  /** Of all reads of the shared cache for one request; a wait of its own by default. */
-  readonly sharedWait?: SharedWait;
-}
+/** Returns the states of the inputs that the image of a request follows, in their order; null for an unknown one. */
+export type StatesOf = (
+  request: Pick<ImageRequest, 'freshness'>,
+) => readonly (SourceState | null)[];
 
 /** An image and the cache tier that it came from. */
 export interface CachedImage {
@@ -44,16 +37,19 @@ export class ImageCaches {
   readonly disk: DiskCache | null;
   /** Null if it is not configured. */
   readonly shared: SharedCache | null;
+  readonly #statesOf: StatesOf;
   readonly #now: () => number;
 
   constructor(
     settings: Pick<EngineSettings, 'memoryCacheBytes' | 'diskCacheFolder' | 'sharedCache'>,
     environment: ImageCachesEnvironment,
+    statesOf: StatesOf,
   ) {
     const { memoryCacheBytes, diskCacheFolder, sharedCache } = settings;
     this.memory = new MemoryCache(memoryCacheBytes, environment.onMemoryHit);
     this.disk = diskCacheFolder === null ? null : new DiskCache(diskCacheFolder, environment.disk);
     this.shared = sharedCache && new SharedCache(sharedCache, environment);
+    this.#statesOf = statesOf;
     this.#now = environment.now;
   }
 
@@ -65,42 +61,36 @@ export class ImageCaches {
     return this.shared !== null || this.disk?.has(key) === true;
   }
 
-  readMemory(key: string, query: ImageQuery): CachedImage | null {
-    const { stages = noObserver } = query;
-    const stage = stages.begin('memory');
-    const entry = this.memory.get(key, this.#now());
-    const image = this.#valid(entry?.image ?? null, query);
+  readMemory(request: ImageRequest): CachedImage | null {
+    const stage = request.stages.begin('memory');
+    const entry = this.memory.get(request.key, this.#now());
+    const image = this.#valid(entry?.image ?? null, request);
     stage.end({ hit: image !== null });
     if (entry === null || image === null) return null;
     return { image, entry, tier: 'memory' };
   }
 
-  async readDisk(key: string, query: ImageQuery): Promise<CachedImage | null> {
+  async readDisk(request: ImageRequest): Promise<CachedImage | null> {
     const { disk } = this;
     if (disk === null) return null;
-    const read = async () => this.#valid(await disk.read(key), query);
-    const { stages = noObserver } = query;
-    const image = await runStage(stages, 'disk', read, (found) => ({ hit: found !== null }));
-    return image && this.keep(key, image, 'disk', query);
+    const read = async () => this.#valid(await disk.read(request.key), request);
+    const image = await runStage(request.stages, 'disk', read, isHit);
+    return image && this.keep(request, image, 'disk');
   }
 
   /** @param signal aborts when no request waits for the image */
-  async readShared(
-    key: string,
-    query: ImageQuery,
-    signal: AbortSignal,
-  ): Promise<CachedImage | null> {
+  async readShared(request: ImageRequest, signal: AbortSignal): Promise<CachedImage | null> {
     const { shared } = this;
     if (shared === null) return null;
-    const { project, stages = noObserver, sharedWait = shared.wait } = query;
+    const { key, project, sharedWait = shared.wait } = request;
     const read = async () =>
-      this.#valid(await shared.read(key, project, signal, sharedWait), query);
-    const image = await runStage(stages, 'shared', read, (found) => ({ hit: found !== null }));
-    return image && this.keep(key, image, 'shared', query);
+      this.#valid(await shared.read(key, project, signal, sharedWait), request);
+    const image = await runStage(request.stages, 'shared', read, isHit);
+    return image && this.keep(request, image, 'shared');
   }
 
   /** Keeps an image in memory, unless it was purged while it was rendered. */
-  keep(key: string, image: Image, tier: ImageTier, { generation }: ImageQuery): CachedImage {
+  keep({ key, generation }: ImageRequest, image: Image, tier: ImageTier): CachedImage {
     const entry = generation.isCurrent() ? this.memory.set(key, image, this.#now()) : null;
     return { image, entry, tier };
   }
@@ -109,8 +99,8 @@ export class ImageCaches {
    * Writes an image to the caches behind the one that it came from, unless it was purged meanwhile: nothing would find
    * it. Resolves when the file is written.
    */
-  async write(key: string, { image, tier }: CachedImage, query: ImageQuery): Promise<void> {
-    const { project, generation, stages = noObserver } = query;
+  async write(request: ImageRequest, { image, tier }: CachedImage): Promise<void> {
+    const { key, project, generation, stages } = request;
     const { disk } = this;
     if (!generation.isCurrent()) return;
     if (tier === 'miss') this.shared?.write(key, project, image);
@@ -136,8 +126,14 @@ export class ImageCaches {
     await Promise.all([this.disk?.settle(), this.shared?.close()]);
   }
 
-  /** The image of a cache, if nothing has outdated one of its inputs since they were fetched. */
-  #valid(image: Image | null, { states }: ImageQuery): Image | null {
-    return image !== null && isUpToDate(image, states(), this.#now()) ? image : null;
+  /** Whether nothing has outdated one of the image's inputs since they were fetched. */
+  isValid(image: Image, request: ImageRequest): boolean {
+    return isUpToDate(image, this.#statesOf(request), this.#now());
+  }
+
+  #valid(image: Image | null, request: ImageRequest): Image | null {
+    return image !== null && this.isValid(image, request) ? image : null;
   }
 }
+
+const isHit = (found: Image | null) => ({ hit: found !== null });

@@ -1,4 +1,5 @@
-import { type Cost, isolatedCost } from '../rendering/cost.ts';
+import { isolatedCost } from '../rendering/cost.ts';
+import type { Placement } from '../rendering/placement.ts';
 import type { EngineSettings } from '../settings.ts';
 
 /** The properties of a transform that determine its order. */
@@ -7,8 +8,8 @@ export interface Scheduled {
   readonly project: string;
   readonly queuedAt: number;
   background: boolean;
-  /** Null until a thread has found that the transform is not light. */
-  cost: Cost | null;
+  /** Null until a thread has found that the transform is heavy. */
+  placement: Placement | null;
 }
 
 /**
@@ -92,6 +93,6 @@ export class HeavyTurns<T extends Scheduled> {
   }
 }
 
-const isHeavy = ({ cost }: Scheduled): boolean => cost !== null;
+export const isHeavy = ({ placement }: Scheduled): boolean => placement !== null;
 
-const bytesOf = ({ cost }: Scheduled): number => cost?.bytes ?? 0;
+const bytesOf = ({ placement }: Scheduled): number => placement?.cost?.bytes ?? 0;

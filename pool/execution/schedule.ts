@@ -1,6 +1,6 @@
 import { RoundRobin } from '../round-robin.ts';
 import type { EngineSettings } from '../settings.ts';
-import { HeavyTurns, type Scheduled } from './heavy-turns.ts';
+import { HeavyTurns, isHeavy, type Scheduled } from './heavy-turns.ts';
 
 type ScheduleSettings = Pick<EngineSettings, 'threads' | 'queue' | 'costlyBytes'>;
 
@@ -130,7 +130,7 @@ export class Schedule<T extends Scheduled> {
     if (task.background || this.#background.size === 0) this.#overtaken = 0;
     else this.#overtaken += 1;
     this.#running.add(task);
-    this.#lastWasHeavy = task.cost !== null;
+    this.#lastWasHeavy = isHeavy(task);
     if (this.#lastWasHeavy) this.#heavy.start(task, this.waiting());
     return task;
   }
@@ -194,7 +194,7 @@ export class Schedule<T extends Scheduled> {
   }
 
   #alternate(queue: RoundRobin<T>, heavy: T | undefined): T | undefined {
-    const light = () => queue.take(({ cost }) => cost === null);
+    const light = () => queue.take((task) => !isHeavy(task));
     if (heavy === undefined) return light();
     const first = this.#lastWasHeavy ? light() : undefined;
     if (first !== undefined) return first;
@@ -210,6 +210,6 @@ export class Schedule<T extends Scheduled> {
 
   #nextForExtraThread(): T | undefined {
     if (this.#running.size > this.#settings.threads) return undefined;
-    return this.#live.take(({ cost, project }) => cost === null && !this.#hasRunning(project));
+    return this.#live.take((task) => !isHeavy(task) && !this.#hasRunning(task.project));
   }
 }

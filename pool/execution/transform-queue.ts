@@ -1,42 +1,30 @@
 import { ServiceError } from '../../contract/errors.ts';
 import { programUrl } from '../../contract/own-files.ts';
 import { transformTimeout } from '../formats/errors.ts';
-import type { Image } from '../image.ts';
+import type { Input } from '../inputs.ts';
+import type { ImageRequest, Miss } from '../miss.ts';
 import type { Placement } from '../rendering/placement.ts';
+import type { RenderedImage } from '../rendering/render.ts';
 import type { EngineSettings } from '../settings.ts';
-import { noObserver, type Stage, type StageObserver } from '../stages.ts';
-import type { Variant } from '../variant.ts';
+import type { SourceLease } from '../source/sources.ts';
+import { noObserver, type Stage } from '../stages.ts';
 import { Executor } from './executor.ts';
 import type { Scheduled } from './heavy-turns.ts';
 import { RunningTime } from './running-time.ts';
 import { Schedule } from './schedule.ts';
 import type { TransformResult, TransformTask } from './task.ts';
 
-/** An image, with the durations of its transform. */
-export interface Transformed extends Omit<Image, 'fetchedAt'> {
-  /** Time in the queue, in ms. */
-  readonly queueMs: number;
-  /** Time on the thread, in ms. */
-  readonly transformMs: number;
-}
+/** The bytes of the inputs of an image, in their order. */
+type Leases = readonly [
+  source: Pick<SourceLease, 'bytes' | 'hold'>,
+  ...ofLayers: Pick<SourceLease, 'bytes' | 'hold'>[],
+];
 
-export interface TransformOptions {
-  /** The project's id. Projects take turns. */
-  readonly project: string;
-  /** When it aborts, the promise immediately rejects with its reason. */
-  readonly signal: AbortSignal;
-  /** Background work has lower priority than live work. */
-  readonly background?: boolean;
-  /** Aborts when a live request begins to wait for background work, which then becomes live work. */
-  readonly promoted?: AbortSignal;
-  /** The bytes of the images and fonts of the variant's watermark and layers, as in the task. */
-  readonly layers?: TransformTask['layers'];
-  /**
-   * Called when a thread begins to read the source and the layers. The returned function is called when
-   * the thread no longer reads them, which may be after the promise has settled.
-   */
-  readonly hold?: () => () => void;
-  readonly stages?: StageObserver;
+/** A miss, or the check of a layer. */
+export interface TransformedMiss extends Pick<Miss, 'signal' | 'promoted' | 'timings'> {
+  readonly request: Pick<ImageRequest, 'project' | 'variant' | 'background' | 'stages'> & {
+    readonly inputs: readonly Pick<Input, 'layer'>[];
+  };
 }
 
 type TransformQueueSettings = Pick<
@@ -56,19 +44,14 @@ const stuckAfterMs = 1_000;
 
 type Finished = Exclude<TransformResult, { placement: Placement }>;
 
-interface QueuedTransform extends Scheduled {
-  /** Null until a thread has decided it. */
-  placement: Placement | null;
-  readonly source: Uint8Array;
-  readonly layers: TransformTask['layers'];
-  readonly variant: Variant;
-  readonly stages: StageObserver;
-  readonly hold: () => () => void;
+interface QueuedMiss extends Scheduled {
+  readonly miss: TransformedMiss;
+  readonly leases: Leases;
   /** True when its promise was rejected while it ran. */
   abandoned: boolean;
   /** Rejects the task when it waits too long. */
   deadline: NodeJS.Timeout | undefined;
-  readonly resolve: (transformed: Transformed) => void;
+  readonly resolve: (rendered: RenderedImage) => void;
   readonly reject: (reason: unknown) => void;
 }
 
@@ -97,10 +80,10 @@ export class TransformQueue {
   readonly #limits: TransformTask['limits'];
   readonly #waitLimits: WaitLimits;
   readonly #executor: Executor;
-  readonly #schedule: Schedule<QueuedTransform>;
+  readonly #schedule: Schedule<QueuedMiss>;
   readonly #runs = new Set<Promise<void>>();
   /** Transforms whose threads are being terminated, and since when. */
-  readonly #ending = new Map<QueuedTransform, number>();
+  readonly #ending = new Map<QueuedMiss, number>();
   #rejected = 0;
   #completed = 0;
   readonly #time = new RunningTime();
@@ -152,16 +135,17 @@ export class TransformQueue {
   }
 
   /**
-   * @param source not changed, and copied to the thread unless its memory is shared, as are layers
+   * Renders the image of a miss, and sets its timings. When its signal aborts, the promise immediately rejects with
+   * the reason.
+   *
+   * @param leases not changed, and copied to the thread unless their memory is shared; held while a thread reads
+   *   them, which may be after the promise has settled
    * @throws ServiceError overloaded, transform_timeout, source_unsupported, source_corrupt,
    *   source_too_large, parameter_invalid, internal_error
    */
-  async transform(
-    source: Uint8Array,
-    variant: Variant,
-    options: TransformOptions,
-  ): Promise<Transformed> {
-    const { project, signal, background = false, promoted, layers = [] } = options;
+  async transform(miss: TransformedMiss, leases: Leases): Promise<RenderedImage> {
+    const { request, signal, promoted } = miss;
+    const { project, background } = request;
     signal.throwIfAborted();
     const { isBackgroundFull } = this.#schedule;
     if (this.#closed || (background ? isBackgroundFull : this.#schedule.isFull(project))) {
@@ -173,19 +157,14 @@ export class TransformQueue {
     let abandon = () => {};
     let promote = () => {};
     try {
-      return await new Promise<Transformed>((resolve, reject) => {
-        const queuedAt = performance.now();
-        const task: QueuedTransform = {
+      return await new Promise<RenderedImage>((resolve, reject) => {
+        const task: QueuedMiss = {
+          miss,
+          leases,
           project,
-          cost: null,
           placement: null,
-          source,
-          layers,
-          variant,
-          stages: options.stages ?? noObserver,
-          hold: options.hold ?? (() => () => {}),
-          background: background && promoted?.aborted !== true,
-          queuedAt,
+          background: background && !promoted.aborted,
+          queuedAt: performance.now(),
           abandoned: false,
           deadline: undefined,
           resolve,
@@ -200,7 +179,7 @@ export class TransformQueue {
         };
         promote = () => this.#promote(task);
         signal.addEventListener('abort', abandon, { once: true });
-        if (!promoted?.aborted) promoted?.addEventListener('abort', promote, { once: true });
+        if (!promoted.aborted) promoted.addEventListener('abort', promote, { once: true });
         if (this.#schedule.idle) this.#lastProgress = this.#time.ms;
         this.#schedule.add(task);
         this.#setDeadline(task);
@@ -208,7 +187,7 @@ export class TransformQueue {
       });
     } finally {
       signal.removeEventListener('abort', abandon);
-      promoted?.removeEventListener('abort', promote);
+      promoted.removeEventListener('abort', promote);
     }
   }
 
@@ -265,15 +244,15 @@ export class TransformQueue {
     }
   }
 
-  #refuse(task: QueuedTransform, message: string): void {
+  #refuse(task: QueuedMiss, message: string): void {
     this.#leaveQueue(task);
     this.#rejected += 1;
     const error = new ServiceError('overloaded', message);
-    task.stages.begin('queue', {}, task.queuedAt).fail(error);
+    task.miss.request.stages.begin('queue', {}, task.queuedAt).fail(error);
     task.reject(error);
   }
 
-  #setDeadline(task: QueuedTransform): void {
+  #setDeadline(task: QueuedMiss): void {
     clearTimeout(task.deadline);
     const { liveMs, backgroundMs } = this.#waitLimits;
     task.deadline = setTimeout(
@@ -283,40 +262,39 @@ export class TransformQueue {
   }
 
   /** Returns a transform that is not light, or needs more memory, to its place in the queue. */
-  #requeue(task: QueuedTransform, placement: Placement): void {
+  #requeue(task: QueuedMiss, placement: Placement): void {
     if (task.abandoned) return;
     if (this.#closed) return task.reject(shuttingDown());
     task.placement = placement;
-    task.cost = placement.cost;
     this.#schedule.requeue(task);
     this.#setDeadline(task);
   }
 
-  #leaveQueue(task: QueuedTransform): void {
+  #leaveQueue(task: QueuedMiss): void {
     this.#schedule.remove(task);
     clearTimeout(task.deadline);
   }
 
-  #promote(task: QueuedTransform): void {
+  #promote(task: QueuedMiss): void {
     if (!task.background) return;
     if (this.#schedule.promote(task)) this.#setDeadline(task);
     this.#startNext();
   }
 
-  async #run(task: QueuedTransform): Promise<void> {
-    const { source, layers, variant, placement } = task;
-    const release = task.hold();
+  async #run(task: QueuedMiss): Promise<void> {
+    const { miss, queuedAt } = task;
+    const { stages } = miss.request;
+    const holds = task.leases.map((lease) => lease.hold());
     const startedAt = performance.now();
-    const limits = this.#limits;
-    const run = this.#executor.run({ source, layers, variant, limits, placement });
+    const run = this.#executor.run(messageOf(task, this.#limits));
     let waiting: Placement | null = null;
     let terminated: Promise<void> | undefined;
     let stage: Stage | null = null;
     // Called when it is certain that the transform is not queued again.
     const beginTransformStage = (): Stage => {
       if (stage !== null) return noObserver.begin('transform');
-      task.stages.begin('queue', {}, task.queuedAt).end({}, startedAt);
-      stage = task.stages.begin('transform', {}, startedAt);
+      stages.begin('queue', {}, queuedAt).end({}, startedAt);
+      stage = stages.begin('transform', {}, startedAt);
       return stage;
     };
     const timer = setTimeout(() => {
@@ -331,7 +309,10 @@ export class TransformQueue {
     try {
       const result = await run.result;
       if ('placement' in result) waiting = result.placement;
-      else settle(task, result, startedAt - task.queuedAt, beginTransformStage());
+      else {
+        miss.timings.queue = startedAt - queuedAt;
+        settle(task, result, beginTransformStage());
+      }
     } catch (thrown) {
       const unexpected = () =>
         new ServiceError('internal_error', 'The transform ended unexpectedly.', thrown);
@@ -343,7 +324,7 @@ export class TransformQueue {
     // A thread that is still in native code uses its core, so it counts as busy until it exits.
     await terminated;
     this.#ending.delete(task);
-    release();
+    for (const release of holds) release();
     this.#schedule.ended(task);
     if (waiting === null) this.#completed += 1;
     else this.#requeue(task, waiting);
@@ -352,17 +333,30 @@ export class TransformQueue {
   }
 }
 
-function settle(task: QueuedTransform, result: Finished, queueMs: number, stage: Stage): void {
+/** The message to a thread or process, which can be cloned. */
+function messageOf(
+  { miss, leases, placement }: QueuedMiss,
+  limits: TransformTask['limits'],
+): TransformTask {
+  const { variant, inputs } = miss.request;
+  const layers = (variant.layers ?? []).map(
+    (_, layer) => leases[inputs.findIndex((input) => input.layer === layer)]?.bytes ?? null,
+  );
+  return { source: leases[0].bytes, layers, variant, limits, placement };
+}
+
+function settle({ miss, resolve, reject }: QueuedMiss, result: Finished, stage: Stage): void {
   if (result.ok) {
-    const { ok, ...image } = result;
+    const { ok, transformMs, ...image } = result;
     const { contentType, width, height, body } = image;
-    const format = task.variant.placeholder ?? contentType.replace('image/', '');
+    const format = miss.request.variant.placeholder ?? contentType.replace('image/', '');
     stage.end({ format, width, height, bytes: body.byteLength });
-    task.resolve({ ...image, queueMs });
+    miss.timings.transform = transformMs;
+    resolve(image);
   } else {
     const error = ServiceError.fromData(result.error, threadError(result.detail));
     stage.fail(error);
-    task.reject(error);
+    reject(error);
   }
 }
 

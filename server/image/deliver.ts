@@ -76,7 +76,7 @@ interface RequestHeaders {
 
 /** A request whose project, source and signature are valid. */
 interface CheckedRequest
-  extends Omit<ImageRequest, 'inputs' | 'generation' | 'freshness' | 'provisional'> {
+  extends Omit<ImageRequest, 'key' | 'inputs' | 'generation' | 'freshness' | 'provisional'> {
   readonly source: URL;
   /** Of the source; null for none. */
   readonly version: string | null;
@@ -268,16 +268,19 @@ export class Delivery {
       const isCurrent = () => imageGeneration(latest(), inputs) === number;
       const keyOf = (variant: Variant) =>
         variantKey({ project, inputs, generation: number }, variant);
-      const key = keyOf(variant);
-      const provisional = first && { key: keyOf(first), variant: first };
-      const generation = { number, isCurrent };
-      const freshness = imageFreshness(latest(), inputs);
-      const wanted = { ...request, inputs, generation, freshness, provisional };
-      const result = await engine.get(key, wanted, signal);
+      const wanted = {
+        ...request,
+        key: keyOf(variant),
+        inputs,
+        generation: { number, isCurrent },
+        freshness: imageFreshness(latest(), inputs),
+        provisional: first && { key: keyOf(first), variant: first },
+      };
+      const result = await engine.get(wanted, signal);
       // Whether it was purged or deleted meanwhile is known when the project is confirmed.
       if ((await projects.find(project)) === null) throw projectNotFound(project);
       if (!isCurrent()) continue;
-      if (result.isProvisional) this.#renderLater(key, wanted);
+      if (result.isProvisional) this.#renderLater(wanted);
       return result;
     }
     throw new ServiceError(
@@ -287,9 +290,9 @@ export class Delivery {
   }
 
   /** Renders the image in whose place the client gets a provisional one. */
-  #renderLater(key: string, request: ImageRequest & Pick<CheckedRequest, 'stages'>): void {
+  #renderLater(request: ImageRequest & Pick<CheckedRequest, 'stages'>): void {
     const stages = request.stages.later();
-    const rendered = this.#environment.engine.renderLater(key, { ...request, stages });
+    const rendered = this.#environment.engine.renderLater({ ...request, stages });
     // A later request tries again.
     rendered.catch((error) => stages.failed(error));
   }

@@ -1,8 +1,7 @@
 import { execFileSync } from 'node:child_process';
-import { TransformQueue } from '../../pool/execution/transform-queue.ts';
 import { outputFormats } from '../../pool/rendering/encode/encodings.ts';
 import { childrenOf } from '../children.ts';
-import { patient, settings } from '../pool/execution/pools.ts';
+import { patient, settings, TransformPool } from '../pool/execution/pools.ts';
 import { noise, shared, variant, watermark } from '../pool/rendering/pictures.ts';
 import { pictures } from './inputs/pictures.ts';
 
@@ -43,7 +42,7 @@ const effects = [
   { tint: '#ff0000ff' },
 ] as const;
 
-const pool = new TransformQueue({ ...settings, threads: 2 });
+const pool = new TransformPool({ ...settings, threads: 2 });
 let count = 0;
 
 /** Renders one variant, mostly large JPEGs, which take the least time per byte. */

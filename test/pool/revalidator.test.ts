@@ -2,27 +2,18 @@ import t from 'tap';
 import { ServiceError } from '../../contract/errors.ts';
 import { type Coalescer, onlyProcess } from '../../pool/coalescer.ts';
 import { imageInputs } from '../../pool/inputs.ts';
-import {
-  type FollowingRequest,
-  Revalidator,
-  type RevalidatorEnvironment,
-} from '../../pool/revalidator.ts';
+import type { ImageRequest } from '../../pool/miss.ts';
+import { Revalidator, type RevalidatorEnvironment } from '../../pool/revalidator.ts';
 import type { SourceLease } from '../../pool/source/sources.ts';
 import type { ImageLayer } from '../../pool/variant.ts';
 import { until } from '../until.ts';
-import { noPurge } from './cache/pictures.ts';
 import { variant, watermark } from './rendering/pictures.ts';
+import { imageRequest } from './requests.ts';
 
 const bounds = { minAge: 1, maxAge: 1_000, staleIfError: 1_000 };
 
-const request: FollowingRequest = {
-  project: 'prj_1',
-  inputs: imageInputs(new URL('https://a.example/a.jpg'), null, variant(), () => true),
-  variant: variant(),
-  generation: noPurge,
-  freshness: { sourceAge: 'origin', stateKeys: ['a'] },
-  background: false,
-};
+const freshness = { sourceAge: 'origin', stateKeys: ['a'] } as const;
+const request = imageRequest({ freshness });
 
 const lease = (fetchedAt: number, content = 'a'): SourceLease => ({
   bytes: Buffer.from(content),
@@ -54,7 +45,7 @@ t.test('an origin that fails another process keeps the old image for stale-if-er
   at += 50_000;
   await revalidator.check(request, signal);
   t.match(revalidator.states(request), [{ changedAt: changed[0] }]);
-  t.match(revalidator.report(request, { fetchedAt: changed }), {
+  t.match(revalidator.report({ freshness }, { fetchedAt: changed }), {
     freshUntil: 1_010_000,
     error: 'source_timeout',
   });
@@ -85,11 +76,11 @@ t.test('an expired source is asked before its image is used', async (t) => {
   t.match(revalidator.states(request), [{ changedAt: changed[0] }], 'it has not changed');
   await revalidator.check(request, signal);
   t.equal(asked, 1);
-  t.equal(revalidator.report(request, { fetchedAt: changed }).freshUntil, at + 10_000);
+  t.equal(revalidator.report({ freshness }, { fetchedAt: changed }).freshUntil, at + 10_000);
 });
 
 /** An image with a layer, whose states have the keys `a` and `b`. */
-const withLayer = (layer: ImageLayer): FollowingRequest => {
+const withLayer = (layer: ImageLayer): ImageRequest => {
   const layered = variant({ layers: [layer] });
   const inputs = imageInputs(new URL('https://a.example/a.jpg'), null, layered, () => true);
   const freshness = { sourceAge: 'origin', stateKeys: ['a', 'b'] } as const;
@@ -175,7 +166,7 @@ t.test('a refusal of this service is no failure of the origin', async (t) => {
   failures[0]?.(new ServiceError('overloaded', 'Too many sources are being fetched.'));
   await t.rejects(asked, { code: 'overloaded' });
   const times = [1_000_000];
-  t.equal(revalidator.report(request, { fetchedAt: times }).error, null);
+  t.equal(revalidator.report({ freshness }, { fetchedAt: times }).error, null);
   const again = revalidator.check(request, signal);
   await until('another question', () => failures.length === 2);
   failures[1]?.(new ServiceError('overloaded', 'Too many sources are being fetched.'));
@@ -190,9 +181,9 @@ t.test('an image of older bytes is reported as stale', async (t) => {
   await asked;
   const changed = [clock.at];
   t.match(revalidator.states(request), [{ changedAt: clock.at }]);
-  t.ok(revalidator.report(request, { fetchedAt: changed }).freshUntil > clock.at);
+  t.ok(revalidator.report({ freshness }, { fetchedAt: changed }).freshUntil > clock.at);
   const older = [clock.at - 1];
-  t.equal(revalidator.report(request, { fetchedAt: older }).freshUntil, clock.at);
+  t.equal(revalidator.report({ freshness }, { fetchedAt: older }).freshUntil, clock.at);
 });
 
 t.test('a project whose origin hangs leaves questions to others', async (t) => {

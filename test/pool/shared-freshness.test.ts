@@ -6,9 +6,9 @@ import { Engine } from '../../pool/engine.ts';
 import { allFormats } from '../../pool/formats/source-formats.ts';
 import { imageInputs } from '../../pool/inputs.ts';
 import { until } from '../until.ts';
-import { noPurge } from './cache/pictures.ts';
 import { settings } from './execution/pools.ts';
 import { variant } from './rendering/pictures.ts';
+import { imageRequest } from './requests.ts';
 import { startTestS3, variables } from './s3/server.ts';
 import { sourceSettings, startOrigin } from './source/origin.ts';
 
@@ -59,15 +59,12 @@ async function startMachines(t: Test) {
     /** The tier of an image of this width, and the version that it shows. */
     return async (width: number) => {
       const { tier, image } = await engine.get(
-        String(width).padStart(64, '0'),
-        {
-          project: 'prj_1',
+        imageRequest({
+          key: String(width).padStart(64, '0'),
           inputs: imageInputs(origin.url('/picture.png'), null, variant(), () => true),
-          background: false,
           variant: variant({ width }),
-          generation: noPurge,
           freshness: { sourceAge: 'origin', stateKeys: ['f'.repeat(64)] },
-        },
+        }),
         new AbortController().signal,
       );
       await until('the writes', () => engine.stats().shared?.queuedBytes === 0);

@@ -10,9 +10,9 @@ import type { Variant } from '../../pool/variant.ts';
 import { stopClock } from '../clock.ts';
 import { temporaryFolder } from '../temporary-root.ts';
 import { until } from '../until.ts';
-import { noPurge } from './cache/pictures.ts';
 import { settings } from './execution/pools.ts';
 import { noise, variant } from './rendering/pictures.ts';
+import { imageRequest } from './requests.ts';
 import { startTestS3, variables } from './s3/server.ts';
 import { sourceSettings, startOrigin } from './source/origin.ts';
 
@@ -56,16 +56,16 @@ async function startEngine(
     },
   );
   t.teardown(() => engine.close());
-  const requestOf = (path: string, more: Partial<Variant> = {}, project = 'a') => ({
-    project,
-    inputs: imageInputs(url(path), null, variant(), () => true),
-    background: false,
-    variant: variant({ width: 20, ...more }),
-    generation: noPurge,
-  });
+  const requestOf = (name: string, path: string, more: Partial<Variant> = {}, project = 'a') =>
+    imageRequest({
+      key: keyOf(name),
+      project,
+      inputs: imageInputs(url(path), null, variant(), () => true),
+      variant: variant({ width: 20, ...more }),
+    });
   const { signal } = new AbortController();
-  const get = (name: string, ...request: Parameters<typeof requestOf>) =>
-    engine.get(keyOf(name), requestOf(...request), signal);
+  const get = (...request: Parameters<typeof requestOf>) =>
+    engine.get(requestOf(...request), signal);
   return { engine, requestOf, get, joined, inBackground, signal };
 }
 
@@ -102,20 +102,20 @@ t.test('renders after responses are background work, and limited', async (t) => 
   const { engine, requestOf, get, joined, inBackground, signal } = started;
 
   const provisional = { key: keyOf('webp'), variant: variant({ width: 20, formats: ['webp'] }) };
-  const request = { ...requestOf('/1', { formats: ['avif'] }), provisional };
-  const first = await engine.get(keyOf('avif'), request, signal);
+  const request = { ...requestOf('avif', '/1', { formats: ['avif'] }), provisional };
+  const first = await engine.get(request, signal);
   t.match([first.isProvisional, first.image.contentType], [true, 'image/webp']);
   t.same([joined, inBackground], [[keyOf('webp')], []]);
-  await engine.renderLater(keyOf('avif'), request);
+  await engine.renderLater(request);
   t.same(inBackground, [keyOf('avif')]);
-  const second = await engine.get(keyOf('avif'), request, signal);
+  const second = await engine.get(request, signal);
   t.match(second, { tier: 'disk', image: { contentType: 'image/avif' } });
   t.equal(second.isProvisional, undefined);
   t.equal((await get('avif', '/1')).tier, 'disk');
 
   const before = joined.length;
   const names = Array.from({ length: 40 }, (_, index) => `silent ${index}`);
-  const later = names.map((name) => engine.renderLater(keyOf(name), requestOf('/silent')));
+  const later = names.map((name) => engine.renderLater(requestOf(name, '/silent')));
   await until('those of a project are in progress', () => joined.length - before === 24);
   await Promise.all(later.slice(24));
   t.equal(joined.length - before, 24, 'three quarters of 32');
@@ -166,7 +166,7 @@ t.test('each fetch of a live request has a place in the queue', async (t) => {
 
 t.test('recent reservations count while the threads are busy', async (t) => {
   const clock = stopClock(t);
-  const task = (project: string) => ({ project, queuedAt: 0, background: false, cost: null });
+  const task = (project: string) => ({ project, queuedAt: 0, background: false, placement: null });
   const schedule = new Schedule({ threads: 1, queue: 4, costlyBytes: 1e9 });
   const reservations = Array.from({ length: 5 }, () => schedule.reserve('a'));
   t.equal(schedule.willBeFull('a'), false, 'the thread is idle');

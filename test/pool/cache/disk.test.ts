@@ -10,7 +10,8 @@ import {
 } from '../../../pool/cache/disk.ts';
 import { ImageCaches } from '../../../pool/cache/image-caches.ts';
 import { until } from '../../until.ts';
-import { keyOf, noPurge, picture } from './pictures.ts';
+import { imageRequest } from '../requests.ts';
+import { keyOf, picture } from './pictures.ts';
 
 const key = keyOf('a');
 const image = picture(5_000);
@@ -160,15 +161,15 @@ t.test('neither keeps nor writes an image that is purged while it is rendered', 
       onMemoryHit() {},
       now: () => 1,
     },
+    () => [],
   );
-  const query = { project: 'prj_1', states: () => [] };
-  const purged = { ...query, generation: { number: 0, isCurrent: () => false } };
-  const kept = caches.keep(key, image, 'miss', purged);
+  const purged = imageRequest({ key, generation: { number: 0, isCurrent: () => false } });
+  const kept = caches.keep(purged, image, 'miss');
   t.equal(kept.entry, null);
-  await caches.write(key, kept, purged);
+  await caches.write(purged, kept);
   t.same(events, []);
-  const current = { ...query, generation: noPurge };
-  t.ok(caches.keep(key, image, 'miss', current).entry);
-  await caches.write(key, kept, current);
+  const current = imageRequest({ key });
+  t.ok(caches.keep(current, image, 'miss').entry);
+  await caches.write(current, kept);
   t.match(events, [['stored', key]]);
 });

@@ -1,9 +1,8 @@
 import type { Test } from 'tap';
-import {
-  type TransformOptions,
-  TransformQueue,
-  type WaitLimits,
-} from '../../../pool/execution/transform-queue.ts';
+import { TransformQueue, type WaitLimits } from '../../../pool/execution/transform-queue.ts';
+import type { Timings } from '../../../pool/miss.ts';
+import { noObserver, type StageObserver } from '../../../pool/stages.ts';
+import type { Variant } from '../../../pool/variant.ts';
 import { scriptUrl } from '../../scripts.ts';
 import { variant } from '../rendering/pictures.ts';
 import { type Order, scriptedTask } from './scripted-thread.ts';
@@ -19,14 +18,60 @@ export const settings = {
   fonts: null,
 };
 
-/** A transform queue that is closed with the test. */
+export interface TransformOptions {
+  readonly project: string;
+  readonly signal: AbortSignal;
+  readonly background?: boolean;
+  /** Default: never, for background work. */
+  readonly promoted?: AbortSignal;
+  /** The bytes of the variant's layers. */
+  readonly layers?: readonly Uint8Array[];
+  readonly hold?: () => () => void;
+  readonly stages?: StageObserver;
+}
+
+/** A transform queue whose transforms are not those of misses. */
+export class TransformPool {
+  readonly #queue: TransformQueue;
+
+  constructor(...options: ConstructorParameters<typeof TransformQueue>) {
+    this.#queue = new TransformQueue(...options);
+  }
+
+  async transform(source: Uint8Array, variant: Variant, options: TransformOptions) {
+    const { project, signal, background = false, layers = [], stages = noObserver } = options;
+    const { promoted = background ? new AbortController().signal : AbortSignal.abort() } = options;
+    const { hold = () => () => {} } = options;
+    const inputs = [null, ...layers.keys()].map((layer) => ({ layer }));
+    const request = { project, variant, background, stages, inputs };
+    const timings: Timings = {};
+    const leases = layers.map((bytes) => ({ bytes, hold }));
+    const miss = { request, signal, promoted, timings };
+    const image = await this.#queue.transform(miss, [{ bytes: source, hold }, ...leases]);
+    return { ...image, queueMs: timings.queue ?? 0, transformMs: timings.transform ?? 0 };
+  }
+
+  isFull(project: string): boolean {
+    return this.#queue.isFull(project);
+  }
+
+  stats() {
+    return this.#queue.stats();
+  }
+
+  close(): Promise<void> {
+    return this.#queue.close();
+  }
+}
+
+/** A transform pool that is closed with the test. */
 export function openPool(
   t: Pick<Test, 'teardown'>,
   changes: Partial<typeof settings> = {},
   entry?: URL,
   waitLimits?: WaitLimits,
-): TransformQueue {
-  const pool = new TransformQueue({ ...settings, ...changes }, entry, waitLimits);
+): TransformPool {
+  const pool = new TransformPool({ ...settings, ...changes }, entry, waitLimits);
   t.teardown(() => pool.close());
   return pool;
 }
@@ -43,14 +88,14 @@ interface SubmitOptions extends Partial<TransformOptions> {
 }
 
 /** Queues a task for a scripted thread. */
-export function submit(pool: TransformQueue, options: SubmitOptions = {}) {
+export function submit(pool: TransformPool, options: SubmitOptions = {}) {
   const { order, costBytes, ...more } = options;
   const task = scriptedTask(order, costBytes);
   return { ...task, done: pool.transform(task.source, variant(), { ...patient, ...more }) };
 }
 
 /** Queues tasks that record their names, or errors, when they have ended. */
-export function recorder(pool: TransformQueue) {
+export function recorder(pool: TransformPool) {
   const ended: string[] = [];
   const run = (name: string, options: SubmitOptions = {}) => {
     const task = submit(pool, options);
