@@ -1,9 +1,7 @@
 import { existsSync } from 'node:fs';
 import { open, rm, statfs } from 'node:fs/promises';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { Worker } from 'node:worker_threads';
-import { isSource, programUrl } from '../../contract/own-files.ts';
+import { isSource, openThread, programUrl } from '../../contract/own-files.ts';
 import {
   makePrivateFolder,
   prepareSocket,
@@ -125,7 +123,10 @@ async function startThread(
   cleanUp: () => Promise<void>,
   onBackupFailure: (reason: string) => void,
 ): Promise<EmbeddedStore> {
-  const thread = openThread(data);
+  // Without the modules that this process preloads.
+  const execArgv = isSource ? {} : { execArgv: [] };
+  const options = { workerData: data, name: 'embedded-store', ...execArgv };
+  const thread = openThread(programUrl('store/embedded/thread'), options);
   let cause: Error | undefined;
   thread.once('error', (error) => {
     cause = error instanceof Error ? error : new Error(String(error));
@@ -175,16 +176,4 @@ async function startThread(
       await closing;
     },
   };
-}
-
-function openThread(data: ThreadData): Worker {
-  const entry = programUrl('store/embedded/thread');
-  const options = { workerData: data, name: 'embedded-store' };
-  // Without the modules that this process preloads.
-  if (!isSource) return new Worker(entry, { ...options, execArgv: [] });
-  // Running from TypeScript with a preloaded loader: in Node 20 the loader applies to modules that
-  // a thread loads by `require`, but not to its entry file or to imports.
-  const script = `import { createRequire } from 'node:module';
-    createRequire(${JSON.stringify(import.meta.url)})(${JSON.stringify(fileURLToPath(entry))});`;
-  return new Worker(new URL(`data:text/javascript,${encodeURIComponent(script)}`), options);
 }

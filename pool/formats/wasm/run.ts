@@ -1,7 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
-import { Worker } from 'node:worker_threads';
+import type { Worker } from 'node:worker_threads';
 import { ServiceError } from '../../../contract/errors.ts';
+import { openThread } from '../../../contract/own-files.ts';
 import { decoderFailed, tooMuchMemory, transformTimeout } from '../errors.ts';
 import { isOutOfMemory } from './memory.ts';
 import type { DecoderResult } from './thread.ts';
@@ -103,7 +104,7 @@ export async function vipsModule(): Promise<WebAssembly.Module> {
 /** @throws ServiceError source_too_large when the process has no memory for a thread */
 export function startThread(entry: URL, workerData: object): Worker {
   try {
-    return new Worker(entry, { workerData, resourceLimits: heap });
+    return openThread(entry, { workerData, resourceLimits: heap });
   } catch (error) {
     throw tooMuchMemory(error);
   }
