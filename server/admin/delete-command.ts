@@ -17,10 +17,11 @@ export function addDeleteCommand(group: Command): void {
     .option('--force', 'cancel its prewarming; without it, a project that is being prewarmed stays')
     .action((id: string, { yes = false, force = false }: { yes?: boolean; force?: boolean }) =>
       withStore(async (store, settings) => {
-        const { deleteProject } = await import('./projects.ts');
+        const { deleteProject, servicesOf } = await import('./control.ts');
         const { name } = requireProject(id, await store.projects.find(id));
         if (!yes) await confirm(id, name);
-        await deleteProject(store, settings, id, { force }).catch((error: unknown) => {
+        const services = servicesOf(store, settings);
+        await deleteProject(services, id, { force }).catch((error: unknown) => {
           const isRefused = error instanceof ServiceError && error.code === 'prewarm_in_progress';
           throw isRefused ? new AdminError(`${error.message} --force cancels it.`) : error;
         });

@@ -57,10 +57,14 @@ export function addPrewarmCommand(program: Command): void {
             'No service runs that could render them. Start it, or queue them with --no-wait.',
           );
         }
-        const { prewarm } = await import('./projects.ts');
-        const prewarmId = await namingOptions(prewarmOptions, () =>
-          prewarm(store, settings, id, { sources, ...options }),
-        );
+        const control = await import('./control.ts');
+        const services = control.servicesOf(store, settings);
+        const { id: prewarmId } = await namingOptions(prewarmOptions, async () => {
+          const input = { sources, ...options };
+          control.requireValid(control.prewarmInput, input);
+          await services.queue.ensureIndexes();
+          return control.queuePrewarm(services, await control.findProject(services, id), input);
+        });
         const { findWorker } = await import('../../store/heartbeat.ts');
         const worker = () => findWorker(store.db);
         if (wait) return waitFor(store.prewarms, id, prewarmId, worker);

@@ -4,6 +4,7 @@ import type { ListedProject } from '../../store/projects.ts';
 import { requireProject } from '../project-not-found.ts';
 import { addDeleteCommand } from './delete-command.ts';
 import { namingOptions } from './option-names.ts';
+import { organisationOf } from './organisation-commands.ts';
 import { addSignCommand } from './sign-command.ts';
 import { withStore } from './store.ts';
 import { AdminError, jsonOption, print, printable, printList } from './terminal.ts';
@@ -25,9 +26,10 @@ export function addProjectCommands(program: Command): void {
       const input = { name, origin, allowedOrigins: allow };
       return withStore(
         async (store, settings) => {
-          const { createProject } = await import('./projects.ts');
+          const { createProject, servicesOf } = await import('./control.ts');
+          const orgId = await organisationOf(store, org);
           const created = await namingOptions(projectOptions, () =>
-            createProject(store, settings, input, org),
+            createProject(servicesOf(store, settings), input, orgId),
           );
           print(created._id);
         },
@@ -35,8 +37,11 @@ export function addProjectCommands(program: Command): void {
           // A new store has only the default organisation.
           creates: org === undefined,
           check: async (settings) => {
-            const { checkNewProject } = await import('./projects.ts');
-            await namingOptions(projectOptions, async () => checkNewProject(settings, input));
+            const control = await import('./control.ts');
+            await namingOptions(projectOptions, async () => {
+              control.requireValid(control.createProjectInput, input);
+              control.projectHosts(input, control.guardOf(settings));
+            });
           },
         },
       );
@@ -73,10 +78,11 @@ export function addProjectCommands(program: Command): void {
     .action((id: string, input: { name?: string; origin?: string }) => {
       if (Object.keys(input).length === 0) throw new AdminError('Name --name, --origin or both.');
       return withStore(async (store, settings) => {
-        const { updateProject } = await import('./projects.ts');
-        const { name, origin } = await namingOptions(projectOptions, () =>
-          updateProject(store, settings, id, input),
-        );
+        const control = await import('./control.ts');
+        const { name, origin } = await namingOptions(projectOptions, async () => {
+          control.requireValid(control.updateProjectInput, input);
+          return control.updateProject(control.servicesOf(store, settings), id, input);
+        });
         print(`${id} is ${printable(name)}, of ${origin}`);
       });
     });
