@@ -1,9 +1,12 @@
 import sharp from 'sharp';
 
-/** Pixels of an image after decoding, as sRGB with alpha. */
-export interface Decoded {
+export interface Size {
   readonly width: number;
   readonly height: number;
+}
+
+/** Pixels of an image after decoding, as sRGB with alpha. */
+export interface Decoded extends Size {
   /** RGBA, 8 bits per channel. */
   readonly data: Uint8Array;
   readonly hasProfile: boolean;
@@ -54,7 +57,9 @@ export function compare(made: Decoded, expected: Decoded, tolerance: Tolerance):
     reasons.push(`profile: ${made.hasProfile ? 'has' : 'has not'} one`);
   }
   const { mean, most, alpha } = pixelDifference(made.data, expected.data);
-  if (alpha > tolerance.most) reasons.push(`alpha: by up to ${alpha}`);
+  if (alpha.mean > tolerance.mean || alpha.most > tolerance.most) {
+    reasons.push(`alpha: by ${alpha.mean.toFixed(2)} in the mean, up to ${alpha.most}`);
+  }
   if (mean > tolerance.mean || most > tolerance.most) {
     reasons.push(`pixels: by ${mean.toFixed(2)} in the mean, up to ${most}`);
   }
@@ -62,15 +67,18 @@ export function compare(made: Decoded, expected: Decoded, tolerance: Tolerance):
 }
 
 function pixelDifference(made: Uint8Array, expected: Uint8Array) {
-  let [sum, most, alpha] = [0, 0, 0];
+  let [sum, most] = [0, 0];
+  const alpha = { mean: 0, most: 0 };
+  const pixels = Math.max(1, made.length / 4);
   for (let at = 0; at < made.length; at += 4) {
     const [a = 0, b = 0] = [made[at + 3], expected[at + 3]];
-    alpha = Math.max(alpha, Math.abs(a - b));
+    alpha.mean += Math.abs(a - b) / pixels;
+    alpha.most = Math.max(alpha.most, Math.abs(a - b));
     for (let channel = at; channel < at + 3; channel += 1) {
       const off = Math.abs((made[channel] ?? 0) * a - (expected[channel] ?? 0) * b) / 255;
       sum += off;
       if (off > most) most = off;
     }
   }
-  return { mean: sum / Math.max(1, (made.length / 4) * 3), most: Math.round(most), alpha };
+  return { mean: sum / (pixels * 3), most: Math.round(most), alpha };
 }

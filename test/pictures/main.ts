@@ -5,41 +5,71 @@ import sharp from 'sharp';
 import { deployService } from '../../bench/servers/service.ts';
 import { numberFrom } from '../../demo/arguments.ts';
 import { serveBodies } from '../../demo/origin/bodies.ts';
-import { reference, requests } from './reference.ts';
-import { type Attempt, isWrong, judge, type Limits, summary, type Verdict } from './verdict.ts';
+import { recognise } from '../../pool/formats/source-formats.ts';
+import { noChromium } from '../service/chromium.ts';
+import { type Browser, startBrowser } from './browser.ts';
+import { featuresOf } from './features.ts';
+import { type Request, reference, requests } from './reference.ts';
+import { groupsOf, summary } from './report.ts';
+import {
+  type Attempt,
+  isWrong,
+  judge,
+  type Limits,
+  type Reference,
+  type Verdict,
+} from './verdict.ts';
 
 /**
- * `npm run test:pictures -- FOLDER`: compares the service's images of a folder of pictures with sharp's.
+ * `npm run test:pictures -- FOLDER`: compares the service's images of a folder of pictures with Chromium's or sharp's.
  */
 
 const notNegative = numberFrom(0, Number.MAX_VALUE);
 
 interface Options {
   readonly json?: string;
+  readonly sharp: boolean;
+  readonly only?: string;
   readonly mean: number;
   readonly most: number;
+  readonly sharpMean: number;
+  readonly sharpMost: number;
   readonly slow: number;
   readonly slowMs: number;
   readonly match: string;
+  readonly examples: number;
+  readonly allowed: number;
 }
 
 const endings = 'jpe?g|jfif|png|apng|gif|webp|avif|hei[cf]|hif|tiff?|svgz?|bmp|dib|ico|cur|jxl';
 const command = new Command('test:pictures')
   .description(
-    'Requests each picture of a folder from the service, whole and 256 px wide, both as PNG, and lists those that differ from the result of a plain sharp pipeline, fail, or are slow. Starts a service and an HTTP origin on this machine.',
+    'Requests each picture of a folder from the service, whole and 256 px wide, both as PNG, and lists those that differ from the reference, fail, or are slow, in groups. Each subfolder is a collection with groups of its own. Starts a service, Chromium and an HTTP origin on this machine, and uses no network.',
   )
-  .argument('<folder>', 'folder of pictures, including its subfolders')
+  .argument('<folder>', 'folder of pictures or of collections, including all subfolders')
   .option('--json <file>', 'write all verdicts to this file')
   .option('--match <pattern>', 'a regular expression that paths must match', `\\.(?:${endings})$`)
-  .option('--mean <n>', 'tolerated mean difference of a channel, 0..255', notNegative, 1)
-  .option('--most <n>', 'tolerated difference of any pixel, 0..255', notNegative, 16)
+  .option('--only <request>', 'make only this request: whole or small')
+  .option('--sharp', 'compare all pictures with sharp, without Chromium', false)
+  .option('--mean <n>', "tolerated mean difference of a channel from Chromium's", notNegative, 3)
+  .option('--most <n>', "tolerated difference of any pixel from Chromium's", notNegative, 255)
+  .option('--sharp-mean <n>', "tolerated mean difference from sharp's, 0..255", notNegative, 1)
+  .option('--sharp-most <n>', "tolerated difference of any pixel from sharp's", notNegative, 16)
   .option('--slow <factor>', "slow is more than this multiple of sharp's time", notNegative, 3)
   .option('--slow-ms <ms>', 'and at least this long', notNegative, 250)
+  .option('--examples <n>', 'list at most this many pictures of a group', notNegative, 5)
+  .option('--allowed <n>', 'succeed if no group has more pictures than this', notNegative, 0)
   .addHelpText(
     'after',
     `
-Both sides decode with the same libraries and write PNG, so images should be equal: the tolerance is for
-rounding of colours and sizes. Times are of one request at a time, and include the fetch of the source.
+The reference of a whole picture is Chromium's <img>, where Chromium shows the format, and of an SVG also when it is
+small. An SVG whose size a page decides is compared at the service's size. The reference of all others is a plain sharp
+pipeline. Chromium decodes and scales with other libraries, so only the mean counts; sharp has the same libraries, and
+both write PNG, so images should be equal, and the tolerance is for rounding of colours and sizes. Alpha has the same
+tolerances. Times are of one request at a time, and include the fetch of the source.
+
+A group has the pictures of a collection with the same extension, request, outcome and kind of difference, and for SVG
+the same features, such as text.
 
 Exit code: 0 when all are the same, or refused by both; 1 when a picture differs, is refused by the
 service alone, or fails with 5xx; 2 when the command cannot run. Slow ones are only listed.`,
@@ -52,6 +82,11 @@ if (!(await stat(folder).catch(() => null))?.isDirectory()) {
   command.error(`${folder} is not a folder`);
 }
 
+if (options.only !== undefined && !requests.some(({ name }) => name === options.only)) {
+  command.error(`${options.only} is no request: whole or small`);
+}
+if (!options.sharp && noChromium !== false) command.error(`${noChromium}; or use --sharp`);
+
 const pattern = new RegExp(options.match, 'i');
 const files = (await readdir(folder, { recursive: true, withFileTypes: true }))
   .filter((entry) => entry.isFile())
@@ -60,11 +95,15 @@ const files = (await readdir(folder, { recursive: true, withFileTypes: true }))
   .sort();
 if (files.length === 0) command.error(`${folder} has no pictures`);
 
-const limits: Limits = {
-  mean: options.mean,
-  most: options.most,
-  slowFactor: options.slow,
-  slowMs: options.slowMs,
+const slow = { slowFactor: options.slow, slowMs: options.slowMs };
+const limits: Readonly<Record<Reference, Limits>> = {
+  Chromium: {
+    mean: options.mean,
+    most: options.most,
+    ...slow,
+    slowFactor: Number.POSITIVE_INFINITY,
+  },
+  sharp: { mean: options.sharpMean, most: options.sharpMost, ...slow },
 };
 sharp.cache(false);
 sharp.concurrency(1);
@@ -75,13 +114,32 @@ async function timed(attempt: () => Promise<Omit<Attempt, 'ms'>>): Promise<Attem
   return { ...result, ms: performance.now() - startedAt };
 }
 
-const fromSharp = (source: Buffer, request: (typeof requests)[number]) =>
+/** The result of a reference, or its message. */
+const attempted = (draw: () => Promise<Buffer>) =>
   timed(() =>
-    reference(source, request).then(
+    draw().then(
       (image) => ({ image, failure: null, status: 0 }),
       (error: Error) => ({ image: null, failure: error.message.split('\n')[0] ?? '', status: 0 }),
     ),
   );
+
+/** Formats that Chromium shows. */
+const shown = new Set(['jpeg', 'png', 'webp', 'gif', 'avif', 'svg', 'bmp', 'ico']);
+
+/** Chromium's result if it shows the picture or its format, otherwise sharp's. */
+async function expectedOf(index: number, source: Buffer, request: Request, made: Attempt) {
+  const format = recognise(source)?.name ?? '';
+  const isDrawn = request.name === 'whole' || format === 'svg';
+  if (browser !== null && isDrawn) {
+    const size = made.image === null ? null : await sharp(made.image).metadata();
+    const isSmall = request.name === 'small';
+    const drawn = await attempted(() => browser.draw(`/${index}`, size, isSmall));
+    if (drawn.image !== null || shown.has(format)) {
+      return { name: 'Chromium', expected: drawn } as const;
+    }
+  }
+  return { name: 'sharp', expected: await attempted(() => reference(source, request)) } as const;
+}
 
 const fromService = (url: string) =>
   timed(async () => {
@@ -111,33 +169,45 @@ function progress(done: number): void {
 
 const verdicts: Verdict[] = [];
 // URLs have numbers, because file names may have any bytes.
-const origin = await serveBodies((target) => {
+const origin = await serveBodies(async (target) => {
+  if (target === '/page') return { type: 'text/html', body: Buffer.from('<!doctype html>') };
   const file = files[Number(target.slice(1))];
-  return file === undefined ? undefined : readFile(join(folder, file));
+  if (file === undefined) return undefined;
+  const body = await readFile(join(folder, file));
+  // Browsers recognise the other formats.
+  return /\.svg$/i.test(file) ? { type: 'image/svg+xml', body } : body;
 });
 const service = await deployService({ SERVICE_DISK_CACHE_BYTES: '0' });
+const browser: Browser | null = options.sharp ? null : await startBrowser(origin.url);
 let stopped = false;
 process.once('SIGINT', () => {
   stopped = true;
 });
 try {
+  const wanted = requests.filter(({ name }) => (options.only ?? name) === name);
   for (const [index, file] of files.entries()) {
     if (stopped) break;
     const source = await readFile(join(folder, file));
+    const features = featuresOf(file, source);
     const address = encodeURIComponent(`${origin.url}/${index}`);
-    for (const request of requests) {
+    for (const request of wanted) {
       const url = `${service.url}/img/?url=${address}&project=${service.project}&${request.query}`;
       const made = await fromService(url);
-      const expected = await fromSharp(source, request);
-      verdicts.push(await judge({ file, request: request.name }, made, expected, limits));
+      const { name, expected } = await expectedOf(index, source, request, made);
+      const about = { file, request: request.name, reference: name, features };
+      verdicts.push(await judge(about, made, expected, limits[name]));
     }
     progress(index + 1);
   }
 } finally {
+  await browser?.close();
   await service.close();
   await origin.close();
 }
 if (process.stderr.isTTY) process.stderr.write('\n');
 if (options.json !== undefined) await writeFile(options.json, JSON.stringify(verdicts, null, 1));
-process.stdout.write(summary(verdicts));
-if (stopped || verdicts.some(isWrong)) process.exitCode = 1;
+process.stdout.write(summary(verdicts, options.examples));
+const failing = groupsOf(verdicts.filter(isWrong)).filter(
+  (group) => group.verdicts.length > options.allowed,
+);
+if (stopped || failing.length > 0) process.exitCode = 1;

@@ -15,8 +15,9 @@ export const requests: readonly Request[] = [
   { name: 'small', query: 'fmt=png&w=256', width: 256 },
 ];
 
-/** The service's limits of outputs (docs/formats.md), and of sources. */
-const max = { side: 10_000, pixels: 40_000_000, sourcePixels: 100_000_000 };
+/** The service's limits of outputs (docs/formats.md). */
+export const maxOutput = { side: 10_000, pixels: 40_000_000 };
+const maxSourcePixels = 100_000_000;
 const timeoutSeconds = 60;
 
 /**
@@ -26,7 +27,7 @@ const timeoutSeconds = 60;
  */
 export async function reference(file: Buffer, { width }: Request): Promise<Buffer> {
   const source = await readable(file);
-  const options = { limitInputPixels: max.sourcePixels, failOn: 'error' } as const;
+  const options = { limitInputPixels: maxSourcePixels, failOn: 'error' } as const;
   const header = await sharp(source, options).metadata();
   const turned = (header.orientation ?? 1) >= 5;
   const height = header.pageHeight ?? header.height;
@@ -35,8 +36,8 @@ export async function reference(file: Buffer, { width }: Request): Promise<Buffe
   const wanted = (width ?? size.width) / size.width;
   const scale = Math.min(
     isVector ? wanted : Math.min(1, wanted),
-    max.side / Math.max(size.width, size.height),
-    Math.sqrt(max.pixels / (size.width * size.height)),
+    maxOutput.side / Math.max(size.width, size.height),
+    Math.sqrt(maxOutput.pixels / (size.width * size.height)),
   );
   // A vector graphic is rasterised at the requested size.
   const drawn = isVector ? { density: Math.min(100_000, Math.max(1, 72 * scale)) } : {};

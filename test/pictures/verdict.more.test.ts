@@ -2,10 +2,11 @@ import sharp, { type Sharp } from 'sharp';
 import t from 'tap';
 import { noise } from '../pool/rendering/pictures.ts';
 import { type Request, reference, requests } from './reference.ts';
-import { type Attempt, isWrong, judge, summary } from './verdict.ts';
+import { groupsOf, summary } from './report.ts';
+import { type Attempt, isWrong, judge } from './verdict.ts';
 
 const limits = { mean: 1, most: 16, slowFactor: 3, slowMs: 100 };
-const about = { file: 'a.png', request: 'whole' };
+const about = { file: 'a.png', request: 'whole', reference: 'sharp', features: [] } as const;
 const good = async (image: Sharp, ms = 10): Promise<Attempt> => ({
   image: await image.png().toBuffer(),
   failure: null,
@@ -24,7 +25,12 @@ t.test('results are classified by their difference', async (t) => {
     ['differs', await good(picture.clone().rotate(90)), expected, /orientation: 40 x 60/],
     ['differs', await good(picture.clone().resize(59, 40)), expected, /size: 59 x 40/],
     ['differs', await good(picture.clone().linear(1, 40)), expected, /pixels: by .* up to 40/],
-    ['differs', await good(picture.clone().ensureAlpha(0.5)), expected, /alpha: by up to 12[78]/],
+    [
+      'differs',
+      await good(picture.clone().ensureAlpha(0.5)),
+      expected,
+      /alpha: by 12[78].*up to 12[78]/,
+    ],
     ['differs', await good(picture.clone().withIccProfile('p3')), expected, /profile: has one/],
     ['read by the service alone', expected, bad(0, 'unsupported'), /sharp: unsupported/],
     ['refused by both', bad(415), bad(0), /service: no/],
@@ -64,4 +70,30 @@ t.test('the reference is oriented, and within the limits', async (t) => {
   t.match(await sharp(await reference(stored, whole)).metadata(), { width: 300 });
   t.match(await sharp(await reference(stored, small)).metadata(), { width: 256, height: 512 });
   await t.rejects(reference(Buffer.from('nothing'), whole), /unsupported/);
+});
+
+t.test('pictures with the same kind of difference are a group of their collection', async (t) => {
+  const svg = { ...about, request: 'whole', features: ['text'] };
+  const other = await good(picture.clone().linear(1, 40));
+  const verdicts = await Promise.all([
+    judge({ ...svg, file: 'a/x/1.svg' }, other, expected, limits),
+    judge({ ...svg, file: 'a/2.svg' }, other, expected, limits),
+    judge({ ...svg, file: 'b/3.svg' }, other, expected, limits),
+    judge({ ...svg, file: 'a/4.svg', features: [] }, other, expected, limits),
+    judge({ ...about, file: 'a/5.png' }, bad(415, '415 x, at byte 12'), expected, limits),
+    judge({ ...about, file: 'a/6.png' }, bad(415, '415 x, at byte 7'), expected, limits),
+    judge({ ...about, file: 'a/7.png' }, expected, expected, limits),
+  ]);
+  const found = groupsOf(verdicts).map(({ collection, kind, verdicts }) => [
+    verdicts.length,
+    collection,
+    kind,
+  ]);
+  t.same(found, [
+    [2, 'a', 'svg, whole, to sharp, pixels, text'],
+    [2, 'a', 'png, whole, to sharp, service: 415 x, at byte n'],
+    [1, 'b', 'svg, whole, to sharp, pixels, text'],
+    [1, 'a', 'svg, whole, to sharp, pixels'],
+  ]);
+  t.match(summary(verdicts, 1), /2 in a: svg, .*\n {4}a\/x\/1\.svg: pixels.*\n {4}… and 1 more/);
 });

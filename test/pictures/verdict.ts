@@ -1,12 +1,12 @@
 import { compare, type Decoded, decode, type Tolerance } from './compare.ts';
 
-/** The result of the service or of sharp. */
+/** The result of the service or of the reference. */
 export interface Attempt {
   /** Null after a failure. */
   readonly image: Uint8Array | null;
-  /** The service's code and message, or sharp's message; null for an image. */
+  /** The service's code and message, or the message of the reference; null for an image. */
   readonly failure: string | null;
-  /** HTTP status of the service; 0 for sharp. */
+  /** HTTP status of the service; 0 for the reference. */
   readonly status: number;
   readonly ms: number;
 }
@@ -21,10 +21,15 @@ export const outcomes = [
 ] as const;
 export type Outcome = (typeof outcomes)[number];
 
+export type Reference = 'Chromium' | 'sharp';
+
 /** The comparison of one picture for one request. */
 export interface Verdict {
   readonly file: string;
   readonly request: string;
+  readonly reference: Reference;
+  /** Features of the source that may explain a difference. */
+  readonly features: readonly string[];
   readonly outcome: Outcome;
   readonly reasons: readonly string[];
   readonly slow: boolean;
@@ -33,33 +38,34 @@ export interface Verdict {
 }
 
 export interface Limits extends Tolerance {
-  /** The service is slow above this multiple of sharp's time and `slowMs`. */
+  /** The service is slow above this multiple of the reference's time and `slowMs`. */
   readonly slowFactor: number;
   /** Milliseconds. */
   readonly slowMs: number;
 }
 
 export async function judge(
-  { file, request }: Pick<Verdict, 'file' | 'request'>,
+  about: Pick<Verdict, 'file' | 'request' | 'reference' | 'features'>,
   made: Attempt,
   expected: Attempt,
   limits: Limits,
 ): Promise<Verdict> {
-  const { outcome, reasons } = await outcomeOf(made, expected, limits);
+  const { outcome, reasons } = await outcomeOf(made, expected, limits, about.reference);
   const slow =
     made.ms >= limits.slowMs && expected.ms > 0 && made.ms > limits.slowFactor * expected.ms;
-  return { file, request, outcome, reasons, slow, ms: made.ms, referenceMs: expected.ms };
+  return { ...about, outcome, reasons, slow, ms: made.ms, referenceMs: expected.ms };
 }
 
 async function outcomeOf(
   made: Attempt,
   expected: Attempt,
   limits: Limits,
+  name: Reference,
 ): Promise<Pick<Verdict, 'outcome' | 'reasons'>> {
   const failures = [made.failure, expected.failure].flatMap((failure, index) =>
-    failure === null ? [] : [`${index === 0 ? 'service' : 'sharp'}: ${failure}`],
+    failure === null ? [] : [`${index === 0 ? 'service' : name}: ${failure}`],
   );
-  // The service is overloaded or broken, or timed out (504), whatever the result of sharp.
+  // The service is overloaded or broken, or timed out (504), whatever the result of the reference.
   if (made.image === null && (made.status === 0 || made.status >= 500)) {
     return { outcome: 'failed', reasons: failures };
   }
@@ -76,7 +82,7 @@ async function outcomeOf(
   try {
     reference = await decode(expected.image);
   } catch (error) {
-    return { outcome: 'read by the service alone', reasons: [`sharp: ${error}`] };
+    return { outcome: 'read by the service alone', reasons: [`${name}: ${error}`] };
   }
   const { reasons } = compare(output, reference, limits);
   return { outcome: reasons.length === 0 ? 'same' : 'differs', reasons };
@@ -85,40 +91,3 @@ async function outcomeOf(
 /** True for outcomes that a maintainer has to examine. */
 export const isWrong = ({ outcome }: Verdict): boolean =>
   outcome === 'differs' || outcome === 'failed' || outcome === 'refused by the service alone';
-
-/** Lists the pictures that differ, and counts the outcomes. */
-export function summary(verdicts: readonly Verdict[]): string {
-  const lines = outcomes.flatMap((outcome) => {
-    const those = verdicts.filter((verdict) => verdict.outcome === outcome);
-    if (outcome === 'same' || those.length === 0) return [];
-    return [
-      `\n${outcome}:`,
-      ...those.map(({ file, request, reasons }) => `  ${file} (${request}): ${reasons.join('; ')}`),
-    ];
-  });
-  const slow = verdicts.filter((verdict) => verdict.slow);
-  if (slow.length > 0) {
-    lines.push('\nslow:');
-    for (const { file, request, ms, referenceMs } of slow) {
-      const ratio = (ms / referenceMs).toFixed(1);
-      lines.push(
-        `  ${file} (${request}): ${ms.toFixed(0)} ms, sharp ${referenceMs.toFixed(0)} ms, ${ratio} x`,
-      );
-    }
-  }
-  const count = (outcome: Outcome) =>
-    verdicts.filter((verdict) => verdict.outcome === outcome).length;
-  const time = (of: (verdict: Verdict) => number) =>
-    (
-      verdicts.filter(({ outcome }) => outcome === 'same').reduce((sum, one) => sum + of(one), 0) /
-      1_000
-    ).toFixed(1);
-  return [
-    ...lines,
-    '',
-    ...outcomes.map((outcome) => `${String(count(outcome)).padStart(6)} ${outcome}`),
-    `${String(slow.length).padStart(6)} slow`,
-    `Pictures that are the same took the service ${time(({ ms }) => ms)} s, and sharp ${time(({ referenceMs }) => referenceMs)} s.`,
-    '',
-  ].join('\n');
-}

@@ -1,7 +1,7 @@
 import { access, constants } from 'node:fs/promises';
 import { type Browser, chromium } from 'playwright-core';
 
-const executablePath = '/usr/bin/chromium';
+export const executablePath = '/usr/bin/chromium';
 
 /** The reason to skip tests in a browser, or false. */
 export const noChromium: string | false = await access(executablePath, constants.X_OK).then(
