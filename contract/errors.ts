@@ -108,7 +108,7 @@ const codesByStatus = {
   },
   422: {
     source_corrupt: image(
-      'Check that the source file is complete and opens in an image viewer. lenient=1 shows the readable part of a truncated JPEG, PNG or GIF.',
+      'Check that the source file is complete and opens in an image viewer. lenient=1 shows the readable part of a truncated JPEG, PNG, GIF or WebP.',
     ),
   },
   429: {

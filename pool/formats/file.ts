@@ -154,7 +154,7 @@ export async function embeddedSize(container: Container): Promise<Size> {
   return { width, height };
 }
 
-export function fileInput({ file: { bytes, format }, facts }: Opening): DecoderInput {
+function fileInput({ file: { bytes, format }, facts }: Opening): DecoderInput {
   return { bytes, options: { ...format.options, ...pageOption(facts.page) } };
 }
 

@@ -142,6 +142,8 @@ export interface Opening extends Examined {
   readonly files: MemoryFiles;
   /** True if EXIF and XMP are needed. */
   readonly keepsMetadata: boolean;
+  /** See Variant. */
+  readonly lenient: boolean;
 }
 
 /** Input of sharp. */

@@ -250,7 +250,7 @@ async function applied(
   const openAt = async (scale: number | null) => {
     const opened = { ...file, bytes: metadata?.source ?? file.bytes };
     const keepsMetadata = metadata !== null;
-    return await file.format.open({ facts, file: opened, scale, keepsMetadata, files });
+    return await file.format.open({ facts, file: opened, scale, keepsMetadata, lenient, files });
   };
   let { plan } = prepared;
   // Opened once for both passes of a trim, because some formats are decoded when they are opened.

@@ -306,7 +306,7 @@ export const parameters = {
   ),
   lenient: parameter(
     flag,
-    'Decodes a truncated or damaged JPEG, PNG or GIF as far as possible, as browsers do.',
+    'Decodes a truncated or damaged JPEG, PNG, GIF or WebP as far as possible, as browsers do.',
     '',
     { byDefault: '0' },
   ),

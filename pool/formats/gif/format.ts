@@ -1,6 +1,7 @@
 import { textAt } from '../bytes.ts';
 import { examineWith, libvipsFile } from '../file.ts';
 import type { SourceFormat } from '../source-format.ts';
+import { completedGif } from './complete.ts';
 import { gifParts, withGifTransparency } from './parts.ts';
 
 export const gif: SourceFormat = {
@@ -11,6 +12,11 @@ export const gif: SourceFormat = {
   matches: textAt(0, 'GIF87a', 'GIF89a'),
   animates: true,
   cost: { ms: 35, bytes: 4 },
-  container: { parts: gifParts, sequential: true, completed: withGifTransparency },
+  container: {
+    parts: gifParts,
+    sequential: true,
+    opened: completedGif,
+    completed: withGifTransparency,
+  },
   examine: examineWith({ decoder: 'gif' }),
 };

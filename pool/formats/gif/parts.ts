@@ -1,7 +1,7 @@
 import { bufferOf } from '../bytes.ts';
 import { type PartRole, type Parts, StepLimit } from '../container/parts.ts';
 
-const block = { extension: 0x21, image: 0x2c, trailer: 0x3b } as const;
+export const block = { extension: 0x21, image: 0x2c, trailer: 0x3b } as const;
 const label = { graphicControl: 0xf9, application: 0xff } as const;
 
 /** Application extensions with the number of repetitions. */
@@ -35,7 +35,7 @@ function roleOf(file: Buffer, from: number): PartRole {
 }
 
 /** Bytes of the colour table that a packed field announces. */
-const tableBytes = (packed = 0): number =>
+export const tableBytes = (packed = 0): number =>
   (packed & 0x80) === 0 ? 0 : 3 * 2 ** ((packed & 7) + 1);
 
 /** The end of a series of sub-blocks, each preceded by its length, the last of length 0. */

@@ -1,7 +1,8 @@
 import { textAt } from '../bytes.ts';
 import { openAs } from '../container/container.ts';
-import { embeddedSize, examineFile, type FileTraits, fileInput, libvipsFile } from '../file.ts';
+import { embeddedSize, examineFile, type FileTraits, libvipsFile } from '../file.ts';
 import type { SourceFormat } from '../source-format.ts';
+import { completedJpeg } from './complete.ts';
 import { decoderScale } from './decoder-scale.ts';
 import { mayHaveGainMap } from './gain-map.ts';
 import { readPlainHeader } from './header.ts';
@@ -33,10 +34,14 @@ export const jpeg: SourceFormat = {
     const map = gainMap === undefined ? null : openAs(jpeg, gainMap.image);
     return { file, facts: map === null ? facts : { ...facts, gainMap: await embeddedSize(map) } };
   },
-  open: (opening) => {
-    const { file, scale, files } = opening;
-    const path = scale === null ? null : files.write(file.bytes);
-    const input = fileInput(opening);
+  open: async (opening) => {
+    const { facts, lenient, scale, files } = opening;
+    const { bytes, options } = libvipsFile.open(opening);
+    // Scans were counted; libvips also limits the decoder's warnings.
+    const input = lenient
+      ? { bytes, options: { ...options, unlimited: true } }
+      : { bytes: await completedJpeg(bytes, facts), options };
+    const path = scale === null ? null : files.write(input.bytes);
     return path === null || scale === null
       ? input
       : { ...input, path: `${path}[shrink=${1 / scale}]` };

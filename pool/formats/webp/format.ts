@@ -1,6 +1,10 @@
+import { openAs } from '../container/container.ts';
 import { examineWith, libvipsFile } from '../file.ts';
 import type { SourceFormat } from '../source-format.ts';
 import { correctWebp, webpParts } from './parts.ts';
+import { withWebpPixels, withWebpSize } from './repair.ts';
+
+const examine = examineWith({ decoder: 'webp' });
 
 export const webp: SourceFormat = {
   ...libvipsFile,
@@ -10,9 +14,12 @@ export const webp: SourceFormat = {
   matches: (text) => text.startsWith('RIFF') && text.startsWith('WEBP', 8),
   animates: true,
   cost: { ms: 15, bytes: 4 },
-  container: { parts: webpParts, sequential: true, correct: correctWebp },
+  container: { parts: webpParts, sequential: true, opened: withWebpSize, correct: correctWebp },
   // The decoder scales by the means of areas: above a half that costs more quality than it saves time, below it saves a
   // third of the time or more.
   decodesReduced: (scale) => scale <= 1 / 2,
-  examine: examineWith({ decoder: 'webp' }),
+  examine: (file, limits, options) => {
+    const bytes = options.lenient ? withWebpPixels(file.bytes) : file.bytes;
+    return examine(bytes === file.bytes ? file : openAs(webp, bytes), limits, options);
+  },
 };

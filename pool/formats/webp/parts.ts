@@ -1,6 +1,6 @@
 import type { MetadataRole, PartRole, Parts } from '../container/parts.ts';
 
-const headBytes = 12;
+export const headBytes = 12;
 /** Offset of the flags in the VP8X chunk. */
 const flagsAt = 8;
 /** VP8X flags for metadata in the file (RFC 9649, 2.7.1). */
@@ -10,7 +10,7 @@ const flags: Partial<Readonly<Record<MetadataRole, number>>> = {
   xmp: 0x04,
 };
 
-const roles: Readonly<Record<string, PartRole>> = {
+export const roles: Readonly<Record<string, PartRole>> = {
   ...Object.fromEntries(['VP8X', 'VP8 ', 'VP8L', 'ALPH', 'ANIM'].map((type) => [type, 'pixels'])),
   ANMF: 'frame',
   ICCP: 'profile',

@@ -116,7 +116,7 @@ export const errors = {
   },
   source_corrupt: {
     status: 422,
-    hint: 'Check that the source file is complete and opens in an image viewer. lenient=1 shows the readable part of a truncated JPEG, PNG or GIF.',
+    hint: 'Check that the source file is complete and opens in an image viewer. lenient=1 shows the readable part of a truncated JPEG, PNG, GIF or WebP.',
   },
   rate_limited: { status: 429, hint: 'Wait for the time in Retry-After, then try again.' },
   callback_queue_full: {

@@ -288,7 +288,7 @@ export interface ImageOptions {
    */
   readonly page?: number | undefined;
   /**
-   * Decodes a truncated or damaged JPEG, PNG or GIF as far as possible, as browsers do.
+   * Decodes a truncated or damaged JPEG, PNG, GIF or WebP as far as possible, as browsers do.
    *
    * Default: `0`. Example: `lenient: true`.
    */

@@ -57,6 +57,7 @@ t.test('lenient decodes the beginning of a truncated source', async (t) => {
     'progressive JPEG': await noisy.clone().jpeg({ progressive: true }).toBuffer(),
     png: await noisy.clone().png().toBuffer(),
     gif: await noisy.clone().gif().toBuffer(),
+    webp: await noisy.clone().webp().toBuffer(),
   };
   for (const [name, bytes] of Object.entries(sources)) {
     const cut = truncated(bytes, 0.6);
@@ -76,11 +77,69 @@ t.test('lenient decodes the beginning of a truncated source', async (t) => {
     await t.resolves(sharp(whole.body, { failOn: 'warning' }).raw().toBuffer(), name);
     t.notOk(cut.equals(whole.body), 'encoded again, although the source is smaller');
   }
-  for (const format of ['webp', 'avif', 'tiff'] as const) {
+  for (const format of ['avif', 'tiff'] as const) {
     const cut = truncated(await noise(300, 200).toFormat(format).toBuffer(), 0.5);
     await t.rejects(transformed(cut, { lenient: true }), corrupt, format);
   }
   await t.rejects(transformed(claimingPng(50_000, 50_000, 100), { lenient: true }), tooLarge);
+});
+
+t.test('decodes a JPEG or GIF that lacks only its last bytes', async (t) => {
+  const pictures = {
+    noise: noise(150, 100),
+    drawing: sharp(await quarters(150, 100).png().toBuffer()),
+  };
+  for (const [name, picture] of Object.entries(pictures)) {
+    const sources = {
+      jpeg: await picture.clone().jpeg().toBuffer(),
+      'progressive JPEG': await picture.clone().jpeg({ progressive: true }).toBuffer(),
+      gif: await picture.clone().gif().toBuffer(),
+    };
+    for (const [format, bytes] of Object.entries(sources)) {
+      const whole = await pixels((await transformed(bytes)).body);
+      const most = name === 'drawing' && format === 'progressive JPEG' ? 2 : 16;
+      for (const missing of [1, 2, 3, 9, 16].filter((count) => count <= most)) {
+        const { body } = await transformed(bytes.subarray(0, -missing));
+        const { at } = await pixels(body);
+        const place = [75, 50] as const;
+        t.same(at(...place), whole.at(...place), `${name}, ${format} without ${missing} bytes`);
+      }
+      const half = truncated(bytes, 0.5);
+      await t.rejects(transformed(half), corrupt, `half of ${name}, ${format}`);
+    }
+  }
+  const grey = await noise(150, 100).greyscale().jpeg().toBuffer();
+  await t.resolves(transformed(grey.subarray(0, -10)), 'one component');
+  const moving = await animation('gif', [red, green, blue], { width: 20, height: 20 });
+  const { body } = await transformed(moving.subarray(0, -2), { formats: ['webp'] });
+  t.equal((await sharp(body).metadata()).pages, 3, 'all frames of an animation');
+});
+
+t.test('lenient decodes a JPEG with many faults', async (t) => {
+  const jpeg = await quarters(30, 20).jpeg({ progressive: true }).toBuffer();
+  const scan = jpeg.lastIndexOf(Buffer.from([0xff, 0xda]));
+  const faults = new Array<Buffer>(1_500).fill(Buffer.from([0x55, 0xff, 0xfe, 0, 2]));
+  const source = Buffer.concat([jpeg.subarray(0, scan), ...faults, jpeg.subarray(scan)]);
+  await t.rejects(transformed(source), corrupt);
+  const { at } = await pixels((await transformed(source, { lenient: true })).body);
+  t.ok(near(at(5, 5), red, 20));
+});
+
+t.test('repairs the size in the header of a WebP', async (t) => {
+  const still = await noise(31, 20).webp({ lossless: true }).toBuffer();
+  const moving = await animation('webp', [red, green], { width: 20, height: 20 });
+  for (const [name, webp] of Object.entries({ still, moving })) {
+    const expected = (await transformed(webp, { formats: ['webp'], lossless: true })).body;
+    for (const difference of [-100, -2, -1, 1, 2, 100]) {
+      const wrong = Buffer.from(webp);
+      wrong.writeUInt32LE(wrong.readUInt32LE(4) + difference, 4);
+      const { body } = await transformed(wrong, { formats: ['webp'], lossless: true });
+      t.ok(Buffer.from(body).equals(Buffer.from(expected)), `${name}, by ${difference}`);
+    }
+    const followed = Buffer.concat([webp, Buffer.from('more bytes')]);
+    t.equal((await transformed(followed)).width, name === 'still' ? 31 : 20, 'more bytes');
+    await t.rejects(transformed(truncated(webp, 0.6)), corrupt, 'truncated');
+  }
 });
 
 t.test('bytes after the picture are ignored', async (t) => {

@@ -1,0 +1,132 @@
+import sharp from 'sharp';
+import type { Size } from '../../geometry.ts';
+import { bufferOf } from '../bytes.ts';
+import { jpegParts, markers } from './parts.ts';
+
+const endMarker = Buffer.from([0xff, markers.end]);
+
+/**
+ * Bytes that may be missing, and the tolerance of their estimate: the mean of two, with the density of the whole scan and
+ * with that of the last bytes.
+ */
+const maxMissing = 16;
+const tolerance = 2;
+const maxBlocks = 8;
+/** Rows of pixels at the bottom that are compared. */
+const comparedRows = 64;
+
+interface Scan {
+  /** Offset of the coded data. */
+  readonly from: number;
+  /** Height of the blocks that are coded together. */
+  readonly blockHeight: number;
+  readonly progressive: boolean;
+}
+
+/**
+ * A JPEG that lacks only its end marker or a few more bytes, with that marker; the same bytes for any other one. libjpeg
+ * takes the missing blocks as grey, as in browsers.
+ *
+ * @param size of the image, which was checked: it is decoded up to three times
+ */
+export async function completedJpeg(source: Uint8Array, size: Size): Promise<Uint8Array> {
+  const file = bufferOf(source);
+  if (file.subarray(-2).equals(endMarker)) return source;
+  const scan = lastScan(file);
+  // Coded data does not contain the marker; bytes behind it do not belong to the image.
+  if (scan === null || file.lastIndexOf(endMarker) >= scan.from) return source;
+  const completed = Buffer.concat([file, endMarker]);
+  // libjpeg reads progressive data before any row, so its warnings are complete.
+  if (scan.progressive && (await bottomOf(completed, size, 'warning')) !== null) return completed;
+  const fewer = Buffer.concat([
+    file.subarray(0, Math.max(scan.from, file.length - maxMissing)),
+    endMarker,
+  ]);
+  const [all, part] = [await bottomOf(completed, size), await bottomOf(fewer, size)];
+  if (all === null || part === null) return source;
+  const area = codedArea(all, part, size, scan.blockHeight);
+  if (area === null) return source;
+  const missing = area.all - area.to;
+  // The last bytes of a flat area code this many blocks.
+  if (missing <= Math.min(maxBlocks * scan.blockHeight, area.all / 10)) return completed;
+  const asAll = (missing * (file.length - scan.from)) / area.to;
+  const asLast = (missing * maxMissing) / (area.to - area.from);
+  return Math.sqrt(asAll * asLast) <= maxMissing * tolerance ? completed : source;
+}
+
+/** The last scan of a JPEG that has begun with all bits of all components; null for another one. */
+function lastScan(file: Buffer): Scan | null {
+  let frame: Buffer | null = null;
+  let scan: Scan | null = null;
+  let progressive = false;
+  const complete = new Set<string>();
+  for (const { role, from, to } of jpegParts(file)) {
+    const type = file.readUInt16BE(from);
+    if (type >= 0xffc0 && type <= 0xffc2) frame = file.subarray(from + 9, to);
+    progressive ||= type === 0xffc2;
+    if (role !== 'scan' || frame === null) continue;
+    // First and last coefficient, and the bits that later scans refine (B.2.3).
+    const [first, last = 0, bits = 0] = file.subarray(to - 3, to);
+    for (let at = from + 5; at < to - 3; at += 2) {
+      if (first === 0 && (bits & 15) === 0) complete.add(`${file[at]} DC`);
+      if (last === 63 && (bits & 15) === 0) complete.add(`${file[at]} AC`);
+    }
+    const isInterleaved = (file[from + 4] ?? 0) > 1;
+    const heights = Array.from({ length: frame[0] ?? 0 }, (_, n) => (frame?.[2 + 3 * n] ?? 0) & 15);
+    scan = {
+      from: to,
+      blockHeight: 8 * (isInterleaved ? Math.max(1, ...heights) : 1),
+      progressive,
+    };
+  }
+  return frame !== null && complete.size === 2 * (frame[0] ?? 0) ? scan : null;
+}
+
+interface Bottom {
+  readonly data: Buffer;
+  readonly channels: number;
+}
+
+/** The last rows of an image; null if they cannot be decoded. */
+async function bottomOf(
+  jpeg: Buffer,
+  { width, height }: Size,
+  failOn: 'warning' | 'none' = 'none',
+): Promise<Bottom | null> {
+  const rows = Math.min(height, comparedRows);
+  try {
+    const { data, info } = await sharp(jpeg, { failOn, limitInputPixels: false, ignoreIcc: true })
+      .extract({ left: 0, top: height - rows, width, height: rows })
+      .raw()
+      .toBuffer({ resolveWithObject: true });
+    return { data, channels: info.channels };
+  } catch {
+    return null;
+  }
+}
+
+/**
+ * The area from the first to the last block with a difference between all data and a part of it, and that of the image, in
+ * columns of blocks one after the other; null without a difference.
+ */
+function codedArea(
+  { data, channels }: Bottom,
+  part: Bottom,
+  { width, height }: Size,
+  block: number,
+): { readonly from: number; readonly to: number; readonly all: number } | null {
+  const top = height - Math.min(height, comparedRows);
+  const all = Math.max(1, Math.ceil((height - 1) / block)) * width;
+  let [from, to] = [all, 0];
+  for (let at = 0; at < data.length; at += 1) {
+    if (data[at] === part.data[at]) continue;
+    const pixel = Math.floor(at / channels);
+    const y = top + Math.floor(pixel / width);
+    // Chroma of one block is interpolated into the next row.
+    if ((y > 0 && y % block === 0) || y % block === block - 1) continue;
+    const place = Math.floor(y / block) * width + (pixel % width);
+    from = Math.min(from, place);
+    to = Math.max(to, place + 1);
+  }
+  return to === 0 ? null : { from, to, all };
+}
