@@ -25,7 +25,7 @@ const codesByStatus = {
     source_missing: image('Put the absolute source URL after /img/ or in the url parameter.'),
     project_missing: image('Add the project parameter with the id of your project.'),
     source_invalid: image(
-      'Use an absolute http or https URL; encode it whole when it contains ? or #.',
+      "Use an absolute http or https URL, or a path on the project's site that begins with a slash; encode it whole when it contains ? or #.",
     ),
     parameter_invalid: image('Correct the parameter that the message names.'),
   },

@@ -25,6 +25,7 @@ function sourceError(text: string): string | null {
   if (written.length > maxSourceLength) {
     return `The source URL has more than ${maxSourceLength} characters.`;
   }
+  if (/^\/(?![\t\n\r]*[/\\])/.test(written)) return null;
   try {
     const { username, password } = new URL(written);
     if (username !== '' || password !== '') {
@@ -41,7 +42,7 @@ const isOfKind: Readonly<Record<NonNullable<Rule['kind']>, (text: string) => boo
   colour: (text) =>
     hexColour.test(text.toLowerCase()) || colourNames.split(' ').includes(text.toLowerCase()),
   fileName: (text) => nameCharacter.test(text.normalize('NFC')),
-  url: (text) => text === text.trim() && sourceError(text) === null,
+  url: (text) => /^h/i.test(text) && text === text.trim() && sourceError(text) === null,
 };
 
 /** Whether the service accepts a text. */

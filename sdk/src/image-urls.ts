@@ -12,9 +12,10 @@ const mayBeAnimated = (src: string, { sourceFrames, animated, page }: PictureOpt
   page === undefined &&
   (sourceFrames ? sourceFrames > 1 : /^[^?#]*\.(gif|webp)(?![^?#])/i.test(src));
 
-/** The source as an absolute URL; null if it cannot be one. */
-function absolute(src: string, origin: string | undefined): string | null {
+/** The source as an absolute URL, or as a path if only the service knows the site; null if it cannot be either. */
+function sourceOf(src: string, origin: string | undefined): string | null {
   if (/^https?:\/\//i.test(src)) return src;
+  if (origin === undefined && /^\/(?![\t\n\r]*[/\\])/.test(src)) return src;
   try {
     const { href } = new URL(src, origin);
     return /^https?:\/\//i.test(href) ? href : null;
@@ -37,7 +38,7 @@ function createUnchecked(settings: ImageUrlsOptions, check?: CheckParts): ImageU
   /** Null for a source that stays as it is. */
   function write(src: string, options: object = {}): string | null {
     if (/^(data|blob):/i.test(src) || src.startsWith(prefix) || passthrough?.(src)) return null;
-    const source = absolute(src, origin);
+    const source = sourceOf(src, origin);
     const texts = textsOf(options);
     check?.(src, source, texts);
     if (source === null) return null;

@@ -7,7 +7,10 @@ export interface ImageUrlsOptions {
   readonly baseUrl: string;
   /** The id of the project, such as `prj_32gx1acb9wtykf3m`. */
   readonly project: string;
-  /** The address of your site, by which relative sources become absolute. */
+  /**
+   * The address of your site, by which relative sources become absolute. Without it, `src: '/coast.jpg'` is a path on
+   * the `origin` of the project.
+   */
   readonly origin?: string | undefined;
   /** The `maxWidth` of the project, in device pixels. */
   readonly maxWidth?: number | null | undefined;

@@ -5,10 +5,10 @@ const ownName = /^(url|project|exp|sig)$/;
 /** The name of a parameter in options, for any of its names. */
 export const canonicalName = (spelling: string): string => canonicalNames[spelling] ?? spelling;
 
-/** The source in the path of an image URL: unencoded if it starts with a scheme, else encoded as a whole. */
+/** The source in the path of an image URL: unencoded if it starts with a scheme or a slash, else encoded as a whole. */
 const readSource = (path: string): string =>
   // Proxies turn `//` into `/`.
-  /^https?:\//i.test(path) ? path.replace(/^(\w+):\/(?!\/)/, '$1://') : decodeURIComponent(path);
+  /^(https?:)?\//i.test(path) ? path.replace(/^(\w+):\/(?!\/)/, '$1://') : decodeURIComponent(path);
 
 function readValue(name: string, text: string): unknown {
   if (textName.test(name)) return text;

@@ -1,5 +1,5 @@
 import { type ParameterName, parameterNames, parameters } from '../image/parameters.ts';
-import { maxSourceLength, sourceUrl } from '../image/source-url.ts';
+import { maxSourceLength } from '../image/source-url.ts';
 import type { ValueSchema } from '../image/values.ts';
 import { imageErrors } from './error-responses.ts';
 import { parameterSchema } from './image-schemas.ts';
@@ -17,17 +17,18 @@ const inPath = {
   name: 'source',
   in: 'path',
   required: true,
-  description: 'The absolute source URL, encoded as a whole.',
+  description:
+    "The absolute source URL, or a path on the project's site such as `/a.jpg`, encoded as a whole.",
   // Proxies that normalise paths remove a slash.
-  schema: { ...source, pattern: '^[Hh][Tt][Tt][Pp][Ss]?:/{1,2}[^/]' },
+  schema: { ...source, pattern: '^(?:[Hh][Tt][Tt][Pp][Ss]?:/{1,2}[^/]|/)' },
   example: 'https://shop.example.com/a.jpg',
 };
 const inQuery = {
   ...inPath,
   name: 'url',
   in: 'query',
-  description: 'The absolute source URL.',
-  schema: sourceUrl.schema,
+  description: "The absolute source URL, or a path on the project's site such as `/a.jpg`.",
+  schema: { ...source, pattern: '^(?:[Hh][Tt][Tt][Pp][Ss]?://[^/]|/)' },
 };
 
 const signing = [

@@ -2,13 +2,13 @@ import { ServiceError } from '../../contract/errors.ts';
 import { KnownNames } from '../../contract/suggestion.ts';
 import { isLayerText } from './layer-query.ts';
 import { isParameter, parameterSpellings } from './options.ts';
-import { readSource } from './source-url.ts';
+import { readSourceReference, type SourceReference } from './source-url.ts';
 import { isTracking, refuseUnknown } from './unknown-parameters.ts';
 
 /** The project, source and parameters of a transform URL. */
 export interface ImageAddress {
   readonly projectId: string;
-  readonly source: URL;
+  readonly source: SourceReference;
   /** Whether the source was encoded, so that it has its whole query. */
   readonly isEncoded: boolean;
   /** Query parameters except `url` and `project`. */
@@ -33,12 +33,12 @@ export function readAddress(path: string, query: string): ImageAddress {
   parameters.delete('url');
   parameters.delete('project');
   const isEncoded = !unencoded.test(path.slice(imagePrefix.length)) && !unencodedUrl.test(query);
-  return { projectId, source: readSource(written), isEncoded, parameters, unknown };
+  return { projectId, source: readSourceReference(written), isEncoded, parameters, unknown };
 }
 
 /** The start of a source that is not encoded, in the path and in the query. */
-const unencoded = /^https?:\//i;
-const unencodedUrl = /(?:^|&)url=https?:\/\//i;
+const unencoded = /^(?:https?:)?\//i;
+const unencodedUrl = /(?:^|&)url=(?:https?:\/)?\//i;
 
 /** @param source as written */
 function projectMissing(source: string, query: string): ServiceError {
@@ -95,7 +95,8 @@ function readQuery(query: string) {
 export const requireKnown = ({ unknown }: ImageAddress): void => refuseUnknown(unknown, knownNames);
 
 /**
- * The source in the path: unencoded if it starts with a scheme and a slash, else encoded once as a whole.
+ * The source in the path: unencoded if it starts with a scheme and a slash or with a slash, else encoded once as a
+ * whole.
  * Null when the path has none.
  * @throws ServiceError source_invalid
  */

@@ -40,6 +40,7 @@ import {
   type UrlHeaders,
 } from './response.ts';
 import { ResponseCache } from './response-cache.ts';
+import { resolveSource } from './source-url.ts';
 import { unknownWarnings } from './unknown-parameters.ts';
 
 /** The parts of the process that image delivery uses. */
@@ -160,10 +161,11 @@ export class Delivery {
       const { parameters } = address;
       return { address, requested: readOptions(parameters), texts: readLayerTexts(parameters) };
     });
-    const { source } = address;
-    observed.addressed(address.projectId, source.hostname);
+    observed.addressed(address.projectId, address.source.hostname);
     const state = await this.#findProject(address.projectId, observed);
     const { project } = state;
+    const source = resolveSource(address.source, project.origin);
+    observed.addressed(project._id, source.hostname);
 
     const token = headers.backgroundToken;
     const background = token !== '' && (await isBackground(`${path}?${query}`, token));

@@ -8,6 +8,13 @@ export const maxSourceLength = 8_192;
 
 const invalid = (message: string) => new ServiceError('source_invalid', message);
 
+/** @throws ServiceError source_invalid for a text that is too long */
+function withoutSpace(text: string): string {
+  const written = text.trim();
+  if (written.length <= maxSourceLength) return written;
+  throw invalid(`The source URL has more than ${maxSourceLength} characters.`);
+}
+
 function hint(text: string): string {
   const likely = likelyUrl(text);
   if (likely === undefined) return '';
@@ -15,12 +22,35 @@ function hint(text: string): string {
   return `${encoded} Did you mean ${likely.slice(0, 200).toWellFormed()}?`;
 }
 
+/** A source as a URL names it: absolute, or a path that is relative to the project's `origin`, without a host. */
+export type SourceReference = Pick<URL, 'href' | 'hostname'>;
+
+/**
+ * Reads an absolute source, or a path such as `/coast.jpg`.
+ * @throws ServiceError source_invalid
+ */
+export function readSourceReference(text: string): SourceReference {
+  const written = withoutSpace(text);
+  return isSitePath(written) ? { href: written, hostname: '' } : readSource(written);
+}
+
+/**
+ * Whether a text is a path from the root of a site, without a host: the URL standard reads `/\` as `//`, and ignores
+ * tabs and line breaks.
+ */
+const isSitePath = (text: string): boolean => /^\/(?![\t\n\r]*[/\\])/.test(text);
+
+/** Returns the URL of a source, with a path resolved as on a page of the project's site. */
+export function resolveSource(source: SourceReference, origin: string): URL {
+  if (source instanceof URL) return source;
+  const resolved = new URL(source.href, origin);
+  resolved.hash = '';
+  return resolved;
+}
+
 /** @throws ServiceError source_invalid */
 export function readSource(text: string): URL {
-  const written = text.trim();
-  if (written.length > maxSourceLength) {
-    throw invalid(`The source URL has more than ${maxSourceLength} characters.`);
-  }
+  const written = withoutSpace(text);
   if (isLongAuthority(authorityOf(written))) {
     throw invalid('The host of the source URL is too long.');
   }

@@ -40,6 +40,18 @@ function check(url: string, base: string): number {
 const withChange = (url: string, at: number): string =>
   url.slice(0, at) + (url[at]?.toLowerCase() === 'x' ? 'y' : 'x') + url.slice(at + 1);
 
+t.test('signs the URL of a path on the site, which the service accepts', async (t) => {
+  for (const baseUrl of bases) {
+    const sign = createSigner({ ...signing, baseUrl });
+    const { url, srcset } = createImageUrls({ baseUrl, project: owner._id, sign });
+    t.ok(check(url('/a b.jpg', { w: 8 }), baseUrl) > Date.now());
+    const [first = ''] = srcset('/a.jpg').split(' ');
+    t.ok(check(first, baseUrl) > Date.now());
+    const plain = `${baseUrl.replace(/\/$/, '')}/img//a.jpg?project=${owner._id}`;
+    t.ok(check(sign(plain), baseUrl) > Date.now());
+  }
+});
+
 t.test('the service accepts each signed URL, and none with a changed character', async (t) => {
   const signers = new Map(
     bases.map((baseUrl) => {

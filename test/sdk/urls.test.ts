@@ -101,6 +101,13 @@ t.test('the checks refuse sources and a missing project as the service does', as
     'https:a',
     'http:///',
     'https://a b/',
+    '/a.jpg',
+    ' /a b.jpg?c#d',
+    '/',
+    '//a/b.jpg',
+    '/\\a.example/b.jpg',
+    '/\t/a.example/b.jpg',
+    '/\n\\a.example/b.jpg',
     ' https://a.example/',
   ];
   for (const source of [
@@ -123,7 +130,7 @@ t.test('the checks refuse sources and a missing project as the service does', as
   );
   t.throws(() => urls.url(src, { w: 0 }), { message: 'w must be a whole number from 1 to 10000.' });
   const without = createImageUrls({ baseUrl, project });
-  t.throws(() => without.url('/a.jpg'), { message: /absolute http or https URL/ });
+  t.throws(() => without.url('a.jpg'), { message: /absolute http or https URL/ });
 });
 
 t.test('the query has the options in one order', async (t) => {
@@ -171,6 +178,20 @@ t.test(
     }
   },
 );
+
+t.test('writes and parses a path on the site of the project', async (t) => {
+  const { url, parse } = createImageUrls({ baseUrl, project });
+  for (const path of ['/', '/a.jpg', '/é (1).jpg?c=d&w=4', '/a//b.jpg']) {
+    const written = url(path, { w: 8 });
+    t.same(parse(written), { src: path, options: { w: 8 } });
+    t.equal(readByService(written).source.href, path);
+  }
+  t.same(parse(`${prefix}?url=/a.jpg&project=${project}`), { src: '/a.jpg', options: {} });
+  t.same(parse(`${prefix}/a%20b.jpg?project=${project}`), { src: '/a%20b.jpg', options: {} });
+  for (const path of ['//a.example/b.jpg', '/\\a.example/b.jpg', '/\t/a.example/b.jpg']) {
+    t.throws(() => url(path), TypeError, path);
+  }
+});
 
 t.test('a picture offers no format that makes a still image of an animation', async (t) => {
   const formatsOf = (given: string, options: PictureOptions = {}) =>

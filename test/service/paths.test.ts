@@ -1,10 +1,11 @@
 import sharp from 'sharp';
 import t from 'tap';
+import { until } from '../until.ts';
 import { startFrontEnd } from './front-end.ts';
 import { picture } from './origin.ts';
 
 t.test('all notations of a source deliver the same image', async (t) => {
-  const { url, origin, project } = await startFrontEnd(t);
+  const { url, origin, project, store } = await startFrontEnd(t);
   const body = await picture(400, 300);
   origin.serve('/a.jpg', body);
   origin.serve('/a%20b/c.jpg', body);
@@ -29,6 +30,33 @@ t.test('all notations of a source deliver the same image', async (t) => {
     t.same([width, height], [100, 75], name);
   }
   t.equal(origin.requests.get('/a.jpg'), 1, 'one source, one variant, one request');
+
+  t.test('a path on the site of the project is the same image', async (t) => {
+    const { _id: id } = await store.projects.create({
+      orgId: 'org_0000000000000000',
+      name: 'Site',
+      origin: `${origin.url}/en/`,
+      allowedOrigins: ['127.0.0.1'],
+    });
+    const ofSite = `project=${id}&w=100&fmt=png`;
+    const absolute = await fetch(`${url}/img/${source}?${ofSite}`);
+    const tag = absolute.headers.get('etag');
+    for (const target of [
+      `/img/?url=/a.jpg&${ofSite}`,
+      `/img/%2Fa.jpg?${ofSite}`,
+      `/img//a.jpg?${ofSite}`,
+    ]) {
+      const response = await fetch(url + target);
+      t.same([response.status, response.headers.get('etag')], [200, tag], target);
+    }
+    await store.projects.removeHost(id, '127.0.0.1');
+    await until(
+      'the host is removed',
+      async () => (await fetch(`${url}/img/?url=/a.jpg&${ofSite}`)).status === 403,
+    );
+    const elsewhere = await fetch(`${url}/img/?url=%2F%2Flocalhost%2Fa.jpg&${ofSite}`);
+    t.equal(elsewhere.status, 400);
+  });
 
   t.test('the query and encoding of a source are kept', async (t) => {
     const withQuery = encodeURIComponent(`${source}?version=2&w=7`);

@@ -13,7 +13,7 @@ export const errors = {
   project_missing: { status: 400, hint: 'Add the project parameter with the id of your project.' },
   source_invalid: {
     status: 400,
-    hint: 'Use an absolute http or https URL; encode it whole when it contains ? or #.',
+    hint: "Use an absolute http or https URL, or a path on the project's site that begins with a slash; encode it whole when it contains ? or #.",
   },
   parameter_invalid: { status: 400, hint: 'Correct the parameter that the message names.' },
   api_key_missing: {

@@ -64,7 +64,7 @@ export function expiry({ validFor, step = validFor }: SignerOptions): number {
 }
 
 /** An image URL from `/img` on, without a fragment. The path of a base URL is not signed. */
-const target = /^\/img\/(?:https?(?::|%3a)[^?#]*)?\?([^#]*)(?=#|$)/i;
+const target = /^\/img\/(?:(?:https?(?::|%3a)|\/|%2f)[^?#]*)?\?([^#]*)(?=#|$)/i;
 
 /** A function that signs the image URLs of a base URL and a project in a text, such as a srcset. */
 function signerOf(

@@ -3,6 +3,7 @@ import type { Project } from '../../../store/projects.ts';
 import { checkSource, signingSecrets } from '../../image/access.ts';
 import type { ImageAddress } from '../../image/address.ts';
 import { type SignUrlOptions, signImageUrl } from '../../image/sign-url.ts';
+import { resolveSource } from '../../image/source-url.ts';
 import { one, operation, optional } from '../operation.ts';
 import { type BodyOf, closed, named } from '../schema.ts';
 import { changed, findProject } from '../services.ts';
@@ -206,7 +207,8 @@ export const signingOperations = {
       if (validFor > longest) throw invalidRequest(`validFor must be at most ${longest}`);
       const exp = Math.floor(Date.now() / 1_000) + validFor;
       const basePath = new URL(services.baseUrl).pathname;
-      const check = ({ source }: ImageAddress) => checkSource(project, source);
+      const check = ({ source }: ImageAddress) =>
+        checkSource(project, resolveSource(source, project.origin));
       const signed = signOrRefuse(url, {
         projectId,
         secret: signingSecret,

@@ -3,6 +3,7 @@ import t from 'tap';
 import { ServiceError } from '../../../contract/errors.ts';
 import { checkSignature, checkSource, isAllowedHost } from '../../../server/image/access.ts';
 import { readAddress } from '../../../server/image/address.ts';
+import { resolveSource } from '../../../server/image/source-url.ts';
 import type { Project } from '../../../store/projects.ts';
 import { project } from '../../project.ts';
 
@@ -14,7 +15,7 @@ const signing = project({ requireSignedUrls: true, signingSecret: secret });
 
 function check(of: Project, query: string, at = path): number {
   const address = readAddress(at, query);
-  checkSource(of, address.source);
+  checkSource(of, resolveSource(address.source, of.origin));
   return checkSignature(of, address, at, query, now);
 }
 

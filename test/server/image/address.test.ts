@@ -3,6 +3,7 @@ import t from 'tap';
 import { ServiceError } from '../../../contract/errors.ts';
 import { readAddress } from '../../../server/image/address.ts';
 import { readOptions } from '../../../server/image/options.ts';
+import { resolveSource } from '../../../server/image/source-url.ts';
 import { propertyRuns } from '../../more.ts';
 
 /** The code of the ServiceError for a URL; fails for other errors. */
@@ -47,6 +48,51 @@ t.test('a source is read in each of its spellings', async (t) => {
   t.equal(refusal(`/img/${twice}`, 'project=p'), 'source_invalid', 'decoded only once');
 });
 
+/** The source of a path, for a project whose site is below a folder. */
+const onSite = (path: string, query = 'project=p'): string =>
+  resolveSource(readAddress(path, query).source, 'https://shop.example/en/').href;
+
+t.test('resolves a path on the site of the project, in each of its spellings', async (t) => {
+  for (const [path, query, expected] of [
+    ['/img/', 'url=/coast.jpg&project=p', 'https://shop.example/coast.jpg'],
+    ['/img/', 'url=%2Fa%2520b.jpg&project=p', 'https://shop.example/a%20b.jpg'],
+    ['/img/%2Fa%2520b.jpg', 'project=p', 'https://shop.example/a%20b.jpg'],
+    ['/img//a%20b.jpg', 'project=p', 'https://shop.example/a%20b.jpg'],
+    ['/img/%2F..%2Fa.jpg%3Fb=c%23d', 'project=p', 'https://shop.example/a.jpg?b=c'],
+    ['/img/', 'url=%20/a//b.jpg%20&project=p', 'https://shop.example/a//b.jpg'],
+    ['/img/', `url=${picture}&project=p`, picture],
+  ] as const) {
+    t.equal(onSite(path, query), expected, `${path}?${query}`);
+  }
+});
+
+t.test('never takes a path on the site to another host', async (t) => {
+  const characters = [
+    '/',
+    '\\',
+    '\t',
+    '\n',
+    '\r',
+    ' ',
+    '.',
+    '@',
+    ':',
+    '[',
+    '%',
+    'é',
+    'e',
+    'x.example',
+  ];
+  const anyPath = fc.array(fc.constantFrom(...characters), { maxLength: 8 });
+  const property = fc.property(anyPath, (parts) => {
+    const path = `/${parts.join('')}`;
+    const query = `project=p&url=${encodeURIComponent(path)}`;
+    if (refusal('/img/', query) === 'source_invalid') return true;
+    return new URL(onSite('/img/', query)).origin === 'https://shop.example';
+  });
+  t.doesNotThrow(() => fc.assert(property, { seed: 51, numRuns: propertyRuns(5_000) }));
+});
+
 t.test(
   'a source without its scheme, or encoded twice, gets the URL that it probably stands for',
   async (t) => {
@@ -80,7 +126,7 @@ t.test('each kind of invalid address has its error code', async (t) => {
   const host = (length: number) => `https://${'a'.repeat(length)}/`;
   const chinese = (length: number) => encodeURIComponent(`https://${'中'.repeat(length)}/`);
   const invalidSources = `
-    a.jpg /a.jpg ///e.com/a.jpg %E0%A4%A https:///a.jpg https:e.com ftp://e.com/a.jpg
+    a.jpg ///e.com/a.jpg %E0%A4%A https:///a.jpg https:e.com ftp://e.com/a.jpg
     file:///etc/passwd data:image/png,x javascript:1 https://user@e.com/ https://:secret@e.com/
     https://e.com:70000/ https://[::1/ ${host(1_025)} ${chinese(254)}
     https://${'u'.repeat(1_025)}@e.com/ https:/\\${'a'.repeat(1_025)}/`;
@@ -142,7 +188,9 @@ t.test('any path and query yield a valid address or a ServiceError', async () =>
   fc.assert(
     fc.property(text, text, (path, query) => {
       try {
-        const { source, projectId } = readAddress(`/img/${path}`, query);
+        const address = readAddress(`/img/${path}`, query);
+        const { projectId } = address;
+        const source = resolveSource(address.source, 'https://shop.example/');
         return (
           /^https?:$/.test(source.protocol) &&
           source.hostname !== '' &&
