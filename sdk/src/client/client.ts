@@ -94,7 +94,7 @@ export interface Client extends ControlPlane {
   getReadiness(options?: CallOptions): Promise<Readiness>;
   /**
    * Queues exactly the images of a picture, in as few prewarm requests as they fit in. An image with
-   * `fmt=auto` is warmed in its three forms: AVIF, WebP, and that of other browsers. If one of several requests
+   * `fmt=auto` is warmed for each format of the service's SERVICE_AUTO_FORMATS, and for other browsers. If one of several requests
    * fails, those before it stay queued; warming the picture again is safe.
    *
    * @throws NotPrewarmableError before anything is queued

@@ -36,8 +36,8 @@ interface Group {
 }
 
 /**
- * The prewarm requests for exactly the images of a picture, each at most once. One with `fmt=auto` has three
- * forms, of which a browser requests one.
+ * The prewarm requests for exactly the images of a picture, each at most once. One with `fmt=auto` has a
+ * form for each format of SERVICE_AUTO_FORMATS and one more, of which a browser requests one.
  *
  * @throws NotPrewarmableError
  */
