@@ -136,9 +136,14 @@ export class ProjectCache {
    */
   isConfirmed(state: ProjectState): boolean {
     if (this.#isStoreDown) return true;
-    const ageMs = performance.now() - state.readAt;
-    if (ageMs > compareAfterMs && state.comparison === null) this.#compareNext(state);
-    return ageMs < servedForMs;
+    const isOld = performance.now() - state.readAt > compareAfterMs;
+    if (isOld && state.comparison === null) this.#compareNext(state);
+    return this.wasCurrent(state);
+  }
+
+  /** Returns whether a state was current less than two seconds ago: later purges need not be in effect yet. */
+  wasCurrent(state: ProjectState): boolean {
+    return performance.now() - state.readAt < servedForMs;
   }
 
   /** Caches a project, unless a later revision is known. @param readAt absent for a change of this process */
@@ -213,13 +218,13 @@ export class ProjectCache {
   #set(project: Project, readAt: number): ProjectState {
     const { _id: id, revision } = project;
     const known = this.#known.peek(id);
+    // A later revision is at least as current as the state that was read.
     if (known !== undefined && known.project.revision >= revision) {
-      if (known.project.revision === revision) known.readAt = Math.max(known.readAt, readAt);
+      known.readAt = Math.max(known.readAt, readAt);
       return known;
     }
     this.#unknown.delete(id);
     const counts = new RequestCounts(id);
-    // A later revision is at least as current as the state that was read.
     const since = Math.max(readAt, known?.readAt ?? readAt);
     const state = { project, stale: false, readAt: since, comparison: null, counts };
     this.#known.set(id, state);
@@ -270,12 +275,14 @@ export class ProjectCache {
       for (const state of states) {
         const { _id: id, revision } = state.project;
         const stored = revisions.get(id) ?? 0;
-        // It was replaced or evicted after the read began.
-        if (state.stale) continue;
-        if (stored === revision) state.readAt = Math.max(state.readAt, readAt);
-        else changed.push(id);
+        // Another state if it was replaced after the read began; none if it was evicted.
+        const known = this.#known.peek(id);
+        if (known === undefined) continue;
+        const isRestored = known === state && stored < revision;
+        if (stored > known.project.revision || isRestored) changed.push(id);
+        else known.readAt = Math.max(known.readAt, readAt);
         // After a backup was restored.
-        if (stored > 0 && stored < revision) this.#drop(id);
+        if (isRestored && stored > 0) this.#drop(id);
       }
       await this.#load(changed.slice(0, loadedAtOnce));
     } catch (error) {

@@ -214,9 +214,7 @@ export class Delivery {
   }
 
   async #findProject(projectId: string, observed: ObservedRequest): Promise<ProjectState> {
-    const { projects } = this.#environment;
-    const state = await runStage(observed, 'project', () => projects.find(projectId));
-    if (state === null) throw projectNotFound(projectId);
+    const state = await runStage(observed, 'project', () => this.#confirmed(projectId));
     observed.found(state.counts);
     return state;
   }
@@ -259,14 +257,18 @@ export class Delivery {
     }
   }
 
-  /** The image from the caches or a render, of bytes that were fetched after all purges known at the end. */
+  /**
+   * The image from the caches or a render, of bytes that were fetched after all purges known at the end. If purges follow
+   * one another too quickly, the last one may still take effect later: then its image is not stored.
+   */
   async #get({ signal, latest, ...request }: CheckedRequest): Promise<CacheResult> {
     const { engine, projects, autoFirst } = this.#environment;
     const { project, variant, background } = request;
     const inputs = inputsOf(request);
     const first = background ? null : provisionalVariant(variant, autoFirst);
     for (let attempt = 1; attempt <= maxPurgedRenders; attempt += 1) {
-      const number = imageGeneration(latest(), inputs);
+      const known = await this.#confirmed(project);
+      const number = imageGeneration(known.project, inputs);
       const isCurrent = () => imageGeneration(latest(), inputs) === number;
       const keyOf = (variant: Variant) =>
         variantKey({ project, inputs, generation: number }, variant);
@@ -275,20 +277,29 @@ export class Delivery {
         key: keyOf(variant),
         inputs,
         generation: { number, isCurrent },
-        freshness: imageFreshness(latest(), inputs),
+        freshness: imageFreshness(known.project, inputs),
         provisional: first && { key: keyOf(first), variant: first },
       };
       const result = await engine.get(wanted, signal);
       // Whether it was purged or deleted meanwhile is known when the project is confirmed.
-      if ((await projects.find(project)) === null) throw projectNotFound(project);
-      if (!isCurrent()) continue;
-      if (result.isProvisional) this.#renderLater(wanted);
-      return result;
+      await this.#confirmed(project);
+      if (isCurrent()) {
+        if (result.isProvisional) this.#renderLater(wanted);
+        return result;
+      }
+      if (attempt === maxPurgedRenders && projects.wasCurrent(known)) return result;
     }
     throw new ServiceError(
       'overloaded',
       'The image was purged several times while it was rendered.',
     );
+  }
+
+  /** @throws ServiceError project_not_found */
+  async #confirmed(project: string): Promise<ProjectState> {
+    const state = await this.#environment.projects.find(project);
+    if (state === null) throw projectNotFound(project);
+    return state;
   }
 
   /** Renders the image in whose place the client gets a provisional one. */

@@ -252,6 +252,26 @@ t.test('a purge is known after two seconds, however slowly the store answers', a
   ]);
 });
 
+t.test('requests do not wait until changes of a process end', async (t) => {
+  const { cache, others, slow } = await comparing(t, 600_000, 1_000);
+  const { _id: id } = await others.create(newProject);
+  await cache.find(id);
+  slow(100);
+  const startedAt = performance.now();
+  let found = false;
+  // A change between the beginning and the answer of each comparison.
+  await until('a state is found while the changes go on', async () => {
+    const changed = await others.addHost(id, `${Math.random()}.example`);
+    if (changed !== null) cache.apply(changed);
+    if (performance.now() - startedAt < 2_500) return false;
+    void Promise.resolve(cache.find(id)).then(() => {
+      found = true;
+    });
+    return found;
+  });
+  t.ok(found);
+});
+
 t.test('a store that takes three seconds counts as unavailable, until it is faster', async (t) => {
   const { cache, others, slow, projects } = await comparing(t, 600_000, 1_000);
   const { _id: id } = await others.create(newProject);

@@ -158,6 +158,20 @@ t.test('purges in two processes', async (t) => {
     t.same(versions, Array(12).fill(2));
   });
 
+  await t.test('an image that is purged whenever it is rendered is delivered', async (t) => {
+    const { origin, url, ask, purge } = await purging(t, control);
+    let version = 0;
+    origin.serve('/busy.png', async (_, response) => {
+      version += 1;
+      const bytes = await pictureOf(version);
+      await purge({ sources: [url('/busy.png')] });
+      response.end(bytes);
+    });
+    // On a busy machine a render and its purge can take longer than the two seconds.
+    const image = await until('an image', () => ask('/busy.png').catch(() => null));
+    t.ok(Number(image?.version) <= version);
+  });
+
   await t.test('the URL of the watermark purges all images with it', async (t) => {
     const { project, origin, url, ask, purge, warm, becomes } = await purging(t, control);
     const red = (r: number) =>
