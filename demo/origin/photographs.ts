@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import sharp, { type JpegOptions, type Sharp } from 'sharp';
-import { matrixProfile } from '../../pool/formats/metadata/cicp.ts';
+import { matrixProfile } from '../../pool/formats/metadata/written-profile.ts';
 import { jpeg422, withExif } from './jpeg.ts';
 import { picture } from './pictures.ts';
 

@@ -2,6 +2,7 @@ import { textAt } from '../bytes.ts';
 import { openAs } from '../container/container.ts';
 import { embeddedSize, examineFile, type FileTraits, libvipsFile } from '../file.ts';
 import type { SourceFormat } from '../source-format.ts';
+import { withCmykProfile } from './cmyk.ts';
 import { completedJpeg } from './complete.ts';
 import { decoderScale } from './decoder-scale.ts';
 import { mayHaveGainMap } from './gain-map.ts';
@@ -22,7 +23,7 @@ export const jpeg: SourceFormat = {
   matches: textAt(0, '\xff\xd8\xff'),
   // With the coefficients of progressive ones.
   cost: { ms: 8, bytes: 6 },
-  container: { parts: jpegParts, sequential: true },
+  container: { parts: jpegParts, sequential: true, completed: withCmykProfile },
   // At an eighth it consists of the means of its blocks, which make texts hard to read; a quarter is nearly as good as
   // the whole.
   decodesReduced: (scale) => scale > 1 / 9,

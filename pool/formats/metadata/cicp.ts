@@ -1,4 +1,5 @@
 import { unsupported } from '../errors.ts';
+import { matrixProfile, type Primaries, srgbCurve } from './written-profile.ts';
 
 /** Coding-independent code points of colours (ITU-T H.273). */
 export interface Cicp {
@@ -6,14 +7,6 @@ export interface Cicp {
   readonly primaries: number;
   /** Transfer characteristics, table 3. */
   readonly transfer: number;
-}
-
-type Xyz = readonly [x: number, y: number, z: number];
-
-export interface Primaries {
-  readonly name: string;
-  /** Red, green and blue, adapted to the D50 of profiles (Bradford) from the chromaticities of the table. */
-  readonly colours: readonly [Xyz, Xyz, Xyz];
 }
 
 const primaries601: Primaries = {
@@ -98,9 +91,6 @@ const primariesByCode: Readonly<Record<number, Primaries>> = {
   },
 };
 
-/** The parameters of the function types 0 and 3 of a profile (ICC.1:2022, 10.18). */
-type Curve = readonly number[];
-
 /** Transfer characteristics of HDR. */
 const hdrTransfers: Readonly<Record<number, string>> = { 16: 'PQ', 18: 'HLG' };
 
@@ -110,8 +100,6 @@ export function requireConvertible(transfer: Cicp['transfer']): void {
   if (hdr === undefined) return;
   throw unsupported(`The source is an HDR image (${hdr}), whose colours cannot be converted.`);
 }
-
-const srgbCurve: Curve = [2.4, 1 / 1.055, 0.055 / 1.055, 1 / 12.92, 0.04045];
 
 /** Also the curves of cameras for video: Chromium shows such pictures with that of sRGB, like players. */
 const srgbTransfers: ReadonlySet<number> = new Set([1, 2, 6, 7, 11, 12, 13, 14, 15]);
@@ -132,78 +120,4 @@ export function cicpProfile({ primaries: code, transfer }: Cicp): Buffer | null 
   if (primaries === primaries709 && isSrgbCurve) return null;
   const name = `${primaries.name}${isSrgbCurve ? '' : ` gamma ${gamma}`}`;
   return matrixProfile({ ...primaries, name }, curve);
-}
-
-/** A profile of primaries and one curve for all of them. */
-export function matrixProfile({ name, colours }: Primaries, curve: Curve): Buffer {
-  const [red, green, blue] = colours.map((colour) => tag('XYZ ', fixed(colour)));
-  const trc = tag('para', Buffer.from([0, curve.length === 1 ? 0 : 3, 0, 0]), fixed(curve));
-  return profileOf([
-    ['desc', text(name)],
-    ['cprt', text('CC0')],
-    ['wtpt', tag('XYZ ', fixed(d50))],
-    ['rXYZ', red],
-    ['gXYZ', green],
-    ['bXYZ', blue],
-    ['rTRC', trc],
-    ['gTRC', trc],
-    ['bTRC', trc],
-  ]);
-}
-
-const d50: Xyz = [0.9642, 1, 0.8249];
-const headerBytes = 128;
-
-/** Tags with the same data share it. */
-function profileOf(tags: readonly (readonly [name: string, data: Buffer | undefined])[]): Buffer {
-  const header = Buffer.alloc(headerBytes);
-  // Version 4.4, a display's profile, from RGB to XYZ.
-  header.writeUInt32BE(0x04_40_00_00, 8);
-  header.write('mntrRGB XYZ ', 12, 'latin1');
-  header.write('acsp', 36, 'latin1');
-  fixed(d50).copy(header, 68);
-  const table = Buffer.alloc(4 + 12 * tags.length);
-  table.writeUInt32BE(tags.length);
-  const offsets = new Map<Buffer, number>();
-  const parts: Buffer[] = [header, table];
-  let end = headerBytes + table.length;
-  for (const [index, [name, data = Buffer.of()]] of tags.entries()) {
-    const at = 4 + 12 * index;
-    table.write(name, at, 'latin1');
-    table.writeUInt32BE(offsets.get(data) ?? end, at + 4);
-    table.writeUInt32BE(data.length, at + 8);
-    if (offsets.has(data)) continue;
-    offsets.set(data, end);
-    parts.push(data);
-    end += data.length;
-  }
-  header.writeUInt32BE(end);
-  return Buffer.concat(parts);
-}
-
-/** Padded to a multiple of four bytes. */
-function tag(type: string, ...data: readonly Buffer[]): Buffer {
-  const bytes = Buffer.concat([Buffer.from(`${type}\0\0\0\0`, 'latin1'), ...data]);
-  return Buffer.concat([bytes, Buffer.alloc(-bytes.length & 3)]);
-}
-
-/** Numbers of 16 bits before and after the point. */
-function fixed(values: readonly number[]): Buffer {
-  const bytes = Buffer.alloc(4 * values.length);
-  for (const [index, value] of values.entries()) {
-    bytes.writeInt32BE(Math.round(value * 65_536), 4 * index);
-  }
-  return bytes;
-}
-
-/** A text in one language (10.15). */
-function text(content: string): Buffer {
-  const utf16 = Buffer.from(content, 'utf16le').swap16();
-  const head = Buffer.alloc(20);
-  head.writeUInt32BE(1);
-  head.writeUInt32BE(12, 4);
-  head.write('enUS', 8, 'latin1');
-  head.writeUInt32BE(utf16.length, 12);
-  head.writeUInt32BE(28, 16);
-  return tag('mluc', head, utf16);
 }

@@ -1,6 +1,6 @@
 import sharp from 'sharp';
 import t from 'tap';
-import { matrixProfile } from '../../../pool/formats/metadata/cicp.ts';
+import { matrixProfile } from '../../../pool/formats/metadata/written-profile.ts';
 import { ColourSpace } from '../../../pool/formats/metadata/colour-space.ts';
 import { embedded } from '../../hostile/inputs/embed.ts';
 import {

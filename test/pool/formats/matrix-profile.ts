@@ -1,4 +1,4 @@
-import { matrixProfile, type Primaries } from '../../../pool/formats/metadata/cicp.ts';
+import { matrixProfile, type Primaries } from '../../../pool/formats/metadata/written-profile.ts';
 import { be16, be32 } from '../../hostile/inputs/chunks.ts';
 import { withTags } from '../../hostile/inputs/icc.ts';
 

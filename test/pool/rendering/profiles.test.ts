@@ -1,7 +1,7 @@
 import { basename } from 'node:path';
 import sharp from 'sharp';
 import t from 'tap';
-import { matrixProfile } from '../../../pool/formats/metadata/cicp.ts';
+import { matrixProfile } from '../../../pool/formats/metadata/written-profile.ts';
 import type { Variant } from '../../../pool/variant.ts';
 import { deepTiff } from '../../hostile/inputs/tiff.ts';
 import { more } from '../../more.ts';
@@ -320,3 +320,27 @@ t.test('a source with colour codes is delivered as it is if nothing changes', as
     t.notOk(source.equals((await drawn(source, options)).body), `${format}: sRGB if stripped`);
   }
 });
+
+t.test('CMYK without a profile has the colours of browsers', async (t) => {
+  const colours = [colour, [255, 255, 255], [0, 0, 0], [20, 90, 200], [240, 230, 60]] as const;
+  for (const [r, g, b] of colours) {
+    const image = flat(`rgb(${r},${g},${b})`).toColourspace('cmyk');
+    const jpeg = await image.jpeg({ quality: 100 }).toBuffer();
+    const raw = sharp(jpeg).pipelineColourspace('cmyk').toColourspace('cmyk').raw();
+    const [cyan = 0, magenta = 0, yellow = 0, black = 0] = await raw.toBuffer();
+    const expected = [cyan, magenta, yellow].map((ink) => ((255 - ink) * (255 - black)) / 255);
+    const wrong = await withProfile(jpeg, await flat().withIccProfile('srgb').jpeg().toBuffer());
+    for (const source of [jpeg, wrong]) {
+      const { body } = await drawn(source, { width: 32 });
+      t.ok(near(await stored(body), expected, 1), `${expected}`);
+    }
+  }
+});
+
+/** A JPEG with the profile of another one. */
+async function withProfile(jpeg: Buffer, other: Buffer): Promise<Buffer> {
+  const { icc = Buffer.of() } = await sharp(other).metadata();
+  const head = Buffer.from('\xff\xe2\0\0ICC_PROFILE\0\x01\x01', 'latin1');
+  head.writeUInt16BE(head.length - 2 + icc.length, 2);
+  return Buffer.concat([jpeg.subarray(0, 2), head, icc, jpeg.subarray(2)]);
+}

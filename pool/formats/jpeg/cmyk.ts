@@ -1,0 +1,34 @@
+import { bufferOf } from '../bytes.ts';
+import { plainCmykProfile } from '../metadata/cmyk.ts';
+import { jpegParts, markers } from './parts.ts';
+
+const name = Buffer.from('ICC_PROFILE\0\x01\x01', 'latin1');
+/** Offset of a profile in its first segment, and of the colour space in the profile (ICC.1:2022, 7.2.6). */
+const [profileAt, spaceAt] = [18, 16];
+
+/** A JPEG of CMYK with a profile for CMYK, in a copy with that of browsers if it has none; the same bytes for any other. */
+export function withCmykProfile(source: Uint8Array): Uint8Array {
+  const file = bufferOf(source);
+  let components = 0;
+  const kept: Buffer[] = [];
+  let end = 2;
+  for (const { role, from, to } of jpegParts(file)) {
+    if (role === 'scan') break;
+    if (role === 'profile') {
+      const space = file.toString(
+        'latin1',
+        from + profileAt + spaceAt,
+        from + profileAt + spaceAt + 4,
+      );
+      if (space === 'CMYK') return source;
+    } else kept.push(file.subarray(from, to));
+    const type = file[from + 1] ?? 0;
+    if (type >= 0xc0 && type <= 0xc2) components = file[from + 9] ?? 0;
+    end = to;
+  }
+  if (components !== 4) return source;
+  const profile = plainCmykProfile();
+  const head = Buffer.from([0xff, markers.app2, 0, 0]);
+  head.writeUInt16BE(2 + name.length + profile.length, 2);
+  return Buffer.concat([file.subarray(0, 2), head, name, profile, ...kept, file.subarray(end)]);
+}

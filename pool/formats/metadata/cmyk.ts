@@ -1,0 +1,54 @@
+import { curveTag, profileOf, srgbCurve, tag, fixed } from './written-profile.ts';
+
+/** Grid points of the table for each of cyan, magenta, yellow and black. Red depends on cyan and black alone. */
+const grid = [2, 17, 17, 17] as const;
+
+/** sRGB to the XYZ of profiles, of which a lookup table codes half (ICC.1:2022, 6.3.4.2). */
+const toXyz = [
+  0.4360747, 0.3850649, 0.1430804, 0.2225045, 0.7168786, 0.0606169, 0.0139322, 0.0971045, 0.7141733,
+].map((value) => value / 2);
+
+/**
+ * A profile for CMYK without a profile, with the colours of browsers: each of red, green and blue is the product of what
+ * its ink and black leave. Without a profile libvips takes that of a printer.
+ */
+export const plainCmykProfile = (): Buffer => profileOf('CMYK', [['A2B0', lookupTable()]]);
+
+/** A lutAToBType (10.12): a table of the products, sRGB's curve, and its matrix. */
+function lookupTable(): Buffer {
+  const linear = curveTag([1]);
+  const table = Buffer.alloc(2 * 3 * grid.reduce((product, points) => product * points, 1));
+  let at = 0;
+  for (const cyan of steps(grid[0])) {
+    for (const magenta of steps(grid[1])) {
+      for (const yellow of steps(grid[2])) {
+        for (const black of steps(grid[3])) {
+          for (const ink of [cyan, magenta, yellow]) {
+            at = table.writeUInt16BE(Math.round(65_535 * (1 - ink) * (1 - black)), at);
+          }
+        }
+      }
+    }
+  }
+  const gridHead = Buffer.alloc(20);
+  gridHead.set(grid);
+  gridHead.writeUInt8(2, 16);
+  const parts = {
+    b: Buffer.concat([linear, linear, linear]),
+    matrix: fixed([...toXyz, 0, 0, 0]),
+    m: Buffer.concat(new Array<Buffer>(3).fill(curveTag(srgbCurve))),
+    table: Buffer.concat([gridHead, table, Buffer.alloc(-table.length & 3)]),
+    a: Buffer.concat([linear, linear, linear, linear]),
+  };
+  const head = Buffer.alloc(24);
+  head.set([4, 3]);
+  let offset = 32;
+  for (const [index, part] of Object.values(parts).entries()) {
+    head.writeUInt32BE(offset, 4 + 4 * index);
+    offset += part.length;
+  }
+  return tag('mAB ', head, ...Object.values(parts));
+}
+
+const steps = (points: number): number[] =>
+  Array.from({ length: points }, (_, index) => index / (points - 1));

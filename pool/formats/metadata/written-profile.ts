@@ -1,0 +1,102 @@
+type Xyz = readonly [x: number, y: number, z: number];
+
+export interface Primaries {
+  readonly name: string;
+  /** Red, green and blue, adapted to the D50 of profiles (Bradford). */
+  readonly colours: readonly [Xyz, Xyz, Xyz];
+}
+
+/** The parameters of the function types 0 and 3 of a profile (ICC.1:2022, 10.18). */
+export type Curve = readonly number[];
+
+export const srgbCurve: Curve = [2.4, 1 / 1.055, 0.055 / 1.055, 1 / 12.92, 0.04045];
+
+/** A profile of primaries and one curve for all of them. */
+export function matrixProfile({ name, colours }: Primaries, curve: Curve): Buffer {
+  const [red, green, blue] = colours.map((colour) => tag('XYZ ', fixed(colour)));
+  const trc = curveTag(curve);
+  return profileOf('RGB ', [
+    ['desc', text(name)],
+    ['cprt', text('CC0')],
+    ['wtpt', tag('XYZ ', fixed(d50))],
+    ['rXYZ', red],
+    ['gXYZ', green],
+    ['bXYZ', blue],
+    ['rTRC', trc],
+    ['gTRC', trc],
+    ['bTRC', trc],
+  ]);
+}
+
+/** A profile of grey with one curve. */
+export const greyProfile = (name: string, curve: Curve): Buffer =>
+  profileOf('GRAY', [
+    ['desc', text(name)],
+    ['cprt', text('CC0')],
+    ['wtpt', tag('XYZ ', fixed(d50))],
+    ['kTRC', curveTag(curve)],
+  ]);
+
+export const curveTag = (curve: Curve): Buffer =>
+  tag('para', Buffer.from([0, curve.length === 1 ? 0 : 3, 0, 0]), fixed(curve));
+
+const d50: Xyz = [0.9642, 1, 0.8249];
+const headerBytes = 128;
+
+/** Tags with the same data share it. */
+export function profileOf(
+  space: 'RGB ' | 'GRAY' | 'CMYK',
+  tags: readonly (readonly [name: string, data: Buffer | undefined])[],
+): Buffer {
+  const header = Buffer.alloc(headerBytes);
+  const isPrinter = space === 'CMYK';
+  // Version 4.4; black of version 4 is raised for printers.
+  header.writeUInt32BE(isPrinter ? 0x02_40_00_00 : 0x04_40_00_00, 8);
+  header.write(`${isPrinter ? 'prtr' : 'mntr'}${space}XYZ `, 12, 'latin1');
+  header.write('acsp', 36, 'latin1');
+  fixed(d50).copy(header, 68);
+  const table = Buffer.alloc(4 + 12 * tags.length);
+  table.writeUInt32BE(tags.length);
+  const offsets = new Map<Buffer, number>();
+  const parts: Buffer[] = [header, table];
+  let end = headerBytes + table.length;
+  for (const [index, [name, data = Buffer.of()]] of tags.entries()) {
+    const at = 4 + 12 * index;
+    table.write(name, at, 'latin1');
+    table.writeUInt32BE(offsets.get(data) ?? end, at + 4);
+    table.writeUInt32BE(data.length, at + 8);
+    if (offsets.has(data)) continue;
+    offsets.set(data, end);
+    parts.push(data);
+    end += data.length;
+  }
+  header.writeUInt32BE(end);
+  return Buffer.concat(parts);
+}
+
+/** Padded to a multiple of four bytes. */
+export function tag(type: string, ...data: readonly Buffer[]): Buffer {
+  const bytes = Buffer.concat([Buffer.from(`${type}\0\0\0\0`, 'latin1'), ...data]);
+  return Buffer.concat([bytes, Buffer.alloc(-bytes.length & 3)]);
+}
+
+/** Numbers of 16 bits before and after the point. */
+export function fixed(values: readonly number[]): Buffer {
+  const bytes = Buffer.alloc(4 * values.length);
+  for (const [index, value] of values.entries()) {
+    bytes.writeInt32BE(Math.round(value * 65_536), 4 * index);
+  }
+  return bytes;
+}
+
+/** A text in one language (10.15). */
+function text(content: string): Buffer {
+  const utf16 = Buffer.from(content, 'utf16le').swap16();
+  const head = Buffer.alloc(20);
+  head.writeUInt32BE(1);
+  head.writeUInt32BE(12, 4);
+  head.write('enUS', 8, 'latin1');
+  head.writeUInt32BE(utf16.length, 12);
+  head.writeUInt32BE(28, 16);
+  return tag('mluc', head, utf16);
+}
