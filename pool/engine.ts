@@ -1,20 +1,24 @@
 import { setMaxListeners } from 'node:events';
 import { ServiceError } from '../contract/errors.ts';
-import { Admission } from './admission.ts';
 import {
   type CachedImage,
   ImageCaches,
   type ImageCachesEnvironment,
 } from './cache/image-caches.ts';
-import { Cancelled, type Coalescer, type Leader, type Role } from './coalescer.ts';
 import { FairShare, type Owner } from './fair-share.ts';
 import type { FreshnessReport } from './freshness.ts';
 import type { LayerInput } from './layer-failures.ts';
-import { type ImageRequest, Miss, type Timings } from './miss.ts';
+import { Admission, type ImageRequest, Miss, type Timings } from './miss.ts';
 import { Producer } from './producer.ts';
 import { Revalidator } from './revalidator.ts';
 import type { EngineSettings } from './settings.ts';
-import { SingleFlight } from './single-flight.ts';
+import {
+  Cancelled,
+  type Coalescer,
+  type Leader,
+  type Role,
+  SingleFlight,
+} from './single-flight.ts';
 import type { AddressGuard } from './source/guard.ts';
 import { runStage } from './stages.ts';
 

@@ -1,6 +1,6 @@
 import type { ErrorCode } from '../contract/errors.ts';
-import type { OriginFreshness } from './source/cache-control.ts';
 import type { Validators } from './source/fetch.ts';
+import type { OriginFreshness } from './source/response-headers.ts';
 
 /** How a project wants an image to follow its inputs. */
 export interface ImageFreshness {

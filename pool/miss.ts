@@ -1,4 +1,6 @@
+import { ServiceError } from '../contract/errors.ts';
 import type { SharedWait } from './cache/shared-cache.ts';
+import { FairShare, type Owner } from './fair-share.ts';
 import type { ImageFreshness } from './freshness.ts';
 import type { Inputs } from './inputs.ts';
 import type { LoaderOf } from './source/source-loader.ts';
@@ -66,15 +68,14 @@ export class Miss {
 
 /** The permit of one miss, which carries all that the miss holds until it is released. */
 export class Permit {
-  readonly #reserve: (project: string) => () => void;
+  readonly #admission: Admission;
   readonly #leaveMisses: () => void;
   /** Null before the request for a place; without effect for background work. */
   #leaveQueue: (() => void) | null = null;
   #endRender: (() => void) | undefined;
 
-  /** @param reserve reserves a place in the transform queue. @throws ServiceError overloaded */
-  constructor(reserve: (project: string) => () => void, leaveMisses: () => void) {
-    this.#reserve = reserve;
+  constructor(admission: Admission, leaveMisses: () => void) {
+    this.#admission = admission;
     this.#leaveMisses = leaveMisses;
   }
 
@@ -83,7 +84,7 @@ export class Permit {
    * @throws ServiceError overloaded
    */
   enterQueue(project: string, isLive: boolean): void {
-    this.#leaveQueue ??= isLive ? this.#reserve(project) : () => {};
+    this.#leaveQueue ??= isLive ? this.#admission.reserve(project) : () => {};
   }
 
   /** Gives up the place: the transform itself has it now, or there will be none. */
@@ -100,5 +101,63 @@ export class Permit {
     this.leaveQueue();
     this.#endRender?.();
     this.#leaveMisses();
+  }
+}
+
+/** The places of live transforms. */
+interface Places {
+  isFull(project: string): boolean;
+  reserve(project: string): () => void;
+}
+
+/**
+ * Limit of misses in progress. Fetches and transforms have limits of their own; this one bounds the
+ * requests that wait for the same source, at a few kilobytes each.
+ */
+const maxMisses = 2_048;
+const guaranteedMisses = 32;
+
+/** One for all, because an error's stack is a twelfth of the CPU time of a refusal. */
+const refusal = new ServiceError('overloaded', 'Too many transforms are waiting.');
+
+/** Decides whether a miss may begin, before anything is fetched for it. */
+export class Admission {
+  readonly #transforms: Places;
+  readonly #share = new FairShare(maxMisses, guaranteedMisses);
+  /** Total refusals: misses in progress, and places in the transform queue. */
+  readonly refused = { misses: 0, queue: 0 };
+
+  constructor(transforms: Places) {
+    this.#transforms = transforms;
+  }
+
+  /** @throws ServiceError overloaded, when too many misses are in progress */
+  admit(owner: Owner): Permit {
+    if (!this.#share.take(owner, 1)) throw this.#refuse('misses');
+    return new Permit(this, () => this.#share.release(owner, 1));
+  }
+
+  /** Whether the transform queue has no place for a live request. */
+  isFull(project: string): boolean {
+    return this.#transforms.isFull(project);
+  }
+
+  /** @throws ServiceError overloaded, when it is full */
+  requirePlace(project: string): void {
+    if (this.isFull(project)) throw this.#refuse('queue');
+  }
+
+  /**
+   * Reserves a place in the transform queue for a live request, until the returned function is called.
+   * @throws ServiceError overloaded
+   */
+  reserve(project: string): () => void {
+    this.requirePlace(project);
+    return this.#transforms.reserve(project);
+  }
+
+  #refuse(reason: keyof Admission['refused']): ServiceError {
+    this.refused[reason] += 1;
+    return refusal;
   }
 }

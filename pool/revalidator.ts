@@ -1,7 +1,6 @@
 import { setMaxListeners } from 'node:events';
 import { LRUCache } from 'lru-cache';
 import { ServiceError } from '../contract/errors.ts';
-import { Cancelled, type Coalescer } from './coalescer.ts';
 import { FairShare } from './fair-share.ts';
 import {
   type Freshness,
@@ -15,9 +14,9 @@ import {
 import type { InputFacts } from './image.ts';
 import { errorOfInput, type Input, isInputFailure } from './inputs.ts';
 import type { ImageRequest, Miss } from './miss.ts';
-import { SingleFlight } from './single-flight.ts';
-import { noFreshness } from './source/cache-control.ts';
+import { Cancelled, type Coalescer, SingleFlight } from './single-flight.ts';
 import type { NotModified, OriginResponse, Validators } from './source/fetch.ts';
+import { noFreshness } from './source/response-headers.ts';
 import type { SourceLease } from './source/sources.ts';
 import { decodeState, encodeState, SourceStates, type StateCaches } from './source-states.ts';
 import { unlessAborted } from './unless-aborted.ts';

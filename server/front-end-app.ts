@@ -88,7 +88,7 @@ export function createApp(parts: FrontEndParts): App {
         ((request) => (traced.has(request.route) ? tracing.begin(request, request.route) : null)),
       onEnd: (request, status, ms) => {
         const { id, method, path, tier } = request;
-        metrics.ended(request, status, ms);
+        metrics.requests.ended(request, status, ms);
         request.trace?.end(status, tier);
         if (!logsRequests) return;
         log.debug({ requestId: id, method, path, status, ms: Math.round(ms * 10) / 10 }, 'request');

@@ -2,7 +2,6 @@ import { version } from '../contract/version.ts';
 import type { OnCommand } from '../store/client.ts';
 import type { FrontEndStats } from './cluster/channel.ts';
 import type { Connections } from './http/connection-limit.ts';
-import type { HttpRequest } from './http/request.ts';
 import { ProcessMetrics } from './telemetry/process-metrics.ts';
 import { MetricsRegistry, type MetricsSnapshot } from './telemetry/registry.ts';
 import { RequestMetrics } from './telemetry/request-metrics.ts';
@@ -21,13 +20,8 @@ interface FrontEndFigures {
 /** The metrics of a front end, which it reports to the primary. */
 export class FrontEndMetrics {
   readonly registry = new MetricsRegistry();
-  readonly #requests = new RequestMetrics(this.registry);
+  readonly requests = new RequestMetrics(this.registry);
   readonly #process = new ProcessMetrics(this.registry, 'front_end');
-
-  /** Call it at the end of every request. */
-  ended({ route, tier }: HttpRequest, status: number | null, ms: number): void {
-    this.#requests.ended(route, tier, status, ms);
-  }
 
   /** Call it for every command that the store has answered or failed. */
   readonly onCommand: OnCommand = (command, ms, ok) =>
@@ -40,7 +34,7 @@ export class FrontEndMetrics {
 
   /** All metrics. Call it every second. */
   snapshot(figures: FrontEndFigures): Promise<MetricsSnapshot> {
-    this.#requests.collect();
+    this.requests.collect();
     this.#process.collect();
     this.#collect(figures);
     return this.registry.snapshot();

@@ -1,4 +1,4 @@
-import { RoundRobin } from '../round-robin.ts';
+import { RoundRobin } from '../fair-share.ts';
 import type { EngineSettings } from '../settings.ts';
 import { HeavyTurns, isHeavy, type Scheduled } from './heavy-turns.ts';
 

@@ -12,11 +12,10 @@ import { type ContentType, entityTag, type Image, type ImageWarning } from '../i
 import { errorOfLayer } from '../inputs.ts';
 import { unlessAborted } from '../unless-aborted.ts';
 import { type Layer, plainVariant, type Variant } from '../variant.ts';
-import { bestOutput, type Output } from './encode/choose.ts';
+import { bestOutput, type Output, originalOf } from './encode/choose.ts';
 import { encodings, type OutputFormat } from './encode/encodings.ts';
 import { requireKeptGainMap } from './gain-map.ts';
 import { layerVariant, overlayOf } from './layer.ts';
-import { originalOf } from './original.ts';
 import { Pipeline, type RenderLimits } from './pipeline.ts';
 import { placeholders } from './placeholders.ts';
 import { type OpenedInputs, type Placement, type Prepared, place, prepare } from './placement.ts';

@@ -1,6 +1,5 @@
 import { ServiceError } from '../../contract/errors.ts';
-import { FairShare, type Owner } from '../fair-share.ts';
-import { RoundRobin } from '../round-robin.ts';
+import { FairShare, type Owner, RoundRobin } from '../fair-share.ts';
 import { unlessAborted } from '../unless-aborted.ts';
 
 /** Maximum background fetches that wait for a slot; further ones are refused as overloaded. */

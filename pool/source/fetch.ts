@@ -4,7 +4,6 @@ import { type ErrorCode, ServiceError } from '../../contract/errors.ts';
 import { authorityOf, canonicalUrl, isLongAuthority } from '../../contract/hosts.ts';
 import { version } from '../../contract/version.ts';
 import { type BodyLimits, BodyWriter, releaseBody, sourceTooLarge } from './body.ts';
-import { type OriginFreshness, originFreshness } from './cache-control.ts';
 import { codingOf, DecodingWriter } from './coding.ts';
 import type { Connections } from './connections.ts';
 import {
@@ -19,7 +18,13 @@ import { codeOf, fetchFailureText } from './fetch-errors.ts';
 import type { AddressGuard } from './guard.ts';
 import { RedirectCookies } from './redirect-cookies.ts';
 import type { ResponseBudget } from './response-budget.ts';
-import { mediaType, parseRetryAfter, wholeLength } from './response-headers.ts';
+import {
+  mediaType,
+  type OriginFreshness,
+  originFreshness,
+  parseRetryAfter,
+  wholeLength,
+} from './response-headers.ts';
 
 /** Request headers by lower-case name. */
 export type SourceHeaders = Readonly<Record<string, string>>;

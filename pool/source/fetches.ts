@@ -3,7 +3,6 @@ import type { FairShare, Owner } from '../fair-share.ts';
 import type { EngineSettings } from '../settings.ts';
 import { SingleFlight } from '../single-flight.ts';
 import { noObserver, runStage, type Stage, type StageObserver } from '../stages.ts';
-import { hasLoop, loopIdOf } from './cdn-loop.ts';
 import { Connections } from './connections.ts';
 import {
   type Fetched,
@@ -311,4 +310,21 @@ export class Fetches<S> {
       return failed;
     }
   }
+}
+
+/** The identifier of this deployment in CDN-Loop headers (RFC 8586): its public host and its port. */
+export function loopIdOf({ urls, ports }: EngineSettings['own']): string {
+  const [url = 'http://localhost'] = urls;
+  return `${new URL(url).hostname}:${ports[0]}`;
+}
+
+/** More networks than any request comes through. */
+const maxHops = 100;
+
+/** True when a CDN-Loop header contains this identifier. */
+export function hasLoop(cdnLoop: string, loopId: string): boolean {
+  return cdnLoop
+    .toLowerCase()
+    .split(',', maxHops)
+    .some((info) => info.split(';', 1)[0]?.trim() === loopId.toLowerCase());
 }

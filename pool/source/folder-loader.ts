@@ -3,7 +3,6 @@ import { stat } from 'node:fs/promises';
 import { ServiceError } from '../../contract/errors.ts';
 import { unlessAborted } from '../unless-aborted.ts';
 import { readBody, releaseBody, sourceTooLarge } from './body.ts';
-import { noFreshness } from './cache-control.ts';
 import {
   type Fetched,
   type FetchOptions,
@@ -14,6 +13,7 @@ import {
 import { withinDeadline } from './fetch-deadline.ts';
 import { codeOf, outOfDescriptors } from './fetch-errors.ts';
 import { type FolderFile, fileNames, openInFolder } from './folder.ts';
+import { noFreshness } from './response-headers.ts';
 import { Semaphore } from './semaphore.ts';
 import type { SourceLoader } from './source-loader.ts';
 

@@ -6,7 +6,7 @@ import {
   parseAddress,
 } from '../../contract/networks.ts';
 import { unlessAborted } from '../unless-aborted.ts';
-import { translated } from './embedded-ipv4.ts';
+import { translated } from './addresses.ts';
 
 /** RFC 7050: a name with only these IPv4 addresses. An IPv6 address of it contains one after a translator's prefix. */
 const name = 'ipv4only.arpa';

@@ -1,6 +1,6 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import type { PresetValue } from '../../store/preset.ts';
-import { isParameter, readOptions } from '../image/options.ts';
+import { isParameter, readOptions } from '../image/address.ts';
 import { type ParameterName, parameters } from '../image/parameters.ts';
 import type { ValueSchema } from '../image/values.ts';
 

@@ -1,6 +1,11 @@
 import { ServiceError } from '../../contract/errors.ts';
-import { Cancelled, type Coalescer, type Participant, type Role } from '../../pool/coalescer.ts';
 import type { Image } from '../../pool/image.ts';
+import {
+  Cancelled,
+  type Coalescer,
+  type Participant,
+  type Role,
+} from '../../pool/single-flight.ts';
 import type { CoalescerReply, PrimaryChannel, RenderOutcome } from './channel.ts';
 
 /** Without a reply of the primary in this time, this process leads. */

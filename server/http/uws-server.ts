@@ -6,14 +6,13 @@ import type {
   us_listen_socket,
 } from 'uws-pack';
 import { ServiceError } from '../../contract/errors.ts';
-import { Admission } from './admission.ts';
 import { BaseRequest, hasMeaninglessBody } from './base-request.ts';
 import type { Connections } from './connection-limit.ts';
 import { encodingOf } from './headers.ts';
 import type { HttpResponse } from './request.ts';
 import type { HttpApp, HttpServer } from './server.ts';
-import { SilentConnections } from './silent-connections.ts';
 import type { UwsLibrary } from './uws-library.ts';
+import { Admission, SilentConnections } from './uws-waiting.ts';
 import { type WaitingConnection, WaitingConnections } from './waiting-connections.ts';
 
 /** Status lines by status code. */

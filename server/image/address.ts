@@ -1,9 +1,11 @@
 import { ServiceError } from '../../contract/errors.ts';
-import { KnownNames } from '../../contract/suggestion.ts';
-import { isLayerText } from './layer-query.ts';
-import { isParameter, parameterSpellings } from './options.ts';
+import { KnownNames, similarName } from '../../contract/suggestion.ts';
+import { isLayerName } from '../../store/layer.ts';
+import { words } from './layer-fields.ts';
+import { type Parameter, type ParameterName, parameterNames, parameters } from './parameters.ts';
 import { readSourceReference, type SourceReference } from './source-url.ts';
-import { isTracking, refuseUnknown } from './unknown-parameters.ts';
+
+const invalid = (message: string) => new ServiceError('parameter_invalid', message);
 
 /** The project, source and parameters of a transform URL. */
 export interface ImageAddress {
@@ -50,6 +52,24 @@ function projectMissing(source: string, query: string): ServiceError {
   return new ServiceError('project_missing', `The project parameter is missing.${reason}`);
 }
 
+type ValueOf<P> = P extends Parameter<infer T> ? T : never;
+
+/** The options of a query, by canonical names; absent options have no key. */
+export type Options = { readonly [N in ParameterName]?: ValueOf<(typeof parameters)[N]> };
+
+/** Canonical names by every accepted name. */
+const canonicalNames = new Map<string, ParameterName>(
+  parameterNames.flatMap((name) =>
+    [name, ...parameters[name].aliases].map((spelling) => [spelling, name] as const),
+  ),
+);
+
+/** Canonical names and aliases of all parameters. */
+export const parameterSpellings: readonly string[] = [...canonicalNames.keys()];
+
+/** Whether a name is a parameter's canonical name or an alias. */
+export const isParameter = (name: string): boolean => canonicalNames.has(name);
+
 /** Names that are not in the table of image parameters. */
 const ownNames = new Set(['url', 'project', 'exp', 'sig']);
 const knownNames = [...ownNames, ...parameterSpellings];
@@ -74,7 +94,6 @@ export function hasTooManyParameters(query: string): boolean {
  * and misspelt ones. Other unknown parameters may repeat.
  */
 function readQuery(query: string) {
-  const invalid = (message: string) => new ServiceError('parameter_invalid', message);
   if (hasTooManyParameters(query)) throw invalid(tooManyParameters);
   const parameters = new Map<string, string>();
   const unknown = new Set<string>();
@@ -112,4 +131,86 @@ export function sourceInPath(path: string): string | null {
   } catch {
     throw new ServiceError('source_invalid', 'The source URL in the path is not encoded properly.');
   }
+}
+
+/**
+ * Reads the options of a query; unknown names are ignored.
+ * @throws ServiceError parameter_invalid naming the parameter and what it accepts
+ */
+export function readOptions(query: ReadonlyMap<string, string>): Options {
+  const options: Record<string, unknown> = {};
+  for (const [spelling, text] of query) {
+    const name = canonicalNames.get(spelling);
+    if (name === undefined) continue;
+    if (name in options) {
+      throw invalid(`${name} is given more than once, as ${spelling} too.`);
+    }
+    const value = parameters[name].parse(text);
+    if (value === undefined) throw invalid(`${spelling} must be ${parameters[name].accepts}.`);
+    options[name] = value;
+  }
+  return options as Options;
+}
+
+const textPrefix = 'text.';
+
+/** Whether a name of a query is that of a layer's words, such as `text.price`. */
+export const isLayerText = (name: string): boolean => name.startsWith(textPrefix);
+
+/**
+ * The words of layers in a query, by the name of the layer.
+ * @throws ServiceError parameter_invalid
+ */
+export function readLayerTexts(query: ReadonlyMap<string, string>): ReadonlyMap<string, string> {
+  const texts = new Map<string, string>();
+  for (const [parameter, text] of query) {
+    if (!isLayerText(parameter)) continue;
+    const layer = parameter.slice(textPrefix.length);
+    if (!isLayerName(layer)) throw invalid('text. must be followed by the name of a layer.');
+    const value = words.parse(text.replaceAll('\r\n', '\n'));
+    if (value === undefined) throw invalid(`${parameter} must be ${words.accepts}.`);
+    texts.set(layer, value);
+  }
+  return texts;
+}
+
+/**
+ * The parameters that advertisements, mailings and analytics append to the URLs of a page, in lower case, as the
+ * services that read them document them.
+ */
+const trackingNames: ReadonlySet<string> = new Set(
+  `_ga _gac _gl _ke _openstat cjevent dclid dm_i ef_id epik fbclid gbraid gclid gclsrc igsh igshid irclickid
+  li_fat_id mc_cid mc_eid mkt_tok msclkid rb_clickid rdt_cid s_kwcid sccid srsltid trk ttclid twclid wbraid wickedid
+  yclid ysclid`.split(/\s+/),
+);
+const trackingPrefixes = ['utm_', 'mtm_', 'matomo_', 'pk_', 'gad_', 'hsa_', '_hs', '__hs', 'vero_'];
+
+/** Whether a parameter is for others, who know that images ignore it. */
+export function isTracking(name: string): boolean {
+  const lower = name.slice(0, 20).toLowerCase();
+  return trackingNames.has(lower) || trackingPrefixes.some((prefix) => lower.startsWith(prefix));
+}
+
+/** The most names in a header, and the most characters of each. */
+const maxNames = 5;
+const maxNameLength = 40;
+
+/** A string of RFC 9651, 3.3.3, without characters that it would have to escape. */
+const quoted = (name: string): string =>
+  `"${name.slice(0, maxNameLength).replace(/[^ !#-[\]-~]/g, '?')}"`;
+
+/** The warnings of unknown parameters: items of a list of RFC 9651; '' for none. */
+export function unknownWarnings(names: readonly string[]): string {
+  const named = names.slice(0, maxNames).map((name) => `parameter_unknown;name=${quoted(name)}`);
+  const others = names.length - named.length;
+  return [...named, ...(others > 0 ? [`parameter_unknown;others=${others}`] : [])].join(', ');
+}
+
+/** @throws ServiceError parameter_invalid for the first of the unknown parameters */
+export function refuseUnknown([name]: readonly string[], known: readonly string[]): void {
+  if (name === undefined) return;
+  const similar = similarName(name, known);
+  const written = name.slice(0, maxNameLength).toWellFormed();
+  const hint = similar === undefined ? '' : ` Did you mean ${similar}?`;
+  throw new ServiceError('parameter_invalid', `${written} is not a parameter.${hint}`);
 }

@@ -2,8 +2,7 @@ import type { NegotiableFormat } from '../../contract/auto-formats.ts';
 import { backgroundHeader } from '../../contract/background-token.ts';
 import { ServiceError } from '../../contract/errors.ts';
 import type { CacheResult, Engine, ImageRequest } from '../../pool/engine.ts';
-import type { Inputs } from '../../pool/inputs.ts';
-import { imageInputs } from '../../pool/inputs.ts';
+import { type Inputs, imageInputs } from '../../pool/inputs.ts';
 import type { LoaderOf } from '../../pool/source/source-loader.ts';
 import { runStage } from '../../pool/stages.ts';
 import type { Variant } from '../../pool/variant.ts';
@@ -13,19 +12,26 @@ import type { ProjectCache, ProjectState } from '../project-cache.ts';
 import { projectNotFound } from '../project-not-found.ts';
 import type { ImageTelemetry, ObservedRequest } from '../telemetry/image-telemetry.ts';
 import { checkSignature, checkSource, isAllowedHost } from './access.ts';
-import { readAddress, requireKnown } from './address.ts';
-import { cacheTagHeaders } from './cache-tags.ts';
-import { cachingHeaders, isConstant, type Lifetime, notStored } from './caching.ts';
+import {
+  readAddress,
+  readLayerTexts,
+  readOptions,
+  requireKnown,
+  unknownWarnings,
+} from './address.ts';
+import {
+  cacheTagHeaders,
+  cachingHeaders,
+  isConstant,
+  type Lifetime,
+  notStored,
+} from './caching.ts';
 import { combinedError, fallbackHeaders, isReplaceable, withoutSourceArea } from './fallback.ts';
-import { imageFreshness } from './freshness.ts';
-
-import { imageGeneration, variantKey } from './key.ts';
+import { imageFreshness, imageGeneration, variantKey } from './key.ts';
 import type { OnLayerFailure } from './layer-failures.ts';
-import { readLayerTexts } from './layer-query.ts';
 import { resolveLayers, withoutFailed } from './layers.ts';
 import { withLostQuery } from './lost-query.ts';
 import { type Negotiate, type Negotiated, negotiation } from './negotiate.ts';
-import { readOptions } from './options.ts';
 import { withPreset } from './preset.ts';
 import { provisionalVariant, resolveVariant } from './resolve-variant.ts';
 import {
@@ -41,7 +47,6 @@ import {
 } from './response.ts';
 import { ResponseCache } from './response-cache.ts';
 import { resolveSource } from './source-url.ts';
-import { unknownWarnings } from './unknown-parameters.ts';
 
 /** The parts of the process that image delivery uses. */
 interface DeliveryEnvironment {

@@ -1,10 +1,12 @@
 import { hash } from 'node:crypto';
 import { keyTagDigits } from '../../pool/cache/object-key.ts';
+import type { ImageFreshness } from '../../pool/freshness.ts';
 import type { Input, Inputs } from '../../pool/inputs.ts';
 import { type OutputFormat, outputFormatsWith } from '../../pool/rendering/encode/encodings.ts';
 import { rendererVersion } from '../../pool/rendering/version.ts';
 import { plainVariant, type Variant } from '../../pool/variant.ts';
 import { generationOf, type Purges, sourceGroup } from '../../store/generations.ts';
+import type { Project } from '../../store/projects.ts';
 
 /** The formats whose bytes an option affects. */
 const affectedFormats = {
@@ -110,4 +112,21 @@ export function isPurgedKey(project: Purges, key: string): boolean {
   if (digest === undefined) return true;
   const groups = [sourceGroup(prefix.slice(keyTagDigits)), ...(others.match(/.../g) ?? [])];
   return Number.parseInt(generation, 36) < generationOf(project, groups);
+}
+
+/** How an image follows its inputs; null for a project whose images do not. */
+export function imageFreshness(project: Project, inputs: Inputs): ImageFreshness | null {
+  const sourceAge = project.freshness?.sourceAge ?? null;
+  if (sourceAge === null) return null;
+  return { sourceAge, stateKeys: inputs.map((input) => stateKey(project, input)) };
+}
+
+/** The cache key of an input's state, which is purged with the images of the input. */
+function stateKey(project: Project, { tag, version }: Input): string {
+  const origin = {
+    project: project._id,
+    inputs: [{ tag }],
+    generation: imageGeneration(project, [{ tag }]),
+  } as const;
+  return cacheKey(origin, ['state of an input', project._id, tag, version ?? '']);
 }

@@ -8,6 +8,7 @@ import {
   type Placement,
   type TextLayer,
 } from '../../pool/variant.ts';
+import { isLayerName, layerNamePattern } from '../../store/layer.ts';
 import type { PresetValue } from '../../store/preset.ts';
 import { sourceUrl } from './source-url.ts';
 import {
@@ -215,3 +216,19 @@ export const layerKinds = Object.keys(layerFields) as LayerKind[];
 /** The fields of a kind, for code that treats all alike. */
 export const fieldsOfKind = (kind: LayerKind): Readonly<Record<string, LayerField<unknown>>> =>
   layerFields[kind];
+
+/** The most layers of an image. */
+const maxLayers = 10;
+
+const name = layerNamePattern.slice(1, -1);
+
+/** The value of `layer`. */
+export const layerNames: ParameterType<readonly string[]> = {
+  accepts: `1 to ${maxLayers} different names of layers, separated by commas`,
+  schema: { type: 'string', pattern: `^${name}(?:,${name}){0,${maxLayers - 1}}$` },
+  parse(text) {
+    const names = text.split(',', maxLayers + 1);
+    const isValid = names.length <= maxLayers && names.every(isLayerName);
+    return isValid && new Set(names).size === names.length ? names : undefined;
+  },
+};

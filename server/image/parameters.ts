@@ -8,7 +8,7 @@ import {
   plainVariant,
 } from '../../pool/variant.ts';
 import { fileName } from './download.ts';
-import { layerNames } from './layer-query.ts';
+import { layerNames } from './layer-fields.ts';
 import { positionName } from './positions.ts';
 import { sourceUrl } from './source-url.ts';
 import {

@@ -1,8 +1,8 @@
 import { ServiceError } from '../../contract/errors.ts';
 import type { PresetParameters } from '../../store/preset.ts';
 import type { Project } from '../../store/projects.ts';
+import { type Options, readOptions } from './address.ts';
 import { findNamed } from './named-part.ts';
-import { type Options, readOptions } from './options.ts';
 import { type ParameterName, parameters } from './parameters.ts';
 import { textOf } from './values.ts';
 

@@ -8,8 +8,8 @@ import {
   type Variant,
 } from '../../pool/variant.ts';
 import type { ProjectSettings } from '../../store/projects.ts';
+import type { Options } from './address.ts';
 import { type Accepted, type Hints, roundUpWidth } from './negotiate.ts';
-import type { Options } from './options.ts';
 
 /** The compiler names each option that is not a field of the variant: its field has the type `never`. */
 type VariantFields<T> = { [N in keyof T]: N extends keyof Variant ? Variant[N] : never };

@@ -9,6 +9,11 @@ export type RouteName = (typeof routeNames)[number];
 const clientClosedRequest = 499;
 const statusLimit = 600;
 
+interface EndedRequest {
+  readonly route: RouteName;
+  readonly tier: Tier;
+}
+
 interface Counts {
   /** By status. */
   readonly statuses: Float64Array;
@@ -32,7 +37,7 @@ export class RequestMetrics {
   }
 
   /** @param status null when the client disconnected before the response */
-  ended(route: RouteName, tier: Tier, status: number | null, ms: number): void {
+  ended({ route, tier }: EndedRequest, status: number | null, ms: number): void {
     const counts = this.#counts[route][tier] ?? this.#add(route, tier);
     (counts.statuses[status ?? clientClosedRequest] as number) += 1;
     counts.duration.observe(ms / 1_000);

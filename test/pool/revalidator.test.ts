@@ -1,9 +1,9 @@
 import t from 'tap';
 import { ServiceError } from '../../contract/errors.ts';
-import { type Coalescer, onlyProcess } from '../../pool/coalescer.ts';
 import { imageInputs } from '../../pool/inputs.ts';
 import type { ImageRequest } from '../../pool/miss.ts';
 import { Revalidator, type RevalidatorEnvironment } from '../../pool/revalidator.ts';
+import { type Coalescer, onlyProcess } from '../../pool/single-flight.ts';
 import type { SourceLease } from '../../pool/source/sources.ts';
 import type { ImageLayer } from '../../pool/variant.ts';
 import { until } from '../until.ts';

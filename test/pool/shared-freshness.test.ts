@@ -1,10 +1,10 @@
 import sharp from 'sharp';
 import t, { type Test } from 'tap';
 import { parseS3Location } from '../../contract/s3-location.ts';
-import { onlyProcess } from '../../pool/coalescer.ts';
 import { Engine } from '../../pool/engine.ts';
 import { allFormats } from '../../pool/formats/source-formats.ts';
 import { imageInputs } from '../../pool/inputs.ts';
+import { onlyProcess } from '../../pool/single-flight.ts';
 import { until } from '../until.ts';
 import { settings } from './execution/pools.ts';
 import { variant } from './rendering/pictures.ts';

@@ -1,11 +1,11 @@
 import t, { type Test } from 'tap';
 import { parseS3Location } from '../../contract/s3-location.ts';
 import type { SharedCacheSettings } from '../../pool/cache/shared-cache.ts';
-import { onlyProcess } from '../../pool/coalescer.ts';
 import { Engine } from '../../pool/engine.ts';
 import { Schedule } from '../../pool/execution/schedule.ts';
 import { allFormats } from '../../pool/formats/source-formats.ts';
 import { imageInputs } from '../../pool/inputs.ts';
+import { onlyProcess } from '../../pool/single-flight.ts';
 import type { Variant } from '../../pool/variant.ts';
 import { stopClock } from '../clock.ts';
 import { temporaryFolder } from '../temporary-root.ts';

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { cdnProjectTag } from '../../server/image/cache-tags.ts';
+import { cdnProjectTag } from '../../server/image/caching.ts';
 import { projectCollections } from '../../store/project-documents.ts';
 import { more } from '../more.ts';
 import { startTestS3, variables } from '../pool/s3/server.ts';

@@ -7,7 +7,7 @@ import sharp from 'sharp';
 import t from 'tap';
 import { hasNginx, startNginx } from '../../bench/servers/nginx.ts';
 import { signature, signedText } from '../../server/image/access.ts';
-import { cdnSourceTag } from '../../server/image/cache-tags.ts';
+import { cdnSourceTag } from '../../server/image/caching.ts';
 import { rootPath } from '../root.ts';
 import { until } from '../until.ts';
 import { startFrontEnd } from './front-end.ts';

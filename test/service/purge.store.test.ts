@@ -5,7 +5,7 @@ import sharp from 'sharp';
 import t, { type Test } from 'tap';
 import { projectWebhookSecret } from '../../contract/webhook-secret.ts';
 import { sourceTag } from '../../pool/inputs.ts';
-import { cdnProjectTag, cdnSourceTag } from '../../server/image/cache-tags.ts';
+import { cdnProjectTag, cdnSourceTag } from '../../server/image/caching.ts';
 import { sourceGroup } from '../../store/generations.ts';
 import { Projects } from '../../store/projects.ts';
 import { more } from '../more.ts';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import sharp from 'sharp';
 import t from 'tap';
 import { installed, startServer } from '../../bench/servers/launch.ts';
-import { cdnSourceTag } from '../../server/image/cache-tags.ts';
+import { cdnSourceTag } from '../../server/image/caching.ts';
 import { rootPath } from '../root.ts';
 import { until } from '../until.ts';
 import { picture } from './origin.ts';

@@ -3,7 +3,7 @@ import type { Project } from '../../../store/projects.ts';
 import { hookStates } from '../../../store/purges.ts';
 import { callStates } from '../../../store/records.ts';
 import { isAllowedHost } from '../../image/access.ts';
-import { cdnProjectTag, cdnSourceTag } from '../../image/cache-tags.ts';
+import { cdnProjectTag, cdnSourceTag } from '../../image/caching.ts';
 import { readCallback } from '../callback.ts';
 import { readUrl, urlRule } from '../hosts-and-urls.ts';
 import { one, operation } from '../operation.ts';

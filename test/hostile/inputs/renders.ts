@@ -1,8 +1,8 @@
 import sharp from 'sharp';
 import { seeded } from '../../../bench/load/random.ts';
 import type { Layer, Variant } from '../../../pool/variant.ts';
+import { readOptions } from '../../../server/image/address.ts';
 import { watermarkLayer } from '../../../server/image/layers.ts';
-import { readOptions } from '../../../server/image/options.ts';
 import {
   type ParameterName,
   parameterNames,

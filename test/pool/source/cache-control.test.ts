@@ -1,5 +1,5 @@
 import t from 'tap';
-import { originFreshness } from '../../../pool/source/cache-control.ts';
+import { originFreshness } from '../../../pool/source/response-headers.ts';
 
 const none = { maxAge: null, staleWhileRevalidate: null, staleIfError: null };
 

@@ -2,7 +2,7 @@ import { createServer, type Socket } from 'node:net';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import t, { type Test } from 'tap';
-import { ReadTurns } from '../../../pool/source/read-turns.ts';
+import { ReadTurns } from '../../../pool/source/metered-client.ts';
 import { ResponseBudget } from '../../../pool/source/response-budget.ts';
 import { until } from '../../until.ts';
 import { attacks, startHostileOrigin } from './hostile-origin.ts';

@@ -1,7 +1,6 @@
 import { ServiceError } from '../../../contract/errors.ts';
-import { Cancelled } from '../../../pool/coalescer.ts';
 import type { Image } from '../../../pool/image.ts';
-import { SingleFlight } from '../../../pool/single-flight.ts';
+import { Cancelled, SingleFlight } from '../../../pool/single-flight.ts';
 import type {
   CoalescerReply,
   CoalescerRequest,

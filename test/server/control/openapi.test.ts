@@ -2,8 +2,8 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
 import t from 'tap';
 import { openApiDocument } from '../../../server/control/openapi.ts';
+import { readOptions } from '../../../server/image/address.ts';
 import { fieldsOfKind, layerKinds } from '../../../server/image/layer-fields.ts';
-import { readOptions } from '../../../server/image/options.ts';
 import {
   type ParameterName,
   parameterNames,

@@ -1,7 +1,7 @@
 import t, { type Test } from 'tap';
 import { AddressGuard } from '../../../pool/source/guard.ts';
 import { purgeImages } from '../../../server/control/resources/purges.ts';
-import { cdnProjectTag } from '../../../server/image/cache-tags.ts';
+import { cdnProjectTag } from '../../../server/image/caching.ts';
 import { StoreUnavailable } from '../../../store/outage.ts';
 import { Projects } from '../../../store/projects.ts';
 import { Purges } from '../../../store/purges.ts';

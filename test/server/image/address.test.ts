@@ -1,8 +1,7 @@
 import fc from 'fast-check';
 import t from 'tap';
 import { ServiceError } from '../../../contract/errors.ts';
-import { readAddress } from '../../../server/image/address.ts';
-import { readOptions } from '../../../server/image/options.ts';
+import { readAddress, readOptions } from '../../../server/image/address.ts';
 import { resolveSource } from '../../../server/image/source-url.ts';
 import { propertyRuns } from '../../more.ts';
 

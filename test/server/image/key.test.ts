@@ -3,10 +3,10 @@ import t from 'tap';
 import { imageInputs } from '../../../pool/inputs.ts';
 import { rendererVersion } from '../../../pool/rendering/version.ts';
 import type { Variant } from '../../../pool/variant.ts';
+import { type Options, readOptions } from '../../../server/image/address.ts';
 import { variantKey } from '../../../server/image/key.ts';
 import { resolveLayers } from '../../../server/image/layers.ts';
 import { negotiation } from '../../../server/image/negotiate.ts';
-import { type Options, readOptions } from '../../../server/image/options.ts';
 import {
   type ParameterName,
   parameterNames,

@@ -2,7 +2,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import fc from 'fast-check';
 import t from 'tap';
 import { ServiceError } from '../../../contract/errors.ts';
-import { readOptions } from '../../../server/image/options.ts';
+import { readOptions } from '../../../server/image/address.ts';
 import { parameterNames, parameters } from '../../../server/image/parameters.ts';
 import { propertyRuns } from '../../more.ts';
 

@@ -1,7 +1,7 @@
 import t from 'tap';
 import { plainVariant, type Variant } from '../../../pool/variant.ts';
+import type { Options } from '../../../server/image/address.ts';
 import type { Hints } from '../../../server/image/negotiate.ts';
-import type { Options } from '../../../server/image/options.ts';
 import { provisionalVariant, resolveVariant } from '../../../server/image/resolve-variant.ts';
 import { project } from '../../project.ts';
 

@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import t from 'tap';
-import { readAddress, requireKnown } from '../../../server/image/address.ts';
-import { unknownWarnings } from '../../../server/image/unknown-parameters.ts';
+import { readAddress, requireKnown, unknownWarnings } from '../../../server/image/address.ts';
 import { propertyRuns } from '../../more.ts';
 
 const read = (query: string) => readAddress('/img/https://e.com/a.jpg', `project=p&${query}`);
