@@ -67,7 +67,7 @@ export class Miss {
 }
 
 /** The permit of one miss, which carries all that the miss holds until it is released. */
-export class Permit {
+class Permit {
   readonly #admission: Admission;
   readonly #leaveMisses: () => void;
   /** Null before the request for a place; without effect for background work. */

@@ -1,7 +1,7 @@
 import { ServiceError } from '../contract/errors.ts';
 import { TransformQueue } from './execution/transform-queue.ts';
 import type { AllowedFormats } from './formats/source-format.ts';
-import { requireSupportedFormat } from './formats/unsupported-formats.ts';
+import { requireSupportedFormat } from './formats/source-formats.ts';
 import type { Image } from './image.ts';
 import { errorOfInput, type Input } from './inputs.ts';
 import { LayerFailures, type LayerInput } from './layer-failures.ts';

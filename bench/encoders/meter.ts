@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import sharp, { type Sharp } from 'sharp';
-import { openContainer } from '../../pool/formats/open-container.ts';
+import { openContainer } from '../../pool/formats/source-formats.ts';
 import type { PixelTraits } from '../../pool/rendering/encode/pixel-traits.ts';
 import { plainVariant } from '../../pool/variant.ts';
 import { temporaryFolder } from '../temporary-folder.ts';

@@ -1,3 +1,4 @@
+import { Piscina } from 'piscina';
 import { recognise } from '../formats/source-formats.ts';
 import type { Placement } from '../rendering/placement.ts';
 import { hasText } from '../variant.ts';
@@ -5,7 +6,6 @@ import { EncoderThreads } from './encoder-threads.ts';
 import type { ProcessLimits } from './process/launch.ts';
 import { type ProcessFonts, ProcessPool } from './process/process-pool.ts';
 import type { TransformResult, TransformTask } from './task.ts';
-import { type TaskRun, ThreadPool } from './thread-pool.ts';
 
 /**
  * Runs tasks on threads, or in processes where they must be killable. While a task runs in a process, one
@@ -94,3 +94,97 @@ const isLightInProcess = (
   result: TransformResult,
 ): result is Extract<TransformResult, { placement: Placement }> =>
   'placement' in result && result.placement.isolated && result.placement.cost === null;
+
+/** One task on one thread, or in one process. */
+interface TaskRun<Result> {
+  /** Rejects when the thread or process exits or is terminated. */
+  readonly result: Promise<Result>;
+  /**
+   * Terminates the task's thread or process, which is then replaced; resolves when it has exited.
+   * A process is killed at once; a thread in native code exits only after the native call returns.
+   */
+  terminate(): Promise<void>;
+}
+
+/**
+ * JavaScript heap of a thread; small, because pixels are outside the heap. A young generation of 3 MB
+ * instead of 48 is collected before unreachable pixel buffers accumulate.
+ */
+const heap = { maxOldGenerationSizeMb: 128, maxYoungGenerationSizeMb: 3 };
+
+/**
+ * A limited number of threads with one task each. The caller queues tasks and calls `run` when a thread is
+ * `available`; Piscina's own queue is a fallback.
+ */
+class ThreadPool {
+  readonly #piscina: Piscina<TransformTask, TransformResult>;
+  readonly #count: number;
+  readonly #running = new Set<AbortController>();
+  #closing = false;
+  /** Total threads that exited or were terminated, and were replaced. */
+  replaced = 0;
+
+  /** @param onAvailable called when a thread may have become available */
+  constructor(entry: URL, count: number, onAvailable: () => void) {
+    this.#count = count;
+    this.#piscina = new Piscina({
+      filename: entry.href,
+      // The others start when tasks need them, and are kept.
+      minThreads: 1,
+      maxThreads: count,
+      idleTimeout: Number.POSITIVE_INFINITY,
+      concurrentTasksPerWorker: 1,
+      maxQueue: count,
+      recordTiming: false,
+      // Threads do not preload this process's modules, which cost start-up time and memory. TypeScript
+      // sources need the loader. Piscina first requires its module, and Node 20 and 24 abort when a thread
+      // is terminated while it requires an ES module; with the option Piscina imports it.
+      ...(entry.pathname.endsWith('.ts') ? {} : { execArgv: ['--no-experimental-require-module'] }),
+      resourceLimits: heap,
+      // Without it, sharp sets the number of threads of the whole process to one when a thread loads it.
+      env: { MALLOC_ARENA_MAX: '2', ...process.env },
+    });
+    this.#piscina.on('workerDestroy', () => {
+      if (!this.#closing) this.replaced += 1;
+    });
+    // The event is emitted just before the thread counts as ready.
+    this.#piscina.on('workerCreate', () => queueMicrotask(onAvailable));
+    this.#piscina.on('error', () => {
+      // A thread without a task failed. If none is left, the entry file cannot be loaded, and tasks in
+      // Piscina's queue would wait forever.
+      if (this.#piscina.threads.length === 0)
+        for (const controller of this.#running) controller.abort();
+      onAvailable();
+    });
+  }
+
+  /**
+   * False while all threads are busy or starting, so that the start of a replacement does not count
+   * against a task's timeout. True when a thread is missing, because the next task starts it.
+   */
+  get available(): boolean {
+    return this.#piscina.idleThreads > 0 || this.#piscina.threads.length < this.#count;
+  }
+
+  run(task: TransformTask): TaskRun<TransformResult> {
+    const controller = new AbortController();
+    this.#running.add(controller);
+    const result = this.#piscina
+      .run(task, { signal: controller.signal })
+      .finally(() => this.#running.delete(controller));
+    const terminate = async () => {
+      const before = this.#piscina.threads;
+      controller.abort();
+      const after = new Set(this.#piscina.threads);
+      const ended = before.filter((thread) => !after.has(thread));
+      await Promise.all(ended.map((thread) => new Promise((exit) => thread.once('exit', exit))));
+    };
+    return { result, terminate };
+  }
+
+  /** Terminates all threads, and with them running tasks. */
+  async close(): Promise<void> {
+    this.#closing = true;
+    await this.#piscina.destroy();
+  }
+}

@@ -6,19 +6,12 @@ const longestStepMs = 2_000;
  * It must be read each second.
  */
 export class RunningTime {
-  readonly #now: () => number;
-  #readAt: number;
+  #readAt = performance.now();
   #ms = 0;
-
-  /** @param now ms, monotonic */
-  constructor(now = () => performance.now()) {
-    this.#now = now;
-    this.#readAt = now();
-  }
 
   /** ms since the creation. */
   get ms(): number {
-    const now = this.#now();
+    const now = performance.now();
     this.#ms += Math.min(now - this.#readAt, longestStepMs);
     this.#readAt = now;
     return this.#ms;

@@ -21,7 +21,7 @@ type Leases = readonly [
 ];
 
 /** A miss, or the check of a layer. */
-export interface TransformedMiss extends Pick<Miss, 'signal' | 'promoted' | 'timings'> {
+interface TransformedMiss extends Pick<Miss, 'signal' | 'promoted' | 'timings'> {
   readonly request: Pick<ImageRequest, 'project' | 'variant' | 'background' | 'stages'> & {
     readonly inputs: readonly Pick<Input, 'layer'>[];
   };

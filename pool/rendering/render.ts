@@ -5,8 +5,8 @@ import { withoutExcessMetadata } from '../formats/container/strip.ts';
 import { MemoryFiles } from '../formats/memory-files.ts';
 import { copyrightOf } from '../formats/metadata/copyright.ts';
 import { keptMetadata } from '../formats/metadata/kept-metadata.ts';
-import { openContainer } from '../formats/open-container.ts';
 import type { Container } from '../formats/source-format.ts';
+import { openContainer } from '../formats/source-formats.ts';
 import type { Size } from '../geometry.ts';
 import { type ContentType, entityTag, type Image, type ImageWarning } from '../image.ts';
 import { errorOfLayer } from '../inputs.ts';
@@ -70,7 +70,7 @@ export async function renderIfLight(
 }
 
 /** Reads the containers of the source and the layers. */
-export async function openInputs(
+async function openInputs(
   sourceBytes: Uint8Array,
   layerBytes: readonly (Uint8Array | null)[],
   variant: Variant,

@@ -8,10 +8,7 @@ const reservedByte = 8;
  * The IPv4 address to which packets for an IPv6 address are sent: by a translator with one of the NAT64 prefixes, or in
  * an ISATAP tunnel (RFC 5214, 6.1). Null for other addresses.
  */
-export function embeddedIpv4(
-  address: IpAddress,
-  nat64Prefixes: readonly Network[],
-): ipaddr.IPv4 | null {
+function embeddedIpv4(address: IpAddress, nat64Prefixes: readonly Network[]): ipaddr.IPv4 | null {
   if (address instanceof ipaddr.IPv4) return null;
   const prefix = nat64Prefixes.find((network) => within(address, [network]));
   if (prefix !== undefined) return translated(address, prefix[1]);

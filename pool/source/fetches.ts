@@ -30,7 +30,7 @@ export type FetchSettings = Pick<
   | 'own'
 >;
 
-export interface FetchesEnvironment<S> {
+interface FetchesEnvironment<S> {
   /** The bytes of all sources. */
   readonly memory: SharedMemory;
   /** The shares of projects in the bytes of sources that are in use. */
@@ -95,7 +95,7 @@ export type Outcome<S> =
   | { readonly refused: string; readonly hosts: readonly string[] };
 
 /** A request for bytes only if they have changed. */
-export interface Conditional {
+interface Conditional {
   readonly validators: Validators;
   /** The key of the changed bytes. */
   readonly key: string;
@@ -313,7 +313,7 @@ export class Fetches<S> {
 }
 
 /** The identifier of this deployment in CDN-Loop headers (RFC 8586): its public host and its port. */
-export function loopIdOf({ urls, ports }: EngineSettings['own']): string {
+function loopIdOf({ urls, ports }: EngineSettings['own']): string {
   const [url = 'http://localhost'] = urls;
   return `${new URL(url).hostname}:${ports[0]}`;
 }
@@ -322,7 +322,7 @@ export function loopIdOf({ urls, ports }: EngineSettings['own']): string {
 const maxHops = 100;
 
 /** True when a CDN-Loop header contains this identifier. */
-export function hasLoop(cdnLoop: string, loopId: string): boolean {
+function hasLoop(cdnLoop: string, loopId: string): boolean {
   return cdnLoop
     .toLowerCase()
     .split(',', maxHops)

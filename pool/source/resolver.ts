@@ -1,10 +1,10 @@
 import { promises as dns, type LookupAddress, NODATA, NOTFOUND } from 'node:dns';
+import { readFile, stat } from 'node:fs/promises';
+import { isIP } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
 import { SingleFlight } from '../single-flight.ts';
-import { HostsFile } from './hosts-file.ts';
-import { searchDomains } from './search-domains.ts';
 
 type Family = 4 | 6;
 
@@ -168,4 +168,108 @@ function isMissing(error: unknown): boolean {
 function nullIfMissing(error: unknown): null {
   if (isMissing(error)) return null;
   throw error;
+}
+
+const hostsPath = '/etc/hosts';
+/** Interval of the checks for changes, in ms. */
+const checkEveryMs = 5_000;
+/** A larger file is not read: it is a blocklist. */
+const maxHostsBytes = 4 * 1024 * 1024;
+
+const loopback: readonly LookupAddress[] = [
+  { address: '127.0.0.1', family: 4 },
+  { address: '::1', family: 6 },
+];
+
+/** The names of hosts(5), reloaded when the file has changed. */
+export class HostsFile {
+  readonly #path: string;
+  readonly #now: () => number;
+  #names: ReadonlyMap<string, readonly LookupAddress[]> = new Map();
+  #version = '';
+  #checkedAt = Number.NEGATIVE_INFINITY;
+  #reading: Promise<void> | null = null;
+
+  /** @param now ms, monotonic */
+  constructor(path = hostsPath, now: () => number = () => performance.now()) {
+    this.#path = path;
+    this.#now = now;
+  }
+
+  /**
+   * The addresses of a canonical name; null when the file does not contain it. `localhost` and its subdomains
+   * are loopback by default (RFC 6761, 6.3).
+   */
+  async find(name: string): Promise<readonly LookupAddress[] | null> {
+    if (this.#now() - this.#checkedAt >= checkEveryMs) {
+      this.#reading ??= this.#read().finally(() => {
+        this.#reading = null;
+      });
+      await this.#reading;
+    }
+    const found = this.#names.get(name) ?? null;
+    return found ?? (name === 'localhost' || name.endsWith('.localhost') ? loopback : null);
+  }
+
+  async #read(): Promise<void> {
+    this.#checkedAt = this.#now();
+    try {
+      const { mtimeMs, ino, size } = await stat(this.#path);
+      const version = `${mtimeMs} ${ino} ${size}`;
+      if (version === this.#version) return;
+      this.#names =
+        size > maxHostsBytes ? new Map() : parseHosts(await readFile(this.#path, 'utf8'));
+      this.#version = version;
+    } catch {
+      this.#names = new Map();
+      this.#version = '';
+    }
+  }
+}
+
+function parseHosts(text: string): Map<string, LookupAddress[]> {
+  const names = new Map<string, LookupAddress[]>();
+  for (const line of text.split('\n')) {
+    const [address = '', ...aliases] = line.replace(/#.*/, '').trim().split(/\s+/);
+    const family = isIP(address);
+    if (family === 0) continue;
+    for (const alias of aliases) {
+      const name = alias.toLowerCase().replace(/\.$/, '');
+      const known = names.get(name) ?? [];
+      known.push({ address, family });
+      names.set(name, known);
+    }
+  }
+  return names;
+}
+
+const resolvConfPath = '/etc/resolv.conf';
+/** The limits of glibc. */
+const searchLimits = { domains: 6, dots: 15 };
+
+interface SearchDomains {
+  readonly domains: readonly string[];
+  /** A name with at least this many dots is first resolved as it is. */
+  readonly dots: number;
+}
+
+/** The search domains of resolv.conf(5). The last of several lines applies. */
+export async function searchDomains(file = resolvConfPath): Promise<SearchDomains> {
+  const text = await readFile(file, 'utf8').catch(() => '');
+  let domains: readonly string[] = [];
+  let dots = 1;
+  for (const line of text.split('\n')) {
+    const [keyword, ...words] = line.trim().split(/\s+/);
+    if (keyword === 'search' || keyword === 'domain')
+      domains = words.slice(0, searchLimits.domains);
+    if (keyword !== 'options') continue;
+    for (const word of words) {
+      const [, count] = /^ndots:(\d{1,3})$/.exec(word) ?? [];
+      if (count !== undefined) dots = Math.min(Number(count), searchLimits.dots);
+    }
+  }
+  return {
+    domains: domains.map((name) => name.replace(/\.$/, '')).filter((name) => name !== ''),
+    dots,
+  };
 }

@@ -65,7 +65,7 @@ const canonicalNames = new Map<string, ParameterName>(
 );
 
 /** Canonical names and aliases of all parameters. */
-export const parameterSpellings: readonly string[] = [...canonicalNames.keys()];
+const parameterSpellings: readonly string[] = [...canonicalNames.keys()];
 
 /** Whether a name is a parameter's canonical name or an alias. */
 export const isParameter = (name: string): boolean => canonicalNames.has(name);
@@ -111,7 +111,13 @@ function readQuery(query: string) {
 }
 
 /** @throws ServiceError parameter_invalid for an address with unknown parameters */
-export const requireKnown = ({ unknown }: ImageAddress): void => refuseUnknown(unknown, knownNames);
+export function requireKnown({ unknown: [name] }: ImageAddress): void {
+  if (name === undefined) return;
+  const similar = similarName(name, knownNames);
+  const written = name.slice(0, maxNameLength).toWellFormed();
+  const hint = similar === undefined ? '' : ` Did you mean ${similar}?`;
+  throw invalid(`${written} is not a parameter.${hint}`);
+}
 
 /**
  * The source in the path: unencoded if it starts with a scheme and a slash or with a slash, else encoded once as a
@@ -155,7 +161,7 @@ export function readOptions(query: ReadonlyMap<string, string>): Options {
 const textPrefix = 'text.';
 
 /** Whether a name of a query is that of a layer's words, such as `text.price`. */
-export const isLayerText = (name: string): boolean => name.startsWith(textPrefix);
+const isLayerText = (name: string): boolean => name.startsWith(textPrefix);
 
 /**
  * The words of layers in a query, by the name of the layer.
@@ -186,7 +192,7 @@ const trackingNames: ReadonlySet<string> = new Set(
 const trackingPrefixes = ['utm_', 'mtm_', 'matomo_', 'pk_', 'gad_', 'hsa_', '_hs', '__hs', 'vero_'];
 
 /** Whether a parameter is for others, who know that images ignore it. */
-export function isTracking(name: string): boolean {
+function isTracking(name: string): boolean {
   const lower = name.slice(0, 20).toLowerCase();
   return trackingNames.has(lower) || trackingPrefixes.some((prefix) => lower.startsWith(prefix));
 }
@@ -204,13 +210,4 @@ export function unknownWarnings(names: readonly string[]): string {
   const named = names.slice(0, maxNames).map((name) => `parameter_unknown;name=${quoted(name)}`);
   const others = names.length - named.length;
   return [...named, ...(others > 0 ? [`parameter_unknown;others=${others}`] : [])].join(', ');
-}
-
-/** @throws ServiceError parameter_invalid for the first of the unknown parameters */
-export function refuseUnknown([name]: readonly string[], known: readonly string[]): void {
-  if (name === undefined) return;
-  const similar = similarName(name, known);
-  const written = name.slice(0, maxNameLength).toWellFormed();
-  const hint = similar === undefined ? '' : ` Did you mean ${similar}?`;
-  throw new ServiceError('parameter_invalid', `${written} is not a parameter.${hint}`);
 }

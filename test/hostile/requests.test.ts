@@ -1,5 +1,5 @@
 import t, { type Test } from 'tap';
-import { openContainer } from '../../pool/formats/open-container.ts';
+import { openContainer } from '../../pool/formats/source-formats.ts';
 import { concurrently } from '../concurrently.ts';
 import { ultraHdr } from '../pool/rendering/ultra-hdr.ts';
 import { startDnsServer } from '../pool/source/dns-server.ts';

@@ -9,6 +9,7 @@ import type { Plan } from '../plan.ts';
 import { applySteps, passes, type StepContext, withTiming } from '../steps.ts';
 import { autoQuality, typicalQuality } from './auto-quality.ts';
 import {
+  type EncodeOptions,
   encodingOf,
   type LossyEncoding,
   type OutputFormat,
@@ -17,7 +18,6 @@ import {
 import { indexedPng } from './indexed-png.ts';
 import { writeJxl } from './jxl/write.ts';
 import { classifyPixels } from './pixel-traits.ts';
-import type { EncodeOptions } from './sharp-encoders.ts';
 import { withinBytes } from './within-bytes.ts';
 
 /** An image in a format; `data` may be a Buffer of sharp. */

@@ -2,7 +2,7 @@ import readExif, { type Exif } from 'exif-reader';
 import { checkedHeader } from '../../formats/checked-header.ts';
 import { decoded } from '../../formats/metadata/copyright.ts';
 import { boundedExif } from '../../formats/metadata/exif.ts';
-import { openContainer } from '../../formats/open-container.ts';
+import { openContainer } from '../../formats/source-formats.ts';
 
 const maxTextLength = 500;
 

@@ -6,8 +6,7 @@ import {
   maxThreadMetadataBytes,
 } from '../../../pool/formats/container/examination.ts';
 import type { MetadataRole } from '../../../pool/formats/container/parts.ts';
-import { openContainer } from '../../../pool/formats/open-container.ts';
-import { sourceFormats } from '../../../pool/formats/source-formats.ts';
+import { openContainer, sourceFormats } from '../../../pool/formats/source-formats.ts';
 import { renderIfLight } from '../../../pool/rendering/render.ts';
 import { type Box, boxFile, boxFileBytes, inMeta } from '../../hostile/inputs/boxes.ts';
 import { inserted, latin1, none, repeated } from '../../hostile/inputs/bytes.ts';

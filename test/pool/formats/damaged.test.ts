@@ -1,6 +1,6 @@
 import sharp from 'sharp';
 import t from 'tap';
-import { openContainer } from '../../../pool/formats/open-container.ts';
+import { openContainer } from '../../../pool/formats/source-formats.ts';
 import { renderIfLight } from '../../../pool/rendering/render.ts';
 import type { Variant } from '../../../pool/variant.ts';
 import { usedCpuMs } from '../../clock.ts';

@@ -1,7 +1,10 @@
 import sharp from 'sharp';
 import t from 'tap';
-import { allFormats, readableFormats } from '../../../pool/formats/source-formats.ts';
-import { requireSupportedFormat } from '../../../pool/formats/unsupported-formats.ts';
+import {
+  allFormats,
+  readableFormats,
+  requireSupportedFormat,
+} from '../../../pool/formats/source-formats.ts';
 import { type PngChunk, pngChunks, pngOf, withPngChunks } from '../../hostile/inputs/chunks.ts';
 import { type Entry, pointer, shorts, tiffOf, tiffPicture } from '../../hostile/inputs/tiff.ts';
 import { drawn, inspected, plain } from '../rendering/drawn.ts';

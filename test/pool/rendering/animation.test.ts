@@ -1,7 +1,7 @@
 import sharp from 'sharp';
 import t from 'tap';
 import type { Fit } from '../../../contract/placement.ts';
-import { openContainer } from '../../../pool/formats/open-container.ts';
+import { openContainer } from '../../../pool/formats/source-formats.ts';
 import { operations } from '../../../pool/rendering/operations.ts';
 import type { Variant } from '../../../pool/variant.ts';
 import { parameters } from '../../../server/image/parameters.ts';

@@ -1,7 +1,7 @@
 import sharp from 'sharp';
 import { MemoryFiles } from '../../../pool/formats/memory-files.ts';
-import { openContainer } from '../../../pool/formats/open-container.ts';
 import type { InspectionLimits } from '../../../pool/formats/source-format.ts';
+import { openContainer } from '../../../pool/formats/source-formats.ts';
 import { render } from '../../../pool/rendering/render.ts';
 import { plainVariant, type Variant } from '../../../pool/variant.ts';
 import {

@@ -1,6 +1,6 @@
 import sharp from 'sharp';
 import t from 'tap';
-import { openContainer } from '../../../pool/formats/open-container.ts';
+import { openContainer } from '../../../pool/formats/source-formats.ts';
 import { described, drawn, plain } from './drawn.ts';
 import { animation, blue, green, near, red, tiffOfPages } from './pictures.ts';
 

@@ -2,8 +2,11 @@ import sharp, { type Sharp } from 'sharp';
 import t from 'tap';
 import { ssim, toReference } from '../../../bench/encoders/ssim.ts';
 import { picture } from '../../../demo/origin/pictures.ts';
-import { encodings, type OutputFormat } from '../../../pool/rendering/encode/encodings.ts';
-import type { EncodeOptions } from '../../../pool/rendering/encode/sharp-encoders.ts';
+import {
+  type EncodeOptions,
+  encodings,
+  type OutputFormat,
+} from '../../../pool/rendering/encode/encodings.ts';
 import { drawn, rendered } from './drawn.ts';
 import { animation, noise, quarters } from './pictures.ts';
 

@@ -1,4 +1,4 @@
-import { openContainer } from '../../../pool/formats/open-container.ts';
+import { openContainer } from '../../../pool/formats/source-formats.ts';
 import { plainVariant } from '../../../pool/variant.ts';
 
 const limits = { sourceMaxPixels: 100_000_000, processMemoryBytes: 2 ** 31 };

@@ -1,9 +1,12 @@
 import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
-import { HostsFile } from '../../../pool/source/hosts-file.ts';
-import { NameResolver, type NameResolverOptions } from '../../../pool/source/resolver.ts';
-import { searchDomains } from '../../../pool/source/search-domains.ts';
+import {
+  HostsFile,
+  NameResolver,
+  type NameResolverOptions,
+  searchDomains,
+} from '../../../pool/source/resolver.ts';
 import { temporaryFolder } from '../../temporary-root.ts';
 import { until } from '../../until.ts';
 import { type DnsAnswer, startDnsServer } from './dns-server.ts';

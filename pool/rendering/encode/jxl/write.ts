@@ -1,7 +1,7 @@
 import type { Pipeline } from '../../pipeline.ts';
 import { applySteps, passes, type StepContext } from '../../steps.ts';
+import type { EncodeOptions } from '../encodings.ts';
 import { encoderQuality } from '../quality.ts';
-import type { EncodeOptions } from '../sharp-encoders.ts';
 import { encodeJxl } from './encoder.ts';
 import type { JxlInput, JxlOptions } from './thread.ts';
 
