@@ -1,4 +1,3 @@
-/** A key of SERVICE_ENCRYPTION_KEYS. */
 export interface EncryptionKey {
   /** Stored unencrypted beside the texts that the key has encrypted. */
   readonly id: string;

@@ -9,7 +9,6 @@ export type Network = readonly [IpAddress, number];
 /** The lengths of NAT64 prefixes, in bits (RFC 6052, 2.2). */
 export const nat64Lengths: readonly number[] = [32, 40, 48, 56, 64, 96];
 
-/** Whether one of the networks contains the address. */
 export function within(address: IpAddress, list: readonly Network[]): boolean {
   return list.some(([base, bits]) => base.kind() === address.kind() && address.match(base, bits));
 }

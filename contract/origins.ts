@@ -10,7 +10,6 @@ type OriginTarget =
   | { readonly kind: 's3'; readonly location: S3Location }
   | { readonly kind: 'headers'; readonly headers: OriginHeaders };
 
-/** An entry of SERVICE_ORIGINS. */
 export interface OriginEntry {
   /** In the form of `canonicalAuthority`. */
   readonly host: string;

@@ -22,7 +22,6 @@ export function hostOf(header: string): string {
 export const isAddressOrLocalhost = (host: string): boolean =>
   host === 'localhost' || (isIP(host) !== 0 && parseAddress(host)?.range() !== 'unspecified');
 
-/** Whether a host is `localhost` or a loopback address. */
 export const isLoopbackHost = (host: string): boolean =>
   host === 'localhost' || (isIP(host) !== 0 && parseAddress(host)?.range() === 'loopback');
 

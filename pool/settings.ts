@@ -13,7 +13,6 @@ export interface EngineSettings {
   readonly queue: number;
   /** Limit of the estimated memory of costly transforms together; one above it runs alone. */
   readonly costlyBytes: number;
-  /** Maximum concurrent source fetches. */
   readonly fetchConcurrency: number;
   /** Maximum size of this process's memory cache. */
   readonly memoryCacheBytes: number;

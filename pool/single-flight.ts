@@ -85,7 +85,6 @@ export class SingleFlight<K, V> {
     if (call !== undefined) promote(call);
   }
 
-  /** Aborts all calls in progress. */
   abort(reason: unknown): void {
     for (const { controller } of this.#calls.values()) controller.abort(reason);
   }

@@ -6,7 +6,6 @@ import { ProcessMetrics } from './telemetry/process-metrics.ts';
 import { MetricsRegistry, type MetricsSnapshot } from './telemetry/registry.ts';
 import { RequestMetrics } from './telemetry/request-metrics.ts';
 
-/** The current figures of a front end. */
 interface FrontEndFigures {
   readonly engine: FrontEndStats;
   readonly responses: { readonly bytes: number; readonly count: number };

@@ -88,7 +88,6 @@ class FrontEnd {
   /** Whether the whole service is stopping; a front end that is replaced drains without it. */
   #serviceStops = false;
   #onDrained = (): void => {};
-  /** Resolves at the end of a drain. */
   readonly drained = new Promise<void>((resolve) => {
     this.#onDrained = resolve;
   });

@@ -44,7 +44,6 @@ interface ProjectCacheEnvironment {
   readonly maxAgeMs: number;
   /** Called with an error when the store becomes unavailable after the start, and with null when it answers again. */
   readonly onOutage: (error: unknown | null) => void;
-  /** Called with a project that has purged images. */
   readonly onPurge?: (project: Project) => void;
   /** Called with loaded, changed and missing projects, for other processes. */
   readonly onUpdate: (update: ProjectUpdate) => void;
@@ -125,7 +124,6 @@ export class ProjectCache {
     return this.#lookups.run(id, () => this.#lookUp(id)).then(() => this.find(id));
   }
 
-  /** Returns the latest known state of a project. */
   latest(project: Project): Project {
     return this.#known.peek(project._id)?.project ?? project;
   }

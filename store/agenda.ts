@@ -33,13 +33,11 @@ export type Shares = Readonly<
   Record<string, { readonly project: number; readonly receiver: number }>
 >;
 
-/** The state of a kind of jobs. */
 interface Kind {
   readonly lowest: LowestTurn;
   readonly turns: JobTurns;
   /** When expired locks and jobs without a turn are looked for again, by the clock of `performance`. */
   pollAt: number;
-  /** The last claim. */
   claim: Promise<unknown>;
   /** The number of claims that run or wait. */
   claims: number;

@@ -11,7 +11,6 @@ function random36(length: number): string {
 /** `prj_` and 16 base-36 characters. */
 export const newProjectId = (): string => `prj_${random36(16)}`;
 export const projectIdPattern = /^prj_[0-9a-z]{16}$/;
-/** Whether a text has the form of a project id. */
 export const isProjectId = (text: string): boolean => projectIdPattern.test(text);
 /** `org_` and 16 base-36 characters. */
 export const newOrganisationId = (): string => `org_${random36(16)}`;

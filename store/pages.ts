@@ -47,7 +47,6 @@ export async function* pagesOf<T extends Document>(
   }
 }
 
-/** All documents by date of creation. */
 export async function byCreation<T extends Document & { readonly createdAt: Date }>(
   pages: AsyncIterable<readonly T[]>,
 ): Promise<T[]> {

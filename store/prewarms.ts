@@ -15,7 +15,6 @@ type SourceState = 'waiting' | 'running' | 'done' | 'failed';
 /** The status of a call, which must have the fields of `PrewarmStatus` in the OpenAPI document. */
 export type PrewarmStatus = ReturnType<typeof statusOf>;
 
-/** The calls of prewarming. */
 export class Prewarms {
   readonly #records: ProjectRecords<PrewarmRecord>;
   readonly #jobs: Collection<JobDocument>;

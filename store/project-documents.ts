@@ -1,7 +1,6 @@
 import type { Db, Document } from 'mongodb';
 import { callbackJobName, jobsCollection, prewarmJobName } from './waiting-jobs.ts';
 
-/** The documents of a project in a collection. */
 export interface ProjectCollection {
   readonly name: string;
   readonly ofProject: (id: string) => Document;

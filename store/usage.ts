@@ -6,7 +6,6 @@ import { retryOnDuplicateKey } from './upsert.ts';
 /** Counts by name. A name has letters only, because it is a field of a document. */
 export type StoredCounts = Readonly<Record<string, number>>;
 
-/** A project and a day. */
 export interface ProjectDay {
   readonly project: string;
   /** UTC, such as `2026-11-22`. */

@@ -91,10 +91,8 @@ export const waitingJob = <D>(name: string, data: D, nextRunAt: Date) =>
     lastModifiedBy: null,
   }) as const satisfies Omit<JobDocument<D>, '_id'>;
 
-/** The jobs that wait or run. */
 export const openJobs = { $or: [{ nextRunAt: { $ne: null } }, { lockedAt: { $ne: null } }] };
 
-/** Whether a job waits or runs. */
 export const isOpen = ({ nextRunAt, lockedAt }: Pick<JobDocument, 'nextRunAt' | 'lockedAt'>) =>
   nextRunAt !== null || lockedAt !== null;
 

@@ -1,7 +1,6 @@
 import { defaultAutoFormats, type NegotiableFormat } from '../contract/auto-formats.ts';
 import type { PrewarmJob } from '../store/waiting-jobs.ts';
 
-/** A request that warms one variant. */
 export interface WarmRequest {
   /** Path and query. */
   readonly target: string;

@@ -23,7 +23,6 @@ export class WarmingFailed extends Error {
 }
 
 export interface Warming {
-  /** Base URL of the service. */
   readonly serviceUrl: string;
   readonly secret: string;
   /** Aborts the request in progress and ends the warming. */

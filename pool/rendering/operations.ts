@@ -15,7 +15,6 @@ interface PlannedOutput {
   readonly width: number;
   readonly height: number;
   readonly background: Rgba;
-  /** True if the output has no transparency. */
   readonly isOpaque: boolean;
   /** The colour of `tint` in the colour space of the output; null without it. */
   readonly tint: Rgba | null;
@@ -52,7 +51,6 @@ export interface Operation<T> {
   readonly needsOwnPass?: (transparency: Transparency) => boolean;
   /** True if the background must be added in a pass after it, because it would change the background. */
   readonly changesBackground?: boolean;
-  /** True if the result is grey. */
   readonly makesGrey?: boolean;
   /** True if it changes single colours: one that mixes neighbours, such as `blur`, may precede a conversion. */
   readonly changesColours?: boolean;
@@ -214,7 +212,6 @@ export function requestedOperations(
   });
 }
 
-/** Whether one of the requested operations has a property. */
 export const isAnyRequested = (
   variant: OperationValues,
   has: (operation: Operation<unknown>) => boolean | undefined,

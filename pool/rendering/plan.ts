@@ -84,7 +84,6 @@ export interface Plan {
   readonly gainMap: boolean;
   /** Pixels of the output for each CSS pixel of a layer. */
   readonly cssPixel: number;
-  /** True if the output has no transparency. */
   readonly isOpaque: boolean;
 }
 

@@ -69,7 +69,6 @@ const pad: Step = (image, context) =>
 const extend: Step = (image, { plan }) =>
   plan.border === null ? image : image.extend({ ...plan.border, background: plan.background });
 
-/** The steps of the requested operations that belong to a place. */
 const operationsAt = (place: Place, { variant }: StepContext): readonly Step[] =>
   requestedOperations(variant, place).map(
     ({ operation, value }): Step =>

@@ -15,7 +15,6 @@ export interface SignedRequest {
   readonly headers?: Readonly<Record<string, string>>;
   /** SHA-256 of the body, hexadecimal; absent without a body. All services accept it, over http and https. */
   readonly bodyDigest?: string;
-  /** The region of the bucket. */
   readonly region: string;
   readonly credentials: Credentials;
   /** Unix ms. */

@@ -23,7 +23,6 @@ import { fetchFailureText } from './fetch-errors.ts';
 import { Nat64Discovery } from './nat64-discovery.ts';
 import { NameResolver } from './resolver.ts';
 
-/** All addresses of a host name. */
 export type Resolver = (name: string) => Promise<readonly LookupAddress[]>;
 
 /** The addresses of this service and its worker. */

@@ -50,7 +50,6 @@ export class ReadTurns {
   }
 }
 
-/** A request whose response has a budget. */
 export interface MeteredRequest extends Dispatcher.DispatchOptions {
   readonly budget: ResponseBudget;
 }

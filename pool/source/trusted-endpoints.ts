@@ -19,7 +19,6 @@ export class TrustedEndpoints {
     this.#limits = limits;
   }
 
-  /** Number of open connections. */
   get open(): number {
     let open = 0;
     for (const { connections } of this.#endpoints.values()) open += connections.open;

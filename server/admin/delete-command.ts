@@ -5,7 +5,6 @@ import { requireProject } from '../project-not-found.ts';
 import { withStore } from './store.ts';
 import { AdminError, print, printable } from './terminal.ts';
 
-/** `projects delete`. */
 export function addDeleteCommand(group: Command): void {
   group
     .command('delete')

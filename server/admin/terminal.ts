@@ -36,7 +36,6 @@ export function printList<T>({ json, items, fields, cells, empty }: PrintedList<
 const escaped = (json: string): string =>
   json.replaceAll(/[\u007f-\u009f]/g, (one) => `\\u00${one.charCodeAt(0).toString(16)}`);
 
-/** Prints a table with aligned columns. */
 export function printTable(heads: readonly string[], rows: ReadonlyArray<readonly string[]>): void {
   const widths = heads.map((head, column) =>
     rows.reduce((width, row) => Math.max(width, row[column]?.length ?? 0), head.length),

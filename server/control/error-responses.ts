@@ -70,7 +70,6 @@ const imageError = (status: ErrorStatus): object =>
     ...(status === 416 ? contentRangeHeader : {}),
   });
 
-/** The error responses of all operations, by name. */
 export const errorResponses = Object.fromEntries([
   ...controlStatuses.map((status) => [controlName(status), controlError(status)]),
   ...imageStatuses.map((status) => [imageName(status), imageError(status)]),

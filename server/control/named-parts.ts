@@ -110,7 +110,6 @@ export class NamedParts<Input, Body, Names extends keyof Services = never> {
     return [...names(project)].sort().map((name) => find(project, name));
   }
 
-  /** The operation that lists the parts. */
   listOperation(description: string): Operation<PartPath, null, readonly Body[]> {
     const { plural, body, nameOf } = this.#kind;
     return {

@@ -71,7 +71,6 @@ const requestBody = ({ name, example, isOptional = false }: Input<unknown>) => (
   content: json(ref(name), example),
 });
 
-/** The parameters of the path and of the query. */
 function parametersOf({
   path,
   parameters = {},

@@ -75,7 +75,6 @@ export function projectBody(project: ListedProject): ProjectBody {
 
 const createdAt = new Date('2026-11-20');
 
-/** The project of the examples. */
 export const exampleProject: Project = {
   _id: projectIdParameter.example,
   orgId: 'org_23i6fhnera87cmlx',

@@ -118,7 +118,6 @@ const noStore = {
   },
 };
 
-/** Headers of 204. */
 export const noContentHeaders = {
   ...noStore,
   ...references('X-Content-Type-Options', 'X-Request-Id'),
@@ -180,5 +179,4 @@ export const wholeImageHeaders = { ...documentedImageHeaders, ...references('X-F
 /** Headers of 206 and 416. */
 export const contentRangeHeader = references('Content-Range');
 
-/** The media types of images. */
 export const imageTypes = Object.values(encodings).map(({ contentType }) => contentType);

@@ -13,7 +13,6 @@ import { bareHostRule, maxHostLength, urlRule } from './hosts-and-urls.ts';
 type Extension = { 'x-rule'?: string };
 export type Schema = ExtendedJSONSchema<Extension>;
 
-/** The type of the values of a schema. */
 export type ValueOf<S extends Schema> = FromExtendedSchema<Extension, S>;
 
 /** A schema under a name: bodies are validated with it, and the OpenAPI document contains it. */
@@ -29,7 +28,6 @@ export interface NamedSchema<T> {
   readonly isSecret?: boolean;
 }
 
-/** The type of the bodies of a schema. */
 export type BodyOf<S> = S extends NamedSchema<infer T> ? T : never;
 
 /** A schema whose values have the type that is derived from it. */

@@ -18,7 +18,6 @@ interface PendingRequest {
   disconnected(): void;
 }
 
-/** The connections of a server. */
 interface ConnectionSets {
   readonly connections: Connections;
   readonly waiting: WaitingConnections;

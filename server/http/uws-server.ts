@@ -15,7 +15,6 @@ import type { UwsLibrary } from './uws-library.ts';
 import { Admission, SilentConnections } from './uws-waiting.ts';
 import { type WaitingConnection, WaitingConnections } from './waiting-connections.ts';
 
-/** Status lines by status code. */
 const statusLines = new Map(
   Object.entries(STATUS_CODES).map(([code, text]) => [Number(code), `${code} ${text}`]),
 );
@@ -152,7 +151,6 @@ function syntaxError(req: UwsRequest): string | null {
     : 'The only transfer coding that is supported is chunked.';
 }
 
-/** The connections of a server. */
 interface ConnectionSets {
   readonly connections: Connections;
   readonly admission: Admission;

@@ -8,7 +8,6 @@ export interface WaitingConnection {
   close(): void;
 }
 
-/** The waiting connections of a server. */
 export class WaitingConnections {
   /** By the widest network, each in the order in which they started to wait. */
   readonly #byNetwork = new Map<unknown, Set<WaitingConnection>>();

@@ -28,7 +28,6 @@ interface TemporaryServiceOptions {
   readonly close: () => Promise<void>;
 }
 
-/** A service with temporary data. */
 interface TemporaryService {
   readonly settings: Settings;
   /** A key for all projects. */

@@ -65,7 +65,6 @@ interface TraceSpan {
   end(attributes: StageAttributes, error: unknown, at: number): void;
 }
 
-/** Reads the headers of a request. */
 const headerGetter: TextMapGetter<TracedRequest> = {
   keys: () => ['traceparent', 'tracestate'],
   // An empty header counts as missing. The propagator rejects several traceparent headers, joined by commas.

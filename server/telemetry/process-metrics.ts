@@ -5,7 +5,6 @@ import type { MetricsRegistry } from './registry.ts';
 /** Sampling interval of the event loop's delay. */
 const resolutionMs = 20;
 
-/** Metrics of every process. */
 export class ProcessMetrics {
   readonly #registry: MetricsRegistry;
   readonly #kind: 'primary' | 'front_end';

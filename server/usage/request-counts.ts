@@ -20,7 +20,6 @@ interface RenderCounts {
 export class RequestCounts {
   readonly project: string;
   readonly live = newCounts();
-  /** The counts of background requests. */
   readonly background = newCounts();
   /** Bytes of response bodies with images, or with ranges of images. */
   bytes = 0;

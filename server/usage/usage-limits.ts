@@ -11,7 +11,6 @@ interface LimitedUsage {
 
 /** What this process knows of a project and a day. */
 interface KnownUsage extends ProjectDay {
-  /** The usage of all other processes. */
   others: LimitedUsage;
   /** Renders that may begin before this process claims its renders and reads those of the others again. */
   left: number;

@@ -24,7 +24,6 @@ interface UsageEnvironment {
   readonly now: () => number;
 }
 
-/** The usage of a day. */
 export interface UsageOfDay {
   readonly date: string;
   readonly counts: UsageCounts;

@@ -16,7 +16,6 @@ import { type BackupTimes, backupOf } from './storage/backup.ts';
 import { checkDataFile, DataFileDamaged } from './storage/file-check.ts';
 import type { OwnerMessage, ThreadData, ThreadMessage } from './thread.ts';
 
-/** The path of the file with all documents. */
 export const dataFileIn = (privateFolder: string): string => join(privateFolder, 'documents.lmdb');
 
 /** The data file of a store. @param folder as given to `startEmbeddedStore` */

@@ -72,7 +72,6 @@ export interface Encoding {
   readonly animates: boolean;
   /** True when every client that names the format shows all frames. */
   readonly showsAnimations: boolean;
-  /** True when the format has transparency. */
   readonly alpha: boolean;
   /** True when libvips writes a profile in this format. */
   readonly profile: boolean;
@@ -268,12 +267,10 @@ export const encodings = {
 } as const satisfies Readonly<Record<string, Encoding>>;
 
 export type OutputFormat = keyof typeof encodings;
-/** The media type of an output format. */
 export type OutputType = (typeof encodings)[OutputFormat]['contentType'];
 
 export const outputFormats = Object.keys(encodings) as readonly OutputFormat[];
 
-/** The row of a format. */
 export const encodingOf = (format: OutputFormat): Encoding => encodings[format];
 
 /** The formats whose rows satisfy a condition, in the order of the table. */

@@ -1,6 +1,5 @@
 import type { SmallPixels } from './pixels.ts';
 
-/** One colour of a palette. */
 export interface PaletteColour {
   /** `#rrggbb`. */
   readonly color: string;

@@ -46,7 +46,6 @@ type Values<F extends Fields> = {
   readonly [Name in keyof F]: Awaited<ReturnType<F[Name]['make']>>;
 };
 
-/** An object with all of the fields. */
 function object<const F extends Fields>(description: string, fields: F): Field<Values<F>> {
   const entries = Object.entries(fields);
   return {

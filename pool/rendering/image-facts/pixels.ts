@@ -1,6 +1,5 @@
 import type { Size } from '../../geometry.ts';
 
-/** A small image. */
 export interface SmallPixels extends Size {
   /** RGBA, 8 bits per channel, not premultiplied. */
   readonly data: Uint8ClampedArray;

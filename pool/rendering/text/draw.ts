@@ -5,7 +5,6 @@ import { parseBytes } from '../../formats/bytes.ts';
 import type { Alignment } from '../../variant.ts';
 import type { RgbaImage } from '../layer.ts';
 
-/** The ink of a drawn text. */
 export interface Ink extends RgbaImage {
   /** From the left edge of the text's area and from the top of its first line. */
   readonly left: number;

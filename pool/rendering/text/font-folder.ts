@@ -8,7 +8,6 @@ import { FontError, type FontFacts, readFont } from './font-file.ts';
 import { fontFiles, loadFont } from './fonts.ts';
 import { charactersOf } from './words.ts';
 
-/** Where the fonts of a process are. */
 export interface FontFolders {
   /** An existing empty folder of the process. */
   readonly own: string;
@@ -16,7 +15,6 @@ export interface FontFolders {
   readonly added: string | null;
 }
 
-/** The fonts of this process. */
 interface PreparedFonts {
   readonly folder: string;
   readonly families: Set<string>;

@@ -3,7 +3,6 @@ import { basename, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { FontError, maxFontBytes, readFont } from './font-file.ts';
 
-/** A family of fonts that texts can have. */
 export interface FontFamily {
   readonly name: string;
   /** Multiples of 100, ascending. */

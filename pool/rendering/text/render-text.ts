@@ -240,7 +240,6 @@ async function lastTrue(
   return low;
 }
 
-/** Draws the ink on its background. */
 async function paint(
   { ink, width, height }: Placed,
   background: TextStyle['background'],

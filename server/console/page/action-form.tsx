@@ -13,7 +13,6 @@ export interface ActionFormProps {
   /** With it the form has a button that closes it, and its first control gets the focus. */
   readonly onCancel?: () => void;
   readonly disabled?: boolean;
-  /** Further buttons. */
   readonly buttons?: ComponentChildren;
   readonly class?: string;
   readonly children: (errors: FieldErrors) => ComponentChildren;

@@ -32,7 +32,6 @@ export function defaultsOf(project: Project | null): Defaults {
 /** A wide window shows the result next to the controls; in a narrow one the controls are closed at first. */
 const isWide = (): boolean => matchMedia('(min-width: 60rem)').matches;
 
-/** A control for each transform parameter. */
 export function Controls(props: ControlsProps) {
   const { parameters, options, onChange, fieldErrors = noErrors, defaults } = props;
   const [open] = useState(isWide);

@@ -18,7 +18,6 @@ function changesOf(fields: Fields, saved: Values, values: Values): Record<string
   return body;
 }
 
-/** The defaults of a project with a preview of changes. */
 export function Defaults({ api, project, description, onChange }: ProjectProps) {
   const schema = useMemo(() => {
     const settings = description.schemas['ProjectSettingsInput'] ?? {};

@@ -31,7 +31,6 @@ const documents = {
   },
 } as const;
 
-/** The page of a document. */
 export const documentPage = (name: keyof typeof documents) => (props: ProjectProps) => {
   const { title, intro } = documents[name];
   return (

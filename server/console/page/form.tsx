@@ -56,7 +56,6 @@ interface CheckboxesProps {
   readonly error: string | undefined;
 }
 
-/** Checkboxes for a list of words. */
 function Checkboxes({ label, name, words, value, onChange, error }: CheckboxesProps) {
   const chosen = linesOf(value);
   const toggle = (word: string) => {

@@ -3,7 +3,6 @@ import { createImageUrls, type ImageOptions, type ImageUrls } from '@image-deliv
 /** Values of transform parameters by name; '' for none. */
 export type ParameterTexts = Readonly<Record<string, string>>;
 
-/** The image of a request. */
 export interface PageImage {
   readonly source: string;
   readonly project: string;
@@ -24,11 +23,9 @@ export function imageOptions(texts: ParameterTexts): ImageOptions {
   return urlsOf(readerBase, 'p').parse(url)?.options ?? {};
 }
 
-/** The URL of an image below the base URL of the service. */
 export const imageUrl = (baseUrl: string, { source, project, options }: PageImage): string =>
   urlsOf(baseUrl, project).url(source, imageOptions(options));
 
-/** The URL of an image relative to the page. */
 export const imagePath = (image: PageImage): string => imageUrl('.', image);
 
 /** Whether a text is an absolute http or https URL. */

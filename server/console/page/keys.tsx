@@ -11,7 +11,6 @@ import { titleId } from './title.tsx';
 
 const newId = 'new-key';
 
-/** The API keys that are limited to a project. */
 export function Keys({ api, project, description }: ProjectProps) {
   const path = `/projects/${project.id}/keys`;
   const [keys, setKeys] = useState<readonly ProjectKey[] | null>(null);

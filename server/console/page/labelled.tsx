@@ -33,7 +33,6 @@ interface LabelledProps extends FieldProps {
   readonly control: (attributes: Attributes) => ComponentChildren;
 }
 
-/** A control with its label, its help and its error. */
 export function Labelled(props: LabelledProps) {
   const { label, value, onChange, placeholder, required, name, short = false, control } = props;
   const { help = '', error = '' } = props;

@@ -14,7 +14,6 @@ const width = '640';
 interface Draft {
   /** Of the layer that the images of the preview have; null before it is stored. */
   readonly name: string | null;
-  /** The number of changes. */
   readonly changes: number;
   readonly failure: Failure | null;
 }
@@ -65,7 +64,6 @@ function useDraft(api: Api, path: string, json: string | null): Draft {
 }
 
 interface LayerPreviewProps extends Pick<ProjectProps, 'api' | 'project'> {
-  /** The body of the layer. */
   readonly layer: object;
 }
 

@@ -14,7 +14,6 @@ const kinds = [
   ['image', 'An image'],
 ] as const;
 
-/** The fields of a kind of layers. */
 function schemaOf({ schemas }: ApiDescription, kind: string): Schema {
   const { properties = {}, required = [] } =
     schemas[kind === 'image' ? 'LayerImage' : 'LayerText'] ?? {};
@@ -70,7 +69,6 @@ const layers: PartKind<Layer> = {
   bodyOf: (values, { description }) => layerOf(values, description),
 };
 
-/** The layers of a project. */
 export const Layers = (props: ProjectProps) => <NamedParts {...props} kind={layers} />;
 
 function LayerFields({ values, onChange, errors, ...props }: PartFieldsProps) {

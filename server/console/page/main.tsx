@@ -15,7 +15,6 @@ import { titleId } from './title.tsx';
 import { UnknownPage } from './unknown-page.tsx';
 import { useProject } from './use-project.ts';
 
-/** The page at `/`. */
 function App() {
   const route = useRoute();
   const session = useSession();

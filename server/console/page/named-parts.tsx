@@ -44,7 +44,6 @@ export interface PartKind<P> {
   readonly bodyOf: (values: Values, props: ProjectProps) => object;
 }
 
-/** The form that is open. */
 interface Open<P> {
   /** Null for a new part. */
   readonly part: P | null;

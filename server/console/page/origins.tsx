@@ -12,7 +12,6 @@ const ways = [
   ['s3', 'A bucket (S3)'],
 ] as const;
 
-/** The fields of a bucket. */
 const bucketOf = ({ schemas }: ApiDescription): Schema => {
   const { properties = {}, required = [] } =
     schemas['ProjectOriginInput']?.properties?.['s3'] ?? {};

@@ -22,7 +22,6 @@ interface PageSectionProps {
   readonly children: ComponentChildren;
 }
 
-/** A page of a project. */
 export function PageSection({ title, project, intro, children }: PageSectionProps) {
   return (
     <>

@@ -8,7 +8,6 @@ interface PreviewPictureProps {
   readonly onChange: (source: string) => void;
 }
 
-/** Chooses the picture of a preview. */
 export function PreviewPicture({ project, source, onChange }: PreviewPictureProps) {
   return (
     <>

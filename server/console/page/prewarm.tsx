@@ -13,7 +13,6 @@ import { Rows } from './rows.tsx';
 import { bodyOf, fieldsOf, linesOf, type Schema, type Values } from './schema.ts';
 import { StartWorker } from './start-worker.tsx';
 
-/** An accepted request. */
 interface Accepted {
   readonly path: string;
   /** The most images of its sources. */

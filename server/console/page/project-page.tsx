@@ -41,7 +41,6 @@ interface ProjectPageProps extends ProjectProps {
   readonly segment: string;
 }
 
-/** A page of a project, with the list of all its pages. */
 export function ProjectPage({ segment, ...props }: ProjectPageProps) {
   const { id, name } = props.project;
   const page = Object.hasOwn(pages, segment) ? pages[segment] : undefined;

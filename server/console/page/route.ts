@@ -42,7 +42,6 @@ export function replaceRoute(path: string, query: PageRoute['query']): void {
   history.replaceState(null, '', linkTo(path, query));
 }
 
-/** Whether the page has unsaved changes. */
 let unsaved = false;
 
 /** Asks the user before unsaved changes are lost. Returns whether the page may be left. */

@@ -3,7 +3,6 @@ import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 
 interface RowsProps<T> {
   readonly label: string;
-  /** The noun of a row. */
   readonly noun: string;
   readonly rows: readonly T[];
   readonly empty: T;

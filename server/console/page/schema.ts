@@ -20,7 +20,6 @@ export interface Schema {
   readonly required?: readonly string[];
 }
 
-/** The fields of an object, by name. */
 export type Fields = ReadonlyArray<readonly [name: string, schema: Schema]>;
 
 /** The texts of a form's controls by field name; '' or no key for an empty control. */
@@ -29,7 +28,6 @@ export type Values = Readonly<Record<string, string>>;
 export const fieldsOf = (schema: Schema | undefined): Fields =>
   Object.entries(schema?.properties ?? {});
 
-/** The kinds of controls. */
 type ControlKind = 'choice' | 'flag' | 'number' | 'colour' | 'list' | 'text';
 
 /** A schema and its alternatives, which the service's own rules have inside an `allOf`. */

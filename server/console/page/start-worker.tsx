@@ -1,6 +1,5 @@
 import { ownCommand } from './own-command.ts';
 
-/** The commands that start a worker. */
 export function StartWorker() {
   return (
     <>

@@ -3,7 +3,6 @@ import { one, operation } from '../operation.ts';
 import { type BodyOf, closed, named } from '../schema.ts';
 import { changed, findProject } from '../services.ts';
 
-/** An optional limit. */
 const limit = {
   type: ['integer', 'null'],
   minimum: 0,

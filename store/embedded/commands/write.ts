@@ -37,7 +37,6 @@ export function update(call: Call, args: CommandArguments<'update'>): CommandRep
   };
 }
 
-/** What one statement has updated. */
 interface Updated {
   readonly n: number;
   readonly nModified: number;

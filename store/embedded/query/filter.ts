@@ -39,7 +39,6 @@ export interface Filter {
 
 type Test = (value: Value) => boolean;
 
-/** The condition of one operator. */
 interface Condition {
   /** True for at least one value at the path; with `negated`, for none. */
   readonly test: Test;

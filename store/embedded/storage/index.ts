@@ -30,7 +30,6 @@ export interface Scan {
   readonly index: Index;
   /** Positions `[from, to)`, which do not overlap. */
   readonly ranges: readonly (readonly [from: number, to: number])[];
-  /** The number of entries. */
   readonly size: number;
   /** Whether all of the entries match. */
   readonly exact: boolean;
