@@ -24,8 +24,8 @@ export function parsedOr<F, T>(fallback: F, read: () => T): T | F {
 /** Recognises a format by its first bytes. @param text the same bytes as Latin-1 */
 export type Matcher = (text: string, head: Buffer) => boolean;
 
-/** The decoders look for the root element of an SVG in this many bytes. */
-const headBytes = 1000;
+/** The root element of an SVG is in this many bytes: licences and editors write long comments before it. */
+const headBytes = 2 ** 16;
 
 /** The first of some formats that recognises the bytes; null for none. */
 export function matching<T extends { readonly matches: Matcher }>(

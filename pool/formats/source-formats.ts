@@ -123,7 +123,11 @@ const unsupportedFormats: readonly (readonly [
   ['an audio file', [audio, textAt(8, 'WAVE')], useImage],
   ['a font', [textAt(0, 'wOFF', 'wOF2', 'OTTO', '\0\x01\0\0\0')], useImage],
   ['a ZIP archive or an office document', [textAt(0, 'PK\x03\x04')], useImage],
-  ['an XML document', [pattern(/^\s*<\?xml/)], 'its root element must be svg'],
+  [
+    'an XML document',
+    [pattern(/^\s*<\?xml/)],
+    'its root element must be svg, and begin in the first 64 KiB',
+  ],
   ['a JSON document', [pattern(/^\s*[{[]["\s}\]{]/)], deliverImage],
 ];
 

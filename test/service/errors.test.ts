@@ -65,7 +65,7 @@ eachHttpServer(
     serve('/data.jpg', 'application/json', '{}');
     serve('/untyped.jpg', null, 'not found, says 200');
     const svg = '<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"><text>&';
-    const entity = '<!ENTITY ns_svg "http://www.w3.org/2000/svg">';
+    const entity = '<!ENTITY ns "http://www.w3.org/"><!ENTITY ns_svg "&ns;2000/svg">';
     serve('/entity.svg', 'image/svg+xml', `<!DOCTYPE svg[${entity}]>${svg}ns_svg;</text></svg>`);
     serve('/nbsp.svg', 'image/svg+xml', `${svg}nbsp;</text></svg>`);
     for (const status of [401, 403, 429]) {

@@ -1,8 +1,11 @@
 import { SaxesParser, type SaxesTagNS } from 'saxes';
 import type { ServiceError } from '../../../contract/errors.ts';
-import { bufferOf, matching } from '../bytes.ts';
+import { matching } from '../bytes.ts';
 import { corrupt, unsupported } from '../errors.ts';
 import type { SourceFormat } from '../source-format.ts';
+import { decodeXml } from './encoding.ts';
+import { withoutDocumentType } from './entities.ts';
+import { svgRoot } from './root.ts';
 
 /** The limit of librsvg's XML parser; here it also bounds the cost of resolving a prefix. */
 const maxDepth = 256;
@@ -25,38 +28,50 @@ interface EmbeddedImage {
   readonly bytes: Uint8Array;
 }
 
+export interface SvgDocument {
+  /** The document from its root element on, without declared entities. */
+  readonly text: string;
+  /** Embedded as data: URLs, in document order. */
+  readonly images: readonly EmbeddedImage[];
+}
+
 /**
- * Checks a document as far as the limits of the process do not, and finds the images in it that are data: URLs.
- * Documents that are not well-formed are refused; librsvg would refuse them too.
+ * Reads a document, checks it as far as the limits of the process do not, and finds the images in it. Documents that are
+ * not well-formed are refused; librsvg would refuse them too.
  *
  * @param formats that images may have
- * @returns the images, in document order
- * @throws ServiceError source_unsupported, source_corrupt
+ * @throws ServiceError source_unsupported, source_corrupt, source_too_large
  */
-export function embeddedImages(
-  source: Uint8Array,
-  formats: readonly SourceFormat[],
-): readonly EmbeddedImage[] {
+export function readDocument(source: Uint8Array, formats: readonly SourceFormat[]): SvgDocument {
+  const text = rootText(decode(source));
+  return { text, images: embeddedImages(text, formats) };
+}
+
+/** The document without its prologue, which affects its texts only. */
+function rootText(text: string): string {
+  const rest = text.slice(svgRoot(text)?.at ?? 0);
+  if (!rest.startsWith('<!DOCTYPE')) return rest;
+  const document = withoutDocumentType(rest);
+  const root = document.slice(svgRoot(document)?.at ?? 0);
+  if (!root.startsWith('<!')) return root;
+  throw corrupt('No root element svg follows the document type of the SVG.');
+}
+
+function embeddedImages(text: string, formats: readonly SourceFormat[]): EmbeddedImage[] {
   const found: EmbeddedImage[] = [];
   let elements = 0;
   let depth = 0;
-  const parser = new SaxesParser({
-    xmlns: true,
-    position: false,
-    defaultXMLVersion: '1.0',
-    forceXMLVersion: true,
-  });
+  const parser = new SaxesParser({ xmlns: true, position: false });
   parser.on('error', (error) => {
     if (error.message.includes('undefined entity')) throw undeclaredEntity(error);
-    throw corruptSvg(error);
+    throw malformed(error);
   });
-  parser.on('doctype', refuseDeclarations);
   parser.on('opentag', (tag) => {
     if (namespaces.include.includes(tag.uri)) {
       throw unsupported('The SVG includes other documents.');
     }
     const isSvg = namespaces.svg.includes(tag.uri);
-    if (elements === 0 && !(isSvg && tag.local === 'svg')) throw corruptSvg();
+    if (elements === 0 && !(isSvg && tag.local === 'svg')) throw otherRoot(tag);
     elements += 1;
     depth += 1;
     if (depth > maxDepth || elements > maxElements) {
@@ -74,7 +89,7 @@ export function embeddedImages(
   parser.on('closetag', () => {
     depth -= 1;
   });
-  parser.write(decode(source)).close();
+  parser.write(text).close();
   return found;
 }
 
@@ -117,31 +132,12 @@ function dataUrlBytes(value: string): Uint8Array | null {
   return bytes.byteLength === 0 ? null : bytes;
 }
 
-/** Decodes the encodings that librsvg supports; `svgRoot` accepts more, which librsvg refuses. */
 function decode(source: Uint8Array): string {
-  const bytes = bufferOf(source);
-  const declaration = /^<\?xml\s[^>]*?\sencoding\s*=\s*["']([^"']*)/.exec(
-    bytes.toString('latin1', 0, 1000),
-  );
-  const encoding = declaration?.[1]?.toLowerCase();
-  if (encoding === 'iso-8859-1') return bytes.toString('latin1');
-  const label = encoding === 'windows-1252' ? encoding : 'utf-8';
   try {
-    return new TextDecoder(label, { fatal: true }).decode(bytes);
+    return decodeXml(source, { isCut: false });
   } catch (error) {
-    throw corruptSvg(error);
+    throw corrupt('The SVG has bytes that are invalid in its encoding.', error);
   }
-}
-
-/** @param doctype the text between `<!DOCTYPE` and `>` */
-function refuseDeclarations(doctype: string): void {
-  if (!doctype.replace(/"[^"]*"|'[^']*'/g, '').includes('[')) return;
-  const [, name] = /<!ENTITY\s+(?:%\s+)?([\w.:-]{1,40})\s/.exec(doctype) ?? [];
-  throw unsupported(
-    name === undefined
-      ? 'The SVG has declarations in its document type, which are not supported.'
-      : `The SVG declares the XML entity ${name} in its document type. Entities are not supported: save the SVG with their values in their places.`,
-  );
 }
 
 /** XML has only five of HTML's named entities. */
@@ -151,5 +147,11 @@ function undeclaredEntity(cause: Error): ServiceError {
   return corrupt(message, cause);
 }
 
-const corruptSvg = (cause?: unknown): ServiceError =>
-  corrupt('The source cannot be read as SVG.', cause);
+/** The parser's messages name parts of the document. */
+const malformed = (cause: Error): ServiceError =>
+  corrupt(`The SVG is not well-formed XML: ${cause.message.slice(0, 100)}`, cause);
+
+const otherRoot = ({ name, uri }: SaxesTagNS): ServiceError =>
+  corrupt(
+    `The root element ${name.slice(0, 40)} is not in the namespace of SVG, but in ${uri.slice(0, 80)}.`,
+  );

@@ -9,7 +9,8 @@ import { png } from '../png/format.ts';
 import type { SourceFormat } from '../source-format.ts';
 import { tiff } from '../tiff/format.ts';
 import { webp } from '../webp/format.ts';
-import { embeddedImages } from './document.ts';
+import { readDocument, type SvgDocument } from './document.ts';
+import { decodeXml, mayBeXml } from './encoding.ts';
 import { svgRoot } from './root.ts';
 import { sizedSvg, svgDensity, svgSize } from './size.ts';
 
@@ -18,13 +19,16 @@ const traits: FileTraits = { decoder: 'svg', sizeOf: svgSize };
 /** Formats of embedded images. */
 const embeddable: readonly SourceFormat[] = [jpeg, png, gif, webp, tiff, avif, heic];
 
+/** libvips recognises an SVG by `<svg` in its first 1,000 bytes, the first 24 of which must be ASCII. */
+const signature = '<!-- <svg> in UTF-8 -->\n';
+
 /** SVG, which librsvg draws at the required size. */
 export const svg: SourceFormat = {
   ...libvipsFile,
   name: 'svg',
   label: 'SVG',
   extensions: ['svg'],
-  matches: (text) => svgRoot(text) !== null,
+  matches: (text, head) => mayBeXml(text) && svgRoot(decodeXml(head, { isCut: true })) !== null,
   runsIn: 'process',
   isolatedLoader: 'VipsForeignLoadSvg',
   drawsLetters: true,
@@ -35,9 +39,11 @@ export const svg: SourceFormat = {
   uninterruptible: true,
   weigh: () => null,
   examine: async (file, limits, options) => {
-    await requireEmbedded(file.bytes, limits.sourceMaxPixels);
-    const { facts } = await examineFile(file, limits, options, traits);
-    return { file, facts };
+    const { text, images } = readDocument(file.bytes, embeddable);
+    await requireEmbedded(images, limits.sourceMaxPixels);
+    const document = { ...file, bytes: Buffer.from(signature + text) };
+    const { facts } = await examineFile(document, limits, options, traits);
+    return { file: document, facts };
   },
   open: (opening) => {
     const { file, facts, scale } = opening;
@@ -50,9 +56,9 @@ export const svg: SourceFormat = {
  * Embedded images are decoded completely, at any rendered size, so their pixels count like those of any source. What
  * a document costs otherwise, the limits of the process bound.
  */
-async function requireEmbedded(source: Uint8Array, maxPixels: number): Promise<void> {
+async function requireEmbedded(images: SvgDocument['images'], maxPixels: number): Promise<void> {
   let pixels = 0;
-  for (const { format, bytes } of embeddedImages(source, embeddable)) {
+  for (const { format, bytes } of images) {
     const container = openAs(format, bytes);
     const { width, height } = await embeddedSize(container);
     pixels += width * height;

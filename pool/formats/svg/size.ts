@@ -62,7 +62,8 @@ const withDeclarations = (quoted: string, more: string): string =>
 function rootOf(source: Uint8Array) {
   const bytes = bufferOf(source);
   const text = bytes.toString('latin1');
-  const from = (svgRoot(text) ?? 0) + '<svg'.length;
+  const root = svgRoot(text);
+  const from = root === null ? 0 : root.at + 1 + root.name.length;
   const attributes = new Map<string, string>();
   const attribute = /\s+([^\s=/>]+)\s*=\s*("[^"]*"|'[^']*')/y;
   attribute.lastIndex = from;

@@ -67,7 +67,7 @@ const large = pngUrl(12_000);
 const nested = `data:image/svg+xml;base64,${base64(svg(''))}`;
 const image = (href: string) => svg(`<image href="${href}"/>`);
 const style = (sheet: string) => svg(`<style>${sheet}</style><rect/>`);
-const subset = '[<!ENTITY a "b">]>';
+const subset = '[<!ENTITY a "b"><!ENTITY c "&a;">]>';
 
 const unsupported: Readonly<Record<string, string>> = {
   'entities in an internal subset': `<!DOCTYPE svg [<!ENTITY a "aaaa"><!ENTITY b "&a;&a;">]>${svg('&b;')}`,

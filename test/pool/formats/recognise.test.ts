@@ -27,20 +27,24 @@ t.test('an SVG is detected by its root element', async (t) => {
     ['\ufeff\n <?xml version="1.0" encoding="utf-8"?>\n<!-- <html> -->\n<svg>', 'svg'],
     ['<!DOCTYPE svg PUBLIC "-//W3C//DTD SVG 1.1//EN" "http://example.com/svg11.dtd"><svg>', 'svg'],
     ['<?xml version="1.0" encoding="ISO-8859-1"?><svg/>', 'svg'],
-    ['<?xml version="1.0" encoding="UTF-16"?><svg/>', null],
+    ['<?xml version="1.0" encoding="UTF-16"?><svg/>', 'svg'],
+    ['<svg:svg xmlns:svg="http://www.w3.org/2000/svg"/>', 'svg'],
+    ['<!DOCTYPE ns0:svg [ ]><ns0:svg>', 'svg'],
+    ['<svg:g>', null],
     ['<!DOCTYPE svg SYSTEM "a>b"><svg>', 'svg'],
-    // `embeddedImages` refuses the internal subset.
     ['<!DOCTYPE svg [ ]><svg>', 'svg'],
     ['<!DOCTYPE html [ ]><svg>', null],
     ['<!DOCTYPE html SYSTEM "><svg "><html>', null],
     ['<html><svg></svg></html>', null],
     ['<svgz>', null],
     ['text <svg>', null],
-    [`<!--${' '.repeat(2000)}--><svg>`, null],
+    [`<!--${' '.repeat(2 ** 15)}--><svg>`, 'svg'],
+    [`<!--${' '.repeat(2 ** 16)}--><svg>`, null],
     ['<!-- <svg>', null],
   ];
   for (const [text, kind] of rows) t.equal(recognised(Buffer.from(text)), kind, text.slice(0, 60));
-  t.equal(recognised(Buffer.from('<svg/>', 'utf16le')), null, 'UTF-16');
+  t.equal(recognised(Buffer.from('\ufeff<svg/>', 'utf16le')), 'svg', 'UTF-16');
+  t.equal(recognised(Buffer.from('<svg/>', 'utf16le')), null, 'UTF-16 without a mark');
 });
 
 t.test('other formats are not detected', async (t) => {

@@ -6,9 +6,89 @@ import { drawn, inspected, plain } from '../rendering/drawn.ts';
 const svg = (inner: string, side = 4000) =>
   Buffer.from(svgOf(inner, `width="${side}" height="${side}"`));
 
-t.test('the message names a declared entity', async (t) => {
-  const source = Buffer.from(`<!DOCTYPE svg [<!ENTITY a "b">]>${svgOf('')}`);
-  await t.rejects(inspected(source, 1e6), { message: /declares the XML entity a/ });
+const namespace = 'http://www.w3.org/2000/svg';
+const redRect = '<rect width="9" height="9" fill="red"/>';
+
+t.test('reads the roots and encodings that browsers read', async (t) => {
+  const prefixed = (prefix: string) =>
+    `<${prefix}:svg xmlns:${prefix}="${namespace}" width="9" height="9">${redRect.replace('<', `<${prefix}:`)}</${prefix}:svg>`;
+  const document = svgOf(redRect, 'width="9" height="9"');
+  const declared = (encoding: string) =>
+    `<?xml version="1.0" encoding="${encoding}"?>\n${document}`;
+  const swapped = Buffer.from(`\ufeff${document}`, 'utf16le').swap16();
+  const cases: Record<string, Buffer | string> = {
+    'a prefix': prefixed('svg'),
+    'a prefix of ElementTree': prefixed('ns0'),
+    'a prefix after a document type': `<!DOCTYPE svg:svg [ ]>${prefixed('svg')}`,
+    'a long comment': `<!--${'licence '.repeat(1000)}-->${document}`,
+    'UTF-16': Buffer.from(`\ufeff${declared('UTF-16')}`, 'utf16le'),
+    'UTF-16 without a mark': Buffer.from(declared('UTF-16'), 'utf16le'),
+    'UTF-16 with big endian': swapped,
+    'UTF-16 in name only': declared('utf-16'),
+    utf8: declared('utf8'),
+    'Shift JIS': Buffer.from(`${declared('Shift_JIS')}<!--\x82\xa0-->`, 'latin1'),
+    'an unknown encoding': declared('x-none'),
+  };
+  for (const [what, source] of Object.entries(cases)) {
+    t.same((await drawn(Buffer.from(source))).middle, [255, 0, 0, 255], what);
+  }
+  const text = `<text>${String.fromCharCode(0xe9)}</text>`;
+  const latin = Buffer.from(`<?xml version="1.0"?>${svgOf(text)}`, 'latin1');
+  await t.rejects(inspected(latin, 1e6), { code: 'source_corrupt', message: /invalid in its enc/ });
+});
+
+t.test('replaces literal entities, of bounded number and length', async (t) => {
+  const declare = (declarations: string, document: string) =>
+    Buffer.from(`<!DOCTYPE svg PUBLIC "a" "b[" [${declarations}]\n>${document}`);
+  const sized = (inner: string) => svgOf(inner, 'width="9" height="9"');
+  const illustrator = declare(
+    `<!-- ]> --><!ELEMENT a ANY><!ATTLIST svg xmlns:a3 CDATA #IMPLIED>
+     <!ENTITY ns_svg "${namespace}"> <!ENTITY fill 'r&#101;d'><!ENTITY fill "blue">`,
+    `<svg xmlns="&ns_svg;" width="9" height="9"><style><![CDATA[a{b:"&fill;"}]]></style><!-- &fill; -->${redRect.replace('red', '&fill;')}</svg>`,
+  );
+  t.same((await drawn(illustrator)).middle, [255, 0, 0, 255]);
+  const element = declare(`<!ENTITY rect '${redRect}'>`, sized('&rect;'));
+  t.same((await drawn(element)).middle, [255, 0, 0, 255], 'an element');
+  const image = declare(
+    '<!ENTITY image "<image href=\'data:image/x;base64,Qk0=\'/>">',
+    sized('&image;'),
+  );
+  await t.rejects(inspected(image, 1e6), { message: /embeds an image/ }, 'an image in an entity');
+
+  const refused = {
+    'a nested one': '<!ENTITY a "b"><!ENTITY c "&a;">',
+    'an escaped ampersand': '<!ENTITY a "b"><!ENTITY c "&#038;a;">',
+    'an escaped bracket': '<!ENTITY c "&#x03C;">',
+    'an external one': '<!ENTITY c SYSTEM "file:///etc/hosts">',
+    'a parameter': '<!ENTITY % c "b">',
+    'a long one': `<!ENTITY c "${'b'.repeat(2001)}">`,
+    many: `${repeatedText(64, (index) => `<!ENTITY a${index} "">`)}<!ENTITY c "">`,
+  };
+  for (const [what, declarations] of Object.entries(refused)) {
+    await t.rejects(
+      inspected(declare(declarations, sized('&c;')), 1e6),
+      { code: 'source_unsupported', message: /declares the XML entity c in/ },
+      what,
+    );
+  }
+  const attributes = '<!ATTLIST rect fill CDATA "red">';
+  const error = { code: 'source_unsupported', message: /has declarations/ };
+  await t.rejects(inspected(declare(attributes, sized('')), 1e6), error, 'a default');
+  const often = declare(`<!ENTITY a "${'b'.repeat(2000)}">`, sized('&a;'.repeat(600)));
+  await t.rejects(inspected(often, 1e6), { code: 'source_too_large' }, 'one that is used often');
+  const twice = declare('', `<!DOCTYPE svg [<!ENTITY a "b">]>${sized('')}`);
+  await t.rejects(inspected(twice, 1e6), { code: 'source_corrupt' }, 'two document types');
+});
+
+t.test('messages name the fault of the document', async (t) => {
+  const cases: Record<string, RegExp> = {
+    '<svg><g></svg>': /not well-formed XML: unexpected close tag/,
+    '<a:svg xmlns:a="urn:b"/>': /root element a:svg is not in the namespace of SVG, but in urn:b/,
+    '<svg>&nbsp;</svg>': /XML entity that is not declared/,
+  };
+  for (const [document, message] of Object.entries(cases)) {
+    await t.rejects(inspected(Buffer.from(document), 1e6), { code: 'source_corrupt', message });
+  }
 });
 
 t.test('rejects embedded images that are never drawn', async (t) => {
@@ -29,6 +109,7 @@ t.test('documents that are slow to parse are inspected in a bounded time', async
     'many elements': '<g/>'.repeat(400_000),
     'many prefixes': `${'<g>'.repeat(200)}${'<x xlink:href=""/>'.repeat(50_000)}${'</g>'.repeat(200)}`,
     'many attributes': `<g ${repeatedText(200_000, (n) => `a${n}="" `)}/>`,
+    'comments without an end': '<!--'.repeat(1_000_000),
     'a long data: URL': `<image href="data:,${'%41'.repeat(2_000_000)}"/>`,
   };
   for (const [what, inner] of Object.entries(documents)) {
