@@ -38,7 +38,7 @@ function propertiesWithProfiles(parts: readonly ContainerBox[]): Buffer | null {
     const key = `${primaries}/${transfer}`;
     const found = known.get(key);
     if (found !== undefined) return found;
-    const profile = cicpProfile({ primaries, transfer });
+    const profile = cicpProfile({ primaries, transfer }, true);
     if (profile !== null) added.push(boxOf('colr', Buffer.from('prof'), profile));
     const index = profile && properties.length + added.length;
     known.set(key, index);

@@ -1,5 +1,5 @@
 import { unsupported } from '../errors.ts';
-import { matrixProfile, type Primaries, srgbCurve } from './written-profile.ts';
+import { type Curve, matrixProfile, type Primaries, srgbCurve } from './written-profile.ts';
 
 /** Coding-independent code points of colours (ITU-T H.273). */
 export interface Cicp {
@@ -101,23 +101,47 @@ export function requireConvertible(transfer: Cicp['transfer']): void {
   throw unsupported(`The source is an HDR image (${hdr}), whose colours cannot be converted.`);
 }
 
-/** Also the curves of cameras for video: Chromium shows such pictures with that of sRGB, like players. */
-const srgbTransfers: ReadonlySet<number> = new Set([1, 2, 6, 7, 11, 12, 13, 14, 15]);
-const gammas: Readonly<Record<number, number>> = { 4: 2.2, 5: 2.8, 8: 1 };
+/** Transfer characteristics with the curve of sRGB, or with none. */
+const srgbTransfers: ReadonlySet<number> = new Set([2, 12, 13]);
+const curves: Readonly<Record<number, Curve>> = {
+  4: [2.2],
+  5: [2.8],
+  8: [1],
+  17: [2.6, (52.37 / 48) ** (1 / 2.6), 0, 0, 0],
+};
+/** The curves of displays for video (ITU-R BT.1886), and that of SMPTE 240M. */
+const videoCurves: Readonly<Record<number, Curve>> = {
+  1: [2.4],
+  6: [2.4],
+  7: [1 / 0.45, 1 / 1.1115, 0.1115 / 1.1115, 1 / 4, 0.0913],
+  11: [2.4],
+  14: [2.4],
+  15: [2.4],
+};
 
 /**
  * A profile (ICC.1:2022) with the meaning of the codes.
  *
+ * @param isVideo true for a picture of a video codec: Chromium shows such a picture with the curve of sRGB instead of one for
+ *   video, like players, and a PNG with its own
  * @returns null for colours that are those of sRGB, and for codes that no profile of primaries and curves can
  *   express, such as those of HDR
  */
-export function cicpProfile({ primaries: code, transfer }: Cicp): Buffer | null {
-  const isSrgbCurve = srgbTransfers.has(transfer);
+export function cicpProfile({ primaries: code, transfer }: Cicp, isVideo: boolean): Buffer | null {
+  const videoCurve = videoCurves[transfer];
+  const isSrgbCurve = srgbTransfers.has(transfer) || (isVideo && videoCurve !== undefined);
   const primaries = primariesByCode[code];
-  const gamma = gammas[transfer];
-  const curve = isSrgbCurve ? srgbCurve : gamma === undefined ? null : [gamma];
-  if (primaries === undefined || curve === null) return null;
+  const curve = isSrgbCurve ? srgbCurve : (curves[transfer] ?? videoCurve);
+  if (primaries === undefined || curve === undefined) return null;
   if (primaries === primaries709 && isSrgbCurve) return null;
-  const name = `${primaries.name}${isSrgbCurve ? '' : ` gamma ${gamma}`}`;
+  const curveName = curve.length === 1 ? `gamma ${curve[0]}` : `curve ${transfer}`;
+  const name = isSrgbCurve ? primaries.name : `${primaries.name} ${curveName}`;
   return matrixProfile({ ...primaries, name }, curve);
 }
+
+/** The curve of codes for grey; null for that of sRGB and for codes of HDR. */
+export const cicpGreyCurve = ({ transfer }: Cicp): Curve | null =>
+  curves[transfer] ?? videoCurves[transfer] ?? null;
+
+/** The primaries of sRGB. */
+export const srgbPrimaries = primaries709.colours;

@@ -1,4 +1,4 @@
-import { curveTag, profileOf, srgbCurve, tag, fixed } from './written-profile.ts';
+import { curveTag, fixed, profileOf, srgbCurve, tag } from './written-profile.ts';
 
 /** Grid points of the table for each of cyan, magenta, yellow and black. Red depends on cyan and black alone. */
 const grid = [2, 17, 17, 17] as const;

@@ -1,11 +1,9 @@
 import { bufferOf, parsedOr } from '../bytes.ts';
+import { dot, inverted, type Matrix, product, type Row, transposed } from './matrix.ts';
 import { profileTags } from './profile.ts';
 
 /** Channels 0..255. */
 export type Rgb = readonly [number, number, number];
-
-type Row = readonly [number, number, number];
-type Matrix = readonly [Row, Row, Row];
 
 /** Linear sRGB to the XYZ of profiles, with white D50 (Bradford adaptation). */
 const srgb: Matrix = [
@@ -152,18 +150,6 @@ function readProfile(bytes: Buffer): ProfileColours | null {
   return inverse && { matrix, inverse, light };
 }
 
-function product([r, g, b]: Matrix, other: Matrix): Matrix {
-  const [x, y, z] = transposed(other);
-  const of = (row: Row): Row => [dot(row, x), dot(row, y), dot(row, z)];
-  return [of(r), of(g), of(b)];
-}
-
-const transposed = ([[a, b, c], [d, e, f], [g, h, i]]: Matrix): Matrix => [
-  [a, d, g],
-  [b, e, h],
-  [c, f, i],
-];
-
 const fixed = (bytes: Buffer, at: number) => bytes.readInt32BE(at) / 65_536;
 
 function primary(tag: Buffer | undefined): Row | null {
@@ -213,20 +199,4 @@ function parametric(tag: Buffer): Curve | null {
     default:
       return (part) => (part >= d ? power(part) + e : c * part + f);
   }
-}
-
-function dot(row: Row, column: readonly [number, number, number]): number {
-  return row[0] * column[0] + row[1] * column[1] + row[2] * column[2];
-}
-
-/** Null for a matrix that has no inverse. */
-function inverted([[a, b, c], [d, e, f], [g, h, i]]: Matrix): Matrix | null {
-  const determinant = a * (e * i - f * h) - b * (d * i - f * g) + c * (d * h - e * g);
-  if (Math.abs(determinant) < 1e-9) return null;
-  const by = (row: Row): Row => [row[0] / determinant, row[1] / determinant, row[2] / determinant];
-  return [
-    by([e * i - f * h, c * h - b * i, b * f - c * e]),
-    by([f * g - d * i, a * i - c * g, c * d - a * f]),
-    by([d * h - e * g, b * g - a * h, a * e - b * d]),
-  ];
 }

@@ -3,7 +3,8 @@ import { textAt } from '../bytes.ts';
 import { examineWith, libvipsFile } from '../file.ts';
 import { requireConvertible } from '../metadata/cicp.ts';
 import type { SourceFormat } from '../source-format.ts';
-import { pngColours, pngParts, withPngProfile } from './parts.ts';
+import { pngColours, withPngProfile } from './colours.ts';
+import { pngParts } from './parts.ts';
 
 export const png: SourceFormat = {
   ...libvipsFile,

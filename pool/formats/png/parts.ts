@@ -1,8 +1,6 @@
 import { constants, inflateSync } from 'node:zlib';
-import { bufferOf } from '../bytes.ts';
 import type { PartRole, Parts } from '../container/parts.ts';
-import { type Cicp, cicpProfile } from '../metadata/cicp.ts';
-import { pngProfile, pngSignature } from './chunks.ts';
+import { pngSignature } from './chunks.ts';
 
 /** Chunks that the pixels and their colours need (PNG specification, third edition, 11). */
 const pixelChunks = /^(?:IHDR|PLTE|tRNS|IDAT|sRGB|gAMA|cHRM|cICP|sBIT)$/;
@@ -74,34 +72,4 @@ function profileBytes(chunk: Buffer): number {
   } catch {
     return 0;
   }
-}
-
-/** What precedes the pixels of a PNG and tells their colours (11.3.2). */
-export function pngColours(source: Uint8Array): { cicp: Cicp | null; hasProfile: boolean } {
-  const file = bufferOf(source);
-  let cicp: Cicp | null = null;
-  let hasProfile = false;
-  for (const { role, from } of pngParts(file)) {
-    const type = file.toString('latin1', from + 4, from + 8);
-    if (type === 'IDAT') break;
-    hasProfile ||= role === 'profile';
-    if (type === 'cICP') cicp = { primaries: file[from + 8] ?? 0, transfer: file[from + 9] ?? 0 };
-  }
-  return { cicp, hasProfile };
-}
-
-/** The end of IHDR, the first chunk. */
-const headerEnd = pngSignature.length + 25;
-
-/**
- * A PNG with the profile of its colour codes, in a copy, if it has such codes and no profile. libpng ignores it
- * in a grey PNG.
- */
-export function withPngProfile(source: Uint8Array): Uint8Array {
-  const { cicp, hasProfile } = pngColours(source);
-  const profile = cicp && cicpProfile(cicp);
-  const file = bufferOf(source);
-  if (profile === null || hasProfile) return source;
-  const [head, rest] = [file.subarray(0, headerEnd), file.subarray(headerEnd)];
-  return Buffer.concat([head, ...pngProfile(profile), rest]);
 }

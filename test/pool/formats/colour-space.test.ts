@@ -1,7 +1,7 @@
 import sharp from 'sharp';
 import t from 'tap';
-import { matrixProfile } from '../../../pool/formats/metadata/written-profile.ts';
 import { ColourSpace } from '../../../pool/formats/metadata/colour-space.ts';
+import { matrixProfile } from '../../../pool/formats/metadata/written-profile.ts';
 import { embedded } from '../../hostile/inputs/embed.ts';
 import {
   adobeRgb,

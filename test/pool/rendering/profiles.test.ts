@@ -3,6 +3,7 @@ import sharp from 'sharp';
 import t from 'tap';
 import { matrixProfile } from '../../../pool/formats/metadata/written-profile.ts';
 import type { Variant } from '../../../pool/variant.ts';
+import { be32, pngChunks, pngOf } from '../../hostile/inputs/chunks.ts';
 import { deepTiff } from '../../hostile/inputs/tiff.ts';
 import { more } from '../../more.ts';
 import { withCodes } from '../formats/colour-codes.ts';
@@ -65,6 +66,11 @@ const changes: Readonly<Record<string, Partial<Variant>>> = {
   'filtered in two passes': { modulate: { ...modulation, lightness: 0.001 }, blur: 1 },
   'in all passes': { rotate: 10, opacity: 1, ...marked },
 };
+
+/** Of the white D65 and the primaries of Display P3. */
+const chromaticities = Buffer.concat(
+  [31_270, 32_900, 68_000, 32_000, 26_500, 69_000, 15_000, 6_000].map(be32),
+);
 
 const mark = await plain(10, 10, [255, 255, 255]);
 
@@ -291,7 +297,7 @@ t.test('colour codes have the colours of the profile that they stand for', async
   for (const [primaries, transfer, ...expected] of [
     [12, 13, 250, 31, 49],
     [9, 13, 255, 0, 50],
-    [9, 1, 255, 0, 50],
+    [9, 1, 255, 0, 36],
     [1, 8, 244, 133, 133],
     [1, 13, 230, 60, 60],
     [2, 2, 230, 60, 60],
@@ -301,7 +307,9 @@ t.test('colour codes have the colours of the profile that they stand for', async
     t.ok(near(middle, expected, 1), `${primaries}, ${transfer}: ${middle}`);
   }
   const grey = await sharp(picture).toColourspace('b-w').png().toBuffer();
-  t.same((await drawn(withCodes(grey, 9, 8))).middle, (await drawn(grey)).middle, 'grey');
+  t.same((await drawn(withCodes(grey, 9, 13))).middle, (await drawn(grey)).middle, 'grey');
+  const video = (await drawn(withCodes(await p3Avif(), 12, 1))).middle;
+  t.ok(near(video, colour, 8), 'the curve of sRGB for that of video in an AVIF');
   const untilEnd = withCodes(await p3Avif(), 12, 13);
   untilEnd.writeUInt32BE(0, untilEnd.indexOf('mdat') - 4);
   t.ok(near((await drawn(untilEnd)).middle, colour, 8), 'a box that ends with the file');
@@ -320,6 +328,53 @@ t.test('a source with colour codes is delivered as it is if nothing changes', as
     t.notOk(source.equals((await drawn(source, options)).body), `${format}: sRGB if stripped`);
   }
 });
+
+/** Red, green and blue of a pixel in Chromium 156, by the chunks of a PNG whose pixel has the values 30, 60, 120. */
+const pngChunksByColour: readonly (readonly [Rgb, Readonly<Record<string, Buffer>>])[] = [
+  [[30, 60, 120], { gAMA: be32(45_455) }],
+  [[30, 60, 120], { gAMA: be32(43_500) }],
+  [[31, 67, 130], { gAMA: be32(50_000) }],
+  [[96, 133, 183], { gAMA: be32(100_000) }],
+  [[30, 60, 120], { gAMA: be32(100_000), sRGB: Buffer.of(0) }],
+  [[30, 60, 120], { gAMA: be32(0) }],
+  [[30, 60, 120], { gAMA: Buffer.of(1) }],
+  [[30, 60, 120], { cHRM: chromaticities }],
+  [[6, 58, 125], { gAMA: be32(45_455), cHRM: chromaticities }],
+  [[85, 134, 187], { gAMA: be32(100_000), cHRM: chromaticities }],
+  [[30, 60, 120], { gAMA: be32(100_000), cHRM: Buffer.alloc(32) }],
+  [[18, 49, 113], { cICP: Buffer.of(1, 1, 0, 1) }],
+  [[18, 49, 113], { cICP: Buffer.of(1, 6, 0, 1), gAMA: be32(100_000) }],
+  [[0, 51, 118], { cICP: Buffer.of(9, 14, 0, 1) }],
+  [[48, 77, 134], { cICP: Buffer.of(1, 7, 0, 1) }],
+  [[13, 44, 109], { cICP: Buffer.of(1, 17, 0, 1) }],
+];
+
+t.test('a PNG has the colours of its gamma, primaries and codes', async (t) => {
+  const png = await flat('rgb(30,60,120)').png().toBuffer();
+  for (const [expected, chunks] of pngChunksByColour) {
+    const source = pngWithChunks(png, chunks);
+    for (const options of [{}, { width: 32, sharpen: 0.001, rotate: 90 }]) {
+      const { body } = await drawn(source, options);
+      t.ok(near(await stored(body), expected, 1), `${Object.keys(chunks)}: ${expected}`);
+    }
+  }
+  const grey = await flat('rgb(60,60,60)').toColourspace('b-w').png().toBuffer();
+  for (const [level, chunks] of [
+    [133, { gAMA: be32(100_000) }],
+    [133, { gAMA: be32(100_000), cHRM: chromaticities }],
+    [49, { cICP: Buffer.of(1, 1, 0, 1) }],
+  ] as const) {
+    const { body } = await drawn(pngWithChunks(grey, chunks), { width: 32 });
+    t.ok(near(await stored(body), [level, level, level], 1), `grey, ${Object.keys(chunks)}`);
+  }
+});
+
+/** A PNG with chunks in front of its pixels. */
+function pngWithChunks(png: Buffer, added: Readonly<Record<string, Buffer>>): Buffer {
+  const [header, ...rest] = pngChunks(png);
+  if (header === undefined) throw new Error('no PNG');
+  return pngOf([header, ...Object.entries(added).map(([type, data]) => ({ type, data })), ...rest]);
+}
 
 t.test('CMYK without a profile has the colours of browsers', async (t) => {
   const colours = [colour, [255, 255, 255], [0, 0, 0], [20, 90, 200], [240, 230, 60]] as const;

@@ -1,0 +1,96 @@
+import { bufferOf } from '../bytes.ts';
+import { type Chromaticity, primariesOf } from '../metadata/chromaticities.ts';
+import { type Cicp, cicpGreyCurve, cicpProfile, srgbPrimaries } from '../metadata/cicp.ts';
+import { greyProfile, matrixProfile, type Primaries } from '../metadata/written-profile.ts';
+import { pngProfile, pngSignature } from './chunks.ts';
+import { pngParts } from './parts.ts';
+
+/** What precedes the pixels of a PNG and tells their colours (PNG specification, third edition, 11.3.2). */
+interface PngColours {
+  readonly cicp: Cicp | null;
+  readonly hasProfile: boolean;
+  readonly isGrey: boolean;
+  /** Of gAMA and cHRM; null if absent, or replaced by sRGB. */
+  readonly gamma: Gamma | null;
+}
+
+interface Gamma {
+  /** Exponent from samples to light. */
+  readonly exponent: number;
+  /** Null if absent. */
+  readonly primaries: Primaries['colours'] | null;
+}
+
+/** Offsets of the colour type in a PNG, and of the data in a chunk; bytes of gAMA and cHRM. */
+const [colourTypeAt, dataAt] = [25, 8];
+const [gammaBytes, chromaticityBytes] = [4, 32];
+/** Exponents of other gammas are those of no picture, or cannot be written. */
+const exponents = { min: 0.01, max: 100 };
+/** libpng takes a gamma as sRGB's 1/2.2 within this part of it. */
+const srgbTolerance = 0.05;
+
+export function pngColours(source: Uint8Array): PngColours {
+  const file = bufferOf(source);
+  let cicp: Cicp | null = null;
+  let hasProfile = false;
+  let isSrgb = false;
+  const chunks = new Map<string, Buffer>();
+  for (const { role, from, to } of pngParts(file)) {
+    const type = file.toString('latin1', from + 4, from + 8);
+    if (type === 'IDAT') break;
+    hasProfile ||= role === 'profile';
+    isSrgb ||= type === 'sRGB';
+    if (type === 'cICP') cicp = { primaries: file[from + 8] ?? 0, transfer: file[from + 9] ?? 0 };
+    if (type === 'gAMA' || type === 'cHRM') chunks.set(type, file.subarray(from + dataAt, to - 4));
+  }
+  const isGrey = ((file[colourTypeAt] ?? 0) & 2) === 0;
+  const gamma = isSrgb ? null : gammaOf(chunks.get('gAMA'), chunks.get('cHRM'));
+  return { cicp, hasProfile, isGrey, gamma };
+}
+
+/** As in Chromium cHRM alone, or with invalid values, has no effect, and a gamma of sRGB without cHRM means sRGB. */
+function gammaOf(gAMA: Buffer | undefined, cHRM: Buffer | undefined): Gamma | null {
+  if (gAMA?.length !== gammaBytes) return null;
+  const gamma = gAMA.readUInt32BE() / 100_000;
+  const exponent = 1 / gamma;
+  if (!(exponent >= exponents.min && exponent <= exponents.max)) return null;
+  if (cHRM === undefined) {
+    return Math.abs(gamma * 2.2 - 1) < srgbTolerance ? null : { exponent, primaries: null };
+  }
+  if (cHRM.length !== chromaticityBytes) return null;
+  const at = (index: number): Chromaticity => [
+    cHRM.readUInt32BE(8 * index) / 100_000,
+    cHRM.readUInt32BE(8 * index + 4) / 100_000,
+  ];
+  const primaries = primariesOf(at(0), [at(1), at(2), at(3)]);
+  return primaries && { exponent, primaries };
+}
+
+/** The end of IHDR, the first chunk. */
+const headerEnd = pngSignature.length + 25;
+
+/**
+ * A PNG with the profile of its colour codes, or of its gamma, in a copy, if it has them and no profile. libpng
+ * and libvips ignore them, and an RGB profile in a grey PNG.
+ */
+export function withPngProfile(source: Uint8Array): Uint8Array {
+  const colours = pngColours(source);
+  const profile = colours.hasProfile ? null : profileOf(colours);
+  if (profile === null) return source;
+  const file = bufferOf(source);
+  const [head, rest] = [file.subarray(0, headerEnd), file.subarray(headerEnd)];
+  return Buffer.concat([head, ...pngProfile(profile), rest]);
+}
+
+function profileOf({ cicp, gamma, isGrey }: PngColours): Buffer | null {
+  if (cicp !== null && isGrey) {
+    const curve = cicpGreyCurve(cicp);
+    return curve && greyProfile('grey', curve);
+  }
+  if (cicp !== null) return cicpProfile(cicp, false);
+  if (gamma === null) return null;
+  const { exponent, primaries } = gamma;
+  const name = `gamma ${Number(exponent.toFixed(3))}`;
+  if (isGrey) return greyProfile(name, [exponent]);
+  return matrixProfile({ name, colours: primaries ?? srgbPrimaries }, [exponent]);
+}
