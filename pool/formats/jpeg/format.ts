@@ -5,6 +5,7 @@ import type { SourceFormat } from '../source-format.ts';
 import { withCmykProfile } from './cmyk.ts';
 import { completedJpeg } from './complete.ts';
 import { decoderScale } from './decoder-scale.ts';
+import { unsupportedJpeg } from './encodings.ts';
 import { mayHaveGainMap } from './gain-map.ts';
 import { readPlainHeader } from './header.ts';
 import { jpegParts } from './parts.ts';
@@ -29,6 +30,7 @@ export const jpeg: SourceFormat = {
   decodesReduced: (scale) => scale > 1 / 9,
   decoderScale,
   mayHaveGainMap,
+  unsupportedEncoding: unsupportedJpeg,
   examine: async (file, limits, options) => {
     const { header, facts } = await examineFile(file, limits, options, traits);
     const { gainMap } = header;

@@ -1,5 +1,6 @@
 import { crc32 } from 'node:zlib';
-import { textAt } from '../bytes.ts';
+import { bufferOf, textAt } from '../bytes.ts';
+import { unsupported } from '../errors.ts';
 import { examineWith, libvipsFile } from '../file.ts';
 import { requireConvertible } from '../metadata/cicp.ts';
 import type { SourceFormat } from '../source-format.ts';
@@ -21,6 +22,13 @@ export const png: SourceFormat = {
     seal: (file, [start, end]) =>
       void file.writeUInt32BE(crc32(file.subarray(start - 4, end)), end),
   },
+  unsupportedEncoding: (source, cause) =>
+    bufferOf(source).toString('latin1', 12, 16) === 'CgBI'
+      ? unsupported(
+          'The source is a PNG for iOS apps (CgBI), not a standard one. To use it: save it as PNG, without the compression of Xcode.',
+          cause,
+        )
+      : null,
   examine: examineWith({
     decoder: 'png',
     // libvips 8.18 ignores colour codes: it reads HDR as sRGB, grey and dark. Other codes have become a profile.

@@ -50,6 +50,8 @@ const compressions: Readonly<Record<number, string>> = {
   52546: 'JPEG XL',
 };
 
+/** sharp reads at most five bands. */
+const maxSamples = 5;
 const photometric = { white: 0, black: 1, palette: 3, lab: 8 } as const;
 
 /** The encodings that libvips refuses (libvips/foreign/tiff2vips.c). */
@@ -58,6 +60,7 @@ function unsupportedTiffEncoding(page: TiffPixels): string | null {
   const name = compressions[compression];
   if (name !== undefined) return `${name} compression`;
   if (separate && tiled) return 'tiles of separate planes';
+  if (samples > maxSamples) return `${samples} samples of a pixel`;
   if (colours === photometric.lab && bits === 8) return 'L*a*b* colours of 8 bits';
   const isPalette = colours === photometric.palette;
   const isGrey = colours === photometric.white || colours === photometric.black;

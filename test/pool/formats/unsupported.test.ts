@@ -5,7 +5,13 @@ import {
   readableFormats,
   requireSupportedFormat,
 } from '../../../pool/formats/source-formats.ts';
-import { type PngChunk, pngChunks, pngOf, withPngChunks } from '../../hostile/inputs/chunks.ts';
+import {
+  type PngChunk,
+  pngChunk,
+  pngChunks,
+  pngOf,
+  withPngChunks,
+} from '../../hostile/inputs/chunks.ts';
 import { type Entry, pointer, shorts, tiffOf, tiffPicture } from '../../hostile/inputs/tiff.ts';
 import { drawn, inspected, plain } from '../rendering/drawn.ts';
 import { near, noise, tiffOfPages, watermark } from '../rendering/pictures.ts';
@@ -190,5 +196,30 @@ t.test('a TIFF with one page in an unsupported encoding is unsupported', async (
   pages.writeUInt32LE(34_925, length - directory + 2 + 3 * tag + 8);
   for (const page of [null, 1, 2]) {
     await t.rejects(drawn(pages, { page }), { ...unsupported, message: /LZMA/ });
+  }
+});
+
+t.test('names the encodings of JPEG, PNG and TIFF that are not read', async (t) => {
+  const jpeg = await noise(20, 10).jpeg().toBuffer();
+  const frame = jpeg.indexOf(Buffer.from([0xff, 0xc0]));
+  const changed = (at: number, value: number) => {
+    const copy = Buffer.from(jpeg);
+    copy[frame + at] = value;
+    return copy;
+  };
+  const xcode = withPngChunks(still, []);
+  const samples = Buffer.alloc(8 * 8 * 7, 99);
+  const colours = [shorts(258, 8, 8, 8, 8, 8, 8, 8), shorts(262, 2), pointer(273, samples)];
+  const sizes = [shorts(277, 7), shorts(278, 8), shorts(279, samples.length)];
+  for (const [name, source] of [
+    ['lossless', changed(1, 0xc3)],
+    ['12 bits', changed(4, 12)],
+    [
+      'CgBI',
+      Buffer.concat([xcode.subarray(0, 8), pngChunk('CgBI', Buffer.alloc(4)), xcode.subarray(8)]),
+    ],
+    ['7 samples of a pixel', tiffOf(tiffPicture([...colours, ...sizes]))],
+  ] as const) {
+    await t.rejects(drawn(source), { ...unsupported, message: new RegExp(name) }, name);
   }
 });
