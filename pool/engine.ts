@@ -19,7 +19,7 @@ import {
   type Role,
   SingleFlight,
 } from './single-flight.ts';
-import type { AddressGuard } from './source/guard.ts';
+import type { Sources } from './source/sources.ts';
 import { runStage } from './stages.ts';
 
 export type { ImageRequest, Timings } from './miss.ts';
@@ -49,6 +49,7 @@ const guaranteedLater = 2;
 /** Returns images from the caches, and renders those that none has. */
 export class Engine {
   readonly caches: ImageCaches;
+  readonly sources: Sources;
   readonly #producer: Producer;
   readonly #revalidator: Revalidator;
   readonly #misses = new SingleFlight<string, CacheResult>();
@@ -74,17 +75,8 @@ export class Engine {
       now: environment.now,
     });
     this.#producer = new Producer(settings, this.#revalidator, environment.now);
+    this.sources = this.#producer.sources;
     this.#admission = new Admission(this.#producer.transforms);
-  }
-
-  /** The guard that every source fetch passes. */
-  get guard(): AddressGuard {
-    return this.#producer.sources.guard;
-  }
-
-  /** True when a CDN-Loop header shows that a source fetch of this deployment caused the request. */
-  isOwnFetch(cdnLoop: string): boolean {
-    return this.#producer.sources.isOwnFetch(cdnLoop);
   }
 
   /**
@@ -99,7 +91,7 @@ export class Engine {
 
   stats() {
     const transforms = this.#producer.transforms.stats();
-    const sources = this.#producer.sources.stats();
+    const sources = this.sources.stats();
     const { misses, queue } = this.#admission.refused;
     const refusals = {
       /** Misses in progress. */

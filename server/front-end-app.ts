@@ -131,7 +131,7 @@ function createControlPlane(
     services: {
       projects,
       projectDocuments,
-      guard: engine.guard,
+      guard: engine.sources.guard,
       queue,
       prewarms,
       purges,

@@ -1,4 +1,4 @@
-import sharp from 'sharp';
+import sharp, { type Metadata } from 'sharp';
 import type { Size } from '../geometry.ts';
 import {
   requireFrames,
@@ -8,7 +8,6 @@ import {
   requireRasterisable,
   requireScans,
 } from './bounds.ts';
-import { pageOption } from './checked-header.ts';
 import { corrupt, unsupported } from './errors.ts';
 import { isOrdinaryProfile, maxThreadWidth } from './isolation.ts';
 import { ColourSpace } from './metadata/colour-space.ts';
@@ -169,4 +168,18 @@ function colourOf({ icc, space, hasProfile, depth }: FileHeader): SourceColour {
     is16Bit: depth === 'ushort',
     space: isSrgb ? null : found,
   };
+}
+
+/** Without a page libvips opens the primary image of a HEIF, which may be another than page 0. */
+export const pageOption = (page: number | null): { readonly page?: number } =>
+  page === null ? {} : { page };
+
+/** The header and the metadata of a file that was checked before. */
+export function checkedHeader(
+  file: Uint8Array,
+  { options }: SourceFormat,
+  page: number | null = null,
+): Promise<Metadata> {
+  const opening = { limitInputPixels: false, failOn: 'none', ...pageOption(page) } as const;
+  return sharp(file, { ...options, ...opening }).metadata();
 }

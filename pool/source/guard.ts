@@ -17,10 +17,10 @@ import {
   isPublic,
   isPublicName,
   isThisMachine,
+  Nat64Discovery,
   type Nat64Prefixes,
 } from './addresses.ts';
 import { fetchFailureText } from './fetch-errors.ts';
-import { Nat64Discovery } from './nat64-discovery.ts';
 import { NameResolver } from './resolver.ts';
 
 export type Resolver = (name: string) => Promise<readonly LookupAddress[]>;

@@ -32,8 +32,7 @@ import type { OnLayerFailure } from './layer-failures.ts';
 import { resolveLayers, withoutFailed } from './layers.ts';
 import { withLostQuery } from './lost-query.ts';
 import { type Negotiate, type Negotiated, negotiation } from './negotiate.ts';
-import { withPreset } from './preset.ts';
-import { provisionalVariant, resolveVariant } from './resolve-variant.ts';
+import { provisionalVariant, resolveVariant, withPreset } from './resolve-variant.ts';
 import {
   backgroundResponse,
   type Conditions,
@@ -142,7 +141,7 @@ export class Delivery {
       return request.respond(response);
     }
     if (!request.isWellFormed()) return;
-    const isLoop = engine.isOwnFetch(request.headerList('cdn-loop'));
+    const isLoop = engine.sources.isOwnFetch(request.headerList('cdn-loop'));
     const headers = { negotiated, conditions, backgroundToken, isLoop };
     const observed = telemetry.observe(request);
     return observed.untilDone(this.#deliver(request, headers, cacheKey, observed));

@@ -1,6 +1,6 @@
 import { programUrl } from '../../../contract/own-files.ts';
 import type { Size } from '../../geometry.ts';
-import { checkedHeader } from '../checked-header.ts';
+import { checkedHeader } from '../file.ts';
 import { withoutOrientation } from '../metadata/exif.ts';
 import type { Container, SourceFacts } from '../source-format.ts';
 import { moduleOf, runDecoder } from '../wasm/run.ts';

@@ -1,7 +1,7 @@
 import { bufferOf } from '../bytes.ts';
-import { checkedHeader } from '../checked-header.ts';
 import { maxParts } from '../container/examination.ts';
 import type { Part, PartRole } from '../container/parts.ts';
+import { checkedHeader } from '../file.ts';
 import type { SourceFormat } from '../source-format.ts';
 import { hasOnlyCopyright } from './copyright.ts';
 import { hasOnlyTags } from './exif.ts';

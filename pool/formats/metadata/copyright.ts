@@ -1,5 +1,5 @@
 import type { Metadata } from 'sharp';
-import { checkedHeader } from '../checked-header.ts';
+import { checkedHeader } from '../file.ts';
 import type { SourceFormat } from '../source-format.ts';
 import { textTags } from './exif.ts';
 import { iptcTexts } from './iptc.ts';

@@ -1,5 +1,5 @@
 import { bufferOf } from '../bytes.ts';
-import { checkedHeader } from '../checked-header.ts';
+import { checkedHeader } from '../file.ts';
 import type { Container, SourceFormat } from '../source-format.ts';
 import { withoutThumbnail } from './exif.ts';
 import { filteredXmp } from './xmp.ts';

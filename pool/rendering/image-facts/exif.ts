@@ -1,5 +1,5 @@
 import readExif, { type Exif } from 'exif-reader';
-import { checkedHeader } from '../../formats/checked-header.ts';
+import { checkedHeader } from '../../formats/file.ts';
 import { decoded } from '../../formats/metadata/copyright.ts';
 import { boundedExif } from '../../formats/metadata/exif.ts';
 import { openContainer } from '../../formats/source-formats.ts';

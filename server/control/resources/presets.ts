@@ -2,7 +2,7 @@ import type { PresetParameters } from '../../../store/preset.ts';
 import type { Project } from '../../../store/projects.ts';
 import { isAllowedHost } from '../../image/access.ts';
 import { type ParameterName, parameterNames } from '../../image/parameters.ts';
-import { findPreset, presetOptions } from '../../image/preset.ts';
+import { findPreset, presetOptions } from '../../image/resolve-variant.ts';
 import {
   parameterAliases,
   parameterErrors,

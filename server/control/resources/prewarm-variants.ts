@@ -2,7 +2,7 @@ import type { PresetParameters } from '../../../store/preset.ts';
 import type { Project } from '../../../store/projects.ts';
 import { findLayer } from '../../image/layers.ts';
 import { type ParameterName, parameterNames } from '../../image/parameters.ts';
-import { presetOptions, withPreset } from '../../image/preset.ts';
+import { presetOptions, withPreset } from '../../image/resolve-variant.ts';
 import { textOf } from '../../image/values.ts';
 import { parameterErrors, parameterFields } from '../image-schemas.ts';
 

@@ -12,8 +12,7 @@ import {
   parameterNames,
   parameters,
 } from '../../../server/image/parameters.ts';
-import { withPreset } from '../../../server/image/preset.ts';
-import { resolveVariant } from '../../../server/image/resolve-variant.ts';
+import { resolveVariant, withPreset } from '../../../server/image/resolve-variant.ts';
 import type { ProjectSettings } from '../../../store/projects.ts';
 import { project } from '../../project.ts';
 
