@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache';
-import type { MemoryEntry } from '../../pool/cache/memory.ts';
+import type { MemoryEntry } from '../../pool/cache/image-caches.ts';
 import type { ProjectState } from '../project-cache.ts';
 import type { Lifetime } from './caching.ts';
 import type { RepeatedHeaders, UrlHeaders } from './response.ts';

@@ -55,8 +55,6 @@ export interface UrlHeaders {
   readonly warnings: string;
 }
 
-const noUrlHeaders: UrlHeaders = { download: null, tags: [], warnings: '' };
-
 /**
  * The headers of an image response.
  *
@@ -66,7 +64,7 @@ export function imageHeaders(
   image: Pick<Image, 'contentType' | 'etag' | 'warnings'>,
   result: Pick<CacheResult, 'tier' | 'timings'>,
   caching: Headers,
-  { download, tags, warnings } = noUrlHeaders,
+  { download, tags, warnings }: UrlHeaders,
 ): Headers {
   return [
     ['content-type', image.contentType],

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import t from 'tap';
-import { MemoryCache } from '../../../pool/cache/memory.ts';
+import { MemoryCache } from '../../../pool/cache/image-caches.ts';
 import { keyOf, picture } from './pictures.ts';
 
 /** A cache and its reported hits. */

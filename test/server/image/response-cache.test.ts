@@ -1,5 +1,5 @@
 import t from 'tap';
-import { MemoryCache } from '../../../pool/cache/memory.ts';
+import { MemoryCache } from '../../../pool/cache/image-caches.ts';
 import type { Image } from '../../../pool/image.ts';
 import { repeatedHeaders } from '../../../server/image/response.ts';
 import { ResponseCache } from '../../../server/image/response-cache.ts';

@@ -25,7 +25,11 @@ const image: Image = {
 const unsigned = { expires: Number.POSITIVE_INFINITY, freshness: undefined, report: undefined };
 const forever = cachingHeaders(unsigned, { tier: 'miss' }, 0);
 const timings = { fetch: 12.345, transform: 7 };
-const headers = imageHeaders(image, { tier: 'miss', timings }, forever);
+const headers = imageHeaders(image, { tier: 'miss', timings }, forever, {
+  download: null,
+  tags: [],
+  warnings: '',
+});
 
 t.test('the header of an error is a bounded item of RFC 9651', async (t) => {
   const headerOf = (message: string) =>
