@@ -30,6 +30,10 @@ export interface StoreLink {
   mend(): Promise<void>;
 }
 
+/** The text of a command to the store, in BSON: its name with that of a collection. */
+export const storeCommand = (name: string, collection: string): string =>
+  `${name}\0${String.fromCharCode(collection.length + 1)}\0\0\0${collection}\0`;
+
 /** A store, and a link to it that a test can cut and restore. */
 export async function storeLink(t: Test): Promise<StoreLink> {
   const { url, db: other, databaseName } = await testDatabase(t);

@@ -5,7 +5,7 @@ import { cdnProjectTag } from '../../server/image/caching.ts';
 import { projectCollections } from '../../store/project-documents.ts';
 import { more } from '../more.ts';
 import { startTestS3, variables } from '../pool/s3/server.ts';
-import { type StoreLink, storeLink } from '../server/store-link.ts';
+import { type StoreLink, storeCommand, storeLink } from '../server/store-link.ts';
 import { until } from '../until.ts';
 import { hookSecret, startReceiver } from '../worker/receiver.ts';
 import { type Control, startControl } from './control/control.ts';
@@ -141,10 +141,6 @@ t.test('a deleted project', async (t) => {
   });
 });
 
-/** What the service sends the store, in BSON: the name of a command with that of a collection. */
-const command = (name: string, collection: string): string =>
-  `${name}\0${String.fromCharCode(collection.length + 1)}\0\0\0${collection}\0`;
-
 t.test('a deletion during which all processes are killed is whole or has not begun', async (t) => {
   const link = await storeLink(t);
   const environment = { SERVICE_MONGODB_URL: link.url };
@@ -162,7 +158,7 @@ t.test('a deletion during which all processes are killed is whole or has not beg
     const project = await control.project();
     await fill(control, project);
     const before = await documentsOf(link, project);
-    const stopped = link.holdAt(command(name, collection), project);
+    const stopped = link.holdAt(storeCommand(name, collection), project);
     const deletion = control.call('DELETE', `/projects/${project}?force=true`).catch(() => null);
     await stopped;
     await service.end('SIGKILL');
