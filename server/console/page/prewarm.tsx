@@ -5,13 +5,13 @@ import { SchemaFields } from './form.tsx';
 import { countOf } from './format.ts';
 import type { ParameterTexts } from './image-url.ts';
 import { SelectField } from './labelled.tsx';
+import { FailureNotice } from './notice.tsx';
 import { PageSection, type ProjectProps } from './page-section.tsx';
 import { parametersOf } from './presets.tsx';
-import { imagesOfFormats, imagesOfVariants } from './prewarm-count.ts';
-import { PrewarmProgress } from './prewarm-progress.tsx';
 import { Rows } from './rows.tsx';
 import { bodyOf, fieldsOf, linesOf, type Schema, type Values } from './schema.ts';
 import { StartWorker } from './start-worker.tsx';
+import { useProgress } from './use-progress.ts';
 
 interface Accepted {
   readonly path: string;
@@ -23,6 +23,25 @@ const ways = [
   ['sizes', 'Widths and formats'],
   ['variants', 'Variants, each with its own parameters'],
 ] as const;
+
+/** The images of the format `auto`: AVIF, WebP, and the one for browsers without them. */
+const autoImages = 3;
+
+const imagesOfFormat = (format: string): number =>
+  format === '' || format === 'auto' ? autoImages : 1;
+
+const sum = (numbers: readonly number[]): number =>
+  numbers.reduce((total, number) => total + number, 0);
+
+/** The most images of a source in these widths and formats. Without a width there is one, without a format `auto`. */
+function imagesOfFormats(widths: readonly string[], formats: readonly string[]): number {
+  const each = sum(formats.length === 0 ? [autoImages] : formats.map(imagesOfFormat));
+  return Math.max(1, new Set(widths).size) * each;
+}
+
+/** The most images of a source in these variants. */
+const imagesOfVariants = (variants: readonly ParameterTexts[]): number =>
+  sum(variants.map(({ fmt = '' }) => imagesOfFormat(fmt)));
 
 /** Queues images to be rendered before they are requested. */
 export function Prewarm({ api, project, description, missingWorker }: ProjectProps) {
@@ -128,5 +147,28 @@ export function Prewarm({ api, project, description, missingWorker }: ProjectPro
         {accepted !== null && <PrewarmProgress key={accepted.path} api={api} {...accepted} />}
       </div>
     </PageSection>
+  );
+}
+
+function PrewarmProgress({ api, path, images }: Pick<ProjectProps, 'api'> & Accepted) {
+  const { status: prewarm, failure } = useProgress(api, path, 'prewarm');
+  if (prewarm === null) return <FailureNotice failure={failure} />;
+  const { status, progress, sourceCount, sources, failures } = prewarm;
+  const { waiting, running, done, failed } = sources;
+  const counts = `${done} done, ${running} running, ${waiting} waiting, ${failed} failed.`;
+  return (
+    <div class="progress">
+      <label for="prewarm-progress">
+        {countOf(sourceCount, 'source')}, {countOf(images, 'image')} accepted
+      </label>
+      <progress id="prewarm-progress" max={100} value={progress} />
+      <p role="status">{status === 'done' ? 'All done.' : counts}</p>
+      {failures.map(({ source, reason }) => (
+        <p class="notice" key={source}>
+          {source}: {reason}
+        </p>
+      ))}
+      <FailureNotice failure={failure} />
+    </div>
   );
 }

@@ -1,13 +1,22 @@
+import type { PurgeStatus } from '@image-delivery/sdk/client';
 import { useState } from 'preact/hooks';
 import { useAction } from './action.ts';
 import { ActionForm } from './action-form.tsx';
 import { Confirm } from './confirm.tsx';
 import { SchemaFields } from './form.tsx';
 import { countOf } from './format.ts';
-import { Outcome } from './notice.tsx';
+import { FailureNotice, Outcome } from './notice.tsx';
 import { PageSection, type ProjectProps } from './page-section.tsx';
-import { PurgeProgress } from './purge-progress.tsx';
 import { bodyOf, fieldsOf, type Values } from './schema.ts';
+import type { Api } from './service.ts';
+import { useProgress } from './use-progress.ts';
+
+const hookTexts: Readonly<Record<PurgeStatus['hook']['status'], string>> = {
+  none: '',
+  waiting: 'The purge hook will be called.',
+  done: 'The purge hook was called.',
+  failed: 'The purge hook could not be called.',
+};
 
 /** Deletes cached images of sources that have changed. */
 export function Purge({ api, project, description }: ProjectProps) {
@@ -75,5 +84,27 @@ export function Purge({ api, project, description }: ProjectProps) {
         )}
       </div>
     </PageSection>
+  );
+}
+
+/** Whether a purge is in effect, and whether its hook was called. */
+function PurgeProgress({ api, path }: { readonly api: Api; readonly path: string }) {
+  const { status: purge, failure } = useProgress(api, path, 'purge');
+  if (purge === null) return <FailureNotice failure={failure} />;
+  const { status, hook } = purge;
+  // A hook is called after that.
+  const isEffective = status !== 'accepted' || hook.reason !== '';
+  return (
+    <div class="progress">
+      <ul>
+        <li>The purge {isEffective ? 'is in effect.' : 'takes effect within two seconds.'}</li>
+        {hook.status !== 'none' && (
+          <li>
+            {hookTexts[hook.status]} {hook.reason}
+          </li>
+        )}
+      </ul>
+      <FailureNotice failure={failure} />
+    </div>
   );
 }
