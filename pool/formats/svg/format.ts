@@ -14,8 +14,6 @@ import { decodeXml, mayBeXml } from './encoding.ts';
 import { svgRoot } from './root.ts';
 import { sizedSvg, svgDensity, svgSize } from './size.ts';
 
-const traits: FileTraits = { decoder: 'svg', sizeOf: svgSize };
-
 /** Formats of embedded images. */
 const embeddable: readonly SourceFormat[] = [jpeg, png, gif, webp, tiff, avif, heic];
 
@@ -41,7 +39,12 @@ export const svg: SourceFormat = {
   examine: async (file, limits, options) => {
     const { text, images } = readDocument(file.bytes, embeddable);
     await requireEmbedded(images, limits.sourceMaxPixels);
-    const document = { ...file, bytes: Buffer.from(signature + text) };
+    const written = Buffer.from(signature + text);
+    const size = svgSize(written);
+    // libvips reads the header of a drawing with whole pixels.
+    const scale = Math.max(1, 2 / Math.min(size.width, size.height));
+    const document = { ...file, bytes: sizedSvg(written, size, scale) };
+    const traits: FileTraits = { decoder: 'svg', sizeOf: () => size };
     const { facts } = await examineFile(document, limits, options, traits);
     return { file: document, facts };
   },

@@ -1,5 +1,6 @@
 import type { Size } from '../../geometry.ts';
 import { bufferOf } from '../bytes.ts';
+import { corrupt } from '../errors.ts';
 import { svgRoot } from './root.ts';
 
 /**
@@ -21,15 +22,42 @@ const units: Readonly<Record<string, number>> = {
   in: 96,
   cm: 96 / 2.54,
   mm: 96 / 25.4,
+  q: 96 / 101.6,
 };
 
-/** The size of a drawing in CSS pixels; the header's is rounded to whole pixels of libvips. */
-export function svgSize(source: Uint8Array, header: Size): Size {
-  const rounded = { width: header.width / libvipsScale, height: header.height / libvipsScale };
-  const exact = writtenSize(rootOf(source).attributes);
-  const isSame = (side: keyof Size) => Math.abs((exact?.[side] ?? 0) - rounded[side]) <= 1;
-  // A style sheet may override the attributes.
-  return exact !== null && isSame('width') && isSame('height') ? exact : rounded;
+/** Parts of the root's font size; browsers measure `ex` and `ch` in its font. */
+const fontUnits: Readonly<Record<string, number>> = { em: 1, rem: 1, ex: 0.5, ch: 0.5 };
+
+/** Size and font size that browsers use where a document has none, in CSS pixels. */
+const initial = { width: 300, height: 150, fontSize: 16 };
+
+/**
+ * The size of a drawing in CSS pixels, which is that of an `<img>` with it in browsers (CSS Images 3, 5.3): width and
+ * height of the attributes, whatever style sheets say. Percentages count as absent, and the aspect ratio of the viewBox
+ * gives a missing side. A viewBox alone is the size; browsers leave such a size to the page.
+ *
+ * @throws ServiceError source_corrupt for a side of 0
+ */
+export function svgSize(source: Uint8Array): Size {
+  const { attributes } = rootOf(source);
+  const style = attributes.get('style') ?? '';
+  const [, declared] = /[;"'\s]font-size\s*:\s*([^;"'!]+)/i.exec(style) ?? [];
+  const fontSize = pixels(declared ?? unquoted(attributes, 'font-size'), initial.fontSize);
+  const side = (name: keyof Size) =>
+    pixels(unquoted(attributes, name), fontSize ?? initial.fontSize);
+  const [width, height] = [side('width'), side('height')];
+  if ((width ?? 1) <= 0 || (height ?? 1) <= 0) {
+    throw corrupt('The SVG has a width or a height that is not above 0.');
+  }
+  const [, , across = 0, down = 0] = viewBoxOf(attributes) ?? [];
+  const hasBox = across > 0 && down > 0;
+  if (width === null && height === null) return hasBox ? { width: across, height: down } : initial;
+  const keepsRatio = !/^\s*none/.test(unquoted(attributes, 'preserveAspectRatio') ?? '');
+  const ratio = hasBox && keepsRatio ? across / down : null;
+  return {
+    width: width ?? (ratio === null || height === null ? initial.width : height * ratio),
+    height: height ?? (ratio === null || width === null ? initial.height : width / ratio),
+  };
 }
 
 /**
@@ -44,9 +72,10 @@ export function sizedSvg(source: Uint8Array, size: Size, scale: number): Buffer 
   const height = `${(size.height * scale) / libvipsScale}px`;
   // No style sheet overrides these declarations.
   const style = `width:${width}!important;height:${height}!important`;
+  const box = viewBoxOf(attributes) ?? [0, 0, size.width, size.height];
   const changed: ReadonlyMap<string, string> = new Map([
-    ['viewBox', `"0 0 ${size.width} ${size.height}"`],
     ...attributes,
+    ['viewBox', `"${box.join(' ')}"`],
     ['width', `"${width}"`],
     ['height', `"${height}"`],
     ['style', withDeclarations(attributes.get('style') ?? '""', style)],
@@ -76,26 +105,25 @@ function rootOf(source: Uint8Array) {
   return { bytes, from, to, attributes };
 }
 
-/** Size in the attributes; null if they leave it open or depend on fonts. */
-function writtenSize(attributes: ReadonlyMap<string, string>): Size | null {
-  const [width, height] = [attributes.get('width'), attributes.get('height')].map(pixels);
-  const box = (attributes.get('viewBox') ?? '""')
-    .slice(1, -1)
+const unquoted = (attributes: ReadonlyMap<string, string>, name: string): string | undefined =>
+  attributes.get(name)?.slice(1, -1);
+
+/** The four numbers of the viewBox; null if it is absent or invalid. */
+function viewBoxOf(attributes: ReadonlyMap<string, string>): readonly number[] | null {
+  const box = (unquoted(attributes, 'viewBox') ?? '')
     .trim()
-    .split(/[\s,]+/)
-    .map(Number);
-  const [, , across = Number.NaN, down = Number.NaN] = box;
-  const size = {
-    width: width ?? (height === null || height === undefined ? across : (height * across) / down),
-    height: height ?? (width === null || width === undefined ? down : (width * down) / across),
-  };
-  return size.width > 0 && size.height > 0 ? size : null;
+    .split(/\s*,\s*|\s+/)
+    .map((number) => (number === '' ? Number.NaN : Number(number)));
+  const [, , across = 0, down = 0] = box;
+  return box.length === 4 && box.every(Number.isFinite) && across >= 0 && down >= 0 ? box : null;
 }
 
-/** @param quoted a length with its quotes; null if absent or a percentage, NaN for other units */
-function pixels(quoted: string | undefined): number | null {
-  const text = quoted?.slice(1, -1).trim() ?? '100%';
-  if (text.endsWith('%') || text === 'auto') return null;
-  const [, number = '', unit = ''] = /^([+-]?[\d.]+(?:e[+-]?\d+)?)([a-z]*)$/i.exec(text) ?? [];
-  return number === '' ? Number.NaN : Number(number) * (units[unit.toLowerCase()] ?? Number.NaN);
+/** A length in CSS pixels; null if absent, relative to the page, or invalid. */
+function pixels(text: string | undefined, fontSize: number): number | null {
+  const [, number = '', unit = ''] =
+    /^\s*([+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?)([a-z]*)\s*$/i.exec(text ?? '') ?? [];
+  const name = unit.toLowerCase();
+  const each = units[name] ?? fontSize * (fontUnits[name] ?? Number.NaN);
+  const length = Number(number || Number.NaN) * each;
+  return Number.isFinite(length) ? length : null;
 }

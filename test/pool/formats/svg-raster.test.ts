@@ -106,8 +106,8 @@ t.test('a CSS pixel is 1/96 inch, and a size may be fractional', async (t) => {
     ['viewBox="0 0 100.4 50.2"', [100, 50]],
     ['width="100%" viewBox="-5,-5 80.4,40.2"', [80, 40]],
     ['width="60pt" viewBox="0 0 300 150"', [80, 40]],
-    ['width="10em" height="5em"', [120, 60]],
-    ['width="9" height="9" style="width:100px; height: 50px"', [100, 50]],
+    ['width="10em" height="5em"', [160, 80]],
+    ['width="100" height="50" style="width:9px; height: 9px"', [100, 50]],
     ['width="1.5" height="0.6"', [2, 1]],
   ];
   for (const [attributes, [width, height]] of sizes) {
@@ -121,6 +121,38 @@ t.test('a CSS pixel is 1/96 inch, and a size may be fractional', async (t) => {
     t.same(cropped.size, [width, height]);
     const trimmed = await drawn(sized(attributes, island), { trim: 10 });
     t.ok(Math.abs(trimmed.width - width / 2) <= 1.5, 'without its borders');
+  }
+});
+
+t.test('an SVG has the size of an <img> in a browser', async (t) => {
+  const box = 'viewBox="0 0 30 20"';
+  const sizes: readonly (readonly [string, number, number])[] = [
+    ['', 300, 150],
+    ['width="40"', 40, 150],
+    ['height="40"', 300, 40],
+    ['width="50%" height="40"', 300, 40],
+    ['width="abc" height="40"', 300, 40],
+    ['style="width:100px"', 300, 150],
+    ['viewBox="0 0 0 20"', 300, 150],
+    ['viewBox="30 20"', 300, 150],
+    ['width="10ch" height="5rem"', 80, 80],
+    ['width="10em" height="5em" font-size="20"', 200, 100],
+    ['width="10em" height="5em" font-size="9" style="font-size: 15pt"', 200, 100],
+    [`width="40q" height="40Q" ${box}`, 38, 38],
+    [`${box} width="60"`, 60, 40],
+    [`${box} width="60" preserveAspectRatio="none"`, 60, 150],
+    [`${box} height="60"`, 90, 60],
+    [`${box} width="50%" height="100"`, 150, 100],
+    [`${box} width="10em"`, 160, 107],
+    [`${box} width="100%" style="max-width: 90px"`, 30, 20],
+    [`${box} width="auto" height="auto"`, 30, 20],
+  ];
+  for (const [attributes, ...size] of sizes) {
+    t.same((await drawn(sized(attributes))).size, size, attributes);
+  }
+  for (const attributes of ['width="0" height="9"', 'width="9" height="-1"']) {
+    const error = { code: 'source_corrupt', message: /not above 0/ };
+    await t.rejects(drawn(sized(attributes)), error, attributes);
   }
 });
 
