@@ -16,6 +16,9 @@ const maxElements = 1_000_000;
 /** Embedded images: more than real SVGs have, and few enough to inspect quickly. */
 const maxEmbedded = 256;
 
+/** Characters of style sheets that are searched for the root's background. */
+const maxSheets = 100_000;
+
 const namespaces = {
   // librsvg treats elements without a namespace as SVG.
   svg: ['', 'http://www.w3.org/2000/svg'],
@@ -33,6 +36,10 @@ export interface SvgDocument {
   readonly text: string;
   /** Embedded as data: URLs, in document order. */
   readonly images: readonly EmbeddedImage[];
+  /** The first part of the style sheets. */
+  readonly sheets: string;
+  /** Declarations of the root's style attribute. */
+  readonly style: string;
 }
 
 /**
@@ -44,7 +51,7 @@ export interface SvgDocument {
  */
 export function readDocument(source: Uint8Array, formats: readonly SourceFormat[]): SvgDocument {
   const text = rootText(decode(source));
-  return { text, images: embeddedImages(text, formats) };
+  return { text, ...parsed(text, formats) };
 }
 
 /** The document without its prologue, which affects its texts only. */
@@ -57,8 +64,11 @@ function rootText(text: string): string {
   throw corrupt('No root element svg follows the document type of the SVG.');
 }
 
-function embeddedImages(text: string, formats: readonly SourceFormat[]): EmbeddedImage[] {
-  const found: EmbeddedImage[] = [];
+function parsed(text: string, formats: readonly SourceFormat[]): Omit<SvgDocument, 'text'> {
+  const images: EmbeddedImage[] = [];
+  let sheets = '';
+  let style = '';
+  let isSheet = false;
   let elements = 0;
   let depth = 0;
   const parser = new SaxesParser({ xmlns: true, position: false });
@@ -72,6 +82,8 @@ function embeddedImages(text: string, formats: readonly SourceFormat[]): Embedde
     }
     const isSvg = namespaces.svg.includes(tag.uri);
     if (elements === 0 && !(isSvg && tag.local === 'svg')) throw otherRoot(tag);
+    if (elements === 0) style = tag.attributes['style']?.value ?? '';
+    isSheet = isSvg && tag.local === 'style';
     elements += 1;
     depth += 1;
     if (depth > maxDepth || elements > maxElements) {
@@ -82,15 +94,21 @@ function embeddedImages(text: string, formats: readonly SourceFormat[]): Embedde
       const bytes = dataUrlBytes(url);
       if (bytes === null) continue;
       const format = matching(formats, bytes);
-      if (format === null || found.length === maxEmbedded) throw unreadableImage();
-      found.push({ format, bytes });
+      if (format === null || images.length === maxEmbedded) throw unreadableImage();
+      images.push({ format, bytes });
     }
   });
   parser.on('closetag', () => {
     depth -= 1;
+    isSheet = false;
   });
+  const addSheet = (part: string) => {
+    if (isSheet && sheets.length < maxSheets) sheets += part;
+  };
+  parser.on('text', addSheet);
+  parser.on('cdata', addSheet);
   parser.write(text).close();
-  return found;
+  return { images, sheets: sheets.slice(0, maxSheets), style };
 }
 
 /** Elements that render the image at their URL. */

@@ -9,6 +9,7 @@ import { png } from '../png/format.ts';
 import type { SourceFormat } from '../source-format.ts';
 import { tiff } from '../tiff/format.ts';
 import { webp } from '../webp/format.ts';
+import { backgroundOf, withBackground } from './background.ts';
 import { readDocument, type SvgDocument } from './document.ts';
 import { decodeXml, mayBeXml } from './encoding.ts';
 import { svgRoot } from './root.ts';
@@ -37,13 +38,15 @@ export const svg: SourceFormat = {
   uninterruptible: true,
   weigh: () => null,
   examine: async (file, limits, options) => {
-    const { text, images } = readDocument(file.bytes, embeddable);
+    const { text, images, sheets, style } = readDocument(file.bytes, embeddable);
     await requireEmbedded(images, limits.sourceMaxPixels);
     const written = Buffer.from(signature + text);
     const size = svgSize(written);
     // libvips reads the header of a drawing with whole pixels.
     const scale = Math.max(1, 2 / Math.min(size.width, size.height));
-    const document = { ...file, bytes: sizedSvg(written, size, scale) };
+    const colour = backgroundOf(sheets, style);
+    const filled = colour === null ? written : withBackground(written, size, colour);
+    const document = { ...file, bytes: sizedSvg(filled, size, scale) };
     const traits: FileTraits = { decoder: 'svg', sizeOf: () => size };
     const { facts } = await examineFile(document, limits, options, traits);
     return { file: document, facts };

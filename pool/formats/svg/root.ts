@@ -1,3 +1,5 @@
+import { bufferOf } from '../bytes.ts';
+
 export interface Root {
   /** The index of the root element's `<`. */
   readonly at: number;
@@ -35,3 +37,36 @@ const prologues: readonly (readonly [open: string, whole: RegExp])[] = [
   // Up to its end, or up to the start of its internal subset.
   ['<!DOCTYPE', /^<!DOCTYPE(?:"[^"]*"|'[^']*'|[^"'[>])*[[>]/],
 ];
+
+/** The attributes of the root element, with their quotes and offsets, in a well-formed document. */
+export function rootOf(source: Uint8Array) {
+  const bytes = bufferOf(source);
+  const text = bytes.toString('latin1');
+  const { at, name } = svgRoot(text) ?? { at: 0, name: '' };
+  const from = at + 1 + name.length;
+  const attributes = new Map<string, string>();
+  const attribute = /\s+([^\s=/>]+)\s*=\s*("[^"]*"|'[^']*')/y;
+  attribute.lastIndex = from;
+  let to = from;
+  for (let found = attribute.exec(text); found !== null; found = attribute.exec(text)) {
+    const [, attributeName = '', quoted = ''] = found;
+    attributes.set(attributeName, quoted);
+    to = attribute.lastIndex;
+  }
+  return { bytes, name, from, to, attributes };
+}
+
+export const unquoted = (
+  attributes: ReadonlyMap<string, string>,
+  name: string,
+): string | undefined => attributes.get(name)?.slice(1, -1);
+
+/** The four numbers of the viewBox; null if it is absent or invalid. */
+export function viewBoxOf(attributes: ReadonlyMap<string, string>): readonly number[] | null {
+  const box = (unquoted(attributes, 'viewBox') ?? '')
+    .trim()
+    .split(/\s*,\s*|\s+/)
+    .map((number) => (number === '' ? Number.NaN : Number(number)));
+  const [, , across = 0, down = 0] = box;
+  return box.length === 4 && box.every(Number.isFinite) && across >= 0 && down >= 0 ? box : null;
+}

@@ -1,7 +1,6 @@
 import type { Size } from '../../geometry.ts';
-import { bufferOf } from '../bytes.ts';
 import { corrupt } from '../errors.ts';
-import { svgRoot } from './root.ts';
+import { rootOf, unquoted, viewBoxOf } from './root.ts';
 
 /**
  * Density at which SVGs are opened, in dots per inch: that of CSS (CSS Values 4, 6.2), so points and inches
@@ -86,37 +85,6 @@ export function sizedSvg(source: Uint8Array, size: Size, scale: number): Buffer 
 
 const withDeclarations = (quoted: string, more: string): string =>
   `${quoted.slice(0, -1)};${more}${quoted.slice(-1)}`;
-
-/** The attributes of the root element, with their quotes and offsets, in a well-formed document. */
-function rootOf(source: Uint8Array) {
-  const bytes = bufferOf(source);
-  const text = bytes.toString('latin1');
-  const root = svgRoot(text);
-  const from = root === null ? 0 : root.at + 1 + root.name.length;
-  const attributes = new Map<string, string>();
-  const attribute = /\s+([^\s=/>]+)\s*=\s*("[^"]*"|'[^']*')/y;
-  attribute.lastIndex = from;
-  let to = from;
-  for (let found = attribute.exec(text); found !== null; found = attribute.exec(text)) {
-    const [, name = '', quoted = ''] = found;
-    attributes.set(name, quoted);
-    to = attribute.lastIndex;
-  }
-  return { bytes, from, to, attributes };
-}
-
-const unquoted = (attributes: ReadonlyMap<string, string>, name: string): string | undefined =>
-  attributes.get(name)?.slice(1, -1);
-
-/** The four numbers of the viewBox; null if it is absent or invalid. */
-function viewBoxOf(attributes: ReadonlyMap<string, string>): readonly number[] | null {
-  const box = (unquoted(attributes, 'viewBox') ?? '')
-    .trim()
-    .split(/\s*,\s*|\s+/)
-    .map((number) => (number === '' ? Number.NaN : Number(number)));
-  const [, , across = 0, down = 0] = box;
-  return box.length === 4 && box.every(Number.isFinite) && across >= 0 && down >= 0 ? box : null;
-}
 
 /** A length in CSS pixels; null if absent, relative to the page, or invalid. */
 function pixels(text: string | undefined, fontSize: number): number | null {
