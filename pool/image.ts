@@ -28,10 +28,11 @@ export interface Image {
 }
 
 /**
- * How an image differs from what was requested: a text has characters that no font has, which are boxes; or the
- * smallest output has more bytes than `maxbytes`.
+ * How an image differs from what was requested: it is a still picture of an animation, although neither the URL nor the
+ * project asks for that; a text has characters that no font has, which are boxes; or the smallest output has more bytes than
+ * `maxbytes`.
  */
-export type ImageWarning = 'text_missing_glyphs' | 'maxbytes_exceeded';
+export type ImageWarning = 'animation_dropped' | 'text_missing_glyphs' | 'maxbytes_exceeded';
 
 /** What is known about the bytes that an image was made of. */
 export type InputFacts = Pick<Image, 'fetchedAt' | 'digests'>;

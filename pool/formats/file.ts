@@ -30,6 +30,8 @@ export interface FileTraits {
   readonly decoder: string;
   /** Reads the header of a file with one page; null if only sharp can read it. */
   readonly readHeader?: (source: Uint8Array, options: ExamineOptions) => FileHeader | null;
+  /** The frames of an animation of which the still image is used; 1 if it is none. */
+  readonly storedFrames?: (source: Uint8Array) => number;
   /** The exact size, if the header rounds it. */
   readonly sizeOf?: (source: Uint8Array, header: FileHeader) => Size;
   /** Refuses files that libvips decodes wrong. @throws ServiceError source_unsupported */
@@ -59,7 +61,7 @@ export async function examineFile(
   container: Container,
   limits: InspectionLimits,
   options: ExamineOptions,
-  { decoder, readHeader: readPlain, sizeOf, check }: FileTraits,
+  { decoder, readHeader: readPlain, storedFrames, sizeOf, check }: FileTraits,
 ): Promise<{ readonly header: FileHeader; readonly facts: SourceFacts }> {
   const { bytes, format } = container;
   const { sourceMaxPixels } = limits;
@@ -90,6 +92,7 @@ export async function examineFile(
     height,
     orientation: header.orientation ?? 1,
     frames,
+    storedFrames: storedFrames?.(bytes) ?? frames,
     pages: header.pages ?? 1,
     page: options.page,
     timing: frames > 1 ? { delay: header.delay ?? [], loop: header.loop ?? 0 } : null,

@@ -17,6 +17,7 @@ export const rawInput = ({ data, ...raw }: RawPixels): DecoderInput => ({
 export const plainFacts = {
   orientation: 1,
   frames: 1,
+  storedFrames: 1,
   timing: null,
   ownDecoder: false,
   exceedsThread: false,

@@ -198,6 +198,8 @@ export interface SourceFacts {
   readonly orientation: number;
   /** 1 unless animated. */
   readonly frames: number;
+  /** Frames of the animation in the file, which may be one that is not read; 1 unless animated. */
+  readonly storedFrames: number;
   /** Pages, images or frames in the file. */
   readonly pages: number;
   /** Requested page, from 0, which the other facts describe; null if none was requested. */

@@ -5,7 +5,7 @@ import { withoutExcessMetadata } from '../formats/container/strip.ts';
 import { MemoryFiles } from '../formats/memory-files.ts';
 import { copyrightOf } from '../formats/metadata/copyright.ts';
 import { keptMetadata } from '../formats/metadata/kept-metadata.ts';
-import type { Container } from '../formats/source-format.ts';
+import type { Container, SourceFacts } from '../formats/source-format.ts';
 import { openContainer } from '../formats/source-formats.ts';
 import type { Size } from '../geometry.ts';
 import { type ContentType, entityTag, type Image, type ImageWarning } from '../image.ts';
@@ -135,7 +135,7 @@ async function drawFrom(
   const original = await originalOf(sourceBytes, examined, context);
   if (variant.placeholder === null) {
     const { format, ...image } = await smallestOutput(pipeline, context, original);
-    const warnings = warningsOf(image, variant);
+    const warnings = warningsOf(image, variant, examined.facts, plan);
     return warnings.length === 0 ? image : { ...image, warnings };
   }
 
@@ -149,10 +149,17 @@ async function drawFrom(
   return imageOf(text, contentType, plan);
 }
 
-function warningsOf({ body }: RenderedImage, variant: Variant): readonly ImageWarning[] {
+function warningsOf(
+  { body }: RenderedImage,
+  variant: Variant,
+  { storedFrames, page }: SourceFacts,
+  { animated }: Plan,
+): readonly ImageWarning[] {
   const { maxBytes } = variant;
   const texts = variant.layers?.filter((layer) => layer.kind === 'text') ?? [];
+  const isDropped = storedFrames > 1 && variant.animated && page === null && !animated;
   return [
+    ...(isDropped ? ['animation_dropped' as const] : []),
     ...(texts.some(({ words }) => hasMissingGlyphs(words)) ? ['text_missing_glyphs' as const] : []),
     ...(maxBytes !== null && body.byteLength > maxBytes ? ['maxbytes_exceeded' as const] : []),
   ];

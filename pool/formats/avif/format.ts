@@ -28,5 +28,9 @@ export const avif: SourceFormat = {
     },
   },
   unsupportedEncoding: unsupportedHeif(label),
-  examine: examineWith({ decoder: 'heif', check: requireConvertibleCodes }),
+  examine: examineWith({
+    decoder: 'heif',
+    storedFrames: (source) => readHeif(source).frames,
+    check: requireConvertibleCodes,
+  }),
 };

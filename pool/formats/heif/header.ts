@@ -16,6 +16,8 @@ interface HeifHeader {
   readonly brand: string;
   /** True for a sequence without a still image. */
   readonly onlySequence: boolean;
+  /** Frames of a sequence; 1 without one. */
+  readonly frames: number;
   /** The colour codes (`nclx`); null if absent. */
   readonly cicp: Cicp | null;
   /**
@@ -34,6 +36,7 @@ interface HeifHeader {
 const noHeader: HeifHeader = {
   brand: '',
   onlySequence: false,
+  frames: 1,
   cicp: null,
   coding: null,
   predicted: false,
@@ -64,12 +67,27 @@ function readHeader(source: Buffer): HeifHeader {
   return {
     brand,
     onlySequence: hasSequence && primary === null,
+    frames: framesOf(findBox(top, 'moov')),
     cicp: primary === null ? null : primaryCicp(findBox(inside, 'iprp'), primary),
     coding: primary === null ? null : codingOf(primary, entries, references),
     predicted: primary !== null && referenceOf('pred', primary, references) !== null,
     onlyImages: hasOnlyImageItems && others.length === 0,
     onlySignedImages: hasOnlyImageItems && others.length > 0 && others.every(isManifest),
   };
+}
+
+/** The samples of the longest track (14496-12, 8.7.3.2); those of a second one are its alpha. */
+function framesOf(moov: Buffer | undefined): number {
+  let frames = 1;
+  for (const { type, data } of boxes(moov)) {
+    if (type !== 'trak') continue;
+    const table = ['mdia', 'minf', 'stbl', 'stsz'].reduce<Buffer | undefined>(
+      (parent, name) => findBox(boxes(parent), name),
+      data,
+    );
+    if (table !== undefined) frames = Math.max(frames, table.readUInt32BE(8));
+  }
+  return frames;
 }
 
 const imageItems: ReadonlySet<string> = new Set(['av01', 'grid']);

@@ -47,6 +47,8 @@ export async function completedJpeg(source: Uint8Array, size: Size): Promise<Uin
   const area = codedArea(all, part, size, scan.blockHeight);
   if (area === null) return source;
   const missing = area.all - area.to;
+  // A few bytes do not tell how many more the rest has.
+  if (missing > area.all / 4) return source;
   // The last bytes of a flat area code this many blocks.
   if (missing <= Math.min(maxBlocks * scan.blockHeight, area.all / 10)) return completed;
   const asAll = (missing * (file.length - scan.from)) / area.to;
@@ -61,9 +63,9 @@ function lastScan(file: Buffer): Scan | null {
   let progressive = false;
   const complete = new Set<string>();
   for (const { role, from, to } of jpegParts(file)) {
-    const type = file.readUInt16BE(from);
-    if (type >= 0xffc0 && type <= 0xffc2) frame = file.subarray(from + 9, to);
-    progressive ||= type === 0xffc2;
+    const type = file[from] === 0xff ? (file[from + 1] ?? 0) : 0;
+    if (type >= 0xc0 && type <= 0xc2) frame = file.subarray(from + 9, to);
+    progressive ||= type === 0xc2;
     if (role !== 'scan' || frame === null) continue;
     // First and last coefficient, and the bits that later scans refine (B.2.3).
     const [first, last = 0, bits = 0] = file.subarray(to - 3, to);

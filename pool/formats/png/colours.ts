@@ -5,11 +5,13 @@ import { greyProfile, matrixProfile, type Primaries } from '../metadata/written-
 import { pngProfile, pngSignature } from './chunks.ts';
 import { pngParts } from './parts.ts';
 
-/** What precedes the pixels of a PNG and tells their colours (PNG specification, third edition, 11.3.2). */
+/** What precedes the pixels of a PNG and tells their colours and frames (PNG specification, third edition, 11.3.2). */
 interface PngColours {
   readonly cicp: Cicp | null;
   readonly hasProfile: boolean;
   readonly isGrey: boolean;
+  /** Frames of an animation (11.3.7.1); 1 if it is none. */
+  readonly frames: number;
   /** Of gAMA and cHRM; null if absent, or replaced by sRGB. */
   readonly gamma: Gamma | null;
 }
@@ -34,18 +36,20 @@ export function pngColours(source: Uint8Array): PngColours {
   let cicp: Cicp | null = null;
   let hasProfile = false;
   let isSrgb = false;
+  let frames = 1;
   const chunks = new Map<string, Buffer>();
   for (const { role, from, to } of pngParts(file)) {
     const type = file.toString('latin1', from + 4, from + 8);
     if (type === 'IDAT') break;
     hasProfile ||= role === 'profile';
     isSrgb ||= type === 'sRGB';
+    if (type === 'acTL') frames = Math.max(1, file.readUInt32BE(from + dataAt));
     if (type === 'cICP') cicp = { primaries: file[from + 8] ?? 0, transfer: file[from + 9] ?? 0 };
     if (type === 'gAMA' || type === 'cHRM') chunks.set(type, file.subarray(from + dataAt, to - 4));
   }
   const isGrey = ((file[colourTypeAt] ?? 0) & 2) === 0;
   const gamma = isSrgb ? null : gammaOf(chunks.get('gAMA'), chunks.get('cHRM'));
-  return { cicp, hasProfile, isGrey, gamma };
+  return { cicp, hasProfile, isGrey, frames, gamma };
 }
 
 /** As in Chromium cHRM alone, or with invalid values, has no effect, and a gamma of sRGB without cHRM means sRGB. */

@@ -31,6 +31,7 @@ export const png: SourceFormat = {
       : null,
   examine: examineWith({
     decoder: 'png',
+    storedFrames: (source) => pngColours(source).frames,
     // libvips 8.18 ignores colour codes: it reads HDR as sRGB, grey and dark. Other codes have become a profile.
     check: (source, { hasProfile }) => {
       const codes = hasProfile ? null : pngColours(source).cicp;

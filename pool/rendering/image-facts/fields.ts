@@ -113,8 +113,8 @@ export const imageFacts = object(
       ),
       frames: field(
         'integer',
-        'Frames of an animation; 1 if it is none.',
-        ({ source }) => source.frames,
+        'Frames of an animation, also of one that is not read; 1 if it is none.',
+        ({ source }) => source.storedFrames,
         count,
       ),
       hasAlpha: field('boolean', 'True if it has transparency.', ({ source }) => source.hasAlpha),

@@ -896,7 +896,7 @@ export interface ImageFacts {
     bytes: number;
     /** Pages, or frames of an animation. */
     pages: number;
-    /** Frames of an animation; 1 if it is none. */
+    /** Frames of an animation, also of one that is not read; 1 if it is none. */
     frames: number;
     /** True if it has transparency. */
     hasAlpha: boolean;

@@ -108,6 +108,11 @@ t.test('decodes a JPEG or GIF that lacks only its last bytes', async (t) => {
       await t.rejects(transformed(half), corrupt, `half of ${name}, ${format}`);
     }
   }
+  const jpeg = await noise(30, 20).jpeg().toBuffer();
+  const scan = jpeg.indexOf(Buffer.from([0xff, 0xda]));
+  for (let end = scan; end < scan + 30; end += 1) {
+    await t.rejects(transformed(jpeg.subarray(0, end)), corrupt, `the first ${end} bytes`);
+  }
   const grey = await noise(150, 100).greyscale().jpeg().toBuffer();
   await t.resolves(transformed(grey.subarray(0, -10)), 'one component');
   const moving = await animation('gif', [red, green, blue], { width: 20, height: 20 });

@@ -1,11 +1,13 @@
 import sharp from 'sharp';
 import t from 'tap';
+import { readHeif } from '../../../pool/formats/heif/header.ts';
 import {
   allFormats,
   readableFormats,
   requireSupportedFormat,
 } from '../../../pool/formats/source-formats.ts';
 import {
+  be32,
   type PngChunk,
   pngChunk,
   pngChunks,
@@ -13,7 +15,7 @@ import {
   withPngChunks,
 } from '../../hostile/inputs/chunks.ts';
 import { type Entry, pointer, shorts, tiffOf, tiffPicture } from '../../hostile/inputs/tiff.ts';
-import { drawn, inspected, plain } from '../rendering/drawn.ts';
+import { drawn, inspected, plain, rendered } from '../rendering/drawn.ts';
 import { near, noise, tiffOfPages, watermark } from '../rendering/pictures.ts';
 import { withCodes } from './colour-codes.ts';
 
@@ -39,10 +41,16 @@ t.test('HDR colours without a profile are refused, and no others', async (t) => 
   t.ok(near((await drawn(both)).at(5, 5), [200, 60, 40]));
 });
 
+const box = (content: Buffer, type: string): Buffer =>
+  Buffer.concat([be32(8 + content.length), Buffer.from(type), content]);
+
 t.test('the still image of an AVIF sequence is used', async (t) => {
   const sequence = await sharp(still).avif({ lossless: true }).toBuffer();
   sequence.write('avis', 8, 'latin1');
   t.ok(near((await drawn(sequence)).at(5, 5), [200, 60, 40]));
+  const table = Buffer.concat([be32(0), be32(0), be32(7)]);
+  const movie = ['stsz', 'stbl', 'minf', 'mdia', 'trak', 'moov'].reduce(box, table);
+  t.equal(readHeif(Buffer.concat([sequence, movie])).frames, 7);
   const mark = watermark({ position: 'center', scale: 50 });
   const marked = await drawn(await noise(40, 20).png().toBuffer(), { layers: mark }, sequence);
   t.ok(near(marked.at(20, 10), [200, 60, 40]), 'also as a watermark');
@@ -72,6 +80,10 @@ t.test('the still image of an animated PNG is used', async (t) => {
   const image = await drawn(source);
   t.same(image.size, [20, 10]);
   t.ok(near(image.at(5, 5), [200, 60, 40]));
+  t.same((await rendered(source)).warnings, ['animation_dropped']);
+  t.equal((await rendered(source, { animated: false })).warnings, undefined);
+  const { body } = await rendered(source, { placeholder: 'json' });
+  t.equal(JSON.parse(Buffer.from(body).toString()).source.frames, 2, 'all frames are reported');
 });
 
 t.test('an AVIF sequence without a still image is unsupported', async (t) => {

@@ -5,7 +5,7 @@ import { openContainer } from '../../../pool/formats/source-formats.ts';
 import { operations } from '../../../pool/rendering/operations.ts';
 import type { Variant } from '../../../pool/variant.ts';
 import { parameters } from '../../../server/image/parameters.ts';
-import { drawn, plain } from './drawn.ts';
+import { drawn, plain, rendered } from './drawn.ts';
 import {
   animation,
   blue,
@@ -262,5 +262,18 @@ t.test('no operation mixes frames', async (t) => {
       const still = await drawn(sources.gif, { ...options, page });
       t.ok(frame.equals(await sharp(still.body).ensureAlpha().raw().toBuffer()), `${name} ${page}`);
     }
+  }
+});
+
+t.test('a still picture of an animation has a warning, unless it was requested', async (t) => {
+  const warned = ['animation_dropped'] as const;
+  for (const [options, warnings] of [
+    [{ formats: ['avif'] }, warned],
+    [{ formats: ['png'] }, warned],
+    [{ formats: ['webp'] }, undefined],
+    [{ formats: ['avif'], animated: false }, undefined],
+    [{ formats: ['avif'], page: 1 }, undefined],
+  ] as const) {
+    t.same((await rendered(sources.gif, options)).warnings, warnings, JSON.stringify(options));
   }
 });

@@ -46,6 +46,7 @@ export function sourceFacts(width: number, height: number, changes: Partial<Sour
     height,
     orientation: 1,
     frames: 1,
+    storedFrames: 1,
     pages: 1,
     page: null,
     timing: null,
