@@ -29,6 +29,19 @@ const namespaces = {
 interface EmbeddedImage {
   readonly format: SourceFormat;
   readonly bytes: Uint8Array;
+  /** The value of its attribute. */
+  readonly url: string;
+  /** The side that its element leaves to the aspect ratio of the image; null if it names both, or none. */
+  readonly openSide: OpenSide | null;
+}
+
+export interface OpenSide {
+  readonly name: 'width' | 'height';
+  /** The length of the other side. */
+  readonly length: number;
+  readonly unit: string;
+  /** The index in the text where an attribute can be added. */
+  readonly at: number;
 }
 
 export interface SvgDocument {
@@ -94,8 +107,9 @@ function parsed(text: string, formats: readonly SourceFormat[]): Omit<SvgDocumen
       const bytes = dataUrlBytes(url);
       if (bytes === null) continue;
       const format = matching(formats, bytes);
-      if (format === null || images.length === maxEmbedded) throw unreadableImage();
-      images.push({ format, bytes });
+      if (format === null) throw unreadableImage(url);
+      if (images.length === maxEmbedded) throw tooManyImages();
+      images.push({ format, bytes, url, openSide: openSideOf(tag, parser.position) });
     }
   });
   parser.on('closetag', () => {
@@ -125,10 +139,27 @@ function imageUrls({ attributes }: SaxesTagNS): string[] {
   });
 }
 
-const unreadableImage = () =>
-  unsupported(
-    'The SVG embeds an image that is not a JPEG, PNG, GIF, WebP or AVIF, or too many images.',
+/** @param end the index after the tag */
+function openSideOf({ attributes, isSelfClosing }: SaxesTagNS, end: number): OpenSide | null {
+  const { width, height, style } = attributes;
+  if ((width === undefined) === (height === undefined)) return null;
+  const name = width === undefined ? 'width' : 'height';
+  if (style?.value.includes(name) === true) return null;
+  const given = (width ?? height)?.value ?? '';
+  const [, number = '', unit = ''] = /^\s*([\d.]{1,20})([a-z]*)\s*$/.exec(given) ?? [];
+  const length = Number(number);
+  return length > 0 ? { name, length, unit, at: end - (isSelfClosing ? 2 : 1) } : null;
+}
+
+/** Names the type in the URL, which may be wrong. */
+function unreadableImage(url: string): ServiceError {
+  const [, type = 'no type'] = /^data:\s*([\w/+.-]{1,40})/i.exec(url) ?? [];
+  return unsupported(
+    `The SVG embeds an image (${type}) that is not a JPEG, PNG, GIF, WebP, AVIF or TIFF.`,
   );
+}
+
+const tooManyImages = () => unsupported(`The SVG embeds more than ${maxEmbedded} images.`);
 
 /**
  * The bytes of an image embedded as a data: URL (RFC 2397, parsed as leniently as in the Fetch standard); null for
@@ -142,7 +173,7 @@ function dataUrlBytes(value: string): Uint8Array | null {
   const comma = url.indexOf(',');
   if (!/^data:/i.test(url) || comma === -1) return null;
   const type = url.slice('data:'.length, comma);
-  if (/svg|xml/i.test(type)) throw unreadableImage();
+  if (/svg|xml/i.test(type)) throw unreadableImage(url);
   const body = url.slice(comma + 1).replace(/%([0-9a-f]{2})/gi, (_, hex) => {
     return String.fromCharCode(Number.parseInt(hex, 16));
   });

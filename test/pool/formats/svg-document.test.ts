@@ -2,6 +2,7 @@ import t from 'tap';
 import { repeatedText } from '../../hostile/inputs/bytes.ts';
 import { svg as svgOf } from '../../hostile/inputs/svgs.ts';
 import { drawn, inspected, plain } from '../rendering/drawn.ts';
+import { noise } from '../rendering/pictures.ts';
 
 const svg = (inner: string, side = 4000) =>
   Buffer.from(svgOf(inner, `width="${side}" height="${side}"`));
@@ -99,9 +100,15 @@ t.test('rejects embedded images that are never drawn', async (t) => {
     const image = `<image href="data:image/x;base64,${bytes.toString('base64')}"/>`;
     await t.rejects(inspected(svg(image), 1e6), {
       code: 'source_unsupported',
-      message: /embeds an image/,
+      message: /embeds an image \(image\/x\) that is not/,
     });
   }
+  const avif = await noise(90, 90).avif().toBuffer();
+  const cut = `data:image/avif;base64,${avif.subarray(0, -300).toString('base64')}`;
+  await t.rejects(inspected(svg(`<image href="${cut}"/>`), 1e6), {
+    code: 'source_corrupt',
+    message: /embeds an image \(AVIF\) that cannot be decoded/,
+  });
 });
 
 t.test('documents that are slow to parse are inspected in a bounded time', async (t) => {

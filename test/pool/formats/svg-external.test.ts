@@ -61,3 +61,60 @@ t.test('embedded images are rasterised', async (t) => {
     t.ok(near((await pixels(body)).at(50, 25), red));
   }
 });
+
+t.test('embedded images in formats that librsvg does not draw are rasterised', async (t) => {
+  const png = await plain(9, 9, red);
+  const escaped = (url: string) => url.replace(/.{20}/g, '$&&#xA;').replace('base64', '&#98;ase64');
+  for (const format of ['gif', 'webp', 'avif', 'tiff'] as const) {
+    const base64 = (await sharp(png).toFormat(format).toBuffer()).toString('base64');
+    const url = `data:image/${format};base64,${base64}`;
+    const attributes = [
+      `href="${url}" width="100" height="50"`,
+      `xlink:href = '${url.replace(/[^,]{20}(?!.*,)/g, '$&\n')}' width="100"`,
+      `path="${escaped(url)}" height="50"`,
+    ];
+    for (const attribute of attributes) {
+      const images = `<image ${attribute} preserveAspectRatio="none"/>`.repeat(2);
+      const { body } = await pool.transform(svg(images), variant(), patient);
+      t.ok(near((await pixels(body)).at(25, 25), red, 3), `${format}: ${attribute.slice(0, 12)}`);
+    }
+  }
+  const large = sharp({ create: { width: 1200, height: 900, channels: 3, background: 'red' } });
+  const webp = (await large.webp().toBuffer()).toString('base64');
+  const image = `<image href="data:image/webp;base64,${webp}" width="100"/>`;
+  const { body } = await pool.transform(svg(image), variant(), patient);
+  t.ok(near((await pixels(body)).at(50, 25), red, 3), 'a large one');
+});
+
+t.test('a missing side of an embedded image follows from its aspect ratio', async (t) => {
+  const url = `data:image/png;base64,${(await plain(20, 10, red)).toString('base64')}`;
+  const cases: readonly (readonly [string, number, number])[] = [
+    ['width="60"', 60, 30],
+    ['height="20px"', 40, 20],
+    ['width="0.5in"/><image x="200" width="8"', 48, 24],
+    ['', 20, 10],
+    ['width="60" style="height:9px" preserveAspectRatio="none"', 60, 9],
+    ['width="60" height="9" preserveAspectRatio="none"', 60, 9],
+  ];
+  for (const [attributes, width, height] of cases) {
+    for (const end of ['/>', '></image>']) {
+      const image = `<image href="${url}" ${attributes}${end}`;
+      const { body } = await pool.transform(svg(image), variant(), patient);
+      const { at } = await pixels(body);
+      const inside = [at(width - 2, 1), at(1, height - 2)];
+      const outside = [at(width + 1, 1), at(1, height + 1)];
+      t.ok(
+        inside.every((pixel) => near(pixel, red)) && outside.every(([, , , a]) => a === 0),
+        attributes,
+      );
+    }
+  }
+});
+
+t.test('an embedded image may have more than 10 MB', async (t) => {
+  const large = sharp({ create: { width: 2000, height: 2000, channels: 3, background: 'red' } });
+  const png = await large.png({ compressionLevel: 0 }).toBuffer();
+  const image = `<image href="data:image/png;base64,${png.toString('base64')}" width="100"/>`;
+  const { body } = await pool.transform(svg(image), variant(), patient);
+  t.ok(near((await pixels(body)).at(50, 25), red));
+});
