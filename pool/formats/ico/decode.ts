@@ -16,6 +16,8 @@ type Icon =
 
 const directoryBytes = 6;
 const entryBytes = 16;
+/** A CUR has type 2. */
+const iconType = 1;
 
 /** @throws ServiceError source_unsupported, source_corrupt */
 export function readIcon(source: Uint8Array): Icon {
@@ -24,8 +26,11 @@ export function readIcon(source: Uint8Array): Icon {
     let best: { bytes: Buffer; pixels: number; bits: number } | null = null;
     for (let entry = 0; entry < file.readUInt16LE(4); entry += 1) {
       // The entry's length is ignored: some writers' lengths are wrong, and no decoder needs them.
-      const bytes = file.subarray(file.readUInt32LE(directoryBytes + entryBytes * entry + 12));
-      const image = { bytes, ...sizeOf(bytes) };
+      const at = directoryBytes + entryBytes * entry;
+      const bytes = file.subarray(file.readUInt32LE(at + 12));
+      // A PNG of few colours may be stored with all bits; in a CUR the field is a coordinate.
+      const entryBits = file.readUInt16LE(2) === iconType ? file.readUInt16LE(at + 6) : 0;
+      const image = { bytes, ...sizeOf(bytes, entryBits) };
       const isLarger = best === null || image.pixels > best.pixels;
       if (isLarger || (image.pixels === best?.pixels && image.bits > best.bits)) best = image;
     }
@@ -39,9 +44,9 @@ export function readIcon(source: Uint8Array): Icon {
 const isPng = (bytes: Buffer) => bytes.subarray(0, pngSignature.length).equals(pngSignature);
 
 /** Size in the image's own header: the directory has one byte for a side, and may be wrong. */
-function sizeOf(bytes: Buffer): { pixels: number; bits: number } {
+function sizeOf(bytes: Buffer, entryBits: number): { pixels: number; bits: number } {
   if (isPng(bytes)) {
-    return { pixels: bytes.readUInt32BE(16) * bytes.readUInt32BE(20), bits: 32 };
+    return { pixels: bytes.readUInt32BE(16) * bytes.readUInt32BE(20), bits: entryBits || 32 };
   }
   const pixels = Math.abs((bytes.readInt32LE(4) * bytes.readInt32LE(8)) / 2);
   return { pixels, bits: bytes.readUInt16LE(14) };

@@ -4,15 +4,31 @@ import { unsupported } from '../errors.ts';
 import { type TiffPixels, tiffPixels } from './parts.ts';
 
 /**
- * Refuses tiles of old-style JPEG. libtiff may be built without that codec, as sharp's is: libvips 8.18 then draws
- * nothing and reports success (`rtiff_read_rgba_tile`).
+ * Refuses encodings that libvips 8.18 decodes wrong, with success: for example it draws nothing for tiles of old-style JPEG
+ * if libtiff is built without that codec, as sharp's is (`rtiff_read_rgba_tile`), and takes numbers from 0 to 1 as black.
  *
  * @throws ServiceError source_unsupported
  */
-export function requireReadableTiles(source: Uint8Array): void {
-  for (const { compression, tiled } of tiffPixels(bufferOf(source))) {
-    if (tiled && compression === oldJpeg) throw encodingError('tiles of old-style JPEG');
+export function requireReadablePixels(source: Uint8Array): void {
+  for (const page of tiffPixels(bufferOf(source))) {
+    const encoding = misreadEncoding(page);
+    if (encoding !== null) throw encodingError(encoding);
   }
+}
+
+function misreadEncoding(page: TiffPixels): string | null {
+  const { compression, bits, samples, colours, sampleFormat, tiled } = page;
+  if (tiled && compression === oldJpeg) return 'tiles of old-style JPEG';
+  // LogLuv has bits of its own.
+  if (colours === photometric.logLuv) return null;
+  if (sampleFormat === numbers.floating) return 'floating-point samples';
+  if (sampleFormat === numbers.signed) return 'samples with a sign';
+  if (bits === 32) return 'integers of 32 bits';
+  if (colours === photometric.lab && samples > 3) return 'L*a*b* colours with alpha';
+  if (colours === photometric.palette && bits === 16) return 'a palette of 16 bits';
+  return colours === photometric.ycc && compression !== newJpeg
+    ? 'YCbCr colours in another compression than JPEG'
+    : null;
 }
 
 /** The error for an encoding that libvips does not support; one such page keeps it from opening the others. */
@@ -31,6 +47,7 @@ function encodingError(encoding: string, cause?: unknown): ServiceError {
 
 /** JPEG as section 22 of TIFF 6.0 describes it, which nothing writes any more. */
 const oldJpeg = 6;
+const newJpeg = 7;
 
 /** Values of the tag Compression that libtiff reads nowhere, or only in some installations. */
 const compressions: Readonly<Record<number, string>> = {
@@ -52,7 +69,9 @@ const compressions: Readonly<Record<number, string>> = {
 
 /** sharp reads at most five bands. */
 const maxSamples = 5;
-const photometric = { white: 0, black: 1, palette: 3, lab: 8 } as const;
+const photometric = { white: 0, black: 1, palette: 3, ycc: 6, lab: 8, logLuv: 32845 } as const;
+/** Values of SampleFormat. */
+const numbers = { signed: 2, floating: 3 } as const;
 
 /** The encodings that libvips refuses (libvips/foreign/tiff2vips.c). */
 function unsupportedTiffEncoding(page: TiffPixels): string | null {

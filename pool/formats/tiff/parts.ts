@@ -63,12 +63,14 @@ function* entriesOf(
   }
 }
 
+export const profileTag = 34675;
+
 /** Roles of tags; other texts are `text`, and all others `pixels`. */
 const roles: ReadonlyMap<number, PartRole> = new Map([
   [700, 'xmp'],
   [33723, 'iptc'],
   [34377, 'iptc'],
-  [34675, 'profile'],
+  [profileTag, 'profile'],
 ]);
 
 /** A `page` part for each directory, followed by the values of its entries. */
@@ -92,6 +94,9 @@ export interface TiffPixels {
   readonly samples: number;
   /** PhotometricInterpretation; null if absent. */
   readonly colours: number | null;
+  /** SampleFormat: 1 for unsigned integers, 2 for signed ones, 3 for floating point. */
+  readonly sampleFormat: number;
+  readonly hasProfile: boolean;
   /** True for one plane for each sample. */
   readonly separate: boolean;
   readonly tiled: boolean;
@@ -104,6 +109,7 @@ const tags = {
   samples: 277,
   planes: 284,
   tileWidth: 322,
+  sampleFormat: 339,
 } as const;
 const pixelTags: ReadonlySet<number> = new Set(Object.values(tags));
 
@@ -114,8 +120,10 @@ const integerBytes: Readonly<Record<number, 2 | 4>> = { 3: 2, 4: 4 };
 export function* tiffPixels(file: Buffer): Generator<TiffPixels, void, void> {
   for (const { entries, read } of tiffDirectories(file)) {
     const first = new Map<number, number>();
+    let hasProfile = false;
     for (const { tag, type, at } of entries) {
       const bytes = integerBytes[type];
+      hasProfile ||= tag === profileTag;
       if (!pixelTags.has(tag) || bytes === undefined) continue;
       if (at + bytes > file.length) return;
       first.set(tag, read(at, bytes));
@@ -125,6 +133,8 @@ export function* tiffPixels(file: Buffer): Generator<TiffPixels, void, void> {
       bits: first.get(tags.bits) ?? 1,
       samples: first.get(tags.samples) ?? 1,
       colours: first.get(tags.colours) ?? null,
+      sampleFormat: first.get(tags.sampleFormat) ?? 1,
+      hasProfile,
       separate: first.get(tags.planes) === 2,
       tiled: first.has(tags.tileWidth),
     };

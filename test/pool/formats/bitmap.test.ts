@@ -5,7 +5,7 @@ import { ServiceError } from '../../../contract/errors.ts';
 import { le16, le32 } from '../../hostile/inputs/chunks.ts';
 import { propertyRuns } from '../../more.ts';
 import { openPool, patient } from '../execution/pools.ts';
-import { allNear, corners, drawn, opened } from '../rendering/drawn.ts';
+import { allNear, corners, drawn, opened, plain } from '../rendering/drawn.ts';
 import {
   blue,
   green,
@@ -231,6 +231,9 @@ t.test('the largest picture of an ICO is used, a PNG or a bitmap', async (t) => 
   const small = icon({ bits: 8 });
   t.same((await drawn(ico([small, large]))).size, [40, 40]);
   t.same((await drawn(ico([large, small]))).size, [40, 40]);
+  const few = ico([await plain(40, 40, blue), await plain(40, 40, red)]);
+  for (const [entry, bits] of [4, 32].entries()) few.writeUInt16LE(bits, 6 + 16 * entry + 6);
+  t.ok(near((await drawn(few)).at(5, 5), red), 'the deepest of equal sizes');
   for (const bits of [1, 8, 24, 32]) {
     const cursorOrIcon = bits === 8 ? 2 : 1;
     const { size, at } = await drawn(ico([icon({ bits })], cursorOrIcon));

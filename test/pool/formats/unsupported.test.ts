@@ -230,8 +230,24 @@ t.test('names the encodings of JPEG, PNG and TIFF that are not read', async (t) 
       'CgBI',
       Buffer.concat([xcode.subarray(0, 8), pngChunk('CgBI', Buffer.alloc(4)), xcode.subarray(8)]),
     ],
+    ['floating-point', sampledTiff(32, 2, shorts(277, 3), shorts(339, 3, 3, 3))],
+    ['floating-point', sampledTiff(16, 1, shorts(277, 1), shorts(339, 3))],
+    ['with a sign', sampledTiff(16, 1, shorts(277, 1), shorts(339, 2))],
+    ['integers of 32 bits', sampledTiff(32, 1, shorts(277, 1))],
+    ['L\\*a\\*b\\* colours with alpha', sampledTiff(16, 8, shorts(277, 4))],
+    ['YCbCr', sampledTiff(8, 6, shorts(277, 3))],
     ['7 samples of a pixel', tiffOf(tiffPicture([...colours, ...sizes]))],
   ] as const) {
     await t.rejects(drawn(source), { ...unsupported, message: new RegExp(name) }, name);
   }
 });
+
+/** A TIFF of 8 by 8 pixels. @param bits of each of up to four samples */
+function sampledTiff(bits: number, colours: number, ...tags: readonly Entry[]): Buffer {
+  const samples = Buffer.alloc(8 * 8 * 4 * 4, 99);
+  const depths = shorts(258, ...new Array<number>(4).fill(bits));
+  const sizes = [shorts(278, 8), shorts(279, samples.length)];
+  return tiffOf(
+    tiffPicture([depths, shorts(262, colours), pointer(273, samples), ...tags, ...sizes]),
+  );
+}

@@ -385,7 +385,8 @@ t.test('CMYK without a profile has the colours of browsers', async (t) => {
     const [cyan = 0, magenta = 0, yellow = 0, black = 0] = await raw.toBuffer();
     const expected = [cyan, magenta, yellow].map((ink) => ((255 - ink) * (255 - black)) / 255);
     const wrong = await withProfile(jpeg, await flat().withIccProfile('srgb').jpeg().toBuffer());
-    for (const source of [jpeg, wrong]) {
+    const tiff = await image.clone().tiff({ compression: 'none' }).toBuffer();
+    for (const source of [jpeg, wrong, tiff]) {
       const { body } = await drawn(source, { width: 32 });
       t.ok(near(await stored(body), expected, 1), `${expected}`);
     }
