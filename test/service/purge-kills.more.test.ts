@@ -69,10 +69,11 @@ const steps: readonly (readonly [name: string, texts: readonly string[] | null])
 t.test('a kill at any step of a purge loses nothing', async (t) => {
   const { link, receiver, control, source, publish, version, purge, kill, restart } =
     await startVictims(t);
-  const inEffect: string[] = [];
+  const projects: string[] = [];
   for (const victim of ['frontEnd', 'primary'] as const) {
     for (const [name, texts] of steps) {
       const project = await control.project();
+      projects.push(project);
       await publish(1);
       await until('the old image', async () => (await version(project)) === 1);
       await publish(2);
@@ -96,9 +97,7 @@ t.test('a kill at any step of a purge loses nothing', async (t) => {
       if (isInEffect) {
         await until('an image', async () => (await version(project)) !== null);
         t.equal(await version(project), 2, 'the purge is in effect after the restart');
-        inEffect.push(project);
       } else {
-        await until('the old image', async () => (await version(project)) === 1);
         // A process that could not reach the store just now may refuse the first call.
         await until('another purge', () =>
           purge(project).then(
@@ -107,7 +106,6 @@ t.test('a kill at any step of a purge loses nothing', async (t) => {
           ),
         );
         await until('the new image', async () => (await version(project)) === 2);
-        inEffect.push(project);
       }
     }
   }
@@ -119,7 +117,7 @@ t.test('a kill at any step of a purge loses nothing', async (t) => {
   await worker.end('SIGKILL');
   receiver.answer((response) => response.writeHead(204).end());
   await startWorker(t, control.service);
-  for (const project of inEffect) {
+  for (const project of projects) {
     const tags = [cdnSourceTag(project, new URL(source))];
     await until('its hook is called', () =>
       receiver.received.some(({ body }) => JSON.stringify(body.tags) === JSON.stringify(tags)),
