@@ -1,5 +1,5 @@
 import { maxFramePixels, maxRows, maxSide } from '../bounds.ts';
-import type { Rgba } from '../colour.ts';
+import { backgroundOf, isGrey, type Rgba, rgba } from '../colour.ts';
 import type { ColourSpace } from '../formats/metadata/colour-space.ts';
 import type { SourceColour, SourceFacts, Timing } from '../formats/source-format.ts';
 import { vectorScale } from '../formats/vector-scale.ts';
@@ -24,7 +24,6 @@ import {
   strategies,
   type Variant,
 } from '../variant.ts';
-import { backgroundOf, isGrey, rgba } from './background.ts';
 import { encodingOf, maxOutputPixels, type OutputFormat } from './encode/encodings.ts';
 import { chooseFormat, keepsGainMap } from './format.ts';
 import { isAnyRequested } from './operations.ts';

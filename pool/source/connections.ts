@@ -1,7 +1,7 @@
 import { Agent, buildConnector, type Dispatcher, Pool } from 'undici';
 import { ServiceError } from '../../contract/errors.ts';
 import { codeOf, fetchFailureText, outOfDescriptors } from './fetch-errors.ts';
-import { type AddressGuard, portOf } from './guard.ts';
+import { AddressGuard, type GuardOptions, portOf } from './guard.ts';
 import {
   MeteredClient,
   type MeteredClientOptions,
@@ -103,4 +103,46 @@ function asFailure(error: Error, { hostname, protocol }: buildConnector.Options)
   const stage = connected && protocol === 'https:' ? 'TLS' : 'connect';
   const text = fetchFailureText(stage, error, hostname, `no connection to ${hostname}`);
   return new ServiceError('source_unreachable', text, error);
+}
+
+/** Connections, with the guard that checks their addresses. */
+export interface Network {
+  readonly guard: AddressGuard;
+  readonly connections: Connections;
+}
+
+/**
+ * Connections to hosts that the operator has configured, also in private networks. They are used only for endpoints
+ * from the settings, never for URLs from a client.
+ */
+export class TrustedEndpoints {
+  readonly #guardOptions: Omit<GuardOptions, 'privateSources'>;
+  readonly #limits: ConnectionLimits;
+  readonly #endpoints = new Map<string, Network>();
+
+  constructor(guardOptions: Omit<GuardOptions, 'privateSources'>, limits: ConnectionLimits) {
+    this.#guardOptions = guardOptions;
+    this.#limits = limits;
+  }
+
+  get open(): number {
+    let open = 0;
+    for (const { connections } of this.#endpoints.values()) open += connections.open;
+    return open;
+  }
+
+  /** Guard and connections that allow only the scheme, host and port of a URL. */
+  at(url: URL): Network {
+    const known = this.#endpoints.get(url.origin);
+    if (known !== undefined) return known;
+    const privateSources = [`${url.hostname}:${portOf(url)}`];
+    const guard = new AddressGuard({ ...this.#guardOptions, privateSources });
+    const endpoint = { guard, connections: new Connections(guard, this.#limits) };
+    this.#endpoints.set(url.origin, endpoint);
+    return endpoint;
+  }
+
+  async destroy(): Promise<void> {
+    await Promise.all([...this.#endpoints.values()].map((one) => one.connections.destroy()));
+  }
 }

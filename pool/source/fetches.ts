@@ -3,10 +3,9 @@ import type { FairShare, Owner } from '../fair-share.ts';
 import type { EngineSettings } from '../settings.ts';
 import { SingleFlight } from '../single-flight.ts';
 import { noObserver, runStage, type Stage, type StageObserver } from '../stages.ts';
-import { Connections } from './connections.ts';
+import { Connections, type Network, TrustedEndpoints } from './connections.ts';
 import {
   type Fetched,
-  type FetchOptions,
   fetchSource,
   type NotModified,
   notAllowed,
@@ -16,7 +15,6 @@ import { type FetchSlot, FetchSlots } from './fetch-slots.ts';
 import { AddressGuard, type Resolver } from './guard.ts';
 import type { SharedMemory } from './shared-memory.ts';
 import type { LoaderOf, SourceLoader } from './source-loader.ts';
-import { TrustedEndpoints } from './trusted-endpoints.ts';
 
 export type FetchSettings = Pick<
   EngineSettings,
@@ -126,7 +124,7 @@ export class Fetches<S> {
   readonly #environment: FetchesEnvironment<S>;
   readonly #loopId: string;
   readonly #connections: Connections;
-  readonly #network: Pick<FetchOptions, 'guard' | 'connections'>;
+  readonly #network: Network;
   readonly #trusted: TrustedEndpoints;
   readonly #slots: FetchSlots;
   readonly #flights = new SingleFlight<string, Outcome<S>>();

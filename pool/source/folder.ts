@@ -1,8 +1,6 @@
-import type { BigIntStats } from 'node:fs';
-import { constants } from 'node:fs';
+import { type BigIntStats, constants } from 'node:fs';
 import { type FileHandle, open, readlink, realpath } from 'node:fs/promises';
 import { join, relative, sep } from 'node:path';
-import { partsOfPath } from './path-parts.ts';
 
 /** Hidden files, such as `.git` and `.env`, are not served; `.` and `..` are also refused. */
 const isHidden = (name: string): boolean => name.startsWith('.');
@@ -59,4 +57,21 @@ function isVisibleIn(root: string, path: string): boolean {
  */
 function pathOf(file: FileHandle, name: string): Promise<string> {
   return process.platform === 'linux' ? readlink(`/proc/self/fd/${file.fd}`) : realpath(name);
+}
+
+/** Control characters, and path separators of all systems. */
+const ambiguous = /[\p{Cc}/\\]/u;
+
+/**
+ * The segments of a URL's path, each decoded once; null for a path that programs interpret differently: with an
+ * encoded separator or a control character, or a malformed encoding.
+ */
+export function partsOfPath(path: string): readonly string[] | null {
+  if (!path.startsWith('/')) return null;
+  try {
+    const parts = path.slice(1).split('/').map(decodeURIComponent);
+    return parts.some((part) => ambiguous.test(part)) ? null : parts;
+  } catch {
+    return null;
+  }
 }

@@ -9,7 +9,6 @@ import {
   type PrivateSource,
   parsePrivateSource,
 } from '../../contract/private-sources.ts';
-import { withRange } from './address-ranges.ts';
 import {
   addressOfHost,
   isCredentialService,
@@ -19,6 +18,7 @@ import {
   isThisMachine,
   Nat64Discovery,
   type Nat64Prefixes,
+  withRange,
 } from './addresses.ts';
 import { fetchFailureText } from './fetch-errors.ts';
 import { NameResolver } from './resolver.ts';

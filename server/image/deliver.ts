@@ -26,11 +26,9 @@ import {
   type Lifetime,
   notStored,
 } from './caching.ts';
-import { combinedError, fallbackHeaders, isReplaceable, withoutSourceArea } from './fallback.ts';
 import { imageFreshness, imageGeneration, variantKey } from './key.ts';
 import type { OnLayerFailure } from './layer-failures.ts';
 import { resolveLayers, withoutFailed } from './layers.ts';
-import { withLostQuery } from './lost-query.ts';
 import { type Negotiate, type Negotiated, negotiation } from './negotiate.ts';
 import { provisionalVariant, resolveVariant, withPreset } from './resolve-variant.ts';
 import {
@@ -45,6 +43,13 @@ import {
   type UrlHeaders,
 } from './response.ts';
 import { ResponseCache } from './response-cache.ts';
+import {
+  combinedError,
+  fallbackHeaders,
+  isReplaceable,
+  withLostQuery,
+  withoutSourceArea,
+} from './source-errors.ts';
 import { resolveSource } from './source-url.ts';
 
 /** The parts of the process that image delivery uses. */

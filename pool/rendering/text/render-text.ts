@@ -1,9 +1,9 @@
 import sharp from 'sharp';
 import { ServiceError } from '../../../contract/errors.ts';
+import { isTransparent } from '../../colour.ts';
 import { escapeXml } from '../../formats/escape-xml.ts';
 import type { Size } from '../../geometry.ts';
 import type { Length, TextLayer } from '../../variant.ts';
-import { isTransparent } from '../background.ts';
 import { type LayerFrame, pixelsOf, type RgbaImage } from '../layer.ts';
 import { draw, type Ink } from './draw.ts';
 import { preparedFonts } from './font-folder.ts';
