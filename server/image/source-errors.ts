@@ -52,7 +52,7 @@ export function fallbackHeaders(headers: Headers, { code }: ServiceError): Heade
 }
 
 /** The errors of a source that may be due to a query that the origin has not received. */
-const possible: ReadonlySet<ErrorCode> = new Set([
+const lostQueryErrors: ReadonlySet<ErrorCode> = new Set([
   'source_unauthorized',
   'source_forbidden',
   'source_not_found',
@@ -74,7 +74,7 @@ const written = (name: string): string =>
 export function withLostQuery(error: unknown, address: ImageAddress): unknown {
   const { isEncoded, unknown } = address;
   if (isEncoded || unknown.length === 0) return error;
-  if (!(error instanceof ServiceError) || !possible.has(error.code)) return error;
+  if (!(error instanceof ServiceError) || !lostQueryErrors.has(error.code)) return error;
   // The error of a layer is not about the source.
   if (error.details.layer !== undefined) return error;
   const names = unknown.slice(0, maxNames).map(written);
