@@ -7,8 +7,9 @@ const max = { entities: 64, length: 2_000, addedLength: 1_000_000 };
 const declaration =
   /\s+|<!--[\s\S]*?-->|<\?[\s\S]*?\?>|<!(?:ELEMENT|ATTLIST)\s[^"'<>]*>|<!ENTITY\s+([\w.:-]{1,100})\s+("[^"]*"|'[^']*')\s*>/y;
 
-/** Texts that are no markup, wherever they are, apart from character references other than `&` and `<`. */
-const literal = /^(?:[^&%]|&#(?!0*(?:38|60);|x0*(?:26|3c);)(?:\d+|x[\da-f]+);)*$/i;
+/** Texts without other entities than those of XML, and without character references to `&` and `<`, which begin entities. */
+const literal =
+  /^(?:[^&%]|&(?:amp|lt|gt|quot|apos);|&#(?!0*(?:38|60);|x0*(?:26|3c);)(?:\d+|x[\da-f]+);)*$/i;
 
 /**
  * Replaces the entities that a document's internal subset declares, and removes the document type. Entities are

@@ -48,6 +48,8 @@ t.test('replaces literal entities, of bounded number and length', async (t) => {
     `<svg xmlns="&ns_svg;" width="9" height="9"><style><![CDATA[a{b:"&fill;"}]]></style><!-- &fill; -->${redRect.replace('red', '&fill;')}</svg>`,
   );
   t.same((await drawn(illustrator)).middle, [255, 0, 0, 255]);
+  const named = declare('<!ENTITY a "&amp;lt;&quot;">', sized(`${redRect}<text>&a;</text>`));
+  t.same((await drawn(named)).middle, [255, 0, 0, 255], 'entities of XML in an entity');
   const element = declare(`<!ENTITY rect '${redRect}'>`, sized('&rect;'));
   t.same((await drawn(element)).middle, [255, 0, 0, 255], 'an element');
   const image = declare(
