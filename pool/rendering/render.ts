@@ -88,7 +88,24 @@ async function openInputs(
   return { source, layers };
 }
 
-async function draw(
+/** Draws an animation whose frames cannot all be decoded as a still picture, if its first frame can. */
+async function draw(...parameters: Parameters<typeof drawAll>): Promise<RenderedImage> {
+  const [sourceBytes, layerBytes, variant, limits, inputs] = parameters;
+  try {
+    return await drawAll(...parameters);
+  } catch (error) {
+    const isCorrupt = error instanceof ServiceError && error.code === 'source_corrupt';
+    if (!isCorrupt || !variant.animated || inputs.source.frames < 2) throw error;
+    const still = { ...variant, animated: false };
+    const image = await drawAll(sourceBytes, layerBytes, still, limits, inputs, null);
+    const { warnings = [] } = image;
+    return variant.placeholder === null
+      ? { ...image, warnings: ['animation_dropped', ...warnings] }
+      : image;
+  }
+}
+
+async function drawAll(
   sourceBytes: Uint8Array,
   layerBytes: readonly (Uint8Array | null)[],
   variant: Variant,

@@ -139,6 +139,11 @@ export function cicpProfile({ primaries: code, transfer }: Cicp, isVideo: boolea
   return matrixProfile({ ...primaries, name }, curve);
 }
 
+/** True for codes with a meaning, other than those of HDR. */
+export const isConvertible = ({ primaries, transfer }: Cicp): boolean =>
+  primariesByCode[primaries] !== undefined &&
+  (srgbTransfers.has(transfer) || (curves[transfer] ?? videoCurves[transfer]) !== undefined);
+
 /** The curve of codes for grey; null for that of sRGB and for codes of HDR. */
 export const cicpGreyCurve = ({ transfer }: Cicp): Curve | null =>
   curves[transfer] ?? videoCurves[transfer] ?? null;

@@ -1,6 +1,12 @@
 import { bufferOf } from '../bytes.ts';
 import { type Chromaticity, primariesOf } from '../metadata/chromaticities.ts';
-import { type Cicp, cicpGreyCurve, cicpProfile, srgbPrimaries } from '../metadata/cicp.ts';
+import {
+  type Cicp,
+  cicpGreyCurve,
+  cicpProfile,
+  isConvertible,
+  srgbPrimaries,
+} from '../metadata/cicp.ts';
 import { greyProfile, matrixProfile, type Primaries } from '../metadata/written-profile.ts';
 import { pngProfile, pngSignature } from './chunks.ts';
 import { pngParts } from './parts.ts';
@@ -74,16 +80,32 @@ function gammaOf(gAMA: Buffer | undefined, cHRM: Buffer | undefined): Gamma | nu
 const headerEnd = pngSignature.length + 25;
 
 /**
- * A PNG with the profile of its colour codes, or of its gamma, in a copy, if it has them and no profile. libpng
- * and libvips ignore them, and an RGB profile in a grey PNG.
+ * A PNG with the profile of its colour codes, or of its gamma, in a copy, if it has such codes, or a gamma and no profile.
+ * libpng and libvips ignore them, and an RGB profile in a grey PNG.
  */
 export function withPngProfile(source: Uint8Array): Uint8Array {
   const colours = pngColours(source);
-  const profile = colours.hasProfile ? null : profileOf(colours);
-  if (profile === null) return source;
+  const { cicp, hasProfile } = colours;
+  // Codes come before a profile (11.3.2.6). Those of HDR cannot be converted, and a profile can.
+  const isReplaced = hasProfile && cicp !== null && isConvertible(cicp);
+  const profile = hasProfile && !isReplaced ? null : profileOf(colours);
+  if (profile === null && !isReplaced) return source;
+  const file = bufferOf(isReplaced ? withoutProfile(source) : source);
+  const added = profile === null ? [] : pngProfile(profile);
+  return Buffer.concat([file.subarray(0, headerEnd), ...added, file.subarray(headerEnd)]);
+}
+
+function withoutProfile(source: Uint8Array): Buffer {
   const file = bufferOf(source);
-  const [head, rest] = [file.subarray(0, headerEnd), file.subarray(headerEnd)];
-  return Buffer.concat([head, ...pngProfile(profile), rest]);
+  const kept: Buffer[] = [];
+  let end = 0;
+  for (const { role, from, to } of pngParts(file)) {
+    if (role === 'profile') {
+      kept.push(file.subarray(end, from));
+      end = to;
+    }
+  }
+  return Buffer.concat([...kept, file.subarray(end)]);
 }
 
 function profileOf({ cicp, gamma, isGrey }: PngColours): Buffer | null {

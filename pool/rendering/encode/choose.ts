@@ -150,7 +150,9 @@ export async function originalOf(
   if (format === null || !(format === plan.format || variant.negotiated)) return null;
   if (!isUnchanged(facts, plan, variant)) return null;
   if (metadata !== null) {
-    return isAsKept(source, metadata) ? { data: deliverable, format } : null;
+    // Browsers would show all frames.
+    const isStill = facts.storedFrames > 1 && !plan.animated;
+    return isAsKept(source, metadata) && !isStill ? { data: deliverable, format } : null;
   }
   const isInColour = variant.keepProfile || !isNeeded(facts);
   if (variant.copyright && isInColour && fetched === deliverable) {

@@ -277,3 +277,17 @@ t.test('a still picture of an animation has a warning, unless it was requested',
     t.same((await rendered(sources.gif, options)).warnings, warnings, JSON.stringify(options));
   }
 });
+
+t.test('an animation with a damaged frame is a still picture', async (t) => {
+  const gif = Buffer.from(sources.gif);
+  // The code size of the last frame's data, which begins behind its colour table.
+  const frame = gif.lastIndexOf(Buffer.from([0x2c, 0, 0, 0, 0]));
+  const table =
+    ((gif[frame + 9] ?? 0) & 0x80) === 0 ? 0 : 3 * 2 ** (((gif[frame + 9] ?? 0) & 7) + 1);
+  gif[frame + 10 + table] = 9;
+  for (const formats of [['webp'], ['gif']] as const) {
+    const image = await drawn(gif, { formats });
+    t.ok(near(image.at(5, 5), red), formats.join());
+    t.same(image.warnings, ['animation_dropped'], formats.join());
+  }
+});

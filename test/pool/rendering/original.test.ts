@@ -4,6 +4,7 @@ import t from 'tap';
 import { withoutMetadata as stripped } from '../../../pool/formats/container/strip.ts';
 import { render } from '../../../pool/rendering/render.ts';
 import type { Variant } from '../../../pool/variant.ts';
+import { withPngChunks } from '../../hostile/inputs/chunks.ts';
 import { propertyRuns } from '../../more.ts';
 import { formatNamed } from '../formats/named.ts';
 import { drawn, limits } from './drawn.ts';
@@ -169,4 +170,11 @@ t.test('damaged files are refused or shortened', async () => {
     }),
     { numRuns: propertyRuns(1_000) },
   );
+});
+
+t.test('an animated PNG is not delivered as it is where it is a still picture', async (t) => {
+  const still = await noise(30, 20).png({ compressionLevel: 9 }).toBuffer();
+  const source = withPngChunks(still, [{ type: 'acTL', data: Buffer.of(0, 0, 0, 2, 0, 0, 0, 0) }]);
+  const { body } = await drawn(source, { quality: 100, stripMetadata: false });
+  t.notOk(Buffer.from(body).includes('acTL'));
 });

@@ -358,6 +358,9 @@ t.test('a PNG has the colours of its gamma, primaries and codes', async (t) => {
       t.ok(near(await stored(body), expected, 1), `${Object.keys(chunks)}: ${expected}`);
     }
   }
+  const both = pngWithChunks(p3, { cICP: Buffer.of(1, 13, 0, 1) });
+  const values = await stored(p3);
+  t.ok(near(await stored((await drawn(both)).body), values, 1), 'codes replace a profile');
   const grey = await flat('rgb(60,60,60)').toColourspace('b-w').png().toBuffer();
   for (const [level, chunks] of [
     [133, { gAMA: be32(100_000) }],
