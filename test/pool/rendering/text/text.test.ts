@@ -1,3 +1,4 @@
+// Own process: it gives the whole process its fonts.
 import t from 'tap';
 import { hasMissingGlyphs } from '../../../../pool/rendering/text/font-folder.ts';
 import { maxCharacters } from '../../../../pool/rendering/text/words.ts';
