@@ -22,7 +22,8 @@ const drawingsPerPage = 200;
 
 /**
  * Runs in the page. A width that no picture has shows whether the size of the picture depends on the page. A canvas is
- * sRGB, whatever the screen is.
+ * sRGB, whatever the screen is. A page cannot read one with an SVG that has a foreignObject: such an image stays in the
+ * page, for a screenshot.
  */
 const script = `globalThis.draw = async (path, given, always, max) => {
   const image = new Image();
@@ -40,7 +41,13 @@ const script = `globalThis.draw = async (path, given, always, max) => {
     if (width === 0 || height === 0) throw new Error('The picture has no size.');
     const canvas = new OffscreenCanvas(width, height);
     canvas.getContext('2d').drawImage(image, 0, 0, width, height);
-    const blob = await canvas.convertToBlob();
+    const blob = await canvas.convertToBlob().catch(() => null);
+    if (blob === null) {
+      image.style.width = width + 'px';
+      image.style.height = height + 'px';
+      document.body.append(image);
+      return null;
+    }
     const reader = new FileReader();
     reader.readAsDataURL(blob);
     await new Promise((resolve) => (reader.onload = resolve));
@@ -52,7 +59,8 @@ const script = `globalThis.draw = async (path, given, always, max) => {
 
 /** @param url a server of the pictures, with an empty page at `/page` */
 export async function startBrowser(url: string): Promise<Browser> {
-  const browser = await chromium.launch({ executablePath, args: ['--no-sandbox'] });
+  const args = ['--no-sandbox', '--force-color-profile=srgb'];
+  const browser = await chromium.launch({ executablePath, args });
   let page: Page | null = null;
   let drawings = 0;
   const renew = async (): Promise<Page> => {
@@ -73,7 +81,10 @@ export async function startBrowser(url: string): Promise<Browser> {
         timer = setTimeout(() => reject(new Error('Chromium takes too long.')), timeoutMs);
       });
       try {
-        return Buffer.from(await Promise.race([current.evaluate<string>(call), late]), 'base64');
+        const drawn = await Promise.race([current.evaluate<string | null>(call), late]);
+        if (drawn !== null) return Buffer.from(drawn, 'base64');
+        drawings = drawingsPerPage;
+        return await current.locator('img').screenshot({ omitBackground: true });
       } catch (error) {
         if (!String(error).includes('EncodingError')) drawings = drawingsPerPage;
         throw error;

@@ -170,7 +170,11 @@ function progress(done: number): void {
 const verdicts: Verdict[] = [];
 // URLs have numbers, because file names may have any bytes.
 const origin = await serveBodies(async (target) => {
-  if (target === '/page') return { type: 'text/html', body: Buffer.from('<!doctype html>') };
+  if (target === '/page')
+    return {
+      type: 'text/html',
+      body: Buffer.from('<!doctype html><style>body { margin: 0 } img { display: block }</style>'),
+    };
   const file = files[Number(target.slice(1))];
   if (file === undefined) return undefined;
   const body = await readFile(join(folder, file));
