@@ -104,10 +104,12 @@ function parsed(text: string, formats: readonly SourceFormat[]): Omit<SvgDocumen
     }
     if (!isSvg || !imageElements.has(tag.local)) return;
     for (const url of imageUrls(tag)) {
-      const bytes = dataUrlBytes(url);
-      if (bytes === null) continue;
+      const { type, bytes } = dataOf(url);
+      if (bytes.byteLength === 0) continue;
       const format = matching(formats, bytes);
-      if (format === null) throw unreadableImage(url);
+      // librsvg believes the type of a drawing, and recognises the others.
+      const isDrawing = /svg|xml/i.test(type);
+      if (format === null || format.vector !== isDrawing) throw unreadableImage(type);
       if (images.length === maxEmbedded) throw tooManyImages();
       images.push({ format, bytes, url, openSide: openSideOf(tag, parser.position) });
     }
@@ -151,34 +153,30 @@ function openSideOf({ attributes, isSelfClosing }: SaxesTagNS, end: number): Ope
   return length > 0 ? { name, length, unit, at: end - (isSelfClosing ? 2 : 1) } : null;
 }
 
-/** Names the type in the URL, which may be wrong. */
-function unreadableImage(url: string): ServiceError {
-  const [, type = 'no type'] = /^data:\s*([\w/+.-]{1,40})/i.exec(url) ?? [];
+function unreadableImage(type: string): ServiceError {
+  const [name = 'no type'] = /^[\w/+.-]{1,40}/.exec(type) ?? [];
   return unsupported(
-    `The SVG embeds an image (${type}) that is not a JPEG, PNG, GIF, WebP, AVIF or TIFF.`,
+    `The SVG embeds an image (${name}) that is not a JPEG, PNG, GIF, WebP, AVIF, TIFF or an SVG without SVGs.`,
   );
 }
 
 const tooManyImages = () => unsupported(`The SVG embeds more than ${maxEmbedded} images.`);
 
 /**
- * The bytes of an image embedded as a data: URL (RFC 2397, parsed as leniently as in the Fetch standard); null for
- * another URL and for one without bytes.
- *
- * @throws ServiceError source_unsupported for a document
+ * The type and the bytes of an image embedded as a data: URL (RFC 2397, parsed as leniently as in the Fetch standard);
+ * no bytes for another URL.
  */
-function dataUrlBytes(value: string): Uint8Array | null {
+function dataOf(value: string): { readonly type: string; readonly bytes: Uint8Array } {
   // The URL Standard removes these characters before it parses.
   const url = value.replace(/[\t\n\r]/g, '').replace(/^[\0- ]+/, '');
   const comma = url.indexOf(',');
-  if (!/^data:/i.test(url) || comma === -1) return null;
-  const type = url.slice('data:'.length, comma);
-  if (/svg|xml/i.test(type)) throw unreadableImage(url);
-  const body = url.slice(comma + 1).replace(/%([0-9a-f]{2})/gi, (_, hex) => {
-    return String.fromCharCode(Number.parseInt(hex, 16));
-  });
-  const bytes = Buffer.from(body, /;\s*base64\s*$/i.test(type) ? 'base64' : 'latin1');
-  return bytes.byteLength === 0 ? null : bytes;
+  if (!/^data:/i.test(url) || comma === -1) return { type: '', bytes: Buffer.alloc(0) };
+  const type = url.slice('data:'.length, comma).trim();
+  const body = url
+    .slice(comma + 1)
+    .replace(/[\u0080-\u{10ffff}]/gu, encodeURIComponent)
+    .replace(/%([0-9a-f]{2})/gi, (_, hex) => String.fromCharCode(Number.parseInt(hex, 16)));
+  return { type, bytes: Buffer.from(body, /;\s*base64\s*$/i.test(type) ? 'base64' : 'latin1') };
 }
 
 function decode(source: Uint8Array): string {

@@ -13,8 +13,8 @@ import { withDrawnImages } from './images.ts';
 import { svgRoot } from './root.ts';
 import { sizedSvg, svgDensity, svgSize } from './size.ts';
 
-/** Formats of embedded images. */
-const embeddable: readonly SourceFormat[] = [jpeg, png, gif, webp, tiff, avif];
+/** Formats of embedded images, in addition to SVG. */
+const rasters: readonly SourceFormat[] = [jpeg, png, gif, webp, tiff, avif];
 
 /** libvips recognises an SVG by `<svg` in its first 1,000 bytes, the first 24 of which must be ASCII. */
 const signature = '<!-- <svg> in UTF-8 -->\n';
@@ -37,8 +37,8 @@ export const svg: SourceFormat = {
   uninterruptible: true,
   weigh: () => null,
   examine: async (file, limits, options) => {
-    const document = readDocument(file.bytes, embeddable);
-    const text = await withDrawnImages(document, limits.sourceMaxPixels);
+    const document = readDocument(file.bytes, [...rasters, svg]);
+    const text = await withDrawnImages(document, rasters, limits.sourceMaxPixels);
     const written = Buffer.from(signature + text);
     const size = svgSize(written);
     // libvips reads the header of a drawing with whole pixels.

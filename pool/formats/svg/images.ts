@@ -3,8 +3,9 @@ import { requirePixels, requireScans } from '../bounds.ts';
 import { openAs } from '../container/container.ts';
 import { corrupt, tooLarge, unsupported } from '../errors.ts';
 import { embeddedSize } from '../file.ts';
-import type { Container } from '../source-format.ts';
-import type { SvgDocument } from './document.ts';
+import type { Container, SourceFormat } from '../source-format.ts';
+import { readDocument, type SvgDocument } from './document.ts';
+import { svgSize } from './size.ts';
 
 /** The formats that librsvg draws; it leaves out the others. */
 const drawn: ReadonlySet<string> = new Set(['jpeg', 'png']);
@@ -13,27 +14,33 @@ const drawn: ReadonlySet<string> = new Set(['jpeg', 'png']);
 const maxBytes = 100_000_000;
 
 /**
- * The text of a document with the embedded images in formats that librsvg draws. They are decoded completely, at any
+ * Returns the text of a document with the embedded images in formats that librsvg draws. They are decoded completely, at any
  * rendered size, so their pixels count like those of any source. What a document costs otherwise, the limits of the
  * process bound.
  *
+ * @param rasters the formats of images in embedded drawings
+ * @param spent pixels, and bytes of images that were encoded again, of the whole document
  * @throws ServiceError source_unsupported, source_corrupt, source_too_large
  */
 export async function withDrawnImages(
   { text, images }: Pick<SvgDocument, 'text' | 'images'>,
+  rasters: readonly SourceFormat[],
   maxPixels: number,
+  spent = { pixels: 0, bytes: 0 },
 ): Promise<string> {
   const urls = new Map<string, string>();
   const parts: string[] = [];
   let from = 0;
-  let pixels = 0;
-  let encoded = 0;
   for (const { format, bytes, url, openSide } of images) {
+    const { vector } = format;
     const container = openAs(format, bytes);
-    const { width, height } = await embeddedSize(container);
-    pixels += width * height;
-    requirePixels(pixels, maxPixels);
-    requireScans(container, width * height, maxPixels);
+    const drawing = vector ? await nestedDrawing(bytes, rasters, maxPixels, spent) : null;
+    const { width, height } = drawing === null ? await embeddedSize(container) : svgSize(drawing);
+    if (!vector) {
+      spent.pixels += width * height;
+      requirePixels(spent.pixels, maxPixels);
+      requireScans(container, width * height, maxPixels);
+    }
     if (openSide !== null && openSide.at > from) {
       // librsvg draws it with the height or width of the file.
       const { name, length, unit, at } = openSide;
@@ -43,13 +50,27 @@ export async function withDrawnImages(
     }
     const key = compact(url);
     if (drawn.has(format.name) || urls.has(key)) continue;
-    const again = await encodedAgain(container);
-    encoded += again.length;
-    if (encoded > maxBytes) throw tooLarge('The images that the SVG embeds are too large.');
+    const again =
+      drawing === null
+        ? await encodedAgain(container)
+        : `data:image/svg+xml;base64,${drawing.toString('base64')}`;
+    spent.bytes += again.length;
+    if (spent.bytes > maxBytes) throw tooLarge('The images that the SVG embeds are too large.');
     urls.set(key, again);
   }
   const sized = [...parts, text.slice(from)].join('');
   return urls.size === 0 ? sized : withUrls(sized, urls);
+}
+
+/** A drawing inside of the drawing, as it was checked; it has no other drawings. */
+async function nestedDrawing(
+  source: Uint8Array,
+  rasters: readonly SourceFormat[],
+  maxPixels: number,
+  spent: { pixels: number; bytes: number },
+): Promise<Buffer> {
+  const text = await withDrawnImages(readDocument(source, rasters), rasters, maxPixels, spent);
+  return Buffer.from(text);
 }
 
 /** A data: URL of the first frame, as PNG, or as JPEG for a large picture without alpha, which would be a large PNG. */

@@ -74,6 +74,7 @@ const unsupported: Readonly<Record<string, string>> = {
   'an external entity': `<!DOCTYPE svg [<!ENTITY a SYSTEM "file:///etc/hosts">]>${svg('&a;')}`,
   'an internal subset after a quoted bracket': `<!DOCTYPE svg SYSTEM "a>b" ${subset}${svg('')}`,
   'an internal subset after a short comment': `<!--><svg --><!DOCTYPE svg ${subset}${svg('')}`,
+  'an internal subset after a short instruction': `<?><svg ?><!DOCTYPE svg ${subset}${svg('')}`,
   'an internal subset after a quoted root': `<!DOCTYPE svg SYSTEM "><svg " ${subset}${svg('&a;')}`,
   'an included document': svg(
     `<x:include xmlns:x="http://www.w3.org/2001/XInclude" parse="xml" href="${nested}"/>`,
@@ -81,7 +82,10 @@ const unsupported: Readonly<Record<string, string>> = {
   'deep nesting': svg('<g>'.repeat(300) + '</g>'.repeat(300)),
   'an HTML page with a drawing': `<html>${svg('')}</html>`,
   '300 embedded images': svg('<image href="data:,x"/>'.repeat(300)),
-  'an embedded drawing': image(nested),
+  'a drawing in an embedded drawing': image(`data:image/svg+xml;base64,${base64(image(nested))}`),
+  'an embedded drawing with entities': image(
+    `data:image/svg+xml;base64,${base64(`<!DOCTYPE svg ${subset}${svg('')}`)}`,
+  ),
   'an embedded drawing without a type': image(nested.replace('image/svg+xml', '')),
   'an embedded drawing that begins like a GIF': image(
     `data:image/svg+xml,GIF89a${escaped('<svg>')}`,
@@ -100,11 +104,13 @@ const tooLarge: Readonly<Record<string, string>> = {
   'such an image with a namespace prefix': `<svg ${namespaces} xmlns:s="http://www.w3.org/2000/svg"><s:image xlink:href='${large}'/></svg>`,
   'such an image in a filter': svg(`<filter><feImage href="${large}"/></filter>`),
   'such an image after a quote in a comment': svg(`<!-- <image " --><image href="${large}"/>`),
+  'such an image in an embedded drawing': image(
+    `data:image/svg+xml;base64,${base64(image(large))}`,
+  ),
   'two embedded images of 64 megapixels': svg(`<image href="${pngUrl(8_000)}"/>`.repeat(2)),
 };
 
 const corrupt: Readonly<Record<string, string>> = {
-  'an internal subset after a short instruction': `<?><svg ?><!DOCTYPE svg ${subset}${svg('')}`,
   'an unclosed element': svg(rect).slice(0, -20),
   'a zero byte': svg(`<g>\0</g>${rect}`),
   'no size': svg('', 'width="0" height="0"'),

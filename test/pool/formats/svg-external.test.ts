@@ -86,6 +86,32 @@ t.test('embedded images in formats that librsvg does not draw are rasterised', a
   t.ok(near((await pixels(body)).at(50, 25), red, 3), 'a large one');
 });
 
+t.test('drawings in a drawing are rasterised, with their images', async (t) => {
+  const gif = (
+    await sharp(await plain(9, 9, red))
+      .gif()
+      .toBuffer()
+  ).toString('base64');
+  const image = `<image href="data:image/gif;base64,${gif}" width="20" height="10" preserveAspectRatio="none"/>`;
+  const inner = svgOf(`${image}<text>\u{1f600}</text>`, 'width="20" height="10"');
+  const base64 = Buffer.from(inner).toString('base64');
+  const escaped = encodeURIComponent(inner).replaceAll("'", '%27');
+  const urls = [
+    `data:image/svg+xml;base64,${base64}`,
+    `data:image/svg+xml,${escaped}`,
+    `data:image/svg+xml;utf8,${inner.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('"', '&quot;')}`,
+  ];
+  for (const url of urls) {
+    const { body } = await pool.transform(
+      svg(`<image href="${url}" width="80"/>`),
+      variant(),
+      patient,
+    );
+    const { at } = await pixels(body);
+    t.ok(near(at(78, 38), red, 3) && at(78, 42)[3] === 0 && at(82, 38)[3] === 0, url.slice(0, 25));
+  }
+});
+
 t.test('a missing side of an embedded image follows from its aspect ratio', async (t) => {
   const url = `data:image/png;base64,${(await plain(20, 10, red)).toString('base64')}`;
   const cases: readonly (readonly [string, number, number])[] = [
