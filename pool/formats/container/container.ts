@@ -1,6 +1,12 @@
 import { bufferOf } from '../bytes.ts';
+import { withUsualOrientation } from '../metadata/exif.ts';
 import type { Container, SourceFormat } from '../source-format.ts';
-import { examineParts, notExamined } from './examination.ts';
+import {
+  type ContainerFormat,
+  type Examination,
+  examineParts,
+  notExamined,
+} from './examination.ts';
 
 /**
  * Examines the parts of a source before sharp or any parser opens it.
@@ -14,7 +20,19 @@ export function openAs(format: SourceFormat, source: Uint8Array): Container {
   const deliverable = container.opened?.(source) ?? source;
   const examined = examineParts(bufferOf(deliverable), container);
   // After the limits of parts were checked.
-  const bytes = container.completed?.(deliverable) ?? deliverable;
-  const all = bytes === deliverable ? examined : examineParts(bufferOf(bytes), container);
-  return { bytes, deliverable, format, ...all };
+  const completed = container.completed?.(deliverable) ?? deliverable;
+  const all = completed === deliverable ? examined : examineParts(bufferOf(completed), container);
+  return { bytes: oriented(completed, all, container), deliverable, format, ...all };
+}
+
+/** A file without an orientation that browsers ignore, in a copy if it has one. */
+function oriented(bytes: Uint8Array, { exif }: Examination, { seal }: ContainerFormat): Uint8Array {
+  if (exif === null) return bytes;
+  const old = bufferOf(bytes).subarray(...exif);
+  const usual = withUsualOrientation(old);
+  if (usual === old) return bytes;
+  const copy = Buffer.from(bytes);
+  copy.set(usual, exif[0]);
+  seal?.(copy, exif);
+  return copy;
 }

@@ -71,15 +71,29 @@ export function hasOnlyTags(exif: Buffer, allowed: ReadonlySet<number>): boolean
 const orientationTag = 0x0112;
 
 /** EXIF whose image is upright: the containers of HEIC and JPEG XL have it too, which decoders apply. */
-export function withoutOrientation(exif: Buffer): Buffer {
+export const withoutOrientation = (exif: Buffer): Buffer => withOrientations(exif, () => false);
+
+/**
+ * EXIF without an orientation that is not one number of the type SHORT, which browsers ignore and libvips does not. The
+ * same bytes if it has none.
+ */
+export const withUsualOrientation = (exif: Buffer): Buffer =>
+  withOrientations(exif, (type, count) => type === short && count === 1);
+
+const short = 3;
+
+function withOrientations(exif: Buffer, isKept: (type: number, count: number) => boolean): Buffer {
   return parsedOr(exif, () => {
     const { start, read, first, link } = openExif(exif);
-    const copy = Buffer.from(exif);
+    let changed = exif;
     for (let entry = first + 2; entry < link; entry += 12) {
+      if (read(entry, 2) !== orientationTag) continue;
+      if (isKept(read(entry + 2, 2), read(entry + 4, 4))) continue;
+      if (changed === exif) changed = Buffer.from(exif);
       // 0 is no orientation (Exif 3.0, 4.6.5.1.5), in each byte order.
-      if (read(entry, 2) === orientationTag) copy.fill(0, start + entry + 8, start + entry + 12);
+      changed.fill(0, start + entry + 8, start + entry + 12);
     }
-    return copy;
+    return changed;
   });
 }
 

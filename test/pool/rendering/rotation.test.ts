@@ -1,4 +1,5 @@
 import t from 'tap';
+import { pngChunks, pngOf } from '../../hostile/inputs/chunks.ts';
 import { allNear, corners, drawn, uprightCorners } from './drawn.ts';
 import { blue, green, near, quarters, red, yellow } from './pictures.ts';
 
@@ -112,4 +113,24 @@ t.test('a kept orientation tag is reset', async (t) => {
   const { orientation, exif, width, height } = await output.header();
   t.same([orientation, width, height], [1, 80, 160]);
   t.ok(exif, 'the other tags are kept');
+});
+
+t.test('an orientation counts only as one SHORT, as in browsers', async (t) => {
+  for (const format of ['jpeg', 'png'] as const) {
+    const picture = quarters(8, 4).withMetadata({ orientation: 6 });
+    const source = await picture.toFormat(format).toBuffer();
+    t.same((await drawn(source)).size, [4, 8], `${format}: SHORT`);
+    const tag = source.indexOf(Buffer.from([0x12, 0x01, 3, 0, 1, 0, 0, 0]));
+    for (const [type, count] of [
+      [4, 1],
+      [1, 1],
+      [3, 2],
+    ] as const) {
+      const other = Buffer.from(source);
+      other.writeUInt16LE(type, tag + 2);
+      other.writeUInt32LE(count, tag + 4);
+      const sealed = format === 'png' ? pngOf(pngChunks(other)) : other;
+      t.same((await drawn(sealed)).size, [8, 4], `${format}: type ${type}, ${count}`);
+    }
+  }
 });
