@@ -12,10 +12,9 @@ import type { Project } from '../../store/projects.ts';
 const affectedFormats = {
   quality: outputFormatsWith(({ lossy }) => lossy !== null),
   lossless: outputFormatsWith(({ lossless }) => lossless !== null),
-  animated: outputFormatsWith(({ animates }) => animates),
 } as const;
 
-/** A variant in which every option that cannot affect its bytes has its plain value. */
+/** A variant in which every option that cannot affect its bytes or warnings has its plain value. */
 function withoutUnusedOptions(variant: Variant): Variant {
   const { width, height, fit, formats, negotiated, page, animated, quality, maxBytes } = variant;
   const { layers, pixelRatio } = variant;
@@ -28,14 +27,13 @@ function withoutUnusedOptions(variant: Variant): Variant {
     format === undefined || affected.includes(format);
   const lossless = affects(affectedFormats.lossless) ? variant.lossless : plainVariant.lossless;
   const isLossy = affects(affectedFormats.quality) && !(lossless === true && format !== undefined);
-  const isAnimated = affects(affectedFormats.animated) && page === null;
   return {
     ...variant,
     pixelRatio: layers === null ? plainVariant.pixelRatio : pixelRatio,
     aspectRatio,
     fit: hasBox ? fit : plainVariant.fit,
     position: usesPosition ? variant.position : plainVariant.position,
-    animated: isAnimated ? animated : plainVariant.animated,
+    animated: page === null ? animated : plainVariant.animated,
     lossless,
     quality: isLossy ? quality : plainVariant.quality,
     maxBytes: isLossy ? maxBytes : plainVariant.maxBytes,
@@ -47,7 +45,7 @@ const plainForms = Object.entries(plainVariant)
   .map(([name, value]) => [name as keyof Variant, JSON.stringify(value)] as const)
   .sort(([a], [b]) => (a < b ? -1 : 1));
 
-/** A variant as text; the same for all requests that produce the same bytes. */
+/** A variant as text; the same for all requests that produce the same bytes and warnings. */
 function canonicalForm(variant: Variant): string {
   const used = withoutUnusedOptions(variant);
   let text = '';

@@ -213,6 +213,13 @@ t.test('headers of the client decide what the query leaves open', async (t) => {
     const free = (await load('/busy.png', 'fmt=webp&q=auto')).body.length;
     const { body } = await load('/busy.png', `fmt=webp&q=auto&maxbytes=${Math.round(free / 2)}`);
     t.ok(body.length <= free / 2 && body.length > free / 4, 'the highest quality for maxbytes');
+    for (const [query, dropped] of [
+      ['fmt=avif', 'animation_dropped'],
+      ['fmt=webp', null],
+      ['fmt=avif&a=0', null],
+    ] as const) {
+      t.equal((await load('/a.gif', query)).warning, dropped, query);
+    }
     for (const format of ['jpeg', 'png', 'jpeg']) {
       const { warning } = await load('/busy.png', `fmt=${format}&maxbytes=100`);
       t.equal(warning, 'maxbytes_exceeded', `${format}: no output has so few bytes`);

@@ -41,7 +41,8 @@ const key = (options: Options, context: Context = {}): string =>
 t.test('equivalent queries have one key', async (t) => {
   const groups = [
     'w=5&h=4 h=4&w=5 width=5&height=4 w=5.0&h=4 w=005&h=4',
-    'fmt=jpeg fmt=jpg f=JPG format=Jpeg fmt=jpeg&lossless fmt=jpeg&lossless=0 fmt=jpeg&animated=0',
+    'fmt=jpeg fmt=jpg f=JPG format=Jpeg fmt=jpeg&lossless fmt=jpeg&lossless=0',
+    'fmt=jpeg&a=0 fmt=jpg&animated=0',
     'bg=ff0000 bg=FF0000 b=f00 background=red bg=RED bg=f00f bg=ff0000ff',
     'tint=808080 tint=GREY tint=gray',
     'flip flip=1 flip=true flip=TRUE flip=',
@@ -62,7 +63,7 @@ t.test('equivalent queries have one key', async (t) => {
     'page=2 frame=2 page=2&animated page=02&a=0',
     'fmt=webp&lossless fmt=webp&lossless=1&q=7',
     'q=auto quality=Auto',
-    'fmt=png fmt=png&q=7 fmt=png&q=auto fmt=png&lossless fmt=png&a=0 fmt=png&maxbytes=9',
+    'fmt=png fmt=png&q=7 fmt=png&q=auto fmt=png&lossless fmt=png&maxbytes=9',
     'fmt=blurhash fmt=blurhash&q=3',
     'w=9 w=9&fit=fill w=9&fit=inside',
     'w=200&dpr=1 w=100&dpr=2',
