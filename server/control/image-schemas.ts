@@ -76,6 +76,7 @@ export function layerFieldSchema(field: LayerField<unknown>): object {
     ...(name === undefined ? schema : ref(name)),
     description: `${meaning} Accepts ${accepts}.`,
     ...(field.default != null && { default: field.default }),
+    examples: [field.example],
   };
 }
 

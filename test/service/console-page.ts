@@ -43,6 +43,16 @@ export async function violationsOf(page: Page): Promise<string[]> {
   );
 }
 
+/** The labels of fields without an explanation, or without an example of a value that is typed. */
+export const unexplained = (page: Page): Promise<string[]> =>
+  page.evaluate(`[...document.querySelectorAll('.field')].flatMap((field) => {
+    const help = field.querySelector('.help:not(.error)')?.textContent ?? '';
+    const typed = field.querySelector('textarea, input:not([type=range], [type=checkbox], [type=color])');
+    const hasExample = typed === null || typed.value !== '' ||
+      /Example: |e\\.g\\. |^Type /.test(help + ' ' + typed.placeholder);
+    return help !== '' && hasExample ? [] : [field.querySelector('label, legend').textContent];
+  })`);
+
 /** Whether a page is wider than its window. */
 export const overflows = (page: Page): Promise<boolean> =>
   page.evaluate('document.documentElement.scrollWidth > document.documentElement.clientWidth');

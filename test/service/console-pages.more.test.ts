@@ -1,6 +1,25 @@
+import type { Locator } from 'playwright-core';
 import t from 'tap';
 import { noChromium } from './chromium.ts';
-import { hasFocus, overflows, phone, signIn, startConsole, violationsOf } from './console-page.ts';
+import {
+  hasFocus,
+  overflows,
+  phone,
+  signIn,
+  startConsole,
+  unexplained,
+  violationsOf,
+} from './console-page.ts';
+
+/** The distances between lists and the text of their rows, in px. */
+const gapsOf = (lists: Locator): Promise<number[]> =>
+  lists.evaluateAll((all) =>
+    all.flatMap((list) =>
+      [...list.children].map(
+        (row) => row.getBoundingClientRect().left - list.getBoundingClientRect().left,
+      ),
+    ),
+  );
 
 t.test('every page of the console in a browser', { skip: noChromium }, async (t) => {
   const { api, url, opened } = await startConsole(t);
@@ -27,8 +46,16 @@ t.test('every page of the console in a browser', { skip: noChromium }, async (t)
     });
     const { page, problems } = await opened({ ...phone, viewport: { width: 360, height: 740 } });
     await page.goto(`${url}/#/projects`);
+    t.same(await unexplained(page), [], 'signing in');
     await signIn(page);
-    await page.getByRole('link', { name: long.slice(0, 80) }).click();
+    const add = page.getByRole('button', { name: 'New project' });
+    await add.click();
+    t.same(await unexplained(page), [], 'a new project');
+    await page.getByRole('button', { name: 'Cancel' }).click();
+    const topOf = async (one: Locator) => (await one.boundingBox())?.y ?? 0;
+    const link = page.getByRole('link', { name: long.slice(0, 80) });
+    t.ok((await topOf(add)) < (await topOf(link)), 'the button is above the list');
+    await link.click();
     const list = page.getByRole('navigation', { name: 'Project' }).getByRole('listitem');
     await list.first().waitFor();
     const names = await list.allInnerTexts();
@@ -38,9 +65,19 @@ t.test('every page of the console in a browser', { skip: noChromium }, async (t)
         .getByRole('link', { name, exact: true })
         .click();
       await page.getByRole('heading', { level: 1 }).waitFor();
+      t.ok(
+        (await gapsOf(page.locator('.rows'))).every((gap) => gap >= 16),
+        `${name}: rows are inset`,
+      );
+      for (const graph of await page.locator('.graph').all()) {
+        t.match(await graph.locator('.axis-y').innerText(), /[1-9].*\n0/, `${name}: a scale`);
+        t.match(await graph.locator('.axis-x').innerText(), /\S\n(?:today|now)$/);
+        t.match(await graph.innerText(), /\bper (?:day|second)\b|B\b|, (?:transforms|sources)/);
+      }
       const adds = page.getByRole('button', { name: /^New / });
       if ((await adds.count()) > 0) await adds.click();
       t.notOk(await overflows(page), name);
+      t.same(await unexplained(page), [], name);
       t.same(await violationsOf(page), [], name);
       if (
         (await adds.count()) === 0 &&

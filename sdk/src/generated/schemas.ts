@@ -47,7 +47,7 @@ export interface Project {
 }
 
 export interface CreateProjectInput {
-  /** 1 to 80 characters. */
+  /** The name in lists; it can change at any time. 1 to 80 characters. */
   name: string;
   /** The site's http or https address; its host is allowed. At most 8192 characters. */
   origin: string;
@@ -57,7 +57,7 @@ export interface CreateProjectInput {
 
 /** The fields to change, at least one. */
 export interface UpdateProjectInput {
-  /** 1 to 80 characters. */
+  /** The name in lists; it can change at any time. 1 to 80 characters. */
   name?: string | undefined;
   /** The site's http or https address; its host is allowed. At most 8192 characters. */
   origin?: string | undefined;
@@ -104,21 +104,26 @@ export interface ProjectConfiguration {
 
 /** Transform defaults to change; the others do not change. */
 export interface ProjectSettingsInput {
+  /** Chooses the format by the Accept header if the URL has no `fmt`. */
   autoFormat?: boolean | undefined;
-  /** 30 to 100. */
+  /** Quality of images whose URL has no `q`; higher is larger. 30 to 100. */
   defaultQuality?: number | undefined;
-  /** 1 to 3. */
+  /** Device pixels per CSS pixel if the URL has no `dpr`. 1 to 3. */
   defaultDpr?: number | undefined;
+  /** How images fit their box if the URL has no `fit`. */
   defaultFit?: 'contain' | 'cover' | 'fill' | 'inside' | 'outside' | undefined;
-  /** 0 removes the limit. 0 to 10000. */
+  /** The largest width of images, in pixels; 0 removes the limit. 0 to 10000. */
   maxWidth?: number | undefined;
+  /** Removes EXIF, XMP and IPTC, such as the place where a picture was taken. */
   stripMetadata?: boolean | undefined;
+  /** Draws the watermark on all images. */
   watermarkEnabled?: boolean | undefined;
   /**
    * An http or https URL of an image, which is fetched and decoded when it changes; the empty string
    * removes it. It must be empty or an absolute http or https URL. At most 8192 characters.
    */
   watermarkUrl?: string | undefined;
+  /** The edge or corner of the image at which the watermark is. */
   watermarkPosition?:
     | 'center'
     | 'north'
@@ -130,11 +135,11 @@ export interface ProjectSettingsInput {
     | 'west'
     | 'northwest'
     | undefined;
-  /** 1 to 100. */
+  /** Opacity of the watermark, in percent. 1 to 100. */
   watermarkOpacity?: number | undefined;
-  /** 1 to 100. */
+  /** Width of the watermark, in percent of the image's. 1 to 100. */
   watermarkScale?: number | undefined;
-  /** 0 to 500. */
+  /** Distance of the watermark from the edges, in pixels. 0 to 500. */
   watermarkMargin?: number | undefined;
 }
 
@@ -145,16 +150,20 @@ export interface ProjectSettingsInput {
 export interface PrewarmInput {
   /** At most 8192 characters. */
   src?: string | undefined;
-  /** 1 to 20 items. */
+  /** URLs of the pictures. 1 to 20 items. */
   sources?: readonly string[] | undefined;
-  /** 1 to 10 items. */
+  /**
+   * Widths of the images, in pixels; without widths each image is as wide as its source. 1 to 10
+   * items.
+   */
   widths?: readonly number[] | undefined;
-  /** 1 to 5 items. */
+  /** Formats of the images; `auto` stands for all formats that browsers may get. 1 to 5 items. */
   formats?: readonly ('auto' | 'avif' | 'webp' | 'jpeg' | 'png')[] | undefined;
-  /** 30 to 100. */
+  /** Quality of the images, as `q` in a URL. 30 to 100. */
   quality?: number | undefined;
+  /** How the images fit their box, as `fit` in a URL. */
   fit?: 'contain' | 'cover' | 'fill' | 'inside' | undefined;
-  /** 1 to 3. */
+  /** Device pixels per CSS pixel, as `dpr` in a URL. 1 to 3. */
   dpr?: number | undefined;
   /**
    * Images to warm of each source, instead of widths, formats, quality, fit and dpr; at most 8192
@@ -271,7 +280,7 @@ export interface PrewarmStatus {
  * sources with all.
  */
 export interface PurgeInput {
-  /** 1 to 100 items. */
+  /** URLs of the pictures that have changed. 1 to 100 items. */
   sources?: readonly string[] | undefined;
   /** All images of the project. */
   all?: true | undefined;
@@ -439,9 +448,9 @@ export interface ProjectOriginInput {
          * service. At most 2048 characters.
          */
         location: string;
-        /** 1 to 256 characters. */
+        /** Of credentials that may only read the bucket. 1 to 256 characters. */
         accessKeyId: string;
-        /** 1 to 1024 characters. */
+        /** The secret of the access key; it is encrypted, and never shown again. 1 to 1024 characters. */
         secretAccessKey: string;
       }
     | undefined;

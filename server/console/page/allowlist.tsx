@@ -62,7 +62,7 @@ export function Allowlist({ api, project, onChange }: ProjectProps) {
             label="Host to allow"
             value={host}
             onChange={setHost}
-            placeholder="images.example.com"
+            help="A host name without https://. Example: images.example.com"
             required
             error={errors.get('host')}
           />

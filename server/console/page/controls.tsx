@@ -72,7 +72,13 @@ export function Controls(props: ControlsProps) {
         <summary>
           {others.length} more{used > 0 && `, ${used} used`}
         </summary>
-        <TextField label="Find a parameter" type="search" value={search} onChange={setSearch} />
+        <TextField
+          label="Find a parameter"
+          help="A part of its name or its explanation. Example: colour"
+          type="search"
+          value={search}
+          onChange={setSearch}
+        />
         <div class="controls">{found.map(control)}</div>
         {found.length === 0 && <p class="quiet">No parameter matches.</p>}
       </details>

@@ -1,6 +1,14 @@
 import { type FieldErrors, noErrors } from './field-errors.ts';
 import { fieldLabel, withoutBackticks } from './format.ts';
-import { fieldsOf, kindOf, linesOf, type Schema, type Values, wordsOf } from './schema.ts';
+import {
+  exampleOf,
+  fieldsOf,
+  kindOf,
+  linesOf,
+  type Schema,
+  type Values,
+  wordsOf,
+} from './schema.ts';
 import { SchemaField } from './schema-field.tsx';
 
 export interface SchemaFieldsProps {
@@ -28,8 +36,10 @@ export function SchemaFields({ schema, values, onChange, ...props }: SchemaField
           error: errors.get(name),
         };
         const words = wordsOf(field.items ?? {});
-        if (words.length > 0) return <Checkboxes key={name} {...common} words={words} />;
-        const listHelp = kindOf(field) === 'list' ? 'One on each line.' : '';
+        if (words.length > 0) {
+          const help = withoutBackticks(field.description ?? '');
+          return <Checkboxes key={name} {...common} words={words} help={help} />;
+        }
         return (
           <SchemaField
             key={name}
@@ -38,12 +48,24 @@ export function SchemaFields({ schema, values, onChange, ...props }: SchemaField
             placeholder={placeholders[name]}
             unset={unset[name]}
             required={schema.required?.includes(name) ?? false}
-            help={[withoutBackticks(field.description ?? ''), listHelp].join(' ').trim()}
+            help={helpOf(field)}
           />
         );
       })}
     </>
   );
+}
+
+/** Explains a field, with an example. */
+function helpOf(field: Schema): string {
+  const example = exampleOf(field);
+  return [
+    withoutBackticks(field.description ?? ''),
+    kindOf(field) === 'list' ? 'One on each line.' : '',
+    example === '' ? '' : `Example: ${example}`,
+  ]
+    .filter((sentence) => sentence !== '')
+    .join(' ');
 }
 
 interface CheckboxesProps {
@@ -54,9 +76,10 @@ interface CheckboxesProps {
   readonly value: string;
   readonly onChange: (value: string) => void;
   readonly error: string | undefined;
+  readonly help: string;
 }
 
-function Checkboxes({ label, name, words, value, onChange, error }: CheckboxesProps) {
+function Checkboxes({ label, name, words, value, onChange, error, help }: CheckboxesProps) {
   const chosen = linesOf(value);
   const toggle = (word: string) => {
     const next = words.filter((one) => chosen.includes(one) !== (one === word));
@@ -74,6 +97,7 @@ function Checkboxes({ label, name, words, value, onChange, error }: CheckboxesPr
         ))}
       </div>
       {error !== undefined && <p class="help error">{error}</p>}
+      {help !== '' && <p class="help">{help}</p>}
     </fieldset>
   );
 }

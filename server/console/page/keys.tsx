@@ -106,7 +106,6 @@ function NewKey({ description, onCreate, onCancel }: NewKeyProps) {
         submit="Create key"
         schema={schema}
         initial={{ access: 'read' }}
-        placeholders={{ name: 'shop backend' }}
         onSubmit={onCreate}
         onCancel={onCancel}
       />

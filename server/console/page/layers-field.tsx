@@ -46,6 +46,7 @@ export function LayersField({ session, project, options, onChange }: LayersField
   return (
     <fieldset class="field">
       <legend>Layers</legend>
+      <p class="help">Drawn over the picture, in the order in which they are chosen.</p>
       {layers.map(({ name }) => (
         <label key={name}>
           <input type="checkbox" checked={chosen.includes(name)} onChange={() => toggle(name)} />{' '}
@@ -59,7 +60,7 @@ export function LayersField({ session, project, options, onChange }: LayersField
           value={options[`text.${name}`] ?? ''}
           onChange={(words) => onChange({ ...options, [`text.${name}`]: words })}
           placeholder={String(kept.get(name)?.text?.['words'] ?? '')}
-          help="Other words than the layer's own need a signed URL, unless it allows free texts."
+          help="Other words than the layer's own need a signed URL, unless it allows free texts. Example: 19,90 €"
         />
       ))}
     </fieldset>

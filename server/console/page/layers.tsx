@@ -42,8 +42,7 @@ const layers: PartKind<Layer> = {
     </>
   ),
   nameLabel: 'Layer name',
-  namePlaceholder: 'badge',
-  nameHelp: 'A lower-case letter, and up to 39 lower-case letters, digits, - and _.',
+  nameHelp: 'A lower-case letter, and up to 39 lower-case letters, digits, - and _. Example: badge',
   nameOf: ({ name }) => name,
   describe: ({ image, text }) =>
     image === undefined ? (
@@ -79,6 +78,7 @@ function LayerFields({ values, onChange, errors, ...props }: PartFieldsProps) {
       <div>
         <SelectField
           label="What is drawn"
+          help="Words in a font, or another image."
           value={kind}
           onChange={(next) => onChange({ ...values, kind: next })}
           options={kinds}

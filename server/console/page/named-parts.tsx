@@ -27,7 +27,6 @@ export interface PartKind<P> {
   readonly title: string;
   readonly intro: ComponentChildren;
   readonly nameLabel: string;
-  readonly namePlaceholder: string;
   readonly nameHelp: string;
   readonly nameOf: (part: P) => string;
   /** What the list shows beside the name. */
@@ -148,7 +147,7 @@ interface PartFormProps<P> extends NamedPartsProps<P>, Open<P> {
 }
 
 function PartForm<P>({ kind, part, initial, onSave, onClose, ...props }: PartFormProps<P>) {
-  const { singular, nameOf, nameLabel, namePlaceholder, nameHelp, Fields } = kind;
+  const { singular, nameOf, nameLabel, nameHelp, Fields } = kind;
   const [name, setName] = useState(part === null ? '' : nameOf(part));
   const [values, setValues] = useState(initial);
   useUnsaved(values !== initial || (part === null && name !== ''));
@@ -170,7 +169,6 @@ function PartForm<P>({ kind, part, initial, onSave, onClose, ...props }: PartFor
                 help={nameHelp}
                 value={name}
                 onChange={setName}
-                placeholder={namePlaceholder}
                 required
                 error={errors.get(nameKey) ?? errors.get('host')}
               />

@@ -36,8 +36,8 @@ const origins: PartKind<ProjectOrigin> = {
   intro:
     'Hosts whose pictures are not public. The service sends request headers to them, or signs requests to a bucket. Secrets are encrypted, and never shown again.',
   nameLabel: 'Host',
-  namePlaceholder: 'photos.example.com',
-  nameHelp: 'A host on the allowlist, with its port if it is not 443 or 80.',
+  nameHelp:
+    'A host on the allowlist, with its port if it is not 443 or 80. Example: photos.example.com',
   nameOf: ({ host }) => host,
   describe: ({ headers, location, updatedAt }) => (
     <>
@@ -65,6 +65,7 @@ function OriginFields({ description, values, onChange, errors }: PartFieldsProps
     <>
       <SelectField
         label="How its pictures are fetched"
+        help="With request headers, such as a token, or as objects of a bucket."
         value={isBucket ? 's3' : 'headers'}
         onChange={(way) => onChange({ ...values, way })}
         options={ways}
@@ -75,7 +76,6 @@ function OriginFields({ description, values, onChange, errors }: PartFieldsProps
           values={values}
           onChange={onChange}
           errors={errors}
-          placeholders={{ location: 's3://bucket/prefix?region=eu-central-1' }}
         />
       ) : (
         <SchemaField
@@ -83,9 +83,8 @@ function OriginFields({ description, values, onChange, errors }: PartFieldsProps
           label="Headers"
           value={values['headers'] ?? ''}
           onChange={(headers) => onChange({ ...values, headers })}
-          placeholder="Authorization: Bearer …"
           required
-          help="One on each line, all of them: those of before are replaced."
+          help="All request headers, one on each line; saving replaces the earlier ones. Example: Authorization: Bearer a-token"
           error={errors.get('headers')}
         />
       )}

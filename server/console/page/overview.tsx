@@ -48,18 +48,25 @@ export function Overview({ api, project }: ProjectProps) {
 }
 
 const shown = [
-  ['Requests', 'requests', formatNumber],
-  ['Delivered', 'bytes', formatBytes],
-  ['Renders', 'renders', formatNumber],
+  ['Requests', 'requests', formatNumber, 'requests per day'],
+  ['Delivered', 'bytes', formatBytes, 'per day'],
+  ['Renders', 'renders', formatNumber, 'renders per day'],
 ] as const;
 
 function Graphs({ days }: Pick<Usage, 'days'>) {
   return (
     <div class="graphs">
-      {shown.map(([title, field, format]) => {
+      {shown.map(([title, field, format, unit]) => {
         const values = days.map((day) => day[field]);
         return (
-          <Graph key={field} {...{ title, values }} now={format(values.at(-1) ?? 0)} more="today" />
+          <Graph
+            key={field}
+            {...{ title, unit, format, values }}
+            from={days[0]?.date ?? ''}
+            to="today"
+            now={format(values.at(-1) ?? 0)}
+            more="today"
+          />
         );
       })}
     </div>

@@ -100,6 +100,7 @@ export function Playground({ description, route, session }: PlaygroundProps) {
         />
         <SelectField
           label="For a browser that supports"
+          help="The formats from which auto chooses, by the Accept header."
           value={accept}
           onChange={setAccept}
           options={browsers}

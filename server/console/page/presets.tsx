@@ -29,8 +29,7 @@ const presets: PartKind<Preset> = {
     </>
   ),
   nameLabel: 'Preset name',
-  namePlaceholder: 'card',
-  nameHelp: 'A lower-case letter, and up to 39 lower-case letters, digits, - and _.',
+  nameHelp: 'A lower-case letter, and up to 39 lower-case letters, digits, - and _. Example: card',
   nameOf: ({ name }) => name,
   describe: ({ parameters }) => {
     const query = Object.entries(parameters).map(([key, value]) => `${key}=${value}`);

@@ -16,7 +16,7 @@ export function PreviewPicture({ project, source, onChange }: PreviewPictureProp
         type="url"
         value={source}
         onChange={(text) => onChange(text.trim())}
-        placeholder={`${project.origin.replace(/\/$/, '')}/photo.jpg`}
+        help={`The URL of a picture on an allowed host. Example: ${project.origin.replace(/\/$/, '')}/photo.jpg`}
       />
       <Samples project={project.id} near={project.origin} onChoose={onChange} />
     </>

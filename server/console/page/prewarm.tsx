@@ -101,7 +101,13 @@ export function Prewarm({ api, project, description, missingWorker }: ProjectPro
                 errors={errors}
                 placeholders={{ sources: `${project.origin.replace(/\/$/, '')}/photo.jpg` }}
               />
-              <SelectField label="Images" value={way} onChange={setWay} options={ways} />
+              <SelectField
+                label="Images"
+                help="The same widths and formats for all sources, or a list of parameters."
+                value={way}
+                onChange={setWay}
+                options={ways}
+              />
               {isVariants ? (
                 <Rows
                   label="Variants"
@@ -128,7 +134,6 @@ export function Prewarm({ api, project, description, missingWorker }: ProjectPro
                     onChange={setValues}
                     errors={errors}
                     unset={{ quality: q, dpr }}
-                    placeholders={{ widths: '400' }}
                   />
                 </div>
               )}

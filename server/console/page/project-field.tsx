@@ -12,7 +12,14 @@ export function ProjectField({ session, value, onChange }: ProjectFieldProps) {
   const projects = session.projects ?? [];
   if (projects.length === 0 || session.next !== null) {
     const set = (text: string) => onChange(text.trim());
-    return <TextField label="Project" placeholder="prj_…" value={value} onChange={set} />;
+    return (
+      <TextField
+        label="Project"
+        help="The id of a project. Example: prj_32gx1acb9wtykf3m"
+        value={value}
+        onChange={set}
+      />
+    );
   }
   const isListed = value === '' || projects.some(({ id }) => id === value);
   const options = [
@@ -20,5 +27,13 @@ export function ProjectField({ session, value, onChange }: ProjectFieldProps) {
     ...(isListed ? [] : [[value, value] as const]),
     ...projects.map(({ id, name }) => [id, `${name} (${id})`] as const),
   ];
-  return <SelectField label="Project" value={value} onChange={onChange} options={options} />;
+  return (
+    <SelectField
+      label="Project"
+      help="Its defaults, presets and layers apply."
+      value={value}
+      onChange={onChange}
+      options={options}
+    />
+  );
 }

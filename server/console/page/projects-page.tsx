@@ -15,7 +15,7 @@ interface ProjectsPageProps {
   readonly description: ApiDescription;
 }
 
-/** The projects of the key, and a form for a new one. */
+/** A form for a new project, and the projects of the key. */
 export function ProjectsPage({ api, session, description }: ProjectsPageProps) {
   const projects = session.projects ?? [];
   const list = useRef<HTMLUListElement>(null);
@@ -27,6 +27,7 @@ export function ProjectsPage({ api, session, description }: ProjectsPageProps) {
   return (
     <section>
       <Title text="Projects" />
+      <NewProject api={api} session={session} description={description} />
       {projects.length === 0 ? (
         <p>There is none yet.</p>
       ) : (
@@ -53,7 +54,6 @@ export function ProjectsPage({ api, session, description }: ProjectsPageProps) {
       {session.next !== null && (
         <MoreProjects session={session} onLoad={() => setKnownCount(projects.length)} />
       )}
-      <NewProject api={api} session={session} description={description} />
     </section>
   );
 }
@@ -89,9 +89,11 @@ function NewProject({ api, session, description }: ProjectsPageProps) {
   }, [isOpen]);
   if (isOpen !== true) {
     return (
-      <button id={newId} type="button" class="primary" onClick={() => setOpen(true)}>
-        New project
-      </button>
+      <p>
+        <button id={newId} type="button" class="primary" onClick={() => setOpen(true)}>
+          New project
+        </button>
+      </p>
     );
   }
   const create = async (body: object) => {
@@ -107,11 +109,6 @@ function NewProject({ api, session, description }: ProjectsPageProps) {
         label="New project"
         submit="Create"
         schema={schema}
-        placeholders={{
-          name: 'My site',
-          origin: 'https://www.example.com/',
-          allowedOrigins: '*.cdn.example.com',
-        }}
         onSubmit={create}
         onCancel={() => setOpen(false)}
       />

@@ -15,6 +15,7 @@ export interface Schema {
   readonly allOf?: readonly Schema[];
   readonly pattern?: string;
   readonly default?: unknown;
+  readonly examples?: readonly unknown[];
   readonly items?: Schema;
   readonly properties?: Readonly<Record<string, Schema>>;
   readonly required?: readonly string[];
@@ -91,6 +92,13 @@ function jsonValue(schema: Schema, text: string): unknown {
   if (hasType(schema, 'boolean') && /^(true|false)$/.test(text)) return text === 'true';
   const number = Number(text);
   return isNumeric(schema) && !Number.isNaN(number) ? number : text;
+}
+
+/** The first example of a value as the text of its control; '' for none, and for a control that lists its values. */
+export function exampleOf(schema: Schema): string {
+  if (['choice', 'flag'].includes(kindOf(schema))) return '';
+  const [example] = schema.examples ?? [];
+  return Array.isArray(example) ? String(example[0]) : textOf(schema, example);
 }
 
 /** The text of a JSON value. Flags are 1 and 0, as in URLs. */

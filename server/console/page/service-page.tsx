@@ -105,10 +105,16 @@ function Graphs({ history: { samples }, health }: { history: HealthHistory; heal
     samples.map((sample) => value(sample.health.checks));
   const renders = perSecond(samples, ({ checks }) => checks.transformQueue.completed);
   const misses = perSecond(samples, ({ checks }) => checks.transformQueue.misses);
+  const { at: firstAt = 0 } = samples[0] ?? {};
+  const { at: lastAt = 0 } = samples.at(-1) ?? {};
+  const time = { from: `${formatDuration((lastAt - firstAt) / 1_000)} ago`, to: 'now' };
   return (
     <>
       <Graph
         title="Transforms running"
+        unit="transforms"
+        format={formatNumber}
+        {...time}
         now={formatNumber(transformQueue.active)}
         more={`of ${transformQueue.concurrency}`}
         values={series((checks) => checks.transformQueue.active)}
@@ -116,24 +122,36 @@ function Graphs({ history: { samples }, health }: { history: HealthHistory; heal
       />
       <Graph
         title="Transforms waiting"
+        unit="transforms"
+        format={formatNumber}
+        {...time}
         now={formatNumber(transformQueue.queued)}
         more={`of at most ${transformQueue.maxQueue}`}
         values={series((checks) => checks.transformQueue.queued)}
       />
       <Graph
         title="Transforms done"
+        unit="transforms per second"
+        format={formatNumber}
+        {...time}
         now={formatNumber(renders.at(-1) ?? 0)}
         more="a second"
         values={renders}
       />
       <Graph
         title="Cache misses"
+        unit="misses per second"
+        format={formatNumber}
+        {...time}
         now={formatNumber(misses.at(-1) ?? 0)}
         more="a second"
         values={misses}
       />
       <Graph
         title="Memory cache"
+        unit=""
+        format={formatBytes}
+        {...time}
         now={formatBytes(cache.memorySizeBytes)}
         more={`of ${formatBytes(cache.memoryMaxBytes)}`}
         values={series((checks) => checks.cache.memorySizeBytes)}
@@ -141,6 +159,9 @@ function Graphs({ history: { samples }, health }: { history: HealthHistory; heal
       />
       <Graph
         title="Disk cache"
+        unit=""
+        format={formatBytes}
+        {...time}
         now={formatBytes(cache.diskSizeBytes)}
         more={`of ${formatBytes(cache.diskMaxBytes)}`}
         values={series((checks) => checks.cache.diskSizeBytes)}
@@ -148,11 +169,17 @@ function Graphs({ history: { samples }, health }: { history: HealthHistory; heal
       />
       <Graph
         title="Sources being fetched"
+        unit="sources"
+        format={formatNumber}
+        {...time}
         now={formatNumber(transformQueue.fetching)}
         values={series((checks) => checks.transformQueue.fetching)}
       />
       <Graph
         title="Prewarm queue"
+        unit="sources"
+        format={formatNumber}
+        {...time}
         now={formatNumber(openJobs(health))}
         more={`sources, ${formatNumber(prewarmQueue.active)} of them running`}
         values={samples.map((sample) => openJobs(sample.health)).filter((jobs) => jobs !== null)}

@@ -32,7 +32,7 @@ export function SignIn({ session }: { readonly session: Session }) {
             value={key}
             onChange={setKey}
             required
-            help="It stays in this tab, and is sent to this service only. Closing the tab or signing out removes it."
+            help="It stays in this tab, and is sent to this service only. Closing the tab or signing out removes it. Example: sk_…"
           />
         )}
       </ActionForm>

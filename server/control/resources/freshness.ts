@@ -23,12 +23,14 @@ const freshness = named(
         ],
         description:
           "Time after which a source is asked whether it has changed; `origin` follows the origin's Cache-Control, and null never asks. The operator sets bounds.",
+        examples: [300],
       },
       browserAge: {
         type: ['integer', 'null'],
         minimum: 0,
         maximum: maxAgeSeconds,
         description: 'Time for which browsers keep an image; null for a year.',
+        examples: [60],
       },
     }),
   },

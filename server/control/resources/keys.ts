@@ -56,7 +56,13 @@ const keyInput = named(
   {
     type: 'object',
     properties: {
-      name: { type: 'string', minLength: 1, maxLength: 80, description: 'Who uses it.' },
+      name: {
+        type: 'string',
+        minLength: 1,
+        maxLength: 80,
+        description: 'Who uses it.',
+        examples: ['shop backend'],
+      },
       access: {
         type: 'string',
         enum: keyAccesses,

@@ -14,8 +14,16 @@ const limits = named(
   {
     description: 'The most that a project may use on a day (UTC); null for no limit.',
     ...closed({
-      rendersPerDay: { ...limit, description: 'Renders, with those of prewarming.' },
-      bytesPerDay: { ...limit, description: 'Bytes of delivered images.' },
+      rendersPerDay: {
+        ...limit,
+        description: 'Renders, with those of prewarming.',
+        examples: [10_000],
+      },
+      bytesPerDay: {
+        ...limit,
+        description: 'Bytes of delivered images.',
+        examples: [5_000_000_000],
+      },
     }),
   },
   { rendersPerDay: 10_000, bytesPerDay: null },

@@ -95,9 +95,20 @@ const inputSchema = (headers: object, header: object, location: object) =>
             ...(location as Record<never, never>),
             description:
               '`s3://bucket/prefix?region=…` of AWS, or `s3://bucket/prefix?endpoint=https://…` of another service.',
+            examples: ['s3://bucket/prefix?region=eu-central-1'],
           },
-          accessKeyId: { ...credential, maxLength: 256 },
-          secretAccessKey: { ...credential, maxLength: 1_024 },
+          accessKeyId: {
+            ...credential,
+            maxLength: 256,
+            description: 'Of credentials that may only read the bucket.',
+            examples: ['AKIAEXAMPLE123'],
+          },
+          secretAccessKey: {
+            ...credential,
+            maxLength: 1_024,
+            description: 'The secret of the access key; it is encrypted, and never shown again.',
+            examples: ['the-secret-of-the-key'],
+          },
         }),
         description: 'A bucket, and credentials that may read its objects.',
       },

@@ -45,22 +45,45 @@ const inputSchema = {
     'Sources to warm, each in every combination of widths and formats, or in the given variants.',
   properties: {
     src: httpUrl,
-    sources: { type: 'array', items: httpUrl, minItems: 1, maxItems: 20 },
+    sources: {
+      type: 'array',
+      items: httpUrl,
+      minItems: 1,
+      maxItems: 20,
+      description: 'URLs of the pictures.',
+      examples: [['https://shop.example.com/a.jpg']],
+    },
     widths: {
       type: 'array',
       items: { type: 'integer', minimum: 1, maximum: 5_000 },
       minItems: 1,
       maxItems: 10,
+      description:
+        'Widths of the images, in pixels; without widths each image is as wide as its source.',
+      examples: [[400, 800]],
     },
     formats: {
       type: 'array',
       items: { type: 'string', enum: ['auto', 'avif', 'webp', 'jpeg', 'png'] },
       minItems: 1,
       maxItems: 5,
+      description: 'Formats of the images; `auto` stands for all formats that browsers may get.',
     },
-    quality,
-    fit: { type: 'string', enum: ['contain', 'cover', 'fill', 'inside'] },
-    dpr: ratio,
+    quality: {
+      ...quality,
+      description: 'Quality of the images, as `q` in a URL.',
+      examples: [70],
+    },
+    fit: {
+      type: 'string',
+      enum: ['contain', 'cover', 'fill', 'inside'],
+      description: 'How the images fit their box, as `fit` in a URL.',
+    },
+    dpr: {
+      ...ratio,
+      description: 'Device pixels per CSS pixel, as `dpr` in a URL.',
+      examples: [2],
+    },
     variants: {
       type: 'array',
       items: {

@@ -9,10 +9,17 @@ import { invalidRequest, rejectInvalid } from '../validation-messages.ts';
 import { deleteProject, readForce } from './project-deletion.ts';
 import { listProjects } from './project-list.ts';
 
-const name = { type: 'string', minLength: 1, maxLength: 80 } as const;
+const name = {
+  type: 'string',
+  minLength: 1,
+  maxLength: 80,
+  description: 'The name in lists; it can change at any time.',
+  examples: ['My shop'],
+} as const;
 const origin = {
   ...httpUrl,
   description: "The site's http or https address; its host is allowed.",
+  examples: ['https://shop.example.com/'],
 } as const;
 
 /** Bounded, because every image request searches the list. */
@@ -31,6 +38,7 @@ export const createProjectInput = named(
         items: hostText,
         maxItems: maxHosts,
         description: 'Other hosts that sources may come from; at most 1000 hosts in all.',
+        examples: [['*.cdn.example.com']],
       },
     },
     required: ['name', 'origin'],

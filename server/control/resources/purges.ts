@@ -17,7 +17,14 @@ export const purgeInput = named(
     type: 'object',
     description: 'Either sources, or all images of the project.',
     properties: {
-      sources: { type: 'array', items: httpUrl, minItems: 1, maxItems: 100 },
+      sources: {
+        type: 'array',
+        items: httpUrl,
+        minItems: 1,
+        maxItems: 100,
+        description: 'URLs of the pictures that have changed.',
+        examples: [['https://shop.example.com/a.jpg']],
+      },
       all: { type: 'boolean', enum: [true], description: 'All images of the project.' },
       callbackUrl,
     },

@@ -24,18 +24,33 @@ const settingsInput = named(
     type: 'object',
     description: 'Transform defaults to change; the others do not change.',
     properties: {
-      autoFormat: { type: 'boolean' },
-      defaultQuality: quality,
-      defaultDpr: ratio,
-      defaultFit: fit,
+      autoFormat: {
+        type: 'boolean',
+        description: 'Chooses the format by the Accept header if the URL has no `fmt`.',
+      },
+      defaultQuality: {
+        ...quality,
+        description: 'Quality of images whose URL has no `q`; higher is larger.',
+        examples: [70],
+      },
+      defaultDpr: {
+        ...ratio,
+        description: 'Device pixels per CSS pixel if the URL has no `dpr`.',
+        examples: [2],
+      },
+      defaultFit: { ...fit, description: 'How images fit their box if the URL has no `fit`.' },
       maxWidth: {
         type: 'integer',
         minimum: 0,
         maximum: 10_000,
-        description: '0 removes the limit.',
+        description: 'The largest width of images, in pixels; 0 removes the limit.',
+        examples: [2_000],
       },
-      stripMetadata: { type: 'boolean' },
-      watermarkEnabled: { type: 'boolean' },
+      stripMetadata: {
+        type: 'boolean',
+        description: 'Removes EXIF, XMP and IPTC, such as the place where a picture was taken.',
+      },
+      watermarkEnabled: { type: 'boolean', description: 'Draws the watermark on all images.' },
       watermarkUrl: {
         type: 'string',
         maxLength: maxSourceLength,
@@ -50,11 +65,27 @@ const settingsInput = named(
         ],
         description:
           'An http or https URL of an image, which is fetched and decoded when it changes; the empty string removes it.',
+        examples: ['https://shop.example.com/logo.png'],
       },
-      watermarkPosition: position,
-      watermarkOpacity: percent,
-      watermarkScale: percent,
-      watermarkMargin: margin,
+      watermarkPosition: {
+        ...position,
+        description: 'The edge or corner of the image at which the watermark is.',
+      },
+      watermarkOpacity: {
+        ...percent,
+        description: 'Opacity of the watermark, in percent.',
+        examples: [60],
+      },
+      watermarkScale: {
+        ...percent,
+        description: "Width of the watermark, in percent of the image's.",
+        examples: [20],
+      },
+      watermarkMargin: {
+        ...margin,
+        description: 'Distance of the watermark from the edges, in pixels.',
+        examples: [16],
+      },
     },
     minProperties: 1,
     additionalProperties: false,

@@ -14,6 +14,7 @@ const ttl = {
   minimum: 60,
   maximum: 2_592_000,
   description: 'The longest time until a URL expires, in seconds; null for no limit.',
+  examples: [3_600],
 } as const;
 
 const fields = {
@@ -71,12 +72,16 @@ const urlInput = named(
         type: 'string',
         maxLength: 8_192,
         description: 'An image URL of the project, or its path and query from `/img` on.',
+        examples: [
+          '/img/https%3A%2F%2Fshop.example.com%2Fa.jpg?project=prj_32gx1acb9wtykf3m&w=800',
+        ],
       },
       validFor: {
         type: 'integer',
         minimum: 1,
         maximum: 2_592_000,
         description: 'Seconds; by default the ttlSeconds of the project, or an hour.',
+        examples: [600],
       },
     },
     required: ['url'],
