@@ -46,8 +46,22 @@ t.test('keys and signatures in the console, in a browser', { skip: noChromium },
     await open('Signing');
     const target = `/img/${encodeURIComponent(source)}?project=${id}&w=40`;
     const statusOf = async (path: string) => (await fetch(url + path)).status;
+    for (let n = 0; n < 3; n += 1) t.equal(await statusOf(target), 200);
     await page.getByLabel('TTL seconds').fill('600');
-    await page.getByRole('button', { name: 'Require signatures' }).click();
+    const ask = page.getByRole('button', { name: 'Require signatures …' });
+    await ask.click();
+    await page
+      .getByText(
+        /^Unsigned requests \(UTC, at most a minute behind\): 0 on \d{4}-\d\d-\d\d, 3 today\.$/,
+      )
+      .waitFor();
+    await hasFocus(page.getByRole('button', { name: 'Keep' }));
+    t.same(await violationsOf(page), []);
+    await page.keyboard.press('Enter');
+    await hasFocus(ask);
+    t.equal((await api.store.projects.find(id))?.requireSignedUrls, false, 'it asks first');
+    await page.keyboard.press('Enter');
+    await page.getByRole('button', { name: 'Require signatures', exact: true }).click();
     await hasFocus(page.getByRole('region', { name: 'The new secret', exact: true }));
     await until('a signature is needed', async () => (await statusOf(target)) === 403);
     const sign = page.getByRole('form', { name: 'Sign one URL' });
@@ -94,7 +108,7 @@ t.test('keys and signatures in the console, in a browser', { skip: noChromium },
     await page.goto(`${url}/#/projects/${id}/signing`);
     await page.getByRole('button', { name: 'Accept unsigned URLs …' }).click();
     await page.getByRole('button', { name: 'Accept unsigned URLs', exact: true }).click();
-    await page.getByRole('button', { name: 'Require signatures' }).waitFor();
+    await page.getByRole('button', { name: 'Require signatures …' }).waitFor();
     await until('no signature is needed', async () => (await statusOf(target)) === 200);
     t.same(problems, []);
   });

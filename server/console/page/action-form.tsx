@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact';
-import { useLayoutEffect, useRef } from 'preact/hooks';
+import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { useAction } from './action.ts';
 import { type FieldErrors, fieldErrorsOf } from './field-errors.ts';
 import { FailureNotice } from './notice.tsx';
@@ -12,6 +12,8 @@ export interface ActionFormProps {
   readonly onSubmit: () => Promise<string>;
   /** With it the form has a button that closes it, and its first control gets the focus. */
   readonly onCancel?: () => void;
+  /** What the action breaks: the form asks before it acts. */
+  readonly question?: ComponentChildren;
   readonly disabled?: boolean;
   readonly buttons?: ComponentChildren;
   readonly class?: string;
@@ -24,11 +26,18 @@ export function ActionForm({
   submit,
   onSubmit,
   onCancel,
+  question,
   children,
   ...props
 }: ActionFormProps) {
   const { run, clear, busy, message, failure } = useAction();
   const form = useRef<HTMLFormElement>(null);
+  const [isAsking, setAsking] = useState<boolean | null>(null);
+  const submitButton = useRef<HTMLButtonElement>(null);
+  const keepButton = useRef<HTMLButtonElement>(null);
+  useLayoutEffect(() => {
+    if (isAsking !== null) (isAsking ? keepButton : submitButton).current?.focus();
+  }, [isAsking]);
   const isOpened = onCancel !== undefined;
   useLayoutEffect(() => {
     if (isOpened) form.current?.querySelector<HTMLElement>('input, select, textarea')?.focus();
@@ -40,7 +49,10 @@ export function ActionForm({
   const isDisabled = props.disabled === true;
   const send = async (event: Event) => {
     event.preventDefault();
-    if (!busy && !isDisabled) await run(onSubmit);
+    if (busy || isDisabled) return;
+    if (question !== undefined && isAsking !== true) return setAsking(true);
+    if (isAsking === true) setAsking(false);
+    await run(onSubmit);
   };
   return (
     <form
@@ -53,11 +65,18 @@ export function ActionForm({
     >
       {children(fieldErrorsOf(failure))}
       <FailureNotice failure={failure} />
+      {isAsking === true && <div class="notice">{question}</div>}
       <p class="row">
         {/* With the attribute `disabled` it would lose the focus, for example when it has saved the changes. */}
-        <button type="submit" class="primary" aria-disabled={isDisabled}>
+        <button ref={submitButton} type="submit" class="primary" aria-disabled={isDisabled}>
           {submit}
+          {question !== undefined && isAsking !== true && ' …'}
         </button>
+        {isAsking === true && (
+          <button ref={keepButton} type="button" onClick={() => setAsking(false)}>
+            Keep
+          </button>
+        )}
         {props.buttons}
         {isOpened && (
           <button type="button" onClick={onCancel}>

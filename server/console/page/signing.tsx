@@ -1,11 +1,11 @@
-import type { Signing as SigningState } from '@image-delivery/sdk/client';
+import type { Signing as SigningState, Usage } from '@image-delivery/sdk/client';
 import { useState } from 'preact/hooks';
 import { useAction, useLoading } from './action.ts';
 import { Confirm } from './confirm.tsx';
 import { CopyText } from './copy.tsx';
 import { type Fact, FactList } from './facts.tsx';
-import { formatDuration } from './format.ts';
-import { Outcome } from './notice.tsx';
+import { formatDuration, formatNumber } from './format.ts';
+import { FailureNotice, Outcome } from './notice.tsx';
 import { PageSection, type ProjectProps } from './page-section.tsx';
 import { moveFocus } from './route.ts';
 import { SchemaForm } from './schema-form.tsx';
@@ -92,13 +92,16 @@ const factsOf = ({ ttlSeconds, secretCount }: SigningState): readonly Fact[] => 
   ['Valid secrets', String(secretCount), secretCount === 2 ? 'one is being replaced' : ''],
 ];
 
-interface FirstSecretProps extends Pick<ProjectProps, 'description'> {
+interface FirstSecretProps extends Pick<ProjectProps, 'api' | 'project' | 'description'> {
   readonly onCreate: (body: object) => Promise<string>;
 }
 
-function FirstSecret({ description, onCreate }: FirstSecretProps) {
+function FirstSecret({ api, project, description, onCreate }: FirstSecretProps) {
   const { ttlSeconds = {} } = description.schemas['SigningSecretInput']?.properties ?? {};
-  const field = { ...ttlSeconds, description: 'The longest time until a URL expires, in seconds.' };
+  const field = {
+    ...ttlSeconds,
+    description: 'The longest time until a URL expires, in seconds; empty for no limit.',
+  };
   const schema = { properties: { ttlSeconds: field } };
   return (
     <>
@@ -107,13 +110,42 @@ function FirstSecret({ description, onCreate }: FirstSecretProps) {
         label="Require signatures"
         submit="Require signatures"
         schema={schema}
-        intro={<p>From then on, all pages with URLs without a signature have no images.</p>}
+        question={<BrokenUrls api={api} project={project} />}
         placeholders={{ ttlSeconds: 'no limit' }}
         onSubmit={onCreate}
         class="card narrow"
       />
     </>
   );
+}
+
+/** Says how many requests were unsigned, which is all of them: a project without a secret has no valid signature. */
+function BrokenUrls({ api, project }: Pick<ProjectProps, 'api' | 'project'>) {
+  const [days, setDays] = useState<Usage['days'] | null>(null);
+  const { run, failure } = useAction();
+  const path = `/projects/${project.id}/usage`;
+  useLoading(run, async () => {
+    const yesterday = new Date(Date.now() - 86_400_000).toISOString().slice(0, 10);
+    setDays((await api('GET', `${path}?from=${yesterday}`)).usage.days);
+  }, [api, path]);
+  return (
+    <>
+      <FailureNotice failure={failure} />
+      <p role="status">
+        {days === null
+          ? 'Loading the number of unsigned requests…'
+          : `Unsigned requests (UTC, at most a minute behind): ${days.map(requestsOf).join(', ')}.`}
+      </p>
+      <p>
+        Every URL of this project stops working until your backend signs it: pages with unsigned
+        URLs lose their images.
+      </p>
+    </>
+  );
+}
+
+function requestsOf({ date, requests }: Usage['days'][number], index: number, days: Usage['days']) {
+  return `${formatNumber(requests)} ${index === days.length - 1 ? 'today' : `on ${date}`}`;
 }
 
 function SignUrl({ api, project, description }: ProjectProps) {
@@ -131,10 +163,7 @@ function SignUrl({ api, project, description }: ProjectProps) {
         label="Sign one URL"
         submit="Sign"
         schema={schema}
-        placeholders={{
-          url: `${description.baseUrl}/img/…?project=${project.id}&w=800`,
-          validFor: '3600',
-        }}
+        placeholders={{ url: `${description.baseUrl}/img/…?project=${project.id}&w=800` }}
         onSubmit={sign}
       />
       {signed !== null && <CopyText label="signed URL" text={signed} />}
