@@ -1,13 +1,17 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
+import type { Readable } from 'node:stream';
+import { text } from 'node:stream/consumers';
 import { fastifyBasicAuth } from '@fastify/basic-auth';
-import type { Agenda } from 'agenda';
+import { type Agenda, InMemoryNotificationChannel, type Job } from 'agenda';
 import type { FastifyInstance, FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify';
 import { ServiceError } from '../contract/errors.ts';
+import { escapeHtml } from '../contract/escape-html.ts';
 import { hostOf, isLoopbackHost } from '../contract/request-host.ts';
 import type { Settings } from '../contract/settings/table.ts';
 
 type Credentials = Pick<Settings, 'workbenchUsername' | 'workbenchPassword'>;
+type WorkbenchSettings = Credentials & Pick<Settings, 'baseUrl'>;
 
 /**
  * The queue dashboard at /workbench, with access control.
@@ -15,13 +19,14 @@ type Credentials = Pick<Settings, 'workbenchUsername' | 'workbenchPassword'>;
  */
 export function addWorkbench(
   server: FastifyInstance,
-  settings: Credentials,
+  settings: WorkbenchSettings,
   agenda: () => Agenda | null,
 ): void {
   server.register(
     async (scope) => {
       await addAccessControl(scope, settings);
       scope.addHook('onSend', forbidFrames);
+      scope.addHook('onSend', nameService(settings.baseUrl));
       scope.addHook('onRequest', async (request, reply) => {
         // The dashboard's page has URLs relative to this folder.
         if (/^\/workbench(\?|$)/.test(request.url)) return reply.redirect('/workbench/');
@@ -42,6 +47,20 @@ async function forbidFrames(_: FastifyRequest, reply: FastifyReply): Promise<voi
   const policy = reply.getHeader('content-security-policy') ?? "default-src 'self'";
   reply.header('content-security-policy', `${policy}; frame-ancestors 'none'`);
   reply.header('x-frame-options', 'DENY');
+}
+
+/** Adds the service to the dashboard's page, and an empty icon, which browsers request otherwise. */
+function nameService(baseUrl: string) {
+  const service = escapeHtml(baseUrl);
+  const head = `<title>Workbench · ${service}</title><link rel="icon" href="data:,">`;
+  const banner = `<p style="margin:0;padding:0.25rem 1rem">The queue of ${service}</p>`;
+  return async (_: FastifyRequest, reply: FastifyReply, payload: unknown): Promise<unknown> => {
+    if (!String(reply.getHeader('content-type')).startsWith('text/html')) return payload;
+    const page = await text(payload as Readable);
+    // They are those of the file.
+    for (const header of ['content-length', 'etag', 'last-modified']) reply.removeHeader(header);
+    return page.replace('<title>Agendash</title>', head).replace('<body>', `<body>${banner}`);
+  };
 }
 
 /** Paths of this server by what they may be called. */
@@ -120,13 +139,34 @@ async function agendashPlugin(agenda: Agenda): Promise<FastifyPluginAsync> {
   return createFastifyPlugin(agenda);
 }
 
-/** Agendash needs the Agenda when the routes are registered, before the store is connected. */
+/**
+ * Agendash needs the Agenda when the routes are registered, before the store is connected. It streams the states of
+ * jobs from a channel, which Agenda itself must not have: with a channel it would start jobs by another rule.
+ */
 function lazyAgenda(agenda: () => Agenda | null): Agenda {
+  let states: InMemoryNotificationChannel | null = null;
   return new Proxy({} as Agenda, {
     get(_, name) {
       const now = agenda();
+      if (name === 'notificationChannel' && now !== null) {
+        states ??= followStates(now);
+        return states;
+      }
       const value: unknown = now === null ? undefined : Reflect.get(now, name);
       return typeof value === 'function' ? value.bind(now) : value;
     },
   });
+}
+
+/** Reports the jobs of this worker. The dashboard loads its list again when a job is complete. */
+function followStates(agenda: Agenda): InMemoryNotificationChannel {
+  const channel = new InMemoryNotificationChannel();
+  void channel.connect();
+  const report = (type: 'start' | 'complete', { attrs: { _id: jobId, name: jobName } }: Job) => {
+    if (jobId === undefined) return;
+    void channel.publishState({ type, jobId, jobName, timestamp: new Date() });
+  };
+  agenda.on('start', (job) => report('start', job));
+  agenda.on('complete', (job) => report('complete', job));
+  return channel;
 }

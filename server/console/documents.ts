@@ -1,5 +1,6 @@
 import type { ConsolePictures } from '../../contract/console-pictures.ts';
 import type { ServiceError } from '../../contract/errors.ts';
+import { escapeHtml } from '../../contract/escape-html.ts';
 import { startedAs } from '../../contract/own-command.ts';
 
 /** The path of the pages' files; the next segment is the version of the files. */
@@ -30,17 +31,6 @@ export const policies = {
   ),
   error: policy("style-src 'self'", "img-src 'self'"),
 } as const;
-
-const entities: Readonly<Record<string, string>> = {
-  '&': '&amp;',
-  '<': '&lt;',
-  '>': '&gt;',
-  '"': '&quot;',
-  "'": '&#39;',
-};
-
-/** Escapes a text for an HTML element or a quoted attribute. */
-const escapeHtml = (text: string): string => text.replace(/[&<>"']/g, (one) => entities[one] ?? '');
 
 /** @param files the relative URL of the folder of the files, with a slash at the end */
 const page = (title: string, files: string, head: string, body: string): string => `<!doctype html>

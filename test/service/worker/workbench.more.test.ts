@@ -1,7 +1,7 @@
 import t from 'tap';
 import { patienceMs } from '../../until.ts';
 import { noChromium, startChromium } from '../chromium.ts';
-import { startControl } from '../control/control.ts';
+import { baseUrl, startControl } from '../control/control.ts';
 import { picture, startTestOrigin } from '../origin.ts';
 import { startWorker } from './worker.ts';
 
@@ -36,10 +36,19 @@ t.test('the workbench in a browser', { skip: noChromium }, async (t) => {
     viewport: { width: 1400, height: 900 },
   });
   page.setDefaultTimeout(patienceMs);
+  const problems: string[] = [];
+  page.on('console', (message) => problems.push(`${message.type()}: ${message.text()}`));
+  page.on('response', (response) => {
+    if (response.status() >= 400) problems.push(`${response.status()} ${response.url()}`);
+  });
   await page.goto(`${worker.url}/workbench`);
   const row = (state: string) => page.locator('tbody tr').filter({ hasText: state });
   await row('Completed').waitFor();
   t.match(await row('Failed').innerText(), /2 of 2 variants .* 403 source_not_allowed/);
+
+  t.match(await page.title(), new RegExp(`^Workbench · ${baseUrl}`));
+  await page.getByText(`The queue of ${baseUrl}`).waitFor();
+  await page.getByText('Live', { exact: true }).waitFor();
 
   await row('Completed').getByTitle('Job Data').click();
   t.equal(await page.getByRole('progressbar').innerText(), '100%');
@@ -47,13 +56,21 @@ t.test('the workbench in a browser', { skip: noChromium }, async (t) => {
   await page.getByRole('button', { name: 'Close', exact: true }).last().click();
 
   await control.call('POST', domains, { json: { host: 'localhost' } });
+  const streamed = page.evaluate(`new Promise((resolve) => {
+    const types = [];
+    new EventSource('api/events').onmessage = ({ data }) => {
+      const { type, jobName } = JSON.parse(data);
+      if (types.push(type + ' ' + jobName) === 2) resolve(types);
+    };
+  })`);
   await row('Failed').getByTitle('Requeue').click();
   await page.getByRole('button', { name: 'Requeue', exact: true }).click();
   await worker.untilLogged('a source is warm', 2);
+  t.same(await streamed, ['start prewarm', 'complete prewarm']);
   t.equal(worker.logged('a source is warm')[1]?.['source'], sources[1]);
-  await page.reload();
   await row('Completed').nth(1).waitFor();
   t.equal(await row('Failed').count(), 1, 'the failed job is still listed');
+  t.same(problems, []);
   const shot = process.env['WORKBENCH_PICTURE'];
   if (shot !== undefined) await page.screenshot({ path: shot });
 });
