@@ -71,6 +71,7 @@ const codesByStatus = {
     layer_not_found: both(
       "Check the layer's name; listing the project's layers shows those that exist.",
     ),
+    host_not_found: control("Check the host; listing the project's hosts shows those that it has."),
     purge_not_found: control(
       'Use the Location of the response to the purge request, within a day.',
     ),
@@ -89,6 +90,7 @@ const codesByStatus = {
     request_timeout: image('Send the whole request without long pauses.'),
   },
   409: {
+    host_taken: control('Delete the host of the other project first, or use another host.'),
     prewarm_in_progress: control(
       "Wait until the project's prewarming has ended, or send force=true, which cancels it.",
     ),

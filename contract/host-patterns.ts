@@ -38,6 +38,9 @@ function name(international: boolean): string {
 /** Host texts of allowlists: a name, also with a wildcard, or an IP address. */
 export const hostTextSource = `^(?:(?:\\*\\.)?${name(true)}|${ipv4}|${ipv6()})$`;
 
+/** A host name in any spelling, without wildcard, and no IP address. */
+export const hostNameSource = `^${name(true)}$`;
+
 const longPort = '[1-5][0-9]{4}|6[0-4][0-9]{3}|65[0-4][0-9]{2}|655[0-2][0-9]|6553[0-5]';
 /** Of a URL, which may have zeros in front. */
 const port = `(?:0*(?:[0-9]{1,4}|${longPort}))`;

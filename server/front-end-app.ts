@@ -19,13 +19,14 @@ import { Health } from './health.ts';
 import { App } from './http/app.ts';
 import { errorResponse } from './http/error-response.ts';
 import type { HttpRequest } from './http/request.ts';
+import type { RequestHosts } from './http/request-hosts.ts';
 import { sameSiteOnly } from './http/same-site.ts';
 import type { Delivery } from './image/deliver.ts';
 import { imageErrorHeaders } from './image/error-header.ts';
 import type { SourceLoaders } from './origins/source-loaders.ts';
 import type { ProjectCache } from './project-cache.ts';
 import type { Readiness } from './readiness.ts';
-import { likelyPaths, routes } from './routes.ts';
+import { likelyPaths, routes, routingByHost } from './routes.ts';
 import type { Tracing } from './telemetry/otlp.ts';
 import type { UsageRecorder } from './usage/usage.ts';
 
@@ -44,6 +45,7 @@ interface FrontEndParts {
   readonly keyring: Keyring;
   readonly usage: UsageRecorder;
   readonly delivery: Delivery;
+  readonly hosts: RequestHosts;
   readonly webConsole: WebConsole | null;
   readonly readiness: () => Readiness;
   /** The latest stats of the whole machine. */
@@ -58,7 +60,7 @@ const traced: ReadonlySet<HttpRequest['route']> = new Set(['image', 'control']);
 /** The HTTP app of a front end. Logs requests without their query, which may contain a signature. */
 export function createApp(parts: FrontEndParts): App {
   const { settings, log, tracing, metrics, store, webConsole } = parts;
-  const { crossSite, baseUrl } = settings;
+  const { crossSite, baseUrl, ownHostOnly } = settings;
   const logsRequests = log.isLevelEnabled('debug');
   const onError = ({ id, method, path }: HttpRequest, error: unknown): void =>
     log.error(
@@ -66,7 +68,7 @@ export function createApp(parts: FrontEndParts): App {
       'a request failed unexpectedly',
     );
   const queue = new JobQueue(store.db, settings.prewarmQueue);
-  return new App(
+  const app: App = new App(
     routes({
       delivery: parts.delivery,
       control: createControlPlane(parts, queue, onError),
@@ -82,6 +84,12 @@ export function createApp(parts: FrontEndParts): App {
       unreadableErrorHeaders: crossSite ? imageErrorHeaders : null,
       onError,
       likelyPaths,
+      routeByHost: routingByHost({
+        delivery: parts.delivery,
+        hosts: parts.hosts,
+        ownHostOnly,
+        refusal: (method, path) => app.refusal(method, path),
+      }),
       admit: crossSite ? null : sameSiteOnly(baseUrl),
       trace:
         tracing &&
@@ -96,6 +104,7 @@ export function createApp(parts: FrontEndParts): App {
     },
     `${process.pid.toString(36)}-${Date.now().toString(36)}-`,
   );
+  return app;
 }
 
 function createHealth(parts: FrontEndParts, queue: JobQueue): Health {

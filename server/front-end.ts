@@ -22,6 +22,7 @@ import { chooseHttpServer, HttpServerUnavailable } from './http/choose-server.ts
 import { Connections, descriptorLimit, maxConnections } from './http/connection-limit.ts';
 import { logClosedConnections } from './http/connection-log.ts';
 import { drainRequests } from './http/drain.ts';
+import { RequestHosts } from './http/request-hosts.ts';
 import { Delivery } from './image/deliver.ts';
 import { isPurgedKey, projectDigits } from './image/key.ts';
 import { logLayerFailures } from './image/layer-failures.ts';
@@ -158,7 +159,9 @@ class FrontEnd {
     const telemetry = new ImageTelemetry(registry, this.#usage.totals, logFailures(log));
     const keyring = new Keyring(settings.encryptionKeys);
     const loaders = new SourceLoaders({ entries: settings.origins, keyring, log });
+    const hosts = new RequestHosts(settings.baseUrl, settings.trustedProxies);
     this.#delivery = new Delivery({
+      hosts,
       engine: this.#engine,
       projects: this.#projects,
       telemetry,
@@ -187,6 +190,7 @@ class FrontEnd {
       keyring,
       usage: this.#usage,
       delivery: this.#delivery,
+      hosts,
       webConsole: this.#webConsole,
       readiness: this.#readiness,
       machine: () => this.#machine,

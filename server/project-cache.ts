@@ -25,6 +25,11 @@ const includeAfterMs = 600;
 const [pauseMs, overlapMs] = [20, 400];
 /** Unknown ids are cached, some 2 MiB: old pages and scanners repeat them. */
 const unknownIds = { max: 8_000, ttl: 1_000 };
+/** Hosts of no project, such as those of scanners, some 2 MiB. */
+const maxUnknownHosts = 8_000;
+
+const hostsOf = ({ hosts = {} }: Project): readonly string[] =>
+  Object.values(hosts).map(({ host }) => host);
 
 /** A project at one revision. `stale` is set when the cache has another revision, or none. */
 export interface ProjectState {
@@ -62,12 +67,23 @@ export class ProjectCache {
     maxSize: knownBytes,
     sizeCalculation: ({ project }) => bytesOfProject(project),
     // An evicted project is not compared, so a response that refers to it could be out of date.
-    dispose: (state) => {
+    dispose: (state, id) => {
       state.stale = true;
+      for (const host of hostsOf(state.project)) {
+        if (this.#hosts.get(host) === id) this.#hosts.delete(host);
+      }
     },
   });
   readonly #unknown = new LRUCache<string, true>(unknownIds);
   readonly #lookups = new SingleFlight<string, void>();
+  /** The ids of known projects by their delivery hosts. */
+  readonly #hosts = new Map<string, string>();
+  /** When the reads began that found no project of a host, as `performance.now`. */
+  readonly #unknownHosts = new LRUCache<string, number>({ max: maxUnknownHosts });
+  /** Hosts for the next look-up. */
+  readonly #dueHosts = new Set<string>();
+  #nextHosts: Promise<void> | null = null;
+  #hostTurn: Promise<unknown> = Promise.resolve();
   /** States for the next comparison. */
   readonly #due = new Set<ProjectState>();
   #next: Promise<void> | null = null;
@@ -122,6 +138,38 @@ export class ProjectCache {
       throw new ServiceError('overloaded', 'Too many projects are being looked up.');
     }
     return this.#lookups.run(id, () => this.#lookUp(id)).then(() => this.find(id));
+  }
+
+  /**
+   * Returns the confirmed project of a delivery host, null if the host has none, or undefined if this has to be looked
+   * up. A host without a project is served as such for 1.9 seconds, and looked up again in the meantime; while the store
+   * is unavailable, hosts that are not known have none.
+   */
+  knownAt(host: string): ProjectState | null | undefined {
+    const known = this.#known.get(this.#hosts.get(host) ?? '');
+    if (known !== undefined) return this.isConfirmed(known) ? known : undefined;
+    if (this.#isStoreDown) return null;
+    const ageMs = performance.now() - (this.#unknownHosts.get(host) ?? Number.NEGATIVE_INFINITY);
+    if (ageMs >= servedForMs) return undefined;
+    // Within the limit, because the request does not wait.
+    if (ageMs > compareAfterMs && this.#dueHosts.size < maxLookups) void this.#lookUpHost(host);
+    return null;
+  }
+
+  /**
+   * Returns the project of a delivery host, or null. Looks up the host if need be.
+   * @throws ServiceError overloaded
+   */
+  async findAt(host: string): Promise<ProjectState | null> {
+    const id = this.#hosts.get(host);
+    if (id !== undefined) await this.find(id);
+    const known = this.knownAt(host);
+    if (known !== undefined) return known;
+    if (this.#dueHosts.size >= maxLookups) {
+      throw new ServiceError('overloaded', 'Too many hosts are being looked up.');
+    }
+    await this.#lookUpHost(host);
+    return this.find(this.#hosts.get(host) ?? '');
   }
 
   latest(project: Project): Project {
@@ -213,6 +261,28 @@ export class ProjectCache {
     }
   }
 
+  /** Adds a host to the next look-up, which begins after the one before. Never rejects for an outage. */
+  #lookUpHost(host: string): Promise<void> {
+    this.#dueHosts.add(host);
+    this.#nextHosts ??= this.#hostTurn.then(() => this.#lookUpHosts());
+    return this.#nextHosts;
+  }
+
+  async #lookUpHosts(): Promise<void> {
+    const hosts = [...this.#dueHosts];
+    this.#dueHosts.clear();
+    this.#nextHosts = null;
+    const readAt = performance.now();
+    const answer = this.#projects.findByHosts(hosts);
+    this.#hostTurn = answer.catch(() => {}).then(() => sleep(pauseMs));
+    try {
+      for (const project of await answer) this.apply(project, readAt);
+      for (const host of hosts) if (!this.#hosts.has(host)) this.#unknownHosts.set(host, readAt);
+    } catch (error) {
+      if (!isOutage(error)) throw error;
+    }
+  }
+
   #set(project: Project, readAt: number): ProjectState {
     const { _id: id, revision } = project;
     const known = this.#known.peek(id);
@@ -226,6 +296,10 @@ export class ProjectCache {
     const since = Math.max(readAt, known?.readAt ?? readAt);
     const state = { project, stale: false, readAt: since, comparison: null, counts };
     this.#known.set(id, state);
+    for (const host of hostsOf(project)) {
+      this.#hosts.set(host, id);
+      this.#unknownHosts.delete(host);
+    }
     const before = known === undefined ? 0 : lastGeneration(known.project);
     if (lastGeneration(project) > before) this.#environment.onPurge?.(project);
     return state;

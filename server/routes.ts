@@ -1,3 +1,5 @@
+import type { ServiceError } from '../contract/errors.ts';
+import { hostNotAllowed } from '../contract/request-host.ts';
 import type { WebConsole } from './console/console.ts';
 import { consolePrefix } from './console/documents.ts';
 import type { ControlPlane } from './control/control-plane.ts';
@@ -7,6 +9,7 @@ import type { Health } from './health.ts';
 import type { Route } from './http/app.ts';
 import { readableAnywhere } from './http/headers.ts';
 import type { Handler, HttpRequest, HttpResponse } from './http/request.ts';
+import type { RequestHosts } from './http/request-hosts.ts';
 import type { Delivery } from './image/deliver.ts';
 import { imageErrorHeaders } from './image/error-header.ts';
 import { type Readiness, readinessHandler } from './readiness.ts';
@@ -72,6 +75,39 @@ export function routes({
           handler: wellFormed((request) => webConsole.handle(request)),
         }))),
   ];
+}
+
+interface HostRouting {
+  readonly delivery: Delivery;
+  readonly hosts: RequestHosts;
+  /** Whether hosts other than the service's own have images only. */
+  readonly ownHostOnly: boolean;
+  /** The error for a path that does not exist. */
+  readonly refusal: (method: string, path: string) => ServiceError;
+}
+
+/**
+ * Routes all paths of delivery hosts to images, except those of the service itself unless only its own host has them.
+ */
+export function routingByHost({ delivery, hosts, ownHostOnly, refusal }: HostRouting) {
+  const imagesOr = (refuse: (request: HttpRequest, host: string) => ServiceError): Route => {
+    const missing = (request: HttpRequest, host: string) => {
+      [request.route, request.errorHeaders] = ['other', null];
+      return refuse(request, host);
+    };
+    const image: Handler = (request) => delivery.handle(request, missing);
+    return readable('/*', 'image', image, imageErrorHeaders);
+  };
+  const unknownPath = imagesOr(({ method, path }) => refusal(method, path));
+  const ownPath = imagesOr((_, host) => hostNotAllowed(host));
+  return (request: HttpRequest, ofPath: Route | undefined): Route | undefined => {
+    if (ofPath?.name === 'image' || (ofPath !== undefined && !ownHostOnly)) return ofPath;
+    const host = hosts.of(request);
+    if (host === '') return ofPath;
+    if (readMethods.includes(request.method)) return ofPath === undefined ? unknownPath : ownPath;
+    if (ofPath !== undefined) throw hostNotAllowed(host);
+    return undefined;
+  };
 }
 
 /** Health endpoints by what other services call them. */

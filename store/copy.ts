@@ -12,6 +12,7 @@ const dayMs = 24 * 60 * 60 * 1_000;
 export const copiedCollections: Readonly<Record<string, string | null>> = {
   organisations: null,
   projects: 'deletedAt',
+  hosts: null,
   keys: null,
   jobs: null,
   prewarms: 'createdAt',

@@ -14,6 +14,7 @@ const byProjectId = (projectId: string): Document => ({ projectId });
  */
 export const projectCollections: readonly ProjectCollection[] = [
   { name: 'keys', ofProject: byProjectId },
+  { name: 'hosts', ofProject: byProjectId },
   {
     name: jobsCollection,
     ofProject: (id) => ({

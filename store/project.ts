@@ -1,4 +1,5 @@
 import type { Fit, Gravity } from '../contract/placement.ts';
+import type { DeliveryHost } from './delivery-host.ts';
 import type { Purges } from './generations.ts';
 import type { StoredLayer } from './layer.ts';
 import type { PresetParameters } from './preset.ts';
@@ -61,6 +62,8 @@ export interface Project extends ProjectSettings, Purges {
   readonly freshness?: ProjectFreshness;
   /** By `originField` of the host. */
   readonly origins?: Readonly<Record<string, ProjectOrigin>>;
+  /** By `originField` of the host. */
+  readonly hosts?: Readonly<Record<string, DeliveryHost>>;
   /** Absent until they are set: the project has no limits. */
   readonly limits?: ProjectLimits;
   /** By the store's clock. */

@@ -1,5 +1,6 @@
 import type { Collection, Db, Filter, UpdateFilter } from 'mongodb';
 import { withTimeout } from './deadline.ts';
+import { type DeliveryHost, HostClaims } from './delivery-host.ts';
 import { purgeUpdate } from './generations.ts';
 import { newProjectId, newSigningSecret } from './identifiers.ts';
 import type { StoredLayer } from './layer.ts';
@@ -85,6 +86,7 @@ const removedFields = {
   layers: '',
   freshness: '',
   origins: '',
+  hosts: '',
   limits: '',
 } as const satisfies { readonly [Field in keyof Project]?: '' };
 
@@ -115,12 +117,15 @@ const anyState: StateCheck = () => {};
 /** Every change is one atomic update, so that concurrent changes are not lost. */
 export class Projects {
   readonly #collection: Collection<Project>;
+  readonly hostClaims: HostClaims;
 
   constructor(db: Db) {
     this.#collection = db.collection('projects');
+    this.hostClaims = new HostClaims(db);
   }
 
   async ensureIndexes(): Promise<void> {
+    await this.hostClaims.ensureIndexes();
     await this.#collection.createIndex({ orgId: 1, _id: 1 });
     await this.#collection.createIndex({ purgedAt: 1 });
     const expireAfterSeconds = keepDeletedSeconds;
@@ -159,6 +164,12 @@ export class Projects {
   async findAll(ids: readonly string[]): Promise<Project[]> {
     const found = this.#collection.find({ _id: { $in: [...ids] } });
     return withTimeout(found.toArray());
+  }
+
+  /** The projects that have some of these delivery hosts. */
+  async findByHosts(hosts: readonly string[]): Promise<Project[]> {
+    const ids = await this.hostClaims.projectsOf(hosts);
+    return ids.length === 0 ? [] : this.findAll(ids);
   }
 
   /** The organisation of a project, which never changes; null for an unknown id. */
@@ -264,6 +275,16 @@ export class Projects {
 
   removeOrigin(id: string, host: string): Promise<Project | null> {
     return this.#change(id, { $unset: { [`origins.${originField(host)}`]: '' } });
+  }
+
+  /** The host must be claimed. */
+  setDeliveryHost(id: string, host: DeliveryHost, check = anyState): Promise<Project | null> {
+    const $set = { [`hosts.${originField(host.host)}`]: host };
+    return this.#changeChecked(id, { $set }, check);
+  }
+
+  removeDeliveryHost(id: string, host: string): Promise<Project | null> {
+    return this.#change(id, { $unset: { [`hosts.${originField(host)}`]: '' } });
   }
 
   /**

@@ -32,6 +32,7 @@ const groupOf: Readonly<Record<SettingName, keyof typeof headings>> = {
   console: 'responses',
   consolePictures: 'responses',
   crossSite: 'responses',
+  ownHostOnly: 'responses',
   cacheTagHeaders: 'responses',
   unknownParameters: 'responses',
   rootApiKey: 'responses',

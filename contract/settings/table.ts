@@ -74,7 +74,7 @@ export const settingsTable = {
     parse: (list) => parseList(list, parseNetwork),
     default: [],
     meaning:
-      'CIDRs or addresses of proxies whose `X-Forwarded-For` names the client, comma-separated. Limits for each client address need it behind a proxy, and connections of these proxies are not limited for each address.',
+      'CIDRs or addresses of proxies whose `X-Forwarded-For` names the client and whose `X-Forwarded-Host` names the host, comma-separated. Limits for each client address need it behind a proxy, and connections of these proxies are not limited for each address.',
   }),
   httpEngine: choice('SERVICE_HTTP_ENGINE', ['auto', 'uws', 'node'], {
     default: 'auto',
@@ -88,6 +88,11 @@ export const settingsTable = {
   crossSite: onOff(
     'SERVICE_CROSS_SITE',
     "Whether pages of any site may embed and read images. `off` refuses requests that such pages send, and those for a Host that is neither an IP address nor `localhost` nor the base URL's.",
+  ),
+  ownHostOnly: onOff(
+    'SERVICE_OWN_HOST_ONLY',
+    "Whether the API, the console, health and the OpenAPI document answer only for the base URL's host, an IP address or `localhost`. `on` refuses them for every other Host, so that delivery hosts have images at all paths.",
+    false,
   ),
   consolePictures: text<ConsolePictures>('SERVICE_CONSOLE_PICTURES', {
     accepts: `the id of a project and URLs of pictures, separated by spaces, of at most ${maxPicturesText} characters`,

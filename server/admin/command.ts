@@ -1,5 +1,6 @@
 import { ServiceError } from '../../contract/errors.ts';
 import { newCommand } from '../../contract/new-command.ts';
+import { addHostCommands } from './host-commands.ts';
 import { addKeyCommands } from './key-commands.ts';
 import { addOrganisationCommands } from './organisation-commands.ts';
 import { addPresetCommands } from './preset-commands.ts';
@@ -16,12 +17,13 @@ import { AdminError } from './terminal.ts';
  */
 export async function runAdmin(argv: readonly string[]): Promise<void> {
   const program = newCommand('admin').description(
-    'Manages keys, organisations, projects and their presets in the store that the settings name.',
+    'Manages keys, organisations, projects, their presets and their hosts in the store that the settings name.',
   );
   addKeyCommands(program);
   addOrganisationCommands(program);
   addProjectCommands(program);
   addPresetCommands(program);
+  addHostCommands(program);
   addPrewarmCommand(program);
   addPurgeCommand(program);
   addStoreCommands(program);

@@ -91,7 +91,7 @@ export function addProjectCommands(program: Command): void {
   group
     .command('delete')
     .description(
-      'delete a project with its keys, presets, layers, origins, secrets, usage and cached images; asks for its name',
+      'delete a project with its keys, hosts, presets, layers, origins, secrets, usage and cached images; asks for its name',
     )
     .argument('<id>')
     .option('--yes', 'do not ask')

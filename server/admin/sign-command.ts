@@ -1,6 +1,7 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { Project, Projects } from '../../store/projects.ts';
 import { signingSecrets } from '../image/access.ts';
+import { siteOf } from '../image/host-address.ts';
 import { signImageUrl } from '../image/sign-url.ts';
 import { requireProject } from '../project-not-found.ts';
 import { withStore } from './store.ts';
@@ -41,7 +42,7 @@ export function addSignCommand(group: Command): void {
     .addOption(
       option(
         '--url <url>',
-        'an /img/ URL to sign with the current secret, valid for --ttl seconds or an hour',
+        'an /img/ URL, or a URL of a delivery host, to sign with the current secret, valid for --ttl seconds or an hour',
         ['off'],
       ),
     )
@@ -80,9 +81,13 @@ async function run(
     const { signingSecret, signedUrlTtlSeconds } = project;
     if (signingSecret === null) throw new AdminError(`${id} has no signing secret yet.`);
     const exp = Math.floor(Date.now() / 1_000) + (ttl ?? signedUrlTtlSeconds ?? 3_600);
-    const signed = signImageUrl(url, { projectId: null, secret: signingSecret, exp, basePath });
+    const siteAt = (host: string) => siteOf(project, host);
+    const options = { projectId: null, siteAt, secret: signingSecret, exp, basePath };
+    const signed = signImageUrl(url, options);
     if (signed === null) {
-      throw new AdminError('The URL must be an /img/ URL with its query, without a signature.');
+      throw new AdminError(
+        'The URL must be an /img/ URL with its query, or a URL of a delivery host, without a signature.',
+      );
     }
     return signed;
   }

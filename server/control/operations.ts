@@ -3,6 +3,7 @@ import { callbackOperations } from './resources/callbacks.ts';
 import { configurationOperations } from './resources/configuration.ts';
 import { domainOperations } from './resources/domains.ts';
 import { freshnessOperations } from './resources/freshness.ts';
+import { hostOperations } from './resources/hosts.ts';
 import { keyOperations } from './resources/keys.ts';
 import { layerOperations } from './resources/layers.ts';
 import { limitOperations } from './resources/limits.ts';
@@ -29,6 +30,7 @@ export const operations = {
   ...usageOperations,
   ...limitOperations,
   ...domainOperations,
+  ...hostOperations,
   ...originOperations,
   ...presetOperations,
   ...layerOperations,

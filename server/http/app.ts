@@ -25,6 +25,10 @@ interface AppEnvironment {
   readonly onEnd: ((request: HttpRequest, status: number | null, ms: number) => void) | null;
   /** Begins the trace of a request, after its route is set. */
   readonly trace?: ((request: HttpRequest) => HttpRequest['trace']) | null;
+  /** Returns the route of a request by its host, instead of that of its path. */
+  readonly routeByHost?:
+    | ((request: HttpRequest, ofPath: Route | undefined) => Route | undefined)
+    | null;
   /** Called before the handler; throws a ServiceError to refuse a request. */
   readonly admit?: ((request: HttpRequest) => void) | null;
   /** Called with an unexpected error of a handler. */
@@ -102,8 +106,11 @@ export class App implements HttpApp {
   }
 
   errorResponse(error: ServiceError): HttpResponse {
-    const path = error instanceof MethodNotAllowed ? error.path : null;
-    return this.#errorResponse(error, path, null);
+    const headersOf =
+      error instanceof MethodNotAllowed
+        ? this.#route(error.path)?.errorHeaders
+        : this.#environment.unreadableErrorHeaders;
+    return this.#errorResponse(error, headersOf ?? null, null);
   }
 
   refusal(method: string, path: string): ServiceError {
@@ -127,9 +134,11 @@ export class App implements HttpApp {
 
   #handler(request: HttpRequest): Handler {
     const { method, path } = request;
-    const route = this.#route(path);
+    const { trace = null, admit = null, routeByHost = null } = this.#environment;
+    const ofPath = this.#route(path);
+    const route = routeByHost === null ? ofPath : routeByHost(request, ofPath);
     request.route = route?.name ?? 'other';
-    const { trace = null, admit = null } = this.#environment;
+    request.errorHeaders = route?.errorHeaders ?? null;
     admit?.(request);
     if (trace !== null) request.trace = trace(request);
     if (route?.methods(path).includes(method)) return route.handler;
@@ -147,17 +156,14 @@ export class App implements HttpApp {
     if (request.signal.aborted) return;
     const error = ServiceError.of(thrown);
     if (error.code === 'internal_error') this.#environment.onError(request, thrown);
-    request.respond(this.#errorResponse(error, request.path, request));
+    request.respond(this.#errorResponse(error, request.errorHeaders, request));
   }
 
-  /** @param path null if it is unknown */
   #errorResponse(
     error: ServiceError,
-    path: string | null,
+    headersOf: ErrorHeaders | null,
     request: HttpRequest | null,
   ): HttpResponse {
-    const headersOf =
-      path === null ? this.#environment.unreadableErrorHeaders : this.#route(path)?.errorHeaders;
     const headers = headersOf?.(error) ?? [];
     try {
       return withHeaders(this.#environment.errorResponse(error, request), headers);

@@ -23,6 +23,7 @@ export abstract class BaseRequest implements HttpRequest {
   route: HttpRequest['route'] = 'other';
   tier: HttpRequest['tier'] = 'none';
   trace: HttpRequest['trace'] = null;
+  errorHeaders: HttpRequest['errorHeaders'] = null;
   readonly #startedAt = performance.now();
   #controller: AbortController | null = null;
   /** A response was sent or is being sent. */
@@ -36,6 +37,7 @@ export abstract class BaseRequest implements HttpRequest {
   }
 
   abstract readonly accept: string;
+  abstract readonly host: string;
   abstract readonly peerAddress: string;
   abstract header(name: string): string;
   abstract headerList(name: string): string;

@@ -5,19 +5,25 @@ import type { HttpResponse } from './request.ts';
 import type { HttpApp } from './server.ts';
 
 /**
- * The path and the query of a request target. A server must accept an absolute URL (RFC 9112, 3.2.2); its
- * authority is ignored, as the Host header is, so that the origin-form (3.2.1) remains.
+ * The path and the query of a request target, and the authority of an absolute URL, which a server must accept
+ * (RFC 9112, 3.2.2); null for the origin-form (3.2.1).
  */
-export function splitTarget(target: string): { path: string; query: string } {
-  let originForm = target.startsWith('/') ? target : target.replace(/^https?:\/\/[^/?#]*/i, '');
+export function splitTarget(target: string): {
+  path: string;
+  query: string;
+  authority: string | null;
+} {
+  const absolute = target.startsWith('/') ? null : /^https?:\/\/([^/?#]*)/i.exec(target);
+  const authority = absolute?.[1] ?? null;
+  let originForm = target.slice(absolute?.[0].length ?? 0);
   if (originForm === '' || originForm.startsWith('?')) originForm = `/${originForm}`;
   // Node decodes the target as Latin-1; clients that send non-ASCII bytes send UTF-8.
   if (/[\x80-\xff]/.test(originForm))
     originForm = Buffer.from(originForm, 'latin1').toString('utf8');
   const mark = originForm.indexOf('?');
   return mark === -1
-    ? { path: originForm, query: '' }
-    : { path: originForm.slice(0, mark), query: originForm.slice(mark + 1) };
+    ? { path: originForm, query: '', authority }
+    : { path: originForm.slice(0, mark), query: originForm.slice(mark + 1), authority };
 }
 
 /** A request to Node's HTTP server, which keeps responses to pipelined requests in order. */
@@ -30,6 +36,7 @@ export class NodeHttpRequest extends BaseRequest {
   readonly #req: IncomingMessage;
   readonly #res: ServerResponse;
   readonly #connection: NodeConnection;
+  readonly #authority: string | null;
 
   constructor(req: IncomingMessage, res: ServerResponse, app: HttpApp, connection: NodeConnection) {
     super(app);
@@ -37,9 +44,10 @@ export class NodeHttpRequest extends BaseRequest {
     this.#res = res;
     this.#connection = connection;
     this.method = req.method ?? '';
-    const { path, query } = splitTarget(req.url ?? '');
+    const { path, query, authority } = splitTarget(req.url ?? '');
     this.path = path;
     this.query = query;
+    this.#authority = authority;
     const [length, coding] = [this.header('content-length'), this.header('transfer-encoding')];
     this.isLast = hasMeaninglessBody(this.method, length, coding);
   }
@@ -51,6 +59,11 @@ export class NodeHttpRequest extends BaseRequest {
 
   get accept(): string {
     return this.header('accept');
+  }
+
+  /** A server must ignore the Host header of an absolute target (RFC 9112, 3.2.2). */
+  get host(): string {
+    return this.#authority ?? this.header('host');
   }
 
   get peerAddress(): string {

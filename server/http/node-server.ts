@@ -141,15 +141,15 @@ export class NodeServer implements HttpServer {
 
 /** Syntax that the parser accepts although RFC 9112 (2.3 and 3.2) does not; null when correct. */
 function syntaxError({ httpVersion, rawHeaders }: IncomingMessage): string | null {
-  if (httpVersion === '1.0') return null;
-  if (httpVersion !== '1.1')
+  if (httpVersion !== '1.1' && httpVersion !== '1.0')
     return `HTTP/${httpVersion} is not supported, only HTTP/1.1 and HTTP/1.0.`;
   let hosts = 0;
   for (let i = 0; i < rawHeaders.length; i += 2) {
     const name = rawHeaders[i];
     if (name?.length === 4 && name.toLowerCase() === 'host') hosts += 1;
   }
-  return hosts === 1 ? null : 'A request of HTTP/1.1 must have one Host header.';
+  if (httpVersion === '1.0' && hosts === 0) return null;
+  return hosts === 1 ? null : `A request of HTTP/${httpVersion} must have one Host header.`;
 }
 
 /** The request line with a method unknown to the parser; null for a malformed line. */

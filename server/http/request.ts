@@ -1,3 +1,4 @@
+import type { ServiceError } from '../../contract/errors.ts';
 import type { RequestTelemetry } from '../telemetry/tracing.ts';
 
 /** Header names in lower case with their values. */
@@ -24,6 +25,10 @@ export interface HttpRequest extends RequestTelemetry {
    * The peer's address, which may be a proxy's; '' when unknown. Only before the handler's first await.
    */
   readonly peerAddress: string;
+  /** The host that the request is for, with its port if it has one; '' for none. Only before the handler's first await. */
+  readonly host: string;
+  /** Additional headers of an error response; set by the router. */
+  errorHeaders: ((error: ServiceError) => Headers) | null;
   /** The value of a header named in lower case, or ''. Only before the handler's first await. */
   header(name: string): string;
   /** The Accept header, or ''; readable at any time before the response. */

@@ -183,6 +183,10 @@ class UwsHttpRequest extends BaseRequest implements WaitingConnection {
     return this.#req?.getHeader('accept') ?? this.#accept;
   }
 
+  get host(): string {
+    return this.header('host');
+  }
+
   get peerAddress(): string {
     if (this.#req === null) throw new Error('the address was read after an await');
     return addressOf(this.#res);

@@ -66,7 +66,7 @@ export function checkSource(project: Project, source: URL): void {
  */
 export function checkSignature(
   project: Project,
-  { parameters }: ImageAddress,
+  { parameters, host }: ImageAddress,
   path: string,
   query: string,
   now: number,
@@ -79,7 +79,8 @@ export function checkSignature(
     throw refuse('This project needs signed URLs, with exp and sig.');
   }
   const unsigned = withoutSignature(query);
-  const texts = signedPaths(path).map((one) => `${one}?${unsigned}`);
+  const paths = host === null ? signedPaths(path) : [`//${host}${path}`];
+  const texts = paths.map((one) => `${one}?${unsigned}`);
   const authentic = signingSecrets(project).some((secret) =>
     texts.some((text) => {
       const expected = Buffer.from(signature(secret, text));

@@ -10,6 +10,8 @@ const invalid = (message: string) => new ServiceError('parameter_invalid', messa
 /** The project, source and parameters of a transform URL. */
 export interface ImageAddress {
   readonly projectId: string;
+  /** The delivery host whose path names the source; null for a path below `/img`. */
+  readonly host: string | null;
   readonly source: SourceReference;
   /** Whether the source was encoded, so that it has its whole query. */
   readonly isEncoded: boolean;
@@ -22,20 +24,28 @@ export interface ImageAddress {
 /** The part of the path before the source. */
 export const imagePrefix = '/img/';
 
+/** Whether a path is one of image URLs on every host. */
+export const isImagePath = (path: string): boolean =>
+  path.startsWith(imagePrefix) || path === '/img';
+
 /**
  * Reads `/img/<source_url>?project=…` and `/img/?url=…&project=…`.
+ * @param hostProject the project of the delivery host that the request is for; null for none
  * @throws ServiceError source_missing, project_missing, source_invalid, parameter_invalid
  */
-export function readAddress(path: string, query: string): ImageAddress {
-  const { parameters, unknown } = readQuery(query);
-  const written = sourceInPath(path) ?? parameters.get('url') ?? '';
-  const projectId = parameters.get('project') ?? '';
+export function readAddress(
+  path: string,
+  query: string,
+  hostProject: string | null = null,
+): ImageAddress {
+  const { parameters, unknown, url, project } = readQuery(query, hostProject);
+  const written = sourceInPath(path) ?? url;
+  const projectId = hostProject ?? project;
   if (written === '') throw new ServiceError('source_missing', 'The source URL is missing.');
   if (projectId === '') throw projectMissing(written, query);
-  parameters.delete('url');
-  parameters.delete('project');
   const isEncoded = !unencoded.test(path.slice(imagePrefix.length)) && !unencodedUrl.test(query);
-  return { projectId, source: readSourceReference(written), isEncoded, parameters, unknown };
+  const source = readSourceReference(written);
+  return { projectId, host: null, source, isEncoded, parameters, unknown };
 }
 
 /** The start of a source that is not encoded, in the path and in the query. */
@@ -92,8 +102,9 @@ export function hasTooManyParameters(query: string): boolean {
 /**
  * Rejects repeated parameters, of which a proxy, a cache and the signature check may read different ones,
  * and misspelt ones. Other unknown parameters may repeat.
+ * @param hostProject as for `readAddress`
  */
-function readQuery(query: string) {
+export function readQuery(query: string, hostProject: string | null) {
   if (hasTooManyParameters(query)) throw invalid(tooManyParameters);
   const parameters = new Map<string, string>();
   const unknown = new Set<string>();
@@ -107,7 +118,14 @@ function readQuery(query: string) {
     if (!known && name !== '' && !isTracking(name)) unknown.add(name);
     parameters.set(name, value);
   }
-  return { parameters, unknown: [...unknown] };
+  const url = parameters.get('url') ?? '';
+  const project = parameters.get('project') ?? '';
+  if (hostProject !== null && project !== '' && project !== hostProject) {
+    throw invalid('The host belongs to another project.');
+  }
+  parameters.delete('url');
+  parameters.delete('project');
+  return { parameters, unknown: [...unknown], url, project };
 }
 
 /** @throws ServiceError parameter_invalid for an address with unknown parameters */

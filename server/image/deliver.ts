@@ -8,8 +8,10 @@ import { runStage } from '../../pool/stages.ts';
 import type { Variant } from '../../pool/variant.ts';
 import type { Project } from '../../store/projects.ts';
 import type { Headers, HttpRequest, HttpResponse } from '../http/request.ts';
+import type { RequestHosts } from '../http/request-hosts.ts';
 import type { ProjectCache, ProjectState } from '../project-cache.ts';
 import { projectNotFound } from '../project-not-found.ts';
+import { storeUnavailable } from '../store-failure.ts';
 import type { ImageTelemetry, ObservedRequest } from '../telemetry/image-telemetry.ts';
 import { checkSignature, checkSource, isAllowedHost } from './access.ts';
 import {
@@ -26,6 +28,7 @@ import {
   type Lifetime,
   notStored,
 } from './caching.ts';
+import { readHostAddress, type Site, siteOf } from './host-address.ts';
 import { imageFreshness, imageGeneration, variantKey } from './key.ts';
 import type { OnLayerFailure } from './layer-failures.ts';
 import { resolveLayers, withoutFailed } from './layers.ts';
@@ -72,6 +75,7 @@ interface DeliveryEnvironment {
   readonly autoFirst: NegotiableFormat | null;
   /** The names of the headers with the tags of an image, in lower case. */
   readonly cacheTagHeaders: readonly string[];
+  readonly hosts: RequestHosts;
   /** Unix ms. */
   readonly now: () => number;
 }
@@ -106,6 +110,9 @@ interface Delivered {
   readonly sourceError: ServiceError | null;
 }
 
+/** Returns the error for a request whose host has no project. */
+type Missing = (request: HttpRequest, host: string) => ServiceError;
+
 /** Maximum attempts of a request whose image is purged while it is rendered. */
 const maxPurgedRenders = 3;
 
@@ -121,15 +128,21 @@ export class Delivery {
   }
 
   /** Serves a repeated request synchronously from the response cache, others through the engine. */
-  handle(request: HttpRequest): void | Promise<void> {
-    const { engine, projects, telemetry, now } = this.#environment;
+  /** @param missing the error for a path that only delivery hosts have */
+  handle(request: HttpRequest, missing: Missing | null = null): void | Promise<void> {
+    const { engine, projects, telemetry, hosts, now } = this.#environment;
+    const host = hosts.of(request);
+    const site = host === '' ? null : projects.knownAt(host);
+    // The server that reads the host again must not read another one.
+    if (site != null && !request.isWellFormed()) return;
     const negotiated = this.#negotiate((name) => request.header(name));
     const conditions = readConditions(request);
     const backgroundToken = request.header(backgroundHeader);
-    const cacheKey = `${request.path}?${request.query}\n${negotiated.normalized}`;
+    const target = `${request.path}?${request.query}\n${negotiated.normalized}`;
     const at = now();
     // A background request gets other headers than a cached response has.
-    const cached = backgroundToken === '' ? this.responses.get(cacheKey, at) : undefined;
+    const mayBeCached = backgroundToken === '' && site !== undefined;
+    const cached = mayBeCached ? this.responses.get(keyAt(host, site, target), at) : undefined;
     const image = cached?.entry.image ?? null;
     if (cached !== undefined && image !== null && projects.isConfirmed(cached.project)) {
       engine.caches.memory.touch(cached.entry, at);
@@ -148,14 +161,23 @@ export class Delivery {
     if (!request.isWellFormed()) return;
     const isLoop = engine.sources.isOwnFetch(request.headerList('cdn-loop'));
     const headers = { negotiated, conditions, backgroundToken, isLoop };
-    const observed = telemetry.observe(request);
-    return observed.untilDone(this.#deliver(request, headers, cacheKey, observed));
+    const deliver = (found: ProjectState | null): Promise<void> => {
+      if (found === null && missing !== null) {
+        throw projects.isStoreDown ? storeUnavailable() : missing(request, host);
+      }
+      const site = found && siteOf(found.project, host);
+      const observed = telemetry.observe(request);
+      const cacheKey = keyAt(host, found, target);
+      return observed.untilDone(this.#deliver(request, headers, site, cacheKey, observed));
+    };
+    return site === undefined ? projects.findAt(host).then(deliver) : deliver(site);
   }
 
   /** Serves a request that is not in the response cache. */
   async #deliver(
     request: HttpRequest,
     headers: RequestHeaders,
+    site: Site | null,
     cacheKey: string,
     observed: ObservedRequest,
   ): Promise<void> {
@@ -165,7 +187,7 @@ export class Delivery {
       throw new ServiceError('source_blocked', 'The source is an image of this service itself.');
     }
     const { address, requested, texts } = await runStage(observed, 'parse', () => {
-      const address = readAddress(path, query);
+      const address = site === null ? readAddress(path, query) : readHostAddress(path, query, site);
       if (refusesUnknown) requireKnown(address);
       const { parameters } = address;
       return { address, requested: readOptions(parameters), texts: readLayerTexts(parameters) };
@@ -381,6 +403,10 @@ interface ResponseContext {
   readonly expires: number | null;
   readonly ofUrl: UrlHeaders;
 }
+
+/** The key of a response: at a delivery host it depends on the host, elsewhere not. */
+const keyAt = (host: string, site: ProjectState | null, target: string): string =>
+  site === null ? target : host + target;
 
 const fromMemory = { tier: 'memory' } as const;
 

@@ -1,9 +1,13 @@
+import { canonicalHost } from '../../contract/hosts.ts';
 import { signature, signedText } from './access.ts';
-import { type ImageAddress, readAddress } from './address.ts';
+import { type ImageAddress, isImagePath, readAddress } from './address.ts';
+import { readHostAddress, type Site } from './host-address.ts';
 
 export interface SignUrlOptions {
   /** Null for a URL of any project. */
   readonly projectId: string | null;
+  /** The site of a canonical host, or null if it is no delivery host of the project. */
+  readonly siteAt: (host: string) => Site | null;
   readonly secret: string;
   /** Unix seconds. */
   readonly exp: number;
@@ -14,25 +18,32 @@ export interface SignUrlOptions {
 }
 
 /**
- * Signs an image URL, or its path and query.
+ * Signs an image URL, its path and query, or a URL of a delivery host.
  *
  * @throws ServiceError with `check`, as `readAddress` does
  * @returns null for a text that is none, that has a signature, or that is of another project
  */
 export function signImageUrl(
   text: string,
-  { projectId, secret, exp, basePath, check }: SignUrlOptions,
+  { projectId, siteAt, secret, exp, basePath, check }: SignUrlOptions,
 ): string | null {
-  const base = basePath.replace(/\/$/, '');
   const [, origin = '', whole = '', query = ''] =
     /^(https?:\/\/[^/\s]+)?(\/[^?#\s]*)(?:\?([^#\s]*))?$/.exec(text) ?? [];
-  const path = whole.startsWith(`${base}/img`) ? whole.slice(base.length) : whole;
-  if (!/^\/img(\/|$)/.test(path)) return null;
+  const site = siteAt((URL.canParse(origin) && canonicalHost(new URL(origin).hostname)) || '');
+  const base = basePath.replace(/\/$/, '');
+  const isBelowBase = site === null && whole.startsWith(`${base}/img`);
+  const path = isBelowBase ? whole.slice(base.length) : whole;
+  if (site === null && !isImagePath(path)) return null;
   const given = new URLSearchParams(query);
   if (given.has('sig') || given.has('exp')) return null;
-  if (projectId !== null && given.getAll('project').join() !== projectId) return null;
-  check?.(readAddress(path, query));
+  const named = given.getAll('project').join();
+  const isOther = site === null ? named !== projectId : named !== '' && named !== projectId;
+  if (projectId !== null && isOther) return null;
+  const address = () =>
+    site === null ? readAddress(path, query) : readHostAddress(path, query, site);
+  check?.(address());
   const withExp = `${query === '' ? '' : `${query}&`}exp=${exp}`;
-  const sig = signature(secret, signedText(path, withExp));
+  const host = isImagePath(path) ? '' : `//${site?.host.host}`;
+  const sig = signature(secret, signedText(host + path, withExp));
   return `${origin}${whole}?${withExp}&sig=${sig}`;
 }

@@ -75,6 +75,69 @@ t.test('an unknown id is cached for a short time', async (t) => {
   t.match(await cache.find(id), { project: { _id: id } });
 });
 
+/** Gives a project a host. */
+async function assign(projects: Projects, id: string, host: string): Promise<void> {
+  await projects.hostClaims.claim(host, id);
+  await projects.setDeliveryHost(id, { host, base: null, updatedAt: new Date(0) });
+}
+
+t.test('finds the project of a host, and looks up others in turn', async (t) => {
+  const { cache, others, projects } = await cached(t);
+  const queries: (readonly string[])[] = [];
+  const findByHosts = projects.findByHosts.bind(projects);
+  projects.findByHosts = (hosts) => {
+    queries.push(hosts);
+    return findByHosts(hosts);
+  };
+  const clock = stopClock(t);
+  const { _id } = await others.create(newProject);
+  t.equal(cache.knownAt('img.example'), undefined);
+  t.equal(await cache.findAt('img.example'), null);
+  t.equal(cache.knownAt('img.example'), null);
+  await assign(others, _id, 'img.example');
+  await clock.forward(1_000);
+  t.equal(cache.knownAt('img.example'), null, 'known for a while');
+  await clock.forward(500);
+  t.equal(cache.knownAt('img.example'), null, 'looked up again meanwhile');
+  await clock.forward(500);
+  const found = await cache.findAt('img.example');
+  t.match(found, { project: { _id } });
+  t.equal(cache.knownAt('img.example'), found);
+
+  const before = queries.length;
+  const flood = Array.from({ length: 256 }, (_, i) => cache.findAt(`x${i}.example`));
+  await t.rejects(cache.findAt('more.example'), { code: 'overloaded' });
+  await clock.forward(100);
+  t.same(new Set(await Promise.all(flood)), new Set([null]));
+  t.ok(queries.length - before <= 2, 'a query for all of them');
+  t.equal(cache.knownAt('img.example'), found, 'known hosts wait for none');
+});
+
+t.test('forgets a host that its project loses, and finds its next project', async (t) => {
+  const { cache, others } = await cached(t);
+  const a = await others.create(newProject);
+  const b = await others.create(newProject);
+  await assign(others, a._id, 'img.example');
+  t.match(await cache.findAt('img.example'), { project: { _id: a._id } });
+  await others.hostClaims.release('img.example', a._id);
+  const changed = await others.removeDeliveryHost(a._id, 'img.example');
+  cache.apply(requireProject(a._id, changed));
+  t.equal(cache.knownAt('img.example'), undefined);
+  await assign(others, b._id, 'img.example');
+  t.match(await cache.findAt('img.example'), { project: { _id: b._id } });
+});
+
+t.test('knows the hosts of known projects while the store is unavailable', async (t) => {
+  const { cache, others, cut } = await cached(t);
+  const { _id } = await others.create(newProject);
+  await assign(others, _id, 'img.example');
+  await cache.find(_id);
+  await cut();
+  cache.assumeStoreDown(true);
+  t.match(await cache.findAt('img.example'), { project: { _id } });
+  t.equal(await cache.findAt('x.example'), null);
+});
+
 t.test('a new project is found, even after requests for its id', async (t) => {
   const { cache, others, other, lookups } = await cached(t);
   const { _id, ...rest } = await others.create(newProject);

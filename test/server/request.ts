@@ -11,6 +11,8 @@ export async function responseOf(
     route: 'other',
     tier: 'none',
     trace: null,
+    errorHeaders: null,
+    host: '',
     id: 'x',
     method,
     path,

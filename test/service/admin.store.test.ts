@@ -62,6 +62,23 @@ t.test('the admin command works beside a running service', async (t) => {
     }
   });
 
+  t.test('gives a project delivery hosts', async (t) => {
+    const hosts = (...args: string[]) => admin('hosts', ...args);
+    t.match(await hosts('list', id), /no delivery hosts/);
+    t.match(await hosts('set', id, 'IMG.a.example'), /^img\.a\.example +the project's origin +20/m);
+    const base = 'https://a.example/media/';
+    t.match(await hosts('set', id, 'img.a.example', '--base', base), /^img\.a\.example +https:/m);
+    t.match(JSON.parse(await hosts('list', id, '--json')), [{ host: 'img.a.example', base }]);
+    for (const [message, ...args] of [
+      [/^host must/, 'set', id, '127.0.0.1'],
+      [/^base must be on an allowed host/, 'set', id, 'x.example', '--base', 'https://x.example/'],
+      [/no delivery host x\.example/, 'delete', id, 'x.example'],
+    ] as const) {
+      await t.rejects(hosts(...args), { code: 1, stderr: message }, args.join(' '));
+    }
+    t.match(await hosts('delete', id, 'img.a.example'), /no delivery hosts/);
+  });
+
   t.test('a key is shown once, listed without its secret, and revoked', async (t) => {
     const created = await admin('keys', 'create', '--name', 'one', '--project', id);
     const [keyId = '', secret = ''] = created.split(/\s+/);

@@ -130,6 +130,33 @@ t.test('a rotation keeps the previous secret until it is revoked', async (t) => 
   t.notOk((await projects.stopRequiringSignatures(before._id))?.previousSigningSecret);
 });
 
+t.test('claims each delivery host for one project', async (t) => {
+  const { projects } = await testProjects(t);
+  const { hostClaims } = projects;
+  const ids = await Promise.all([1, 2].map(async () => (await projects.create(newProject))._id));
+  const [a = '', b = ''] = ids;
+  const claimed = await together(
+    Array.from({ length: 10 }, (_, i) => () => hostClaims.claim('img.example', ids[i % 2] ?? '')),
+  );
+  const [owner = ''] = claimed;
+  t.same(new Set(claimed), new Set([owner]), 'one of the projects has it');
+  const other = owner === a ? b : a;
+  await hostClaims.release('img.example', other);
+  t.equal(await hostClaims.claim('img.example', other), owner, 'nobody else releases it');
+
+  const host = { host: 'img.example', base: 'https://a.example/x/', updatedAt: new Date(0) };
+  const changed = await projects.setDeliveryHost(owner, host);
+  t.same(changed?.hosts, { 'img%2Eexample': host });
+  t.same(await projects.findByHosts(['img.example', 'x.example']), [changed]);
+  t.same(await projects.findByHosts(['x.example']), []);
+  t.same((await projects.removeDeliveryHost(owner, 'img.example'))?.hosts, {});
+  await hostClaims.release('img.example', owner);
+  t.same(await projects.findByHosts(['img.example']), []);
+  t.equal(await hostClaims.claim('img.example', other), other);
+  await projects.setDeliveryHost(other, host);
+  t.equal((await projects.delete(other))?.hosts, undefined);
+});
+
 t.test('presets are set and removed one by one', async (t) => {
   const { projects } = await testProjects(t);
   const { _id } = await projects.create(newProject);

@@ -86,6 +86,10 @@ export const errors = {
     status: 404,
     hint: "Check the layer's name; listing the project's layers shows those that exist.",
   },
+  host_not_found: {
+    status: 404,
+    hint: "Check the host; listing the project's hosts shows those that it has.",
+  },
   purge_not_found: {
     status: 404,
     hint: 'Use the Location of the response to the purge request, within a day.',
@@ -101,6 +105,10 @@ export const errors = {
   source_not_found: { status: 404, hint: 'Check that the source URL opens in a browser.' },
   method_not_allowed: { status: 405, hint: 'Use one of the methods that the Allow header names.' },
   request_timeout: { status: 408, hint: 'Send the whole request without long pauses.' },
+  host_taken: {
+    status: 409,
+    hint: 'Delete the host of the other project first, or use another host.',
+  },
   prewarm_in_progress: {
     status: 409,
     hint: "Wait until the project's prewarming has ended, or send force=true, which cancels it.",

@@ -90,6 +90,24 @@ export const operations = {
     query: ['host'],
     result: 'project',
   },
+  listProjectHosts: {
+    method: 'GET',
+    path: '/projects/{projectId}/hosts',
+    result: 'hosts',
+    isPaged: true,
+  },
+  getProjectHost: { method: 'GET', path: '/projects/{projectId}/hosts/{host}', result: 'host' },
+  putProjectHost: {
+    method: 'PUT',
+    path: '/projects/{projectId}/hosts/{host}',
+    body: 'required',
+    result: 'host',
+  },
+  deleteProjectHost: {
+    method: 'DELETE',
+    path: '/projects/{projectId}/hosts/{host}',
+    result: 'hosts',
+  },
   listProjectOrigins: {
     method: 'GET',
     path: '/projects/{projectId}/origins',

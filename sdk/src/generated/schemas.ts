@@ -422,6 +422,26 @@ export interface DomainInput {
   host: string;
 }
 
+/** A host whose requests belong to the project. */
+export interface DeliveryHost {
+  /** A host name without wildcard and port. At most 255 characters. */
+  host: string;
+  /**
+   * The URL below which the sources of the host's paths are, on an allowed host; null for the
+   * project's `origin`. At most 8192 characters.
+   */
+  base: string | null;
+  updatedAt: string;
+}
+
+export interface DeliveryHostInput {
+  /**
+   * The URL below which the sources of the host's paths are, on an allowed host; null for the
+   * project's `origin`. At most 8192 characters.
+   */
+  base?: string | null | undefined;
+}
+
 /** How the sources of a host are fetched, without any secret. */
 export interface ProjectOrigin {
   /** A host name without wildcard, with its port if it is not 443 or 80. */
@@ -738,7 +758,10 @@ export interface NewSigningSecret {
 }
 
 export interface SignedUrlInput {
-  /** An image URL of the project, or its path and query from `/img` on. At most 8192 characters. */
+  /**
+   * An image URL of the project, its path and query from `/img` on, or a URL of a delivery host. At
+   * most 8192 characters.
+   */
   url: string;
   /** Seconds; by default the ttlSeconds of the project, or an hour. 1 to 2592000. */
   validFor?: number | undefined;
@@ -1104,12 +1127,14 @@ export interface ApiError {
     | 'project_not_found'
     | 'preset_not_found'
     | 'layer_not_found'
+    | 'host_not_found'
     | 'purge_not_found'
     | 'prewarm_not_found'
     | 'endpoint_not_found'
     | 'source_not_found'
     | 'method_not_allowed'
     | 'request_timeout'
+    | 'host_taken'
     | 'prewarm_in_progress'
     | 'source_too_large'
     | 'source_unsupported'
@@ -1177,10 +1202,11 @@ export interface Operations {
     result: Project;
   };
   /**
-   * Delete a project. Deletes the project with its keys, presets, layers, private origins, signing
-   * secrets, waiting callbacks, usage and cached images. At most 2 seconds later every process that
-   * reaches the store answers 404 to its image URLs. It cannot be undone, and a repeated call is
-   * answered with 404. Refused while prewarming waits or runs, unless `force` cancels it.
+   * Delete a project. Deletes the project with its keys, hosts, presets, layers, private origins,
+   * signing secrets, waiting callbacks, usage and cached images. At most 2 seconds later every
+   * process that reaches the store answers 404 to its image URLs. It cannot be undone, and a
+   * repeated call is answered with 404. Refused while prewarming waits or runs, unless `force`
+   * cancels it.
    */
   deleteProject: {
     path: {
@@ -1378,6 +1404,59 @@ export interface Operations {
     };
     body: DomainInput | undefined;
     result: Project;
+  };
+  /** List delivery hosts. The hosts whose requests belong to the project, by name. */
+  listProjectHosts: {
+    path: {
+      /** `prj_` and 16 base-36 characters. */
+      projectId: string;
+    };
+    query: undefined;
+    body: undefined;
+    result: readonly DeliveryHost[];
+  };
+  /** Read a delivery host. Where the sources of the host are. */
+  getProjectHost: {
+    path: {
+      /** `prj_` and 16 base-36 characters. */
+      projectId: string;
+      /** A host name without wildcard and port. At most 255 characters. */
+      host: string;
+    };
+    query: undefined;
+    body: undefined;
+    result: DeliveryHost;
+  };
+  /**
+   * Create or replace a delivery host. Requires a root key. Requests for the host belong to the
+   * project within two seconds: their path is that of the source below `base`. A host belongs to
+   * one project.
+   */
+  putProjectHost: {
+    path: {
+      /** `prj_` and 16 base-36 characters. */
+      projectId: string;
+      /** A host name without wildcard and port. At most 255 characters. */
+      host: string;
+    };
+    query: undefined;
+    body: DeliveryHostInput;
+    result: DeliveryHost;
+  };
+  /**
+   * Delete a delivery host. Requires a root key. Returns the remaining hosts; deleting a missing one
+   * is not an error. Requests for the host fail afterwards.
+   */
+  deleteProjectHost: {
+    path: {
+      /** `prj_` and 16 base-36 characters. */
+      projectId: string;
+      /** A host name without wildcard and port. At most 255 characters. */
+      host: string;
+    };
+    query: undefined;
+    body: undefined;
+    result: readonly DeliveryHost[];
   };
   /**
    * List private origins. The hosts whose sources need headers or are in a bucket, without any

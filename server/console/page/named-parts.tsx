@@ -19,10 +19,10 @@ export interface PartFieldsProps extends Omit<ProjectProps, 'onChange' | 'onDele
   readonly errors: FieldErrors;
 }
 
-/** A kind of parts of a project that have names: presets, layers, private sources. */
+/** A kind of parts of a project that have names: presets, layers, private sources, delivery hosts. */
 export interface PartKind<P> {
   /** Segment of the path, and the field of its response. */
-  readonly plural: 'presets' | 'layers' | 'origins';
+  readonly plural: 'presets' | 'layers' | 'origins' | 'hosts';
   readonly singular: string;
   readonly title: string;
   readonly intro: ComponentChildren;

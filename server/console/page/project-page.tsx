@@ -1,6 +1,7 @@
 import type { ComponentType } from 'preact';
 import { Allowlist } from './allowlist.tsx';
 import { Defaults } from './defaults.tsx';
+import { DeliveryHosts } from './delivery-hosts.tsx';
 import { documentPage } from './document-form.tsx';
 import { Keys } from './keys.tsx';
 import { Layers } from './layers.tsx';
@@ -23,6 +24,7 @@ const pages: Readonly<
   '': { name: 'Overview', Page: Overview },
   hosts: { name: 'Allowed hosts', Page: Allowlist },
   sources: { name: 'Private sources', Page: Origins },
+  'delivery-hosts': { name: 'Delivery hosts', Page: DeliveryHosts },
   defaults: { name: 'Defaults', Page: Defaults },
   presets: { name: 'Presets', Page: Presets },
   layers: { name: 'Layers', Page: Layers },

@@ -1,5 +1,6 @@
 import type {
   Callback,
+  DeliveryHost,
   Freshness,
   Layer,
   Limits,
@@ -80,6 +81,7 @@ export interface ResponseBody {
   readonly layers: readonly Layer[];
   readonly origin: ProjectOrigin;
   readonly origins: readonly ProjectOrigin[];
+  readonly hosts: readonly DeliveryHost[];
   readonly key: NewProjectKey;
   readonly keys: readonly ProjectKey[];
   readonly signing: Signing | NewSigningSecret;

@@ -111,7 +111,7 @@ export const projectOperations = {
     path: '/projects/{projectId}',
     summary: 'Delete a project',
     description:
-      'Deletes the project with its keys, presets, layers, private origins, signing secrets, waiting callbacks, usage and cached images. At most 2 seconds later every process that reaches the store answers 404 to its image URLs. It cannot be undone, and a repeated call is answered with 404. Refused while prewarming waits or runs, unless `force` cancels it.',
+      'Deletes the project with its keys, hosts, presets, layers, private origins, signing secrets, waiting callbacks, usage and cached images. At most 2 seconds later every process that reaches the store answers 404 to its image URLs. It cannot be undone, and a repeated call is answered with 404. Refused while prewarming waits or runs, unless `force` cancels it.',
     query: {
       force: {
         description: 'true also deletes a project whose prewarming waits or runs.',

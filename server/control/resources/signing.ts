@@ -2,6 +2,7 @@ import { ServiceError } from '../../../contract/errors.ts';
 import type { Project } from '../../../store/projects.ts';
 import { checkSource, signingSecrets } from '../../image/access.ts';
 import type { ImageAddress } from '../../image/address.ts';
+import { siteOf } from '../../image/host-address.ts';
 import { type SignUrlOptions, signImageUrl } from '../../image/sign-url.ts';
 import { resolveSource } from '../../image/source-url.ts';
 import { one, operation, optional } from '../operation.ts';
@@ -71,7 +72,8 @@ const urlInput = named(
       url: {
         type: 'string',
         maxLength: 8_192,
-        description: 'An image URL of the project, or its path and query from `/img` on.',
+        description:
+          'An image URL of the project, its path and query from `/img` on, or a URL of a delivery host.',
         examples: [
           '/img/https%3A%2F%2Fshop.example.com%2Fa.jpg?project=prj_32gx1acb9wtykf3m&w=800',
         ],
@@ -216,6 +218,7 @@ export const signingOperations = {
         checkSource(project, resolveSource(source, project.origin));
       const signed = signOrRefuse(url, {
         projectId,
+        siteAt: (host) => siteOf(project, host),
         secret: signingSecret,
         exp,
         basePath,

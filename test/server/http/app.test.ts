@@ -72,18 +72,20 @@ t.test('the app counts requests and stops its server once', async (t) => {
   t.same(calls, ['h:1', 'stop']);
 });
 
-t.test('the path and the query of every form of a target', async (t) => {
+t.test('the path, the query and the authority of every form of a target', async (t) => {
   const cases = [
     ['/img/http://a/b.jpg?w=1', '/img/http://a/b.jpg', 'w=1'],
-    ['http://host/img/x?y', '/img/x', 'y'],
-    ['HTTPS://host:8443/img/http://a/b', '/img/http://a/b', ''],
-    ['http://host', '/', ''],
-    ['http://host?x=1', '/', 'x=1'],
+    ['http://host/img/x?y', '/img/x', 'y', 'host'],
+    ['HTTPS://host:8443/img/http://a/b', '/img/http://a/b', '', 'host:8443'],
+    ['http://host', '/', '', 'host'],
+    ['http://host?x=1', '/', 'x=1', 'host'],
     ['/?', '/', ''],
     ['//a/b', '//a/b', ''],
     ['/a?b?c', '/a', 'b?c'],
     ['*', '*', ''],
     ['/caf\xc3\xa9?\xe2\x82\xac', '/café', '€'],
   ] as const;
-  for (const [target, path, query] of cases) t.same(splitTarget(target), { path, query }, target);
+  for (const [target, path, query, authority = null] of cases) {
+    t.same(splitTarget(target), { path, query, authority }, target);
+  }
 });

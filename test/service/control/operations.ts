@@ -207,6 +207,62 @@ export async function operations(
     t.same((await call('GET', on)).body.project, (await call('GET', '/projects')).body.projects[0]);
   });
 
+  t.test('delivery hosts are created, replaced, listed and deleted', async (t) => {
+    const hosts = `${on}/hosts`;
+    const put = (name: string, json: object, path = hosts) =>
+      call('PUT', `${path}/${name}`, { json });
+    t.same((await call('GET', hosts)).body, { hosts: [] });
+    const { host } = (await put('IMG.Shop.example.', {})).body;
+    t.match(host, { host: 'img.shop.example', base: null });
+    const base = 'https://shop.example.com/media';
+    const changed = (await put('img.shop.example', { base })).body.host;
+    t.match(changed, { host: 'img.shop.example', base });
+    const other = (await put('b%C3%BCcher.img.example', { base: null })).body.host;
+    t.equal(other.host, 'xn--bcher-kva.img.example');
+    t.same((await call('GET', hosts)).body, { hosts: [changed, other] }, 'by name');
+    t.same((await call('GET', `${hosts}/IMG.shop.example`)).body, { host: changed });
+
+    const second = (await call('POST', '/projects', { json: { name: 'x', origin: base } })).body;
+    const ofSecond = `/projects/${second.project.id}/hosts`;
+    const taken = await put('img.shop.example', {}, ofSecond);
+    t.same([taken.status, taken.body.code], [409, 'host_taken']);
+    t.notMatch(taken.body.message, id);
+    t.same((await call('DELETE', `${ofSecond}/img.shop.example`)).body, { hosts: [] });
+    t.equal((await put('img.shop.example', {}, ofSecond)).status, 409, 'still taken');
+    for (let i = 0; i < 2; i += 1) {
+      t.same((await call('DELETE', `${hosts}/img.shop.example`)).body, { hosts: [other] });
+    }
+    const gone = await call('GET', `${hosts}/img.shop.example`);
+    t.same([gone.status, gone.body.code], [404, 'host_not_found']);
+    t.equal((await put('img.shop.example', {}, ofSecond)).status, 200, 'free again');
+    t.equal((await call('DELETE', `/projects/${second.project.id}`)).status, 204);
+    t.equal((await put('img.shop.example', {})).status, 200, 'free after the deletion');
+
+    const own = new URL(baseUrl).hostname;
+    for (const name of ['*.a.example', 'a.example:80', '127.0.0.1', 'localhost', own, 'a..b']) {
+      t.match((await put(name, {})).body, { code: 'invalid_request', message: /^host must/ }, name);
+    }
+    for (const [json, message] of [
+      [{ base: 'https://elsewhere.example/' }, /^base must be on an allowed host/],
+      [{ base: `${base}?a` }, /^base must not have a query/],
+      [{ base: 'ftp://shop.example.com/' }, /^base must be/],
+      [{ base: 5 }, /^base must be/],
+      [{ bse: base }, /^bse is not/],
+    ] as const) {
+      t.match((await put('c.example', json)).body, { code: 'invalid_request', message });
+    }
+    const missing = '/projects/prj_0000000000000000/hosts';
+    t.equal((await put('c.example', {}, missing)).status, 404);
+    t.equal((await put('c.example', {})).status, 200, 'not claimed by the missing project');
+    const key = await issue(id, 'write');
+    t.equal((await call('GET', hosts, { key })).status, 200);
+    const refused = await call('PUT', `${hosts}/d.example`, { key, json: {} });
+    t.same([refused.status, refused.body.code], [403, 'root_key_required']);
+    for (const { host } of (await call('GET', hosts)).body.hosts) {
+      await call('DELETE', `${hosts}/${host}`);
+    }
+  });
+
   t.test('a prewarm request is accepted with its counts', async (t) => {
     const answer = await call('POST', `${on}/prewarm`, {
       json: {

@@ -48,6 +48,7 @@ async function kindsOf(control: Control, signed: string): Promise<Kind[]> {
   const layers = `${await newPath()}/layers`;
   const freshness = `${await newPath()}/freshness`;
   const origins = `${await newPath()}/origins`;
+  const hosts = `${await newPath()}/hosts`;
   const limits = `${await newPath()}/limits`;
   const keys = `${await newPath()}/keys`;
   const signing = `${await newPath()}/signing`;
@@ -134,6 +135,16 @@ async function kindsOf(control: Control, signed: string): Promise<Kind[]> {
             .map((one) => one.toLowerCase())
             .sort(),
         ),
+    },
+    {
+      input: 'DeliveryHostInput',
+      method: 'PUT',
+      path: `${hosts}/img.generated.example`,
+      success: 200,
+      least: 20,
+      read: async (get) => (await get(hosts)).hosts.map(withoutTime),
+      isRight: (after, { host }, { base = null }) =>
+        same(after, [withoutTime(host)]) && same(host.base, base),
     },
     {
       input: 'LimitsInput',

@@ -1,0 +1,74 @@
+import type { Command } from 'commander';
+import type { HostInput, hosts } from '../control/resources/hosts.ts';
+import type { Services } from '../control/services.ts';
+import { withStore } from './store.ts';
+import { day, jsonOption, printList } from './terminal.ts';
+
+type Hosts = Awaited<ReturnType<typeof hosts.list>>;
+type Action = (
+  resource: typeof hosts,
+  services: Pick<Services, 'projects' | 'onChange' | 'baseUrl'>,
+) => Promise<Hosts>;
+
+export function addHostCommands(program: Command): void {
+  const group = program.command('hosts').description('delivery hosts of a project');
+  /** Runs an action on the hosts and prints its result. */
+  const run = (action: Action, json = false) =>
+    withStore(async ({ projects }, { baseUrl }) => {
+      const { hosts } = await import('../control/resources/hosts.ts');
+      // The processes of a running service find changes by polling the store.
+      printHosts(await action(hosts, { projects, onChange: () => {}, baseUrl }), json);
+    });
+
+  group
+    .command('list')
+    .description("list a project's delivery hosts")
+    .argument('<project>')
+    .option(...jsonOption)
+    .action((project: string, { json }: { json?: boolean }) =>
+      run((hosts, services) => hosts.list(services, project), json),
+    );
+
+  group
+    .command('set')
+    .description("give a project a delivery host, or change it; prints the project's hosts")
+    .argument('<project>')
+    .argument('<host>', 'such as img.shop.example')
+    .option('--base <url>', "the URL below which its sources are; default: the project's origin")
+    .action((project: string, host: string, options: { base?: string }) =>
+      run(async (hosts, services) => {
+        const { hostInput } = await import('../control/resources/hosts.ts');
+        const { requireValid } = await import('../control/validate.ts');
+        const input: HostInput = { ...options };
+        requireValid(hostInput, input);
+        await hosts.put(services, project, host, input);
+        return hosts.list(services, project);
+      }),
+    );
+
+  group
+    .command('delete')
+    .description('take a delivery host from a project; prints the remaining ones')
+    .argument('<project>')
+    .argument('<host>')
+    .action((project: string, host: string) =>
+      run(async (hosts, services) => {
+        // Throws for an unknown host, which is probably mistyped; the API ignores it.
+        await hosts.find(services, project, host);
+        return hosts.remove(services, project, host);
+      }),
+    );
+}
+
+const printHosts = (hosts: Hosts, json: boolean): void =>
+  printList({
+    json,
+    items: hosts,
+    fields: (host) => host,
+    cells: ({ host, base, updatedAt }) => ({
+      HOST: host,
+      BASE: base ?? "the project's origin",
+      CHANGED: day(new Date(updatedAt)),
+    }),
+    empty: 'The project has no delivery hosts.',
+  });

@@ -1,0 +1,135 @@
+import { ServiceError } from '../../../contract/errors.ts';
+import { hostNameSource } from '../../../contract/host-patterns.ts';
+import { canonicalHost } from '../../../contract/hosts.ts';
+import { originField } from '../../../store/project-origin.ts';
+import type { Project, Projects } from '../../../store/projects.ts';
+import { RequestHosts } from '../../http/request-hosts.ts';
+import { isAllowedHost } from '../../image/access.ts';
+import { maxHostLength, readUrl, urlRule } from '../hosts-and-urls.ts';
+import { NamedParts } from '../named-parts.ts';
+import { type BodyOf, closed, httpUrl, named } from '../schema.ts';
+import { findProject } from '../services.ts';
+import { invalidRequest } from '../validation-messages.ts';
+
+const hostName = new RegExp(hostNameSource);
+const hostRule =
+  "host must be a host name without wildcard and port, and neither an address nor the service's own host";
+
+const hostSchema = {
+  type: 'string',
+  pattern: hostNameSource,
+  maxLength: maxHostLength,
+  description: 'A host name without wildcard and port.',
+} as const;
+
+const base = {
+  ...httpUrl,
+  type: ['string', 'null'],
+  not: { ...httpUrl.not, type: 'string' },
+  description:
+    "The URL below which the sources of the host's paths are, on an allowed host; null for the project's `origin`.",
+  examples: ['https://shop.example.com/media/'],
+} as const;
+
+const host = named(
+  'DeliveryHost',
+  {
+    description: 'A host whose requests belong to the project.',
+    ...closed({ host: hostSchema, base, updatedAt: { type: 'string', format: 'date-time' } }),
+  },
+  {
+    host: 'img.shop.example',
+    base: 'https://shop.example.com/media/',
+    updatedAt: '2026-11-20T09:31:32.000Z',
+  },
+);
+
+export const hostInput = named(
+  'DeliveryHostInput',
+  { type: 'object', properties: { base }, additionalProperties: false },
+  { base: 'https://shop.example.com/media/' },
+);
+
+type Host = BodyOf<typeof host>;
+export type HostInput = BodyOf<typeof hostInput>;
+
+/** By host. */
+export const hosts = new NamedParts<HostInput, Host, 'baseUrl'>({
+  singular: 'host',
+  plural: 'hosts',
+  title: 'delivery host',
+  parameter: { name: 'host', schema: hostSchema },
+  input: hostInput,
+  body: host,
+  limit: 20,
+  readName: (text) => {
+    const name = hostName.test(text) ? canonicalHost(text) : null;
+    if (name === null || text.length > maxHostLength) throw invalidRequest(hostRule);
+    return name;
+  },
+  checkInput: (_input, name, _projectId, { baseUrl }) => {
+    if (new RequestHosts(baseUrl, []).read(name) !== name) throw invalidRequest(hostRule);
+  },
+  checkForProject: (project, { base }) => {
+    if (base == null) return;
+    const url = readUrl(base);
+    if (url === null) throw invalidRequest(`base ${urlRule}`);
+    if (/[?#]/.test(base)) throw invalidRequest('base must not have a query or a fragment');
+    if (!isAllowedHost(project, url.hostname)) {
+      throw invalidRequest('base must be on an allowed host');
+    }
+  },
+  set: async (services, projectId, name, { base = null }, check) => {
+    const { projects } = services;
+    // Before the host is claimed, which a refused change would leave behind.
+    check(await findProject(services, projectId));
+    await claim(projects, projectId, name);
+    const set = { host: name, base, updatedAt: new Date() };
+    const stored = await projects.setDeliveryHost(projectId, set, check);
+    // A deletion at the same time has released it.
+    if (stored !== null) await claim(projects, projectId, name);
+    return stored;
+  },
+  unset: async ({ projects }, projectId, name) => {
+    await projects.hostClaims.release(name, projectId);
+    return projects.removeDeliveryHost(projectId, name);
+  },
+  names: (project) => Object.values(project.hosts ?? {}).map(({ host }) => host),
+  nameOf: ({ host }) => host,
+  find: hostBody,
+});
+
+export const hostOperations = {
+  listProjectHosts: hosts.listOperation('The hosts whose requests belong to the project, by name.'),
+  getProjectHost: hosts.getOperation('Where the sources of the host are.'),
+  putProjectHost: {
+    ...hosts.putOperation(
+      'Requires a root key. Requests for the host belong to the project within two seconds: their path is that of the source below `base`. A host belongs to one project.',
+    ),
+    scope: 'root',
+    errors: ['host_taken'],
+  },
+  deleteProjectHost: {
+    ...hosts.deleteOperation(
+      'Requires a root key. Returns the remaining hosts; deleting a missing one is not an error. Requests for the host fail afterwards.',
+    ),
+    scope: 'root',
+  },
+} as const;
+
+/** @throws ServiceError host_taken */
+async function claim({ hostClaims }: Projects, projectId: string, host: string): Promise<void> {
+  if ((await hostClaims.claim(host, projectId)) === projectId) return;
+  throw new ServiceError('host_taken', `The host ${host} belongs to another project.`);
+}
+
+/** @throws ServiceError host_not_found */
+function hostBody(project: Project, name: string): Host {
+  const stored = project.hosts?.[originField(canonicalHost(name) ?? name)];
+  if (stored === undefined) {
+    const shown = name.slice(0, 80).toWellFormed();
+    throw new ServiceError('host_not_found', `The project has no delivery host ${shown}.`);
+  }
+  const { host, base, updatedAt } = stored;
+  return { host, base, updatedAt: updatedAt.toISOString() };
+}

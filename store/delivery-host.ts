@@ -1,0 +1,57 @@
+import type { Collection, Db } from 'mongodb';
+import { withTimeout } from './deadline.ts';
+import { StoreUnavailable } from './outage.ts';
+import { isDuplicateKey, writePortably } from './upsert.ts';
+
+/** A host whose requests belong to a project, as the project has it. */
+export interface DeliveryHost {
+  /** In canonical form. */
+  readonly host: string;
+  /** The URL below which its sources are; null for the project's `origin`. */
+  readonly base: string | null;
+  /** By the clock of the front end. */
+  readonly updatedAt: Date;
+}
+
+interface Claim {
+  readonly _id: string;
+  readonly projectId: string;
+}
+
+/**
+ * Which project of the deployment has a host: the host is the id of a document, so it has one project. A host is claimed
+ * before the project gets it, and released before the project loses it.
+ */
+export class HostClaims {
+  readonly #collection: Collection<Claim>;
+
+  constructor(db: Db) {
+    this.#collection = db.collection('hosts');
+  }
+
+  async ensureIndexes(): Promise<void> {
+    await this.#collection.createIndex({ projectId: 1 });
+  }
+
+  /** Claims a host unless it is claimed already. @returns the id of the project that has it */
+  async claim(host: string, projectId: string): Promise<string> {
+    const insert = () => this.#collection.insertOne({ _id: host, projectId });
+    await withTimeout(writePortably(insert)).catch((error: unknown) => {
+      if (!isDuplicateKey(error)) throw error;
+    });
+    const claim = await withTimeout(this.#collection.findOne({ _id: host }));
+    if (claim === null) throw new StoreUnavailable('the host is released at the same time');
+    return claim.projectId;
+  }
+
+  async release(host: string, projectId: string): Promise<void> {
+    await withTimeout(this.#collection.deleteMany({ _id: host, projectId }));
+  }
+
+  /** The ids of the projects that have some of these hosts. */
+  async projectsOf(hosts: readonly string[]): Promise<string[]> {
+    const found = this.#collection.find({ _id: { $in: [...hosts] } });
+    const claims = await withTimeout(found.toArray());
+    return [...new Set(claims.map(({ projectId }) => projectId))];
+  }
+}

@@ -1,0 +1,291 @@
+import type { Test } from 'tap';
+import { signature } from '../../server/image/access.ts';
+import type { Project } from '../../store/projects.ts';
+import { until } from '../until.ts';
+import { startFrontEnd } from './front-end.ts';
+import { defaultHttpServer, eachHttpServer } from './http-servers.ts';
+import { picture } from './origin.ts';
+import { type RawResponse, StrictConnection } from './raw-http.ts';
+
+type Headers = Readonly<Record<string, string>>;
+
+/** The width of a PNG; 0 for another body. */
+const widthOf = ({ body }: RawResponse): number =>
+  body.subarray(1, 4).toString() === 'PNG' ? body.readUInt32BE(16) : 0;
+
+/** A service with two projects that have a host each, whose pictures are 40 and 60 pixels wide. */
+async function startTwoSites(t: Test, environment: Headers) {
+  const service = await startFrontEnd(t, environment);
+  const { origin, store, port } = service;
+  const sites: string[] = [];
+  // Those of the test before are in the same store.
+  await store.db.collection('hosts').deleteMany({});
+  for (const [name, width] of [
+    ['a', 40],
+    ['b', 60],
+  ] as const) {
+    const id = await service.createProject('127.0.0.1');
+    sites.push(id);
+    origin.serve(`/${name}/pic.png`, await picture(width, 30));
+    origin.serve(`/${name}/x/%C3%BC%20y.png`, await picture(width, 30));
+    await setHost(store.projects, id, `img.${name}.example`, `${origin.url}/${name}/`);
+  }
+  origin.serve('/outside.png', await picture(80, 30));
+  const [a = '', b = ''] = sites;
+  const get = async (host: string, target: string, headers: Headers = {}) => {
+    const connection = await StrictConnection.open(port);
+    const response = await connection.request('GET', target, { host, ...headers });
+    connection.close();
+    return response;
+  };
+  /** The status and the width of the response to the bytes of a request. */
+  const send = async (bytes: string) => {
+    const connection = await StrictConnection.open(port);
+    connection.send(bytes);
+    const response = await connection.response();
+    connection.close();
+    return [response.status, widthOf(response)];
+  };
+  return { ...service, a, b, get, send };
+}
+
+async function setHost(
+  projects: Awaited<ReturnType<typeof startFrontEnd>>['store']['projects'],
+  id: string,
+  host: string,
+  base: string | null,
+): Promise<Project | null> {
+  await projects.hostClaims.claim(host, id);
+  return projects.setDeliveryHost(id, { host, base, updatedAt: new Date() });
+}
+
+eachHttpServer(
+  'delivers the sources below the base of a host',
+  async (t, { environment }) => {
+    const { get, a, b, url, port, origin, store, image } = await startTwoSites(t, environment);
+    const query = 'w=20&fmt=png';
+    const native = await fetch(
+      `${url}/img/${encodeURIComponent(`${origin.url}/a/pic.png`)}?project=${a}&${query}`,
+    );
+    const onHost = await get('img.a.example', `/pic.png?${query}`);
+    t.equal(onHost.status, 200);
+    t.equal(onHost.headers.get('etag'), native.headers.get('etag'), 'the same image');
+    t.equal(onHost.headers.get('cache-tag'), native.headers.get('cache-tag'));
+    t.match(onHost.headers.get('server-timing'), /^cache;desc=memory/, 'of the same cache');
+    t.equal(widthOf(await get('img.a.example', '/pic.png?fmt=png')), 40);
+    t.equal(widthOf(await get('img.b.example', '/pic.png?fmt=png')), 60);
+    t.equal(widthOf(await get('img.a.example', '/x/%C3%BC%20y.png?fmt=png')), 40);
+    const warned = await get('img.a.example', '/pic.png?zoom=2&utm_source=x');
+    t.equal(warned.headers.get('x-image-warnings'), 'parameter_unknown;name="zoom"');
+
+    t.test('paths below /img are of the project of the host', async (t) => {
+      const source = encodeURIComponent(`${origin.url}/outside.png`);
+      for (const target of [`/img/${source}?fmt=png`, `/img/?url=${source}&fmt=png&project=${a}`]) {
+        for (let i = 0; i < 2; i += 1) t.equal(widthOf(await get('img.a.example', target)), 80);
+      }
+      const own = `/img/${source}?project=${b}&fmt=png`;
+      t.equal(widthOf(await get('127.0.0.1', own)), 80);
+      for (const target of [own, `/pic.png?project=${b}`]) {
+        const { status, body } = await get('img.a.example', target);
+        t.equal(status, 400, target);
+        t.match(JSON.parse(body.toString()), {
+          code: 'parameter_invalid',
+          message: 'The host belongs to another project.',
+        });
+      }
+    });
+
+    t.test('the path stays below the base', async (t) => {
+      for (const path of ['/../outside.png', '/%2e%2e/outside.png', '/x/../../b/pic.png']) {
+        const { status, headers } = await get('img.a.example', path);
+        t.equal(status, 400, path);
+        t.match(headers.get('x-image-error'), /^source_invalid/);
+      }
+      for (const path of [
+        '//127.0.0.1/outside.png',
+        '/\\evil.example/x.png',
+        '/..%5c..%5coutside',
+      ]) {
+        t.ok([400, 404].includes((await get('img.a.example', path)).status), path);
+      }
+    });
+
+    t.test('a host without a base has the origin of its project', async () => {
+      await setHost(store.projects, a, 'site.a.example', null);
+      const project = await store.projects.find(a);
+      const id = project?._id ?? '';
+      await store.projects.updateIdentity(id, { origin: `${origin.url}/a/` }, null);
+      await until('it has the new origin', async () => {
+        return widthOf(await get('site.a.example', '/pic.png?fmt=png')) === 40;
+      });
+    });
+
+    t.test('other hosts have no pictures, and the service itself stays', async (t) => {
+      const nowhere = await get('img.c.example', '/pic.png');
+      t.equal(nowhere.status, 404);
+      t.match(JSON.parse(nowhere.body.toString()), { code: 'endpoint_not_found' });
+      t.equal(nowhere.headers.get('x-image-error'), undefined);
+      const missing = await get('127.0.0.1', '/healthz');
+      t.match(JSON.parse(missing.body.toString()).message, /Did you mean \/api\/health\?$/);
+      t.equal((await get('img.c.example', '/api/health/live')).status, 200);
+      origin.serve('/c.png', await picture(50, 30));
+      const ofDefault = image('/c.png', 'fmt=png');
+      for (let i = 0; i < 3; i += 1) t.equal(widthOf(await get('cdn.example', ofDefault)), 50);
+      const connection = await StrictConnection.open(port);
+      t.equal(
+        (await connection.request('POST', '/pic.png', { host: 'img.a.example' })).status,
+        404,
+      );
+      const preflight = await connection.request('OPTIONS', '/pic.png', { host: 'img.a.example' });
+      t.equal(preflight.status, 204);
+      connection.close();
+    });
+
+    t.test('a change of the host is seen within two seconds', async (t) => {
+      t.equal(widthOf(await get('moving.example', '/pic.png?fmt=png')), 0);
+      await setHost(store.projects, a, 'moving.example', `${origin.url}/a/`);
+      const widthIs = (width: number) => async () =>
+        widthOf(await get('moving.example', '/pic.png?fmt=png')) === width;
+      await until('it is of the first project', widthIs(40));
+      await store.projects.hostClaims.release('moving.example', a);
+      await store.projects.removeDeliveryHost(a, 'moving.example');
+      await setHost(store.projects, b, 'moving.example', `${origin.url}/b/`);
+      await until('it is of the second project', widthIs(60));
+      await store.projects.hostClaims.release('moving.example', b);
+      await store.projects.delete(b);
+      await until('it is of no project', widthIs(0));
+      t.equal((await get('img.b.example', '/pic.png?fmt=png')).status, 404);
+    });
+  },
+  defaultHttpServer,
+);
+
+eachHttpServer('returns no picture of the wrong project', async (t, { name, environment }) => {
+  const { get, send, origin } = await startTwoSites(t, environment);
+  const target = '/pic.png?fmt=png';
+  // Both are in the caches, so that hits are played with too.
+  for (const host of ['img.a.example', 'img.b.example']) {
+    for (let i = 0; i < 2; i += 1) await get(host, target);
+  }
+  for (const [host, width] of [
+    ['IMG.A.EXAMPLE', 40],
+    ['img.a.example:8443', 40],
+    ['img.a.example.', 40],
+    ['Img.A.Example.:80', 40],
+    ['img.a.example..', 0],
+    ['img.a.example:x', 0],
+    ['img.a.example/', 0],
+    ['img.b.example@img.a.example', 0],
+    ['img.a.example img.b.example', 0],
+    ['img.a.example,img.b.example', 0],
+    ['ximg.a.example', 0],
+    ['a.example', 0],
+    [' img.b.example', 60],
+    ['', 0],
+    ['x'.repeat(2_000), 0],
+  ] as const) {
+    t.equal(widthOf(await get(host, target)), width, host.slice(0, 40));
+  }
+
+  const twice = (first: string, second: string) =>
+    `GET ${target} HTTP/1.1\r\nHost: ${first}\r\nHost: ${second}\r\n\r\n`;
+  t.same(await send(twice('img.a.example', 'img.b.example')), [400, 0], 'two Host headers');
+  t.same(await send(twice('img.a.example', 'img.a.example')), [400, 0], 'twice the same');
+  t.same(await send(twice('127.0.0.1', 'img.b.example')), [name === 'node' ? 400 : 404, 0]);
+
+  const absolute = (url: string, host: string) => `GET ${url} HTTP/1.1\r\nHost: ${host}\r\n\r\n`;
+  const isNode = name === 'node';
+  const ofB = absolute(`http://img.b.example${target}`, 'img.a.example');
+  t.same(await send(ofB).catch(() => [505, 0]), isNode ? [200, 60] : [505, 0], 'an absolute URL');
+  if (isNode) {
+    const withUser = absolute(`http://img.a.example@img.b.example${target}`, 'img.a.example');
+    t.same(await send(withUser), [404, 0]);
+    const old = `GET ${target} HTTP/1.0\r\nHost: img.a.example\r\nHost: img.b.example\r\n\r\n`;
+    t.same(await send(old), [400, 0]);
+  }
+
+  const forwarded = { 'x-forwarded-host': 'img.b.example' };
+  t.equal(widthOf(await get('img.a.example', target, forwarded)), 40, 'of an untrusted client');
+  t.equal((await get('127.0.0.1', target, forwarded)).status, 404);
+  t.equal(origin.requests.get('/outside.png'), undefined);
+});
+
+eachHttpServer('reads X-Forwarded-Host of trusted proxies', async (t, { environment }) => {
+  const trusted = { ...environment, SERVICE_TRUSTED_PROXIES: '127.0.0.1' };
+  const { get, send } = await startTwoSites(t, trusted);
+  const target = '/pic.png?fmt=png';
+  const width = async (host: string, forwarded: string) =>
+    widthOf(await get(host, target, { 'x-forwarded-host': forwarded }));
+  for (let i = 0; i < 2; i += 1) {
+    t.equal(await width('img.a.example', 'img.b.example'), 60);
+    t.equal(await width('127.0.0.1', 'IMG.B.EXAMPLE.:443'), 60);
+    t.equal(await width('127.0.0.1', 'img.a.example, img.b.example'), 60, 'of the nearest proxy');
+    t.equal(await width('img.a.example', '127.0.0.1'), 0);
+    t.equal(await width('img.a.example', ''), 40);
+  }
+  const lines = 'X-Forwarded-Host: img.a.example\r\nX-Forwarded-Host: img.b.example';
+  const twice = `GET ${target} HTTP/1.1\r\nHost: x.example\r\n${lines}\r\n\r\n`;
+  t.same(await send(twice), [200, 60], 'two headers are one list');
+});
+
+eachHttpServer(
+  'needs signatures of the host and the project',
+  async (t, { environment }) => {
+    const { get, store, a, b } = await startTwoSites(t, environment);
+    const [first, second] = await Promise.all(
+      [a, b].map((id) => store.projects.requireSignatures(id, null)),
+    );
+    await setHost(store.projects, a, 'other.a.example', 'http://127.0.0.1/other/');
+    const exp = Math.floor(Date.now() / 1_000) + 600;
+    const query = `fmt=png&exp=${exp}`;
+    const signed = (project: Project | null | undefined, host: string, path = '/pic.png') => {
+      const sig = signature(project?.signingSecret ?? '', `//${host}${path}?${query}`);
+      return `${path}?${query}&sig=${sig}`;
+    };
+    await until('signatures are required', async () => {
+      const statuses = ['a', 'b'].map(async (one) => get(`img.${one}.example`, '/pic.png?fmt=png'));
+      return (await Promise.all(statuses)).every(({ status }) => status === 403);
+    });
+    for (let i = 0; i < 2; i += 1) {
+      t.equal(widthOf(await get('img.a.example', signed(first, 'img.a.example'))), 40);
+      t.equal(widthOf(await get('IMG.a.example:80', signed(first, 'img.a.example'))), 40);
+      t.equal(widthOf(await get('img.b.example', signed(second, 'img.b.example'))), 60);
+      for (const [host, target] of [
+        ['img.b.example', signed(first, 'img.a.example')],
+        ['img.b.example', signed(first, 'img.b.example')],
+        ['other.a.example', signed(first, 'img.a.example')],
+        ['img.a.example', signed(first, 'img.a.example').replace('/pic', '/x/../pic')],
+        ['img.a.example', signed(first, 'img.a.example').replace('fmt=png', 'fmt=png&w=9')],
+      ] as const) {
+        t.equal((await get(host, target)).status, 403, `${host} ${target}`);
+      }
+    }
+  },
+  defaultHttpServer,
+);
+
+eachHttpServer(
+  'has the API on its own host only, if so set',
+  async (t, { environment }) => {
+    const { get, send, url } = await startTwoSites(t, {
+      ...environment,
+      SERVICE_OWN_HOST_ONLY: 'on',
+      SERVICE_BASE_URL: 'https://images.example/x',
+    });
+    const paths = ['/api/health', '/api/health/live', '/openapi.json', '/docs', '/'];
+    for (const host of ['127.0.0.1', 'localhost:3000', '[::1]', 'Images.Example:8443']) {
+      for (const path of paths) t.equal((await get(host, path)).status, 200, `${host}${path}`);
+    }
+    for (const path of [...paths, '/api/sdk/v1/projects', '/console/x.js']) {
+      const { status, body } = await get('cdn.example', path);
+      t.equal(status, 403, path);
+      t.equal(JSON.parse(body.toString()).code, 'host_not_allowed');
+      const ofHost = await get('img.a.example', path);
+      t.match(ofHost.headers.get('x-image-error'), /^source_/, 'a path of images');
+    }
+    const post = 'POST /api/sdk/v1/projects HTTP/1.1\r\nHost: cdn.example\r\n\r\n';
+    t.same(await send(post), [403, 0]);
+    t.equal((await fetch(`${url}/api/health/live`)).status, 200);
+  },
+  defaultHttpServer,
+);
