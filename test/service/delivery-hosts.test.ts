@@ -1,5 +1,7 @@
 import type { Test } from 'tap';
 import { signature } from '../../server/image/access.ts';
+import { siteOf } from '../../server/image/host-address.ts';
+import { signImageUrl } from '../../server/image/sign-url.ts';
 import type { Project } from '../../store/projects.ts';
 import { until } from '../until.ts';
 import { startFrontEnd } from './front-end.ts';
@@ -161,7 +163,7 @@ eachHttpServer(
 );
 
 eachHttpServer('returns no picture of the wrong project', async (t, { name, environment }) => {
-  const { get, send, origin } = await startTwoSites(t, environment);
+  const { get, send, origin, store, a } = await startTwoSites(t, environment);
   const target = '/pic.png?fmt=png';
   // Both are in the caches, so that hits are played with too.
   for (const host of ['img.a.example', 'img.b.example']) {
@@ -185,6 +187,14 @@ eachHttpServer('returns no picture of the wrong project', async (t, { name, envi
     ['x'.repeat(2_000), 0],
   ] as const) {
     t.equal(widthOf(await get(host, target)), width, host.slice(0, 40));
+  }
+
+  await setHost(store.projects, a, 'xn--bcher-kva.example', `${origin.url}/a/`);
+  await until('the internationalised host is known', async () => {
+    return widthOf(await get('xn--bcher-kva.example', target)) === 40;
+  });
+  for (const host of ['b\xc3\xbccher.example', 'b\xfccher.example', 'img.\xd0\xb0.example']) {
+    t.not(widthOf(await get(host, target)), 60, 'a name with letters beyond ASCII');
   }
 
   const twice = (first: string, second: string) =>
@@ -231,7 +241,7 @@ eachHttpServer('reads X-Forwarded-Host of trusted proxies', async (t, { environm
 eachHttpServer(
   'needs signatures of the host and the project',
   async (t, { environment }) => {
-    const { get, store, a, b } = await startTwoSites(t, environment);
+    const { get, store, origin, a, b } = await startTwoSites(t, environment);
     const [first, second] = await Promise.all(
       [a, b].map((id) => store.projects.requireSignatures(id, null)),
     );
@@ -246,6 +256,26 @@ eachHttpServer(
       const statuses = ['a', 'b'].map(async (one) => get(`img.${one}.example`, '/pic.png?fmt=png'));
       return (await Promise.all(statuses)).every(({ status }) => status === 403);
     });
+    const latest = await store.projects.find(a);
+    const sign = (url: string) =>
+      signImageUrl(url, {
+        projectId: a,
+        siteAt: (host) => latest && siteOf(latest, host),
+        secret: first?.signingSecret ?? '',
+        exp,
+        basePath: '/',
+      });
+    const url = sign('https://IMG.a.example:8443/pic.png?fmt=png') ?? '';
+    t.equal(widthOf(await get('img.a.example', url.replace(/^https:..[^/]*/, ''))), 40);
+    t.equal(sign('https://img.b.example/pic.png'), null);
+    t.equal(sign('https://img.a.example/pic.png?project=prj_0000000000000000'), null);
+    const below = sign(
+      `https://img.a.example/img/${encodeURIComponent(`${origin.url}/a/pic.png`)}`,
+    );
+    const target = (below ?? '').replace('https://img.a.example', '');
+    t.equal((await get('img.a.example', target)).status, 200);
+    t.equal((await get('img.b.example', target)).status, 403);
+    t.equal((await get('127.0.0.1', target)).status, 400, 'the project is missing');
     for (let i = 0; i < 2; i += 1) {
       t.equal(widthOf(await get('img.a.example', signed(first, 'img.a.example'))), 40);
       t.equal(widthOf(await get('IMG.a.example:80', signed(first, 'img.a.example'))), 40);
