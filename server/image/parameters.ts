@@ -322,7 +322,7 @@ export const parameters = {
     '',
     {
       exampleWith: 'w=200&fmt=webp',
-      otherwise: 'without loss for drawings that have fewer bytes so',
+      otherwise: 'without visible losses for drawings, if that costs few bytes',
     },
   ),
   maxbytes: parameter(

@@ -14,6 +14,8 @@ import {
   type LossyEncoding,
   type OutputFormat,
   outputFormatsWith,
+  smallerVersion,
+  usualQuality,
 } from './encodings.ts';
 import { indexedPng } from './indexed-png.ts';
 import { writeJxl } from './jxl/write.ts';
@@ -26,15 +28,13 @@ export interface Output {
   readonly format: OutputFormat;
 }
 
-/**
- * Maximum pixels of drawings that are also encoded losslessly, which takes up to 0.1 s per megapixel, and up
- * to 0.5 s with 64 scattered colours.
- */
-const maxDrawnPixels = { flat: 4_000_000, other: 1_000_000 } as const;
+/** Maximum pixels of drawings that are encoded losslessly, which takes up to 0.6 s per megapixel. */
+const maxDrawnPixels = 4_000_000;
 
 /**
- * Encodes a transformed image in the format of the plan. A drawing is also encoded losslessly, in WebP or JPEG XL or,
- * if the format was negotiated, in one that the client accepts; the output with fewer bytes is used.
+ * Encodes a transformed image in the format of the plan. A drawing is encoded without visible losses, in WebP or JPEG XL or,
+ * if the format was negotiated, in one that the client accepts. In WebP its pixels decide alone; in other formats a lossy
+ * version is made too, and the bytes of both decide.
  */
 export async function bestOutput(pipeline: Pipeline, context: StepContext): Promise<Output> {
   const { plan, variant } = context;
@@ -46,23 +46,30 @@ export async function bestOutput(pipeline: Pipeline, context: StepContext): Prom
   const { lossy: scale } = encodingOf(plan.format);
   const isOnePass = scale === null || plan.gainMap || variant.lossless === true;
   if (isOnePass) return encoded(pipeline, context);
+  const { maxBytes } = variant;
   if (plan.animated) {
-    if (variant.maxBytes !== null) await pipeline.render();
+    if (maxBytes !== null) await pipeline.render();
     return lossy(pipeline, context, scale, { quality: fixedQuality(variant) });
   }
   const pixels = await (plan.plainPixels ? pipeline.plainPixels(plan) : pipeline.pixels());
   const image = { ...pixels.info, data: pixels.data };
-  const { sharpChroma, flat, drawn } = classifyPixels(image);
-  const maxPixels = flat ? maxDrawnPixels.flat : maxDrawnPixels.other;
-  const triesLossless = drawn && variant.lossless === null && plan.width * plan.height <= maxPixels;
-  const lossless = triesLossless ? await encodeLosslessly(pipeline, context, pixels) : null;
-  if (lossless !== null && lossless.data.byteLength <= (variant.maxBytes ?? 0)) return lossless;
+  const { sharpChroma, flat, losslessBytes } = classifyPixels(image);
   const isAuto = variant.quality === 'auto' && !flat;
   const base = isAuto ? autoQuality(image) : fixedQuality(variant);
+  const isUsual = maxBytes === null && base >= usualQuality;
+  const { estimate, worth } = isUsual ? scale.drawings : smallerVersion;
+  const isDrawing =
+    losslessBytes <= estimate &&
+    variant.lossless === null &&
+    plan.width * plan.height <= maxDrawnPixels;
+  const drawing = isDrawing ? await encodeDrawing(pipeline, context, pixels, base) : null;
+  const most = maxBytes ?? (worth === Number.POSITIVE_INFINITY ? worth : 0);
+  if (drawing !== null && drawing.data.byteLength <= most) return drawing;
   const graphic = sharpChroma && flat;
   const quality = Math.min(100, base + (graphic ? scale.graphicBonus : 0));
   const output = await lossy(pipeline, context, scale, { quality, sharpChroma, flat });
-  return lossless !== null && lossless.data.byteLength < output.data.byteLength ? lossless : output;
+  const isSmaller = drawing !== null && drawing.data.byteLength < worth * output.data.byteLength;
+  return isSmaller ? drawing : output;
 }
 
 /** The quality that does not depend on pixels. */
@@ -85,16 +92,19 @@ function lossy(
 /** Formats for drawings, the best one first. */
 const drawingFormats = outputFormatsWith(({ lossless }) => lossless?.suitsDrawings === true);
 
-async function encodeLosslessly(
+/** Encodes a drawing without visible losses; returns null if the client may not accept a format for it. */
+async function encodeDrawing(
   pipeline: Pipeline,
   context: StepContext,
   pixels: Pixels,
+  quality: number,
 ): Promise<Output | null> {
   const { plan, variant } = context;
   const accepted = variant.negotiated ? variant.formats : [plan.format];
   const format = drawingFormats.find((one) => accepted.includes(one));
   if (format !== undefined) {
-    return encoded(pipeline, { ...context, plan: { ...plan, format } }, { lossless: true });
+    const options = { lossless: true, drawing: true, quality };
+    return encoded(pipeline, { ...context, plan: { ...plan, format } }, options);
   }
   if (!variant.negotiated || !isBare(context)) return null;
   return indexedOf(pixels);

@@ -302,7 +302,8 @@ export interface ImageOptions {
   /**
    * Lossless encoding, in WebP, AVIF and JPEG XL; 0 also prevents it for drawings.
    *
-   * Default: without loss for drawings that have fewer bytes so. Example: `lossless: true`.
+   * Default: without visible losses for drawings, if that costs few bytes. Example: `lossless:
+   * true`.
    */
   readonly lossless?: boolean | undefined;
   /**

@@ -9,7 +9,7 @@ import { more } from '../../more.ts';
 import { described, drawn, plain, rendered } from './drawn.ts';
 import { animation, blue, near, noise, red } from './pictures.ts';
 import { readable } from './readable.ts';
-import { redOnBlue } from './red-on-blue.ts';
+import { redAndBlueError, redOnBlue } from './red-on-blue.ts';
 
 /** Each decoding takes half a second of CPU time. */
 const skip = !more && 'npm run test:more';
@@ -65,6 +65,8 @@ t.test('a drawing is encoded without loss if that has fewer bytes', { skip }, as
   t.ok((await visible(body)).equals(await visible(letters)), 'exact');
   const lossy = await rendered(letters, { ...jxl, lossless: false });
   t.ok(body.byteLength <= lossy.body.byteLength);
+  const error = await redAndBlueError(await readable(lossy.body));
+  t.ok(error < 20, `${error} levels with loss`);
 });
 
 t.test('a limit of bytes lowers the quality', async (t) => {

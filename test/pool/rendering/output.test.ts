@@ -8,6 +8,7 @@ import { classifyPixels } from '../../../pool/rendering/encode/pixel-traits.ts';
 
 import { openPool, patient } from '../execution/pools.ts';
 import { recognised } from '../formats/named.ts';
+import { rendered } from './drawn.ts';
 import { blue, green, noise, type Rgb, red, shared, variant, yellow } from './pictures.ts';
 import { readable } from './readable.ts';
 import { redOnBlue } from './red-on-blue.ts';
@@ -94,7 +95,7 @@ const patterns = {
   ),
 };
 
-t.test('an image of few colours is lossless if that has fewer bytes', async (t) => {
+t.test('an image of few colours is lossless if that has few bytes', async (t) => {
   const pictures = { letters: sharp(await redOnBlue()), ...patterns };
   for (const [name, picture] of Object.entries(pictures)) {
     const source = shared(await picture.clone().png().toBuffer());
@@ -116,6 +117,102 @@ t.test('an image of few colours is lossless if that has fewer bytes', async (t) 
     }
   }
 });
+
+t.test(
+  'a scaled drawing as WebP has no visible losses, and fewer bytes than as JPEG',
+  async (t) => {
+    const letters = await sharp(await redOnBlue())
+      .resize(1_200, null, { kernel: 'nearest' })
+      .png()
+      .toBuffer();
+    const { body: png } = await rendered(letters, { width: 500 });
+    const expected = await sharp(png).removeAlpha().raw().toBuffer();
+    for (const quality of [80, 'auto'] as const) {
+      const options = variant({ formats: ['webp'], width: 500, quality });
+      const { body } = await pool.transform(shared(letters), options, patient);
+      const most = greatestError(expected, await sharp(body).raw().toBuffer());
+      t.ok(most <= 4, `q=${quality}: ${most} levels`);
+      const jpeg = await pool.transform(
+        shared(letters),
+        { ...options, formats: ['jpeg'] },
+        patient,
+      );
+      t.ok(body.byteLength < jpeg.body.byteLength, `${body.byteLength} bytes`);
+    }
+  },
+);
+
+t.test('a dense screen whose parts repeat is a drawing, although it is not flat', async (t) => {
+  // Of 12 tiles of 8 x 8 pixels, each with up to 64 colours.
+  const side = 320;
+  const screen = patterned((x, y) => {
+    const tile = ((x >> 3) * 7 + (y >> 3) * (y >> 3) * 5) % 12;
+    const seed = (tile * 64 + (x & 7) * 8 + (y & 7)) * 2_654_435_761;
+    return [(seed >> 8) & 255, (seed >> 16) & 255, (seed >> 24) & 255];
+  }, side);
+  const expected = await screen.clone().raw().toBuffer();
+  const source = shared(await screen.png().toBuffer());
+  const options = variant({ formats: ['webp'], quality: 'auto' });
+  const { body } = await pool.transform(source, options, patient);
+  t.ok(greatestError(expected, await sharp(body).raw().toBuffer()) <= 4);
+  const lossy = await pool.transform(source, { ...options, lossless: false }, patient);
+  t.ok(body.byteLength < lossy.body.byteLength / 4, `${body.byteLength} bytes`);
+});
+
+t.test('the pixels decide between a lossy WebP and one without losses', async (t) => {
+  const letters = await largeLetters();
+  const gradient = await patterned((x, y) => [x >> 2, y >> 2, 60], 480)
+    .png()
+    .toBuffer();
+  const photograph = await noise(480, 480).blur(2).png().toBuffer();
+  for (const [name, png] of Object.entries({ letters, gradient, photograph })) {
+    const runs = await countRuns(() => rendered(png, { formats: ['webp'], width: 500 }));
+    t.equal(runs, 2, `${name}: one run scales and one encodes`);
+  }
+});
+
+/** Flat, with strokes 8 px wide. */
+const largeLetters = async () =>
+  sharp(await redOnBlue())
+    .resize(1_200, null, { kernel: 'nearest' })
+    .png()
+    .toBuffer();
+
+/** The number of sharp's runs during some work. Each changes the queue twice; the last change may come later. */
+async function countRuns(work: () => Promise<unknown>): Promise<number> {
+  let changes = 0;
+  const count = () => {
+    changes += 1;
+  };
+  sharp.queue.on('change', count);
+  await work();
+  sharp.queue.off('change', count);
+  return Math.ceil(changes / 2);
+}
+
+t.test('colours of nearly transparent pixels are no saturated edges', async (t) => {
+  const channels = 4;
+  const size = { width: 200, height: 200 };
+  for (const [alpha, isSharp] of [
+    [8, false],
+    [255, true],
+  ] as const) {
+    const data = new Uint8Array(size.width * size.height * channels);
+    for (let at = 0; at < data.length; at += channels) {
+      data.set([...(((at >> 2) * 7919) % 13 < 6 ? red : blue), alpha], at);
+    }
+    t.equal(classifyPixels({ data, ...size, channels }).sharpChroma, isSharp, `alpha ${alpha}`);
+  }
+});
+
+/** The largest difference of two pictures, in levels. */
+function greatestError(expected: Buffer, found: Buffer): number {
+  let most = 0;
+  for (const [at, value] of expected.entries()) {
+    most = Math.max(most, Math.abs(value - (found[at] ?? 0)));
+  }
+  return most;
+}
 
 t.test('edges at even positions keep their chroma', async (t) => {
   const squares = patterned((x, y) => (((x >> 1) + (y >> 1)) % 2 === 0 ? red : blue));
@@ -173,7 +270,7 @@ t.test('a photograph is not classified as a drawing', async (t) => {
   for (const grey of [false, true]) {
     const photograph = noise(300, 200).blur(2).grayscale(grey);
     const { data, info } = await photograph.raw().toBuffer({ resolveWithObject: true });
-    t.equal(classifyPixels({ data, ...info }).drawn, false);
+    t.equal(classifyPixels({ data, ...info }).losslessBytes, Number.POSITIVE_INFINITY);
   }
 });
 
