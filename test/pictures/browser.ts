@@ -60,7 +60,9 @@ const script = `globalThis.draw = async (path, given, always, max) => {
 /** @param url a server of the pictures, with an empty page at `/page` */
 export async function startBrowser(url: string): Promise<Browser> {
   const args = ['--no-sandbox', '--force-color-profile=srgb'];
-  const browser = await chromium.launch({ executablePath, args });
+  // The program stops after a picture, and closes the browser itself.
+  const signals = { handleSIGINT: false, handleSIGTERM: false };
+  const browser = await chromium.launch({ executablePath, args, ...signals });
   let page: Page | null = null;
   let drawings = 0;
   const renew = async (): Promise<Page> => {

@@ -184,9 +184,11 @@ const origin = await serveBodies(async (target) => {
 const service = await deployService({ SERVICE_DISK_CACHE_BYTES: '0' });
 const browser: Browser | null = options.sharp ? null : await startBrowser(origin.url);
 let stopped = false;
-process.once('SIGINT', () => {
-  stopped = true;
-});
+for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+  process.once(signal, () => {
+    stopped = true;
+  });
+}
 try {
   const wanted = requests.filter(({ name }) => (options.only ?? name) === name);
   for (const [index, file] of files.entries()) {
