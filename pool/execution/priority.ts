@@ -2,21 +2,20 @@ import { readdirSync } from 'node:fs';
 import { constants, getPriority, setPriority } from 'node:os';
 
 /**
- * Niceness added to worker threads, so that the event loop keeps three times their weight (docs/operating/sizing.md). 10 was
+ * Niceness added to transform threads and processes, so that the event loop keeps three times their weight (docs/operating/sizing.md). 10 was
  * no better, and transforms would get little CPU time beside other programs.
  */
-const addedNiceness = 5;
+export const addedNiceness = 5;
 
 /**
- * Lowers the priority of all threads of this process. On a transform thread it omits the main thread, which
- * runs the front end's event loop. Threads started later inherit the priority, such as those of libvips.
- * Only Linux has a priority for each thread (setpriority(2)); lowering it needs no privilege. Elsewhere
- * hits are slower while misses are rendered.
+ * Lowers the priority of all threads of this process but the main one, which runs the front end's event loop. Threads
+ * started later inherit the priority, such as those of libvips. Only Linux has a priority for each thread
+ * (setpriority(2)); lowering it needs no privilege. Elsewhere hits are slower while misses are rendered.
  */
-export function lowerPriority({ onThread }: { readonly onThread: boolean }): void {
+export function lowerPriorityOfThreads(): void {
   const priority = getPriority(process.pid) + addedNiceness;
   for (const thread of ownThreads()) {
-    if (onThread && thread === process.pid) continue;
+    if (thread === process.pid) continue;
     try {
       setPriority(thread, Math.min(priority, constants.priority.PRIORITY_LOW));
     } catch {

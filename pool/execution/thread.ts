@@ -1,13 +1,13 @@
 import { move, transferableSymbol, valueSymbol } from 'piscina';
 import sharp from 'sharp';
 import { blockDecoders } from './decoders.ts';
-import { lowerPriority } from './priority.ts';
+import { lowerPriorityOfThreads } from './priority.ts';
 import { runTask, type TransformResult, type TransformTask } from './task.ts';
 
 // A thread rarely processes a source twice, so the cache would only use memory.
 sharp.cache(false);
 blockDecoders({ onThread: true });
-lowerPriority({ onThread: true });
+lowerPriorityOfThreads();
 
 /** The entry point of a transform thread. */
 export default async function transform(task: TransformTask): Promise<unknown> {

@@ -1,6 +1,7 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import type { FontFolders } from '../../rendering/text/font-folder.ts';
+import { addedNiceness } from '../priority.ts';
 
 export interface ProcessLimits {
   /** Maximum resident memory. */
@@ -61,8 +62,9 @@ export function launchTransformProcess(
     'ulimit -c 0',
   ];
   const limited = limits.map((limit) => `${limit} 2>/dev/null;`).join(' ');
-  // Tools such as test runners set it, and the modules that it preloads may exceed these limits.
-  const script = `unset NODE_OPTIONS; ${limited} exec "$@"`;
+  // Tools such as test runners set NODE_OPTIONS, and the modules that it preloads may exceed these limits. A start costs
+  // as much CPU time as a transform, so it has the priority of transforms too.
+  const script = `unset NODE_OPTIONS; ${limited} exec nice -n ${addedNiceness} "$@"`;
   // TypeScript sources need the loader that this process was started with.
   const loader = entry.pathname.endsWith('.ts') ? process.execArgv : [];
   const node = [process.execPath, ...nodeOptions, ...loader];

@@ -6,7 +6,6 @@ import { prepareFonts } from '../../rendering/text/font-folder.ts';
 import { plainVariant } from '../../variant.ts';
 import { allowGainMaps, blockDecoders } from '../decoders.ts';
 import { avifThreads } from '../encoder-threads.ts';
-import { lowerPriority } from '../priority.ts';
 import { runTask, type TransformTask } from '../task.ts';
 import type { FromProcess } from './transform-process.ts';
 
@@ -90,7 +89,6 @@ async function start(): Promise<void> {
   if (fontFolder !== undefined) await prepareFonts({ own: fontFolder, added: addedFonts });
   await requireWorking();
   // Not before: the start counts as a part of the first task's time.
-  lowerPriority({ onThread: false });
   send({ type: 'ready' });
 }
 
