@@ -1,3 +1,4 @@
+import { parameterGroups } from '../image/parameter-groups.ts';
 import { type ParameterName, parameterNames, parameters } from '../image/parameters.ts';
 import { maxSourceLength } from '../image/source-url.ts';
 import type { ValueSchema } from '../image/values.ts';
@@ -76,7 +77,14 @@ function parameterObject(name: ParameterName): object {
     schema: parameterSchema(name),
     example: exampleValue(example, schema),
     // The parts of the description, for programs that generate controls.
-    'x-transform': { meaning, accepts, aliases, default: parameters[name].default, defaultInWords },
+    'x-transform': {
+      group: parameterGroups[name],
+      meaning,
+      accepts,
+      aliases,
+      default: parameters[name].default,
+      defaultInWords,
+    },
   };
 }
 

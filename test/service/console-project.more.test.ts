@@ -107,7 +107,8 @@ t.test('a project in the console, in a browser', { skip: noChromium }, async (t)
     t.equal(await page.getByLabel('q, as a slider').inputValue(), '35', 'the new default');
     await control(presets, 'w').fill('400');
     await control(presets, 'fit').selectOption('cover');
-    await presets.locator('summary', { hasText: 'more' }).click();
+    await presets.locator('summary', { hasText: 'Crop' }).click();
+    await presets.locator('summary', { hasText: 'Colour' }).click();
     await control(presets, 'flip').selectOption('on');
     await control(presets, 'bg').fill('000');
     const create = presets.getByRole('button', { name: 'Create preset' });

@@ -96,11 +96,20 @@ t.test('the console in a browser', { skip: noChromium }, async (t) => {
       .first()
       .waitFor();
     await page.getByText('Perceptual hash', { exact: true }).waitFor();
-    await page.locator('summary', { hasText: 'more' }).click();
     const names = await page
       .locator('[data-name]')
       .evaluateAll((fields) => fields.map((field) => field.getAttribute('data-name')));
-    t.same(names, parameterNames, 'every parameter has a control');
+    t.same(names.sort(), [...parameterNames].sort(), 'every parameter has a control');
+    const groups = page.locator('.group > summary');
+    t.same(await groups.allInnerTexts(), [
+      'Size 1 used',
+      'Format',
+      'Crop',
+      'Colour',
+      'Filters',
+      'Layers',
+      'Delivery',
+    ]);
     const samples = await page.locator('.samples button').allInnerTexts();
     t.ok(samples.length > 0);
     t.same(
@@ -114,8 +123,14 @@ t.test('the console in a browser', { skip: noChromium }, async (t) => {
       t.equal(await slider.inputValue(), value, `the default of ${name}`);
     }
     await page.getByLabel('Find a parameter').fill('colours');
+    t.same(
+      await groups.allInnerTexts(),
+      ['Format', 'Colour'],
+      'the groups with a parameter that matches',
+    );
     await page.getByLabel('grayscale').selectOption('on');
-    await page.locator('summary', { hasText: 'more' }).click();
+    await page.getByLabel('Find a parameter').fill('');
+    await groups.filter({ hasText: 'Colour 1 used' }).waitFor();
 
     await control(page, 'w').fill('240');
     await control(page, 'fmt').selectOption('webp');
@@ -128,6 +143,11 @@ t.test('the console in a browser', { skip: noChromium }, async (t) => {
     await page.getByRole('button', { name: 'Load again' }).click();
     await figures.getByText('held in memory').waitFor();
 
+    await page.evaluate('scrollTo(0, 500)');
+    for (const part of [figures, page.getByRole('region', { name: 'URL', exact: true })]) {
+      const box = await part.boundingBox();
+      t.ok(box !== null && box.y >= 0 && box.y + box.height <= 900, 'it stays in view');
+    }
     const divider = page.getByRole('slider', { name: /^Divider/ });
     await divider.focus();
     for (const key of ['Home', 'ArrowRight', 'ArrowRight']) await page.keyboard.press(key);
@@ -190,6 +210,14 @@ t.test('the console in a browser', { skip: noChromium }, async (t) => {
     await page.goto(withPicture);
     await page.getByRole('slider', { name: /^Divider/ }).waitFor();
     t.notOk(await overflows(page));
+    await page.evaluate('scrollTo(0, 900)');
+    const picture = await page.locator('.compare').boundingBox();
+    t.ok(
+      picture !== null && picture.y >= 0 && picture.y < 100,
+      'the picture stays above the controls',
+    );
+    const url = await page.getByRole('region', { name: 'URL', exact: true }).boundingBox();
+    t.ok(url !== null && url.y + url.height < 844 * 0.6, 'with its URL, and room for the controls');
     t.same(await violationsOf(page), [], 'in dark mode');
     await page.getByRole('link', { name: 'Projects', exact: true }).click();
     await signIn(page);

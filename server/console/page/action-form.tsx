@@ -40,7 +40,10 @@ export function ActionForm({
   }, [isAsking]);
   const isOpened = onCancel !== undefined;
   useLayoutEffect(() => {
-    if (isOpened) form.current?.querySelector<HTMLElement>('input, select, textarea')?.focus();
+    if (isOpened)
+      form.current
+        ?.querySelector<HTMLElement>('input:not([type=search]), select, textarea')
+        ?.focus();
   }, [isOpened]);
   useLayoutEffect(() => {
     if (failure === null) return;

@@ -13,9 +13,10 @@ const minWidth = 280;
 export function Compare({ before, after }: CompareProps) {
   const [percent, setPercent] = useState(50);
   const { width, height } = after;
+  const ratio = width > 0 ? width / height : 1.5;
   const frame = {
-    aspectRatio: width > 0 ? `${width} / ${height}` : '3 / 2',
-    maxWidth: `${Math.max(width, minWidth)}px`,
+    aspectRatio: String(ratio),
+    maxWidth: `min(${Math.max(width, minWidth)}px, max(${minWidth}px, var(--height) * ${ratio}))`,
     '--divider': `${before === null ? 0 : percent}%`,
   };
   return (

@@ -1,15 +1,16 @@
 import type { Project } from '@image-delivery/sdk/client';
 import { useState } from 'preact/hooks';
 import { type FieldErrors, noErrors } from './field-errors.ts';
-import { withoutBackticks } from './format.ts';
+import { fieldLabel, withoutBackticks } from './format.ts';
 import type { ParameterTexts } from './image-url.ts';
 import { TextField } from './labelled.tsx';
 import type { ApiParameter } from './openapi.ts';
 import { kindOf } from './schema.ts';
 import { SchemaField } from './schema-field.tsx';
 
-/** The first parameters of the table are the most used. */
-const firstCount = 6;
+/** The groups in their order; the first ones are open at first. */
+const groups = ['size', 'format', 'crop', 'colour', 'filters', 'layers', 'delivery'];
+const openCount = 2;
 
 interface ControlsProps {
   readonly parameters: readonly ApiParameter[];
@@ -36,10 +37,9 @@ export function Controls(props: ControlsProps) {
   const { parameters, options, onChange, fieldErrors = noErrors, defaults } = props;
   const [open] = useState(isWide);
   const [search, setSearch] = useState('');
-  const others = parameters.slice(firstCount);
   const wanted = search.trim().toLowerCase();
-  const found = others.filter(({ name, meaning, aliases }) =>
-    [name, meaning, ...aliases].some((text) => text.toLowerCase().includes(wanted)),
+  const found = parameters.filter(({ name, group, meaning, aliases }) =>
+    [name, group, meaning, ...aliases].some((text) => text.toLowerCase().includes(wanted)),
   );
   const control = ({ name, schema, example, meaning, accepts }: ApiParameter) => {
     const kind = kindOf(schema);
@@ -63,25 +63,32 @@ export function Controls(props: ControlsProps) {
       />
     );
   };
-  const used = others.filter(({ name }) => (options[name] ?? '') !== '').length;
   return (
     <details open={open || fieldErrors.size > 0}>
       <summary>Parameters</summary>
-      <div class="controls">{parameters.slice(0, firstCount).map(control)}</div>
-      <details open={others.some(({ name }) => fieldErrors.has(name))}>
-        <summary>
-          {others.length} more{used > 0 && `, ${used} used`}
-        </summary>
-        <TextField
-          label="Find a parameter"
-          help="A part of its name or its explanation. Example: colour"
-          type="search"
-          value={search}
-          onChange={setSearch}
-        />
-        <div class="controls">{found.map(control)}</div>
-        {found.length === 0 && <p class="quiet">No parameter matches.</p>}
-      </details>
+      <TextField
+        label="Find a parameter"
+        help="A part of its name or its explanation. Example: colour"
+        type="search"
+        value={search}
+        onChange={setSearch}
+      />
+      {groups.map((group, index) => {
+        const members = found.filter((parameter) => parameter.group === group);
+        if (members.length === 0) return null;
+        const used = members.filter(({ name }) => (options[name] ?? '') !== '').length;
+        const isRefused = members.some(({ name }) => fieldErrors.has(name));
+        return (
+          <details key={group} class="group" open={index < openCount || wanted !== '' || isRefused}>
+            <summary>
+              {fieldLabel(group)}
+              {used > 0 && <span class="quiet"> {used} used</span>}
+            </summary>
+            <div class="controls">{members.map(control)}</div>
+          </details>
+        );
+      })}
+      {found.length === 0 && <p class="quiet">No parameter matches.</p>}
       <p>
         <button type="button" class="small" onClick={() => onChange({})}>
           Reset all

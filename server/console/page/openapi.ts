@@ -5,6 +5,8 @@ import type { Schema } from './schema.ts';
 /** A transform parameter of the image endpoint. */
 export interface ApiParameter {
   readonly name: string;
+  /** Such as size. */
+  readonly group: string;
   readonly schema: Schema;
   readonly example: string;
   readonly meaning: string;
@@ -25,7 +27,7 @@ interface DocumentParameter {
   readonly name: string;
   readonly schema: Schema;
   readonly example?: unknown;
-  readonly 'x-transform'?: Pick<ApiParameter, 'meaning' | 'accepts' | 'aliases'>;
+  readonly 'x-transform'?: Pick<ApiParameter, 'group' | 'meaning' | 'accepts' | 'aliases'>;
 }
 
 interface OpenApiDocument {

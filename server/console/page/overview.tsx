@@ -48,9 +48,9 @@ export function Overview({ api, project }: ProjectProps) {
 }
 
 const shown = [
-  ['Requests', 'requests', formatNumber, 'requests per day'],
+  ['Requests', 'requests', formatNumber, 'per day'],
   ['Delivered', 'bytes', formatBytes, 'per day'],
-  ['Renders', 'renders', formatNumber, 'renders per day'],
+  ['Renders', 'renders', formatNumber, 'per day'],
 ] as const;
 
 function Graphs({ days }: Pick<Usage, 'days'>) {

@@ -28,42 +28,50 @@ export function Result(props: ResultProps) {
   const { loaded, loading, failure } = result;
   return (
     <section class="result" aria-label="Result" aria-busy={loading}>
-      <FailureNotice failure={failure} />
-      {loaded?.url != null && (
-        <Compare before={original.loaded?.url ?? null} after={{ ...loaded, url: loaded.url }} />
-      )}
-      {loaded?.text != null && <pre class="text-result">{loaded.text}</pre>}
-      {loaded !== null && loaded.fallback !== '' && (
-        <p class="notice">
-          This is the fallback: the source failed with <code>{loaded.fallback}</code>.
+      <div class="stage">
+        <FailureNotice failure={failure} />
+        {loaded?.url != null && (
+          <Compare before={original.loaded?.url ?? null} after={{ ...loaded, url: loaded.url }} />
+        )}
+        {loaded?.text != null && (
+          // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrollable text is scrolled with the keyboard.
+          <section class="text-result" aria-label="Text" tabIndex={0}>
+            <pre>{loaded.text}</pre>
+          </section>
+        )}
+        {loaded !== null && loaded.fallback !== '' && (
+          <p class="notice">
+            This is the fallback: the source failed with <code>{loaded.fallback}</code>.
+          </p>
+        )}
+        {loaded !== null && loaded.warnings !== '' && (
+          <p class="notice">
+            The service warns: <code>{loaded.warnings}</code>.
+          </p>
+        )}
+        <div role="status">{loaded !== null && <FactList facts={factsOf(loaded, source)} />}</div>
+        <CopyText label="URL" text={url} />
+      </div>
+      <div class="more">
+        {loaded !== null && <Steps loaded={loaded} />}
+        <p>
+          <button type="button" aria-disabled={loading} onClick={() => !loading && onReload()}>
+            {loading ? 'Loading…' : 'Load again'}
+          </button>
         </p>
-      )}
-      {loaded !== null && loaded.warnings !== '' && (
-        <p class="notice">
-          The service warns: <code>{loaded.warnings}</code>.
-        </p>
-      )}
-      <div role="status">{loaded !== null && <FactList facts={factsOf(loaded, source)} />}</div>
-      {loaded !== null && <Steps loaded={loaded} />}
-      <p>
-        <button type="button" aria-disabled={loading} onClick={() => !loading && onReload()}>
-          {loading ? 'Loading…' : 'Load again'}
-        </button>
-      </p>
-      <h2>URL</h2>
-      {isSigned && (
-        <p class="quiet">
-          The project accepts signed URLs only. This one is valid for an hour at most; the URLs of
-          your pages are signed by your backend.
-        </p>
-      )}
-      <CopyText label="URL" text={url} />
-      <h2>Code</h2>
-      <Snippets
-        snippets={snippets}
-        isLoading={loading || (loaded !== null && information === null)}
-      />
-      {information !== null && <Information information={information} />}
+        {isSigned && (
+          <p class="quiet">
+            The project accepts signed URLs only. This URL is valid for an hour at most; the URLs of
+            your pages are signed by your backend.
+          </p>
+        )}
+        <h2>Code</h2>
+        <Snippets
+          snippets={snippets}
+          isLoading={loading || (loaded !== null && information === null)}
+        />
+        {information !== null && <Information information={information} />}
+      </div>
     </section>
   );
 }

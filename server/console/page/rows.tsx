@@ -19,7 +19,7 @@ export function Rows<T>({ label, noun, rows, empty, most, onChange, children }: 
   useLayoutEffect(() => {
     if (focus === null) return;
     const row = list.current?.children[focus.index];
-    row?.querySelector<HTMLElement>('input, select, textarea')?.focus();
+    row?.querySelector<HTMLElement>('input:not([type=search]), select, textarea')?.focus();
   }, [focus]);
   const add = () => {
     onChange([...rows, empty]);
