@@ -112,7 +112,7 @@ function Graphs({ history: { samples }, health }: { history: HealthHistory; heal
     <>
       <Graph
         title="Transforms running"
-        unit="transforms"
+        unit="count"
         format={formatNumber}
         {...time}
         now={formatNumber(transformQueue.active)}
@@ -122,7 +122,7 @@ function Graphs({ history: { samples }, health }: { history: HealthHistory; heal
       />
       <Graph
         title="Transforms waiting"
-        unit="transforms"
+        unit="count"
         format={formatNumber}
         {...time}
         now={formatNumber(transformQueue.queued)}
@@ -131,7 +131,7 @@ function Graphs({ history: { samples }, health }: { history: HealthHistory; heal
       />
       <Graph
         title="Transforms done"
-        unit="transforms per second"
+        unit="per second"
         format={formatNumber}
         {...time}
         now={formatNumber(renders.at(-1) ?? 0)}
@@ -140,7 +140,7 @@ function Graphs({ history: { samples }, health }: { history: HealthHistory; heal
       />
       <Graph
         title="Cache misses"
-        unit="misses per second"
+        unit="per second"
         format={formatNumber}
         {...time}
         now={formatNumber(misses.at(-1) ?? 0)}
@@ -169,7 +169,7 @@ function Graphs({ history: { samples }, health }: { history: HealthHistory; heal
       />
       <Graph
         title="Sources being fetched"
-        unit="sources"
+        unit="count"
         format={formatNumber}
         {...time}
         now={formatNumber(transformQueue.fetching)}
@@ -177,7 +177,7 @@ function Graphs({ history: { samples }, health }: { history: HealthHistory; heal
       />
       <Graph
         title="Prewarm queue"
-        unit="sources"
+        unit="count"
         format={formatNumber}
         {...time}
         now={formatNumber(openJobs(health))}
