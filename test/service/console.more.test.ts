@@ -197,6 +197,16 @@ t.test('the console in a browser', { skip: noChromium }, async (t) => {
     }
     t.same(problems, []);
 
+    for (const base of [baseUrl, url]) {
+      const other = `${base}/img/${encodeURIComponent(`${source}?n=1`)}?project=${project}`;
+      const pasted = `${other}&width=${base === url ? 230 : 220}&grayscale=true&exp=1&sig=x`;
+      await page.getByLabel('Picture URL').fill(pasted);
+      t.equal(await page.getByLabel('Picture URL').inputValue(), `${source}?n=1`);
+      t.equal(await control(page, 'w').inputValue(), base === url ? '230' : '220');
+      t.equal(await control(page, 'h').inputValue(), '');
+      t.equal(await page.getByLabel('grayscale').inputValue(), '1');
+      t.equal(await page.getByLabel('Project', { exact: true }).inputValue(), project);
+    }
     await page.getByLabel('Picture URL').fill(`${origin.url}/missing.jpg`);
     await page.getByRole('alert').getByText('127.0.0.1 answered 404').waitFor();
     const expected = problems.filter((problem) =>

@@ -28,6 +28,23 @@ export const imageUrl = (baseUrl: string, { source, project, options }: PageImag
 
 export const imagePath = (image: PageImage): string => imageUrl('.', image);
 
+/**
+ * Reads a URL of the service; null for any other text. The values are those of its query, and may be invalid.
+ * @param bases the base URLs of the service, without a slash at the end
+ */
+export function readImageUrl(text: string, bases: readonly string[]) {
+  if (!URL.canParse(text)) return null;
+  const query = Object.fromEntries(new URL(text).searchParams);
+  const { project = '' } = query;
+  // Typed texts are not complete yet.
+  if (!/^prj_\w{16}$/.test(project)) return null;
+  for (const base of bases) {
+    const parsed = urlsOf(base, project).parse(text);
+    if (parsed !== null) return { source: parsed.src, project, query };
+  }
+  return null;
+}
+
 /** Whether a text is an absolute http or https URL. */
 export function isSource(text: string): boolean {
   return /^https?:\/\/[^/]/i.test(text) && URL.canParse(text);

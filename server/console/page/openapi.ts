@@ -1,4 +1,4 @@
-import type { Schema } from './schema.ts';
+import { kindOf, type Schema } from './schema.ts';
 
 /** The parts of `openapi.json` that the page uses. */
 
@@ -38,6 +38,8 @@ interface OpenApiDocument {
   readonly components: { readonly schemas: Readonly<Record<string, Schema>> };
 }
 
+const flagTexts: Readonly<Record<string, string>> = { true: '1', false: '0' };
+
 /** The names of parameters with the words of layers. */
 const layerText = /^text\.[a-z][a-z0-9_-]{0,39}$/;
 
@@ -49,10 +51,13 @@ export function parametersIn(
   query: Readonly<Record<string, string>>,
   { parameters }: Pick<ApiDescription, 'parameters'>,
 ): Readonly<Record<string, string>> {
-  const known = parameters.flatMap(({ name, aliases }) =>
+  const known = parameters.flatMap(({ name, aliases, schema }) =>
     [name, ...aliases].flatMap((spelling) => {
       const value = Object.hasOwn(query, spelling) ? query[spelling] : undefined;
-      return value === undefined ? [] : [[name, value] as const];
+      if (value === undefined) return [];
+      // Controls of flags have 1 and 0.
+      const flag = kindOf(schema) === 'flag' ? flagTexts[value] : undefined;
+      return [[name, flag ?? value] as const];
     }),
   );
   // Words of layers.

@@ -1,7 +1,7 @@
 import type { ImageFacts } from '@image-delivery/sdk';
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import { Controls, defaultsOf } from './controls.tsx';
-import { imagePath, imageUrl, isSource, type ParameterTexts } from './image-url.ts';
+import { imagePath, imageUrl, isSource, type ParameterTexts, readImageUrl } from './image-url.ts';
 import { SelectField, TextField } from './labelled.tsx';
 import { LayersField } from './layers-field.tsx';
 import { browsers, type ImageState, useImage } from './load-image.ts';
@@ -49,6 +49,14 @@ export function Playground({ description, route, session }: PlaygroundProps) {
     [project, source, options],
   );
 
+  const enterSource = (text: string) => {
+    const own = readImageUrl(text.trim(), [description.baseUrl, pageBase()]);
+    setSource(own?.source ?? text.trim());
+    if (own === null) return;
+    setProject(own.project);
+    setOptions(parametersIn(own.query, description));
+  };
+
   const isComplete = project !== '' && isSource(source);
   const path = (wanted: ParameterTexts) =>
     isComplete ? imagePath({ source, project, options: wanted }) : null;
@@ -82,11 +90,11 @@ export function Playground({ description, route, session }: PlaygroundProps) {
           label="Picture URL"
           type="url"
           value={source}
-          onChange={(text) => setSource(text.trim())}
+          onChange={enterSource}
           placeholder="https://www.example.com/photo.jpg"
           help={
             source === '' || isSource(source)
-              ? "An http or https URL on a host of the project's allowlist."
+              ? "An http or https URL on a host of the project's allowlist, or an image URL of this service, which fills the controls."
               : 'This is not a whole URL: it begins with http:// or https:// and a host.'
           }
         />
@@ -122,6 +130,9 @@ export function Playground({ description, route, session }: PlaygroundProps) {
     </div>
   );
 }
+
+/** The address of this page, which may differ from the base URL of the service. */
+const pageBase = (): string => new URL('.', location.href).href.replace(/\/+$/, '');
 
 /** What snippets may state: nothing of an image before, while the next one is loading. */
 function knownOf(
