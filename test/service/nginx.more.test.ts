@@ -222,3 +222,48 @@ for (const engine of httpServers) {
     t.equal(relay.connections(), 1, 'the connection is kept');
   });
 }
+
+for (const engine of httpServers) {
+  t.test(`no picture of another host's project behind nginx (${engine})`, { skip }, async (t) => {
+    const { port, origin, store, createProject } = await startFrontEnd(t, {
+      SERVICE_HTTP_ENGINE: engine,
+    });
+    const { nginx } = await startExample(t, `127.0.0.1:${port}`);
+    await store.db.collection('hosts').deleteMany({});
+    for (const [name, width] of [
+      ['a', 40],
+      ['b', 60],
+    ] as const) {
+      const site = `${origin.url}/${name}/`;
+      origin.serve(`/${name}/pic.png`, await picture(width, 30));
+      const id = await createProject('127.0.0.1');
+      await store.projects.updateIdentity(id, { origin: site }, null);
+      const host = `img.${name}.example`;
+      await store.projects.hostClaims.claim(host, id);
+      const set = { host, base: site, updatedAt: new Date() };
+      await store.projects.setDeliveryHost(id, set);
+    }
+    /** The width of the picture in the response to the bytes of a request; its status for none. */
+    const width = async (target: string, ...lines: readonly string[]) => {
+      const connection = await StrictConnection.open(Number(new URL(nginx).port));
+      connection.send([`GET ${target} HTTP/1.1`, ...lines, '', ''].join('\r\n'));
+      const { status, body } = await connection.response();
+      connection.close();
+      return status === 200 ? ((await sharp(body).metadata()).width ?? 0) : status;
+    };
+    const plain = '/pic.png?fmt=png';
+    // Of the project of the host: the same URL is another picture on each.
+    const below = `/img/${encodeURIComponent('/b/pic.png')}?fmt=png&project=`;
+    for (let i = 0; i < 2; i += 1) {
+      t.equal(await width(plain, 'Host: img.a.example'), 40);
+      t.equal(await width(plain, 'Host: IMG.B.EXAMPLE:80'), 60);
+      t.equal(await width(plain, 'Host: img.a.example.'), 40, 'a trailing dot');
+      t.equal(await width(plain, 'Host: img.a.example', 'X-Forwarded-Host: img.b.example'), 40);
+      t.equal(await width(`http://img.b.example${plain}`, 'Host: img.a.example'), 60, 'absolute');
+      t.equal(await width(plain, 'Host: img.a.example', 'Host: img.b.example'), 400);
+      t.equal(await width(plain, 'Host: img.c.example'), 404);
+      t.equal(await width(below, 'Host: img.b.example'), 60);
+      t.equal(await width(below, 'Host: img.c.example'), 400, 'without a project');
+    }
+  });
+}
