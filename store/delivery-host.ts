@@ -9,6 +9,8 @@ export interface DeliveryHost {
   readonly host: string;
   /** The URL below which its sources are; null for the project's `origin`. */
   readonly base: string | null;
+  /** The service whose URLs the host reads; absent for this service's own. */
+  readonly urls?: string;
   /** By the clock of the front end. */
   readonly updatedAt: Date;
 }

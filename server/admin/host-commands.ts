@@ -35,11 +35,12 @@ export function addHostCommands(program: Command): void {
     .argument('<project>')
     .argument('<host>', 'such as img.shop.example')
     .option('--base <url>', "the URL below which its sources are; default: the project's origin")
-    .action((project: string, host: string, options: { base?: string }) =>
+    .option('--urls <service>', 'the service whose URLs the host reads, such as next')
+    .action((project: string, host: string, options: { base?: string; urls?: string }) =>
       run(async (hosts, services) => {
         const { hostInput } = await import('../control/resources/hosts.ts');
         const { requireValid } = await import('../control/validate.ts');
-        const input: HostInput = { ...options };
+        const input = { ...options } as HostInput;
         requireValid(hostInput, input);
         await hosts.put(services, project, host, input);
         return hosts.list(services, project);
@@ -65,8 +66,9 @@ const printHosts = (hosts: Hosts, json: boolean): void =>
     json,
     items: hosts,
     fields: (host) => host,
-    cells: ({ host, base, updatedAt }) => ({
+    cells: ({ host, base, urls, updatedAt }) => ({
       HOST: host,
+      URLS: urls,
       BASE: base ?? "the project's origin",
       CHANGED: day(new Date(updatedAt)),
     }),

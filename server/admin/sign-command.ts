@@ -1,8 +1,8 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { Project, Projects } from '../../store/projects.ts';
 import { signingSecrets } from '../image/access.ts';
-import { siteOf } from '../image/host-address.ts';
 import { signImageUrl } from '../image/sign-url.ts';
+import { siteOf } from '../image/site.ts';
 import { requireProject } from '../project-not-found.ts';
 import { withStore } from './store.ts';
 import { AdminError, print } from './terminal.ts';

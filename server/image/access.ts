@@ -66,13 +66,14 @@ export function checkSource(project: Project, source: URL): void {
  */
 export function checkSignature(
   project: Project,
-  { parameters, host }: ImageAddress,
+  { parameters, host, grammar }: ImageAddress,
   path: string,
   query: string,
   now: number,
 ): number {
   if (!project.requireSignedUrls) return Number.POSITIVE_INFINITY;
   const refuse = (why: string): ServiceError => new ServiceError('signature_invalid', why);
+  if (grammar !== null) throw refuse(`URLs of ${grammar.title} have no signature.`);
   const exp = parameters.get('exp') ?? '';
   const given = Buffer.from(parameters.get('sig') ?? '');
   if (given.length === 0 || !/^\d{1,12}$/.test(exp)) {

@@ -4,6 +4,7 @@ import { isLayerName } from '../../store/layer.ts';
 import { words } from './layer-fields.ts';
 import { type Parameter, type ParameterName, parameterNames, parameters } from './parameters.ts';
 import { readSourceReference, type SourceReference } from './source-url.ts';
+import type { UrlGrammar } from './urls/grammar.ts';
 
 const invalid = (message: string) => new ServiceError('parameter_invalid', message);
 
@@ -12,6 +13,8 @@ export interface ImageAddress {
   readonly projectId: string;
   /** The delivery host whose path names the source; null for a path below `/img`. */
   readonly host: string | null;
+  /** How the URL of another service was read; null for one of this service. */
+  readonly grammar: Pick<UrlGrammar, 'title'> | null;
   readonly source: SourceReference;
   /** Whether the source was encoded, so that it has its whole query. */
   readonly isEncoded: boolean;
@@ -45,7 +48,7 @@ export function readAddress(
   if (projectId === '') throw projectMissing(written, query);
   const isEncoded = !unencoded.test(path.slice(imagePrefix.length)) && !unencodedUrl.test(query);
   const source = readSourceReference(written);
-  return { projectId, host: null, source, isEncoded, parameters, unknown };
+  return { projectId, host: null, grammar: null, source, isEncoded, parameters, unknown };
 }
 
 /** The start of a source that is not encoded, in the path and in the query. */
@@ -210,7 +213,7 @@ const trackingNames: ReadonlySet<string> = new Set(
 const trackingPrefixes = ['utm_', 'mtm_', 'matomo_', 'pk_', 'gad_', 'hsa_', '_hs', '__hs', 'vero_'];
 
 /** Whether a parameter is for others, who know that images ignore it. */
-function isTracking(name: string): boolean {
+export function isTracking(name: string): boolean {
   const lower = name.slice(0, 20).toLowerCase();
   return trackingNames.has(lower) || trackingPrefixes.some((prefix) => lower.startsWith(prefix));
 }

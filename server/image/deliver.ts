@@ -28,7 +28,7 @@ import {
   type Lifetime,
   notStored,
 } from './caching.ts';
-import { readHostAddress, type Site, siteOf } from './host-address.ts';
+import { readHostAddress } from './host-address.ts';
 import { imageFreshness, imageGeneration, variantKey } from './key.ts';
 import type { OnLayerFailure } from './layer-failures.ts';
 import { resolveLayers, withoutFailed } from './layers.ts';
@@ -46,6 +46,7 @@ import {
   type UrlHeaders,
 } from './response.ts';
 import { ResponseCache } from './response-cache.ts';
+import { type Site, siteOf } from './site.ts';
 import {
   combinedError,
   fallbackHeaders,

@@ -1,19 +1,21 @@
 import { ServiceError } from '../../contract/errors.ts';
-import type { DeliveryHost } from '../../store/delivery-host.ts';
-import { originField } from '../../store/project-origin.ts';
-import type { Project } from '../../store/projects.ts';
-import { type ImageAddress, isImagePath, readAddress, readQuery } from './address.ts';
+import { type ImageAddress, isImagePath, isTracking, readAddress, readQuery } from './address.ts';
+import { type Site, sourceBelow } from './site.ts';
+import type { UrlGrammar } from './urls/grammar.ts';
+import { urlGrammars } from './urls/grammars.ts';
 
-/** A project, and the host of it that a request is for. */
-export interface Site {
-  readonly project: Pick<Project, '_id' | 'origin'>;
-  readonly host: DeliveryHost;
-}
-
-/** The site of a canonical host, or null if the project does not have the host. */
-export function siteOf(project: Project, host: string): Site | null {
-  const found = project.hosts?.[originField(host)];
-  return found === undefined ? null : { project, host: found };
+/** How the host reads URLs, or null for those of this service. A later release may have stored other kinds. */
+function grammarOf({ host }: Site): UrlGrammar | null {
+  const { urls = 'native' } = host;
+  if (urls === 'native') return null;
+  const grammar: UrlGrammar | undefined = Object.entries(urlGrammars).find(
+    ([name]) => name === urls,
+  )?.[1];
+  if (grammar !== undefined) return grammar;
+  throw new ServiceError(
+    'source_invalid',
+    `This release cannot read the URLs of the host: ${urls}.`,
+  );
 }
 
 /**
@@ -24,23 +26,19 @@ export function siteOf(project: Project, host: string): Site | null {
 export function readHostAddress(path: string, query: string, site: Site): ImageAddress {
   const { _id: projectId } = site.project;
   if (isImagePath(path)) return readAddress(path, query, projectId);
-  const { parameters, unknown } = readQuery(query, projectId);
-  const source = sourceBelow(site, path);
-  return { projectId, host: site.host.host, source, isEncoded: true, parameters, unknown };
+  const grammar = grammarOf(site);
+  const { parameters, unknown, source } =
+    grammar === null ? readNative(path, query, site) : readForeign(grammar, path, query, site);
+  const host = site.host.host;
+  return { projectId, host, grammar, source, isEncoded: true, parameters, unknown };
 }
 
-/**
- * Returns the source of a path below the base of a site.
- * @throws ServiceError source_missing, source_invalid
- */
-export function sourceBelow({ host, project }: Site, path: string): URL {
-  const base = new URL(host.base ?? project.origin);
-  const folder = base.pathname.replace(/\/?$/, '/');
-  if (path === '/') throw new ServiceError('source_missing', 'The path of the source is missing.');
-  const source = new URL(base.origin + folder + path.slice(1));
-  if (!source.pathname.startsWith(folder)) {
-    throw new ServiceError('source_invalid', "The path leads out of the host's base.");
-  }
-  source.hash = '';
-  return source;
+function readNative(path: string, query: string, site: Site) {
+  const { parameters, unknown } = readQuery(query, site.project._id);
+  return { parameters, unknown, source: sourceBelow(site, path) };
+}
+
+function readForeign(grammar: UrlGrammar, path: string, query: string, site: Site) {
+  const { ignored, ...read } = grammar.read(path, query, site);
+  return { ...read, unknown: ignored.filter((name) => name !== '' && !isTracking(name)) };
 }

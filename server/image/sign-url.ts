@@ -1,7 +1,8 @@
 import { canonicalHost } from '../../contract/hosts.ts';
 import { signature, signedText } from './access.ts';
 import { type ImageAddress, isImagePath, readAddress } from './address.ts';
-import { readHostAddress, type Site } from './host-address.ts';
+import { readHostAddress } from './host-address.ts';
+import type { Site } from './site.ts';
 
 export interface SignUrlOptions {
   /** Null for a URL of any project. */

@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises';
+import { urlGrammars } from '../../server/image/urls/grammars.ts';
 import { root } from '../root.ts';
 import { differencesMarkdown } from '../store/servers.ts';
 import { parametersModule, rulesModule } from './sdk-parameters.ts';
@@ -8,6 +9,7 @@ import { errorsModule, operationsModule } from './sdk-tables.ts';
 import {
   errorsMarkdown,
   factsMarkdown,
+  grammarMarkdown,
   layersMarkdown,
   metricsMarkdown,
   parametersMarkdown,
@@ -34,6 +36,7 @@ const generated: Readonly<Record<string, (text: string) => string>> = {
   'docs/layers.md': section('layers', layersMarkdown),
   'docs/settings.md': section('settings', settingsMarkdown),
   'docs/errors.md': section('errors', errorsMarkdown),
+  'docs/migration/next.md': section('urls', () => grammarMarkdown(urlGrammars.next)),
   'docs/testing.md': section('stores', differencesMarkdown),
   'sdk/src/generated/errors.ts': typescript(errorsModule),
   'sdk/src/generated/operations.ts': typescript(operationsModule),

@@ -4,6 +4,7 @@ import { settingRows } from '../../contract/settings/table.ts';
 import { type FactSchema, imageFacts } from '../../pool/rendering/image-facts/fields.ts';
 import { fieldsOfKind, type LayerField, layerKinds } from '../../server/image/layer-fields.ts';
 import { parameterNames, parameters } from '../../server/image/parameters.ts';
+import type { UrlGrammar } from '../../server/image/urls/grammar.ts';
 import { type Metric, serviceMetrics } from '../../server/telemetry/metrics.ts';
 import { workerMetrics } from '../../worker/metrics.ts';
 
@@ -24,6 +25,18 @@ export function parametersMarkdown(): string {
     return [names, accepts, defaultInWords, meaning, `\`${name}=${example}\``];
   });
   return markdownTable(['Name', 'Accepts', 'Default', 'Meaning', 'Example'], rows);
+}
+
+/** The URLs of another service that a delivery host reads, for its page of docs/migration. */
+export function grammarMarkdown({ title, examples, notes }: UrlGrammar): string {
+  const rows = examples.map(({ url, native, meaning, size }) => [
+    `\`${url}\``,
+    meaning,
+    `\`${native}\``,
+    size,
+  ]);
+  const table = markdownTable([title, 'Meaning', 'Native query', 'Size'], rows);
+  return `${table}\n\n${notes.map((note) => `- ${note}`).join('\n')}`;
 }
 
 /** Every field of the answer to `fmt=json`, for docs/information.md. */

@@ -65,9 +65,15 @@ t.test('the admin command works beside a running service', async (t) => {
   t.test('gives a project delivery hosts', async (t) => {
     const hosts = (...args: string[]) => admin('hosts', ...args);
     t.match(await hosts('list', id), /no delivery hosts/);
-    t.match(await hosts('set', id, 'IMG.a.example'), /^img\.a\.example +the project's origin +20/m);
+    t.match(
+      await hosts('set', id, 'IMG.a.example'),
+      /^img\.a\.example +native +the project's origin +20/m,
+    );
     const base = 'https://a.example/media/';
-    t.match(await hosts('set', id, 'img.a.example', '--base', base), /^img\.a\.example +https:/m);
+    t.match(
+      await hosts('set', id, 'img.a.example', '--base', base, '--urls', 'next'),
+      /^img\.a\.example +next +https:/m,
+    );
     t.match(JSON.parse(await hosts('list', id, '--json')), [{ host: 'img.a.example', base }]);
     for (const [message, ...args] of [
       [/^host must/, 'set', id, '127.0.0.1'],

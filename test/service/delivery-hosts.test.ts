@@ -1,7 +1,9 @@
+import sharp from 'sharp';
 import type { Test } from 'tap';
 import { signature } from '../../server/image/access.ts';
-import { siteOf } from '../../server/image/host-address.ts';
 import { signImageUrl } from '../../server/image/sign-url.ts';
+import { siteOf } from '../../server/image/site.ts';
+import { urlGrammars } from '../../server/image/urls/grammars.ts';
 import type { Project } from '../../store/projects.ts';
 import { until } from '../until.ts';
 import { startFrontEnd } from './front-end.ts';
@@ -158,6 +160,15 @@ eachHttpServer(
       await until('it is of no project', widthIs(0));
       t.equal((await get('img.b.example', '/pic.png?fmt=png')).status, 404);
     });
+
+    t.test('a purge of the project is one of its hosts', async (t) => {
+      origin.serve('/a/pic.png', await picture(44, 30));
+      t.equal(widthOf(await get('img.a.example', '/pic.png?fmt=png')), 40, 'cached');
+      await store.projects.purge(a, null);
+      await until('the new picture', async () => {
+        return widthOf(await get('img.a.example', '/pic.png?fmt=png')) === 44;
+      });
+    });
   },
   defaultHttpServer,
 );
@@ -237,6 +248,46 @@ eachHttpServer('reads X-Forwarded-Host of trusted proxies', async (t, { environm
   const twice = `GET ${target} HTTP/1.1\r\nHost: x.example\r\n${lines}\r\n\r\n`;
   t.same(await send(twice), [200, 60], 'two headers are one list');
 });
+
+eachHttpServer(
+  'delivers URLs of other services as the native ones',
+  async (t, { environment }) => {
+    const { get, origin, store, url, createProject } = await startTwoSites(t, environment);
+    origin.serve('/shop/a.jpg', await picture(1600, 1000));
+    const id = await createProject('127.0.0.1');
+    await store.projects.updateSettings(id, { defaultDpr: 2, defaultQuality: 31 });
+    const base = `${origin.url}/shop/`;
+    const native = `${url}/img/${encodeURIComponent(`${base}a.jpg`)}?project=${id}&`;
+    for (const [name, { examples }] of Object.entries(urlGrammars)) {
+      const host = `${name}.shop.example`;
+      await store.projects.hostClaims.claim(host, id);
+      const updatedAt = new Date();
+      await store.projects.setDeliveryHost(id, { host, base, urls: name, updatedAt });
+      for (const example of examples) {
+        const target = example.url.replaceAll(
+          encodeURIComponent('https://shop.example/'),
+          encodeURIComponent(base),
+        );
+        const accept = 'image/webp';
+        const same = await fetch(native + example.native, { headers: { accept } });
+        for (let i = 0; i < 2; i += 1) {
+          const { status, headers, body } = await get(host, target, { accept });
+          t.same([status, headers.get('etag')], [200, same.headers.get('etag')], target);
+          t.equal(headers.get('x-image-warnings'), undefined);
+          const { width, height } = await sharp(body).metadata();
+          t.equal(`${width} × ${height}`, example.size, target);
+        }
+      }
+      const warned = await get(host, `${examples[0]?.url}&other=1`);
+      t.equal(warned.headers.get('x-image-warnings'), 'parameter_unknown;name="other"');
+      await store.projects.requireSignatures(id, null);
+      const refused = async () => (await get(host, examples[0]?.url ?? '')).status === 403;
+      await until('a signature is required', refused);
+      await store.projects.stopRequiringSignatures(id);
+    }
+  },
+  defaultHttpServer,
+);
 
 eachHttpServer(
   'needs signatures of the host and the project',

@@ -431,6 +431,8 @@ export interface DeliveryHost {
    * project's `origin`. At most 8192 characters.
    */
   base: string | null;
+  /** The service whose URLs the host reads; `native` for those of this service. */
+  urls: 'native' | 'next';
   updatedAt: string;
 }
 
@@ -440,6 +442,8 @@ export interface DeliveryHostInput {
    * project's `origin`. At most 8192 characters.
    */
   base?: string | null | undefined;
+  /** The service whose URLs the host reads; `native` for those of this service. */
+  urls?: 'native' | 'next' | undefined;
 }
 
 /** How the sources of a host are fetched, without any secret. */

@@ -17,9 +17,9 @@ const hosts: PartKind<DeliveryHost> = {
   nameHelp:
     'A host name that leads to this service, without wildcard and port. Example: img.shop.example',
   nameOf: ({ host }) => host,
-  describe: ({ base, updatedAt }) => (
+  describe: ({ base, urls, updatedAt }) => (
     <>
-      {base === null ? 'the origin of the project' : <code>{base}</code>}{' '}
+      {base === null ? 'the origin of the project' : <code>{base}</code>}, URLs: {urls}{' '}
       <span class="quiet">changed {updatedAt.slice(0, 10)}</span>
     </>
   ),

@@ -5,6 +5,7 @@ import { originField } from '../../../store/project-origin.ts';
 import type { Project, Projects } from '../../../store/projects.ts';
 import { RequestHosts } from '../../http/request-hosts.ts';
 import { isAllowedHost } from '../../image/access.ts';
+import { urlKinds } from '../../image/urls/grammars.ts';
 import { maxHostLength, readUrl, urlRule } from '../hosts-and-urls.ts';
 import { NamedParts } from '../named-parts.ts';
 import { type BodyOf, closed, httpUrl, named } from '../schema.ts';
@@ -31,22 +32,29 @@ const base = {
   examples: ['https://shop.example.com/media/'],
 } as const;
 
+const urls = {
+  type: 'string',
+  enum: urlKinds,
+  description: 'The service whose URLs the host reads; `native` for those of this service.',
+} as const;
+
 const host = named(
   'DeliveryHost',
   {
     description: 'A host whose requests belong to the project.',
-    ...closed({ host: hostSchema, base, updatedAt: { type: 'string', format: 'date-time' } }),
+    ...closed({ host: hostSchema, base, urls, updatedAt: { type: 'string', format: 'date-time' } }),
   },
   {
     host: 'img.shop.example',
     base: 'https://shop.example.com/media/',
+    urls: 'native',
     updatedAt: '2026-11-20T09:31:32.000Z',
   },
 );
 
 export const hostInput = named(
   'DeliveryHostInput',
-  { type: 'object', properties: { base }, additionalProperties: false },
+  { type: 'object', properties: { base, urls }, additionalProperties: false },
   { base: 'https://shop.example.com/media/' },
 );
 
@@ -79,12 +87,12 @@ export const hosts = new NamedParts<HostInput, Host, 'baseUrl'>({
       throw invalidRequest('base must be on an allowed host');
     }
   },
-  set: async (services, projectId, name, { base = null }, check) => {
+  set: async (services, projectId, name, { base = null, urls = 'native' }, check) => {
     const { projects } = services;
     // Before the host is claimed, which a refused change would leave behind.
     check(await findProject(services, projectId));
     await claim(projects, projectId, name);
-    const set = { host: name, base, updatedAt: new Date() };
+    const set = { host: name, base, urls, updatedAt: new Date() };
     const stored = await projects.setDeliveryHost(projectId, set, check);
     // A deletion at the same time has released it.
     if (stored !== null) await claim(projects, projectId, name);
@@ -130,6 +138,6 @@ function hostBody(project: Project, name: string): Host {
     const shown = name.slice(0, 80).toWellFormed();
     throw new ServiceError('host_not_found', `The project has no delivery host ${shown}.`);
   }
-  const { host, base, updatedAt } = stored;
-  return { host, base, updatedAt: updatedAt.toISOString() };
+  const { host, base, urls = 'native', updatedAt } = stored;
+  return { host, base, urls: urls as Host['urls'], updatedAt: updatedAt.toISOString() };
 }

@@ -213,10 +213,10 @@ export async function operations(
       call('PUT', `${path}/${name}`, { json });
     t.same((await call('GET', hosts)).body, { hosts: [] });
     const { host } = (await put('IMG.Shop.example.', {})).body;
-    t.match(host, { host: 'img.shop.example', base: null });
+    t.match(host, { host: 'img.shop.example', base: null, urls: 'native' });
     const base = 'https://shop.example.com/media';
-    const changed = (await put('img.shop.example', { base })).body.host;
-    t.match(changed, { host: 'img.shop.example', base });
+    const changed = (await put('img.shop.example', { base, urls: 'next' })).body.host;
+    t.match(changed, { host: 'img.shop.example', base, urls: 'next' });
     const other = (await put('b%C3%BCcher.img.example', { base: null })).body.host;
     t.equal(other.host, 'xn--bcher-kva.img.example');
     t.same((await call('GET', hosts)).body, { hosts: [changed, other] }, 'by name');
@@ -247,6 +247,7 @@ export async function operations(
       [{ base: `${base}?a` }, /^base must not have a query/],
       [{ base: 'ftp://shop.example.com/' }, /^base must be/],
       [{ base: 5 }, /^base must be/],
+      [{ urls: 'other' }, /^urls must be one of native, next/],
       [{ bse: base }, /^bse is not/],
     ] as const) {
       t.match((await put('c.example', json)).body, { code: 'invalid_request', message });

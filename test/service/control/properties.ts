@@ -143,8 +143,8 @@ async function kindsOf(control: Control, signed: string): Promise<Kind[]> {
       success: 200,
       least: 20,
       read: async (get) => (await get(hosts)).hosts.map(withoutTime),
-      isRight: (after, { host }, { base = null }) =>
-        same(after, [withoutTime(host)]) && same(host.base, base),
+      isRight: (after, { host }, { base = null, urls = 'native' }) =>
+        same(after, [withoutTime(host)]) && same([host.base, host.urls], [base, urls]),
     },
     {
       input: 'LimitsInput',

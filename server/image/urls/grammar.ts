@@ -1,0 +1,32 @@
+import type { Site } from '../site.ts';
+
+/** An image as a URL of another service names it. */
+export interface ReadUrl {
+  readonly source: URL;
+  /** This service's parameters, by their canonical names. */
+  readonly parameters: ReadonlyMap<string, string>;
+  /** The names of options that the other service ignores as well. */
+  readonly ignored: readonly string[];
+}
+
+/** A URL in the documentation, and the image that it stands for. */
+export interface UrlExample {
+  /** The path and the query. */
+  readonly url: string;
+  /** The query of the same image at this service, without `project`. */
+  readonly native: string;
+  readonly meaning: string;
+  /** The size of the image of a source of 1600 × 1000 pixels. */
+  readonly size: string;
+}
+
+/** How a delivery host reads the URLs of another service. */
+export interface UrlGrammar {
+  /** The name of the service in messages and documents. */
+  readonly title: string;
+  /** @throws ServiceError source_missing, source_invalid, parameter_invalid with the name of the option */
+  readonly read: (path: string, query: string, site: Site) => ReadUrl;
+  readonly examples: readonly UrlExample[];
+  /** What differs from the other service, in sentences with Markdown. */
+  readonly notes: readonly string[];
+}

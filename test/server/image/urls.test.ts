@@ -1,0 +1,84 @@
+import fc from 'fast-check';
+import t from 'tap';
+import { ServiceError } from '../../../contract/errors.ts';
+import { readOptions } from '../../../server/image/address.ts';
+import { readHostAddress } from '../../../server/image/host-address.ts';
+import type { Site } from '../../../server/image/site.ts';
+import { propertyRuns } from '../../more.ts';
+
+const site = (urls: string, base: string | null = null): Site => ({
+  project: { _id: 'prj_0123456789abcdef', origin: 'https://shop.example/' },
+  host: { host: 'img.shop.example', base, urls, updatedAt: new Date(0) },
+});
+
+/** The error of a URL as a text, or its source and native query. */
+function outcome(urls: string, url: string, base: string | null = null): string {
+  const [path = '', query = ''] = url.split(/\?(.*)/s);
+  try {
+    const { source, parameters, unknown } = readHostAddress(path, query, site(urls, base));
+    readOptions(parameters);
+    const native = new URLSearchParams([...parameters]);
+    native.sort();
+    return [source.href, native, ...unknown].join(' ');
+  } catch (error) {
+    if (error instanceof ServiceError) return `${error.code}: ${error.message}`;
+    throw error;
+  }
+}
+
+t.test("reads the URLs of Next's optimiser", async (t) => {
+  const at = (query: string) => outcome('next', `/_next/image?${query}`);
+  const of = (source: string, rest = 'dpr=1&fmt=auto&q=75&w=640') => `${source} ${rest}`;
+  for (const [query, expected] of [
+    ['url=%2Fa.jpg&w=640&q=75', of('https://shop.example/a.jpg')],
+    ['url=/a%20b.jpg%3Fv=2%23x&w=640&q=75', of('https://shop.example/a%20b.jpg?v=2')],
+    ['url=https%3A%2F%2Fa.example%2Fx.png&w=640&q=75', of('https://a.example/x.png')],
+    ['q=075&w=00640&url=%2Fa.jpg&dpl=dpl_1', of('https://shop.example/a.jpg')],
+    ['url=/a.jpg&w=640&q=75&utm_source=x', of('https://shop.example/a.jpg')],
+    ['url=/a.jpg&w=640&q=75&h=9', `${of('https://shop.example/a.jpg')} h`],
+    ['w=640&q=75', 'source_missing: url is required.'],
+    ['url=&w=640&q=75', 'source_missing: url is required.'],
+    ['url=/a.jpg&q=75', 'parameter_invalid: w is required.'],
+    ['url=/a.jpg&w=640', 'parameter_invalid: q is required.'],
+    ['url=/a.jpg&w=640&w=9&q=75', 'parameter_invalid: w is given more than once.'],
+    ['url=/a.jpg&url=/b.jpg&w=640&q=75', 'parameter_invalid: url is given more than once.'],
+    ['url=/a.jpg&w=1.5&q=75', 'parameter_invalid: w must be a whole number.'],
+    ['url=/a.jpg&w=-1&q=75', 'parameter_invalid: w must be a whole number.'],
+    ['url=/a.jpg&w=0&q=75', 'parameter_invalid: w must be a whole number from 1 to 10000.'],
+    ['url=/a.jpg&w=640&q=101', /^parameter_invalid: q must be a whole number from 1 to 100/],
+    ['url=//a.example/b&w=640&q=75', 'source_invalid: url must not begin with two slashes.'],
+    ['url=/%5Ca.example/b&w=640&q=75', 'source_invalid: url must not begin with two slashes.'],
+    ['url=ftp://a.example/b&w=640&q=75', /^source_invalid: The source must be an absolute/],
+    ['url=a.jpg&w=640&q=75', /^source_invalid: The source must be an absolute/],
+    ['url=/_next/image&w=640&q=75', 'source_invalid: url must not be one of the optimiser.'],
+    [`url=/${'a'.repeat(3_072)}&w=640&q=75`, /^source_invalid: url has more than 3072/],
+    [`${'a&'.repeat(100)}url=/a.jpg`, /^parameter_invalid: The query has more than 100/],
+  ] as const) {
+    const found = at(query);
+    if (typeof expected === 'string') t.equal(found, expected, query.slice(0, 80));
+    else t.match(found, expected, query.slice(0, 80));
+  }
+  t.match(outcome('next', '/a.jpg?w=8'), /^source_missing: The host has images at \/_next\/image/);
+  t.equal(
+    outcome('next', '/docs/_next/image/?url=/../a.jpg&w=8&q=9', 'https://cdn.example/x/'),
+    "source_invalid: The path leads out of the host's base.",
+  );
+  t.equal(
+    outcome('next', '/docs/_next/image?url=/y/a.jpg&w=8&q=9', 'https://cdn.example/x'),
+    of('https://cdn.example/x/y/a.jpg', 'dpr=1&fmt=auto&q=9&w=8'),
+  );
+  t.match(outcome('later', '/a.jpg'), /^source_invalid: This release cannot read/);
+});
+
+t.test('reads a source on an http server, or refuses, for any query of Next', async () => {
+  const piece = fc.oneof(
+    fc.string({ unit: 'binary' }),
+    fc.constantFrom('url=', '/', '\\', '\t', '&w=640', '&q=75', 'https://', 'a.example', '%', '..'),
+  );
+  const property = fc.property(fc.array(piece, { maxLength: 10 }), (pieces) => {
+    const found = outcome('next', `/_next/image?${pieces.join('')}`);
+    const [, code = '', host = ''] = /^(\w+): |^https?:\/\/([^/]+)/.exec(found) ?? [];
+    return code !== '' || host !== '';
+  });
+  fc.assert(property, { seed: 51, numRuns: propertyRuns(2_000) });
+});
