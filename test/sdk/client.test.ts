@@ -99,6 +99,12 @@ t.test('every operation succeeds, also through a failing proxy', async (t) => {
   t.match(put, { host: privateHost, headers: ['x-token'], location: null });
   t.same(await client.listProjectOrigins({ projectId }), [put]);
   t.same(await client.deleteProjectOrigin({ projectId, host: privateHost }), []);
+  const delivery = { projectId, host: 'img.shop.example' };
+  const deliveryHost = await client.putProjectHost({ ...delivery, base: null });
+  t.match(deliveryHost, { host: delivery.host, base: null });
+  t.same(await client.getProjectHost(delivery), deliveryHost);
+  t.same(await client.listProjectHosts({ projectId }), [deliveryHost]);
+  t.same(await client.deleteProjectHost(delivery), []);
   const { secret, ...key } = await client.createProjectKey(
     { projectId, name: 'shop' },
     { timeoutMs: 60_000 },

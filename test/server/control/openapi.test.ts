@@ -26,7 +26,8 @@ const controlIds = `listProjects createProject getProject updateProject deletePr
   putProjectFreshness getProjectUsage getProjectLimits putProjectLimits addProjectDomain
   removeProjectDomain listProjectPresets getProjectPreset putProjectPreset deleteProjectPreset
   listProjectLayers getProjectLayer putProjectLayer deleteProjectLayer
-  listProjectOrigins putProjectOrigin deleteProjectOrigin listProjectKeys createProjectKey revokeProjectKey
+  listProjectOrigins putProjectOrigin deleteProjectOrigin
+  listProjectHosts getProjectHost putProjectHost deleteProjectHost listProjectKeys createProjectKey revokeProjectKey
   getProjectSigning createSigningSecret revokePreviousSigningSecret stopRequiringSignatures signProjectUrl
   listProjectCallbacks getServiceVersion`.split(/\s+/);
 

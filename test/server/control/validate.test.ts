@@ -234,6 +234,7 @@ const structural = new Set([
   'items',
   'allOf',
   'description',
+  'examples',
   'writeOnly',
   'x-rule',
   '$ref',

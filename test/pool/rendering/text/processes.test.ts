@@ -1,3 +1,4 @@
+// Own process: it must have no fonts.
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
