@@ -76,3 +76,44 @@ export interface Project extends ProjectSettings, Purges {
   /** Absent while the project exists; then only its id, its organisation and its purges remain, for a day. */
   readonly deletedAt?: Date | null;
 }
+
+/** What an integration shows of a project, and the site that it is for. */
+export type ProjectIdentity = Pick<Project, 'name' | 'origin'>;
+
+export interface NewProject extends Pick<Project, 'orgId' | 'name' | 'origin' | 'allowedOrigins'> {
+  /** Default: a new id. */
+  readonly id?: string;
+}
+
+export const newProjectSettings: ProjectSettings = {
+  autoFormat: true,
+  defaultQuality: 80,
+  defaultDpr: 1,
+  defaultFit: 'cover',
+  maxWidth: null,
+  stripMetadata: true,
+  watermarkEnabled: false,
+  watermarkUrl: null,
+  watermarkPosition: 'southeast',
+  watermarkOpacity: 60,
+  watermarkScale: 20,
+  watermarkMargin: 16,
+};
+
+/** The fields of a project in lists: without its presets, layers, origins and generations, which may be large. */
+export const listedFields = [
+  '_id',
+  'orgId',
+  'name',
+  'origin',
+  'allowedOrigins',
+  'color1',
+  'color2',
+  ...(Object.keys(newProjectSettings) as (keyof ProjectSettings)[]),
+  'requireSignedUrls',
+  'signedUrlTtlSeconds',
+  'previousSigningSecret',
+  'createdAt',
+] as const satisfies readonly (keyof Project)[];
+
+export type ListedProject = Pick<Project, (typeof listedFields)[number]>;

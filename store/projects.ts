@@ -7,57 +7,21 @@ import type { StoredLayer } from './layer.ts';
 import { StoreUnavailable } from './outage.ts';
 import { byCreation, pagesOf } from './pages.ts';
 import { isPresetName, type PresetParameters } from './preset.ts';
-import type { Project, ProjectFreshness, ProjectLimits, ProjectSettings } from './project.ts';
+import {
+  type ListedProject,
+  listedFields,
+  type NewProject,
+  newProjectSettings,
+  type Project,
+  type ProjectFreshness,
+  type ProjectIdentity,
+  type ProjectLimits,
+  type ProjectSettings,
+} from './project.ts';
 import { projectColours } from './project-colours.ts';
 import { originField, type ProjectOrigin } from './project-origin.ts';
 
-export type {
-  Project,
-  ProjectFreshness,
-  ProjectLimits,
-  ProjectSettings,
-} from './project.ts';
-
-/** What an integration shows of a project, and the site that it is for. */
-export type ProjectIdentity = Pick<Project, 'name' | 'origin'>;
-
-export interface NewProject extends Pick<Project, 'orgId' | 'name' | 'origin' | 'allowedOrigins'> {
-  /** Default: a new id. */
-  readonly id?: string;
-}
-
-export const newProjectSettings: ProjectSettings = {
-  autoFormat: true,
-  defaultQuality: 80,
-  defaultDpr: 1,
-  defaultFit: 'cover',
-  maxWidth: null,
-  stripMetadata: true,
-  watermarkEnabled: false,
-  watermarkUrl: null,
-  watermarkPosition: 'southeast',
-  watermarkOpacity: 60,
-  watermarkScale: 20,
-  watermarkMargin: 16,
-};
-
-/** The fields of a project in lists: without its presets, layers, origins and generations, which may be large. */
-const listedFields = [
-  '_id',
-  'orgId',
-  'name',
-  'origin',
-  'allowedOrigins',
-  'color1',
-  'color2',
-  ...(Object.keys(newProjectSettings) as (keyof ProjectSettings)[]),
-  'requireSignedUrls',
-  'signedUrlTtlSeconds',
-  'previousSigningSecret',
-  'createdAt',
-] as const satisfies readonly (keyof Project)[];
-
-export type ListedProject = Pick<Project, (typeof listedFields)[number]>;
+export * from './project.ts';
 
 const listed = Object.fromEntries(listedFields.map((name) => [name, 1 as const]));
 

@@ -7,7 +7,7 @@ import type { LoaderOf } from '../../pool/source/source-loader.ts';
 import { runStage } from '../../pool/stages.ts';
 import type { Variant } from '../../pool/variant.ts';
 import type { Project } from '../../store/projects.ts';
-import type { Headers, HttpRequest, HttpResponse } from '../http/request.ts';
+import type { HttpRequest } from '../http/request.ts';
 import type { RequestHosts } from '../http/request-hosts.ts';
 import type { ProjectCache, ProjectState } from '../project-cache.ts';
 import { projectNotFound } from '../project-not-found.ts';
@@ -21,13 +21,7 @@ import {
   requireKnown,
   unknownWarnings,
 } from './address.ts';
-import {
-  cacheTagHeaders,
-  cachingHeaders,
-  isConstant,
-  type Lifetime,
-  notStored,
-} from './caching.ts';
+import { cacheTagHeaders, cachingHeaders, isConstant, notStored } from './caching.ts';
 import { readHostAddress } from './host-address.ts';
 import { imageFreshness, imageGeneration, variantKey } from './key.ts';
 import type { OnLayerFailure } from './layer-failures.ts';
@@ -37,16 +31,18 @@ import { provisionalVariant, resolveVariant, withPreset } from './resolve-varian
 import {
   backgroundResponse,
   type Conditions,
+  currentHeaders,
   imageBytes,
   imageHeaders,
   imageResponse,
   readConditions,
   repeatedHeaders,
   repeatedResponse,
+  send,
   type UrlHeaders,
 } from './response.ts';
 import { ResponseCache } from './response-cache.ts';
-import { type Site, siteOf } from './site.ts';
+import { keyAt, type Site, siteOf } from './site.ts';
 import {
   combinedError,
   fallbackHeaders,
@@ -390,33 +386,10 @@ type InputsRequest = Pick<CheckedRequest, 'source' | 'version' | 'variant' | 'is
 const inputsOf = ({ source, version, variant, isAllowedHost }: InputsRequest): Inputs =>
   imageInputs(source, version, variant, isAllowedHost);
 
-/** @returns the bytes of the body, or 0 when the client has disconnected */
-function send(request: HttpRequest, response: HttpResponse): number {
-  if (request.signal.aborted) return 0;
-  request.respond(response);
-  return imageBytes(request.method, response);
-}
-
 interface ResponseContext {
   readonly cacheKey: string;
   readonly state: ProjectState;
   /** When the URL expires, Unix ms; infinite without a signature, null for background requests. */
   readonly expires: number | null;
   readonly ofUrl: UrlHeaders;
-}
-
-/** The key of a response: at a delivery host it depends on the host, elsewhere not. */
-const keyAt = (host: string, site: ProjectState | null, target: string): string =>
-  site === null ? target : host + target;
-
-const fromMemory = { tier: 'memory' } as const;
-
-/** The headers of an image from memory; those of a signed URL, or of an image with an age, change every second. */
-function currentHeaders(
-  image: CacheResult['image'],
-  lifetime: Lifetime,
-  ofUrl: UrlHeaders,
-  now: number,
-): Headers {
-  return imageHeaders(image, fromMemory, cachingHeaders(lifetime, fromMemory, now), ofUrl);
 }

@@ -4,6 +4,7 @@ import { errorResponse, RangeNotSatisfiable } from '../http/error-response.ts';
 import { embeddableAnywhere, encodeHeaders, withHeaders } from '../http/headers.ts';
 import type { Headers, HttpRequest, HttpResponse } from '../http/request.ts';
 import { attachment } from './attachment.ts';
+import { cachingHeaders, type Lifetime } from './caching.ts';
 import { imageErrorHeaders } from './error-header.ts';
 import { ifRangeMatches, readRange } from './range.ts';
 
@@ -160,4 +161,23 @@ export function imageResponse(
 export function imageBytes(method: string, { status, body }: HttpResponse): number {
   const isSent = body !== null && typeof body !== 'string' && method !== 'HEAD' && status !== 304;
   return isSent ? body.byteLength : 0;
+}
+
+/** @returns the bytes of the body, or 0 when the client has disconnected */
+export function send(request: HttpRequest, response: HttpResponse): number {
+  if (request.signal.aborted) return 0;
+  request.respond(response);
+  return imageBytes(request.method, response);
+}
+
+const fromMemory = { tier: 'memory' } as const;
+
+/** The headers of an image from memory; those of a signed URL, or of an image with an age, change every second. */
+export function currentHeaders(
+  image: CacheResult['image'],
+  lifetime: Lifetime,
+  ofUrl: UrlHeaders,
+  now: number,
+): Headers {
+  return imageHeaders(image, fromMemory, cachingHeaders(lifetime, fromMemory, now), ofUrl);
 }

@@ -30,3 +30,7 @@ export function sourceBelow({ host, project }: Site, path: string): URL {
   source.hash = '';
   return source;
 }
+
+/** The key of a response: at a delivery host it depends on the host, elsewhere not. */
+export const keyAt = (host: string, site: object | null, target: string): string =>
+  site === null ? target : host + target;
