@@ -11,10 +11,11 @@ export interface ProcessLimits {
 }
 
 /**
- * Address space beyond the resident memory: Node 20 and 22 reserve 0.8 GB at start, Node 24 1.2 GB,
- * and allocators reserve more than they use. A decoder in WebAssembly reserves up to 2 GB, the maximum of its memory.
+ * Address space beyond the resident memory: Node 20 reserves 0.8 GB at start, Node 24 1.2 GB, and allocators reserve more
+ * than they use. A decoder in WebAssembly reserves up to 2 GB, the maximum of its memory. Node 22 reserves as much for
+ * the WebAssembly memory that it has itself, in the process and in a decoder's thread (22.23.3).
  */
-const reservedBytes = 4 * 2 ** 30;
+const reservedBytes = (process.versions.node.startsWith('22.') ? 8 : 4) * 2 ** 30;
 
 const nodeOptions = [
   // Pixels are outside of the heap.
@@ -22,6 +23,8 @@ const nodeOptions = [
   // The trap handler reserves 10 GB of address space for each WebAssembly memory, and Node 22 has one
   // for its HTTP parser.
   '--disable-wasm-trap-handler',
+  // 2 GiB: Node 22 reserves the maximum of every WebAssembly memory.
+  '--wasm-max-mem-pages=32768',
 ];
 
 /** The variables passed on, for fonts, temporary files and native libraries. Others may hold secrets. */
