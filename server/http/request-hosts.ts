@@ -4,8 +4,12 @@ import { type Network, parseAddress, within } from '../../contract/networks.ts';
 import { hostOf, isAddressOrLocalhost } from '../../contract/request-host.ts';
 import type { HttpRequest } from './request.ts';
 
-/** Host headers as clients write them; others are read again. */
-const maxKnown = 2_000;
+/** Host headers as clients write them, up to the length that is parsed; others are read again. */
+const known = {
+  max: 2_000,
+  maxEntrySize: 300,
+  sizeCalculation: (_: string, written: string) => written.length + 1,
+};
 /** A name that no host has (RFC 6761, 6.4), for a header that names none. */
 const noHost = 'invalid';
 
@@ -15,7 +19,7 @@ type HostedRequest = Pick<HttpRequest, 'host' | 'header' | 'headerList' | 'peerA
 export class RequestHosts {
   readonly #own: string;
   readonly #trusted: readonly Network[];
-  readonly #known = new LRUCache<string, string>({ max: maxKnown });
+  readonly #known = new LRUCache<string, string>(known);
 
   /**
    * @param baseUrl its host is the service's own
@@ -32,8 +36,8 @@ export class RequestHosts {
    */
   of(request: HostedRequest): string {
     const written = this.#forwarded(request) ?? request.host;
-    const known = this.#known.get(written);
-    if (known !== undefined) return known;
+    const cached = this.#known.get(written);
+    if (cached !== undefined) return cached;
     const host = this.read(written);
     this.#known.set(written, host);
     return host;
