@@ -1,6 +1,6 @@
 import { closeSync, constants, existsSync, openSync, writeSync } from 'node:fs';
 
-/** O_TMPFILE of Linux, which Node does not export: a file without a name, which ends with its last descriptor. */
+/** Linux' O_TMPFILE, which Node does not export: an unnamed file that disappears when its last descriptor closes. */
 const unnamed = constants.O_DIRECTORY | 0o20_000_000;
 
 const folder = '/dev/shm';
@@ -18,7 +18,7 @@ const isSupported = process.platform === 'linux' && existsSync(descriptors);
 export class MemoryFiles {
   readonly #open: number[] = [];
 
-  /** Returns a path of a copy; null without such files or without memory for it, as in a small `/dev/shm`. */
+  /** Returns the path of a copy, or null if such files are unsupported or `/dev/shm` has no room for it. */
   write(bytes: Uint8Array): string | null {
     if (!isSupported) return null;
     try {
@@ -30,7 +30,7 @@ export class MemoryFiles {
     }
   }
 
-  /** Ends the files. Their paths may then be those of other files. */
+  /** Closes the files. Their paths may then lead to other files. */
   close(): void {
     for (const file of this.#open.splice(0)) closeSync(file);
   }
