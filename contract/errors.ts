@@ -1,6 +1,6 @@
 import { STATUS_CODES } from 'node:http';
 
-/** Who sends an error. Those of every request, such as 405, count as the image endpoint's. */
+/** Sender of an error. Errors of every endpoint, such as 405, count as image errors. */
 type Sender = 'images' | 'control' | 'worker';
 
 interface Sent {
@@ -16,83 +16,73 @@ const control = sentBy('control');
 const both = sentBy('images', 'control');
 const worker = sentBy('worker');
 
-/** Each error code by its HTTP status, with a next step for the reader that any client may see. */
+/** Error codes by HTTP status, each with a next step that any client can see. */
 const codesByStatus = {
   400: {
-    invalid_request: control(
-      'Correct the fields that the message names and send the request again.',
-    ),
+    invalid_request: control('Correct the fields that the message lists, then retry.'),
     source_missing: image('Put the absolute source URL after /img/ or in the url parameter.'),
-    project_missing: image('Add the project parameter with the id of your project.'),
+    project_missing: image('Add the project parameter with your project id.'),
     source_invalid: image(
-      "Use an absolute http or https URL, or a path on the project's site that begins with a slash; encode it whole when it contains ? or #.",
+      "Use an absolute http or https URL, or a path on the project's origin that starts with a slash. Percent-encode the whole source if it contains ? or #.",
     ),
-    parameter_invalid: image('Correct the parameter that the message names.'),
+    parameter_invalid: image('Correct the parameter named in the message.'),
   },
   401: {
     api_key_missing: control(
       'Send an API key as "Authorization: Bearer <API_KEY>" or in X-Service-Api-Key.',
     ),
-    api_key_invalid: control('Check that the API key was copied whole and has not been revoked.'),
-    workbench_unauthorized: worker('Log in with the credentials that the operator has set.'),
+    api_key_invalid: control('Check that the API key is complete and has not been revoked.'),
+    workbench_unauthorized: worker('Log in with the credentials set by the operator.'),
   },
   402: {
-    product_access_required: control("Restore the organisation's product access, then try again."),
+    product_access_required: control("Restore the organisation's product access, then retry."),
   },
   403: {
-    project_forbidden: control('Use a key of this project, or one for all projects.'),
-    root_key_required: control('Ask the operator of the service, who has a root key.'),
-    write_access_required: control('Use a key with write access to what this operation changes.'),
-    source_not_allowed: image("Add the host to the project's allowlist, or use a source on it."),
+    project_forbidden: control('Use an API key for this project or for all projects.'),
+    root_key_required: control(
+      'Use a root key, or ask the operator of the service to make the change.',
+    ),
+    write_access_required: control('Use an API key with write access to the resource.'),
+    source_not_allowed: image(
+      "Add the host to the project's allowlist, or use a source on an allowed host.",
+    ),
     source_blocked: image(
-      'Use a source on a public address; an operator can name private ones in SERVICE_PRIVATE_SOURCES.',
+      'Use a source on a public address. Operators can allow private addresses in SERVICE_PRIVATE_SOURCES.',
     ),
-    source_unauthorized: image(
-      'Let the source be read without a login, or use a presigned URL of it.',
-    ),
+    source_unauthorized: image('Make the source readable without a login, or use a presigned URL.'),
     source_forbidden: image(
-      'Let the source server answer this service. Expired presigned URLs and, on some object stores, missing files cause this error too.',
+      'Allow this service to fetch the file. Expired presigned URLs and, on some object stores, missing files also cause this error.',
     ),
-    host_not_allowed: image('Use localhost or the IP address of the service in the URL.'),
-    origin_not_allowed: image('Open the URL directly, or embed it in a page of the same host.'),
-    signature_invalid: image(
-      "Sign the URL with the project's secret and an exp that has not passed.",
+    host_not_allowed: image(
+      'Use localhost or the IP address of the service as the host of the URL.',
     ),
+    origin_not_allowed: image('Open the URL directly, or embed it in a page on the same host.'),
+    signature_invalid: image("Sign the URL with the project's secret and an exp in the future."),
     layer_text_not_signed: image(
-      "Sign the URL with the project's secret, or set freeText of the layer if anyone may choose its words.",
+      "Sign the URL with the project's secret, or set freeText on the layer to let anyone choose its text.",
     ),
     workbench_forbidden: worker('Set SERVICE_WORKBENCH_USERNAME and SERVICE_WORKBENCH_PASSWORD.'),
   },
   404: {
-    project_not_found: both('Check the project id; listing the projects shows those that exist.'),
-    preset_not_found: both(
-      "Check the preset's name; listing the project's presets shows those that exist.",
-    ),
-    layer_not_found: both(
-      "Check the layer's name; listing the project's layers shows those that exist.",
-    ),
-    host_not_found: control("Check the host; listing the project's hosts shows those that it has."),
-    purge_not_found: control(
-      'Use the Location of the response to the purge request, within a day.',
-    ),
-    prewarm_not_found: control(
-      'Use the Location of the response to the prewarm request, within a day.',
-    ),
-    endpoint_not_found: control(
-      'Check the path against the interface specification at /openapi.json.',
-    ),
+    project_not_found: both('Check the project id, or list the projects.'),
+    preset_not_found: both("Check the preset's name, or list the project's presets."),
+    layer_not_found: both("Check the layer's name, or list the project's layers."),
+    host_not_found: control("Check the host, or list the project's hosts."),
+    purge_not_found: control('Use the Location header of the purge response, within a day.'),
+    prewarm_not_found: control('Use the Location header of the prewarm response, within a day.'),
+    endpoint_not_found: control('Check the path against the OpenAPI document at /openapi.json.'),
     source_not_found: image('Check that the source URL opens in a browser.'),
   },
   405: {
-    method_not_allowed: image('Use one of the methods that the Allow header names.'),
+    method_not_allowed: image('Use a method listed in the Allow header.'),
   },
   408: {
-    request_timeout: image('Send the whole request without long pauses.'),
+    request_timeout: image('Send the complete request without long pauses.'),
   },
   409: {
-    host_taken: control('Delete the host of the other project first, or use another host.'),
+    host_taken: control('Delete the host from the other project first, or use another host.'),
     prewarm_in_progress: control(
-      "Wait until the project's prewarming has ended, or send force=true, which cancels it.",
+      "Wait until the project's prewarming has finished, or send force=true to cancel it.",
     ),
   },
   413: {
@@ -100,32 +90,32 @@ const codesByStatus = {
   },
   415: {
     source_unsupported: image(
-      'Use a source in JPEG, PNG, WebP, GIF, AVIF, JPEG XL, TIFF, SVG, BMP, ICO or HEIC; /api/health lists all that this service reads.',
+      'Use a source in JPEG, PNG, WebP, GIF, AVIF, JPEG XL, TIFF, SVG, BMP, ICO or HEIC; /api/health lists every format that this service reads.',
     ),
   },
   416: {
     range_not_satisfiable: image(
-      'Ask for a range that begins within the length that Content-Range names, or for the whole.',
+      'Request a range that starts within the length given in Content-Range, or the whole image.',
     ),
   },
   422: {
     source_corrupt: image(
-      'Check that the source file is complete and opens in an image viewer. lenient=1 shows the readable part of a truncated JPEG, PNG, GIF or WebP.',
+      'Check that the source file is complete and opens in an image viewer. Add lenient=1 to get the readable part of a truncated JPEG, PNG, GIF or WebP.',
     ),
   },
   429: {
-    rate_limited: control('Wait for the time in Retry-After, then try again.'),
+    rate_limited: control('Retry after the time in Retry-After.'),
     callback_queue_full: control(
-      'Try again when earlier callbacks were received, or omit callbackUrl.',
+      'Retry after earlier callbacks have been delivered, or omit callbackUrl.',
     ),
     prewarm_queue_full: control(
-      "Wait until some of the project's prewarming is done, then send the same request again, or one with fewer sources.",
+      "Retry after some of the project's prewarming is done, or send fewer sources.",
     ),
     usage_limit_reached: image(
-      "Wait for the time in Retry-After, until the next day begins (UTC), or raise the project's limits.",
+      "Retry after the time in Retry-After, when the next day starts (UTC), or raise the project's limits.",
     ),
     source_rate_limited: image(
-      'Wait for the time in Retry-After, or let the source server answer this service more often.',
+      'Retry after the time in Retry-After, or raise the rate limit of the source server for this service.',
     ),
   },
   431: {
@@ -133,21 +123,21 @@ const codesByStatus = {
   },
   500: {
     internal_error: both(
-      'Try again; if the error persists, give the operator the x-request-id of this response.',
+      'Retry. If the error persists, send the x-request-id of this response to the operator.',
     ),
   },
   502: {
     source_unreachable: image(
-      'Check that the source server answers this machine directly: proxies of HTTPS_PROXY are not used. Then try again.',
+      'Check that this machine can reach the source server directly (HTTPS_PROXY is not used), then retry.',
     ),
   },
   503: {
-    overloaded: both('Wait for the time in Retry-After, then try again.'),
-    store_unavailable: both('Try again in a few seconds.'),
+    overloaded: both('Retry after the time in Retry-After.'),
+    store_unavailable: both('Retry in a few seconds.'),
   },
   504: {
-    source_timeout: image('Check how fast the source server answers, then try again.'),
-    transform_timeout: image('Ask for a smaller output or use a smaller source.'),
+    source_timeout: image('Check how fast the source server responds, then retry.'),
+    transform_timeout: image('Request a smaller output or use a smaller source.'),
   },
 } as const;
 
@@ -160,8 +150,8 @@ interface CatalogueEntry extends Sent {
 }
 
 /**
- * Status, hint and senders of every `code` in error bodies of the service and its worker. Codes are stable
- * because clients distinguish errors by them.
+ * Status, hint and senders of every `code` in error bodies of the service and its worker. Codes are stable:
+ * clients distinguish errors by them.
  */
 export const errorCatalogue = Object.fromEntries(
   Object.entries(codesByStatus).flatMap(([status, codes]) =>
@@ -178,11 +168,11 @@ export interface ApiError {
 }
 
 interface ErrorDetails {
-  /** From the source server's Retry-After: whole seconds, at least 1. */
+  /** Whole seconds, at least 1, from the source server's Retry-After. */
   readonly retryAfter?: number;
-  /** The index of the variant's layer that failed. */
+  /** Index of the failed layer in the variant. */
   readonly layer?: number;
-  /** The next step, if that of the code is too general. */
+  /** A more specific next step than the hint of the code. */
   readonly hint?: string;
 }
 
@@ -190,8 +180,7 @@ interface ErrorDetails {
 export type ErrorData = Pick<ApiError, 'code' | 'message'> & ErrorDetails;
 
 /**
- * An error with which a request ends. The message is sent to the client and must not contain secrets;
- * `cause` is only logged.
+ * An error that ends a request. Clients see the message, so it must not contain secrets; `cause` is only logged.
  */
 export class ServiceError extends Error {
   override readonly name = 'ServiceError';
@@ -227,15 +216,15 @@ export class ServiceError extends Error {
     return new ServiceError(code, message, cause, details);
   }
 
-  /** Wraps any thrown value. The client does not see the message of an unexpected error. */
+  /** Wraps any thrown value. Clients do not see the message of an unexpected error. */
   static of(error: unknown): ServiceError {
     if (error instanceof ServiceError) return error;
     return new ServiceError('internal_error', 'The request could not be completed.', error);
   }
 
   /**
-   * The same error, reported for a layer. An error of a shared source may have been reported for another use of it
-   * before.
+   * Returns the same error, reported for a layer. The error of a shared source might already name another use of
+   * the source.
    */
   ofLayer(layer: number, isWatermark: boolean): ServiceError {
     const reason = this.message.replace(/^(?:The watermark|A layer) cannot be used\. /, '');

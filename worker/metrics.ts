@@ -2,19 +2,19 @@ import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom
 import type { JobQueue } from '../store/jobs.ts';
 import { callbackJobName, jobNames, purgeHookJobName } from '../store/waiting-jobs.ts';
 
-/** Without those of Node.js itself, which prom-client adds. */
+/** The worker's metrics, except the Node.js metrics that prom-client adds. */
 export const workerMetrics = {
   jobDuration: {
     name: 'prewarm_job_duration_seconds',
     type: 'histogram',
-    help: 'How long prewarm jobs ran, by outcome (done, failed).',
+    help: 'Duration of prewarm jobs, by outcome (done, failed).',
     labels: ['outcome'],
     buckets: [0.1, 0.5, 1, 2, 5, 10, 30, 60, 300],
   },
   jobFailures: {
     name: 'prewarm_job_failures_total',
     type: 'counter',
-    help: 'Runs of prewarm jobs that failed.',
+    help: 'Failed prewarm job runs.',
     labels: [],
   },
   queueJobs: {
@@ -26,13 +26,13 @@ export const workerMetrics = {
   oldestWaiting: {
     name: 'job_queue_oldest_waiting_seconds',
     type: 'gauge',
-    help: 'How long the oldest job that is due has waited for a worker, by kind (prewarm, purge_hook, callback).',
+    help: 'Waiting time of the oldest due job, by kind (prewarm, purge_hook, callback).',
     labels: ['kind'],
   },
   webhooks: {
     name: 'webhook_requests_total',
     type: 'counter',
-    help: 'Requests to the purge hook and to the callback URLs of clients, by kind (purge_hook, callback) and outcome (done, failed).',
+    help: "Requests to the purge hook and to clients' callback URLs, by kind (purge_hook, callback) and outcome (done, failed).",
     labels: ['kind', 'outcome'],
   },
 } as const;

@@ -1,14 +1,14 @@
 type MetricType = 'counter' | 'gauge' | 'histogram';
 
-/** One metric, by Prometheus' conventions: base units, and counters end with `_total`. */
+/** A metric that follows Prometheus conventions: base units, and counters end with `_total`. */
 export interface Metric {
   readonly name: string;
   readonly type: MetricType;
   readonly help: string;
   readonly labels: readonly string[];
-  /** Upper bounds of a histogram's buckets, without the infinite one. */
+  /** Upper bounds of a histogram's buckets, except infinity. */
   readonly buckets?: readonly number[];
-  /** How the gauges of the front ends become the machine's. */
+  /** Aggregation of the front ends' gauges for the machine. */
   readonly aggregation?: 'sum' | 'min' | 'max';
 }
 
@@ -32,7 +32,7 @@ const histogram = <const L extends readonly string[]>(
   buckets: readonly number[],
 ) => ({ name, type: 'histogram', help, labels, buckets }) as const;
 
-/** From a hit of the memory to the longest timeouts, seconds. */
+/** Seconds, from a memory hit to the longest timeouts. */
 const requestBuckets = [0.001, 0.005, 0.025, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 40];
 const stageBuckets = [
   0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20,
@@ -40,231 +40,235 @@ const stageBuckets = [
 const delayBuckets = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5];
 
 /**
- * The metrics of the service, summed over the processes of a machine. Code, documentation and tests
- * derive from this table; a label's values are few, and none comes from a request as it is.
+ * The service's metrics, summed over a machine's processes. Code, documentation and tests derive from this table.
+ * Labels have few values, and no value is copied from a request.
  */
 export const serviceMetrics = {
   info: gauge(
     'image_delivery_info',
-    'Always 1; the versions of the service and of Node.js, and the HTTP engine that the front ends took (uws, node).',
+    'Always 1. Labels: versions of the service and Node.js, and the HTTP engine in use (uws, node).',
     ['version', 'node', 'http_engine'],
     'max',
   ),
   requests: counter(
     'image_delivery_requests_total',
-    'Requests, by route (image, control, health, openapi, console with the API reference, other), HTTP status and the cache tier of the image (memory, disk, shared, miss; none for other responses). 499: the client disconnected before the response.',
+    'Requests by route (image, control, health, openapi, console including the API reference, other), HTTP status and cache tier (memory, disk, shared, miss; none for responses without an image). Status 499: the client disconnected before the response.',
     ['route', 'status', 'tier'],
   ),
   requestDuration: histogram(
     'image_delivery_request_duration_seconds',
-    'Time from the head of a request to the end of its response.',
+    'Time from the request head to the end of the response.',
     ['route', 'tier'],
     requestBuckets,
   ),
-  connections: gauge('image_delivery_connections', 'Open connections of clients.', []),
+  connections: gauge('image_delivery_connections', 'Open client connections.', []),
   connectionLimit: gauge(
     'image_delivery_connection_limit',
-    'Connections of clients that may be open: the limit of descriptors, less those for sources, files and the store.',
+    'Maximum open client connections: the descriptor limit minus descriptors for sources, files and the store.',
     [],
   ),
   connectionsClosed: counter(
     'image_delivery_connections_closed_total',
-    'Connections that were closed because too many are open, by state: waiting (for a request or for the client to read, longest, of the clients with the most), refused (new).',
+    'Connections closed because too many were open, by state: waiting (the longest idle connections of the clients with the most connections), refused (new connections).',
     ['state'],
   ),
   requestsOpen: gauge('image_delivery_requests_open', 'Requests in progress.', []),
   stageDuration: histogram(
     'image_delivery_stage_duration_seconds',
-    'Time in each stage of image requests that are not repeated hits: parse, project (look-up), memory, disk, shared (reading the caches), coalesce (wait for the same image or source that another request produces), fetch, queue (wait for a transform thread), transform, write (to the disk cache).',
+    'Time per stage of image requests, except repeated hits: parse, project (look-up), memory, disk and shared (cache reads), coalesce (wait for another request that produces the same image or source), fetch, queue (wait for a transform thread), transform, write (to the disk cache).',
     ['stage'],
     stageBuckets,
   ),
   transformDuration: histogram(
     'image_delivery_transform_duration_seconds',
-    'Time of transforms on their thread, by the format of the output; none when a transform failed.',
+    'Time that transforms spend on their thread, by output format; none for failed transforms.',
     ['format'],
     stageBuckets,
   ),
   failures: counter(
     'image_delivery_image_failures_total',
-    'Image requests that failed, by the code of the error and the stage that failed: one of those above, admission when the service was overloaded, else request.',
+    'Failed image requests, by error code and stage: a stage of image_delivery_stage_duration_seconds, admission if the service was overloaded, or request.',
     ['code', 'stage'],
   ),
   projectRequests: counter(
     'image_delivery_project_requests_total',
-    'Image requests of the 100 busiest projects, by cache tier (none for errors); all others are project other.',
+    'Image requests of the 100 busiest projects, by cache tier (none for errors). All other projects count as project other.',
     ['project', 'tier'],
   ),
   refusals: counter(
     'image_delivery_refusals_total',
-    'Image requests refused as overloaded, by the exhausted limit: misses in progress, the transform queue, fetches in flight, or held_bytes of sources.',
+    'Image requests refused as overloaded, by exhausted limit: misses in progress, transform queue, fetches in flight, or held_bytes of sources.',
     ['reason'],
   ),
   followers: counter(
     'image_delivery_single_flight_followers_total',
-    'Requests that waited for work in progress instead of repeating it: for an image of the same process, an image of another process of the machine, or a source.',
+    'Requests that waited for work in progress instead of repeating it, by scope: an image in the same process, an image in another process on the machine, or a source.',
     ['scope'],
   ),
   revalidations: counter(
     'image_delivery_revalidations_total',
-    'Questions to origins whether a source has changed, by the answer: not_modified, same_bytes, changed, gone (404 or 410), failed.',
+    "Source revalidations, by the origin's response: not_modified, same_bytes, changed, gone (404 or 410), failed.",
     ['answer'],
   ),
-  misses: gauge('image_delivery_misses', 'Images that are being produced.', []),
-  transforms: gauge('image_delivery_transforms_running', 'Transforms on a thread.', []),
-  transformSlots: gauge('image_delivery_transform_slots', 'Transforms that may run.', []),
+  misses: gauge('image_delivery_misses', 'Images being produced.', []),
+  transforms: gauge('image_delivery_transforms_running', 'Transforms running on a thread.', []),
+  transformSlots: gauge('image_delivery_transform_slots', 'Maximum concurrent transforms.', []),
   transformsQueued: gauge(
     'image_delivery_transforms_queued',
-    'Transforms that wait for a thread, by priority (live, background).',
+    'Transforms waiting for a thread, by priority (live, background).',
     ['priority'],
   ),
   transformQueueLimit: gauge(
     'image_delivery_transform_queue_limit',
-    'Live transforms that may wait for a thread.',
+    'Maximum live transforms waiting for a thread.',
     [],
   ),
   transformMemory: gauge(
     'image_delivery_transform_memory_bytes',
-    'Estimated memory of the transforms that run and are not light.',
+    'Estimated memory of the running heavy transforms.',
     [],
   ),
   transformMemoryLimit: gauge(
     'image_delivery_transform_memory_limit_bytes',
-    'Limit of the estimated memory of transforms.',
+    'Limit on the estimated memory of running heavy transforms.',
     [],
   ),
   transformStalled: gauge(
     'image_delivery_transform_stalled_seconds',
-    'How long transforms have waited without any finishing; the longest of the processes.',
+    'Time for which transforms have waited and none has finished, in the process with the longest wait.',
     [],
     'max',
   ),
   threadsStuck: gauge(
     'image_delivery_transform_threads_stuck',
-    'Transform threads that are still in native code a second after they were ended.',
+    'Transform threads still in native code one second after they were stopped.',
     [],
   ),
   threadsReplaced: counter(
     'image_delivery_transform_threads_replaced_total',
-    'Transform threads and processes that were ended and replaced.',
+    'Transform threads and processes that were stopped and replaced.',
     [],
   ),
   fetches: gauge('image_delivery_fetches_running', 'Source fetches in flight.', []),
-  fetchSlots: gauge('image_delivery_fetch_slots', 'Source fetches that may be in flight.', []),
+  fetchSlots: gauge('image_delivery_fetch_slots', 'Maximum source fetches in flight.', []),
   sourceConnections: gauge(
     'image_delivery_source_connections',
-    'Open connections to sources, in use or kept.',
+    'Open connections to source servers, in use or kept alive.',
     [],
   ),
   heldBytes: gauge(
     'image_delivery_source_held_bytes',
-    'Bytes of sources that are being fetched, wait or are transformed.',
+    'Bytes of sources being fetched, queued or transformed.',
     [],
   ),
-  heldLimit: gauge('image_delivery_source_held_limit_bytes', 'Limit of the held bytes.', []),
+  heldLimit: gauge(
+    'image_delivery_source_held_limit_bytes',
+    'Limit on the bytes of sources held.',
+    [],
+  ),
   cacheBytes: gauge(
     'image_delivery_cache_bytes',
-    'Size of the caches: memory and disk (images), response (answers to repeated requests, without bodies), source.',
+    'Size of the caches: memory and disk (images), response (responses to repeated requests, without bodies), source.',
     ['cache'],
   ),
-  cacheLimit: gauge('image_delivery_cache_limit_bytes', 'Maximum size of the caches of images.', [
+  cacheLimit: gauge('image_delivery_cache_limit_bytes', 'Maximum size of the image caches.', [
     'cache',
   ]),
-  cacheEntries: gauge('image_delivery_cache_entries', 'Entries of the caches.', ['cache']),
+  cacheEntries: gauge('image_delivery_cache_entries', 'Cache entries.', ['cache']),
   cacheEvictions: counter(
     'image_delivery_cache_evictions_total',
-    'Images that were removed from a cache to make room.',
+    'Images removed from a cache to make room.',
     ['cache'],
   ),
   purges: counter(
     'image_delivery_purges_total',
-    'Purges whose images have been deleted from the disk. Purges of one project within seconds count as one.',
+    'Purges with all images deleted from the disk. Purges of one project within seconds count as one.',
     [],
   ),
   purgedImages: counter(
     'image_delivery_purged_images_total',
-    'Images that purges have deleted from the disk.',
+    'Images deleted from the disk by purges.',
     [],
   ),
   sharedReads: counter(
     'image_delivery_shared_cache_reads_total',
-    'Reads of the shared cache, by result: hit, miss, damaged (an object that is no valid file of this deployment), timeout, error, skipped (while the cache fails, too many are read, or the store has not been reached). The metrics of the shared cache are absent without one.',
+    'Shared cache reads, by result: hit, miss, damaged (not a valid file of this deployment), timeout, error, skipped (the cache fails, too many reads run, or the store has not been reached). Without a shared cache these metrics are absent.',
     ['result'],
   ),
   sharedWrites: counter(
     'image_delivery_shared_cache_writes_total',
-    'Writes to the shared cache, by result: stored, failed, dropped (the queue was full, the cache fails, or the store has not been reached).',
+    'Shared cache writes, by result: stored, failed, dropped (the queue is full, the cache fails, or the store has not been reached).',
     ['result'],
   ),
   sharedDropped: counter(
     'image_delivery_shared_cache_dropped_bytes_total',
-    'Bytes of the dropped writes.',
+    'Bytes of dropped shared cache writes.',
     [],
   ),
   sharedQueue: gauge(
     'image_delivery_shared_cache_queue_bytes',
-    'Bytes that wait to be written to the shared cache, or are being written.',
+    'Bytes waiting to be written to the shared cache, or being written.',
     [],
   ),
   sharedAvailable: gauge(
     'image_delivery_shared_cache_available',
-    '1 while every front end uses the shared cache, by operation (read, write); 0 while it fails.',
+    '1 if every front end uses the shared cache, 0 if it fails, by operation (read, write).',
     ['operation'],
     'min',
   ),
   sharedDeletions: counter(
     'image_delivery_shared_cache_deletions_total',
-    'Objects that purges have deleted from the shared cache (deleted), and purges whose objects could not be deleted (failed).',
+    'Objects deleted from the shared cache by purges (deleted), and purges that could not delete their objects (failed).',
     ['result'],
   ),
   diskFull: gauge(
     'image_delivery_disk_full',
-    '1 while the disk has too little space to keep images on it.',
+    '1 if the disk has too little space for cached images.',
     [],
   ),
-  frontEnds: gauge('image_delivery_front_ends', 'Front-end processes that listen.', []),
+  frontEnds: gauge('image_delivery_front_ends', 'Listening front-end processes.', []),
   frontEndsWanted: gauge('image_delivery_front_ends_wanted', 'Configured front-end processes.', []),
   restarts: counter(
     'image_delivery_front_end_restarts_total',
-    'Front-end processes that were replaced because they died, were unresponsive, or had stuck transforms.',
+    'Replaced front-end processes, by reason: died, unresponsive, or stuck transforms.',
     ['reason'],
   ),
   eventLoopDelay: histogram(
     'image_delivery_event_loop_delay_seconds',
-    'The longest delay of the event loop in each second, by kind of process (primary, front_end).',
+    'Longest event-loop delay per second, by process (primary, front_end).',
     ['process'],
     delayBuckets,
   ),
   cpu: counter(
     'image_delivery_process_cpu_seconds_total',
-    'CPU time of the processes with their threads, by kind; without that of transform processes.',
+    'CPU time of processes and their threads, by kind; transform processes excluded.',
     ['process'],
   ),
   residentMemory: gauge(
     'image_delivery_process_resident_memory_bytes',
-    'Resident memory of the processes, by kind; without that of transform processes.',
+    'Resident memory of processes, by kind; transform processes excluded.',
     ['process'],
   ),
   storeAvailable: gauge(
     'image_delivery_store_available',
-    '1 while every front end reaches the store.',
+    '1 if every front end reaches the store.',
     [],
     'min',
   ),
   storeLatency: histogram(
     'image_delivery_store_latency_seconds',
-    'Time of the commands that the front ends sent to the store, in whole ms, by outcome (ok, error).',
+    'Time of store commands sent by front ends, rounded to milliseconds, by outcome (ok, error).',
     ['command', 'outcome'],
     stageBuckets,
   ),
   workerSeen: gauge(
     'image_delivery_worker_seen',
-    '1 while a worker takes jobs from the queue; 0 when none has been seen for 30 seconds.',
+    '1 if a worker takes jobs from the queue; 0 after 30 seconds without a sign of a worker.',
     [],
   ),
   knownProjects: gauge(
     'image_delivery_known_projects',
-    'Known projects of the front end with the most.',
+    'Cached projects in the front end that has the most.',
     [],
     'max',
   ),
@@ -275,6 +279,6 @@ export type ServiceMetric = keyof Table;
 export type MetricOf<T extends MetricType> = {
   [N in ServiceMetric]: Table[N]['type'] extends T ? N : never;
 }[ServiceMetric];
-/** One value for each of a metric's labels, in their order. */
+/** The values of a metric's labels, in order. */
 export type LabelsOf<N extends ServiceMetric> = Texts<Table[N]['labels']>;
 type Texts<L extends readonly string[]> = { [I in keyof L]: string };
