@@ -1,4 +1,3 @@
-import { parameterGroups } from '../image/parameter-groups.ts';
 import { type ParameterName, parameterNames, parameters } from '../image/parameters.ts';
 import { maxSourceLength } from '../image/source-url.ts';
 import type { ValueSchema } from '../image/values.ts';
@@ -68,7 +67,7 @@ const ranges = [
  * and make long URLs for CDNs.
  */
 function parameterObject(name: ParameterName): object {
-  const { meaning, accepts, aliases, example, schema, defaultInWords } = parameters[name];
+  const { group, meaning, accepts, aliases, example, schema, defaultInWords } = parameters[name];
   const also = aliases.length === 0 ? '' : ` Also: ${aliases.join(', ')}.`;
   return {
     name,
@@ -78,7 +77,7 @@ function parameterObject(name: ParameterName): object {
     example: exampleValue(example, schema),
     // The parts of the description, for programs that generate controls.
     'x-transform': {
-      group: parameterGroups[name],
+      group,
       meaning,
       accepts,
       aliases,

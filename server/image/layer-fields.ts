@@ -24,14 +24,14 @@ import {
   partPattern,
 } from './values.ts';
 
-/** One field of a layer. */
+/** A layer field. */
 export interface LayerField<T> extends ParameterType<T> {
   readonly meaning: string;
-  /** The JSON value that has the effect of its absence; null for none, undefined for a field that a layer must have. */
+  /** The JSON value with the same effect as omitting the field, null if none has; undefined for required fields. */
   readonly default: PresetValue | null | undefined;
-  /** A value that shows the effect. */
+  /** A value with a visible effect. */
   readonly example: PresetValue;
-  /** The other fields of a layer with the example. */
+  /** Other fields in the example's layer. */
   readonly exampleWith: Readonly<Record<string, PresetValue>>;
 }
 
@@ -47,17 +47,17 @@ function field<T>(
   return { ...type, meaning, default: byDefault, example, exampleWith };
 }
 
-/** The most characters of a layer's words. */
+/** Maximum characters in a layer's text. */
 export const maxWords = 500;
 
-/** Fields are JSON, where a flag needs no other forms. */
+/** Layer fields are JSON, so flags need no other forms. */
 const boolean: ParameterType<boolean> = {
   ...flag,
   accepts: 'true or false',
   schema: { type: 'boolean' },
 };
 
-/** CSS pixels as a number, or percent as a text. @param pixels whole; @param percent which may have a fraction */
+/** CSS pixels as a number, or a percentage as a text. @param pixels whole numbers; @param percent can have a fraction */
 function length(
   pixels: ParameterType<number>,
   percent: ParameterType<number>,
@@ -79,7 +79,7 @@ function length(
 
 const offset = length(integer(-99_999, 99_999), number(-99_999, 99_999));
 
-/** Texts that a renderer shows: without control characters other than line feeds. */
+/** Text that a renderer can show: no control characters except line feeds. */
 export const words: ParameterType<string> = {
   accepts: `a text of at most ${maxWords} characters, without control characters other than line feeds`,
   schema: {
@@ -106,102 +106,102 @@ const percent = integer(1, 100);
 const placement: FieldsOf<Placement> = {
   position: field(
     choice(gravities),
-    'The edge or corner of the picture at which the layer is.',
+    'Edge or corner of the image at which the layer is placed.',
     'southeast',
     'north',
   ),
   offsetX: field(
     offset,
-    "Distance from the left or right edge, to the inside; a layer in the middle moves to the right. CSS pixels, or percent of the output's width.",
+    'Distance from the left or right edge; moves centred layers to the right. CSS pixels, or a percentage of the output width.',
     0,
     '10%',
   ),
   offsetY: field(
     offset,
-    "Distance from the upper or lower edge, to the inside; a layer in the middle moves down. CSS pixels, or percent of the output's height.",
+    'Distance from the top or bottom edge; moves centred layers down. CSS pixels, or a percentage of the output height.',
     0,
     40,
   ),
   tiled: field(
     boolean,
-    'Repeats the layer over the whole picture, with the offsets as gaps.',
+    'Repeats the layer over the whole image, with the offsets as gaps.',
     false,
     true,
   ),
-  opacity: field(percent, 'Percent.', 100, 40),
-  rotate: field(angle(number(-360, 360)), 'Rotates the layer clockwise, by degrees.', 0, -20),
+  opacity: field(percent, 'Opacity in percent.', 100, 40),
+  rotate: field(angle(number(-360, 360)), 'Rotates the layer clockwise, in degrees.', 0, -20),
   blend: field(
     choice(blends),
-    'How the colours of the layer are mixed with those below it.',
+    'Blend mode for the layer and the image below it.',
     'over',
     'difference',
   ),
 };
 
 /**
- * Every field of a layer by kind and name. The checks of stored layers, their JSON schemas, the documentation, the
- * gallery and tests derive from this table.
+ * All layer fields by kind and name. Checks of stored layers, JSON schemas, the documentation, the gallery and tests
+ * derive from this table.
  */
 const layerFields = {
   image: {
     url: field(
       sourceUrl,
-      "The image's http or https URL, on an allowed host.",
+      'http or https URL of the image, on an allowed host.',
       undefined,
       'https://shop.example.com/badge.png',
     ),
     scale: field(
       percent,
-      "Width of the layer after its rotation, in percent of the picture's; its height is at most the picture's.",
+      'Layer width after rotation, as a percentage of the image width. The layer is never higher than the image.',
       20,
       50,
     ),
     ...placement,
   } satisfies FieldsOf<Omit<ImageLayer, 'kind' | 'isWatermark'>>,
   text: {
-    words: field(words, 'The words, unless the URL has others.', '', '19,90 €'),
+    words: field(words, 'Text to draw, unless the URL replaces it.', '', '19,90 €'),
     freeText: field(
       boolean,
-      'Allows other words in URLs without a signature: anyone can then put words on pictures of the project.',
+      "Allows unsigned URLs to replace the text. Anyone can then put text on the project's images.",
       false,
       true,
     ),
-    font: field(fontFamily, 'The family of the font.', packagedFamily.name, packagedFamily.name),
+    font: field(fontFamily, 'Font family.', packagedFamily.name, packagedFamily.name),
     fontUrl: field<string | null>(
       sourceUrl,
-      'The http or https URL of a TTF, OTF or WOFF2 file, on an allowed host, which is used instead of `font`.',
+      'http or https URL of a TTF, OTF or WOFF2 file, on an allowed host. Overrides `font`.',
       null,
       'https://shop.example.com/letters.woff2',
     ),
-    weight: field(integer(100, 900), 'Weight of the font: 400 is regular, 700 is bold.', 400, 800),
+    weight: field(integer(100, 900), 'Font weight: 400 is regular, 700 is bold.', 400, 800),
     size: field(
       orWord(length(integer(1, 1_000), number(1, 100)), 'fit'),
-      "Size of the font in CSS pixels, or percent of the output's width; `fit` is the largest size with which the words fit the box.",
+      'Font size in CSS pixels, or a percentage of the output width. `fit` is the largest size at which the text fits the box.',
       32,
       'fit',
     ),
     width: field(
       percent,
-      "Width of the box in percent of the picture's; longer lines are broken.",
+      'Box width as a percentage of the image width. Longer lines wrap.',
       100,
       20,
     ),
-    height: field(percent, "Height of the box in percent of the picture's.", 100, 12, {
+    height: field(percent, 'Box height as a percentage of the image height.', 100, 12, {
       size: 'fit',
     }),
-    color: field(colour, 'Colour of the words.', '000', 'fff'),
-    background: field(colour, 'Colour behind the words.', 'transparent', 'gold'),
+    color: field(colour, 'Text colour.', '000', 'fff'),
+    background: field(colour, 'Colour behind the text.', 'transparent', 'gold'),
     padding: field(
       length(integer(0, 500), number(0, 50)),
-      "Space between the words and the edges of the background, in CSS pixels, or percent of the output's width.",
+      'Space between the text and the edges of its background. CSS pixels, or a percentage of the output width.',
       0,
       12,
       { background: 'gold' },
     ),
-    align: field(choice(alignments), 'Alignment of several lines.', 'left', 'right'),
+    align: field(choice(alignments), 'Line alignment.', 'left', 'right'),
     maxLines: field(
       neutral(integer(0, 100), 0),
-      'The most lines; the last one ends with an ellipsis if there are more words. 0 is no limit.',
+      'Maximum lines; longer text ends with an ellipsis. `0` means no limit.',
       0,
       1,
       { width: 30 },
@@ -213,11 +213,11 @@ const layerFields = {
 export type LayerKind = keyof typeof layerFields;
 export const layerKinds = Object.keys(layerFields) as LayerKind[];
 
-/** The fields of a kind, for code that treats all alike. */
+/** The fields of a kind, for code that treats all fields alike. */
 export const fieldsOfKind = (kind: LayerKind): Readonly<Record<string, LayerField<unknown>>> =>
   layerFields[kind];
 
-/** The most layers of an image. */
+/** Maximum layers per image. */
 const maxLayers = 10;
 
 const name = layerNamePattern.slice(1, -1);

@@ -27,27 +27,39 @@ import {
   text,
 } from './values.ts';
 
-/** One transform parameter of the image endpoint. */
+/** Groups of parameters, in the order in which programs show them. */
+export type ParameterGroup =
+  | 'size'
+  | 'crop'
+  | 'format'
+  | 'colour'
+  | 'filters'
+  | 'layers'
+  | 'delivery';
+
+/** A parameter of the image endpoint. */
 export interface Parameter<T> extends ParameterType<T> {
+  readonly group: ParameterGroup;
   readonly aliases: readonly string[];
   readonly meaning: string;
   readonly example: string;
-  /** The other parameters of a query with the example. */
+  /** Other parameters in the example's query. */
   readonly exampleWith: string;
-  /** The text that has the effect of its absence, unless a preset or the project has another value; null for none. */
+  /** The value that has the same effect as omitting the parameter if no preset or project sets it, or null if none has. */
   readonly default: string | null;
-  /** What a request without it gets, in words with Markdown. */
+  /** The effect of omitting the parameter, as Markdown. */
   readonly defaultInWords: string;
-  /** The parameters of a preset that it replaces in a URL, although their names differ. */
+  /** Preset parameters that this parameter in a URL replaces, in addition to its own name. */
   readonly replaces: readonly string[];
   /**
-   * `transform`: part of the variant, and so of the cache key. `delivery`: selects the source or its version, or
-   * affects the response only.
+   * `transform`: part of the variant and the cache key. `delivery`: selects the source or its version, or affects
+   * only the response.
    */
   readonly role: 'transform' | 'delivery';
 }
 
 function parameter<T>(
+  group: ParameterGroup,
   value: ParameterType<T>,
   meaning: string,
   example: string,
@@ -67,6 +79,7 @@ function parameter<T>(
 ): Parameter<T> {
   return {
     ...value,
+    group,
     meaning,
     example,
     aliases,
@@ -78,8 +91,13 @@ function parameter<T>(
   };
 }
 
-function ofDelivery<T>(value: ParameterType<T>, meaning: string, example: string): Parameter<T> {
-  return { ...parameter(value, meaning, example), role: 'delivery' };
+function ofDelivery<T>(
+  group: ParameterGroup,
+  value: ParameterType<T>,
+  meaning: string,
+  example: string,
+): Parameter<T> {
+  return { ...parameter(group, value, meaning, example), role: 'delivery' };
 }
 
 const pixels = integer(0, 100_000);
@@ -96,44 +114,47 @@ const version: ParameterType<string> = {
   parse: (text) => (new RegExp(versionPattern).test(text) ? text : undefined),
 };
 
-/** The compiler names each operation without a parameter, and each with another type than its parameter's. */
+/** Makes the compiler report operations without a parameter, and parameters of the wrong type. */
 type OperationParameters = { readonly [Name in OperationName]: Parameter<OperationValues[Name]> };
 
 /**
- * Every parameter by its canonical name, in the order of the documentation. A parameter that requests an operation on
- * pixels has the name of its row in `pool/rendering/operations.ts`, which is the rest of this row. Parsing, error messages, the list of supported
- * parameters, the interface specification and the documentation derive from this table.
+ * All parameters by canonical name, in the documentation's order. A parameter for a pixel operation has the name of its
+ * row in `pool/rendering/operations.ts`, which contains its effect. Parsing, error messages, the list of supported
+ * parameters, the OpenAPI document and the documentation derive from this table.
  */
 export const parameters = {
   w: parameter(
+    'size',
     integer(1, 10_000),
-    'Width of the output in CSS pixels; the height follows unless it is given too.',
+    'Output width in CSS pixels. Without `h`, the height keeps the aspect ratio.',
     '200',
     {
       aliases: ['width'],
       exampleWith: '',
-      otherwise: "by `h`, a client hint, or the source; at most the project's `maxWidth`",
+      otherwise: "from `h`, a client hint or the source, up to the project's `maxWidth`",
     },
   ),
   h: parameter(
+    'size',
     integer(1, 10_000),
-    'Height of the output in CSS pixels; the width follows unless it is given too.',
+    'Output height in CSS pixels. Without `w`, the width keeps the aspect ratio.',
     '200',
-    { aliases: ['height'], exampleWith: '', otherwise: 'by `w`, or the source' },
+    { aliases: ['height'], exampleWith: '', otherwise: 'from `w` or the source' },
   ),
   ar: parameter(
+    'size',
     aspectRatio,
-    'Aspect ratio of the box: gives the height for w, or the width for h, and has no effect with both. With ' +
-      'neither, `cover` cuts the picture to the ratio, `contain` adds background to it, `fill` shortens one side, ' +
-      'and `inside` and `outside` change nothing.',
+    'Aspect ratio of the box. Sets the height for `w` or the width for `h`; ignored if both are given. With ' +
+      'neither, `cover` crops the image to the ratio, `contain` pads it, `fill` shortens one side, and `inside` ' +
+      'and `outside` change nothing.',
     '16:9',
     { exampleWith: 'w=300' },
   ),
   q: parameter(
+    'format',
     orWord(integer(1, 100), 'auto'),
-    'Quality of a lossy output. The same value looks about equally good in every format. `auto` chooses a ' +
-      'value from 45 to 89 for each picture, so that different pictures look about equally good; for an ' +
-      'animation it is 77.',
+    'Quality of lossy output. A value looks about equally good in every format. `auto` chooses a value from 45 to ' +
+      '89 per image so that different images look about equally good; animations get 77.',
     '20',
     {
       aliases: ['quality'],
@@ -142,13 +163,14 @@ export const parameters = {
     },
   ),
   fmt: parameter(
+    'format',
     choice<OutputFormat | 'auto' | PlaceholderKind>(
       ['auto', ...outputFormats, ...placeholderKinds],
       { jpg: 'jpeg' },
     ),
-    'Format of the output; `jxl` is JPEG XL, and `auto` takes the best one that the client names in Accept. `blurhash`, ' +
-      '`thumbhash` and `lqip` return a text to show while the picture loads, `json` ' +
-      'returns facts about it, such as its size, colours, focus and a perceptual hash.',
+    'Output format. `auto` chooses the best format that `Accept` names; `jxl` is JPEG XL. `blurhash`, `thumbhash` and ' +
+      '`lqip` return a text placeholder to show while the image loads. `json` returns information such as size, ' +
+      'colours, focal point and a perceptual hash.',
     'webp',
     {
       aliases: ['f', 'format'],
@@ -156,23 +178,25 @@ export const parameters = {
     },
   ),
   fit: parameter(
+    'size',
     choice<Fit>(fits),
-    'How the picture fits the box when both w and h are given: `cover` cuts off the ' +
-      'excess, `contain` adds background, `fill` distorts, `inside` and `outside` keep the aspect ratio ' +
-      'within or around the box.',
+    'Fit to the box if both `w` and `h` are given: `cover` crops the excess, `contain` pads with background, `fill` ' +
+      'distorts, `inside` and `outside` keep the aspect ratio within or around the box.',
     'contain',
     { exampleWith: 'w=300&h=300&bg=tomato', otherwise: "the project's `defaultFit`" },
   ),
   dpr: parameter(
+    'size',
     orWord(number(1, 3), 'auto'),
-    'Device pixels for each CSS pixel: multiplies w, h, extend and the lengths of layers. `auto` takes the client hint.',
+    'Device pixels per CSS pixel: multiplies `w`, `h`, `extend` and layer lengths. `auto` uses the client hint.',
     '2',
     { exampleWith: 'w=200', otherwise: "the project's `defaultDpr`" },
   ),
   pos: parameter(
+    'crop',
     positionName,
-    'The part that `cover` keeps and the place where `contain` puts the picture; also top, right top ' +
-      'and so on. `entropy` and `attention` choose the most interesting part.',
+    'Part of the image that `cover` keeps, or where `contain` places the image. Words such as top and right top also ' +
+      'work. `entropy` and `attention` choose the most interesting part.',
     'west',
     {
       aliases: ['position', 'gravity'],
@@ -182,205 +206,235 @@ export const parameters = {
     },
   ),
   fp: parameter(
+    'crop',
     parts({ x: fraction, y: fraction }),
-    'Focal point: `cover` keeps the part around it, as far as the picture allows. Fractions of the width ' +
-      'and the height after crop, trim, flip, flop and rotate. Takes precedence over pos.',
+    'Focal point: `cover` keeps the area around it as far as the image allows. Fractions of the width and height ' +
+      'after `crop`, `trim`, `flip`, `flop` and `rotate`. Overrides `pos`.',
     '0.7,0.3',
     { exampleWith: 'w=200&h=300' },
   ),
   bg: parameter(
+    'colour',
     colour,
-    'Background of the area that the picture does not cover, and of transparency that is flattened.',
+    'Background colour for padding and flattened transparency.',
     '0a84ff80',
     {
       aliases: ['background', 'b'],
       exampleWith: 'w=300&h=300&fit=contain',
-      otherwise: 'transparent; white in an output without transparency',
+      otherwise: 'transparent; white in formats without transparency',
     },
   ),
-  enlarge: parameter(flag, 'Scales up a picture that is smaller than the requested size.', '', {
-    exampleWith: 'w=600&animated=0',
-    byDefault: '0',
-  }),
-  kernel: parameter(choice(kernels), 'Interpolation when the picture is scaled.', 'nearest', {
+  enlarge: parameter(
+    'size',
+    flag,
+    'Scales up images that are smaller than the requested size.',
+    '',
+    {
+      exampleWith: 'w=600&animated=0',
+      byDefault: '0',
+    },
+  ),
+  kernel: parameter('size', choice(kernels), 'Interpolation kernel for scaling.', 'nearest', {
     exampleWith: 'w=100',
     byDefault: plainVariant.kernel,
   }),
   crop: parameter(
+    'crop',
     parts({ left: pixels, top: pixels, width: side, height: side }),
-    'Uses only this part of the source, in pixels of the upright source, before all other operations.',
+    'Crops the source before all other operations. Pixels of the upright source.',
     '100,80,400,300',
     { aliases: ['extract'], exampleWith: '' },
   ),
   trim: parameter(
+    'crop',
     flagOr(number(0, 100), 10),
-    "Cuts off borders that differ from the corner's colour by at most this value.",
+    "Removes borders that differ from the corner's colour by at most this value.",
     '25',
     { byDefault: '0' },
   ),
   rotate: parameter(
+    'crop',
     angle(number(-360, 360)),
-    'Rotates clockwise by degrees, before the resize; bg fills the corners.',
+    'Rotates clockwise, in degrees, before the resize. `bg` fills the corners.',
     '-12',
     { exampleWith: 'w=400&bg=fff', byDefault: '0' },
   ),
-  flip: parameter(flag, 'Mirrors top and bottom, before the rotation.', '', { byDefault: '0' }),
-  flop: parameter(flag, 'Mirrors left and right, before the rotation.', '', { byDefault: '0' }),
+  flip: parameter('crop', flag, 'Mirrors vertically before the rotation.', '', { byDefault: '0' }),
+  flop: parameter('crop', flag, 'Mirrors horizontally before the rotation.', '', {
+    byDefault: '0',
+  }),
   extend: parameter(
+    'size',
     parts({ top: edge, right: edge, bottom: edge, left: edge }),
-    'Adds a border after the resize, in CSS pixels.',
+    'Adds a border in CSS pixels after the resize.',
     '10,10,40,10',
     { exampleWith: 'w=380&bg=fff', byDefault: '0,0,0,0' },
   ),
-  flatten: parameter(flag, 'Replaces transparency with the background.', '', {
+  flatten: parameter('colour', flag, 'Replaces transparency with the background.', '', {
     exampleWith: 'w=400&bg=gold',
     byDefault: '0',
   }),
-  grayscale: parameter(flag, 'Removes the colours.', '', {
+  grayscale: parameter('colour', flag, 'Converts to grey.', '', {
     aliases: ['greyscale'],
     byDefault: '0',
   }),
-  negate: parameter(flag, 'Inverts the colours.', '', { byDefault: '0' }),
-  normalize: parameter(flag, 'Stretches the luminance over the whole range.', '', {
+  negate: parameter('colour', flag, 'Inverts the colours.', '', { byDefault: '0' }),
+  normalize: parameter('colour', flag, 'Stretches the luminance to the full range.', '', {
     aliases: ['normalise'],
     byDefault: '0',
   }),
   gamma: parameter(
+    'colour',
     neutral(number(1, 3), 1),
-    'Gamma correction around the resize: darkens before it and brightens after it.',
+    'Gamma correction: darkens before the resize and brightens after it.',
     '2.2',
     { byDefault: '1' },
   ),
-  brightness: parameter(factor, 'Multiplies the brightness.', '1.3', { byDefault: '1' }),
-  saturation: parameter(factor, 'Multiplies the saturation.', '2', { byDefault: '1' }),
-  hue: parameter(degrees, 'Rotates the hues, in degrees.', '90', { byDefault: '0' }),
-  lightness: parameter(lightness, 'Adds to the lightness.', '20', { byDefault: '0' }),
+  brightness: parameter('colour', factor, 'Multiplies the brightness.', '1.3', { byDefault: '1' }),
+  saturation: parameter('colour', factor, 'Multiplies the saturation.', '2', { byDefault: '1' }),
+  hue: parameter('colour', degrees, 'Rotates the hue, in degrees.', '90', { byDefault: '0' }),
+  lightness: parameter('colour', lightness, 'Adds to the lightness.', '20', { byDefault: '0' }),
   modulate: parameter(
+    'colour',
     parts({ brightness: factor, saturation: factor, hue: degrees, lightness }),
-    '`brightness`, `saturation`, `hue` and `lightness` in one parameter; each by its own name takes ' +
-      'precedence.',
+    '`brightness`, `saturation`, `hue` and `lightness` in one parameter. The separate parameters override it.',
     '1.1,0.5,180,0',
     { byDefault: '1,1,0,0', replaces: ['brightness', 'saturation', 'hue', 'lightness'] },
   ),
-  tint: parameter(colour, 'Colours the picture and keeps its luminance.', 'c08040'),
+  tint: parameter('colour', colour, 'Tints the image and keeps its luminance.', 'c08040'),
   threshold: parameter(
+    'colour',
     integer(0, 255),
-    'Makes pixels that are at least this light white, and the others black.',
+    'Makes pixels of at least this lightness white and all others black.',
     '128',
   ),
   median: parameter(
+    'filters',
     neutral(integer(1, 15), 1),
-    'Median filter over a square with sides of this length, which removes specks.',
+    'Median filter over a square with this side length; removes specks.',
     '5',
     { byDefault: '1' },
   ),
   blur: parameter(
+    'filters',
     flagOr(number(0.3, 100), 1),
-    'Gaussian blur with this sigma, in pixels of the output.',
+    'Gaussian blur with this sigma, in output pixels.',
     '5',
     { byDefault: '0' },
   ),
   sharpen: parameter(
+    'filters',
     flagOr(number(0.01, 10), 1),
-    'Sharpens with an unsharp mask of this sigma, in pixels of the output.',
+    'Unsharp mask with this sigma, in output pixels.',
     '2',
     { byDefault: '0' },
   ),
   opacity: parameter(
+    'colour',
     neutral(number(0, 1), 1),
-    "Multiplies the picture's opacity; the watermark's does not change.",
+    "Multiplies the image's opacity; the watermark keeps its own.",
     '0.4',
     { byDefault: '1' },
   ),
   page: parameter(
+    'format',
     integer(0, 99_999),
-    'Uses only this page of a TIFF or PDF, image of an AVIF or HEIC, or frame of an animation, counted from 0, as a still ' +
-      'picture.',
+    'Renders a single page of a TIFF or PDF, image of an AVIF or HEIC, or frame of an animation. Counted from 0.',
     '1',
     {
       aliases: ['frame'],
       exampleWith: '',
       otherwise:
-        'all frames of an animation, the primary image of an AVIF or HEIC, else the first page',
+        'all frames of an animation, the primary image of an AVIF or HEIC, otherwise the first page',
     },
   ),
   lenient: parameter(
+    'delivery',
     flag,
-    'Decodes a truncated or damaged JPEG, PNG, GIF or WebP as far as possible, as browsers do.',
+    'Decodes truncated or damaged JPEGs, PNGs, GIFs and WebPs as far as possible, like browsers do.',
     '',
     { byDefault: '0' },
   ),
-  animated: parameter(flag, '0 makes a still picture of an animation.', '0', {
+  animated: parameter('format', flag, '`0` renders a still image of an animation.', '0', {
     aliases: ['a'],
     exampleWith: '',
     byDefault: '1',
     replaces: ['page'],
   }),
   lossless: parameter(
+    'format',
     flag,
-    'Lossless encoding, in WebP, AVIF and JPEG XL; 0 also prevents it for drawings.',
+    'Lossless encoding for WebP, AVIF and JPEG XL. `0` also disables it for drawings.',
     '',
     {
       exampleWith: 'w=200&fmt=webp',
-      otherwise: 'without visible losses for drawings, if that costs few bytes',
+      otherwise: 'drawings are encoded without visible loss if that adds few bytes',
     },
   ),
   maxbytes: parameter(
+    'format',
     integer(1, 100_000_000),
-    'Maximum size of a JPEG, WebP, AVIF or JPEG XL in bytes: the quality is the highest that fits, at most q, or ' +
-      'near it, found in at most five attempts; quality 1 if none fits. PNG, GIF and `lossless` have no ' +
-      'quality to lower.',
+    'Maximum bytes of a JPEG, WebP, AVIF or JPEG XL. Up to five attempts find a quality that fits, near the highest ' +
+      'possible and at most `q`; if none fits, the quality is 1. PNG, GIF and `lossless` have no quality to lower.',
     '9000',
     { exampleWith: 'w=400&fmt=webp' },
   ),
   keep: parameter(
+    'format',
     choice(['copyright']),
-    "Keeps only the author, copyright and licence of the source's metadata (no location, no camera), " +
-      "regardless of the project's settings; as EXIF and XMP, in every format but GIF. A source that is " +
-      'delivered byte for byte keeps its Content Credentials (C2PA).',
+    'Keeps only author, copyright and licence metadata (no location, no camera) as EXIF and XMP, in every format ' +
+      "except GIF, regardless of the project's settings. Sources delivered byte for byte keep their Content " +
+      'Credentials (C2PA).',
     'copyright',
-    { otherwise: "all or none, by the project's `stripMetadata`" },
+    { otherwise: "all metadata or none, depending on the project's `stripMetadata`" },
   ),
   icc: parameter(
+    'colour',
     choice(['keep']),
-    'Keeps the colours of a source in its RGB profile, such as Display P3, and the profile, in every ' +
-      'format but GIF; without it colours become sRGB.',
+    'Keeps the source colours in their RGB profile, such as Display P3, and embeds the profile, in every format ' +
+      'except GIF.',
     'keep',
-    { otherwise: "colours become sRGB, unless the project's `stripMetadata` is false" },
+    { otherwise: "colours are converted to sRGB unless the project's `stripMetadata` is false" },
   ),
   hdr: parameter(
+    'colour',
     choice(['keep']),
-    'Keeps the gain map of a JPEG that has one (Ultra HDR), for HDR screens; the output is a JPEG. ' +
-      'Rejected with options that the gain map cannot follow, such as fmt=webp, blur or trim.',
+    'Keeps the gain map of an Ultra HDR JPEG for HDR screens; the output is a JPEG. Rejected with options that the ' +
+      'gain map cannot follow, such as `fmt=webp`, `blur` or `trim`.',
     'keep',
   ),
   v: ofDelivery(
+    'delivery',
     version,
-    'Version of the source, such as a date or a hash. Each version is fetched, rendered and cached as another ' +
-      'source would be, so a new one shows a changed picture; it has no other effect.',
+    'Source version, such as a date or a hash. Each version is fetched, rendered and cached separately, so a new ' +
+      'version shows a changed source. Has no other effect.',
     '2026-11-22',
   ),
   preset: ofDelivery(
+    'delivery',
     text('a name', 40),
-    "The project's preset of this name; parameters of the URL take precedence.",
+    "Applies the project's preset with this name. Parameters in the URL override it.",
     'card',
   ),
   layer: ofDelivery(
+    'layers',
     layerNames,
-    "The project's layers of these names, drawn in this order on the picture and its watermark. " +
-      '`text.` and the name of a text layer, such as `text.price=19,90 €`, replaces its words; it needs a ' +
-      'signed URL unless the layer allows free texts.',
+    "Draws the project's layers with these names, in this order, on the image and its watermark. A parameter " +
+      'such as `text.price=19,90 €` replaces the text of the layer `price`; it requires a signed URL unless the layer ' +
+      'allows free text.',
     'badge',
   ),
   fallback: ofDelivery(
+    'delivery',
     sourceUrl,
-    'Another source on an allowed host, used when the source cannot be fetched or is not an image. The ' +
-      'response then has `X-Fallback` with the code of the error, and is not stored by caches.',
+    'Another source on an allowed host, used if the source cannot be fetched or is not an image. The response then ' +
+      'contains the error code in `X-Fallback`, and caches do not store it.',
     'https://shop.example.com/no-picture.png',
   ),
   download: ofDelivery(
+    'delivery',
     fileName,
-    'Makes browsers save the image under this name, with the extension of its format.',
+    'Makes browsers save the image under this name, plus the extension of its format.',
     'My landscape',
   ),
 } as const satisfies OperationParameters & Readonly<Record<string, Parameter<unknown>>>;

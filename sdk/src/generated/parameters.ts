@@ -3,41 +3,41 @@
 /** The transform parameters of an image URL. Absent ones have the defaults of the project. */
 export interface ImageOptions {
   /**
-   * Width of the output in CSS pixels; the height follows unless it is given too.
+   * Output width in CSS pixels. Without `h`, the height keeps the aspect ratio.
    *
-   * Accepts a whole number from 1 to 10000. Default: by `h`, a client hint, or the source; at most
+   * Accepts a whole number from 1 to 10000. Default: from `h`, a client hint or the source, up to
    * the project's `maxWidth`. Example: `w: 200`. In URLs also `width`.
    */
   readonly w?: number | undefined;
   /**
-   * Height of the output in CSS pixels; the width follows unless it is given too.
+   * Output height in CSS pixels. Without `w`, the width keeps the aspect ratio.
    *
-   * Accepts a whole number from 1 to 10000. Default: by `w`, or the source. Example: `h: 200`. In
+   * Accepts a whole number from 1 to 10000. Default: from `w` or the source. Example: `h: 200`. In
    * URLs also `height`.
    */
   readonly h?: number | undefined;
   /**
-   * Aspect ratio of the box: gives the height for w, or the width for h, and has no effect with
-   * both. With neither, `cover` cuts the picture to the ratio, `contain` adds background to it,
-   * `fill` shortens one side, and `inside` and `outside` change nothing.
+   * Aspect ratio of the box. Sets the height for `w` or the width for `h`; ignored if both are
+   * given. With neither, `cover` crops the image to the ratio, `contain` pads it, `fill` shortens
+   * one side, and `inside` and `outside` change nothing.
    *
    * Accepts width:height, each a number from 1 to 10000, such as 16:9; or their quotient, a number
    * from 0.0001 to 10000. Default: none. Example: `ar: '16:9'`.
    */
   readonly ar?: number | `${number}:${number}` | undefined;
   /**
-   * Quality of a lossy output. The same value looks about equally good in every format. `auto`
-   * chooses a value from 45 to 89 for each picture, so that different pictures look about equally
-   * good; for an animation it is 77.
+   * Quality of lossy output. A value looks about equally good in every format. `auto` chooses a
+   * value from 45 to 89 per image so that different images look about equally good; animations get
+   * 77.
    *
    * Accepts a whole number from 1 to 100, or auto. Default: the project's `defaultQuality`. Example:
    * `q: 20`. In URLs also `quality`.
    */
   readonly q?: number | 'auto' | undefined;
   /**
-   * Format of the output; `jxl` is JPEG XL, and `auto` takes the best one that the client names in
-   * Accept. `blurhash`, `thumbhash` and `lqip` return a text to show while the picture loads,
-   * `json` returns facts about it, such as its size, colours, focus and a perceptual hash.
+   * Output format. `auto` chooses the best format that `Accept` names; `jxl` is JPEG XL. `blurhash`,
+   * `thumbhash` and `lqip` return a text placeholder to show while the image loads. `json` returns
+   * information such as size, colours, focal point and a perceptual hash.
    *
    * Accepts one of auto, avif, webp, jpeg, png, gif, jxl, blurhash, thumbhash, lqip, json. Default:
    * `auto`, or the source's format if the project's `autoFormat` is false. Example: `fmt: 'webp'`.
@@ -58,24 +58,24 @@ export interface ImageOptions {
     | 'jpg'
     | undefined;
   /**
-   * How the picture fits the box when both w and h are given: `cover` cuts off the excess, `contain`
-   * adds background, `fill` distorts, `inside` and `outside` keep the aspect ratio within or around
-   * the box.
+   * Fit to the box if both `w` and `h` are given: `cover` crops the excess, `contain` pads with
+   * background, `fill` distorts, `inside` and `outside` keep the aspect ratio within or around the
+   * box.
    *
    * Accepts one of contain, cover, fill, inside, outside. Default: the project's `defaultFit`.
    * Example: `fit: 'contain'`.
    */
   readonly fit?: 'contain' | 'cover' | 'fill' | 'inside' | 'outside' | undefined;
   /**
-   * Device pixels for each CSS pixel: multiplies w, h, extend and the lengths of layers. `auto`
-   * takes the client hint.
+   * Device pixels per CSS pixel: multiplies `w`, `h`, `extend` and layer lengths. `auto` uses the
+   * client hint.
    *
    * Accepts a number from 1 to 3, or auto. Default: the project's `defaultDpr`. Example: `dpr: 2`.
    */
   readonly dpr?: number | 'auto' | undefined;
   /**
-   * The part that `cover` keeps and the place where `contain` puts the picture; also top, right top
-   * and so on. `entropy` and `attention` choose the most interesting part.
+   * Part of the image that `cover` keeps, or where `contain` places the image. Words such as top and
+   * right top also work. `entropy` and `attention` choose the most interesting part.
    *
    * Accepts one of center, north, northeast, east, southeast, south, southwest, west, northwest,
    * entropy, attention. Default: `center`. Example: `pos: 'west'`. In URLs also `position`,
@@ -100,27 +100,27 @@ export interface ImageOptions {
     | 'left'
     | undefined;
   /**
-   * Focal point: `cover` keeps the part around it, as far as the picture allows. Fractions of the
-   * width and the height after crop, trim, flip, flop and rotate. Takes precedence over pos.
+   * Focal point: `cover` keeps the area around it as far as the image allows. Fractions of the width
+   * and height after `crop`, `trim`, `flip`, `flop` and `rotate`. Overrides `pos`.
    *
    * Accepts x,y: each a number from 0 to 1. Default: none. Example: `fp: [0.7, 0.3]`.
    */
   readonly fp?: readonly [x: number, y: number] | undefined;
   /**
-   * Background of the area that the picture does not cover, and of transparency that is flattened.
+   * Background colour for padding and flattened transparency.
    *
    * Accepts hex digits without # (3, 4, 6 or 8), or a CSS colour name. Default: transparent; white
-   * in an output without transparency. Example: `bg: '0a84ff80'`. In URLs also `background`, `b`.
+   * in formats without transparency. Example: `bg: '0a84ff80'`. In URLs also `background`, `b`.
    */
   readonly bg?: string | undefined;
   /**
-   * Scales up a picture that is smaller than the requested size.
+   * Scales up images that are smaller than the requested size.
    *
    * Default: `0`. Example: `enlarge: true`.
    */
   readonly enlarge?: boolean | undefined;
   /**
-   * Interpolation when the picture is scaled.
+   * Interpolation kernel for scaling.
    *
    * Accepts one of nearest, linear, cubic, mitchell, lanczos2, lanczos3, mks2013, mks2021. Default:
    * `lanczos3`. Example: `kernel: 'nearest'`.
@@ -136,7 +136,7 @@ export interface ImageOptions {
     | 'mks2021'
     | undefined;
   /**
-   * Uses only this part of the source, in pixels of the upright source, before all other operations.
+   * Crops the source before all other operations. Pixels of the upright source.
    *
    * Accepts left,top,width,height: left and top a whole number from 0 to 100000, width and height a
    * whole number from 1 to 100000. Default: none. Example: `crop: [100, 80, 400, 300]`. In URLs
@@ -144,32 +144,32 @@ export interface ImageOptions {
    */
   readonly crop?: readonly [left: number, top: number, width: number, height: number] | undefined;
   /**
-   * Cuts off borders that differ from the corner's colour by at most this value.
+   * Removes borders that differ from the corner's colour by at most this value.
    *
    * Accepts nothing, 1 or true for 10, 0 or false for none, or a number from 0 to 100. Default: `0`.
    * Example: `trim: 25`.
    */
   readonly trim?: boolean | number | undefined;
   /**
-   * Rotates clockwise by degrees, before the resize; bg fills the corners.
+   * Rotates clockwise, in degrees, before the resize. `bg` fills the corners.
    *
    * Accepts a number from -360 to 360. Default: `0`. Example: `rotate: -12`.
    */
   readonly rotate?: number | undefined;
   /**
-   * Mirrors top and bottom, before the rotation.
+   * Mirrors vertically before the rotation.
    *
    * Default: `0`. Example: `flip: true`.
    */
   readonly flip?: boolean | undefined;
   /**
-   * Mirrors left and right, before the rotation.
+   * Mirrors horizontally before the rotation.
    *
    * Default: `0`. Example: `flop: true`.
    */
   readonly flop?: boolean | undefined;
   /**
-   * Adds a border after the resize, in CSS pixels.
+   * Adds a border in CSS pixels after the resize.
    *
    * Accepts top,right,bottom,left: each a whole number from 0 to 2000. Default: `0,0,0,0`. Example:
    * `extend: [10, 10, 40, 10]`.
@@ -182,7 +182,7 @@ export interface ImageOptions {
    */
   readonly flatten?: boolean | undefined;
   /**
-   * Removes the colours.
+   * Converts to grey.
    *
    * Default: `0`. Example: `grayscale: true`. In URLs also `greyscale`.
    */
@@ -194,13 +194,13 @@ export interface ImageOptions {
    */
   readonly negate?: boolean | undefined;
   /**
-   * Stretches the luminance over the whole range.
+   * Stretches the luminance to the full range.
    *
    * Default: `0`. Example: `normalize: true`. In URLs also `normalise`.
    */
   readonly normalize?: boolean | undefined;
   /**
-   * Gamma correction around the resize: darkens before it and brightens after it.
+   * Gamma correction: darkens before the resize and brightens after it.
    *
    * Accepts a number from 1 to 3. Default: `1`. Example: `gamma: 2.2`.
    */
@@ -218,7 +218,7 @@ export interface ImageOptions {
    */
   readonly saturation?: number | undefined;
   /**
-   * Rotates the hues, in degrees.
+   * Rotates the hue, in degrees.
    *
    * Accepts a whole number from -360 to 360. Default: `0`. Example: `hue: 90`.
    */
@@ -230,8 +230,8 @@ export interface ImageOptions {
    */
   readonly lightness?: number | undefined;
   /**
-   * `brightness`, `saturation`, `hue` and `lightness` in one parameter; each by its own name takes
-   * precedence.
+   * `brightness`, `saturation`, `hue` and `lightness` in one parameter. The separate parameters
+   * override it.
    *
    * Accepts brightness,saturation,hue,lightness: brightness and saturation a number from 0 to 10,
    * hue a whole number from -360 to 360, lightness a number from -100 to 100. Default: `1,1,0,0`.
@@ -241,136 +241,136 @@ export interface ImageOptions {
     | readonly [brightness: number, saturation: number, hue: number, lightness: number]
     | undefined;
   /**
-   * Colours the picture and keeps its luminance.
+   * Tints the image and keeps its luminance.
    *
    * Accepts hex digits without # (3, 4, 6 or 8), or a CSS colour name. Default: none. Example:
    * `tint: 'c08040'`.
    */
   readonly tint?: string | undefined;
   /**
-   * Makes pixels that are at least this light white, and the others black.
+   * Makes pixels of at least this lightness white and all others black.
    *
    * Accepts a whole number from 0 to 255. Default: none. Example: `threshold: 128`.
    */
   readonly threshold?: number | undefined;
   /**
-   * Median filter over a square with sides of this length, which removes specks.
+   * Median filter over a square with this side length; removes specks.
    *
    * Accepts a whole number from 1 to 15. Default: `1`. Example: `median: 5`.
    */
   readonly median?: number | undefined;
   /**
-   * Gaussian blur with this sigma, in pixels of the output.
+   * Gaussian blur with this sigma, in output pixels.
    *
    * Accepts nothing, 1 or true for 1, 0 or false for none, or a number from 0.3 to 100. Default:
    * `0`. Example: `blur: 5`.
    */
   readonly blur?: boolean | number | undefined;
   /**
-   * Sharpens with an unsharp mask of this sigma, in pixels of the output.
+   * Unsharp mask with this sigma, in output pixels.
    *
    * Accepts nothing, 1 or true for 1, 0 or false for none, or a number from 0.01 to 10. Default:
    * `0`. Example: `sharpen: 2`.
    */
   readonly sharpen?: boolean | number | undefined;
   /**
-   * Multiplies the picture's opacity; the watermark's does not change.
+   * Multiplies the image's opacity; the watermark keeps its own.
    *
    * Accepts a number from 0 to 1. Default: `1`. Example: `opacity: 0.4`.
    */
   readonly opacity?: number | undefined;
   /**
-   * Uses only this page of a TIFF or PDF, image of an AVIF or HEIC, or frame of an animation,
-   * counted from 0, as a still picture.
+   * Renders a single page of a TIFF or PDF, image of an AVIF or HEIC, or frame of an animation.
+   * Counted from 0.
    *
    * Accepts a whole number from 0 to 99999. Default: all frames of an animation, the primary image
-   * of an AVIF or HEIC, else the first page. Example: `page: 1`. In URLs also `frame`.
+   * of an AVIF or HEIC, otherwise the first page. Example: `page: 1`. In URLs also `frame`.
    */
   readonly page?: number | undefined;
   /**
-   * Decodes a truncated or damaged JPEG, PNG, GIF or WebP as far as possible, as browsers do.
+   * Decodes truncated or damaged JPEGs, PNGs, GIFs and WebPs as far as possible, like browsers do.
    *
    * Default: `0`. Example: `lenient: true`.
    */
   readonly lenient?: boolean | undefined;
   /**
-   * 0 makes a still picture of an animation.
+   * `0` renders a still image of an animation.
    *
    * Default: `1`. Example: `animated: false`. In URLs also `a`.
    */
   readonly animated?: boolean | undefined;
   /**
-   * Lossless encoding, in WebP, AVIF and JPEG XL; 0 also prevents it for drawings.
+   * Lossless encoding for WebP, AVIF and JPEG XL. `0` also disables it for drawings.
    *
-   * Default: without visible losses for drawings, if that costs few bytes. Example: `lossless:
+   * Default: drawings are encoded without visible loss if that adds few bytes. Example: `lossless:
    * true`.
    */
   readonly lossless?: boolean | undefined;
   /**
-   * Maximum size of a JPEG, WebP, AVIF or JPEG XL in bytes: the quality is the highest that fits, at
-   * most q, or near it, found in at most five attempts; quality 1 if none fits. PNG, GIF and
+   * Maximum bytes of a JPEG, WebP, AVIF or JPEG XL. Up to five attempts find a quality that fits,
+   * near the highest possible and at most `q`; if none fits, the quality is 1. PNG, GIF and
    * `lossless` have no quality to lower.
    *
    * Accepts a whole number from 1 to 100000000. Default: none. Example: `maxbytes: 9000`.
    */
   readonly maxbytes?: number | undefined;
   /**
-   * Keeps only the author, copyright and licence of the source's metadata (no location, no camera),
-   * regardless of the project's settings; as EXIF and XMP, in every format but GIF. A source that
-   * is delivered byte for byte keeps its Content Credentials (C2PA).
+   * Keeps only author, copyright and licence metadata (no location, no camera) as EXIF and XMP, in
+   * every format except GIF, regardless of the project's settings. Sources delivered byte for byte
+   * keep their Content Credentials (C2PA).
    *
-   * Accepts one of copyright. Default: all or none, by the project's `stripMetadata`. Example:
-   * `keep: 'copyright'`.
+   * Accepts one of copyright. Default: all metadata or none, depending on the project's
+   * `stripMetadata`. Example: `keep: 'copyright'`.
    */
   readonly keep?: 'copyright' | undefined;
   /**
-   * Keeps the colours of a source in its RGB profile, such as Display P3, and the profile, in every
-   * format but GIF; without it colours become sRGB.
+   * Keeps the source colours in their RGB profile, such as Display P3, and embeds the profile, in
+   * every format except GIF.
    *
-   * Accepts one of keep. Default: colours become sRGB, unless the project's `stripMetadata` is
-   * false. Example: `icc: 'keep'`.
+   * Accepts one of keep. Default: colours are converted to sRGB unless the project's `stripMetadata`
+   * is false. Example: `icc: 'keep'`.
    */
   readonly icc?: 'keep' | undefined;
   /**
-   * Keeps the gain map of a JPEG that has one (Ultra HDR), for HDR screens; the output is a JPEG.
-   * Rejected with options that the gain map cannot follow, such as fmt=webp, blur or trim.
+   * Keeps the gain map of an Ultra HDR JPEG for HDR screens; the output is a JPEG. Rejected with
+   * options that the gain map cannot follow, such as `fmt=webp`, `blur` or `trim`.
    *
    * Accepts one of keep. Default: none. Example: `hdr: 'keep'`.
    */
   readonly hdr?: 'keep' | undefined;
   /**
-   * Version of the source, such as a date or a hash. Each version is fetched, rendered and cached as
-   * another source would be, so a new one shows a changed picture; it has no other effect.
+   * Source version, such as a date or a hash. Each version is fetched, rendered and cached
+   * separately, so a new version shows a changed source. Has no other effect.
    *
    * Accepts 1 to 64 letters, digits, dots, hyphens and underscores. Default: none. Example: `v:
    * '2026-11-22'`.
    */
   readonly v?: string | undefined;
   /**
-   * The project's preset of this name; parameters of the URL take precedence.
+   * Applies the project's preset with this name. Parameters in the URL override it.
    *
    * Accepts a name, of 1 to 40 characters. Default: none. Example: `preset: 'card'`.
    */
   readonly preset?: string | undefined;
   /**
-   * The project's layers of these names, drawn in this order on the picture and its watermark.
-   * `text.` and the name of a text layer, such as `text.price=19,90 €`, replaces its words; it
-   * needs a signed URL unless the layer allows free texts.
+   * Draws the project's layers with these names, in this order, on the image and its watermark. A
+   * parameter such as `text.price=19,90 €` replaces the text of the layer `price`; it requires a
+   * signed URL unless the layer allows free text.
    *
    * Accepts 1 to 10 different names of layers, separated by commas. Default: none. Example: `layer:
    * 'badge'`.
    */
   readonly layer?: string | undefined;
   /**
-   * Another source on an allowed host, used when the source cannot be fetched or is not an image.
-   * The response then has `X-Fallback` with the code of the error, and is not stored by caches.
+   * Another source on an allowed host, used if the source cannot be fetched or is not an image. The
+   * response then contains the error code in `X-Fallback`, and caches do not store it.
    *
    * Accepts an absolute http or https URL. Default: none. Example: `fallback:
    * 'https://shop.example.com/no-picture.png'`.
    */
   readonly fallback?: string | undefined;
   /**
-   * Makes browsers save the image under this name, with the extension of its format.
+   * Makes browsers save the image under this name, plus the extension of its format.
    *
    * Accepts a file name of 1 to 200 characters. Default: none. Example: `download: 'My landscape'`.
    */

@@ -565,42 +565,42 @@ export interface Layer {
 /** An image layer; at most 4096 characters as JSON. */
 export interface LayerImage {
   /**
-   * The image's http or https URL, on an allowed host. Accepts an absolute http or https URL. At
+   * http or https URL of the image, on an allowed host. Accepts an absolute http or https URL. At
    * most 8192 characters.
    */
   url: string;
   /**
-   * Width of the layer after its rotation, in percent of the picture's; its height is at most the
-   * picture's. Accepts a whole number from 1 to 100. 1 to 100.
+   * Layer width after rotation, as a percentage of the image width. The layer is never higher than
+   * the image. Accepts a whole number from 1 to 100. 1 to 100.
    */
   scale?: number | undefined;
   /**
-   * The edge or corner of the picture at which the layer is. Accepts one of center, north,
+   * Edge or corner of the image at which the layer is placed. Accepts one of center, north,
    * northeast, east, southeast, south, southwest, west, northwest.
    */
   position?: LayerPosition | undefined;
   /**
-   * Distance from the left or right edge, to the inside; a layer in the middle moves to the right.
-   * CSS pixels, or percent of the output's width. Accepts a whole number from -99999 to 99999, or a
-   * number from -99999 to 99999 with %, such as 10%. Default: 0.
+   * Distance from the left or right edge; moves centred layers to the right. CSS pixels, or a
+   * percentage of the output width. Accepts a whole number from -99999 to 99999, or a number from
+   * -99999 to 99999 with %, such as 10%. Default: 0.
    */
   offsetX?: LayerOffsetX | undefined;
   /**
-   * Distance from the upper or lower edge, to the inside; a layer in the middle moves down. CSS
-   * pixels, or percent of the output's height. Accepts a whole number from -99999 to 99999, or a
-   * number from -99999 to 99999 with %, such as 10%. Default: 0.
+   * Distance from the top or bottom edge; moves centred layers down. CSS pixels, or a percentage of
+   * the output height. Accepts a whole number from -99999 to 99999, or a number from -99999 to
+   * 99999 with %, such as 10%. Default: 0.
    */
   offsetY?: LayerOffsetX | undefined;
-  /** Repeats the layer over the whole picture, with the offsets as gaps. Accepts true or false. */
+  /** Repeats the layer over the whole image, with the offsets as gaps. Accepts true or false. */
   tiled?: boolean | undefined;
-  /** Percent. Accepts a whole number from 1 to 100. 1 to 100. */
+  /** Opacity in percent. Accepts a whole number from 1 to 100. 1 to 100. */
   opacity?: number | undefined;
-  /** Rotates the layer clockwise, by degrees. Accepts a number from -360 to 360. -360 to 360. */
+  /** Rotates the layer clockwise, in degrees. Accepts a number from -360 to 360. -360 to 360. */
   rotate?: number | undefined;
   /**
-   * How the colours of the layer are mixed with those below it. Accepts one of over, multiply,
-   * screen, overlay, darken, lighten, color-dodge, color-burn, hard-light, soft-light, difference,
-   * exclusion, add. Default: "over".
+   * Blend mode for the layer and the image below it. Accepts one of over, multiply, screen, overlay,
+   * darken, lighten, color-dodge, color-burn, hard-light, soft-light, difference, exclusion, add.
+   * Default: "over".
    */
   blend?: LayerBlend | undefined;
 }
@@ -608,84 +608,81 @@ export interface LayerImage {
 /** A text layer; at most 4096 characters as JSON. */
 export interface LayerText {
   /**
-   * The words, unless the URL has others. Accepts a text of at most 500 characters, without control
-   * characters other than line feeds. At most 500 characters.
+   * Text to draw, unless the URL replaces it. Accepts a text of at most 500 characters, without
+   * control characters other than line feeds. At most 500 characters.
    */
   words?: string | undefined;
   /**
-   * Allows other words in URLs without a signature: anyone can then put words on pictures of the
-   * project. Accepts true or false.
+   * Allows unsigned URLs to replace the text. Anyone can then put text on the project's images.
+   * Accepts true or false.
    */
   freeText?: boolean | undefined;
-  /** The family of the font. Accepts a family of the service's fonts, such as Open Sans. */
+  /** Font family. Accepts a family of the service's fonts, such as Open Sans. */
   font?: string | undefined;
   /**
-   * The http or https URL of a TTF, OTF or WOFF2 file, on an allowed host, which is used instead of
-   * `font`. Accepts an absolute http or https URL. At most 8192 characters.
+   * http or https URL of a TTF, OTF or WOFF2 file, on an allowed host. Overrides `font`. Accepts an
+   * absolute http or https URL. At most 8192 characters.
    */
   fontUrl?: string | undefined;
-  /**
-   * Weight of the font: 400 is regular, 700 is bold. Accepts a whole number from 100 to 900. 100 to
-   * 900.
-   */
+  /** Font weight: 400 is regular, 700 is bold. Accepts a whole number from 100 to 900. 100 to 900. */
   weight?: number | undefined;
   /**
-   * Size of the font in CSS pixels, or percent of the output's width; `fit` is the largest size with
-   * which the words fit the box. Accepts a whole number from 1 to 1000, or a number from 1 to 100
-   * with %, such as 10%, or fit. Default: 32.
+   * Font size in CSS pixels, or a percentage of the output width. `fit` is the largest size at which
+   * the text fits the box. Accepts a whole number from 1 to 1000, or a number from 1 to 100 with %,
+   * such as 10%, or fit. Default: 32.
    */
   size?: LayerSize | undefined;
   /**
-   * Width of the box in percent of the picture's; longer lines are broken. Accepts a whole number
-   * from 1 to 100. 1 to 100.
+   * Box width as a percentage of the image width. Longer lines wrap. Accepts a whole number from 1
+   * to 100. 1 to 100.
    */
   width?: number | undefined;
-  /** Height of the box in percent of the picture's. Accepts a whole number from 1 to 100. 1 to 100. */
+  /** Box height as a percentage of the image height. Accepts a whole number from 1 to 100. 1 to 100. */
   height?: number | undefined;
-  /** Colour of the words. Accepts hex digits without # (3, 4, 6 or 8), or a CSS colour name. */
+  /** Text colour. Accepts hex digits without # (3, 4, 6 or 8), or a CSS colour name. */
   color?: ImageColour | undefined;
-  /** Colour behind the words. Accepts hex digits without # (3, 4, 6 or 8), or a CSS colour name. */
+  /** Colour behind the text. Accepts hex digits without # (3, 4, 6 or 8), or a CSS colour name. */
   background?: ImageColour | undefined;
   /**
-   * Space between the words and the edges of the background, in CSS pixels, or percent of the
-   * output's width. Accepts a whole number from 0 to 500, or a number from 0 to 50 with %, such as
+   * Space between the text and the edges of its background. CSS pixels, or a percentage of the
+   * output width. Accepts a whole number from 0 to 500, or a number from 0 to 50 with %, such as
    * 10%. Default: 0.
    */
   padding?: LayerPadding | undefined;
-  /** Alignment of several lines. Accepts one of left, center, right. */
+  /** Line alignment. Accepts one of left, center, right. */
   align?: LayerAlign | undefined;
   /**
-   * The most lines; the last one ends with an ellipsis if there are more words. 0 is no limit.
-   * Accepts a whole number from 0 to 100. 0 to 100.
+   * Maximum lines; longer text ends with an ellipsis. `0` means no limit. Accepts a whole number
+   * from 0 to 100. 0 to 100.
    */
   maxLines?: number | undefined;
   /**
-   * The edge or corner of the picture at which the layer is. Accepts one of center, north,
+   * Edge or corner of the image at which the layer is placed. Accepts one of center, north,
    * northeast, east, southeast, south, southwest, west, northwest.
    */
   position?: LayerPosition | undefined;
   /**
-   * Distance from the left or right edge, to the inside; a layer in the middle moves to the right.
-   * CSS pixels, or percent of the output's width. Accepts a whole number from -99999 to 99999, or a
-   * number from -99999 to 99999 with %, such as 10%. Default: 0.
+   * Distance from the left or right edge; moves centred layers to the right. CSS pixels, or a
+   * percentage of the output width. Accepts a whole number from -99999 to 99999, or a number from
+   * -99999 to 99999 with %, such as 10%. Default: 0.
    */
   offsetX?: LayerOffsetX | undefined;
   /**
-   * Distance from the upper or lower edge, to the inside; a layer in the middle moves down. CSS
-   * pixels, or percent of the output's height. Accepts a whole number from -99999 to 99999, or a
-   * number from -99999 to 99999 with %, such as 10%. Default: 0.
+   * Distance from the top or bottom edge; moves centred layers down. CSS pixels, or a percentage of
+   * the output height. Accepts a whole number from -99999 to 99999, or a number from -99999 to
+   * 99999 with %, such as 10%. Default: 0.
    */
   offsetY?: LayerOffsetX | undefined;
-  /** Repeats the layer over the whole picture, with the offsets as gaps. Accepts true or false. */
+  /** Repeats the layer over the whole image, with the offsets as gaps. Accepts true or false. */
   tiled?: boolean | undefined;
-  /** Percent. Accepts a whole number from 1 to 100. 1 to 100. */
+  /** Opacity in percent. Accepts a whole number from 1 to 100. 1 to 100. */
   opacity?: number | undefined;
-  /** Rotates the layer clockwise, by degrees. Accepts a number from -360 to 360. -360 to 360. */
+  /** Rotates the layer clockwise, in degrees. Accepts a number from -360 to 360. -360 to 360. */
   rotate?: number | undefined;
   /**
-   * How the colours of the layer are mixed with those below it. Accepts one of over, multiply,
-   * screen, overlay, darken, lighten, color-dodge, color-burn, hard-light, soft-light, difference,
-   * exclusion, add. Default: "over".
+   * Blend mode for the layer and the image below it. Accepts one of over, multiply, screen, overlay,
+   * darken, lighten, color-dodge, color-burn, hard-light, soft-light, difference, exclusion, add.
+   * Default: "over".
    */
   blend?: LayerBlend | undefined;
 }
