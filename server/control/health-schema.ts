@@ -15,7 +15,7 @@ export const healthSchema = {
     ok: boolean,
     service: { type: 'string' },
     status: words('ok', 'degraded', 'unavailable', 'draining'),
-    reason: { type: 'string', description: 'Why the status is not `ok`.' },
+    reason: { type: 'string', description: 'Reason for a status other than `ok`.' },
     timestamp: { type: 'string', format: 'date-time' },
     uptimeSeconds: count,
     store: words('available', 'unavailable'),
@@ -29,12 +29,12 @@ export const healthSchema = {
       }),
       database: object({ ok: boolean, latencyMs: milliseconds }),
       projects: object({
-        known: { ...count, description: 'Projects that are served without the store.' },
-        ageSeconds: { ...countOrNull, description: 'Since the store last confirmed them.' },
+        known: { ...count, description: 'Projects served without the store.' },
+        ageSeconds: { ...countOrNull, description: 'Time since the store last confirmed them.' },
         status: {
           ...words('ok', 'slow', 'unavailable'),
           description:
-            'With `slow`, the store takes so long that images wait until their project is confirmed; with `unavailable`, projects are served as they were last confirmed.',
+            '`slow`: the store is so slow that image requests wait until their project is confirmed. `unavailable`: projects are served as last confirmed.',
         },
       }),
       prewarmQueue: {
@@ -49,12 +49,12 @@ export const healthSchema = {
             type: ['string', 'null'],
             format: 'date-time',
             description:
-              "When a worker last took jobs, by the store's clock; null if none ever has. Workers record it every 5 seconds.",
+              "When a worker last took jobs, by the store's clock; null if no worker ever has. Workers update it every 5 seconds.",
           },
           status: {
             ...words('ok', 'no_worker', 'backlogged', 'unknown'),
             description:
-              'With `no_worker`, no worker has been seen for 30 seconds: prewarming and webhooks wait. With `backlogged`, a job that is due has waited for more than a minute.',
+              '`no_worker`: no worker has been seen for 30 seconds, so prewarming and webhooks wait. `backlogged`: a due job has waited for more than a minute.',
           },
         }),
       },
@@ -64,11 +64,11 @@ export const healthSchema = {
         concurrency: count,
         maxQueue: count,
         rejected: count,
-        stuck: { ...count, description: 'Threads that were terminated but still run.' },
+        stuck: { ...count, description: 'Terminated threads that are still running.' },
         status: words('ok', 'busy', 'saturated'),
       }),
       sources: {
-        description: 'Fetches of sources, and the sources in memory.',
+        description: 'Source fetches, and sources in memory.',
         ...object({
           fetching: count,
           concurrency: count,
@@ -79,7 +79,7 @@ export const healthSchema = {
           formats: {
             type: 'array',
             items: { type: 'string' },
-            description: 'The source formats that this installation supports.',
+            description: 'Source formats supported by this installation.',
           },
         }),
       },

@@ -18,7 +18,7 @@ const inPath = {
   in: 'path',
   required: true,
   description:
-    "The absolute source URL, or a path on the project's site such as `/a.jpg`, encoded as a whole.",
+    "Absolute source URL, or a path on the project's origin such as `/a.jpg`, percent-encoded as a whole.",
   // Proxies that normalise paths remove a slash.
   schema: { ...source, pattern: '^(?:[Hh][Tt][Tt][Pp][Ss]?:/{1,2}[^/]|/)' },
   example: 'https://shop.example.com/a.jpg',
@@ -27,7 +27,7 @@ const inQuery = {
   ...inPath,
   name: 'url',
   in: 'query',
-  description: "The absolute source URL, or a path on the project's site such as `/a.jpg`.",
+  description: "Absolute source URL, or a path on the project's origin such as `/a.jpg`.",
   schema: { ...source, pattern: '^(?:[Hh][Tt][Tt][Pp][Ss]?://[^/]|/)' },
 };
 
@@ -35,7 +35,7 @@ const signing = [
   {
     name: 'exp',
     in: 'query',
-    description: 'When a signed URL expires: Unix time in seconds.',
+    description: 'Expiry of a signed URL, as Unix time in seconds.',
     schema: { type: 'integer', format: 'int64', minimum: 0, maximum: 999_999_999_999 },
   },
   {
@@ -50,14 +50,15 @@ const ranges = [
   {
     name: 'Range',
     in: 'header',
-    description: 'One range of bytes (RFC 9110, 14.2); several give the whole image.',
+    description: 'A single byte range (RFC 9110, 14.2); multiple ranges return the whole image.',
     schema: { type: 'string' },
     example: 'bytes=0-1023',
   },
   {
     name: 'If-Range',
     in: 'header',
-    description: 'The ETag of the image; another image is sent as a whole.',
+    description:
+      'ETag of the image that the client has. If it does not match, the whole image is returned.',
     schema: { type: 'string' },
   },
 ];
@@ -108,7 +109,7 @@ const operation = (operationId: string, source: object) => ({
   tags: ['Images'],
   summary: 'A transformed image',
   description:
-    "Needs no key: the project's allowlist decides. Missing options come from client hints, Accept and the project's defaults. Words are case-insensitive. HEAD is supported.",
+    "Needs no API key: the project's allowlist decides. Missing options come from client hints, Accept and the project's defaults. Keywords are case-insensitive. HEAD is supported.",
   security: [],
   parameters: [
     source,
@@ -124,7 +125,7 @@ const operation = (operationId: string, source: object) => ({
   ],
   responses: {
     200: {
-      description: 'The image, or the placeholder or facts that `fmt` selects.',
+      description: 'The image, or the placeholder or information that `fmt` selects.',
       headers: wholeImageHeaders,
       content,
     },
@@ -134,7 +135,7 @@ const operation = (operationId: string, source: object) => ({
       content,
     },
     304: {
-      description: 'The client has the image (If-None-Match).',
+      description: 'The client already has the image (If-None-Match).',
       headers: notModifiedHeaders,
     },
     ...imageErrors,

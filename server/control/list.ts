@@ -14,7 +14,7 @@ export const pageParameters = {
     example: defaultPageItems,
   },
   cursor: {
-    description: 'The page after that one: of its `Link` header.',
+    description: "Cursor of the next page, taken from the previous response's `Link` header.",
     schema: { type: 'string' },
     example: projectIdParameter.example,
   },

@@ -25,7 +25,7 @@ const apiError = {
     error: { type: 'string', description: 'Kept for existing SDK versions.' },
     code: { type: 'string', enum: Object.keys(errorCatalogue), description: 'Stable.' },
     message: { type: 'string' },
-    resolution_hint: { type: 'string', description: 'A safe next step.' },
+    resolution_hint: { type: 'string', description: 'The next step to take.' },
   },
   required: ['error', 'code', 'message', 'resolution_hint'],
   additionalProperties: false,
@@ -150,23 +150,24 @@ const healthResponse = (description: string, schema = 'HealthStatus') => ({
 const health = {
   operationId: 'getHealth',
   tags: ['Health'],
-  summary: 'Health of the service and what it depends on',
+  summary: 'Health of the service and its dependencies',
   security: [],
   responses: { 200: healthResponse('Healthy.'), 503: healthResponse('Not healthy.') },
 };
 const liveness = {
   operationId: 'getLiveness',
   tags: ['Health'],
-  summary: 'Whether this process answers',
-  description: 'For restarts by a supervisor. It does not depend on the store or the queue.',
+  summary: 'Whether this process responds',
+  description:
+    'For supervisors that restart the process. Does not depend on the store or the queue.',
   security: [],
-  responses: { 200: healthResponse('It answers.', 'Liveness') },
+  responses: { 200: healthResponse('The process responds.', 'Liveness') },
 };
 const readiness = {
   operationId: 'getReadiness',
   tags: ['Health'],
   summary: 'Whether to send requests to this machine',
-  description: 'For load balancers. It is also 200 while the store is unavailable.',
+  description: 'For load balancers. Also returns 200 while the store is unavailable.',
   security: [],
   responses: {
     200: healthResponse('Ready.', 'Readiness'),
@@ -181,9 +182,9 @@ export function openApiDocument(baseUrl: string): object {
     info: {
       title: 'Image delivery',
       version: '1.0.0',
-      summary: 'Transformed images, and the control plane of their projects.',
+      summary: 'Image transformation and delivery, and a control plane for projects.',
       description:
-        'A self-hostable service that fetches, transforms, caches and delivers images. This version is that of the interface, not of the service: `getServiceVersion` tells that one.',
+        'A self-hostable service that fetches, transforms, caches and delivers images. The version is the interface version; `getServiceVersion` returns the service version.',
       license: { name: 'MIT', identifier: 'MIT' },
     },
     servers: [{ url: baseUrl }],

@@ -5,7 +5,7 @@ import { invalidRequest } from './validation-messages.ts';
 export const partNameSchema = {
   type: 'string',
   pattern: presetNamePattern,
-  description: 'A lower-case letter, and up to 39 lower-case letters, digits, - and _.',
+  description: 'A lower-case letter, followed by up to 39 lower-case letters, digits, - and _.',
 } as const;
 
 /** The name of a preset or a layer. @throws ServiceError invalid_request */

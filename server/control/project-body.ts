@@ -20,7 +20,7 @@ import {
 const colour = { type: 'string', pattern: '^#[0-9A-Fa-f]{6}$' } as const;
 
 const projectSchema = {
-  description: 'A project: transform defaults and the hosts that sources may come from.',
+  description: 'A project: transform defaults and allowed source hosts.',
   ...closed({
     id: projectIdParameter.schema,
     orgId: {
@@ -50,7 +50,7 @@ const projectSchema = {
     watermarkUrl: nullableUri,
     watermarkPosition: position,
     watermarkOpacity: { ...percent, description: 'Percent.' },
-    watermarkScale: { ...percent, description: "Percent of the output's width." },
+    watermarkScale: { ...percent, description: 'Percentage of the output width.' },
     watermarkMargin: { ...margin, description: 'CSS pixels.' },
     createdAt: { type: 'string', description: 'For display, such as `November 20, 2026` (UTC).' },
   }),

@@ -18,90 +18,90 @@ const integer = (description: string, example: number) => ({
  */
 export const headerComponents = {
   'Accept-CH': text(
-    'The client hints that the image depends on.',
+    'Client hints that the image depends on.',
     'Sec-CH-DPR, Sec-CH-Width, Sec-CH-Viewport-Width',
   ),
-  'Accept-Ranges': text('Ranges of bytes may be requested.', 'bytes'),
-  'Access-Control-Allow-Origin': text('Scripts of any page may read the response.', '*'),
+  'Accept-Ranges': text('Clients can request byte ranges.', 'bytes'),
+  'Access-Control-Allow-Origin': text('Scripts on any page can read the response.', '*'),
   'Access-Control-Expose-Headers': text(
-    'The headers of an error that scripts of any page may read.',
+    'Error headers that scripts on any page can read.',
     'x-image-error, x-request-id, retry-after',
   ),
   Allow: text('The supported methods.', 'GET, HEAD, OPTIONS'),
   'CDN-Cache-Control': text(
-    "For CDNs (RFC 9213), if the project has a source age or a browser age: the rest of the source's age.",
+    'For CDNs (RFC 9213), if the project has a source age or a browser age: the remaining source age.',
     'public, max-age=240',
   ),
   'Cache-Status': text(
-    'If the project has a source age (RFC 9211): the remaining age, negative for a stale image, and the error of an origin that fails.',
+    'If the project has a source age (RFC 9211): the remaining age, negative for a stale image, and the error of a failing origin.',
     'ImageDelivery; hit; ttl=240',
   ),
   'Cache-Control': text(
-    'max-age is the browser age of the project, if it has one, and that of a signed URL at most the time until it expires; an image without its watermark, or of a fallback, is no-store.',
+    "max-age is the project's browser age if set, and at most the remaining lifetime of a signed URL. Images without their watermark and fallbacks are no-store.",
     'public, max-age=31536000, immutable',
   ),
   'Cache-Tag': text(
-    'The tags by which a CDN purges the image: its project, its source and its watermark. SERVICE_CACHE_TAG_HEADERS can name other headers.',
+    "Tags for CDN purges: the image's project, source and watermark. SERVICE_CACHE_TAG_HEADERS can select other headers.",
     'p-542629e4e115fdc4,s-195484b46cd3007d9d977d2e3cb4dc',
   ),
   'Content-Disposition': text(
-    'The file name of the image, if the request has `download`.',
+    'File name of the image, if the request has `download`.',
     'attachment; filename="My landscape.webp"; filename*=UTF-8\'\'My%20landscape.webp',
   ),
-  'Content-Length': integer('Bytes of the body.', 48_213),
-  'Content-Range': text(
-    'The range that is sent, if any, and the length of the image.',
-    'bytes 0-1023/48213',
-  ),
-  'Cross-Origin-Resource-Policy': text('Any page may embed the image.', 'cross-origin'),
-  ETag: text('A strong entity tag of the bytes, for If-None-Match.', '"pYb2wTQBUvjGWPyXc3nMGQ"'),
+  'Content-Length': integer('Body length in bytes.', 48_213),
+  'Content-Range': text('The returned range, if any, and the image length.', 'bytes 0-1023/48213'),
+  'Cross-Origin-Resource-Policy': text('Any page can embed the image.', 'cross-origin'),
+  ETag: text('Strong entity tag of the bytes, for If-None-Match.', '"pYb2wTQBUvjGWPyXc3nMGQ"'),
   Link: text(
-    'If a page was asked for and there is a next one: its address, relative to the URL of the request (RFC 8288).',
+    'URL of the next page, if there is a next page; relative to the request URL (RFC 8288).',
     '<?limit=100&cursor=prj_32gx1acb9wtykf3m>; rel="next"',
   ),
   Location: text(
-    'Path of the progress of the request, to resolve against its URL (RFC 9110, 10.2.2). The last segment is the id.',
+    "Path of the request's progress, relative to the request URL (RFC 9110, 10.2.2). The last segment is the id.",
     '/api/sdk/v1/projects/prj_32gx1acb9wtykf3m/prewarms/pre_9gx41acb9wtykf3m',
   ),
-  'RateLimit-Limit': integer('Allowed calls of the key per minute.', 600),
+  'RateLimit-Limit': integer('Calls per minute that the key allows.', 600),
   'RateLimit-Remaining': integer('Calls remaining in this minute.', 599),
   'RateLimit-Reset': integer('Seconds until the limit resets.', 60),
-  'Retry-After': integer('Seconds to wait before the next try.', 1),
+  'Retry-After': integer('Seconds to wait before retrying.', 1),
   'Server-Timing': text(
-    'The cache that had the image, and the duration of each step in ms.',
+    'Cache that contained the image, and the duration of each step in ms.',
     'cache;desc=miss, fetch;dur=38.2, transform;dur=21.9',
   ),
-  'Surrogate-Control': text('As CDN-Cache-Control, for CDNs that do not know it.', 'max-age=240'),
+  'Surrogate-Control': text(
+    'Same as CDN-Cache-Control, for CDNs that do not support it.',
+    'max-age=240',
+  ),
   'Surrogate-Key': text(
-    'As Cache-Tag, separated by spaces.',
+    'Same as Cache-Tag, separated by spaces.',
     'p-542629e4e115fdc4 s-195484b46cd3007d9d977d2e3cb4dc',
   ),
   Vary: text(
-    'The request headers that the image depends on.',
+    'Request headers that the image depends on.',
     'Accept, Sec-CH-DPR, Sec-CH-Width, Sec-CH-Viewport-Width, DPR, Width, Viewport-Width',
   ),
   'WWW-Authenticate': text(
-    'How to authenticate (RFC 6750, 3); with an error when the key is not valid.',
+    'How to authenticate (RFC 6750, 3); contains an error if the key is invalid.',
     'Bearer realm="image-delivery", error="invalid_token"',
   ),
   'X-Cache': {
-    description: 'The cache that had the image.',
+    description: 'Cache that contained the image.',
     schema: { type: 'string', enum: imageTiers },
   },
   'X-Fallback': text(
-    'The image is the fallback: the error code of the source.',
+    'Error code of the source. Present if the image is a fallback.',
     'source_not_found',
   ),
   'X-Image-Error': text(
-    'The code and message of the error (RFC 9651), because browsers hide its body from an `<img>` of another site.',
+    'Error code and message (RFC 9651). Browsers hide the error body from an `<img>` on another site.',
     'source_not_found; message="The source was not found: www.example.com answered 404."',
   ),
   'X-Image-Warnings': text(
-    'How the image differs from what was requested, and unknown parameters of the URL: a list of RFC 9651.',
+    'Differences between the image and the request, and unknown parameters, as an RFC 9651 list.',
     'maxbytes_exceeded, parameter_unknown;name="zoom"',
   ),
-  'X-Content-Type-Options': text('Clients must not guess the content type.', 'nosniff'),
-  'X-Request-Id': text('Identifies the request in the log of the service.', 'f50-mwqs2vgz-2'),
+  'X-Content-Type-Options': text('Tells clients not to guess the content type.', 'nosniff'),
+  'X-Request-Id': text('Identifies the request in the service log.', 'f50-mwqs2vgz-2'),
 } as const;
 
 type HeaderName = keyof typeof headerComponents;

@@ -126,5 +126,5 @@ export const hostText = {
 export const callbackUrl = {
   ...httpUrl,
   maxLength: 2_048,
-  description: 'An http or https URL that gets a signed request at the end.',
+  description: 'http or https URL that receives a signed request when the work ends.',
 } as const;

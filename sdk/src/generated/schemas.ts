@@ -1,6 +1,6 @@
 /** Generated from the tables of the service by `npm run docs`. */
 
-/** A project: transform defaults and the hosts that sources may come from. */
+/** A project: transform defaults and allowed source hosts. */
 export interface Project {
   /** `prj_` and 16 base-36 characters. */
   id: string;
@@ -38,7 +38,7 @@ export interface Project {
     | 'northwest';
   /** Percent. 1 to 100. */
   watermarkOpacity: number;
-  /** Percent of the output's width. 1 to 100. */
+  /** Percentage of the output width. 1 to 100. */
   watermarkScale: number;
   /** CSS pixels. 0 to 500. */
   watermarkMargin: number;
@@ -47,23 +47,23 @@ export interface Project {
 }
 
 export interface CreateProjectInput {
-  /** The name in lists; it can change at any time. 1 to 80 characters. */
+  /** Display name; you can change it at any time. 1 to 80 characters. */
   name: string;
-  /** The site's http or https address; its host is allowed. At most 8192 characters. */
+  /** The site's http or https URL. Its host is added to the allowlist. At most 8192 characters. */
   origin: string;
-  /** Other hosts that sources may come from; at most 1000 hosts in all. At most 1000 items. */
+  /** More allowed source hosts; at most 1000 hosts in total. At most 1000 items. */
   allowedOrigins?: readonly string[] | undefined;
 }
 
 /** The fields to change, at least one. */
 export interface UpdateProjectInput {
-  /** The name in lists; it can change at any time. 1 to 80 characters. */
+  /** Display name; you can change it at any time. 1 to 80 characters. */
   name?: string | undefined;
-  /** The site's http or https address; its host is allowed. At most 8192 characters. */
+  /** The site's http or https URL. Its host is added to the allowlist. At most 8192 characters. */
   origin?: string | undefined;
 }
 
-/** The configuration that an integration needs to build delivery URLs. */
+/** Configuration for integrations that build delivery URLs. */
 export interface ProjectConfiguration {
   /** `prj_` and 16 base-36 characters. */
   projectId: string;
@@ -102,28 +102,29 @@ export interface ProjectConfiguration {
   supportedParameters: readonly string[];
 }
 
-/** Transform defaults to change; the others do not change. */
+/** Transform defaults to change; all others stay the same. */
 export interface ProjectSettingsInput {
-  /** Chooses the format by the Accept header if the URL has no `fmt`. */
+  /** Choose the format from the Accept header if the URL has no `fmt`. */
   autoFormat?: boolean | undefined;
-  /** Quality of images whose URL has no `q`; higher is larger. 30 to 100. */
+  /** Quality if the URL has no `q`. Higher values make larger files. 30 to 100. */
   defaultQuality?: number | undefined;
   /** Device pixels per CSS pixel if the URL has no `dpr`. 1 to 3. */
   defaultDpr?: number | undefined;
-  /** How images fit their box if the URL has no `fit`. */
+  /** Fit to the box if the URL has no `fit`. */
   defaultFit?: 'contain' | 'cover' | 'fill' | 'inside' | 'outside' | undefined;
-  /** The largest width of images, in pixels; 0 removes the limit. 0 to 10000. */
+  /** Maximum image width in pixels; 0 removes the limit. 0 to 10000. */
   maxWidth?: number | undefined;
-  /** Removes EXIF, XMP and IPTC, such as the place where a picture was taken. */
+  /** Remove EXIF, XMP and IPTC metadata, such as the location of a photo. */
   stripMetadata?: boolean | undefined;
-  /** Draws the watermark on all images. */
+  /** Draw the watermark on all images. */
   watermarkEnabled?: boolean | undefined;
   /**
-   * An http or https URL of an image, which is fetched and decoded when it changes; the empty string
-   * removes it. It must be empty or an absolute http or https URL. At most 8192 characters.
+   * http or https URL of an image. The service fetches and decodes a new URL before accepting it. An
+   * empty string removes the watermark. It must be empty or an absolute http or https URL. At most
+   * 8192 characters.
    */
   watermarkUrl?: string | undefined;
-  /** The edge or corner of the image at which the watermark is. */
+  /** Edge or corner of the image for the watermark. */
   watermarkPosition?:
     | 'center'
     | 'north'
@@ -135,48 +136,45 @@ export interface ProjectSettingsInput {
     | 'west'
     | 'northwest'
     | undefined;
-  /** Opacity of the watermark, in percent. 1 to 100. */
+  /** Watermark opacity in percent. 1 to 100. */
   watermarkOpacity?: number | undefined;
-  /** Width of the watermark, in percent of the image's. 1 to 100. */
+  /** Watermark width as a percentage of the image width. 1 to 100. */
   watermarkScale?: number | undefined;
-  /** Distance of the watermark from the edges, in pixels. 0 to 500. */
+  /** Distance between the watermark and the image edges, in pixels. 0 to 500. */
   watermarkMargin?: number | undefined;
 }
 
 /**
- * Sources to warm, each in every combination of widths and formats, or in the given variants. It
- * must have src or sources. It must not have variants with widths, formats, quality, fit, dpr.
+ * Sources to prewarm, each in every combination of widths and formats, or in the given variants.
+ * It must have src or sources. It must not have variants with widths, formats, quality, fit, dpr.
  */
 export interface PrewarmInput {
   /** At most 8192 characters. */
   src?: string | undefined;
-  /** URLs of the pictures. 1 to 20 items. */
+  /** Source URLs. 1 to 20 items. */
   sources?: readonly string[] | undefined;
-  /**
-   * Widths of the images, in pixels; without widths each image is as wide as its source. 1 to 10
-   * items.
-   */
+  /** Image widths in pixels. Without widths, each image is as wide as its source. 1 to 10 items. */
   widths?: readonly number[] | undefined;
-  /** Formats of the images; `auto` stands for all formats that browsers may get. 1 to 5 items. */
+  /** Image formats; `auto` means every format that browsers can receive. 1 to 5 items. */
   formats?: readonly ('auto' | 'avif' | 'webp' | 'jpeg' | 'png')[] | undefined;
-  /** Quality of the images, as `q` in a URL. 30 to 100. */
+  /** Image quality, like `q` in a URL. 30 to 100. */
   quality?: number | undefined;
-  /** How the images fit their box, as `fit` in a URL. */
+  /** Fit to the box, like `fit` in a URL. */
   fit?: 'contain' | 'cover' | 'fill' | 'inside' | undefined;
-  /** Device pixels per CSS pixel, as `dpr` in a URL. 1 to 3. */
+  /** Device pixels per CSS pixel, like `dpr` in a URL. 1 to 3. */
   dpr?: number | undefined;
   /**
-   * Images to warm of each source, instead of widths, formats, quality, fit and dpr; at most 8192
+   * Images to prewarm per source, instead of widths, formats, quality, fit and dpr; at most 8192
    * characters as JSON. 1 to 50 items.
    */
   variants?: readonly PrewarmVariant[] | undefined;
-  /** An http or https URL that gets a signed request at the end. At most 2048 characters. */
+  /** http or https URL that receives a signed request when the work ends. At most 2048 characters. */
   callbackUrl?: string | undefined;
 }
 
 /**
- * The parameters of an image URL, by their canonical names. `dpr` is a number, because prewarming
- * has no client hints.
+ * Image URL parameters by canonical name. `dpr` is a number because prewarming has no client
+ * hints.
  */
 export interface PrewarmVariant {
   /** 1 to 10000. */
@@ -250,24 +248,24 @@ export interface PrewarmReceipt {
   variantCount: number;
 }
 
-/** What has become of a prewarm request. */
+/** Status of a prewarm request. */
 export interface PrewarmStatus {
   /** `pre_` and 16 base-36 characters. */
   id: string;
-  /** `done` and `failed` are final; `failed` when at least one source failed. */
+  /** `done` and `failed` are final; `failed` means that at least one source failed. */
   status: 'accepted' | 'done' | 'failed';
   /** Percent. 0 to 100. */
   progress: number;
   sourceCount: number;
   variantCount: number;
-  /** Numbers of sources. One that is retried waits. */
+  /** Source counts. Sources to be retried count as waiting. */
   sources: {
     waiting: number;
     running: number;
     done: number;
     failed: number;
   };
-  /** The sources that failed, without those whose jobs an operator deleted. */
+  /** Failed sources, except sources whose jobs an operator deleted. */
   failures: readonly {
     source: string;
     reason: string;
@@ -280,11 +278,11 @@ export interface PrewarmStatus {
  * sources with all.
  */
 export interface PurgeInput {
-  /** URLs of the pictures that have changed. 1 to 100 items. */
+  /** URLs of the changed sources. 1 to 100 items. */
   sources?: readonly string[] | undefined;
   /** All images of the project. */
   all?: true | undefined;
-  /** An http or https URL that gets a signed request at the end. At most 2048 characters. */
+  /** http or https URL that receives a signed request when the work ends. At most 2048 characters. */
   callbackUrl?: string | undefined;
 }
 
@@ -295,49 +293,49 @@ export interface PurgeReceipt {
   sourceCount: number;
 }
 
-/** What has become of a purge. */
+/** Status of a purge. */
 export interface PurgeStatus {
   id: string;
   /**
-   * `done` when the purge is in effect everywhere, after two seconds, and the purge hook, if any,
-   * was called; `failed` when it could not be called for a day.
+   * `done` once the purge is in effect everywhere (after two seconds) and any purge hook was called;
+   * `failed` if the hook could not be called for a day.
    */
   status: 'accepted' | 'done' | 'failed';
   /** 0 for all images. */
   sourceCount: number;
   hook: {
     status: 'none' | 'waiting' | 'done' | 'failed';
-    /** Why the last call failed, or empty. */
+    /** Why the last call failed; empty if it succeeded. */
     reason: string;
   };
   createdAt: string;
 }
 
-/** How the images of a project follow their sources. Ages are in seconds. */
+/** How a project's images follow their sources. Ages are in seconds. */
 export interface Freshness {
   /**
-   * Time after which a source is asked whether it has changed; `origin` follows the origin's
-   * Cache-Control, and null never asks. The operator sets bounds. It must be a whole number from 1
-   * to 31536000, "origin" or null.
+   * Age at which a source is revalidated. `origin` follows the origin's Cache-Control; null never
+   * revalidates. The operator sets bounds. It must be a whole number from 1 to 31536000, "origin"
+   * or null.
    */
   sourceAge: number | 'origin' | null;
-  /** Time for which browsers keep an image; null for a year. 0 to 31536000. */
+  /** How long browsers keep an image; null for a year. 0 to 31536000. */
   browserAge: number | null;
 }
 
-/** How the images of a project follow their sources. Ages are in seconds. */
+/** How a project's images follow their sources. Ages are in seconds. */
 export interface FreshnessInput {
   /**
-   * Time after which a source is asked whether it has changed; `origin` follows the origin's
-   * Cache-Control, and null never asks. The operator sets bounds. It must be a whole number from 1
-   * to 31536000, "origin" or null.
+   * Age at which a source is revalidated. `origin` follows the origin's Cache-Control; null never
+   * revalidates. The operator sets bounds. It must be a whole number from 1 to 31536000, "origin"
+   * or null.
    */
   sourceAge: number | 'origin' | null;
-  /** Time for which browsers keep an image; null for a year. 0 to 31536000. */
+  /** How long browsers keep an image; null for a year. 0 to 31536000. */
   browserAge: number | null;
 }
 
-/** The usage of a project by day, with days without requests. */
+/** A project's usage per day, including days without requests. */
 export interface Usage {
   /** UTC. */
   from: string;
@@ -346,9 +344,9 @@ export interface Usage {
   days: readonly {
     /** UTC. */
     date: string;
-    /** Image requests, without those of prewarming. */
+    /** Image requests, except prewarming. */
     requests: number;
-    /** Requests by the cache that had the image. */
+    /** Requests by the cache that contained the image. */
     hits: {
       memory: number;
       disk: number;
@@ -356,15 +354,15 @@ export interface Usage {
     };
     /** Requests that waited for a render. */
     misses: number;
-    /** Requests without an image, also of clients that left. */
+    /** Requests that returned no image, including client disconnects. */
     errors: number;
-    /** Bytes of the bodies with images. */
+    /** Bytes of image bodies. */
     bytes: number;
-    /** Transforms, also those that failed. */
+    /** Transforms, including failed transforms. */
     renders: number;
     /** Time on transform threads. */
     renderSeconds: number;
-    /** Prewarming, which is not in the other counts. */
+    /** Prewarming, not included in the other counts. */
     background: {
       requests: number;
       renders: number;
@@ -373,9 +371,9 @@ export interface Usage {
     };
   }[];
   total: {
-    /** Image requests, without those of prewarming. */
+    /** Image requests, except prewarming. */
     requests: number;
-    /** Requests by the cache that had the image. */
+    /** Requests by the cache that contained the image. */
     hits: {
       memory: number;
       disk: number;
@@ -383,15 +381,15 @@ export interface Usage {
     };
     /** Requests that waited for a render. */
     misses: number;
-    /** Requests without an image, also of clients that left. */
+    /** Requests that returned no image, including client disconnects. */
     errors: number;
-    /** Bytes of the bodies with images. */
+    /** Bytes of image bodies. */
     bytes: number;
-    /** Transforms, also those that failed. */
+    /** Transforms, including failed transforms. */
     renders: number;
     /** Time on transform threads. */
     renderSeconds: number;
-    /** Prewarming, which is not in the other counts. */
+    /** Prewarming, not included in the other counts. */
     background: {
       requests: number;
       renders: number;
@@ -401,17 +399,17 @@ export interface Usage {
   };
 }
 
-/** The most that a project may use on a day (UTC); null for no limit. */
+/** A project's maximum usage per day (UTC); null for no limit. */
 export interface Limits {
-  /** Renders, with those of prewarming. */
+  /** Renders, including prewarming. */
   rendersPerDay: number | null;
   /** Bytes of delivered images. */
   bytesPerDay: number | null;
 }
 
-/** The most that a project may use on a day (UTC); null for no limit. */
+/** A project's maximum usage per day (UTC); null for no limit. */
 export interface LimitsInput {
-  /** Renders, with those of prewarming. */
+  /** Renders, including prewarming. */
   rendersPerDay: number | null;
   /** Bytes of delivered images. */
   bytesPerDay: number | null;
@@ -422,37 +420,37 @@ export interface DomainInput {
   host: string;
 }
 
-/** A host whose requests belong to the project. */
+/** A host that serves the project's images. */
 export interface DeliveryHost {
-  /** A host name without wildcard and port. At most 255 characters. */
+  /** A host name without wildcard or port. At most 255 characters. */
   host: string;
   /**
-   * The URL below which the sources of the host's paths are, on an allowed host; null for the
-   * project's `origin`. At most 8192 characters.
+   * Base URL of the host's sources, on an allowed host; null for the project's `origin`. At most
+   * 8192 characters.
    */
   base: string | null;
-  /** The service whose URLs the host reads; `native` for those of this service. */
+  /** URL format that the host accepts: the name of another service, or `native`. */
   urls: 'native' | 'next';
   updatedAt: string;
 }
 
 export interface DeliveryHostInput {
   /**
-   * The URL below which the sources of the host's paths are, on an allowed host; null for the
-   * project's `origin`. At most 8192 characters.
+   * Base URL of the host's sources, on an allowed host; null for the project's `origin`. At most
+   * 8192 characters.
    */
   base?: string | null | undefined;
-  /** The service whose URLs the host reads; `native` for those of this service. */
+  /** URL format that the host accepts: the name of another service, or `native`. */
   urls?: 'native' | 'next' | undefined;
 }
 
-/** How the sources of a host are fetched, without any secret. */
+/** How the service fetches a host's sources; contains no secrets. */
 export interface ProjectOrigin {
-  /** A host name without wildcard, with its port if it is not 443 or 80. */
+  /** A host name without wildcard, with its port unless it is 443 or 80. */
   host: string;
-  /** The names of the request headers, in lower case. */
+  /** Names of the request headers, in lower case. */
   headers: readonly string[];
-  /** The bucket that has the sources; null for an HTTP origin. */
+  /** Bucket that contains the sources; null for an HTTP origin. */
   location: string | null;
   updatedAt: string;
 }
@@ -462,32 +460,32 @@ export interface ProjectOrigin {
  * s3.
  */
 export interface ProjectOriginInput {
-  /** Request headers by name; at most 8 KiB, with values of visible ASCII characters. */
+  /** Request headers by name. At most 8 KiB; values consist of visible ASCII characters. */
   headers?: Readonly<Record<string, string>> | undefined;
-  /** A bucket, and credentials that may read its objects. */
+  /** A bucket, and credentials that can read its objects. */
   s3?:
     | {
         /**
-         * `s3://bucket/prefix?region=…` of AWS, or `s3://bucket/prefix?endpoint=https://…` of another
+         * `s3://bucket/prefix?region=…` for AWS, or `s3://bucket/prefix?endpoint=https://…` for another
          * service. At most 2048 characters.
          */
         location: string;
-        /** Of credentials that may only read the bucket. 1 to 256 characters. */
+        /** Access key id of credentials with read-only access to the bucket. 1 to 256 characters. */
         accessKeyId: string;
-        /** The secret of the access key; it is encrypted, and never shown again. 1 to 1024 characters. */
+        /** Secret access key. It is encrypted and never shown again. 1 to 1024 characters. */
         secretAccessKey: string;
       }
     | undefined;
 }
 
-/** Image parameters under a name. */
+/** A named set of image parameters. */
 export interface Preset {
-  /** A lower-case letter, and up to 39 lower-case letters, digits, - and _. */
+  /** A lower-case letter, followed by up to 39 lower-case letters, digits, - and _. */
   name: string;
   parameters: PresetParameters;
 }
 
-/** Image parameters by their canonical names; at most 1024 characters as JSON. */
+/** Image parameters by canonical name; at most 1024 characters as JSON. */
 export interface PresetParameters {
   /** 1 to 10000. */
   w?: number | undefined;
@@ -554,9 +552,9 @@ export interface PresetInput {
   parameters: PresetParameters;
 }
 
-/** An image or a text under a name, to draw on pictures. */
+/** A named image or text that is drawn on images. */
 export interface Layer {
-  /** A lower-case letter, and up to 39 lower-case letters, digits, - and _. */
+  /** A lower-case letter, followed by up to 39 lower-case letters, digits, - and _. */
   name: string;
   image?: LayerImage | undefined;
   text?: LayerText | undefined;
@@ -700,14 +698,14 @@ export interface ProjectKey {
   name: string;
   access: 'read' | 'write';
   createdAt: string;
-  /** Null for a valid key. */
+  /** When the key was revoked; null for a valid key. */
   revokedAt: string | null;
 }
 
 export interface ProjectKeyInput {
-  /** Who uses it. 1 to 80 characters. */
+  /** User of the key. 1 to 80 characters. */
   name: string;
-  /** Whether it may change the project, which is the default. */
+  /** Whether the key can change the project (default) or only read it. */
   access?: 'read' | 'write' | undefined;
 }
 
@@ -718,89 +716,89 @@ export interface NewProjectKey {
   name: string;
   access: 'read' | 'write';
   createdAt: string;
-  /** Null for a valid key. */
+  /** When the key was revoked; null for a valid key. */
   revokedAt: string | null;
   /** `sk_` and 43 base64url characters. */
   secret: string;
 }
 
-/** How a project signs its image URLs, without its secrets. */
+/** A project's URL signing, without its secrets. */
 export interface Signing {
-  /** Whether image URLs need a signature. */
+  /** Whether image URLs require a signature. */
   required: boolean;
-  /** The longest time until a URL expires, in seconds; null for no limit. 60 to 2592000. */
+  /** Maximum lifetime of a signed URL in seconds; null for no limit. 60 to 2592000. */
   ttlSeconds: number | null;
-  /** Valid secrets: 2 while one is being replaced. 0 to 2. */
+  /** Number of valid secrets: 2 while a secret is being replaced. 0 to 2. */
   secretCount: number;
 }
 
 export interface SigningSecretInput {
   /**
-   * The longest time until a URL expires, in seconds; null for no limit. Only for the first secret,
-   * or with replaceAll. 60 to 2592000.
+   * Maximum lifetime of a signed URL in seconds; null for no limit. Only for the first secret, or
+   * with replaceAll. 60 to 2592000.
    */
   ttlSeconds?: number | null | undefined;
   /**
-   * Ends the secrets before at once, with the URLs that they have signed. Otherwise the last one
-   * stays valid until it is revoked.
+   * Revokes all previous secrets and their signed URLs at once. Otherwise the last secret stays
+   * valid until you revoke it.
    */
   replaceAll?: boolean | undefined;
 }
 
 /** A secret that signs URLs. No operation returns it again. */
 export interface NewSigningSecret {
-  /** Whether image URLs need a signature. */
+  /** Whether image URLs require a signature. */
   required: boolean;
-  /** The longest time until a URL expires, in seconds; null for no limit. 60 to 2592000. */
+  /** Maximum lifetime of a signed URL in seconds; null for no limit. 60 to 2592000. */
   ttlSeconds: number | null;
-  /** Valid secrets: 2 while one is being replaced. 0 to 2. */
+  /** Number of valid secrets: 2 while a secret is being replaced. 0 to 2. */
   secretCount: number;
   secret: string;
 }
 
 export interface SignedUrlInput {
   /**
-   * An image URL of the project, its path and query from `/img` on, or a URL of a delivery host. At
+   * An image URL of the project, its path and query starting with `/img`, or a delivery host URL. At
    * most 8192 characters.
    */
   url: string;
-  /** Seconds; by default the ttlSeconds of the project, or an hour. 1 to 2592000. */
+  /** Seconds; defaults to the project's ttlSeconds or an hour. 1 to 2592000. */
   validFor?: number | undefined;
 }
 
 export interface SignedUrl {
-  /** The given one, with `exp` and `sig`. */
+  /** The URL with `exp` and `sig` appended. */
   url: string;
   expiresAt: string;
 }
 
-/** The request that tells a client the end of its prewarming or purge. */
+/** A request that notifies a client when its prewarming or purge ends. */
 export interface Callback {
-  /** The `webhook-id` of the request. */
+  /** `webhook-id` of the request. */
   id: string;
   subject: 'prewarm' | 'purge';
-  /** The id of the prewarming or purge. */
+  /** Id of the prewarming or purge. */
   callId: string;
-  /** Without its query, which may have a secret. */
+  /** Callback URL without its query, which can contain secrets. */
   url: string;
-  /** `waiting` for the end of the call, or for the next attempt; `done` and `failed` are final. */
+  /** `waiting` for the call to end or for the next attempt; `done` and `failed` are final. */
   status: 'waiting' | 'done' | 'failed';
-  /** Attempts that failed. */
+  /** Failed attempts. */
   failureCount: number;
-  /** Why the last attempt failed; null if it did not. */
+  /** Why the last attempt failed; null if it succeeded. */
   reason: string | null;
   createdAt: string;
-  /** The end of the last attempt; null before the first one. */
+  /** When the last attempt ended; null before the first attempt. */
   endedAt: string | null;
 }
 
-/** What a report of a fault names. */
+/** Version details to include in a bug report. */
 export interface ServiceVersion {
-  /** The version of the service, not of this interface. */
+  /** Version of the service, not of this interface. */
   service: string;
-  /** The version of Node.js. */
+  /** Node.js version. */
   node: string;
-  /** The system and the architecture. */
+  /** Operating system and architecture. */
   platform: string;
 }
 
@@ -809,7 +807,7 @@ export interface HealthStatus {
   ok: boolean;
   service?: string | undefined;
   status?: 'ok' | 'degraded' | 'unavailable' | 'draining' | undefined;
-  /** Why the status is not `ok`. */
+  /** Reason for a status other than `ok`. */
   reason?: string | undefined;
   timestamp?: string | undefined;
   uptimeSeconds?: number | undefined;
@@ -838,13 +836,13 @@ export interface HealthStatus {
           | undefined;
         projects?:
           | {
-              /** Projects that are served without the store. */
+              /** Projects served without the store. */
               known?: number | undefined;
-              /** Since the store last confirmed them. */
+              /** Time since the store last confirmed them. */
               ageSeconds?: number | null | undefined;
               /**
-               * With `slow`, the store takes so long that images wait until their project is confirmed; with
-               * `unavailable`, projects are served as they were last confirmed.
+               * `slow`: the store is so slow that image requests wait until their project is confirmed.
+               * `unavailable`: projects are served as last confirmed.
                */
               status?: 'ok' | 'slow' | 'unavailable' | undefined;
             }
@@ -858,13 +856,13 @@ export interface HealthStatus {
               queued?: number | null | undefined;
               failed?: number | null | undefined;
               /**
-               * When a worker last took jobs, by the store's clock; null if none ever has. Workers record it
-               * every 5 seconds.
+               * When a worker last took jobs, by the store's clock; null if no worker ever has. Workers update
+               * it every 5 seconds.
                */
               workerSeenAt?: string | null | undefined;
               /**
-               * With `no_worker`, no worker has been seen for 30 seconds: prewarming and webhooks wait. With
-               * `backlogged`, a job that is due has waited for more than a minute.
+               * `no_worker`: no worker has been seen for 30 seconds, so prewarming and webhooks wait.
+               * `backlogged`: a due job has waited for more than a minute.
                */
               status?: 'ok' | 'no_worker' | 'backlogged' | 'unknown' | undefined;
             }
@@ -876,12 +874,12 @@ export interface HealthStatus {
               concurrency?: number | undefined;
               maxQueue?: number | undefined;
               rejected?: number | undefined;
-              /** Threads that were terminated but still run. */
+              /** Terminated threads that are still running. */
               stuck?: number | undefined;
               status?: 'ok' | 'busy' | 'saturated' | undefined;
             }
           | undefined;
-        /** Fetches of sources, and the sources in memory. */
+        /** Source fetches, and sources in memory. */
         sources?:
           | {
               fetching?: number | undefined;
@@ -892,7 +890,7 @@ export interface HealthStatus {
               /** Bytes. */
               heldMaxBytes?: number | undefined;
               heldRejected?: number | undefined;
-              /** The source formats that this installation supports. */
+              /** Source formats supported by this installation. */
               formats?: readonly string[] | undefined;
             }
           | undefined;
@@ -1154,17 +1152,16 @@ export interface ApiError {
     | 'source_timeout'
     | 'transform_timeout';
   message: string;
-  /** A safe next step. */
+  /** The next step to take. */
   resolution_hint: string;
 }
 
 /** What each operation of the control plane takes, and the value in the body of its response. */
 export interface Operations {
   /**
-   * List projects. The projects that the key can access: its project, or for an all-project key all
-   * projects of its organisation. Without `limit` and `cursor` all of them, by date of creation, in
-   * at most 16 MB, which are some 25,000 projects; with one of them a page, in the order of the
-   * ids.
+   * List projects. Lists the projects that the key can access: its project, or all projects of its
+   * organisation. Without `limit` and `cursor`, the response contains all projects by creation
+   * date, up to 16 MB (about 25,000 projects). With either, it contains a page, ordered by id.
    */
   listProjects: {
     path: undefined;
@@ -1190,8 +1187,8 @@ export interface Operations {
     result: Project;
   };
   /**
-   * Change the name or the site. Changes the sent fields, at least one. The host of a new site is
-   * allowed; that of the old one stays allowed until it is removed.
+   * Change the name or the site. Changes the given fields, at least one. The host of a new origin is
+   * added to the allowlist; the old host stays allowed until you remove it.
    */
   updateProject: {
     path: {
@@ -1204,10 +1201,10 @@ export interface Operations {
   };
   /**
    * Delete a project. Deletes the project with its keys, hosts, presets, layers, private origins,
-   * signing secrets, waiting callbacks, usage and cached images. At most 2 seconds later every
-   * process that reaches the store answers 404 to its image URLs. It cannot be undone, and a
-   * repeated call is answered with 404. Refused while prewarming waits or runs, unless `force`
-   * cancels it.
+   * signing secrets, waiting callbacks, usage and cached images. Within 2 seconds, every process
+   * that reaches the store returns 404 for its image URLs. Deletion cannot be undone; a repeated
+   * call returns 404. While prewarming waits or runs, the call fails unless `force` cancels the
+   * prewarming.
    */
   deleteProject: {
     path: {
@@ -1215,7 +1212,7 @@ export interface Operations {
       projectId: string;
     };
     query: {
-      /** true also deletes a project whose prewarming waits or runs. */
+      /** `true` cancels prewarming that waits or runs. */
       force?: boolean | undefined;
     };
     body: undefined;
@@ -1234,7 +1231,7 @@ export interface Operations {
     body: undefined;
     result: ProjectConfiguration;
   };
-  /** Update transform defaults. Changes the sent defaults, at least one. */
+  /** Update transform defaults. Changes the given defaults, at least one. */
   updateProjectSettings: {
     path: {
       /** `prj_` and 16 base-36 characters. */
@@ -1246,9 +1243,9 @@ export interface Operations {
   };
   /**
    * Queue prewarming. Queues all combinations of sources, widths and formats, or of sources and
-   * variants, for asynchronous work. Nothing is queued if a source fails the allowlist or address
-   * checks, or if the queue is full. The response's `Location` is the path of the progress, and its
-   * last segment is the `prewarmId`.
+   * variants. Nothing is queued if a source fails the allowlist or address checks, or if the queue
+   * is full. The `Location` header contains the path of the progress; its last segment is the
+   * `prewarmId`.
    */
   prewarmProjectImages: {
     path: {
@@ -1260,8 +1257,9 @@ export interface Operations {
     result: PrewarmReceipt;
   };
   /**
-   * Read the progress of prewarming. The status of a prewarm request of the last day. The id is the
-   * last segment of the `Location` of its response. A project remembers the last 1,000.
+   * Read the progress of prewarming. Returns the status of a prewarm request from the last day. The
+   * id is the last segment of the `Location` header of its response. A project keeps the last 1,000
+   * requests.
    */
   getProjectPrewarm: {
     path: {
@@ -1275,11 +1273,11 @@ export interface Operations {
     result: PrewarmStatus;
   };
   /**
-   * Purge images. Purges the cached images of sources, or all images of the project. At most 2
-   * seconds later no process that reaches the store serves an image made from bytes that were
-   * fetched before. Sources are purged by the URL that image URLs name, not by one to which it
-   * redirects. The URL of the watermark purges the images with it. The response's `Location` is the
-   * path of the progress, and its last segment is the `purgeId`.
+   * Purge images. Purges the cached images of sources, or all images of the project. Within 2
+   * seconds, no process that reaches the store serves an image made from bytes fetched before the
+   * purge. Name sources by the URL in image URLs, not by a URL to which it redirects. The watermark
+   * URL purges all images with the watermark. The `Location` header contains the path of the
+   * progress; its last segment is the `purgeId`.
    */
   purgeProjectImages: {
     path: {
@@ -1291,8 +1289,8 @@ export interface Operations {
     result: PurgeReceipt;
   };
   /**
-   * Read the progress of a purge. The status of a purge of the last day. The id is the last segment
-   * of the `Location` of its response. A project remembers the last 1,000.
+   * Read the progress of a purge. Returns the status of a purge from the last day. The id is the
+   * last segment of the `Location` header of its response. A project keeps the last 1,000 purges.
    */
   getProjectPurge: {
     path: {
@@ -1305,8 +1303,8 @@ export interface Operations {
     result: PurgeStatus;
   };
   /**
-   * Read how images follow their sources. Both ages are null for a project whose images do not
-   * change.
+   * Read how images follow their sources. Both ages are null if the project's images do not follow
+   * their sources.
    */
   getProjectFreshness: {
     path: {
@@ -1318,9 +1316,9 @@ export interface Operations {
     result: Freshness;
   };
   /**
-   * Set how images follow their sources. After the source age an image is still served, and its
-   * source is asked in the background whether it has changed. The browser age is sent to browsers,
-   * and the rest of the source age to CDNs.
+   * Set how images follow their sources. Images older than the source age are still served while the
+   * service revalidates their source in the background. Browsers receive the browser age; CDNs
+   * receive the remaining source age.
    */
   putProjectFreshness: {
     path: {
@@ -1332,9 +1330,9 @@ export interface Operations {
     result: Freshness;
   };
   /**
-   * Read the usage by day. Requests, bytes and renders of the project on each day (UTC), of the last
-   * 30 days by default. It is at most a minute behind. As CSV with `format=csv` or `Accept:
-   * text/csv`.
+   * Read the usage per day. Returns requests, bytes and renders per day (UTC), by default for the
+   * last 30 days. The counts are at most a minute old. `format=csv` or `Accept: text/csv` returns
+   * CSV.
    */
   getProjectUsage: {
     path: {
@@ -1342,17 +1340,17 @@ export interface Operations {
       projectId: string;
     };
     query: {
-      /** The first day (UTC); 29 days before the last one by default. */
+      /** First day (UTC). Default: 29 days before the last day. */
       from?: string | undefined;
-      /** The last day, today by default; at most 400 days in all. */
+      /** Last day (UTC). Default: today. At most 400 days in total. */
       to?: string | undefined;
-      /** Takes precedence over the Accept header. */
+      /** Overrides the Accept header. */
       format?: 'json' | 'csv' | undefined;
     };
     body: undefined;
     result: Usage;
   };
-  /** Read the limits of a day. Both are null for a project without limits. */
+  /** Read the daily limits. Both are null for a project without limits. */
   getProjectLimits: {
     path: {
       /** `prj_` and 16 base-36 characters. */
@@ -1363,10 +1361,10 @@ export interface Operations {
     result: Limits;
   };
   /**
-   * Set the limits of a day. Requires a root key. Beyond a limit, requests that need a render get
-   * 429 `usage_limit_reached` until the next day (UTC), and cached images are delivered. Each
-   * further process may exceed the limit of renders by one render, or by a hundredth of the limit
-   * if that is more.
+   * Set the daily limits. Requires a root key. Above a limit, requests that need a render get 429
+   * `usage_limit_reached` until the next day (UTC); cached images are still delivered. Each
+   * additional process can exceed the render limit by one render or 1% of the limit, whichever is
+   * more.
    */
   putProjectLimits: {
     path: {
@@ -1378,7 +1376,7 @@ export interface Operations {
     result: Limits;
   };
   /**
-   * Allow a source host. Adds a normalised public host name to the allowlist; adding an existing
+   * Allow a source host. Adds a normalised public host name to the allowlist. Adding an existing
    * host is not an error.
    */
   addProjectDomain: {
@@ -1391,8 +1389,8 @@ export interface Operations {
     result: Project;
   };
   /**
-   * Remove a source host. Removes a host from the allowlist; removing a missing host is not an
-   * error. The host is in the query, which takes precedence, or in the body.
+   * Remove a source host. Removes a host from the allowlist. Removing a missing host is not an
+   * error. Send the host in the query or in the body; the query takes precedence.
    */
   removeProjectDomain: {
     path: {
@@ -1421,7 +1419,7 @@ export interface Operations {
     path: {
       /** `prj_` and 16 base-36 characters. */
       projectId: string;
-      /** A host name without wildcard and port. At most 255 characters. */
+      /** A host name without wildcard or port. At most 255 characters. */
       host: string;
     };
     query: undefined;
@@ -1429,15 +1427,14 @@ export interface Operations {
     result: DeliveryHost;
   };
   /**
-   * Create or replace a delivery host. Requires a root key. Requests for the host belong to the
-   * project within two seconds: their path is that of the source below `base`. A host belongs to
-   * one project.
+   * Create or replace a delivery host. Requires a root key. Within two seconds the host serves the
+   * project's images: the path is appended to `base`. A host belongs to a single project.
    */
   putProjectHost: {
     path: {
       /** `prj_` and 16 base-36 characters. */
       projectId: string;
-      /** A host name without wildcard and port. At most 255 characters. */
+      /** A host name without wildcard or port. At most 255 characters. */
       host: string;
     };
     query: undefined;
@@ -1445,14 +1442,14 @@ export interface Operations {
     result: DeliveryHost;
   };
   /**
-   * Delete a delivery host. Requires a root key. Returns the remaining hosts; deleting a missing one
-   * is not an error. Requests for the host fail afterwards.
+   * Delete a delivery host. Requires a root key. Returns the remaining hosts. Deleting a missing
+   * host is not an error. Requests for the host then fail.
    */
   deleteProjectHost: {
     path: {
       /** `prj_` and 16 base-36 characters. */
       projectId: string;
-      /** A host name without wildcard and port. At most 255 characters. */
+      /** A host name without wildcard or port. At most 255 characters. */
       host: string;
     };
     query: undefined;
@@ -1460,8 +1457,8 @@ export interface Operations {
     result: readonly DeliveryHost[];
   };
   /**
-   * List private origins. The hosts whose sources need headers or are in a bucket, without any
-   * secret.
+   * List private origins. Hosts with sources in a bucket, or with sources that need request headers.
+   * Contains no secrets.
    */
   listProjectOrigins: {
     path: {
@@ -1473,15 +1470,15 @@ export interface Operations {
     result: readonly ProjectOrigin[];
   };
   /**
-   * Create or replace a private origin. Sets the request headers for the sources of a host, or the
-   * bucket that has them. They are encrypted, and no operation returns them. The host must be on
-   * the allowlist to be used. Cached images do not change.
+   * Create or replace a private origin. Sets the request headers for a host's sources, or the bucket
+   * that contains them. They are stored encrypted, and no operation returns them. Sources need the
+   * host on the allowlist. Cached images do not change.
    */
   putProjectOrigin: {
     path: {
       /** `prj_` and 16 base-36 characters. */
       projectId: string;
-      /** A host name without wildcard, with its port if it is not 443 or 80. */
+      /** A host name without wildcard, with its port unless it is 443 or 80. */
       host: string;
     };
     query: undefined;
@@ -1489,21 +1486,21 @@ export interface Operations {
     result: ProjectOrigin;
   };
   /**
-   * Delete a private origin. Returns the remaining origins; deleting a missing one is not an error.
-   * The sources of the host are fetched without headers afterwards.
+   * Delete a private origin. Returns the remaining origins. Deleting a missing origin is not an
+   * error. Afterwards the service fetches the host's sources without headers.
    */
   deleteProjectOrigin: {
     path: {
       /** `prj_` and 16 base-36 characters. */
       projectId: string;
-      /** A host name without wildcard, with its port if it is not 443 or 80. */
+      /** A host name without wildcard, with its port unless it is 443 or 80. */
       host: string;
     };
     query: undefined;
     body: undefined;
     result: readonly ProjectOrigin[];
   };
-  /** List presets. The presets of the project, by name. */
+  /** List presets. Lists the project's presets by name. */
   listProjectPresets: {
     path: {
       /** `prj_` and 16 base-36 characters. */
@@ -1513,12 +1510,12 @@ export interface Operations {
     body: undefined;
     result: readonly Preset[];
   };
-  /** Read a preset. The parameters of `preset` in image URLs of the project. */
+  /** Read a preset. Returns the parameters that `preset` applies in the project's image URLs. */
   getProjectPreset: {
     path: {
       /** `prj_` and 16 base-36 characters. */
       projectId: string;
-      /** A lower-case letter, and up to 39 lower-case letters, digits, - and _. */
+      /** A lower-case letter, followed by up to 39 lower-case letters, digits, - and _. */
       presetName: string;
     };
     query: undefined;
@@ -1526,14 +1523,14 @@ export interface Operations {
     result: Preset;
   };
   /**
-   * Create or replace a preset. Accepts the parameters of image URLs, by the same rules. Image URLs
-   * with the preset change at once.
+   * Create or replace a preset. Accepts image URL parameters with the same rules. Image URLs with
+   * the preset change at once.
    */
   putProjectPreset: {
     path: {
       /** `prj_` and 16 base-36 characters. */
       projectId: string;
-      /** A lower-case letter, and up to 39 lower-case letters, digits, - and _. */
+      /** A lower-case letter, followed by up to 39 lower-case letters, digits, - and _. */
       presetName: string;
     };
     query: undefined;
@@ -1541,21 +1538,21 @@ export interface Operations {
     result: Preset;
   };
   /**
-   * Delete a preset. Returns the remaining presets; deleting a missing preset is not an error. Image
-   * URLs with the preset fail afterwards.
+   * Delete a preset. Returns the remaining presets. Deleting a missing preset is not an error. Image
+   * URLs with the preset then fail.
    */
   deleteProjectPreset: {
     path: {
       /** `prj_` and 16 base-36 characters. */
       projectId: string;
-      /** A lower-case letter, and up to 39 lower-case letters, digits, - and _. */
+      /** A lower-case letter, followed by up to 39 lower-case letters, digits, - and _. */
       presetName: string;
     };
     query: undefined;
     body: undefined;
     result: readonly Preset[];
   };
-  /** List layers. The layers of the project, by name. */
+  /** List layers. Lists the project's layers by name. */
   listProjectLayers: {
     path: {
       /** `prj_` and 16 base-36 characters. */
@@ -1565,12 +1562,12 @@ export interface Operations {
     body: undefined;
     result: readonly Layer[];
   };
-  /** Read a layer. What `layer` in image URLs of the project draws. */
+  /** Read a layer. Returns the layer that `layer` draws in the project's image URLs. */
   getProjectLayer: {
     path: {
       /** `prj_` and 16 base-36 characters. */
       projectId: string;
-      /** A lower-case letter, and up to 39 lower-case letters, digits, - and _. */
+      /** A lower-case letter, followed by up to 39 lower-case letters, digits, - and _. */
       layerName: string;
     };
     query: undefined;
@@ -1578,14 +1575,14 @@ export interface Operations {
     result: Layer;
   };
   /**
-   * Create or replace a layer. An image on an allowed host, or a text. Fields that are not given
-   * have their defaults. Image URLs with the layer change at once.
+   * Create or replace a layer. Accepts an image on an allowed host, or a text. Omitted fields have
+   * their defaults. Image URLs with the layer change at once.
    */
   putProjectLayer: {
     path: {
       /** `prj_` and 16 base-36 characters. */
       projectId: string;
-      /** A lower-case letter, and up to 39 lower-case letters, digits, - and _. */
+      /** A lower-case letter, followed by up to 39 lower-case letters, digits, - and _. */
       layerName: string;
     };
     query: undefined;
@@ -1593,14 +1590,14 @@ export interface Operations {
     result: Layer;
   };
   /**
-   * Delete a layer. Returns the remaining layers; deleting a missing layer is not an error. Image
-   * URLs with the layer fail afterwards.
+   * Delete a layer. Returns the remaining layers. Deleting a missing layer is not an error. Image
+   * URLs with the layer then fail.
    */
   deleteProjectLayer: {
     path: {
       /** `prj_` and 16 base-36 characters. */
       projectId: string;
-      /** A lower-case letter, and up to 39 lower-case letters, digits, - and _. */
+      /** A lower-case letter, followed by up to 39 lower-case letters, digits, - and _. */
       layerName: string;
     };
     query: undefined;
@@ -1608,8 +1605,8 @@ export interface Operations {
     result: readonly Layer[];
   };
   /**
-   * List the keys of a project. The keys that are limited to this project, also revoked ones, by
-   * their ids. Requires a key for all projects.
+   * List a project's keys. Lists the keys limited to this project, including revoked keys, ordered
+   * by id. Requires a key for all projects.
    */
   listProjectKeys: {
     path: {
@@ -1621,8 +1618,8 @@ export interface Operations {
     result: readonly ProjectKey[];
   };
   /**
-   * Create a key of a project. Returns the secret, once. A project has at most 100 valid keys.
-   * Requires a write key for all projects.
+   * Create a project key. Returns the secret, once. A project has at most 100 valid keys. Requires a
+   * write key for all projects.
    */
   createProjectKey: {
     path: {
@@ -1634,8 +1631,8 @@ export interface Operations {
     result: NewProjectKey;
   };
   /**
-   * Revoke a key of a project. Takes effect within two seconds, and returns the keys of the project.
-   * Revoking a missing key is not an error. Requires a write key for all projects.
+   * Revoke a project key. Takes effect within two seconds and returns the project's keys. Revoking a
+   * missing key is not an error. Requires a write key for all projects.
    */
   revokeProjectKey: {
     path: {
@@ -1648,7 +1645,10 @@ export interface Operations {
     body: undefined;
     result: readonly ProjectKey[];
   };
-  /** Read whether image URLs need signatures. Without any secret. Requires a key for all projects. */
+  /**
+   * Read whether image URLs require signatures. Contains no secrets. Requires a key for all
+   * projects.
+   */
   getProjectSigning: {
     path: {
       /** `prj_` and 16 base-36 characters. */
@@ -1659,9 +1659,9 @@ export interface Operations {
     result: Signing;
   };
   /**
-   * Require signatures, or replace the secret. Returns a new secret, once. With the first one the
-   * project accepts signed URLs only, within two seconds. With another one both are valid until the
-   * previous one is revoked. Requires a write key for all projects.
+   * Require signatures, or replace the secret. Returns a new secret, once. After the first secret,
+   * the project accepts only signed URLs, within two seconds. After another secret, both are valid
+   * until the previous secret is revoked. Requires a write key for all projects.
    */
   createSigningSecret: {
     path: {
@@ -1673,8 +1673,8 @@ export interface Operations {
     result: NewSigningSecret;
   };
   /**
-   * Revoke the secret before the last one. URLs that were signed with it are refused within two
-   * seconds. Without such a secret nothing changes. Requires a write key for all projects.
+   * Revoke the previous secret. Rejects URLs signed with the previous secret, within two seconds. If
+   * there is no previous secret, nothing changes. Requires a write key for all projects.
    */
   revokePreviousSigningSecret: {
     path: {
@@ -1685,10 +1685,7 @@ export interface Operations {
     body: undefined;
     result: Signing;
   };
-  /**
-   * Accept image URLs without a signature. Deletes the secrets. Requires a write key for all
-   * projects.
-   */
+  /** Accept unsigned image URLs. Deletes the secrets. Requires a write key for all projects. */
   stopRequiringSignatures: {
     path: {
       /** `prj_` and 16 base-36 characters. */
@@ -1699,8 +1696,8 @@ export interface Operations {
     result: Signing;
   };
   /**
-   * Sign an image URL. With the current secret. For one URL, such as in a console; a backend signs
-   * its URLs itself. Requires a write key for all projects.
+   * Sign an image URL. Signs with the current secret. Intended for single URLs, such as in a
+   * console; backends sign their URLs themselves. Requires a write key for all projects.
    */
   signProjectUrl: {
     path: {
@@ -1712,8 +1709,8 @@ export interface Operations {
     result: SignedUrl;
   };
   /**
-   * List the last callbacks. The last 50 requests to a `callbackUrl` of the project, the newest
-   * first. The queue keeps those that have ended for a while.
+   * List the last callbacks. Lists the project's last 50 callback requests, newest first. The queue
+   * keeps finished requests for a while.
    */
   listProjectCallbacks: {
     path: {
@@ -1724,7 +1721,7 @@ export interface Operations {
     body: undefined;
     result: readonly Callback[];
   };
-  /** Read the version of the service. For holders of a key only: no other response tells it. */
+  /** Read the version of the service. Requires a key, because no other response reveals the version. */
   getServiceVersion: {
     path: undefined;
     query: undefined;

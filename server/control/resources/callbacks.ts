@@ -6,28 +6,31 @@ import { findProject } from '../services.ts';
 const callback = named(
   'Callback',
   {
-    description: 'The request that tells a client the end of its prewarming or purge.',
+    description: 'A request that notifies a client when its prewarming or purge ends.',
     ...closed({
-      id: { type: 'string', description: 'The `webhook-id` of the request.' },
+      id: { type: 'string', description: '`webhook-id` of the request.' },
       subject: { type: 'string', enum: callbackSubjects },
-      callId: { type: 'string', description: 'The id of the prewarming or purge.' },
-      url: { type: 'string', description: 'Without its query, which may have a secret.' },
+      callId: { type: 'string', description: 'Id of the prewarming or purge.' },
+      url: {
+        type: 'string',
+        description: 'Callback URL without its query, which can contain secrets.',
+      },
       status: {
         type: 'string',
         enum: callbackStates,
         description:
-          '`waiting` for the end of the call, or for the next attempt; `done` and `failed` are final.',
+          '`waiting` for the call to end or for the next attempt; `done` and `failed` are final.',
       },
-      failureCount: { ...count, description: 'Attempts that failed.' },
+      failureCount: { ...count, description: 'Failed attempts.' },
       reason: {
         type: ['string', 'null'],
-        description: 'Why the last attempt failed; null if it did not.',
+        description: 'Why the last attempt failed; null if it succeeded.',
       },
       createdAt: { type: 'string', format: 'date-time' },
       endedAt: {
         type: ['string', 'null'],
         format: 'date-time',
-        description: 'The end of the last attempt; null before the first one.',
+        description: 'When the last attempt ended; null before the first attempt.',
       },
     }),
   },
@@ -56,7 +59,7 @@ export const callbackOperations = {
     path: '/projects/{projectId}/callbacks',
     summary: 'List the last callbacks',
     description:
-      'The last 50 requests to a `callbackUrl` of the project, the newest first. The queue keeps those that have ended for a while.',
+      "Lists the project's last 50 callback requests, newest first. The queue keeps finished requests for a while.",
     result: listOf('callbacks', callback),
     handle: async ({ path: { projectId } }, services) => {
       await findProject(services, projectId);

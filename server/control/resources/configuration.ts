@@ -18,7 +18,7 @@ import {
 import { findProject } from '../services.ts';
 
 const configurationSchema = {
-  description: 'The configuration that an integration needs to build delivery URLs.',
+  description: 'Configuration for integrations that build delivery URLs.',
   ...closed({
     projectId: projectIdParameter.schema,
     projectName: { type: 'string' },

@@ -21,7 +21,7 @@ export const domainOperations = {
     path: '/projects/{projectId}/domains',
     summary: 'Allow a source host',
     description:
-      'Adds a normalised public host name to the allowlist; adding an existing host is not an error.',
+      'Adds a normalised public host name to the allowlist. Adding an existing host is not an error.',
     input: domainInput,
     result: one('project', project),
     handle: async ({ path, input }, services) =>
@@ -32,7 +32,7 @@ export const domainOperations = {
     path: '/projects/{projectId}/domains',
     summary: 'Remove a source host',
     description:
-      'Removes a host from the allowlist; removing a missing host is not an error. The host is in the query, which takes precedence, or in the body.',
+      'Removes a host from the allowlist. Removing a missing host is not an error. Send the host in the query or in the body; the query takes precedence.',
     input: optional(domainInput),
     query: {
       host: {

@@ -8,7 +8,7 @@ const maxAgeSeconds = 31_536_000;
 const freshness = named(
   'Freshness',
   {
-    description: 'How the images of a project follow their sources. Ages are in seconds.',
+    description: "How a project's images follow their sources. Ages are in seconds.",
     ...closed({
       sourceAge: {
         allOf: [
@@ -22,14 +22,14 @@ const freshness = named(
           },
         ],
         description:
-          "Time after which a source is asked whether it has changed; `origin` follows the origin's Cache-Control, and null never asks. The operator sets bounds.",
+          "Age at which a source is revalidated. `origin` follows the origin's Cache-Control; null never revalidates. The operator sets bounds.",
         examples: [300],
       },
       browserAge: {
         type: ['integer', 'null'],
         minimum: 0,
         maximum: maxAgeSeconds,
-        description: 'Time for which browsers keep an image; null for a year.',
+        description: 'How long browsers keep an image; null for a year.',
         examples: [60],
       },
     }),
@@ -45,7 +45,7 @@ export const freshnessOperations = {
     method: 'GET',
     path: '/projects/{projectId}/freshness',
     summary: 'Read how images follow their sources',
-    description: 'Both ages are null for a project whose images do not change.',
+    description: "Both ages are null if the project's images do not follow their sources.",
     result: one('freshness', freshness),
     handle: async ({ path }, services) =>
       freshnessBody(await findProject(services, path.projectId)),
@@ -55,7 +55,7 @@ export const freshnessOperations = {
     path: '/projects/{projectId}/freshness',
     summary: 'Set how images follow their sources',
     description:
-      'After the source age an image is still served, and its source is asked in the background whether it has changed. The browser age is sent to browsers, and the rest of the source age to CDNs.',
+      'Images older than the source age are still served while the service revalidates their source in the background. Browsers receive the browser age; CDNs receive the remaining source age.',
     input: { ...freshness, name: 'FreshnessInput' },
     result: one('freshness', freshness),
     handle: async ({ path: { projectId }, input }, services) => {

@@ -20,7 +20,7 @@ const hostSchema = {
   type: 'string',
   pattern: hostNameSource,
   maxLength: maxHostLength,
-  description: 'A host name without wildcard and port.',
+  description: 'A host name without wildcard or port.',
 } as const;
 
 const base = {
@@ -28,20 +28,20 @@ const base = {
   type: ['string', 'null'],
   not: { ...httpUrl.not, type: 'string' },
   description:
-    "The URL below which the sources of the host's paths are, on an allowed host; null for the project's `origin`.",
+    "Base URL of the host's sources, on an allowed host; null for the project's `origin`.",
   examples: ['https://shop.example.com/media/'],
 } as const;
 
 const urls = {
   type: 'string',
   enum: urlKinds,
-  description: 'The service whose URLs the host reads; `native` for those of this service.',
+  description: 'URL format that the host accepts: the name of another service, or `native`.',
 } as const;
 
 const host = named(
   'DeliveryHost',
   {
-    description: 'A host whose requests belong to the project.',
+    description: "A host that serves the project's images.",
     ...closed({ host: hostSchema, base, urls, updatedAt: { type: 'string', format: 'date-time' } }),
   },
   {
@@ -112,14 +112,14 @@ export const hostOperations = {
   getProjectHost: hosts.getOperation('Where the sources of the host are.'),
   putProjectHost: {
     ...hosts.putOperation(
-      'Requires a root key. Requests for the host belong to the project within two seconds: their path is that of the source below `base`. A host belongs to one project.',
+      "Requires a root key. Within two seconds the host serves the project's images: the path is appended to `base`. A host belongs to a single project.",
     ),
     scope: 'root',
     errors: ['host_taken'],
   },
   deleteProjectHost: {
     ...hosts.deleteOperation(
-      'Requires a root key. Returns the remaining hosts; deleting a missing one is not an error. Requests for the host fail afterwards.',
+      'Requires a root key. Returns the remaining hosts. Deleting a missing host is not an error. Requests for the host then fail.',
     ),
     scope: 'root',
   },

@@ -23,7 +23,7 @@ const fields = {
   revokedAt: {
     type: ['string', 'null'],
     format: 'date-time',
-    description: 'Null for a valid key.',
+    description: 'When the key was revoked; null for a valid key.',
   },
 } as const;
 
@@ -60,13 +60,13 @@ const keyInput = named(
         type: 'string',
         minLength: 1,
         maxLength: 80,
-        description: 'Who uses it.',
+        description: 'User of the key.',
         examples: ['shop backend'],
       },
       access: {
         type: 'string',
         enum: keyAccesses,
-        description: 'Whether it may change the project, which is the default.',
+        description: 'Whether the key can change the project (default) or only read it.',
       },
     },
     required: ['name'],
@@ -93,9 +93,9 @@ export const keyOperations = {
   listProjectKeys: operation({
     method: 'GET',
     path: '/projects/{projectId}/keys',
-    summary: 'List the keys of a project',
+    summary: "List a project's keys",
     description:
-      'The keys that are limited to this project, also revoked ones, by their ids. Requires a key for all projects.',
+      'Lists the keys limited to this project, including revoked keys, ordered by id. Requires a key for all projects.',
     scope: 'all-projects',
     isPaged: true,
     result: listOf('keys', key),
@@ -107,7 +107,7 @@ export const keyOperations = {
   createProjectKey: operation({
     method: 'POST',
     path: '/projects/{projectId}/keys',
-    summary: 'Create a key of a project',
+    summary: 'Create a project key',
     description: `Returns the secret, once. A project has at most ${maxKeys} valid keys. Requires a write key for all projects.`,
     scope: 'all-projects',
     input: keyInput,
@@ -134,9 +134,9 @@ export const keyOperations = {
     method: 'DELETE',
     path: '/projects/{projectId}/keys/{keyId}',
     parameters: { keyId: { schema: keyId, example: key.example.id } },
-    summary: 'Revoke a key of a project',
+    summary: 'Revoke a project key',
     description:
-      'Takes effect within two seconds, and returns the keys of the project. Revoking a missing key is not an error. Requires a write key for all projects.',
+      "Takes effect within two seconds and returns the project's keys. Revoking a missing key is not an error. Requires a write key for all projects.",
     scope: 'all-projects',
     result: listOf('keys', key),
     handle: async ({ path: { projectId, keyId } }, services) => {

@@ -82,7 +82,7 @@ const layer: NamedSchema<Layer> = {
   name: 'Layer',
   schema: {
     type: 'object',
-    description: 'An image or a text under a name, to draw on pictures.',
+    description: 'A named image or text that is drawn on images.',
     properties: { name: partNameSchema, ...kinds },
     required: ['name'],
     additionalProperties: false,
@@ -116,13 +116,15 @@ const layers = new NamedParts<StoredLayer, Layer, 'guard' | 'fonts'>({
 });
 
 export const layerOperations = {
-  listProjectLayers: layers.listOperation('The layers of the project, by name.'),
-  getProjectLayer: layers.getOperation('What `layer` in image URLs of the project draws.'),
+  listProjectLayers: layers.listOperation("Lists the project's layers by name."),
+  getProjectLayer: layers.getOperation(
+    "Returns the layer that `layer` draws in the project's image URLs.",
+  ),
   putProjectLayer: layers.putOperation(
-    'An image on an allowed host, or a text. Fields that are not given have their defaults. Image URLs with the layer change at once.',
+    'Accepts an image on an allowed host, or a text. Omitted fields have their defaults. Image URLs with the layer change at once.',
   ),
   deleteProjectLayer: layers.deleteOperation(
-    'Returns the remaining layers; deleting a missing layer is not an error. Image URLs with the layer fail afterwards.',
+    'Returns the remaining layers. Deleting a missing layer is not an error. Image URLs with the layer then fail.',
   ),
 };
 

@@ -12,11 +12,11 @@ const limit = {
 const limits = named(
   'Limits',
   {
-    description: 'The most that a project may use on a day (UTC); null for no limit.',
+    description: "A project's maximum usage per day (UTC); null for no limit.",
     ...closed({
       rendersPerDay: {
         ...limit,
-        description: 'Renders, with those of prewarming.',
+        description: 'Renders, including prewarming.',
         examples: [10_000],
       },
       bytesPerDay: {
@@ -36,7 +36,7 @@ export const limitOperations = {
   getProjectLimits: operation({
     method: 'GET',
     path: '/projects/{projectId}/limits',
-    summary: 'Read the limits of a day',
+    summary: 'Read the daily limits',
     description: 'Both are null for a project without limits.',
     result: one('limits', limits),
     handle: async ({ path }, services) => limitsBody(await findProject(services, path.projectId)),
@@ -44,9 +44,9 @@ export const limitOperations = {
   putProjectLimits: operation({
     method: 'PUT',
     path: '/projects/{projectId}/limits',
-    summary: 'Set the limits of a day',
+    summary: 'Set the daily limits',
     description:
-      'Requires a root key. Beyond a limit, requests that need a render get 429 `usage_limit_reached` until the next day (UTC), and cached images are delivered. Each further process may exceed the limit of renders by one render, or by a hundredth of the limit if that is more.',
+      'Requires a root key. Above a limit, requests that need a render get 429 `usage_limit_reached` until the next day (UTC); cached images are still delivered. Each additional process can exceed the render limit by one render or 1% of the limit, whichever is more.',
     scope: 'root',
     input: { ...limits, name: 'LimitsInput' },
     result: one('limits', limits),

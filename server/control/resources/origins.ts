@@ -36,23 +36,23 @@ const credential = {
 const hostSchema = {
   type: 'string',
   pattern: authoritySource,
-  description: 'A host name without wildcard, with its port if it is not 443 or 80.',
+  description: 'A host name without wildcard, with its port unless it is 443 or 80.',
 } as const;
 
 const origin = named(
   'ProjectOrigin',
   {
-    description: 'How the sources of a host are fetched, without any secret.',
+    description: "How the service fetches a host's sources; contains no secrets.",
     ...closed({
       host: hostSchema,
       headers: {
         type: 'array',
         items: { type: 'string' },
-        description: 'The names of the request headers, in lower case.',
+        description: 'Names of the request headers, in lower case.',
       },
       location: {
         type: ['string', 'null'],
-        description: 'The bucket that has the sources; null for an HTTP origin.',
+        description: 'Bucket that contains the sources; null for an HTTP origin.',
       },
       updatedAt: { type: 'string', format: 'date-time' },
     }),
@@ -85,7 +85,7 @@ const inputSchema = (headers: object, header: object, location: object) =>
         minProperties: 1,
         maxProperties: 16,
         description:
-          'Request headers by name; at most 8 KiB, with values of visible ASCII characters.',
+          'Request headers by name. At most 8 KiB; values consist of visible ASCII characters.',
       },
       s3: {
         ...closed({
@@ -94,23 +94,23 @@ const inputSchema = (headers: object, header: object, location: object) =>
             maxLength: 2_048,
             ...(location as Record<never, never>),
             description:
-              '`s3://bucket/prefix?region=…` of AWS, or `s3://bucket/prefix?endpoint=https://…` of another service.',
+              '`s3://bucket/prefix?region=…` for AWS, or `s3://bucket/prefix?endpoint=https://…` for another service.',
             examples: ['s3://bucket/prefix?region=eu-central-1'],
           },
           accessKeyId: {
             ...credential,
             maxLength: 256,
-            description: 'Of credentials that may only read the bucket.',
+            description: 'Access key id of credentials with read-only access to the bucket.',
             examples: ['AKIAEXAMPLE123'],
           },
           secretAccessKey: {
             ...credential,
             maxLength: 1_024,
-            description: 'The secret of the access key; it is encrypted, and never shown again.',
+            description: 'Secret access key. It is encrypted and never shown again.',
             examples: ['the-secret-of-the-key'],
           },
         }),
-        description: 'A bucket, and credentials that may read its objects.',
+        description: 'A bucket, and credentials that can read its objects.',
       },
     },
     allOf: eitherOf('headers', 's3'),
@@ -167,13 +167,13 @@ const origins = new NamedParts<OriginInput, Origin, 'guard' | 'keyring' | 'loade
 
 export const originOperations = {
   listProjectOrigins: origins.listOperation(
-    'The hosts whose sources need headers or are in a bucket, without any secret.',
+    'Hosts with sources in a bucket, or with sources that need request headers. Contains no secrets.',
   ),
   putProjectOrigin: origins.putOperation(
-    'Sets the request headers for the sources of a host, or the bucket that has them. They are encrypted, and no operation returns them. The host must be on the allowlist to be used. Cached images do not change.',
+    "Sets the request headers for a host's sources, or the bucket that contains them. They are stored encrypted, and no operation returns them. Sources need the host on the allowlist. Cached images do not change.",
   ),
   deleteProjectOrigin: origins.deleteOperation(
-    'Returns the remaining origins; deleting a missing one is not an error. The sources of the host are fetched without headers afterwards.',
+    "Returns the remaining origins. Deleting a missing origin is not an error. Afterwards the service fetches the host's sources without headers.",
   ),
 };
 

@@ -25,7 +25,7 @@ const maxCharacters = 1_024;
 const parametersSchema = (schemaOf: (name: ParameterName) => object) =>
   ({
     type: 'object',
-    description: `Image parameters by their canonical names; at most ${maxCharacters} characters as JSON.`,
+    description: `Image parameters by canonical name; at most ${maxCharacters} characters as JSON.`,
     properties: parameterFields(presetParameterNames, schemaOf),
     minProperties: 1,
     additionalProperties: false,
@@ -61,7 +61,7 @@ const preset: NamedSchema<Preset> = {
   name: 'Preset',
   schema: {
     type: 'object',
-    description: 'Image parameters under a name.',
+    description: 'A named set of image parameters.',
     properties: { name: partNameSchema, parameters: parametersReference },
     required: ['name', 'parameters'],
     additionalProperties: false,
@@ -89,15 +89,15 @@ export const presets = new NamedParts<PresetInput, Preset>({
 });
 
 export const presetOperations = {
-  listProjectPresets: presets.listOperation('The presets of the project, by name.'),
+  listProjectPresets: presets.listOperation("Lists the project's presets by name."),
   getProjectPreset: presets.getOperation(
-    'The parameters of `preset` in image URLs of the project.',
+    "Returns the parameters that `preset` applies in the project's image URLs.",
   ),
   putProjectPreset: presets.putOperation(
-    'Accepts the parameters of image URLs, by the same rules. Image URLs with the preset change at once.',
+    'Accepts image URL parameters with the same rules. Image URLs with the preset change at once.',
   ),
   deleteProjectPreset: presets.deleteOperation(
-    'Returns the remaining presets; deleting a missing preset is not an error. Image URLs with the preset fail afterwards.',
+    'Returns the remaining presets. Deleting a missing preset is not an error. Image URLs with the preset then fail.',
   ),
 };
 

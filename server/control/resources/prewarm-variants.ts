@@ -14,7 +14,7 @@ export const prewarmVariantSchema = (schemaOf: (name: ParameterName) => object) 
   ({
     type: 'object',
     description:
-      'The parameters of an image URL, by their canonical names. `dpr` is a number, because prewarming has no client hints.',
+      'Image URL parameters by canonical name. `dpr` is a number because prewarming has no client hints.',
     properties: parameterFields(parameterNames, (name) =>
       name === 'dpr' ? { type: 'number', minimum: 1, maximum: 3 } : schemaOf(name),
     ),

@@ -42,7 +42,7 @@ export const maxVariants = 50;
 const inputSchema = {
   type: 'object',
   description:
-    'Sources to warm, each in every combination of widths and formats, or in the given variants.',
+    'Sources to prewarm, each in every combination of widths and formats, or in the given variants.',
   properties: {
     src: httpUrl,
     sources: {
@@ -50,7 +50,7 @@ const inputSchema = {
       items: httpUrl,
       minItems: 1,
       maxItems: 20,
-      description: 'URLs of the pictures.',
+      description: 'Source URLs.',
       examples: [['https://shop.example.com/a.jpg']],
     },
     widths: {
@@ -58,8 +58,7 @@ const inputSchema = {
       items: { type: 'integer', minimum: 1, maximum: 5_000 },
       minItems: 1,
       maxItems: 10,
-      description:
-        'Widths of the images, in pixels; without widths each image is as wide as its source.',
+      description: 'Image widths in pixels. Without widths, each image is as wide as its source.',
       examples: [[400, 800]],
     },
     formats: {
@@ -67,21 +66,21 @@ const inputSchema = {
       items: { type: 'string', enum: ['auto', 'avif', 'webp', 'jpeg', 'png'] },
       minItems: 1,
       maxItems: 5,
-      description: 'Formats of the images; `auto` stands for all formats that browsers may get.',
+      description: 'Image formats; `auto` means every format that browsers can receive.',
     },
     quality: {
       ...quality,
-      description: 'Quality of the images, as `q` in a URL.',
+      description: 'Image quality, like `q` in a URL.',
       examples: [70],
     },
     fit: {
       type: 'string',
       enum: ['contain', 'cover', 'fill', 'inside'],
-      description: 'How the images fit their box, as `fit` in a URL.',
+      description: 'Fit to the box, like `fit` in a URL.',
     },
     dpr: {
       ...ratio,
-      description: 'Device pixels per CSS pixel, as `dpr` in a URL.',
+      description: 'Device pixels per CSS pixel, like `dpr` in a URL.',
       examples: [2],
     },
     variants: {
@@ -92,7 +91,7 @@ const inputSchema = {
       },
       minItems: 1,
       maxItems: maxVariants,
-      description: `Images to warm of each source, instead of widths, formats, quality, fit and dpr; at most ${maxVariantCharacters} characters as JSON.`,
+      description: `Images to prewarm per source, instead of widths, formats, quality, fit and dpr; at most ${maxVariantCharacters} characters as JSON.`,
     },
     callbackUrl,
   },
@@ -150,25 +149,26 @@ const idSchema = {
 const status = named(
   'PrewarmStatus',
   {
-    description: 'What has become of a prewarm request.',
+    description: 'Status of a prewarm request.',
     ...closed({
       id: idSchema,
       status: {
         type: 'string',
         enum: callStates,
-        description: '`done` and `failed` are final; `failed` when at least one source failed.',
+        description:
+          '`done` and `failed` are final; `failed` means that at least one source failed.',
       },
       progress: { type: 'integer', minimum: 0, maximum: 100, description: 'Percent.' },
       sourceCount: { type: 'integer', minimum: 1 },
       variantCount: { type: 'integer', minimum: 1 },
       sources: {
         ...closed({ waiting: count, running: count, done: count, failed: count }),
-        description: 'Numbers of sources. One that is retried waits.',
+        description: 'Source counts. Sources to be retried count as waiting.',
       },
       failures: {
         type: 'array',
         items: closed({ source: uri, reason: { type: 'string' } }),
-        description: 'The sources that failed, without those whose jobs an operator deleted.',
+        description: 'Failed sources, except sources whose jobs an operator deleted.',
       },
       createdAt: { type: 'string', format: 'date-time' },
     }),
@@ -197,7 +197,7 @@ export const prewarmOperations = {
     path: '/projects/{projectId}/prewarm',
     summary: 'Queue prewarming',
     description:
-      "Queues all combinations of sources, widths and formats, or of sources and variants, for asynchronous work. Nothing is queued if a source fails the allowlist or address checks, or if the queue is full. The response's `Location` is the path of the progress, and its last segment is the `prewarmId`.",
+      'Queues all combinations of sources, widths and formats, or of sources and variants. Nothing is queued if a source fails the allowlist or address checks, or if the queue is full. The `Location` header contains the path of the progress; its last segment is the `prewarmId`.',
     input: prewarmInput,
     status: 202,
     result: one('prewarm', receipt),
@@ -215,7 +215,7 @@ export const prewarmOperations = {
     parameters: { prewarmId: { schema: idSchema, example: status.example.id } },
     summary: 'Read the progress of prewarming',
     description:
-      'The status of a prewarm request of the last day. The id is the last segment of the `Location` of its response. A project remembers the last 1,000.',
+      'Returns the status of a prewarm request from the last day. The id is the last segment of the `Location` header of its response. A project keeps the last 1,000 requests.',
     result: one('prewarm', status),
     handle: async ({ path: { projectId, prewarmId } }, services) => {
       await findProject(services, projectId);

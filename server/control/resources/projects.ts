@@ -13,12 +13,12 @@ const name = {
   type: 'string',
   minLength: 1,
   maxLength: 80,
-  description: 'The name in lists; it can change at any time.',
+  description: 'Display name; you can change it at any time.',
   examples: ['My shop'],
 } as const;
 const origin = {
   ...httpUrl,
-  description: "The site's http or https address; its host is allowed.",
+  description: "The site's http or https URL. Its host is added to the allowlist.",
   examples: ['https://shop.example.com/'],
 } as const;
 
@@ -37,7 +37,7 @@ export const createProjectInput = named(
         type: 'array',
         items: hostText,
         maxItems: maxHosts,
-        description: 'Other hosts that sources may come from; at most 1000 hosts in all.',
+        description: 'More allowed source hosts; at most 1000 hosts in total.',
         examples: [['*.cdn.example.com']],
       },
     },
@@ -69,7 +69,7 @@ export const projectOperations = {
     path: '/projects',
     summary: 'List projects',
     description:
-      'The projects that the key can access: its project, or for an all-project key all projects of its organisation. Without `limit` and `cursor` all of them, by date of creation, in at most 16 MB, which are some 25,000 projects; with one of them a page, in the order of the ids.',
+      'Lists the projects that the key can access: its project, or all projects of its organisation. Without `limit` and `cursor`, the response contains all projects by creation date, up to 16 MB (about 25,000 projects). With either, it contains a page, ordered by id.',
     isPaged: true,
     cursor: projectIdParameter.schema,
     result: listOf('projects', project),
@@ -100,7 +100,7 @@ export const projectOperations = {
     path: '/projects/{projectId}',
     summary: 'Change the name or the site',
     description:
-      'Changes the sent fields, at least one. The host of a new site is allowed; that of the old one stays allowed until it is removed.',
+      'Changes the given fields, at least one. The host of a new origin is added to the allowlist; the old host stays allowed until you remove it.',
     input: updateProjectInput,
     result: one('project', project),
     handle: async ({ path, input }, services) =>
@@ -111,10 +111,10 @@ export const projectOperations = {
     path: '/projects/{projectId}',
     summary: 'Delete a project',
     description:
-      'Deletes the project with its keys, hosts, presets, layers, private origins, signing secrets, waiting callbacks, usage and cached images. At most 2 seconds later every process that reaches the store answers 404 to its image URLs. It cannot be undone, and a repeated call is answered with 404. Refused while prewarming waits or runs, unless `force` cancels it.',
+      'Deletes the project with its keys, hosts, presets, layers, private origins, signing secrets, waiting callbacks, usage and cached images. Within 2 seconds, every process that reaches the store returns 404 for its image URLs. Deletion cannot be undone; a repeated call returns 404. While prewarming waits or runs, the call fails unless `force` cancels the prewarming.',
     query: {
       force: {
-        description: 'true also deletes a project whose prewarming waits or runs.',
+        description: '`true` cancels prewarming that waits or runs.',
         schema: { type: 'boolean' },
         example: true,
       },

@@ -22,7 +22,7 @@ export const purgeInput = named(
         items: httpUrl,
         minItems: 1,
         maxItems: 100,
-        description: 'URLs of the pictures that have changed.',
+        description: 'URLs of the changed sources.',
         examples: [['https://shop.example.com/a.jpg']],
       },
       all: { type: 'boolean', enum: [true], description: 'All images of the project.' },
@@ -51,19 +51,19 @@ const idSchema = {
 const status = named(
   'PurgeStatus',
   {
-    description: 'What has become of a purge.',
+    description: 'Status of a purge.',
     ...closed({
       id: idSchema,
       status: {
         type: 'string',
         enum: callStates,
         description:
-          '`done` when the purge is in effect everywhere, after two seconds, and the purge hook, if any, was called; `failed` when it could not be called for a day.',
+          '`done` once the purge is in effect everywhere (after two seconds) and any purge hook was called; `failed` if the hook could not be called for a day.',
       },
       sourceCount: { type: 'integer', minimum: 0, description: '0 for all images.' },
       hook: closed({
         status: { type: 'string', enum: hookStates },
-        reason: { type: 'string', description: 'Why the last call failed, or empty.' },
+        reason: { type: 'string', description: 'Why the last call failed; empty if it succeeded.' },
       }),
       createdAt: { type: 'string', format: 'date-time' },
     }),
@@ -83,7 +83,7 @@ export const purgeOperations = {
     path: '/projects/{projectId}/purge',
     summary: 'Purge images',
     description:
-      "Purges the cached images of sources, or all images of the project. At most 2 seconds later no process that reaches the store serves an image made from bytes that were fetched before. Sources are purged by the URL that image URLs name, not by one to which it redirects. The URL of the watermark purges the images with it. The response's `Location` is the path of the progress, and its last segment is the `purgeId`.",
+      'Purges the cached images of sources, or all images of the project. Within 2 seconds, no process that reaches the store serves an image made from bytes fetched before the purge. Name sources by the URL in image URLs, not by a URL to which it redirects. The watermark URL purges all images with the watermark. The `Location` header contains the path of the progress; its last segment is the `purgeId`.',
     input: purgeInput,
     maxBodyBytes: 1_048_576,
     status: 202,
@@ -101,7 +101,7 @@ export const purgeOperations = {
     parameters: { purgeId: { schema: idSchema, example: status.example.id } },
     summary: 'Read the progress of a purge',
     description:
-      'The status of a purge of the last day. The id is the last segment of the `Location` of its response. A project remembers the last 1,000.',
+      'Returns the status of a purge from the last day. The id is the last segment of the `Location` header of its response. A project keeps the last 1,000 purges.',
     result: one('purge', status),
     handle: async ({ path: { projectId, purgeId } }, services) => {
       await findProject(services, projectId);

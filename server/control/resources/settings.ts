@@ -22,15 +22,15 @@ const settingsInput = named(
   'ProjectSettingsInput',
   {
     type: 'object',
-    description: 'Transform defaults to change; the others do not change.',
+    description: 'Transform defaults to change; all others stay the same.',
     properties: {
       autoFormat: {
         type: 'boolean',
-        description: 'Chooses the format by the Accept header if the URL has no `fmt`.',
+        description: 'Choose the format from the Accept header if the URL has no `fmt`.',
       },
       defaultQuality: {
         ...quality,
-        description: 'Quality of images whose URL has no `q`; higher is larger.',
+        description: 'Quality if the URL has no `q`. Higher values make larger files.',
         examples: [70],
       },
       defaultDpr: {
@@ -38,19 +38,19 @@ const settingsInput = named(
         description: 'Device pixels per CSS pixel if the URL has no `dpr`.',
         examples: [2],
       },
-      defaultFit: { ...fit, description: 'How images fit their box if the URL has no `fit`.' },
+      defaultFit: { ...fit, description: 'Fit to the box if the URL has no `fit`.' },
       maxWidth: {
         type: 'integer',
         minimum: 0,
         maximum: 10_000,
-        description: 'The largest width of images, in pixels; 0 removes the limit.',
+        description: 'Maximum image width in pixels; 0 removes the limit.',
         examples: [2_000],
       },
       stripMetadata: {
         type: 'boolean',
-        description: 'Removes EXIF, XMP and IPTC, such as the place where a picture was taken.',
+        description: 'Remove EXIF, XMP and IPTC metadata, such as the location of a photo.',
       },
-      watermarkEnabled: { type: 'boolean', description: 'Draws the watermark on all images.' },
+      watermarkEnabled: { type: 'boolean', description: 'Draw the watermark on all images.' },
       watermarkUrl: {
         type: 'string',
         maxLength: maxSourceLength,
@@ -64,26 +64,26 @@ const settingsInput = named(
           },
         ],
         description:
-          'An http or https URL of an image, which is fetched and decoded when it changes; the empty string removes it.',
+          'http or https URL of an image. The service fetches and decodes a new URL before accepting it. An empty string removes the watermark.',
         examples: ['https://shop.example.com/logo.png'],
       },
       watermarkPosition: {
         ...position,
-        description: 'The edge or corner of the image at which the watermark is.',
+        description: 'Edge or corner of the image for the watermark.',
       },
       watermarkOpacity: {
         ...percent,
-        description: 'Opacity of the watermark, in percent.',
+        description: 'Watermark opacity in percent.',
         examples: [60],
       },
       watermarkScale: {
         ...percent,
-        description: "Width of the watermark, in percent of the image's.",
+        description: 'Watermark width as a percentage of the image width.',
         examples: [20],
       },
       watermarkMargin: {
         ...margin,
-        description: 'Distance of the watermark from the edges, in pixels.',
+        description: 'Distance between the watermark and the image edges, in pixels.',
         examples: [16],
       },
     },
@@ -98,7 +98,7 @@ export const settingsOperations = {
     method: 'PATCH',
     path: '/projects/{projectId}/settings',
     summary: 'Update transform defaults',
-    description: 'Changes the sent defaults, at least one.',
+    description: 'Changes the given defaults, at least one.',
     input: settingsInput,
     waitsForOrigin: true,
     result: one('project', project),

@@ -14,24 +14,24 @@ const ttl = {
   type: ['integer', 'null'],
   minimum: 60,
   maximum: 2_592_000,
-  description: 'The longest time until a URL expires, in seconds; null for no limit.',
+  description: 'Maximum lifetime of a signed URL in seconds; null for no limit.',
   examples: [3_600],
 } as const;
 
 const fields = {
-  required: { type: 'boolean', description: 'Whether image URLs need a signature.' },
+  required: { type: 'boolean', description: 'Whether image URLs require a signature.' },
   ttlSeconds: ttl,
   secretCount: {
     type: 'integer',
     minimum: 0,
     maximum: 2,
-    description: 'Valid secrets: 2 while one is being replaced.',
+    description: 'Number of valid secrets: 2 while a secret is being replaced.',
   },
 } as const;
 
 const signing = named(
   'Signing',
-  { description: 'How a project signs its image URLs, without its secrets.', ...closed(fields) },
+  { description: "A project's URL signing, without its secrets.", ...closed(fields) },
   { required: true, ttlSeconds: 3_600, secretCount: 1 },
 );
 
@@ -56,7 +56,7 @@ const secretInput = named(
       replaceAll: {
         type: 'boolean',
         description:
-          'Ends the secrets before at once, with the URLs that they have signed. Otherwise the last one stays valid until it is revoked.',
+          'Revokes all previous secrets and their signed URLs at once. Otherwise the last secret stays valid until you revoke it.',
       },
     },
     additionalProperties: false,
@@ -73,7 +73,7 @@ const urlInput = named(
         type: 'string',
         maxLength: 8_192,
         description:
-          'An image URL of the project, its path and query from `/img` on, or a URL of a delivery host.',
+          'An image URL of the project, its path and query starting with `/img`, or a delivery host URL.',
         examples: [
           '/img/https%3A%2F%2Fshop.example.com%2Fa.jpg?project=prj_32gx1acb9wtykf3m&w=800',
         ],
@@ -82,7 +82,7 @@ const urlInput = named(
         type: 'integer',
         minimum: 1,
         maximum: 2_592_000,
-        description: 'Seconds; by default the ttlSeconds of the project, or an hour.',
+        description: "Seconds; defaults to the project's ttlSeconds or an hour.",
         examples: [600],
       },
     },
@@ -98,7 +98,7 @@ const urlInput = named(
 const signedUrl = named(
   'SignedUrl',
   closed({
-    url: { type: 'string', description: 'The given one, with `exp` and `sig`.' },
+    url: { type: 'string', description: 'The URL with `exp` and `sig` appended.' },
     expiresAt: { type: 'string', format: 'date-time' },
   }),
   {
@@ -130,8 +130,8 @@ export const signingOperations = {
   getProjectSigning: operation({
     method: 'GET',
     path: '/projects/{projectId}/signing',
-    summary: 'Read whether image URLs need signatures',
-    description: 'Without any secret. Requires a key for all projects.',
+    summary: 'Read whether image URLs require signatures',
+    description: 'Contains no secrets. Requires a key for all projects.',
     scope: 'all-projects',
     result: one('signing', signing),
     handle: async ({ path }, services) => bodyOf(await findProject(services, path.projectId)),
@@ -141,7 +141,7 @@ export const signingOperations = {
     path: '/projects/{projectId}/signing/secrets',
     summary: 'Require signatures, or replace the secret',
     description:
-      'Returns a new secret, once. With the first one the project accepts signed URLs only, within two seconds. With another one both are valid until the previous one is revoked. Requires a write key for all projects.',
+      'Returns a new secret, once. After the first secret, the project accepts only signed URLs, within two seconds. After another secret, both are valid until the previous secret is revoked. Requires a write key for all projects.',
     scope: 'all-projects',
     input: optional(secretInput),
     status: 201,
@@ -176,9 +176,9 @@ export const signingOperations = {
   revokePreviousSigningSecret: operation({
     method: 'DELETE',
     path: '/projects/{projectId}/signing/secrets/previous',
-    summary: 'Revoke the secret before the last one',
+    summary: 'Revoke the previous secret',
     description:
-      'URLs that were signed with it are refused within two seconds. Without such a secret nothing changes. Requires a write key for all projects.',
+      'Rejects URLs signed with the previous secret, within two seconds. If there is no previous secret, nothing changes. Requires a write key for all projects.',
     scope: 'all-projects',
     result: one('signing', signing),
     handle: async ({ path: { projectId } }, services) =>
@@ -187,7 +187,7 @@ export const signingOperations = {
   stopRequiringSignatures: operation({
     method: 'DELETE',
     path: '/projects/{projectId}/signing',
-    summary: 'Accept image URLs without a signature',
+    summary: 'Accept unsigned image URLs',
     description: 'Deletes the secrets. Requires a write key for all projects.',
     scope: 'all-projects',
     result: one('signing', signing),
@@ -201,7 +201,7 @@ export const signingOperations = {
     path: '/projects/{projectId}/signed-urls',
     summary: 'Sign an image URL',
     description:
-      'With the current secret. For one URL, such as in a console; a backend signs its URLs itself. Requires a write key for all projects.',
+      'Signs with the current secret. Intended for single URLs, such as in a console; backends sign their URLs themselves. Requires a write key for all projects.',
     scope: 'all-projects',
     input: urlInput,
     result: one('signedUrl', signedUrl),

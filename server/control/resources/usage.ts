@@ -13,21 +13,24 @@ const hitCounts = Object.fromEntries(cacheTiers.map((tier) => [tier, count])) as
   Record<(typeof cacheTiers)[number], typeof count>
 >;
 const counts = {
-  requests: { ...count, description: 'Image requests, without those of prewarming.' },
-  hits: { ...closed(hitCounts), description: 'Requests by the cache that had the image.' },
+  requests: { ...count, description: 'Image requests, except prewarming.' },
+  hits: { ...closed(hitCounts), description: 'Requests by the cache that contained the image.' },
   misses: { ...count, description: 'Requests that waited for a render.' },
-  errors: { ...count, description: 'Requests without an image, also of clients that left.' },
-  bytes: { ...count, description: 'Bytes of the bodies with images.' },
-  renders: { ...count, description: 'Transforms, also those that failed.' },
+  errors: {
+    ...count,
+    description: 'Requests that returned no image, including client disconnects.',
+  },
+  bytes: { ...count, description: 'Bytes of image bodies.' },
+  renders: { ...count, description: 'Transforms, including failed transforms.' },
   renderSeconds: seconds,
   background: {
     ...closed({ requests: count, renders: count, renderSeconds: seconds }),
-    description: 'Prewarming, which is not in the other counts.',
+    description: 'Prewarming, not included in the other counts.',
   },
 } as const;
 
 const usageSchema = {
-  description: 'The usage of a project by day, with days without requests.',
+  description: "A project's usage per day, including days without requests.",
   ...closed({
     from: date,
     to: date,
@@ -89,22 +92,22 @@ export const usageOperations = {
   getProjectUsage: operation({
     method: 'GET',
     path: '/projects/{projectId}/usage',
-    summary: 'Read the usage by day',
+    summary: 'Read the usage per day',
     description:
-      'Requests, bytes and renders of the project on each day (UTC), of the last 30 days by default. It is at most a minute behind. As CSV with `format=csv` or `Accept: text/csv`.',
+      'Returns requests, bytes and renders per day (UTC), by default for the last 30 days. The counts are at most a minute old. `format=csv` or `Accept: text/csv` returns CSV.',
     query: {
       from: {
-        description: 'The first day (UTC); 29 days before the last one by default.',
+        description: 'First day (UTC). Default: 29 days before the last day.',
         schema: day,
         example: exampleDay,
       },
       to: {
-        description: `The last day, today by default; at most ${maxUsageDays} days in all.`,
+        description: `Last day (UTC). Default: today. At most ${maxUsageDays} days in total.`,
         schema: day,
         example: exampleDay,
       },
       format: {
-        description: 'Takes precedence over the Accept header.',
+        description: 'Overrides the Accept header.',
         schema: { type: 'string', enum: usageFormats },
         example: 'json',
       },

@@ -7,11 +7,11 @@ const text = { type: 'string' } as const;
 const serviceVersion = named(
   'ServiceVersion',
   {
-    description: 'What a report of a fault names.',
+    description: 'Version details to include in a bug report.',
     ...closed({
-      service: { ...text, description: 'The version of the service, not of this interface.' },
-      node: { ...text, description: 'The version of Node.js.' },
-      platform: { ...text, description: 'The system and the architecture.' },
+      service: { ...text, description: 'Version of the service, not of this interface.' },
+      node: { ...text, description: 'Node.js version.' },
+      platform: { ...text, description: 'Operating system and architecture.' },
     }),
   },
   { service: '0.1.0', node: 'v22.22.0', platform: 'linux-x64' },
@@ -22,7 +22,7 @@ export const versionOperations = {
     method: 'GET',
     path: '/version',
     summary: 'Read the version of the service',
-    description: 'For holders of a key only: no other response tells it.',
+    description: 'Requires a key, because no other response reveals the version.',
     result: one('version', serviceVersion),
     handle: async () => ({
       service: version,
