@@ -68,6 +68,7 @@ const codesByStatus = {
     preset_not_found: both("Check the preset's name, or list the project's presets."),
     layer_not_found: both("Check the layer's name, or list the project's layers."),
     host_not_found: control("Check the host, or list the project's hosts."),
+    url_secret_not_found: control("Check the kind, or list the project's URL secrets."),
     purge_not_found: control('Use the Location header of the purge response, within a day.'),
     prewarm_not_found: control('Use the Location header of the prewarm response, within a day.'),
     endpoint_not_found: control('Check the path against the OpenAPI document at /openapi.json.'),

@@ -4,6 +4,7 @@ import type { Purges } from './generations.ts';
 import type { StoredLayer } from './layer.ts';
 import type { PresetParameters } from './preset.ts';
 import type { ProjectOrigin } from './project-origin.ts';
+import type { UrlSecrets } from './url-secret.ts';
 
 /** The transform defaults of a project: `ProjectSettings` in the OpenAPI document. */
 export interface ProjectSettings {
@@ -64,6 +65,8 @@ export interface Project extends ProjectSettings, Purges {
   readonly origins?: Readonly<Record<string, ProjectOrigin>>;
   /** By `originField` of the host. */
   readonly hosts?: Readonly<Record<string, DeliveryHost>>;
+  /** By the kind of URLs, such as `imgix`. */
+  readonly urlSecrets?: Readonly<Record<string, UrlSecrets>>;
   /** Absent until they are set: the project has no limits. */
   readonly limits?: ProjectLimits;
   /** By the store's clock. */
@@ -99,6 +102,30 @@ export const newProjectSettings: ProjectSettings = {
   watermarkScale: 20,
   watermarkMargin: 16,
 };
+
+/**
+ * The fields of a deleted project, and those that it does not have: nothing that a client has written. Without a host,
+ * processes of earlier releases deliver no images of it.
+ */
+export const deletedFields = {
+  ...newProjectSettings,
+  name: '',
+  origin: '',
+  allowedOrigins: [],
+  requireSignedUrls: false,
+  signedUrlTtlSeconds: null,
+  signingSecret: null,
+} as const satisfies Partial<Project>;
+export const removedFields = {
+  previousSigningSecret: '',
+  presets: '',
+  layers: '',
+  freshness: '',
+  origins: '',
+  hosts: '',
+  urlSecrets: '',
+  limits: '',
+} as const satisfies { readonly [Field in keyof Project]?: '' };
 
 /** The fields of a project in lists: without its presets, layers, origins and generations, which may be large. */
 export const listedFields = [

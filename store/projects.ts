@@ -8,6 +8,7 @@ import { StoreUnavailable } from './outage.ts';
 import { byCreation, pagesOf } from './pages.ts';
 import { isPresetName, type PresetParameters } from './preset.ts';
 import {
+  deletedFields,
   type ListedProject,
   listedFields,
   type NewProject,
@@ -17,9 +18,11 @@ import {
   type ProjectIdentity,
   type ProjectLimits,
   type ProjectSettings,
+  removedFields,
 } from './project.ts';
 import { projectColours } from './project-colours.ts';
 import { originField, type ProjectOrigin } from './project-origin.ts';
+import { type UrlSecret, withUrlSecret } from './url-secret.ts';
 
 export * from './project.ts';
 
@@ -30,29 +33,6 @@ function namedField<P extends 'presets' | 'layers'>(parent: P, name: string): `$
   if (!isPresetName(name)) throw new Error('not a name of a preset or a layer');
   return `${parent}.${name}`;
 }
-
-/**
- * The fields of a deleted project, and those that it does not have: nothing that a client has written. Without a host,
- * processes of earlier releases deliver no images of it.
- */
-const deletedFields = {
-  ...newProjectSettings,
-  name: '',
-  origin: '',
-  allowedOrigins: [],
-  requireSignedUrls: false,
-  signedUrlTtlSeconds: null,
-  signingSecret: null,
-} as const satisfies Partial<Project>;
-const removedFields = {
-  previousSigningSecret: '',
-  presets: '',
-  layers: '',
-  freshness: '',
-  origins: '',
-  hosts: '',
-  limits: '',
-} as const satisfies { readonly [Field in keyof Project]?: '' };
 
 /** More documents than one reply has: by default a second round trip begins after 101. */
 const oneBatch = 100_000;
@@ -249,6 +229,25 @@ export class Projects {
 
   removeDeliveryHost(id: string, host: string): Promise<Project | null> {
     return this.#change(id, { $unset: { [`hosts.${originField(host)}`]: '' } });
+  }
+
+  /** @param kind a kind of `urlSecretKinds` @param keepPrevious whether the current secret stays valid too */
+  setUrlSecret(
+    id: string,
+    kind: string,
+    secret: UrlSecret,
+    keepPrevious = false,
+    check = anyState,
+  ): Promise<Project | null> {
+    return this.#changeFrom(id, (project) => {
+      check(project);
+      const valid = withUrlSecret(project.urlSecrets?.[kind]?.valid ?? [], secret, keepPrevious);
+      return [{ $set: { [`urlSecrets.${kind}`]: { valid, updatedAt: new Date() } } }, 1];
+    });
+  }
+
+  removeUrlSecret(id: string, kind: string): Promise<Project | null> {
+    return this.#change(id, { $unset: { [`urlSecrets.${kind}`]: '' } });
   }
 
   /**

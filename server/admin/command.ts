@@ -9,6 +9,7 @@ import { addProjectCommands } from './project-commands.ts';
 import { addPurgeCommand } from './purge-command.ts';
 import { addStoreCommands } from './store-commands.ts';
 import { AdminError } from './terminal.ts';
+import { addUrlSecretCommands } from './url-secret-commands.ts';
 
 /**
  * Runs the admin command, and reports an expected error by a line and the exit code.
@@ -17,13 +18,14 @@ import { AdminError } from './terminal.ts';
  */
 export async function runAdmin(argv: readonly string[]): Promise<void> {
   const program = newCommand('admin').description(
-    'Manages keys, organisations, projects, their presets and their hosts in the store that the settings name.',
+    'Manages keys, organisations, projects, their presets, hosts and URL secrets in the store that the settings name.',
   );
   addKeyCommands(program);
   addOrganisationCommands(program);
   addProjectCommands(program);
   addPresetCommands(program);
   addHostCommands(program);
+  addUrlSecretCommands(program);
   addPrewarmCommand(program);
   addPurgeCommand(program);
   addStoreCommands(program);

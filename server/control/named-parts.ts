@@ -12,8 +12,9 @@ type PartServices<Names extends keyof Services> = Pick<Services, Names | 'projec
 export interface PartKind<Input, Body, Used> {
   /** The field of one part in a response, and without `title` its name in summaries. */
   readonly singular: string;
-  /** The field of a list in a response, the segment of the path, and the name in messages. */
+  /** The field of a list in a response, the name in messages, and without `segment` the segment of the path. */
   readonly plural: string;
+  readonly segment?: string;
   readonly title?: string;
   /** The name of a part in the path. */
   readonly parameter: { readonly name: string; readonly schema: object };
@@ -58,7 +59,7 @@ export class NamedParts<Input, Body, Names extends keyof Services = never> {
   constructor(kind: PartKind<Input, Body, PartServices<Names>>) {
     this.#kind = kind;
     this.#title = kind.title ?? kind.singular;
-    this.#path = `/projects/{projectId}/${kind.plural}`;
+    this.#path = `/projects/{projectId}/${kind.segment ?? kind.plural}`;
   }
 
   async list(services: PartServices<Names>, projectId: string): Promise<Body[]> {

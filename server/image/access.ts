@@ -1,9 +1,10 @@
-import { createHmac, timingSafeEqual } from 'node:crypto';
+import { createHmac } from 'node:crypto';
 import { ServiceError } from '../../contract/errors.ts';
 import { canonicalHost, hostMatches } from '../../contract/hosts.ts';
 import type { Project } from '../../store/projects.ts';
 import { type ImageAddress, imagePrefix, sourceInPath } from './address.ts';
 import { percentEncode } from './source-url.ts';
+import { checkUrlSignature, isSame } from './urls/signature.ts';
 
 /** Whether a project's allowlist contains a host, with or without a trailing dot. */
 export function isAllowedHost(project: Project, host: string): boolean {
@@ -60,8 +61,8 @@ export function checkSource(project: Project, source: URL): void {
 }
 
 /**
- * Checks the URL's signature if the project requires one.
- * @returns when the URL expires, Unix ms; infinite if the project requires no signatures
+ * Checks the URL's signature if the project requires one, or if it is a URL of another service that has one.
+ * @returns when the URL expires, Unix ms; infinite if it does not, or the project requires no signatures
  * @throws ServiceError signature_invalid
  */
 export function checkSignature(
@@ -71,10 +72,14 @@ export function checkSignature(
   query: string,
   now: number,
 ): number {
+  const exp = parameters.get('exp') ?? '';
+  if (grammar !== null) {
+    const expires = exp === '' ? Number.POSITIVE_INFINITY : Number(exp) * 1_000;
+    checkUrlSignature(grammar, project, path, query, expires, now);
+    return expires;
+  }
   if (!project.requireSignedUrls) return Number.POSITIVE_INFINITY;
   const refuse = (why: string): ServiceError => new ServiceError('signature_invalid', why);
-  if (grammar !== null) throw refuse(`URLs of ${grammar.title} have no signature.`);
-  const exp = parameters.get('exp') ?? '';
   const given = Buffer.from(parameters.get('sig') ?? '');
   if (given.length === 0 || !/^\d{1,12}$/.test(exp)) {
     throw refuse('This project needs signed URLs, with exp and sig.');
@@ -83,10 +88,7 @@ export function checkSignature(
   const paths = host === null ? signedPaths(path) : [`//${host}${path}`];
   const texts = paths.map((one) => `${one}?${unsigned}`);
   const authentic = signingSecrets(project).some((secret) =>
-    texts.some((text) => {
-      const expected = Buffer.from(signature(secret, text));
-      return given.length === expected.length && timingSafeEqual(given, expected);
-    }),
+    texts.some((text) => isSame(given, signature(secret, text))),
   );
   if (!authentic) throw refuse('The signature does not match the URL.');
 

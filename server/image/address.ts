@@ -4,7 +4,7 @@ import { isLayerName } from '../../store/layer.ts';
 import { words } from './layer-fields.ts';
 import { type Parameter, type ParameterName, parameterNames, parameters } from './parameters.ts';
 import { readSourceReference, type SourceReference } from './source-url.ts';
-import type { UrlGrammar } from './urls/grammar.ts';
+import type { ForeignGrammar } from './urls/signature.ts';
 
 const invalid = (message: string) => new ServiceError('parameter_invalid', message);
 
@@ -14,7 +14,7 @@ export interface ImageAddress {
   /** The delivery host whose path names the source; null for a path below `/img`. */
   readonly host: string | null;
   /** How the URL of another service was read; null for one of this service. */
-  readonly grammar: Pick<UrlGrammar, 'title'> | null;
+  readonly grammar: ForeignGrammar | null;
   readonly source: SourceReference;
   /** Whether the source was encoded, so that it has its whole query. */
   readonly isEncoded: boolean;

@@ -1,16 +1,22 @@
 import { ServiceError } from '../../contract/errors.ts';
 import { type ImageAddress, isImagePath, isTracking, readAddress, readQuery } from './address.ts';
-import { type Site, sourceBelow } from './site.ts';
+import { isForeign, type Site, sourceBelow } from './site.ts';
 import type { UrlGrammar } from './urls/grammar.ts';
 import { urlGrammars } from './urls/grammars.ts';
 
+interface HostGrammar extends UrlGrammar {
+  readonly kind: string;
+}
+
+const grammars: ReadonlyMap<string, HostGrammar> = new Map(
+  Object.entries<UrlGrammar>(urlGrammars).map(([kind, grammar]) => [kind, { kind, ...grammar }]),
+);
+
 /** How the host reads URLs, or null for those of this service. A later release may have stored other kinds. */
-function grammarOf({ host }: Site): UrlGrammar | null {
-  const { urls = 'native' } = host;
-  if (urls === 'native') return null;
-  const grammar: UrlGrammar | undefined = Object.entries(urlGrammars).find(
-    ([name]) => name === urls,
-  )?.[1];
+function grammarOf(site: Site): HostGrammar | null {
+  if (!isForeign(site)) return null;
+  const { urls = '' } = site.host;
+  const grammar = grammars.get(urls);
   if (grammar !== undefined) return grammar;
   throw new ServiceError(
     'source_invalid',

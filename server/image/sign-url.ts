@@ -2,7 +2,7 @@ import { canonicalHost } from '../../contract/hosts.ts';
 import { signature, signedText } from './access.ts';
 import { type ImageAddress, isImagePath, readAddress } from './address.ts';
 import { readHostAddress } from './host-address.ts';
-import type { Site } from './site.ts';
+import { isForeign, type Site } from './site.ts';
 
 export interface SignUrlOptions {
   /** Null for a URL of any project. */
@@ -22,7 +22,7 @@ export interface SignUrlOptions {
  * Signs an image URL, its path and query, or a URL of a delivery host.
  *
  * @throws ServiceError with `check`, as `readAddress` does
- * @returns null for a text that is none, that has a signature, or that is of another project
+ * @returns null for a text that is none, that has a signature, or that is of another project or service
  */
 export function signImageUrl(
   text: string,
@@ -40,6 +40,7 @@ export function signImageUrl(
   const named = given.getAll('project').join();
   const isOther = site === null ? named !== projectId : named !== '' && named !== projectId;
   if (projectId !== null && isOther) return null;
+  if (site !== null && !isImagePath(path) && isForeign(site)) return null;
   const address = () =>
     site === null ? readAddress(path, query) : readHostAddress(path, query, site);
   check?.(address());

@@ -15,6 +15,9 @@ export function siteOf(project: Project, host: string): Site | null {
   return found === undefined ? null : { project, host: found };
 }
 
+/** Whether the host of a site reads the URLs of another service. */
+export const isForeign = ({ host: { urls = 'native' } }: Site): boolean => urls !== 'native';
+
 /**
  * Returns the source of a path below the base of a site.
  * @throws ServiceError source_missing, source_invalid

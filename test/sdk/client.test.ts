@@ -105,6 +105,11 @@ t.test('every operation succeeds, also through a failing proxy', async (t) => {
   t.same(await client.getProjectHost(delivery), deliveryHost);
   t.same(await client.listProjectHosts({ projectId }), [deliveryHost]);
   t.same(await client.deleteProjectHost(delivery), []);
+  const urlSecret = await client.putProjectUrlSecret({ projectId, kind: 'imgix', secret: 'token' });
+  t.match(urlSecret, { kind: 'imgix', secretCount: 1 });
+  t.same(await client.getProjectUrlSecret({ projectId, kind: 'imgix' }), urlSecret);
+  t.same(await client.listProjectUrlSecrets({ projectId }), [urlSecret]);
+  t.same(await client.deleteProjectUrlSecret({ projectId, kind: 'imgix' }), []);
   const { secret, ...key } = await client.createProjectKey(
     { projectId, name: 'shop' },
     { timeoutMs: 60_000 },

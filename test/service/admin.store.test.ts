@@ -85,6 +85,28 @@ t.test('the admin command works beside a running service', async (t) => {
     t.match(await hosts('delete', id, 'img.a.example'), /no delivery hosts/);
   });
 
+  t.test('keeps the secrets of the URLs of other services', async (t) => {
+    const secrets = (...args: string[]) => admin('url-secrets', ...args);
+    t.match(await secrets('list', id), /no URL secrets/);
+    const set = (input: string, ...args: string[]) =>
+      service.adminWithInput(input, 'url-secrets', 'set', id, ...args);
+    t.match(await set('imgix-token\n', 'imgix'), /^imgix +1 +20/m);
+    t.match(await set('another-token\n', 'imgix', '--keep-previous'), /^imgix +2 +20/m);
+    t.match(await set('6b6579\n73616c74\n', 'imgproxy'), /^imgproxy +1 +20/m);
+    const listed = await secrets('list', id, '--json');
+    t.match(JSON.parse(listed), [{ kind: 'imgix', secretCount: 2 }, { kind: 'imgproxy' }]);
+    t.notMatch(listed, /token|6b6579/);
+    for (const [message, input, ...args] of [
+      [/^secret must have at least 1 character/, '', 'imgix'],
+      [/^secret and salt must be bytes in hex/, '6b6579', 'imgproxy'],
+      [/^kind must be one of imgix,/, 'token', 'imgx'],
+    ] as const) {
+      await t.rejects(set(input, ...args), { code: 1, stderr: message }, args.join(' '));
+    }
+    await t.rejects(secrets('delete', id, 'thumbor'), { code: 1, stderr: /no URL secret for/ });
+    t.notMatch(await secrets('delete', id, 'imgproxy'), /imgproxy/);
+  });
+
   t.test('a key is shown once, listed without its secret, and revoked', async (t) => {
     const created = await admin('keys', 'create', '--name', 'one', '--project', id);
     const [keyId = '', secret = ''] = created.split(/\s+/);

@@ -196,10 +196,16 @@ export class Service extends Program {
   }
 
   /** Runs the admin command; resolves with its output. */
-  async admin(...args: string[]): Promise<string> {
+  admin(...args: string[]): Promise<string> {
+    return this.adminWithInput('', ...args);
+  }
+
+  /** @param input what the command reads from its standard input */
+  async adminWithInput(input: string, ...args: string[]): Promise<string> {
     const command = [...programArgs, join(dist, 'server/admin/main.js'), ...args];
-    const { stdout } = await run(program, command, { cwd: this.dataDir, env: this.environment });
-    return stdout.trim();
+    const running = run(program, command, { cwd: this.dataDir, env: this.environment });
+    running.child.stdin?.end(input);
+    return (await running).stdout.trim();
   }
 
   /** Creates a project that may use 127.0.0.1, localhost and the given hosts; returns its id. */

@@ -157,6 +157,27 @@ t.test('claims each delivery host for one project', async (t) => {
   t.equal((await projects.delete(other))?.hosts, undefined);
 });
 
+t.test('keeps at most two secrets for the URLs of a service', async (t) => {
+  const { projects } = await testProjects(t);
+  const { _id } = await projects.create(newProject);
+  const set = async (secret: string, keepPrevious: boolean) => {
+    const changed = await projects.setUrlSecret(_id, 'imgix', { secret }, keepPrevious);
+    return changed?.urlSecrets?.['imgix']?.valid.map(({ secret }) => secret);
+  };
+  t.same(await set('a', true), ['a']);
+  t.same(await set('b', true), ['b', 'a']);
+  t.same(await set('b', true), ['b', 'a']);
+  t.same(await set('c', true), ['c', 'b']);
+  t.same(await set('d', false), ['d']);
+  const salted = { secret: 'e', salt: 'f' };
+  const both = await projects.setUrlSecret(_id, 'imgproxy', salted);
+  t.match(both?.urlSecrets, { imgix: {}, imgproxy: { valid: [salted] } });
+  t.same(Object.keys((await projects.removeUrlSecret(_id, 'imgix'))?.urlSecrets ?? {}), [
+    'imgproxy',
+  ]);
+  t.equal((await projects.delete(_id))?.urlSecrets, undefined);
+});
+
 t.test('presets are set and removed one by one', async (t) => {
   const { projects } = await testProjects(t);
   const { _id } = await projects.create(newProject);

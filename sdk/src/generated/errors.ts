@@ -75,6 +75,7 @@ export const errors = {
   },
   layer_not_found: { status: 404, hint: "Check the layer's name, or list the project's layers." },
   host_not_found: { status: 404, hint: "Check the host, or list the project's hosts." },
+  url_secret_not_found: { status: 404, hint: "Check the kind, or list the project's URL secrets." },
   purge_not_found: {
     status: 404,
     hint: 'Use the Location header of the purge response, within a day.',

@@ -209,6 +209,28 @@ export const operations = {
     body: 'required',
     result: 'signedUrl',
   },
+  listProjectUrlSecrets: {
+    method: 'GET',
+    path: '/projects/{projectId}/url-secrets',
+    result: 'urlSecrets',
+    isPaged: true,
+  },
+  getProjectUrlSecret: {
+    method: 'GET',
+    path: '/projects/{projectId}/url-secrets/{kind}',
+    result: 'urlSecret',
+  },
+  putProjectUrlSecret: {
+    method: 'PUT',
+    path: '/projects/{projectId}/url-secrets/{kind}',
+    body: 'required',
+    result: 'urlSecret',
+  },
+  deleteProjectUrlSecret: {
+    method: 'DELETE',
+    path: '/projects/{projectId}/url-secrets/{kind}',
+    result: 'urlSecrets',
+  },
   listProjectCallbacks: {
     method: 'GET',
     path: '/projects/{projectId}/callbacks',

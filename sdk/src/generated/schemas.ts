@@ -772,6 +772,27 @@ export interface SignedUrl {
   expiresAt: string;
 }
 
+/** A secret with which URLs of another service are signed, without the secret. */
+export interface UrlSecret {
+  /** The service whose URLs are signed with the secret: a value of `urls` of hosts. */
+  kind: 'imgix' | 'cloudinary' | 'imgproxy' | 'thumbor';
+  /** Valid secrets: 2 while one is being replaced. 1 to 2. */
+  secretCount: number;
+  updatedAt: string;
+}
+
+export interface UrlSecretInput {
+  /**
+   * imgix's token, Cloudinary's API secret, thumbor's key, or imgproxy's key in hexadecimal digits.
+   * 1 to 512 characters.
+   */
+  secret: string;
+  /** imgproxy's salt in hexadecimal digits; others have none. 1 to 512 characters. */
+  salt?: string | undefined;
+  /** Whether the current secret stays valid too, until the next change. */
+  keepPrevious?: boolean | undefined;
+}
+
 /** A request that notifies a client when its prewarming or purge ends. */
 export interface Callback {
   /** `webhook-id` of the request. */
@@ -1127,6 +1148,7 @@ export interface ApiError {
     | 'preset_not_found'
     | 'layer_not_found'
     | 'host_not_found'
+    | 'url_secret_not_found'
     | 'purge_not_found'
     | 'prewarm_not_found'
     | 'endpoint_not_found'
@@ -1707,6 +1729,63 @@ export interface Operations {
     query: undefined;
     body: SignedUrlInput;
     result: SignedUrl;
+  };
+  /**
+   * List URL secrets. The services for whose URLs the project has a secret, without any secret.
+   * Requires a key for all projects.
+   */
+  listProjectUrlSecrets: {
+    path: {
+      /** `prj_` and 16 base-36 characters. */
+      projectId: string;
+    };
+    query: undefined;
+    body: undefined;
+    result: readonly UrlSecret[];
+  };
+  /** Read a URL secret. When it was set, without the secret. Requires a key for all projects. */
+  getProjectUrlSecret: {
+    path: {
+      /** `prj_` and 16 base-36 characters. */
+      projectId: string;
+      /** The service whose URLs are signed with the secret: a value of `urls` of hosts. */
+      kind: 'imgix' | 'cloudinary' | 'imgproxy' | 'thumbor';
+    };
+    query: undefined;
+    body: undefined;
+    result: UrlSecret;
+  };
+  /**
+   * Create or replace a URL secret. Within two seconds, URLs of the service with another signature
+   * are refused. If the project requires signatures, so are those without one. Requires a write key
+   * for all projects.
+   */
+  putProjectUrlSecret: {
+    path: {
+      /** `prj_` and 16 base-36 characters. */
+      projectId: string;
+      /** The service whose URLs are signed with the secret: a value of `urls` of hosts. */
+      kind: 'imgix' | 'cloudinary' | 'imgproxy' | 'thumbor';
+    };
+    query: undefined;
+    body: UrlSecretInput;
+    result: UrlSecret;
+  };
+  /**
+   * Delete a URL secret. Returns the remaining ones; deleting a missing one is not an error. Without
+   * a secret, signatures are not checked, and a project that requires them refuses the URLs.
+   * Requires a write key for all projects.
+   */
+  deleteProjectUrlSecret: {
+    path: {
+      /** `prj_` and 16 base-36 characters. */
+      projectId: string;
+      /** The service whose URLs are signed with the secret: a value of `urls` of hosts. */
+      kind: 'imgix' | 'cloudinary' | 'imgproxy' | 'thumbor';
+    };
+    query: undefined;
+    body: undefined;
+    result: readonly UrlSecret[];
   };
   /**
    * List the last callbacks. Lists the project's last 50 callback requests, newest first. The queue

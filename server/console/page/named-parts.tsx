@@ -19,10 +19,11 @@ export interface PartFieldsProps extends Omit<ProjectProps, 'onChange' | 'onDele
   readonly errors: FieldErrors;
 }
 
-/** A kind of parts of a project that have names: presets, layers, private sources, delivery hosts. */
+/** A kind of parts of a project that have names: presets, layers, private sources, delivery hosts, URL secrets. */
 export interface PartKind<P> {
-  /** Segment of the path, and the field of its response. */
-  readonly plural: 'presets' | 'layers' | 'origins' | 'hosts';
+  /** The field of a list in a response, and without `segment` the segment of the path. */
+  readonly plural: 'presets' | 'layers' | 'origins' | 'hosts' | 'urlSecrets';
+  readonly segment?: string;
   readonly singular: string;
   readonly title: string;
   readonly intro: ComponentChildren;
@@ -57,7 +58,7 @@ interface NamedPartsProps<P> extends ProjectProps {
 export function NamedParts<P>({ kind, ...props }: NamedPartsProps<P>) {
   const { api, project } = props;
   const { plural, singular, title, nameOf } = kind;
-  const path = `/projects/${project.id}/${plural}`;
+  const path = `/projects/${project.id}/${kind.segment ?? plural}`;
   const pathOf = (name: string) => `${path}/${encodeURIComponent(name)}`;
   const idOf = (name: string) => `${plural}-${name}`;
   const listOf = (body: ResponseBody) => body[plural] as unknown as readonly P[];
@@ -170,7 +171,7 @@ function PartForm<P>({ kind, part, initial, onSave, onClose, ...props }: PartFor
                 value={name}
                 onChange={setName}
                 required
-                error={errors.get(nameKey) ?? errors.get('host')}
+                error={errors.get(nameKey) ?? errors.get('host') ?? errors.get('kind')}
               />
             )}
             <Fields {...props} values={values} onChange={setValues} errors={errors} />

@@ -15,6 +15,7 @@ import { linkTo } from './route.ts';
 import { Settings } from './settings.tsx';
 import { Signing } from './signing.tsx';
 import { UnknownPage } from './unknown-page.tsx';
+import { UrlSecrets } from './url-secrets.tsx';
 import { Webhooks } from './webhooks.tsx';
 
 /** The pages of a project by the segment of their route, in the order of their list. */
@@ -34,6 +35,7 @@ const pages: Readonly<
   limits: { name: 'Limits', Page: documentPage('limits') },
   keys: { name: 'Keys', Page: Keys },
   signing: { name: 'Signing', Page: Signing },
+  'url-secrets': { name: 'URL secrets', Page: UrlSecrets },
   webhooks: { name: 'Webhooks', Page: Webhooks },
   settings: { name: 'Settings', Page: Settings },
 };

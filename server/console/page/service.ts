@@ -15,6 +15,7 @@ import type {
   ServiceVersion,
   SignedUrl,
   Signing,
+  UrlSecret,
   Usage,
 } from '@image-delivery/sdk/client';
 
@@ -82,6 +83,8 @@ export interface ResponseBody {
   readonly origin: ProjectOrigin;
   readonly origins: readonly ProjectOrigin[];
   readonly hosts: readonly DeliveryHost[];
+  readonly urlSecret: UrlSecret;
+  readonly urlSecrets: readonly UrlSecret[];
   readonly key: NewProjectKey;
   readonly keys: readonly ProjectKey[];
   readonly signing: Signing | NewSigningSecret;

@@ -1,12 +1,20 @@
+import type { UrlSecret } from '../../../store/url-secret.ts';
 import type { Site } from '../site.ts';
 
 /** An image as a URL of another service names it. */
 export interface ReadUrl {
   readonly source: URL;
-  /** This service's parameters, by their canonical names. */
+  /** This service's parameters, by their canonical names; and as `exp` when the URL expires, in Unix seconds. */
   readonly parameters: ReadonlyMap<string, string>;
   /** The names of options that the other service ignores as well. */
   readonly ignored: readonly string[];
+}
+
+/** The signature that a URL of another service has. */
+export interface UrlSignature {
+  readonly text: string;
+  /** Returns the right texts for a secret: more than one if the service has several forms. */
+  readonly expected: (secret: UrlSecret) => readonly string[];
 }
 
 /** A URL in the documentation, and the image that it stands for. */
@@ -26,6 +34,11 @@ export interface UrlGrammar {
   readonly title: string;
   /** @throws ServiceError source_missing, source_invalid, parameter_invalid with the name of the option */
   readonly read: (path: string, query: string, site: Site) => ReadUrl;
+  /**
+   * Reads the signature of a URL, or null if it is unsigned. Called only after `read` has accepted the URL. Absent for a
+   * service without signatures; the others have a row in `urlSecretKinds`.
+   */
+  readonly readSignature?: (path: string, query: string) => UrlSignature | null;
   readonly examples: readonly UrlExample[];
   /** What differs from the other service, in sentences with Markdown. */
   readonly notes: readonly string[];

@@ -128,6 +128,7 @@ export const bodiesWith = (watermarks: readonly string[], signed: string) =>
         fc.dictionary(name, name, { maxKeys: 20 }),
       ),
     }),
+    UrlSecretInput: bodyOf({ secret: word, keepPrevious: fc.boolean() }),
     DeliveryHostInput: bodyOf(allGeneratedBy(fieldsOf('DeliveryHostInput'))),
     LimitsInput: bodyOf({
       rendersPerDay: fc.oneof(integer(0, Number.MAX_SAFE_INTEGER), fc.constant(null)),

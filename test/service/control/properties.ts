@@ -49,6 +49,7 @@ async function kindsOf(control: Control, signed: string): Promise<Kind[]> {
   const freshness = `${await newPath()}/freshness`;
   const origins = `${await newPath()}/origins`;
   const hosts = `${await newPath()}/hosts`;
+  const urlSecrets = `${await newPath()}/url-secrets`;
   const limits = `${await newPath()}/limits`;
   const keys = `${await newPath()}/keys`;
   const signing = `${await newPath()}/signing`;
@@ -145,6 +146,18 @@ async function kindsOf(control: Control, signed: string): Promise<Kind[]> {
       read: async (get) => (await get(hosts)).hosts.map(withoutTime),
       isRight: (after, { host }, { base = null, urls = 'native' }) =>
         same(after, [withoutTime(host)]) && same([host.base, host.urls], [base, urls]),
+    },
+    {
+      input: 'UrlSecretInput',
+      method: 'PUT',
+      path: `${urlSecrets}/imgix`,
+      success: 200,
+      least: 20,
+      read: async (get) => (await get(urlSecrets)).urlSecrets.map(withoutTime),
+      isRight: (after, { urlSecret }, { secret, keepPrevious }, before) =>
+        same(after, [withoutTime(urlSecret)]) &&
+        !JSON.stringify(urlSecret).includes(`"${secret}"`) &&
+        urlSecret.secretCount <= (keepPrevious ? (before[0]?.secretCount ?? 0) + 1 : 1),
     },
     {
       input: 'LimitsInput',

@@ -118,8 +118,70 @@ async function signing(
   await until('no signature is needed', async () => (await statusOf(target)) === 200);
 }
 
-/** The keys and the signatures of a project. */
+/** The secrets of the URLs of other services: written, replaced and deleted, but never shown. */
+async function urlSecrets(t: Test, { call, project, issue, store }: Control): Promise<void> {
+  const id = await project();
+  const on = `/projects/${id}/url-secrets`;
+  const put = (kind: string, json: object) => call('PUT', `${on}/${kind}`, { json });
+  t.same((await call('GET', on)).body, { urlSecrets: [] });
+  const first = (await put('imgix', { secret: 'hidden-1' })).body.urlSecret;
+  t.match(first, { kind: 'imgix', secretCount: 1, updatedAt: /^20/ });
+  t.same(Object.keys(first), ['kind', 'secretCount', 'updatedAt']);
+  const valid = async () => (await store.projects.find(id))?.urlSecrets?.['imgix']?.valid;
+  for (let i = 0; i < 2; i += 1) {
+    const { body } = await put('imgix', { secret: 'hidden-2', keepPrevious: true });
+    t.equal(body.urlSecret.secretCount, 2);
+    t.same(await valid(), [{ secret: 'hidden-2' }, { secret: 'hidden-1' }]);
+  }
+  await put('imgix', { secret: 'hidden-3', keepPrevious: true });
+  t.same(await valid(), [{ secret: 'hidden-3' }, { secret: 'hidden-2' }], 'at most two');
+  await put('imgix', { secret: 'hidden-4' });
+  t.same(await valid(), [{ secret: 'hidden-4' }]);
+  const key = { secret: '68696464656e', salt: 'ABCDEF' };
+  t.equal((await put('imgproxy', key)).status, 200);
+  const listed = (await call('GET', on)).body.urlSecrets;
+  t.match(listed, [{ kind: 'imgix', secretCount: 1 }, { kind: 'imgproxy' }]);
+  t.same((await call('GET', `${on}/imgproxy`)).body, { urlSecret: listed[1] });
+  const shown = [listed, (await call('GET', `/projects/${id}`)).body];
+  t.notMatch(JSON.stringify(shown), /hidden|68696464656e|ABCDEF/);
+  for (const [kind, json, message] of [
+    ['imgix', {}, /^secret is required/],
+    ['imgix', { secret: '' }, /^secret must have at least 1 character\.$/],
+    ['imgix', { secret: 'hidden 5' }, /^secret must have only visible ASCII .*spaces\.$/],
+    ['imgix', { secret: 'hidden'.repeat(100) }, /^secret must have at most 512 characters\.$/],
+    ['imgix', { secret: 5 }, /^secret must be a string\.$/],
+    ['imgix', { secret: 'hidden-5', salt: 'ab' }, /^salt is not for secrets of imgix/],
+    ['imgproxy', { secret: '68696464656e' }, /^secret and salt must be bytes in hexadecimal/],
+    ['imgproxy', { secret: '686', salt: 'ab' }, /^secret and salt must be bytes in hexadecimal/],
+    ['imgproxy', { secret: 'hidden', salt: 'ab' }, /^secret and salt must be bytes/],
+    ['next', { secret: 'hidden-5' }, /^kind must be one of imgix, cloudinary, imgproxy, thumbor/],
+    ['__proto__', { secret: 'hidden-5' }, /^kind must be one of/],
+  ] as const) {
+    const { body } = await put(kind, json);
+    t.match(body, { code: 'invalid_request', message }, `${kind} ${JSON.stringify(json)}`);
+    t.notMatch(body.message, /hidden|6869/);
+  }
+  for (let i = 0; i < 2; i += 1) {
+    t.same((await call('DELETE', `${on}/imgproxy`)).body, { urlSecrets: [listed[0]] });
+  }
+  const gone = await call('GET', `${on}/imgproxy`);
+  t.same([gone.status, gone.body.code], [404, 'url_secret_not_found']);
+  const writer = await issue(id, 'write');
+  for (const [method, path] of [
+    ['GET', on],
+    ['GET', `${on}/imgix`],
+    ['PUT', `${on}/imgix`],
+    ['DELETE', `${on}/imgix`],
+  ] as const) {
+    const json = method === 'PUT' && { json: { secret: 'x' } };
+    const { body } = await call(method, path, { key: writer, ...json });
+    t.equal(body.code, 'project_forbidden', `${method} ${path}`);
+  }
+}
+
+/** The keys, the signatures and the secrets of a project. */
 export async function secrets(t: Test, control: Control): Promise<void> {
   await projectKeys(t, control);
   await signing(t, control);
+  await urlSecrets(t, control);
 }

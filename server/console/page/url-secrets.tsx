@@ -1,0 +1,47 @@
+import type { UrlSecret } from '@image-delivery/sdk/client';
+import { SchemaFields } from './form.tsx';
+import { NamedParts, type PartFieldsProps, type PartKind } from './named-parts.tsx';
+import type { ApiDescription } from './openapi.ts';
+import type { ProjectProps } from './page-section.tsx';
+import { bodyOf, fieldsOf, type Schema } from './schema.ts';
+
+const schemaOf = ({ schemas }: ApiDescription): Schema => schemas['UrlSecretInput'] ?? {};
+
+const secrets: PartKind<UrlSecret> = {
+  plural: 'urlSecrets',
+  segment: 'url-secrets',
+  singular: 'URL secret',
+  title: 'URL secrets',
+  intro:
+    'Secrets with which other services sign the URLs of the project. URLs with a wrong signature are refused, and unsigned ones too if the project requires signatures. Only a key for all projects can change them, and they are never shown again.',
+  nameLabel: 'Service',
+  nameHelp: 'The service whose URLs a delivery host reads: imgix, cloudinary, imgproxy or thumbor.',
+  nameOf: ({ kind }) => kind,
+  describe: ({ secretCount, updatedAt }) => (
+    <>
+      {secretCount === 2 && 'two valid secrets '}
+      <span class="quiet">changed {updatedAt.slice(0, 10)}</span>
+    </>
+  ),
+  linkOf: () => null,
+  consequence: () =>
+    'Its signatures are not checked any more; a project that requires them refuses its URLs.',
+  saved: 'URLs are checked with it within two seconds.',
+  Fields: SecretFields,
+  valuesOf: () => ({}),
+  bodyOf: (values, { description }) => bodyOf(fieldsOf(schemaOf(description)), values),
+};
+
+/** The secrets with which other services sign the URLs of a project. */
+export const UrlSecrets = (props: ProjectProps) => <NamedParts {...props} kind={secrets} />;
+
+function SecretFields({ description, values, onChange, errors }: PartFieldsProps) {
+  return (
+    <SchemaFields
+      schema={schemaOf(description)}
+      values={values}
+      onChange={onChange}
+      errors={errors}
+    />
+  );
+}

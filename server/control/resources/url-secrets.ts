@@ -1,0 +1,149 @@
+import { ServiceError } from '../../../contract/errors.ts';
+import type { Project } from '../../../store/projects.ts';
+import type { UrlSecret } from '../../../store/url-secret.ts';
+import { type UrlSecretKind, urlSecretKinds } from '../../image/urls/signature.ts';
+import { NamedParts } from '../named-parts.ts';
+import { type BodyOf, closed, named } from '../schema.ts';
+import { invalidRequest } from '../validation-messages.ts';
+
+const kinds = Object.keys(urlSecretKinds) as UrlSecretKind[];
+
+const kindSchema = {
+  type: 'string',
+  enum: kinds,
+  description: 'The service whose URLs are signed with the secret: a value of `urls` of hosts.',
+} as const;
+
+/** Line breaks, which are easily pasted too, would be part of it. */
+const secretText = {
+  type: 'string',
+  minLength: 1,
+  maxLength: 512,
+  pattern: '^[!-~]*$',
+  'x-rule': 'must have only visible ASCII characters, without spaces',
+  writeOnly: true,
+} as const;
+
+const urlSecret = named(
+  'UrlSecret',
+  {
+    description: 'A secret with which URLs of another service are signed, without the secret.',
+    ...closed({
+      kind: kindSchema,
+      secretCount: {
+        type: 'integer',
+        minimum: 1,
+        maximum: 2,
+        description: 'Valid secrets: 2 while one is being replaced.',
+      },
+      updatedAt: { type: 'string', format: 'date-time' },
+    }),
+  },
+  { kind: 'imgix', secretCount: 1, updatedAt: '2026-11-20T09:31:32.000Z' },
+);
+
+export const urlSecretInput = {
+  ...named(
+    'UrlSecretInput',
+    {
+      type: 'object',
+      properties: {
+        secret: {
+          ...secretText,
+          description:
+            "imgix's token, Cloudinary's API secret, thumbor's key, or imgproxy's key in hexadecimal digits.",
+          examples: ['FOO123bar'],
+        },
+        salt: {
+          ...secretText,
+          description: "imgproxy's salt in hexadecimal digits; others have none.",
+          examples: ['68656c6c6f'],
+        },
+        keepPrevious: {
+          type: 'boolean',
+          description: 'Whether the current secret stays valid too, until the next change.',
+        },
+      },
+      required: ['secret'],
+      additionalProperties: false,
+    },
+    { secret: 'FOO123bar', keepPrevious: true },
+  ),
+  isSecret: true,
+} as const;
+
+type Secret = BodyOf<typeof urlSecret>;
+export type UrlSecretInput = BodyOf<typeof urlSecretInput>;
+
+/** By kind. Clients can write the secrets, but not read them. */
+export const urlSecrets = new NamedParts<UrlSecretInput, Secret>({
+  singular: 'urlSecret',
+  plural: 'urlSecrets',
+  segment: 'url-secrets',
+  title: 'URL secret',
+  parameter: { name: 'kind', schema: kindSchema },
+  input: urlSecretInput,
+  body: urlSecret,
+  limit: kinds.length,
+  readName: (text) => {
+    const kind = kinds.find((one) => one === text);
+    if (kind === undefined) throw invalidRequest(`kind must be one of ${kinds.join(', ')}`);
+    return kind;
+  },
+  checkInput: ({ secret, salt }, kind) => {
+    if (!urlSecretKinds[kind as UrlSecretKind].isKeyWithSalt) {
+      if (salt !== undefined) throw invalidRequest(`salt is not for secrets of ${kind}`);
+    } else if (![secret, salt ?? ''].every((text) => /^(?:[0-9a-f]{2})+$/i.test(text))) {
+      throw invalidRequest('secret and salt must be bytes in hexadecimal digits');
+    }
+  },
+  set: ({ projects }, projectId, kind, { secret, salt, keepPrevious }, check) => {
+    const stored: UrlSecret = salt === undefined ? { secret } : { secret, salt };
+    return projects.setUrlSecret(projectId, kind, stored, keepPrevious, check);
+  },
+  unset: ({ projects }, projectId, kind) => projects.removeUrlSecret(projectId, kind),
+  names: ({ urlSecrets = {} }) => kinds.filter((kind) => urlSecrets[kind] !== undefined),
+  nameOf: ({ kind }) => kind,
+  find: secretBody,
+});
+
+/** They need a key for all projects: who has a secret can make images of every size and source of the project. */
+const scope = 'all-projects';
+export const urlSecretOperations = {
+  listProjectUrlSecrets: {
+    ...urlSecrets.listOperation(
+      'The services for whose URLs the project has a secret, without any secret. Requires a key for all projects.',
+    ),
+    scope,
+  },
+  getProjectUrlSecret: {
+    ...urlSecrets.getOperation(
+      'When it was set, without the secret. Requires a key for all projects.',
+    ),
+    scope,
+  },
+  putProjectUrlSecret: {
+    ...urlSecrets.putOperation(
+      'Within two seconds, URLs of the service with another signature are refused. If the project requires signatures, so are those without one. Requires a write key for all projects.',
+    ),
+    scope,
+  },
+  deleteProjectUrlSecret: {
+    ...urlSecrets.deleteOperation(
+      'Returns the remaining ones; deleting a missing one is not an error. Without a secret, signatures are not checked, and a project that requires them refuses the URLs. Requires a write key for all projects.',
+    ),
+    scope,
+  },
+} as const;
+
+/** @throws ServiceError url_secret_not_found */
+function secretBody(project: Project, name: string): Secret {
+  const kind = kinds.find((one) => one === name);
+  const stored = kind && project.urlSecrets?.[kind];
+  if (kind === undefined || stored === undefined) {
+    const shown = name.slice(0, 40).toWellFormed();
+    throw new ServiceError('url_secret_not_found', `The project has no URL secret for ${shown}.`);
+  }
+  const { valid, updatedAt } = stored;
+  return { kind, secretCount: valid.length, updatedAt: updatedAt.toISOString() };
+}

@@ -1,0 +1,60 @@
+import { timingSafeEqual } from 'node:crypto';
+import { ServiceError } from '../../../contract/errors.ts';
+import type { Project } from '../../../store/project.ts';
+import type { UrlGrammar } from './grammar.ts';
+
+/** The services that sign their URLs, and whether their secret is a key with a salt, both in hexadecimal digits. */
+export const urlSecretKinds = {
+  imgix: { isKeyWithSalt: false },
+  cloudinary: { isKeyWithSalt: false },
+  imgproxy: { isKeyWithSalt: true },
+  thumbor: { isKeyWithSalt: false },
+} as const;
+
+export type UrlSecretKind = keyof typeof urlSecretKinds;
+
+/** What decides whether a URL of another service is signed correctly. */
+export interface ForeignGrammar extends Pick<UrlGrammar, 'title' | 'readSignature'> {
+  /** The value of `urls` of the host. */
+  readonly kind: string;
+}
+
+/** Compares two texts in a time that depends on their lengths only. */
+export function isSame(given: Buffer, expected: string): boolean {
+  const right = Buffer.from(expected);
+  return given.length > 0 && given.length === right.length && timingSafeEqual(given, right);
+}
+
+/**
+ * Checks the signature of a URL of another service. A wrong one is refused even if the project requires none.
+ * @param expires Unix ms; infinite for a URL that does not expire
+ * @throws ServiceError signature_invalid
+ */
+export function checkUrlSignature(
+  { kind, title, readSignature }: ForeignGrammar,
+  project: Project,
+  path: string,
+  query: string,
+  expires: number,
+  now: number,
+): void {
+  const refuse = (why: string): ServiceError => new ServiceError('signature_invalid', why);
+  const signature = readSignature?.(path, query) ?? null;
+  const secrets = project.urlSecrets?.[kind]?.valid ?? [];
+  if (signature !== null && secrets.length > 0) {
+    const given = Buffer.from(signature.text);
+    const isAuthentic = secrets
+      .flatMap((secret) => signature.expected(secret))
+      .some((text) => isSame(given, text));
+    if (!isAuthentic) throw refuse('The signature does not match the URL.');
+  }
+  if (expires <= now) throw refuse('The URL has expired.');
+  if (!project.requireSignedUrls) return;
+  if (readSignature === undefined) throw refuse(`URLs of ${title} have no signature.`);
+  if (secrets.length === 0) throw refuse(`The project has no secret for URLs of ${title}.`);
+  if (signature === null) throw refuse('This project needs signed URLs.');
+  const ttl = project.signedUrlTtlSeconds;
+  if (ttl !== null && expires > now + ttl * 1_000) {
+    throw refuse(`The URL must expire within ${ttl} seconds, as the project demands.`);
+  }
+}
