@@ -3,4 +3,4 @@
  * caches do not serve old images after a change of pixels or encoders: increment it with such a
  * change. 1 stands for cache keys without a version.
  */
-export const rendererVersion = 17;
+export const rendererVersion = 18;

@@ -1,11 +1,21 @@
 import { bufferOf, parsedOr } from '../bytes.ts';
 import { boxes, type ContainerBox, findBox } from '../container/boxes.ts';
 import { type Cicp, cicpProfile } from '../metadata/cicp.ts';
-import { associations, cicpOf, ipmaOf, isProfile, requireFewAssociations } from './properties.ts';
+import {
+  associations,
+  cicpOf,
+  ipmaOf,
+  isLimitedRange,
+  isMonochrome,
+  isProfile,
+  requireFewAssociations,
+} from './properties.ts';
 
 /**
  * A HEIF or AVIF with the profiles of its images' colour codes (`nclx`), in a copy, if images have such codes
  * and no profile. The codes are kept: they also tell how the colours are coded. Malformed files are unchanged.
+ *
+ * The profile also expands greys of the limited range, which libheif 1.23 decodes as they are.
  */
 export const withHeifProfile = (source: Uint8Array): Uint8Array =>
   parsedOr(null, () => withProfiles(bufferOf(source))) ?? source;
@@ -34,11 +44,11 @@ function propertiesWithProfiles(parts: readonly ContainerBox[]): Buffer | null {
   const added: Buffer[] = [];
   const known = new Map<string, number | null>();
   /** The index of the profile for the codes; null if they need none. */
-  const indexOf = ({ primaries, transfer }: Cicp): number | null => {
-    const key = `${primaries}/${transfer}`;
+  const indexOf = ({ primaries, transfer }: Cicp, isLimited: boolean): number | null => {
+    const key = `${primaries}/${transfer}/${isLimited}`;
     const found = known.get(key);
     if (found !== undefined) return found;
-    const profile = cicpProfile({ primaries, transfer }, true);
+    const profile = cicpProfile({ primaries, transfer }, true, isLimited);
     if (profile !== null) added.push(boxOf('colr', Buffer.from('prof'), profile));
     const index = profile && properties.length + added.length;
     known.set(key, index);
@@ -49,7 +59,9 @@ function propertiesWithProfiles(parts: readonly ContainerBox[]): Buffer | null {
     const entries = [...associations(data)].map((entry) => {
       const codes = entry.indexes.map((own) => codesOf[own - 1]).find((found) => found);
       const hasProfile = entry.indexes.some((own) => profiles[own - 1]);
-      const index = !codes || hasProfile ? null : indexOf(codes);
+      const own = entry.indexes.map((index) => properties[index - 1]);
+      const isLimited = own.some(isMonochrome) && own.some(isLimitedRange);
+      const index = !codes || hasProfile ? null : indexOf(codes, isLimited);
       return index === null ? entry : { ...entry, indexes: [...entry.indexes, index] };
     });
     return { type, data: ipmaOf(entries) };

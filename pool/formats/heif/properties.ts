@@ -65,5 +65,13 @@ export const cicpOf = (property: ContainerBox | undefined): Cicp | null =>
     ? null
     : { primaries: property.data.readUInt16BE(4), transfer: property.data.readUInt16BE(6) };
 
+/** Whether samples have the limited range, such as 16 to 235, by a property of colour codes. */
+export const isLimitedRange = (property: ContainerBox | undefined): boolean =>
+  colourType(property) === 'nclx' && (property?.data.readUInt8(10) ?? 0) < 0x80;
+
+/** Whether an AV1 image is grey, by its configuration (AV1-ISOBMFF, 2.3.3). */
+export const isMonochrome = (property: ContainerBox | undefined): boolean =>
+  property?.type === 'av1C' && (property.data.readUInt8(2) & 0x10) !== 0;
+
 export const isProfile = (property: ContainerBox | undefined): boolean =>
   /^(?:prof|rICC)$/.test(colourType(property));

@@ -1,5 +1,11 @@
 import { unsupported } from '../errors.ts';
-import { type Curve, matrixProfile, type Primaries, srgbCurve } from './written-profile.ts';
+import {
+  type Curve,
+  limitedRangeCurve,
+  matrixProfile,
+  type Primaries,
+  srgbCurve,
+} from './written-profile.ts';
 
 /** Coding-independent code points of colours (ITU-T H.273). */
 export interface Cicp {
@@ -124,19 +130,26 @@ const videoCurves: Readonly<Record<number, Curve>> = {
  *
  * @param isVideo true for a picture of a video codec: Chromium shows such a picture with the curve of sRGB instead of one for
  *   video, like players, and a PNG with its own
+ * @param isLimited true for pixels of 16 to 235, which the decoder has not expanded
  * @returns null for colours that are those of sRGB, and for codes that no profile of primaries and curves can
  *   express, such as those of HDR
  */
-export function cicpProfile({ primaries: code, transfer }: Cicp, isVideo: boolean): Buffer | null {
+export function cicpProfile(
+  { primaries: code, transfer }: Cicp,
+  isVideo: boolean,
+  isLimited = false,
+): Buffer | null {
   const videoCurve = videoCurves[transfer];
   const isSrgbCurve = srgbTransfers.has(transfer) || (isVideo && videoCurve !== undefined);
   const primaries = primariesByCode[code];
   const curve = isSrgbCurve ? srgbCurve : (curves[transfer] ?? videoCurve);
   if (primaries === undefined || curve === undefined) return null;
-  if (primaries === primaries709 && isSrgbCurve) return null;
+  if (primaries === primaries709 && isSrgbCurve && !isLimited) return null;
   const curveName = curve.length === 1 ? `gamma ${curve[0]}` : `curve ${transfer}`;
-  const name = isSrgbCurve ? primaries.name : `${primaries.name} ${curveName}`;
-  return matrixProfile({ ...primaries, name }, curve);
+  const fullName = isSrgbCurve ? primaries.name : `${primaries.name} ${curveName}`;
+  return isLimited
+    ? matrixProfile({ ...primaries, name: `${fullName} limited` }, limitedRangeCurve(curve))
+    : matrixProfile({ ...primaries, name: fullName }, curve);
 }
 
 /** True for codes with a meaning, other than those of HDR. */

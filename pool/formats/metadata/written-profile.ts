@@ -6,8 +6,11 @@ export interface Primaries {
   readonly colours: readonly [Xyz, Xyz, Xyz];
 }
 
-/** The parameters of the function types 0 and 3 of a profile (ICC.1:2022, 10.18). */
+/** The parameters of the function types 0, 3 and 4 of a profile (ICC.1:2022, 10.18). */
 export type Curve = readonly number[];
+
+/** Function types by the number of their parameters. */
+const curveTypes: Readonly<Record<number, number>> = { 1: 0, 5: 3, 7: 4 };
 
 export const srgbCurve: Curve = [2.4, 1 / 1.055, 0.055 / 1.055, 1 / 12.92, 0.04045];
 
@@ -38,7 +41,13 @@ export const greyProfile = (name: string, curve: Curve): Buffer =>
   ]);
 
 export const curveTag = (curve: Curve): Buffer =>
-  tag('para', Buffer.from([0, curve.length === 1 ? 0 : 3, 0, 0]), fixed(curve));
+  tag('para', Buffer.from([0, curveTypes[curve.length] ?? 0, 0, 0]), fixed(curve));
+
+/** The curve for samples of 16 to 235 instead of 0 to 255. @param curve of function type 0 or 3 */
+export function limitedRangeCurve([gamma = 1, a = 1, b = 0, c = 0, d = 0]: Curve): Curve {
+  const [scale, black] = [255 / 219, 16 / 219];
+  return [gamma, a * scale, b - a * black, c * scale, (d + black) / scale, 0, -c * black];
+}
 
 const d50: Xyz = [0.9642, 1, 0.8249];
 const headerBytes = 128;

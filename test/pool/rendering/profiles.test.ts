@@ -329,6 +329,38 @@ t.test('a source with colour codes is delivered as it is if nothing changes', as
   }
 });
 
+/** A grey AVIF (`4:0:0`) of the limited range, of libavif: four bars of 8 pixels with 0, 64, 128 and 255. */
+const limitedGrey = Buffer.from(
+  'AAAAHGZ0eXBhdmlmAAAAAGF2aWZtaWYxbWlhZgAAAOltZXRhAAAAAAAAACFoZGxyAAAAAAAAAABwaWN0AAAAAAAAAAAAAAAAAAAAAA5waXRtAAAA' +
+    'AAABAAAAHmlsb2MAAAAARAAAAQABAAAAAQAAAQ0AAAAiAAAAKGlpbmYAAAAAAAEAAAAaaW5mZQIAAAAAAQAAYXYwMUNvbG9yAAAAAGhpcHJw' +
+    'AAAASWlwY28AAAAUaXNwZQAAAAAAAAAgAAAACAAAAA5waXhpAAAAAAEIAAAADGF2MUOBABwAAAAAE2NvbHJuY2x4AAEADQAGAAAAABdpcG1h' +
+    'AAAAAAAAAAEAAQQBAoMEAAAAKm1kYXQSAAoIGBC/2GAhoMQyFBAAoyD+PRqUwsu83pkUiTq4sCxw',
+  'base64',
+);
+
+t.test('greys of the limited range are expanded in an AVIF', async (t) => {
+  const codes = limitedGrey.indexOf('nclx') + 4;
+  const full = Buffer.from(limitedGrey);
+  full[codes + 6] = 0x80;
+  for (const [name, source, greys] of [
+    ['16 to 235', limitedGrey, [0, 64, 128, 255]],
+    ['0 to 255', full, [16, 71, 126, 235]],
+  ] as const) {
+    for (const changes of [
+      {},
+      { width: 32, height: 4, fit: 'fill' },
+      { rotate: 180, opacity: 1 },
+    ] as const) {
+      const { at } = await drawn(source, { ...changes, formats: ['png'] });
+      const shown = 'rotate' in changes ? greys.toReversed() : greys;
+      for (const [bar, grey] of shown.entries()) {
+        const seen = at(8 * bar + 4, 1);
+        t.ok(near(seen, [grey, grey, grey], 1), `${name}, ${bar}`, { seen, changes });
+      }
+    }
+  }
+});
+
 /** Red, green and blue of a pixel in Chromium 156, by the chunks of a PNG whose pixel has the values 30, 60, 120. */
 const pngChunksByColour: readonly (readonly [Rgb, Readonly<Record<string, Buffer>>])[] = [
   [[30, 60, 120], { gAMA: be32(45_455) }],

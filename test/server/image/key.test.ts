@@ -152,7 +152,7 @@ t.test(
     t.equal(variantKey(originOf(), reordered), keys[0], 'not on the order of the fields');
     for (const one of keys) t.match(one, /^[0-9a-f]{32}-[07]--[0-9a-f]{32}$/);
     const { dependencies } = JSON.parse(await readFile('package.json', 'utf8'));
-    const sharpVersions: Record<typeof rendererVersion, string> = { 17: '0.35.5' };
+    const sharpVersions: Record<typeof rendererVersion, string> = { 18: '0.35.5' };
     t.equal(
       sharpVersions[rendererVersion],
       dependencies.sharp,
