@@ -6,6 +6,8 @@ export interface RawPixels {
   readonly width: number;
   readonly height: number;
   readonly channels: 3 | 4;
+  /** Of one frame; absent for a single one. */
+  readonly pageHeight?: number;
 }
 
 export const rawInput = ({ data, ...raw }: RawPixels): DecoderInput => ({

@@ -140,6 +140,8 @@ export interface Opening extends Examined {
   readonly scale: number | null;
   /** Open until the transform ends. */
   readonly files: MemoryFiles;
+  /** True to open all frames of an animation. */
+  readonly animated: boolean;
   /** True if EXIF and XMP are needed. */
   readonly keepsMetadata: boolean;
   /** See Variant. */

@@ -270,17 +270,19 @@ async function applied(
   const metadata = variant.stripMetadata || !hasMetadata ? null : await keptMetadata(file);
   const copyright =
     variant.copyright && hasMetadata ? await copyrightOf(file.bytes, file.format) : null;
-  const openAt = async (scale: number | null) => {
+  const openAt = async (scale: number | null, animated: boolean) => {
     const opened = { ...file, bytes: metadata?.source ?? file.bytes };
     const keepsMetadata = metadata !== null;
-    return await file.format.open({ facts, file: opened, scale, keepsMetadata, lenient, files });
+    const opening = { facts, file: opened, scale, animated, keepsMetadata, lenient, files };
+    return await file.format.open(opening);
   };
   let { plan } = prepared;
   // Opened once for both passes of a trim, because some formats are decoded when they are opened.
-  const stored = variant.trim === null || vector ? null : await openAt(null);
+  const isOpenedOnce = variant.trim !== null && !vector && !plan.animated;
+  const stored = isOpenedOnce ? await openAt(null, false) : null;
   if (variant.trim !== null) {
     const open = async (scale: number | null) => {
-      const source = stored ?? (await openAt(scale));
+      const source = stored ?? (await openAt(scale, false));
       return new Pipeline(source, facts, { animated: false, lenient }, scope);
     };
     const area = await findUsedArea(facts, variant, sourceMaxPixels, open);
@@ -291,7 +293,7 @@ async function applied(
   const keepsExif = metadata?.exif === 'kept' && !facts.colour.is16Bit;
   const ignoresProfile = plan.convertedFrom !== null;
   const opening = { animated: plan.animated, lenient, keepsExif, ignoresProfile };
-  const source = (plan.scale === null ? stored : null) ?? (await openAt(plan.scale));
+  const source = (plan.scale === null ? stored : null) ?? (await openAt(plan.scale, plan.animated));
   const pipeline = new Pipeline(source, facts, opening, scope);
   const apply = (steps: readonly Step[]) =>
     pipeline.apply((image) => applySteps(image, steps, context));

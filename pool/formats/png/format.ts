@@ -1,11 +1,49 @@
 import { crc32 } from 'node:zlib';
+import { requirePage, requirePixels } from '../bounds.ts';
 import { bufferOf, textAt } from '../bytes.ts';
 import { unsupported } from '../errors.ts';
-import { examineWith, libvipsFile } from '../file.ts';
+import { checkedHeader, examineWith, libvipsFile } from '../file.ts';
 import { requireConvertible } from '../metadata/cicp.ts';
-import type { SourceFormat } from '../source-format.ts';
+import { ColourSpace } from '../metadata/colour-space.ts';
+import { plainFacts, rawInput } from '../raw-pixels.ts';
+import type { Examined, SourceFormat } from '../source-format.ts';
+import { type PngAnimation, pngAnimation } from './animation.ts';
 import { pngColours, withPngProfile } from './colours.ts';
+import { composeFrames } from './compose.ts';
 import { pngParts } from './parts.ts';
+
+const examineStill = examineWith({
+  decoder: 'png',
+  storedFrames: (source) => pngColours(source).frames,
+  // libvips 8.18 ignores colour codes: it reads HDR as sRGB, grey and dark. Other codes have become a profile.
+  check: (source, { hasProfile }) => {
+    const codes = hasProfile ? null : pngColours(source).cicp;
+    if (codes !== null) requireConvertible(codes.transfer);
+  },
+});
+
+/** The facts of an animation: its frames are composed as sRGB with 8 bits, without EXIF. */
+function withFrames(
+  { file, facts }: Examined,
+  { width, height, loop, frames }: PngAnimation,
+  page: number | null,
+): Examined {
+  const { hasProfile, isSrgb, profileName } = facts.colour;
+  const isCovered = frames.every((frame) => frame.width === width && frame.height === height);
+  return {
+    file,
+    facts: {
+      ...facts,
+      frames: frames.length,
+      pages: frames.length,
+      page,
+      timing: frames.length > 1 ? { delay: frames.map(({ delay }) => delay), loop } : null,
+      orientation: 1,
+      hasAlpha: facts.hasAlpha || !isCovered,
+      colour: { ...plainFacts.colour, hasProfile: hasProfile && !isSrgb, profileName },
+    },
+  };
+}
 
 export const png: SourceFormat = {
   ...libvipsFile,
@@ -13,6 +51,7 @@ export const png: SourceFormat = {
   label: 'PNG',
   extensions: ['png'],
   matches: textAt(0, '\x89PNG\r\n\x1a\n'),
+  animates: true,
   cost: { ms: 55, bytes: 4 },
   container: {
     parts: pngParts,
@@ -29,13 +68,24 @@ export const png: SourceFormat = {
           cause,
         )
       : null,
-  examine: examineWith({
-    decoder: 'png',
-    storedFrames: (source) => pngColours(source).frames,
-    // libvips 8.18 ignores colour codes: it reads HDR as sRGB, grey and dark. Other codes have become a profile.
-    check: (source, { hasProfile }) => {
-      const codes = hasProfile ? null : pngColours(source).cicp;
-      if (codes !== null) requireConvertible(codes.transfer);
-    },
-  }),
+  examine: async (file, limits, options) => {
+    const animation = pngAnimation(file.bytes);
+    if (animation === null) return examineStill(file, limits, options);
+    const examined = await examineStill(file, limits, { ...options, page: null });
+    const { width, height, frames } = animation;
+    if (options.page !== null) requirePage(options.page, frames.length);
+    requirePixels(width * height * frames.length, limits.sourceMaxPixels);
+    return withFrames(examined, animation, options.page);
+  },
+  open: async (opening) => {
+    const { file, facts, animated, lenient } = opening;
+    const animation = pngAnimation(file.bytes);
+    if (animation === null) return libvipsFile.open(opening);
+    const from = facts.page ?? 0;
+    const to = animated ? facts.frames : from + 1;
+    const pixels = await composeFrames(animation, { from, to, lenient });
+    const { icc } = await checkedHeader(file.bytes, png);
+    if (icc !== undefined) ColourSpace.of(icc)?.toSrgb(pixels.data, pixels.channels);
+    return rawInput(pixels);
+  },
 };

@@ -3,10 +3,11 @@ import type { PartRole, Parts } from '../container/parts.ts';
 import { pngSignature } from './chunks.ts';
 
 /** Chunks that the pixels and their colours need (PNG specification, third edition, 11). */
-const pixelChunks = /^(?:IHDR|PLTE|tRNS|IDAT|sRGB|gAMA|cHRM|cICP|sBIT)$/;
+const pixelChunks = /^(?:IHDR|PLTE|tRNS|IDAT|acTL|fdAT|sRGB|gAMA|cHRM|cICP|sBIT)$/;
 /** Roles of other chunks; unlisted ancillary ones are `other`. */
 const roles: Readonly<Record<string, PartRole>> = {
   IEND: 'end',
+  fcTL: 'frame',
   iCCP: 'profile',
   eXIf: 'exif',
   // C2PA 2.1, A.3.3.
@@ -19,7 +20,7 @@ const roles: Readonly<Record<string, PartRole>> = {
 /** The keyword of XMP and its NUL (XMP specification, part 3, 1.1.5). */
 const xmpKeyword = 'XML:com.adobe.xmp\0';
 
-/** The chunks of a PNG. Frames of an animation are `other`: only the still image is used. */
+/** The chunks of a PNG. The control of a frame stands for it. */
 export function* pngParts(file: Buffer): Parts {
   for (let from = pngSignature.length; from + 12 <= file.length; ) {
     const to = from + 12 + file.readUInt32BE(from);

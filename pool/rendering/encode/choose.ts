@@ -159,10 +159,10 @@ export async function originalOf(
   const format = ownFormat(variant, facts);
   if (format === null || !(format === plan.format || variant.negotiated)) return null;
   if (!isUnchanged(facts, plan, variant)) return null;
+  // Browsers would show all frames of the file.
+  if (facts.storedFrames > 1 && !plan.animated) return null;
   if (metadata !== null) {
-    // Browsers would show all frames.
-    const isStill = facts.storedFrames > 1 && !plan.animated;
-    return isAsKept(source, metadata) && !isStill ? { data: deliverable, format } : null;
+    return isAsKept(source, metadata) ? { data: deliverable, format } : null;
   }
   const isInColour = variant.keepProfile || !isNeeded(facts);
   if (variant.copyright && isInColour && fetched === deliverable) {

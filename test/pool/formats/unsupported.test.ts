@@ -6,16 +6,9 @@ import {
   readableFormats,
   requireSupportedFormat,
 } from '../../../pool/formats/source-formats.ts';
-import {
-  be32,
-  type PngChunk,
-  pngChunk,
-  pngChunks,
-  pngOf,
-  withPngChunks,
-} from '../../hostile/inputs/chunks.ts';
+import { be32, pngChunk, withPngChunks } from '../../hostile/inputs/chunks.ts';
 import { type Entry, pointer, shorts, tiffOf, tiffPicture } from '../../hostile/inputs/tiff.ts';
-import { drawn, inspected, plain, rendered } from '../rendering/drawn.ts';
+import { drawn, plain } from '../rendering/drawn.ts';
 import { near, noise, tiffOfPages, watermark } from '../rendering/pictures.ts';
 import { withCodes } from './colour-codes.ts';
 
@@ -54,36 +47,6 @@ t.test('the still image of an AVIF sequence is used', async (t) => {
   const mark = watermark({ position: 'center', scale: 50 });
   const marked = await drawn(await noise(40, 20).png().toBuffer(), { layers: mark }, sequence);
   t.ok(near(marked.at(20, 10), [200, 60, 40]), 'also as a watermark');
-});
-
-t.test('the still image of an animated PNG is used', async (t) => {
-  const other = await plain(20, 10, [0, 0, 200]);
-  const data = pngChunks(other).filter(({ type }) => type === 'IDAT');
-  const control = (sequence: number): PngChunk => {
-    const fields = Buffer.alloc(26);
-    for (const [index, value] of [sequence, 20, 10, 0, 0].entries())
-      fields.writeUInt32BE(value, 4 * index);
-    fields.writeUInt32BE((1 << 16) | 10, 20);
-    return { type: 'fcTL', data: fields };
-  };
-  const frames = Buffer.from([0, 0, 0, 2, 0, 0, 0, 0]);
-  const animated = withPngChunks(still, [{ type: 'acTL', data: frames }, control(0)]);
-  const chunks = pngChunks(animated);
-  const end = chunks.pop();
-  if (end === undefined) throw new Error('no PNG');
-  const second = data.map((chunk) => ({
-    type: 'fdAT',
-    data: Buffer.concat([Buffer.from([0, 0, 0, 2]), chunk.data]),
-  }));
-  const source = pngOf([...chunks, control(1), ...second, end]);
-  t.equal((await inspected(source, 200)).frames, 1);
-  const image = await drawn(source);
-  t.same(image.size, [20, 10]);
-  t.ok(near(image.at(5, 5), [200, 60, 40]));
-  t.same((await rendered(source)).warnings, ['animation_dropped']);
-  t.equal((await rendered(source, { animated: false })).warnings, undefined);
-  const { body } = await rendered(source, { placeholder: 'json' });
-  t.equal(JSON.parse(Buffer.from(body).toString()).source.frames, 2, 'all frames are reported');
 });
 
 t.test('an AVIF sequence without a still image is unsupported', async (t) => {

@@ -5,13 +5,16 @@ import { openContainer } from '../../../pool/formats/source-formats.ts';
 import { operations } from '../../../pool/rendering/operations.ts';
 import type { Variant } from '../../../pool/variant.ts';
 import { parameters } from '../../../server/image/parameters.ts';
-import { drawn, plain, rendered } from './drawn.ts';
+import { apng } from './apng.ts';
+import { drawn, inspected, plain, rendered } from './drawn.ts';
 import {
   animation,
   blue,
+  filled,
   green,
   modulation,
   near,
+  noise,
   type Rgb,
   red,
   watermark,
@@ -21,9 +24,13 @@ import {
 const colours = [red, green, blue, yellow];
 const delays = [100, 50, 1000, 20];
 const frameSize = { width: 40, height: 20 };
+const pngFrames = colours.map(async (colour, index) => {
+  return { png: await plain(frameSize.width, frameSize.height, colour), delay: delays[index] ?? 0 };
+});
 const sources = {
   gif: await animation('gif', colours, frameSize, delays),
   webp: await animation('webp', colours, frameSize, delays),
+  png: apng(await Promise.all(pngFrames), 3),
 };
 const white = await plain(8, 8, [255, 255, 255]);
 const mark = watermark();
@@ -152,10 +159,12 @@ t.test('a still image has the first frame', async (t) => {
     return { formats: [format], animated: false, rotate: 180 };
   });
   for (const options of [...still, ...stopped]) {
-    const output = await drawn(sources.gif, options);
-    const { width, height, pages = 1 } = await output.header();
-    t.same([output.size, width, height, pages], [[40, 20], 40, 20, 1]);
-    t.ok(near(output.at(20, 10), red, 12), options.formats.join());
+    for (const source of [sources.gif, sources.png]) {
+      const output = await drawn(source, options);
+      const { width, height, pages = 1 } = await output.header();
+      t.same([output.size, width, height, pages], [[40, 20], 40, 20, 1]);
+      t.ok(near(output.at(20, 10), red, 12), options.formats.join());
+    }
   }
 });
 
@@ -274,7 +283,9 @@ t.test('a still picture of an animation has a warning, unless it was requested',
     [{ formats: ['avif'], animated: false }, undefined],
     [{ formats: ['avif'], page: 1 }, undefined],
   ] as const) {
-    t.same((await rendered(sources.gif, options)).warnings, warnings, JSON.stringify(options));
+    for (const source of [sources.gif, sources.png]) {
+      t.same((await rendered(source, options)).warnings, warnings, JSON.stringify(options));
+    }
   }
 });
 
@@ -285,9 +296,101 @@ t.test('an animation with a damaged frame is a still picture', async (t) => {
   const table =
     ((gif[frame + 9] ?? 0) & 0x80) === 0 ? 0 : 3 * 2 ** (((gif[frame + 9] ?? 0) & 7) + 1);
   gif[frame + 10 + table] = 9;
-  for (const formats of [['webp'], ['gif']] as const) {
-    const image = await drawn(gif, { formats });
-    t.ok(near(image.at(5, 5), red), formats.join());
-    t.same(image.warnings, ['animation_dropped'], formats.join());
+  const png = Buffer.from(sources.png);
+  // The data of the last frame, in front of whose checksum and IEND it ends.
+  png.fill(0, png.length - 40, png.length - 16);
+  for (const source of [gif, png]) {
+    for (const formats of [['webp'], ['gif']] as const) {
+      const image = await drawn(source, { formats });
+      t.ok(near(image.at(5, 5), red), formats.join());
+      t.same(image.warnings, ['animation_dropped'], formats.join());
+    }
   }
 });
+
+/** Frames that are kept, restored and cleared, blended or not, with the colours of three bars in Chromium 156. */
+const bar = (background: string, width = 10) => filled(width, 10, background, 4).png().toBuffer();
+const composed = apng([
+  { png: await bar('red', 30) },
+  { png: await bar('rgba(0,0,255,0.5)'), left: 10, dispose: 2, blends: true },
+  { png: await bar('rgba(0,255,0,0.5)'), dispose: 1 },
+  { png: await bar('white'), left: 20, blends: true },
+]);
+const opaqueRed = [255, 0, 0, 255];
+const composedBars = [
+  [opaqueRed, opaqueRed, opaqueRed],
+  [opaqueRed, [127, 0, 128, 255], opaqueRed],
+  [[0, 255, 0, 128], opaqueRed, opaqueRed],
+  [[0, 0, 0, 0], opaqueRed, [255, 255, 255, 255]],
+] as const;
+
+t.test('the frames of a PNG are those of browsers', async (t) => {
+  const { frame } = await drawn(composed, { formats: ['webp'], lossless: true });
+  for (const [page, bars] of composedBars.entries()) {
+    const { at } = await frame(page);
+    const single = await drawn(composed, { page });
+    for (const [index, colour] of bars.entries()) {
+      const x = 10 * index + 5;
+      for (const seen of [at(x, 5), single.at(x, 5)]) {
+        const same = seen[3] === 0 ? colour[3] === 0 : near(seen, colour, 2);
+        t.ok(same, `frame ${page}, bar ${index}`, { seen });
+      }
+    }
+  }
+});
+
+t.test('the still image of a PNG may be none of its frames', async (t) => {
+  const still = await plain(40, 20, yellow);
+  const frames = [red, blue].map(async (colour) => ({ png: await plain(40, 20, colour) }));
+  const source = apng(await Promise.all(frames), 0, still);
+  t.ok(near((await drawn(source)).at(5, 5), red), 'the first frame');
+  const only = apng([{ png: await plain(40, 20, blue) }], 0, still);
+  t.ok(near((await drawn(only)).at(5, 5), blue), 'the only frame');
+  const { body } = await rendered(source, { placeholder: 'json' });
+  t.match(JSON.parse(Buffer.from(body).toString()).source, { format: 'png', frames: 2, pages: 2 });
+  await t.rejects(drawn(source, { page: 2 }), { code: 'parameter_invalid' });
+});
+
+t.test('the frames of a PNG are limited', async (t) => {
+  const png = await plain(1, 1, red);
+  const many = apng(Array.from({ length: 1_001 }, () => ({ png })));
+  await t.rejects(drawn(many), { code: 'source_too_large', message: /1001 frames/ });
+  await t.rejects(inspected(sources.png, 3_199), { code: 'source_too_large' });
+  t.equal((await inspected(sources.png, 3_200)).frames, 4);
+});
+
+t.test('a PNG with invalid frames is a still picture', async (t) => {
+  const outside = apng([
+    { png: await plain(4, 4, red) },
+    { png: await plain(4, 4, blue), left: 1 },
+  ]);
+  const fewer = Buffer.from(sources.png);
+  fewer.writeUInt32BE(5, fewer.indexOf('acTL') + 4);
+  for (const source of [outside, fewer]) {
+    const image = await drawn(source, { formats: ['webp'] });
+    t.ok(near(image.at(1, 1), red));
+    t.same(image.warnings, ['animation_dropped']);
+  }
+});
+
+t.test('the colours of an animated PNG are converted from its profile', async (t) => {
+  const picture = filled(40, 20, 'rgb(200,60,40)').withIccProfile('p3');
+  const png = await picture.png().toBuffer();
+  const source = apng([{ png }, { png }]);
+  for (const options of [{ formats: ['webp'], lossless: true }, { page: 1 }] as const) {
+    t.ok(near((await drawn(source, options)).at(5, 5), [200, 60, 40], 3), JSON.stringify(options));
+  }
+});
+
+t.test(
+  'an animated PNG is delivered as it is if nothing changes and it has fewer bytes',
+  async (t) => {
+    const asked = { formats: ['webp'], negotiated: true, quality: 100 } as const;
+    const noisy = await noise(60, 60).png({ compressionLevel: 9 }).toBuffer();
+    const source = apng([{ png: noisy }, { png: await plain(60, 60, red) }]);
+    const { body } = await drawn(source, { ...asked, lossless: true });
+    const isSource = source.equals(body);
+    t.ok(isSource || body.length < source.length);
+    t.notOk(source.equals((await drawn(source, { formats: ['png'], quality: 100 })).body));
+  },
+);

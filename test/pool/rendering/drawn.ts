@@ -44,7 +44,15 @@ export async function opened(source: Uint8Array, sourceMaxPixels: number, option
   const { facts, file } = await examined(source, { ...limits, sourceMaxPixels }, options);
   const files = new MemoryFiles();
   const open = async (scale: number | null) =>
-    file.format.open({ facts, file, scale, keepsMetadata: false, lenient: false, files });
+    file.format.open({
+      facts,
+      file,
+      scale,
+      animated: false,
+      keepsMetadata: false,
+      lenient: false,
+      files,
+    });
   return { facts, input: await open(null), open };
 }
 

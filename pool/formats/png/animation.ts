@@ -1,0 +1,97 @@
+import { bufferOf, parsedOr } from '../bytes.ts';
+import { pngSignature } from './chunks.ts';
+import { pngParts } from './parts.ts';
+
+/** A frame of an animated PNG (third edition, 11.3.7.2). */
+export interface PngFrame {
+  readonly left: number;
+  readonly top: number;
+  readonly width: number;
+  readonly height: number;
+  /** In ms. */
+  readonly delay: number;
+  /** What becomes of its area before the next frame. */
+  readonly dispose: 'kept' | 'cleared' | 'restored';
+  /** True if transparent pixels show the frames before. */
+  readonly blends: boolean;
+  /** Compressed pixels, in the pieces of its chunks. */
+  readonly data: Buffer[];
+}
+
+export interface PngAnimation {
+  readonly width: number;
+  readonly height: number;
+  /** Number of repetitions; 0 is infinite. */
+  readonly loop: number;
+  readonly frames: readonly PngFrame[];
+  /** The data of IHDR. */
+  readonly header: Buffer;
+  /** The chunks that the pixels of all frames need, whole. */
+  readonly shared: readonly Buffer[];
+}
+
+/** Bytes of IHDR, of the sequence number of fdAT, and before the data of a chunk. */
+const bytes = { header: 13, sequence: 4, dataAt: 8 };
+const disposals = ['kept', 'cleared', 'restored'] as const;
+/** Each frame has a copy of the palette and its transparency. */
+const maxShared = { chunks: 2, bytes: 12 + 3 * 256 };
+/** Of a delay without a denominator. */
+const hundredths = 100;
+
+/**
+ * Reads the frames of a PNG. The still image is one of them only if it has a frame control before it.
+ *
+ * @returns null for a PNG that shows only its still image, and for one with other frames than it declares or invalid ones
+ */
+export const pngAnimation = (source: Uint8Array): PngAnimation | null =>
+  parsedOr(null, () => readAnimation(bufferOf(source)));
+
+/** @throws RangeError for a truncated chunk */
+function readAnimation(file: Buffer): PngAnimation | null {
+  const headerAt = pngSignature.length + bytes.dataAt;
+  const header = file.subarray(headerAt, headerAt + bytes.header);
+  const [width, height] = [header.readUInt32BE(0), header.readUInt32BE(4)];
+  const frames: PngFrame[] = [];
+  const shared: Buffer[] = [];
+  let declared: Buffer | null = null;
+  let hasOthers = false;
+  for (const { from, to } of pngParts(file)) {
+    const type = file.toString('latin1', from + 4, from + bytes.dataAt);
+    const data = file.subarray(from + bytes.dataAt, to - 4);
+    if (type === 'acTL') declared ??= data;
+    if (type === 'IDAT' && declared === null) return null;
+    const isShared = (type === 'PLTE' || type === 'tRNS') && to - from <= maxShared.bytes;
+    if (isShared && shared.length < maxShared.chunks) shared.push(file.subarray(from, to));
+    if (type === 'fcTL') frames.push(frameOf(data));
+    if (type === 'IDAT') frames[0]?.data.push(data);
+    if (type === 'fdAT') {
+      hasOthers = true;
+      frames.at(-1)?.data.push(data.subarray(bytes.sequence));
+    }
+  }
+  if (declared === null || !hasOthers) return null;
+  const isComplete = frames.length === declared.readUInt32BE(0);
+  const isInside = frames.every(
+    (frame) =>
+      Math.min(frame.width, frame.height, frame.data.length) > 0 &&
+      frame.left + frame.width <= width &&
+      frame.top + frame.height <= height,
+  );
+  const loop = declared.readUInt32BE(4);
+  return isComplete && isInside ? { width, height, loop, frames, header, shared } : null;
+}
+
+/** @throws RangeError for truncated data */
+function frameOf(control: Buffer): PngFrame {
+  const denominator = control.readUInt16BE(22) || hundredths;
+  return {
+    width: control.readUInt32BE(4),
+    height: control.readUInt32BE(8),
+    left: control.readUInt32BE(12),
+    top: control.readUInt32BE(16),
+    delay: Math.round((1_000 * control.readUInt16BE(20)) / denominator),
+    dispose: disposals[control.readUInt8(24)] ?? 'kept',
+    blends: control.readUInt8(25) === 1,
+    data: [],
+  };
+}
