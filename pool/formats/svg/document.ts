@@ -1,4 +1,4 @@
-import { SaxesParser, type SaxesTagNS } from 'saxes';
+import { type SaxesAttributeNS, SaxesParser, type SaxesTagNS } from 'saxes';
 import type { ServiceError } from '../../../contract/errors.ts';
 import { matching } from '../bytes.ts';
 import { corrupt, unsupported } from '../errors.ts';
@@ -29,10 +29,16 @@ const namespaces = {
 interface EmbeddedImage {
   readonly format: SourceFormat;
   readonly bytes: Uint8Array;
-  /** The value of its attribute. */
+  /** The value of its attribute, and the indexes in the text of the raw value. */
   readonly url: string;
+  readonly urlAt: Range;
   /** The side that its element leaves to the aspect ratio of the image; null if it names both, or none. */
   readonly openSide: OpenSide | null;
+}
+
+interface Range {
+  readonly from: number;
+  readonly to: number;
 }
 
 export interface OpenSide {
@@ -84,10 +90,18 @@ function parsed(text: string, formats: readonly SourceFormat[]): Omit<SvgDocumen
   let isSheet = false;
   let elements = 0;
   let depth = 0;
+  /** Of the values of the tag's attributes, by name. */
+  const ranges = new Map<string, Range>();
   const parser = new SaxesParser({ xmlns: true, position: false });
   parser.on('error', (error) => {
     if (error.message.includes('undefined entity')) throw undeclaredEntity(error);
     throw malformed(error);
+  });
+  parser.on('opentagstart', () => ranges.clear());
+  parser.on('attribute', ({ name }) => {
+    // After the quote; a value does not contain its own quote.
+    const to = parser.position - 1;
+    ranges.set(name, { from: text.lastIndexOf(text[to] ?? '', to - 1) + 1, to });
   });
   parser.on('opentag', (tag) => {
     if (namespaces.include.includes(tag.uri)) {
@@ -103,7 +117,7 @@ function parsed(text: string, formats: readonly SourceFormat[]): Omit<SvgDocumen
       throw unsupported('The SVG has too many elements.');
     }
     if (!isSvg || !imageElements.has(tag.local)) return;
-    for (const url of imageUrls(tag)) {
+    for (const { name, value: url } of imageAttributes(tag)) {
       const { type, bytes } = dataOf(url);
       if (bytes.byteLength === 0) continue;
       const format = matching(formats, bytes);
@@ -111,7 +125,8 @@ function parsed(text: string, formats: readonly SourceFormat[]): Omit<SvgDocumen
       const isDrawing = /svg|xml/i.test(type);
       if (format === null || format.vector !== isDrawing) throw unreadableImage(type);
       if (images.length === maxEmbedded) throw tooManyImages();
-      images.push({ format, bytes, url, openSide: openSideOf(tag, parser.position) });
+      const urlAt = ranges.get(name) ?? { from: 0, to: 0 };
+      images.push({ format, bytes, url, urlAt, openSide: openSideOf(tag, parser.position) });
     }
   });
   parser.on('closetag', () => {
@@ -131,13 +146,13 @@ function parsed(text: string, formats: readonly SourceFormat[]): Omit<SvgDocumen
 const imageElements: ReadonlySet<string> = new Set(['image', 'feImage']);
 
 /**
- * The values of `href`, of `xlink:href`, because librsvg may follow either one, and of `path`, which old versions of
+ * The attributes `href`, `xlink:href`, because librsvg may follow either one, and of `path`, which old versions of
  * Illustrator write and librsvg reads.
  */
-function imageUrls({ attributes }: SaxesTagNS): string[] {
-  return Object.values(attributes).flatMap(({ local, uri, prefix, value }) => {
+function imageAttributes({ attributes }: SaxesTagNS): SaxesAttributeNS[] {
+  return Object.values(attributes).filter(({ local, uri, prefix }) => {
     const isHref = local === 'href' && namespaces.href.includes(uri);
-    return isHref || (local === 'path' && prefix === '') ? [value] : [];
+    return isHref || (local === 'path' && prefix === '');
   });
 }
 

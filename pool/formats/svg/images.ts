@@ -1,7 +1,7 @@
 import sharp from 'sharp';
 import { requirePixels, requireScans } from '../bounds.ts';
 import { openAs } from '../container/container.ts';
-import { corrupt, tooLarge, unsupported } from '../errors.ts';
+import { corrupt, tooLarge } from '../errors.ts';
 import { embeddedSize } from '../file.ts';
 import type { Container, SourceFormat } from '../source-format.ts';
 import { readDocument, type SvgDocument } from './document.ts';
@@ -28,10 +28,10 @@ export async function withDrawnImages(
   maxPixels: number,
   spent = { pixels: 0, bytes: 0 },
 ): Promise<string> {
-  const urls = new Map<string, string>();
-  const parts: string[] = [];
-  let from = 0;
-  for (const { format, bytes, url, openSide } of images) {
+  const known = new Map<string, string>();
+  /** By where they begin: an element may name two images, and is sized once. */
+  const edits = new Map<number, Edit>();
+  for (const { format, bytes, url, urlAt, openSide } of images) {
     const { vector } = format;
     const container = openAs(format, bytes);
     const drawing = vector ? await nestedDrawing(bytes, rasters, maxPixels, spent) : null;
@@ -41,25 +41,42 @@ export async function withDrawnImages(
       requirePixels(spent.pixels, maxPixels);
       requireScans(container, width * height, maxPixels);
     }
-    if (openSide !== null && openSide.at > from) {
+    if (!drawn.has(format.name)) {
+      const again =
+        known.get(url) ??
+        (drawing === null
+          ? await encodedAgain(container)
+          : `data:image/svg+xml;base64,${drawing.toString('base64')}`);
+      known.set(url, again);
+      spent.bytes += again.length;
+      if (spent.bytes > maxBytes) throw tooLarge('The images that the SVG embeds are too large.');
+      edits.set(urlAt.from, { ...urlAt, text: again });
+    }
+    if (openSide !== null) {
       // librsvg draws it with the height or width of the file.
       const { name, length, unit, at } = openSide;
       const ratio = name === 'width' ? width / height : height / width;
-      parts.push(text.slice(from, at), ` ${name}="${length * ratio}${unit}"`);
-      from = at;
+      edits.set(at, { from: at, to: at, text: ` ${name}="${length * ratio}${unit}"` });
     }
-    const key = compact(url);
-    if (drawn.has(format.name) || urls.has(key)) continue;
-    const again =
-      drawing === null
-        ? await encodedAgain(container)
-        : `data:image/svg+xml;base64,${drawing.toString('base64')}`;
-    spent.bytes += again.length;
-    if (spent.bytes > maxBytes) throw tooLarge('The images that the SVG embeds are too large.');
-    urls.set(key, again);
   }
-  const sized = [...parts, text.slice(from)].join('');
-  return urls.size === 0 ? sized : withUrls(sized, urls);
+  return edited(text, [...edits.values()]);
+}
+
+/** Replaces a part of a text, which may be empty. */
+interface Edit {
+  readonly from: number;
+  readonly to: number;
+  readonly text: string;
+}
+
+function edited(text: string, edits: readonly Edit[]): string {
+  const parts: string[] = [];
+  let end = 0;
+  for (const edit of [...edits].sort((a, b) => a.from - b.from)) {
+    parts.push(text.slice(end, edit.from), edit.text);
+    end = edit.to;
+  }
+  return [...parts, text.slice(end)].join('');
 }
 
 /** A drawing inside of the drawing, as it was checked; it has no other drawings. */
@@ -88,41 +105,3 @@ async function encodedAgain({ bytes, format }: Container): Promise<string> {
     throw corrupt(`The SVG embeds an image (${format.label}) that cannot be decoded.`, error);
   }
 }
-
-/** Attributes that may have a data: URL. */
-const urlAttribute = /(\s(?:[\w.-]{1,100}:)?(?:href|path)\s{0,100}=\s{0,100})("[^"]*"|'[^']*')/g;
-
-/** @throws ServiceError source_unsupported for a URL that is written in another way */
-function withUrls(text: string, urls: ReadonlyMap<string, string>): string {
-  const replaced = new Set<string>();
-  const changed = text.replace(urlAttribute, (attribute, name: string, quoted: string) => {
-    const key = compact(unescaped(quoted.slice(1, -1)));
-    const url = urls.get(key);
-    if (url === undefined) return attribute;
-    replaced.add(key);
-    return `${name}"${url}"`;
-  });
-  if (replaced.size === urls.size) return changed;
-  throw unsupported('The SVG embeds an image with a data: URL that is written in an unusual way.');
-}
-
-/** White space has no meaning in data: URLs of images, and parsers change it in attributes. */
-const compact = (url: string): string => url.replaceAll(/\s/g, '');
-
-const named: Readonly<Record<string, string>> = {
-  amp: '&',
-  lt: '<',
-  gt: '>',
-  quot: '"',
-  apos: "'",
-};
-
-const unescaped = (text: string): string =>
-  text.replaceAll(
-    /&(?:#x([\da-f]{1,6})|#(\d{1,7})|(amp|lt|gt|quot|apos));/gi,
-    (all, hex, decimal, name) => {
-      if (name !== undefined) return named[name] ?? all;
-      const code = hex === undefined ? Number(decimal) : Number.parseInt(hex, 16);
-      return code <= 0x10ffff ? String.fromCodePoint(code) : all;
-    },
-  );

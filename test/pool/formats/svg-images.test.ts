@@ -16,6 +16,8 @@ t.test('embedded images in formats that librsvg does not draw are rasterised', a
       `href="${url}" width="100" height="50"`,
       `xlink:href = '${url.replace(/[^,]{20}(?!.*,)/g, '$&\n')}' width="100"`,
       `path="${escaped(url)}" height="50"`,
+      `data-x="\u{1f600}" href="${url}" xlink:href="${url}"${' '.repeat(200)}width="100"`,
+      `href${' '.repeat(200)}= "${url}" height="50"`,
     ];
     for (const attribute of attributes) {
       const images = `<image ${attribute} preserveAspectRatio="none"/>`.repeat(2);
