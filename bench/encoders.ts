@@ -5,11 +5,13 @@ import { avifThreads } from '../pool/execution/encoder-threads.ts';
 import { ownScale } from '../pool/rendering/encode/encodings.ts';
 import { efforts } from '../pool/rendering/encode/jxl/write.ts';
 import type { Mode } from '../pool/rendering/encode/quality.ts';
+import { autoScores } from './encoders/auto-scores.ts';
 import type { EncodersBench, Photographs } from './encoders/bench.ts';
 import { encoders } from './encoders/compare.ts';
 import { curveOf, type Encode, photographOf, pointAt } from './encoders/curves.ts';
 import { meterHelp, openMeter, type Photograph } from './encoders/meter.ts';
 import { writeJxl } from './encoders/service-encodings.ts';
+import { settings } from './encoders/settings.ts';
 import { Opened } from './opened.ts';
 import { readPhotographs } from './photograph-folder.ts';
 import { progress, runScenarios } from './run.ts';
@@ -28,6 +30,8 @@ const command = new Command('bench:encoders')
   .option('--drawings <folder>', 'drawings of at least 1600 px, to compare the formats of')
   .option('--sides <list>', 'lengths of the longer sides, in pixels', '200,400,800,1600')
   .option('--formats', 'compares only the formats of the service with each other')
+  .option('--settings', 'compares settings of the encoders with each other instead')
+  .option('--auto', 'compares the scores of q=auto with those of one q instead')
   .option('--folder <path>', 'where report.md is written', 'data/bench-encoders')
   .option('--quick', 'at most three photographs, at 200 and 400 px')
   .option('--calibrate', 'prints the curves that map quality between formats instead')
@@ -37,6 +41,8 @@ const options = command.opts<{
   drawings?: string;
   sides: string;
   formats?: boolean;
+  settings?: boolean;
+  auto?: boolean;
   ssimulacra2?: string;
   folder: string;
   quick?: boolean;
@@ -78,8 +84,10 @@ if (options.calibrate) await calibrate();
 else {
   // The goals are for photographs: generated samples have no grain.
   const withGoals = meter.name === 'SSIMULACRA2' && options.photographs !== undefined;
+  const chosen = { ...(options.settings && { settings }), ...(options.auto && { autoScores }) };
+  const usual = { encoders: encoders(withGoals, options.formats !== true) };
   await runScenarios({
-    scenarios: [['encoders', encoders(withGoals, options.formats !== true)]],
+    scenarios: Object.entries(Object.keys(chosen).length > 0 ? chosen : usual),
     benchFor: (results): EncodersBench => ({ results, meter, photographs, drawings }),
     opened,
     folder: options.folder,
