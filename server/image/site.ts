@@ -5,7 +5,10 @@ import type { Project } from '../../store/projects.ts';
 
 /** A project, and the host of it that a request is for. */
 export interface Site {
-  readonly project: Pick<Project, '_id' | 'origin'>;
+  readonly project: Pick<
+    Project,
+    '_id' | 'origin' | 'allowedOrigins' | 'presets' | 'stripMetadata'
+  >;
   readonly host: DeliveryHost;
 }
 

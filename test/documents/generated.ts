@@ -36,7 +36,12 @@ const generated: Readonly<Record<string, (text: string) => string>> = {
   'docs/layers.md': section('layers', layersMarkdown),
   'docs/settings.md': section('settings', settingsMarkdown),
   'docs/errors.md': section('errors', errorsMarkdown),
-  'docs/migration/next.md': section('urls', () => grammarMarkdown(urlGrammars.next)),
+  ...Object.fromEntries(
+    Object.entries(urlGrammars).map(([kind, grammar]) => [
+      `docs/migration/${kind}.md`,
+      section('urls', () => grammarMarkdown(grammar)),
+    ]),
+  ),
   'docs/testing.md': section('stores', differencesMarkdown),
   'sdk/src/generated/errors.ts': typescript(errorsModule),
   'sdk/src/generated/operations.ts': typescript(operationsModule),

@@ -1,8 +1,13 @@
+import { cloudflare } from './cloudflare.ts';
 import type { UrlGrammar } from './grammar.ts';
+import { imgproxy } from './imgproxy.ts';
 import { next } from './next.ts';
+import { thumbor } from './thumbor.ts';
 
 /** The URLs of other services that a delivery host can read, by the value of its `urls`. */
-export const urlGrammars = { next } as const satisfies Readonly<Record<string, UrlGrammar>>;
+export const urlGrammars = { cloudflare, imgproxy, next, thumbor } as const satisfies Readonly<
+  Record<string, UrlGrammar>
+>;
 
 export type ForeignUrls = keyof typeof urlGrammars;
 

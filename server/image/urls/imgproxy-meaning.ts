@@ -1,0 +1,206 @@
+import { parameters } from '../parameters.ts';
+import type { Site } from '../site.ts';
+import type { ImgproxyOptions, Placement } from './imgproxy-options.ts';
+import { Meaning, noEquivalent, optionInvalid, requireMetadata } from './meaning.ts';
+
+/** imgproxy lets a preset replace the options in front of it, and here the URL always replaces the preset. */
+export function requirePresetFirst(options: ImgproxyOptions, source: URL, site: Site): void {
+  const { preset, beforePreset } = options;
+  if (preset === null || beforePreset === null) return;
+  const replaced = Object.keys(site.project.presets?.[preset] ?? {});
+  const { parameters } = meaningOf(beforePreset, source, site);
+  parameters.delete('preset');
+  const both = replaced.find((name) => parameters.has(name));
+  if (both !== undefined) {
+    throw optionInvalid('preset', `must precede the options that it replaces, such as ${both}`);
+  }
+}
+
+export function meaningOf(options: ImgproxyOptions, source: URL, site: Site): Meaning {
+  const meaning = new Meaning();
+  if (options.preset !== null) meaning.set('preset', 'preset', options.preset);
+  setSize(meaning, options);
+  setCrop(meaning, options);
+  setTurn(meaning, options);
+  setColours(meaning, options);
+  setOutput(meaning, options, source);
+  setMetadata(meaning, options, site);
+  return meaning;
+}
+
+const fits: Readonly<Record<string, string>> = {
+  fit: 'inside',
+  fill: 'cover',
+  'fill-down': 'cover',
+  force: 'fill',
+};
+
+function setSize(meaning: Meaning, options: ImgproxyOptions): void {
+  const { width, height, preset, resizingType, enlarge, gravity } = options;
+  const type = resizingType ?? 'fit';
+  const hasBox = width > 0 && height > 0;
+  if (type === 'force' && !hasBox && (width > 0 || height > 0) && preset === null) {
+    throw optionInvalid('resizing_type', 'force needs a width and a height here');
+  }
+  const isExtended = setExtend(meaning, options, type);
+  if (hasBox || (preset !== null && resizingType !== null)) {
+    const isNamed = preset === null || resizingType !== null;
+    if (isNamed && !isExtended) meaning.set('resizing_type', 'fit', fits[type] ?? '');
+  }
+  if ((hasBox && fits[type] === 'cover') || preset !== null) setGravity(meaning, gravity);
+  if (enlarge === true || (enlarge !== null && preset !== null)) {
+    meaning.set('enlarge', 'enlarge', enlarge);
+  }
+  setScaledSides(meaning, options);
+}
+
+/** Sets the sides and the padding in device pixels, with `dpr` where it can say the same. */
+function setScaledSides(meaning: Meaning, options: ImgproxyOptions): void {
+  const { width, height, preset, padding, resizingType } = options;
+  const [across, down] = options.zoom;
+  const isZoomed = across !== 1 || down !== 1;
+  const hasSize = width > 0 || height > 0;
+  if (isZoomed && (!hasSize || preset !== null || (across !== down && resizingType !== 'force'))) {
+    throw optionInvalid('zoom', 'needs a width or a height, and two values need force');
+  }
+  // A picture is not scaled up without a size, and `dpr` scales padding only with it.
+  const isKept = !hasSize && preset === null && (options.dpr ?? 1) >= 1 && options.enlarge !== true;
+  const dpr = isKept ? 1 : options.dpr;
+  const ratio = dpr ?? 1;
+  if (!hasSize && preset === null && ratio !== 1) {
+    throw optionInvalid('dpr', 'needs a width or a height here');
+  }
+  const sides = { w: width * across, h: height * down };
+  const isWhole = Number.isInteger(sides.w) && Number.isInteger(sides.h);
+  const isPlain = isWhole && parameters.dpr.parse(String(ratio)) !== undefined;
+  if (!isPlain && preset !== null) throw optionInvalid('dpr', 'must be from 1 to 3 with a preset');
+  const factor = isPlain ? 1 : ratio;
+  for (const [name, option] of [
+    ['w', 'width'],
+    ['h', 'height'],
+  ] as const) {
+    if (sides[name] > 0) meaning.set(option, name, Math.max(1, Math.round(sides[name] * factor)));
+  }
+  if (dpr !== null || preset === null) meaning.set('dpr', 'dpr', isPlain ? ratio : 1);
+  if (padding.some((edge) => edge > 0)) {
+    meaning.set('padding', 'extend', padding.map((edge) => Math.round(edge * factor)).join(','));
+  }
+}
+
+/** Returns whether the picture gets the ratio of the box by background. */
+function setExtend(meaning: Meaning, options: ImgproxyOptions, type: string): boolean {
+  const { extend, extendRatio, enlarge, width, height } = options;
+  const option = extend ? 'extend' : 'extend_aspect_ratio';
+  if (!extend && !extendRatio) return false;
+  if (options.preset !== null) throw optionInvalid(option, 'with a preset has no equivalent here');
+  if (width === 0 || height === 0) {
+    // The missing side follows from the picture, so background is needed only if the picture is smaller.
+    if (!extend || enlarge === true || width === height) return false;
+    throw optionInvalid(option, 'needs a width and a height, or enlarge');
+  }
+  if (type !== 'fit') {
+    // An enlarged picture fills the box.
+    if (enlarge === true) return false;
+    throw optionInvalid(option, 'needs the resizing type fit, or enlarge');
+  }
+  meaning.set(option, 'fit', 'contain');
+  const gravity = extend ? options.extendGravity : options.extendRatioGravity;
+  if (gravity?.type === 'smart' || gravity?.type === 'point') throw noEquivalent(option);
+  setGravity(meaning, gravity, option);
+  return true;
+}
+
+function setGravity(meaning: Meaning, gravity: Placement | null, option = 'gravity'): void {
+  if (gravity === null) return;
+  const { type, x, y } = gravity;
+  if (type === 'point') return meaning.set(option, 'fp', `${x},${y}`);
+  if (x !== 0 || y !== 0) throw optionInvalid(option, 'with offsets has no equivalent here');
+  meaning.set(option, 'pos', type === 'smart' ? 'attention' : type);
+}
+
+/** The whole length of a side: the crop ends with the picture. */
+const wholeSide = 100_000;
+
+/** Sets a crop from the left and the top, the only ones that do not depend on the size of the source. */
+function setCrop(meaning: Meaning, options: ImgproxyOptions): void {
+  const { crop, trim, rotate, flipHorizontal, flipVertical } = options;
+  if (crop === null || (crop.width === 0 && crop.height === 0)) return;
+  if (trim !== null) throw optionInvalid('crop', 'with trim has no equivalent here');
+  if (rotate !== 0 || flipHorizontal || flipVertical) {
+    throw optionInvalid('crop', 'of a rotated or flipped picture has no equivalent here');
+  }
+  const { type, x, y } = crop.gravity ?? options.gravity ?? { type: 'center', x: 0, y: 0 };
+  const isLeft = ['west', 'northwest', 'southwest'].includes(type);
+  const isTop = ['north', 'northwest', 'northeast'].includes(type);
+  const along = (length: number, offset: number, isStart: boolean) => {
+    if (length === 0) return { start: 0, length: wholeSide };
+    if (length < 1) throw optionInvalid('crop', 'with a share of a side has no equivalent here');
+    if (!isStart || (offset > 0 && offset < 1)) {
+      throw optionInvalid('crop', 'needs the gravity nowe, with offsets in pixels');
+    }
+    return { start: Math.max(0, Math.round(offset)), length: Math.floor(length) };
+  };
+  const across = along(crop.width, x, isLeft);
+  const down = along(crop.height, y, isTop);
+  meaning.set('crop', 'crop', [across.start, down.start, across.length, down.length].join(','));
+}
+
+function setTurn(meaning: Meaning, options: ImgproxyOptions): void {
+  const { rotate, flipHorizontal, flipVertical, trim } = options;
+  // The smallest distance of colours is that of a whole number.
+  if (trim !== null) meaning.set('trim', 'trim', trim === 0 ? 0.1 : trim === 1 ? '1.0001' : trim);
+  if (rotate !== 0) meaning.set('rotate', 'rotate', rotate);
+  // imgproxy rotates before it flips.
+  const isSideways = rotate % 180 !== 0;
+  const [flop, flip] = isSideways ? [flipVertical, flipHorizontal] : [flipHorizontal, flipVertical];
+  if (flop) meaning.set('flip', 'flop', true);
+  if (flip) meaning.set('flip', 'flip', true);
+}
+
+function setColours(meaning: Meaning, { background, blur, sharpen }: ImgproxyOptions): void {
+  if (background !== null) {
+    meaning.set('background', 'bg', background);
+    meaning.set('background', 'flatten', true);
+  }
+  // 0 and 1 of the parameters are flags, 1 for a sigma of 1.
+  if (blur > 0) meaning.set('blur', 'blur', blur);
+  if (sharpen > 0) meaning.set('sharpen', 'sharpen', sharpen);
+}
+
+function setOutput(meaning: Meaning, options: ImgproxyOptions, source: URL): void {
+  const { format, quality, formatQuality, maxBytes, profile } = options;
+  if (format !== null) meaning.set('format', 'fmt', format);
+  if (quality > 0) meaning.set('quality', 'q', quality);
+  else if (formatQuality.size > 0) {
+    if (format === null) throw optionInvalid('format_quality', 'needs a format here');
+    const ofFormat = formatQuality.get(format) ?? 0;
+    if (ofFormat > 0) meaning.set('format_quality', 'q', ofFormat);
+  }
+  if (maxBytes > 0) meaning.set('max_bytes', 'maxbytes', maxBytes);
+  if (profile) meaning.set('strip_color_profile', 'icc', 'keep');
+  if (options.version !== null) meaning.set('cachebuster', 'v', options.version);
+  if (options.expires > 0) meaning.parameters.set('exp', String(options.expires));
+  const { attachment, fileName } = options;
+  if (attachment) meaning.set('filename', 'download', fileName ?? nameOf(source));
+  else if (fileName !== null) throw optionInvalid('filename', 'needs return_attachment here');
+}
+
+/** imgproxy keeps the copyright of metadata that it removes, unless it is told not to. */
+function setMetadata(meaning: Meaning, options: ImgproxyOptions, site: Site): void {
+  const { stripMetadata, keepCopyright } = options;
+  if (stripMetadata === false) requireMetadata('strip_metadata', site, false);
+  else if (keepCopyright === false) requireMetadata('keep_copyright', site, true);
+  else if (stripMetadata === true || keepCopyright === true) {
+    meaning.set('strip_metadata', 'keep', 'copyright');
+  }
+}
+
+/** The name of a source, without its extension. */
+function nameOf({ pathname }: URL): string {
+  const [, name = ''] = /([^/]*?)(?:\.[^./]*)?$/.exec(pathname) ?? [];
+  try {
+    return decodeURIComponent(name).slice(0, 200) || 'image';
+  } catch {
+    return 'image';
+  }
+}

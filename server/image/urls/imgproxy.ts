@@ -1,0 +1,229 @@
+import { createHmac } from 'node:crypto';
+import { ServiceError } from '../../../contract/errors.ts';
+import { type Site, sourceBelow } from '../site.ts';
+import { maxSourceLength, readSource } from '../source-url.ts';
+import type { ReadUrl, UrlGrammar, UrlSignature } from './grammar.ts';
+import { meaningOf, requirePresetFirst } from './imgproxy-meaning.ts';
+import { formatName, readImgproxyOptions } from './imgproxy-options.ts';
+import { noEquivalent, optionInvalid } from './meaning.ts';
+
+const sourceInvalid = (message: string) => new ServiceError('source_invalid', message);
+
+/** Bounds the options of a URL; the path is bounded by the head of the request. */
+const maxOptions = 60;
+const maxOptionLength = 400;
+
+/** Splits a path into its signature, its options and its source. @throws ServiceError source_missing */
+function splitPath(path: string) {
+  const [, signature = '', rest = ''] = /^\/([^/]*)\/(.*)$/s.exec(path) ?? [];
+  if (signature === '' || rest === '') {
+    throw new ServiceError('source_missing', 'The path must be /signature/options/source.');
+  }
+  const [, written, plain] = /^(?:(.*?)\/)?plain\/(.*)$/s.exec(rest) ?? [];
+  // Proxies may encode the colons.
+  const before = ((plain === undefined ? rest : written) ?? '').replaceAll('%3A', ':');
+  const segments = before.split('/');
+  const start = segments.findIndex((segment) => !segment.includes(':'));
+  const options = start === -1 ? segments : segments.slice(0, start);
+  const others = start === -1 ? [] : segments.slice(start);
+  return { signature, before, options, others, plain };
+}
+
+function read(path: string, query: string, site: Site): ReadUrl {
+  const { options: segments, others, plain } = splitPath(path);
+  if (segments.length > maxOptions || segments.some(({ length }) => length > maxOptionLength)) {
+    throw optionInvalid('The path', 'has too many or too long options');
+  }
+  const isBase64 = plain === undefined;
+  if (!isBase64 && others.some((segment) => segment !== '')) {
+    throw optionInvalid(others[0] ?? '', 'is not an option');
+  }
+  const options = readImgproxyOptions(segments);
+  const { url, extension } = isBase64 ? decodeBase64(others) : decodePlain(plain);
+  if (extension !== '') options.format = formatName('format', extension);
+  const source = /^[a-z][a-z0-9+.-]*:\/\//i.test(url)
+    ? readSource(url)
+    : sourceBelow(site, url.startsWith('/') ? url : `/${url}`);
+  const { parameters } = meaningOf(options, source, site);
+  requirePresetFirst(options, source, site);
+  return { source, parameters, ignored: [...new URLSearchParams(query).keys()] };
+}
+
+/** Splits the format from a source. @param text with the format after the separator */
+function splitExtension(text: string, separator: string): [string, string] {
+  const [url = '', extension = '', ...others] = text.split(separator, 3);
+  if (url === '') throw new ServiceError('source_missing', 'The source URL is missing.');
+  if (others.length > 0) throw sourceInvalid('The source has more than one format.');
+  return [url, extension];
+}
+
+/** Proxies that normalise paths turn `//` into `/`. */
+const withSlashes = (url: string): string => url.replace(/^([a-z0-9+.-]+):\/(?!\/)/i, '$1://');
+
+function decodePlain(text: string) {
+  const [encoded, extension] = splitExtension(withSlashes(text), '@');
+  try {
+    return { url: decodeURIComponent(encoded), extension };
+  } catch {
+    throw sourceInvalid('The source URL is not encoded properly.');
+  }
+}
+
+function decodeBase64(segments: readonly string[]) {
+  if (segments[0] === 'enc') throw noEquivalent('enc');
+  const [encoded, extension] = splitExtension(segments.join(''), '.');
+  const text = encoded.replace(/=+$/, '');
+  if (!/^[\w-]+$/.test(text) || text.length > 2 * maxSourceLength || text.length % 4 === 1) {
+    throw sourceInvalid('The source URL must be plain/ and a URL, or base64url.');
+  }
+  try {
+    const url = new TextDecoder('utf-8', { fatal: true }).decode(Buffer.from(text, 'base64url'));
+    return { url, extension };
+  } catch {
+    throw sourceInvalid('The source URL is not text in base64url.');
+  }
+}
+
+/** Returns the base64url HMAC-SHA256 of the salt and a path. @param key and @param salt hexadecimal digits */
+export function imgproxySignature(key: string, salt: string, path: string): string {
+  const hmac = createHmac('sha256', Buffer.from(key, 'hex'));
+  return hmac.update(Buffer.from(salt, 'hex')).update(path).digest('base64url');
+}
+
+/** The first segments of unsigned URLs. */
+const unsigned = new Set(['unsafe', 'insecure', '_', '-']);
+
+/** Reads the signature, which is of the path as it was before proxies encoded colons or removed slashes. */
+function readSignature(path: string): UrlSignature | null {
+  const { signature, before, plain } = splitPath(path);
+  if (unsigned.has(signature)) return null;
+  const start = before === '' ? '' : `/${before}`;
+  const text = plain === undefined ? start : `${start}/plain/${withSlashes(plain)}`;
+  return {
+    text: signature,
+    expected: ({ secret, salt = '' }) => [imgproxySignature(secret, salt, text)],
+  };
+}
+
+/** The URLs of imgproxy 4, without its Pro options. */
+export const imgproxy: UrlGrammar = {
+  title: 'imgproxy',
+  read,
+  readSignature,
+  examples: [
+    {
+      url: '/unsafe/w:300/plain/a.jpg',
+      native: 'dpr=1&w=300',
+      meaning: "A path below the host's `base`, as with `IMGPROXY_BASE_URL`.",
+      size: '300 × 188',
+    },
+    {
+      url: '/unsafe/rs:fit:300:300/plain/https://shop.example/a.jpg',
+      native: 'dpr=1&fit=inside&h=300&w=300',
+      meaning: "A source on a host of the project's allowlist.",
+      size: '300 × 188',
+    },
+    {
+      url: '/unsafe/w:300/YS5/qcGc.webp',
+      native: 'dpr=1&fmt=webp&w=300',
+      meaning: 'A source in base64url, in several segments, and a format.',
+      size: '300 × 188',
+    },
+    {
+      url: '/unsafe/resize:fill:300:200/gravity:no/plain/a.jpg@png',
+      native: 'dpr=1&fit=cover&fmt=png&h=200&pos=north&w=300',
+      meaning: 'Full names of options.',
+      size: '300 × 200',
+    },
+    {
+      url: '/unsafe/rs:fill:300:200/g:sm/plain/a.jpg',
+      native: 'dpr=1&fit=cover&h=200&pos=attention&w=300',
+      meaning: 'Smart gravity.',
+      size: '300 × 200',
+    },
+    {
+      url: '/unsafe/rs:fill:300:200/g:fp:0.7:0.3/plain/a.jpg',
+      native: 'dpr=1&fit=cover&fp=0.7,0.3&h=200&w=300',
+      meaning: 'A focus point.',
+      size: '300 × 200',
+    },
+    {
+      url: '/unsafe/rs:fill-down:2000:500/plain/a.jpg',
+      native: 'dpr=1&fit=cover&h=500&w=2000',
+      meaning: 'The ratio of a box that is larger than the picture.',
+      size: '1600 × 400',
+    },
+    {
+      url: '/unsafe/rs:force:300:300/plain/a.jpg',
+      native: 'dpr=1&fit=fill&h=300&w=300',
+      meaning: 'Distorted.',
+      size: '300 × 300',
+    },
+    {
+      url: '/unsafe/rs:fit:300:300:0:1/bg:fff/plain/a.jpg',
+      native: 'bg=fff&dpr=1&fit=contain&flatten=1&h=300&w=300',
+      meaning: 'Extended by background.',
+      size: '300 × 300',
+    },
+    {
+      url: '/unsafe/w:2000/el:1/plain/a.jpg',
+      native: 'dpr=1&enlarge=1&w=2000',
+      meaning: 'Scaled up.',
+      size: '2000 × 1250',
+    },
+    {
+      url: '/unsafe/c:400:300:nowe:100:80/w:200/plain/a.jpg',
+      native: 'crop=100,80,400,300&dpr=1&w=200',
+      meaning:
+        'A crop from the top left, which is the only kind that does not need the size of the source.',
+      size: '200 × 150',
+    },
+    {
+      url: '/unsafe/w:300/dpr:2/pd:10:20/plain/a.jpg',
+      native: 'dpr=2&extend=10,20,10,20&w=300',
+      meaning: 'Padding, in CSS pixels.',
+      size: '680 × 415',
+    },
+    {
+      url: '/unsafe/w:301/z:1.5/plain/a.jpg',
+      native: 'dpr=1&w=452',
+      meaning: 'Zoom multiplies the sides.',
+      size: '452 × 283',
+    },
+    {
+      url: '/unsafe/rot:90/fl:1/w:300/plain/a.jpg',
+      native: 'dpr=1&flip=1&rotate=90&w=300',
+      meaning: 'Rotated, and then mirrored.',
+      size: '300 × 480',
+    },
+    {
+      url: '/unsafe/w:300/q:60/f:webp/mb:9000/plain/a.jpg',
+      native: 'dpr=1&fmt=webp&maxbytes=9000&q=60&w=300',
+      meaning: 'Quality, format, and the most bytes.',
+      size: '300 × 188',
+    },
+    {
+      url: '/unsafe/w:300/bl:5/sh:2/plain/a.jpg',
+      native: 'blur=5&dpr=1&sharpen=2&w=300',
+      meaning: 'The same sigmas.',
+      size: '300 × 188',
+    },
+    {
+      url: '/unsafe/w:300/cb:2026-11-22/att:1/plain/a.jpg',
+      native: 'download=a&dpr=1&v=2026-11-22&w=300',
+      meaning: 'A version of the source, and a file name of the source.',
+      size: '300 × 188',
+    },
+  ],
+  notes: [
+    '`pr:card` is the preset `card` of the project. It must precede options that it has too, because in imgproxy it replaces them.',
+    'The key and the salt are a secret of the kind `imgproxy`; signatures have their full length. `unsafe` and `insecure` stand for no signature.',
+    '`exp` is enforced. `sm:1` and `kcr:1` keep the copyright, as imgproxy does by default; `sm:0` and `kcr:0` need a project with the same `stripMetadata`.',
+    "Without a format, the project's `autoFormat` decides as `IMGPROXY_AUTO_WEBP` and `IMGPROXY_AUTO_AVIF` do; without a quality, its `defaultQuality`.",
+    'A picture that is smaller than the box of `fill` or `extend`: the box shrinks and keeps its ratio, as with `fill-down` and `extend_aspect_ratio`. imgproxy keeps the sides of the box, up to those of the picture for `fill`.',
+    'A crop that leaves the picture is cut off; imgproxy moves it into the picture. Padding of a picture that is too small for its `dpr` keeps the factor.',
+    'The place of a centred `fill` or `extend` may differ by one pixel. Animations stay animated, and SVGs are drawn.',
+    'Refused with the name of the option: Pro options, `rt:auto`, `force` with one side, gravities with offsets, crops with other gravities or shares, `min-width`, `min-height`, `zoom` or a `dpr` below 1 without a side, a colour of `trim`, `pixelate`, `watermark`, `raw`, `skip_processing`, `filename` without `att`, `auto_rotate:0`, `preserve_hdr:1`, `enforce_thumbnail:1`, several presets, and options of limits.',
+    'Queries are ignored, with `x-image-warnings`.',
+  ],
+};

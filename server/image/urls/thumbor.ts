@@ -1,0 +1,319 @@
+import { createHmac } from 'node:crypto';
+import { ServiceError } from '../../../contract/errors.ts';
+import { canonicalHost, hostMatches } from '../../../contract/hosts.ts';
+import type { Gravity } from '../../../contract/placement.ts';
+import { type Site, sourceBelow } from '../site.ts';
+import { readSource } from '../source-url.ts';
+import type { ReadUrl, UrlGrammar, UrlSignature } from './grammar.ts';
+import { type Meaning, noEquivalent, optionInvalid, requireMetadata } from './meaning.ts';
+import { readThumborFilters, type ThumborFilters } from './thumbor-filters.ts';
+
+const maxFiltersLength = 2_000;
+
+/** The parts of a path in their order, each of which may be absent. */
+const pathPattern = new RegExp(
+  [
+    '^/(?<signature>[^/]+)/',
+    '(?:(?<debug>debug)/)?',
+    '(?:(?<meta>meta)/)?',
+    '(?:(?<trim>trim(?::(?:top-left|bottom-right))?(?::\\d+)?)/)?',
+    '(?:(?<left>\\d{1,6})x(?<top>\\d{1,6}):(?<right>\\d{1,6})x(?<bottom>\\d{1,6})/)?',
+    '(?:(?<adaptive>adaptive-)?(?<full>full-)?(?<fitIn>fit-in)/)?',
+    '(?:(?<flop>-)?(?<width>\\d{1,6}|orig)?x(?<flip>-)?(?<height>\\d{1,6}|orig)?/)?',
+    '(?:(?<halign>left|right|center)/)?',
+    '(?:(?<valign>top|bottom|middle)/)?',
+    '(?:(?<smart>smart)/)?',
+    '(?<rest>.+)$',
+  ].join(''),
+  's',
+);
+
+type Parts = Readonly<Record<string, string | undefined>>;
+
+function splitPath(path: string) {
+  const parts: Parts = pathPattern.exec(path)?.groups ?? {};
+  const { rest = '' } = parts;
+  // The filters end with the last parenthesis before the first slash that follows one.
+  const [, filters = '', image = rest] = /^filters:(.+?\))\/(.+)$/s.exec(rest) ?? [];
+  if (image === '') {
+    throw new ServiceError('source_missing', 'The path must be /signature/options/source.');
+  }
+  if (filters.length > maxFiltersLength) {
+    throw optionInvalid('filters', `have more than ${maxFiltersLength} characters`);
+  }
+  return { parts, filters: decode(filters), image: decode(image) };
+}
+
+function decode(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    throw new ServiceError('source_invalid', 'The path is not encoded properly.');
+  }
+}
+
+function read(path: string, query: string, site: Site): ReadUrl {
+  const { parts, filters: text, image } = splitPath(path);
+  for (const name of ['debug', 'meta']) if (parts[name] !== undefined) throw noEquivalent(name);
+  const filters = readThumborFilters(text);
+  const { meaning, ignored, metadata } = filters;
+  if (metadata !== null) requireMetadata(metadata, site, true);
+  meaning.set('dpr', 'dpr', 1);
+  setArea(meaning, parts);
+  setSize(meaning, parts, filters);
+  return {
+    source: sourceOf(image, site),
+    parameters: meaning.parameters,
+    ignored: [...new URLSearchParams(query).keys(), ...ignored],
+  };
+}
+
+/** Whether a text begins with a host of the project's allowlist; other texts are paths. */
+function beginsWithHost(text: string, { project }: Site): boolean {
+  const [name = ''] = text.split(/[/:]/, 1);
+  const host = name.includes('.') ? canonicalHost(name) : null;
+  return host !== null && hostMatches(project.allowedOrigins, host);
+}
+
+/** A source without a scheme is `http`, as thumbor's loader has it, unless the host's own base is of that host. */
+function sourceOf(image: string, site: Site): URL {
+  const written = image.replace(/^(https?):\/(?!\/)/i, '$1://');
+  if (/^[a-z][a-z0-9+.-]*:\/\//i.test(written)) return readSource(written);
+  const path = written.replace(/^\/+/, '');
+  if (!beginsWithHost(path, site)) return sourceBelow(site, `/${path}`);
+  const source = readSource(`http://${path}`);
+  const base = new URL(site.host.base ?? site.project.origin);
+  return base.host === source.host ? new URL(source.href.replace(/^http:/, base.protocol)) : source;
+}
+
+function setArea(meaning: Meaning, { trim, left, top, right, bottom }: Parts): void {
+  const [from, up, to, down] = [left, top, right, bottom].map(Number) as [
+    number,
+    number,
+    number,
+    number,
+  ];
+  // thumbor ignores an empty crop.
+  const isCropped = to > from && down > up;
+  if (trim !== undefined) {
+    const [, ...words] = trim.split(':');
+    if (isCropped) throw optionInvalid('trim', 'with a crop has no equivalent here');
+    if (words.some((word) => word !== 'top-left' && Number(word) !== 0)) {
+      throw optionInvalid('trim', 'with bottom-right or a tolerance has no equivalent here');
+    }
+    // The smallest distance of colours is that of a whole number.
+    meaning.set('trim', 'trim', 0.1);
+  }
+  if (isCropped) meaning.set('crop', 'crop', [from, up, to - from, down - up].join(','));
+}
+
+function sideOf(name: string, text = '0'): number {
+  if (text === 'orig') throw optionInvalid(name, 'must be a number, or orig for both sides');
+  return Number(text);
+}
+
+function setSize(meaning: Meaning, parts: Parts, filters: ThumborFilters): void {
+  const { fitIn, adaptive, full } = parts;
+  const isOriginal = parts['width'] === 'orig' && parts['height'] === 'orig';
+  const width = isOriginal ? 0 : sideOf('width', parts['width']);
+  const height = isOriginal ? 0 : sideOf('height', parts['height']);
+  const [flop, flip] = [parts['flop'] !== undefined, parts['flip'] !== undefined];
+  const { rotation } = filters;
+  const hasBox = width > 0 && height > 0;
+  if (adaptive !== undefined && width !== height) throw noEquivalent('adaptive-fit-in');
+
+  // thumbor turns the finished picture, and here the source is turned.
+  const [across, down] = rotation % 180 === 0 ? [width, height] : [height, width];
+  if (across > 0) meaning.set(rotation % 180 === 0 ? 'width' : 'height', 'w', across);
+  if (down > 0) meaning.set(rotation % 180 === 0 ? 'height' : 'width', 'h', down);
+  if (flop) meaning.set('flip', 'flop', true);
+  if (flip) meaning.set('flip', 'flip', true);
+  if (rotation !== 0) meaning.set('rotate', 'rotate', 360 - rotation);
+
+  const isInside = fitIn !== undefined && full === undefined;
+  const isEnlarged = isInside ? filters.upscale : !filters.noUpscale;
+  if (isEnlarged && (width > 0 || height > 0)) meaning.set('upscale', 'enlarge', true);
+  if (!hasBox) return;
+  if (isInside && filters.fill !== null && filters.noUpscale) {
+    throw optionInvalid('no_upscale', 'with fill has no equivalent here');
+  }
+  if (fitIn !== undefined) {
+    const inside = filters.fill === null ? 'inside' : 'contain';
+    meaning.set('fit-in', 'fit', full === undefined ? inside : 'outside');
+  } else if (filters.stretch) {
+    meaning.set('stretch', 'fit', 'fill');
+  } else {
+    meaning.set('width', 'fit', 'cover');
+    setPlace(meaning, parts, filters, { flop, flip });
+  }
+}
+
+/** Numbers of the eighths of a turn clockwise from the top. */
+const directions: readonly Gravity[] = [
+  'north',
+  'northeast',
+  'east',
+  'southeast',
+  'south',
+  'southwest',
+  'west',
+  'northwest',
+];
+
+/** Sets the part that is kept, which thumbor chooses before it mirrors and rotates. */
+function setPlace(
+  meaning: Meaning,
+  { smart, halign = 'center', valign = 'middle' }: Parts,
+  { focal, rotation }: ThumborFilters,
+  { flop, flip }: { readonly flop: boolean; readonly flip: boolean },
+): void {
+  if (focal) throw optionInvalid('focal', 'is in pixels of the source, and has no equivalent here');
+  if (smart !== undefined) return meaning.set('smart', 'pos', 'attention');
+  const mirrored = (isMirrored: boolean, side: string, other: string, word: string) =>
+    !isMirrored ? word : word === side ? other : word === other ? side : word;
+  const vertical = mirrored(flip, 'top', 'bottom', valign);
+  const horizontal = mirrored(flop, 'left', 'right', halign);
+  const words: Readonly<Record<string, string>> = {
+    top: 'north',
+    bottom: 'south',
+    left: 'west',
+    right: 'east',
+  };
+  const name = `${words[vertical] ?? ''}${words[horizontal] ?? ''}`;
+  const at = directions.indexOf(name as Gravity);
+  if (at === -1) return;
+  meaning.set('halign', 'pos', directions[(at + 8 - rotation / 45) % 8] ?? 'center');
+}
+
+/** base64url HMAC-SHA1 with padding. */
+export const thumborSignature = (key: string, text: string): string =>
+  createHmac('sha1', key).update(text).digest('base64').replaceAll('+', '-').replaceAll('/', '_');
+
+function readSignature(path: string): UrlSignature | null {
+  const [, signature = '', text = ''] = /^\/([^/]*)\/(.*)$/s.exec(path) ?? [];
+  if (signature === 'unsafe') return null;
+  // Clients and proxies may encode the padding.
+  const given = signature.replaceAll(/%3D/gi, '=');
+  return { text: given, expected: ({ secret }) => [thumborSignature(secret, text)] };
+}
+
+/** The URLs of thumbor 7. */
+export const thumbor: UrlGrammar = {
+  title: 'thumbor',
+  read,
+  readSignature,
+  examples: [
+    {
+      url: '/unsafe/300x0/a.jpg',
+      native: 'dpr=1&enlarge=1&w=300',
+      meaning: "A path below the host's `base`.",
+      size: '300 × 188',
+    },
+    {
+      url: '/unsafe/300x200/https://shop.example/a.jpg',
+      native: 'dpr=1&enlarge=1&fit=cover&h=200&w=300',
+      meaning: "A source on a host of the project's allowlist, with or without `https://`.",
+      size: '300 × 200',
+    },
+    {
+      url: '/unsafe/300x200/left/top/a.jpg',
+      native: 'dpr=1&enlarge=1&fit=cover&h=200&pos=northwest&w=300',
+      meaning: 'Alignment.',
+      size: '300 × 200',
+    },
+    {
+      url: '/unsafe/300x200/smart/a.jpg',
+      native: 'dpr=1&enlarge=1&fit=cover&h=200&pos=attention&w=300',
+      meaning: 'The most interesting part, by colours and details.',
+      size: '300 × 200',
+    },
+    {
+      url: '/unsafe/2000x0/a.jpg',
+      native: 'dpr=1&enlarge=1&w=2000',
+      meaning: 'thumbor scales up.',
+      size: '2000 × 1250',
+    },
+    {
+      url: '/unsafe/2000x0/filters:no_upscale()/a.jpg',
+      native: 'dpr=1&w=2000',
+      meaning: 'Not scaled up.',
+      size: '1600 × 1000',
+    },
+    {
+      url: '/unsafe/fit-in/300x300/a.jpg',
+      native: 'dpr=1&fit=inside&h=300&w=300',
+      meaning: 'Within the box.',
+      size: '300 × 188',
+    },
+    {
+      url: '/unsafe/fit-in/2000x2000/filters:upscale()/a.jpg',
+      native: 'dpr=1&enlarge=1&fit=inside&h=2000&w=2000',
+      meaning: 'Within the box, scaled up.',
+      size: '2000 × 1250',
+    },
+    {
+      url: '/unsafe/fit-in/300x300/filters:fill(white)/a.jpg',
+      native: 'bg=white&dpr=1&fit=contain&h=300&w=300',
+      meaning: 'With background around it.',
+      size: '300 × 300',
+    },
+    {
+      url: '/unsafe/full-fit-in/300x300/a.jpg',
+      native: 'dpr=1&enlarge=1&fit=outside&h=300&w=300',
+      meaning: 'Around the box.',
+      size: '480 × 300',
+    },
+    {
+      url: '/unsafe/300x300/filters:stretch()/a.jpg',
+      native: 'dpr=1&enlarge=1&fit=fill&h=300&w=300',
+      meaning: 'Distorted.',
+      size: '300 × 300',
+    },
+    {
+      url: '/unsafe/100x80:500x380/200x0/a.jpg',
+      native: 'crop=100,80,400,300&dpr=1&enlarge=1&w=200',
+      meaning: 'A manual crop: left, top, right and bottom.',
+      size: '200 × 150',
+    },
+    {
+      url: '/unsafe/-300x200/left/a.jpg',
+      native: 'dpr=1&enlarge=1&fit=cover&flop=1&h=200&pos=east&w=300',
+      meaning: 'The left part, mirrored afterwards.',
+      size: '300 × 200',
+    },
+    {
+      url: '/unsafe/300x200/filters:rotate(90)/a.jpg',
+      native: 'dpr=1&enlarge=1&fit=cover&h=300&rotate=270&w=200',
+      meaning: 'Rotated counterclockwise, after the resize.',
+      size: '200 × 300',
+    },
+    {
+      url: '/unsafe/300x0/filters:format(webp):quality(60):max_bytes(9000)/a.jpg',
+      native: 'dpr=1&enlarge=1&fmt=webp&maxbytes=9000&q=60&w=300',
+      meaning: 'Format, quality, and the most bytes.',
+      size: '300 × 188',
+    },
+    {
+      url: '/unsafe/300x0/filters:grayscale():blur(10,3)/a.jpg',
+      native: 'blur=2.9912&dpr=1&enlarge=1&grayscale=1&w=300',
+      meaning: "A kernel with the deviation of thumbor's, which ends at the radius.",
+      size: '300 × 188',
+    },
+    {
+      url: '/unsafe/trim/300x0/a.jpg',
+      native: 'dpr=1&enlarge=1&trim=0.1&w=300',
+      meaning: 'Borders of one colour are cut off.',
+      size: '300 × 188',
+    },
+  ],
+  notes: [
+    'The security key is a secret of the kind `thumbor`; `unsafe/` stands for no signature.',
+    "A source without a scheme is `http://` if it begins with a host of the project's allowlist, or has the scheme of the host's `base` there; other sources are paths below `base`.",
+    "Without `format`, the project's `autoFormat` decides as `AUTO_WEBP` and `AUTO_AVIF` do; without `quality`, its `defaultQuality`. Pictures are upright, as with `RESPECT_ORIENTATION`.",
+    '`smart` follows colours and details instead of the detectors of thumbor.',
+    'With `no_upscale()` or `fill()`, a box that is larger than the picture shrinks and keeps its ratio; thumbor shortens each side for `no_upscale()`, and keeps the box for `fill()` in `fit-in`.',
+    'A manual crop beyond the picture returns 400; thumbor ignores it.',
+    '`strip_exif()` and `strip_icc()` need a project with `stripMetadata`. Filters that thumbor does not have are ignored, with `x-image-warnings`, and so are queries.',
+    'Refused with the name: `meta`, `debug`, `adaptive-fit-in` unless the box is a square, `orig` for one side, `trim` with `bottom-right` or a tolerance, `focal` (it is in pixels of the source), `brightness`, `contrast`, `sharpen`, `rgb`, `colorize`, `noise`, `round_corner`, `watermark`, `text`, `frame`, `convolution`, `curve`, `equalize`, `proportion`, `cover`, `autojpg`, `max_age`, `extract_focal`, and `fill` with `auto` or `blur`.',
+  ],
+};

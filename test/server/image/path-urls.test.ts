@@ -1,0 +1,441 @@
+import { execFileSync } from 'node:child_process';
+import fc from 'fast-check';
+import t, { type Test } from 'tap';
+import { type ForeignUrls, urlGrammars } from '../../../server/image/urls/grammars.ts';
+import { propertyRuns } from '../../more.ts';
+import { outcome } from './url-outcome.ts';
+
+/** The grammars whose options are in the path. */
+const kinds = ['imgproxy', 'thumbor', 'cloudflare'] as const;
+
+type Row = readonly [path: string, expected: string | RegExp];
+
+const shop = 'https://shop.example/a.jpg';
+const invalid = (message: string) => `parameter_invalid: ${message}.`;
+const refused = (option: string) => invalid(`${option} has no equivalent here`);
+
+function check(t: Test, kind: ForeignUrls, rows: readonly Row[]): void {
+  for (const [path, expected] of rows) {
+    const found = outcome(kind, path);
+    if (typeof expected === 'string') t.equal(found, expected, path.slice(0, 100));
+    else t.match(found, expected, path.slice(0, 100));
+  }
+}
+
+t.test('reads the sources of imgproxy', async (t) => {
+  const encoded = Buffer.from('https://x.cdn.example/ä?v=1').toString('base64url');
+  check(t, 'imgproxy', [
+    ['/unsafe/plain/a.jpg', `${shop} dpr=1`],
+    ['/any/w:3/plain//a.jpg?x=1', `${shop} dpr=1&w=3 x`],
+    [
+      '/x/w:3/plain/https://x.cdn.example/a%20b.jpg@png',
+      'https://x.cdn.example/a%20b.jpg dpr=1&fmt=png&w=3',
+    ],
+    ['/x/w%3A3/plain/https:/x.cdn.example/a.jpg', 'https://x.cdn.example/a.jpg dpr=1&w=3'],
+    ['/x/plain/https://x.cdn.example/a%3Fv=1%40', 'https://x.cdn.example/a?v=1@ dpr=1'],
+    [`/x/${encoded}`, 'https://x.cdn.example/%C3%A4?v=1 dpr=1'],
+    [
+      `/x/w:3/${encoded.slice(0, 5)}/${encoded.slice(5)}==.webp`,
+      'https://x.cdn.example/%C3%A4?v=1 dpr=1&fmt=webp&w=3',
+    ],
+    ['/x/f:png/plain/a.jpg@webp', `${shop} dpr=1&fmt=webp`],
+    ['/x/plain/a.jpg@', `${shop} dpr=1`],
+    ['/x/plain/%2e%2e/%2e%2e/a.jpg', `${shop} dpr=1`],
+    ['/', 'source_missing: The path must be /signature/options/source.'],
+    ['/x', 'source_missing: The path must be /signature/options/source.'],
+    ['/x/w:3/', 'source_missing: The source URL is missing.'],
+    ['/x/w:3/plain/', 'source_missing: The source URL is missing.'],
+    ['/x/plain/a.jpg@png@webp', 'source_invalid: The source has more than one format.'],
+    ['/x/plain/a%ff', 'source_invalid: The source URL is not encoded properly.'],
+    ['/x/plain/local:///a.jpg', /^source_invalid: The source must be an absolute http/],
+    ['/x/plain/s3://bucket/a.jpg', /^source_invalid: The source must be an absolute http/],
+    ['/x/plain/http://user:pass@a.example/', /^source_invalid: .*|parameter_invalid/],
+    ['/x/w:3/a+b', 'source_invalid: The source URL must be plain/ and a URL, or base64url.'],
+    ['/x/_w', 'source_invalid: The source URL is not text in base64url.'],
+    [`/x/${'a'.repeat(17_000)}`, /^source_invalid: The source URL must be plain/],
+    ['/x/enc/abcd', refused('enc')],
+    ['/x/fit/plain/a.jpg', invalid('fit is not an option')],
+    ['/x/plain/a.jpg@bmp', invalid('format must be one of jpeg, png, webp, avif, gif, jxl')],
+    ['/x/plain/a.jpg@best', /^parameter_invalid: format must be one of/],
+  ]);
+});
+
+t.test('reads the options of imgproxy by both of their names', async (t) => {
+  const at = (options: string): string => `/x/${options}/plain/a.jpg`;
+  const of = (native: string): string => `${shop} ${native}`;
+  check(t, 'imgproxy', [
+    [
+      at('resize:fill:300:200:1/gravity:sowe'),
+      of('dpr=1&enlarge=true&fit=cover&h=200&pos=southwest&w=300'),
+    ],
+    [at('rs:fill:300:200:1/g:sowe'), of('dpr=1&enlarge=true&fit=cover&h=200&pos=southwest&w=300')],
+    [at('s::200/rt:fill/w:9'), of('dpr=1&fit=cover&h=200&w=9')],
+    [at('size:300/w:200/w:0'), of('dpr=1')],
+    [at('rs:force:300'), invalid('resizing_type force needs a width and a height here')],
+    [at('rt:auto/w:3/h:3'), invalid('resizing_type must be fit, fill, fill-down or force')],
+    [at('w:10001'), invalid('width must be a number from 0 to 10000')],
+    [at('w:1.5'), invalid('width must be a whole number')],
+    [at('w:'), /^parameter_invalid: width must be a number/],
+    [at('w:1e2'), /^parameter_invalid: width must be a number/],
+    [at('w:3:4'), invalid('width has too many arguments')],
+    [at('w:3:::::::::::::::::::::::::::::::'), invalid('width has too many arguments')],
+    [at('mw:0/min-height:0/w:3'), of('dpr=1&w=3')],
+    [at('min-width:3'), refused('min-width')],
+    [at('mh:3'), refused('min-height')],
+    [at('w:300/dpr:2.5'), of('dpr=2.5&w=300')],
+    [at('w:300/h:100/dpr:4'), of('dpr=1&fit=inside&h=400&w=1200')],
+    [at('w:300/dpr:0.5/pd:9'), of('dpr=1&extend=5%2C5%2C5%2C5&w=150')],
+    [at('dpr:2/pd:9'), of('dpr=1&extend=9%2C9%2C9%2C9')],
+    [at('dpr:0.5'), invalid('dpr needs a width or a height here')],
+    [at('dpr:2/el:1'), invalid('dpr needs a width or a height here')],
+    [at('z:2'), invalid('zoom needs a width or a height, and two values need force')],
+    [at('w:3/z:2:1'), invalid('zoom needs a width or a height, and two values need force')],
+    [at('zoom:0/w:3'), /^parameter_invalid: zoom must be a number/],
+    [at('rs:fill:300:200/g:no:0:10'), invalid('gravity with offsets has no equivalent here')],
+    [at('rs:fit:300:200/g:no:0:10'), of('dpr=1&fit=inside&h=200&w=300')],
+    [at('g:obj:face'), invalid('gravity has a gravity without an equivalent here')],
+    [at('g:sm:1'), invalid('gravity has the wrong number of arguments')],
+    [at('g:fp:0.5'), invalid('gravity has the wrong number of arguments')],
+    [at('g:fp:0.5:1.1'), invalid('gravity must be a number from 0 to 1')],
+    [at('rs:fit:3:3/ex:1:noea'), of('dpr=1&fit=contain&h=3&pos=northeast&w=3')],
+    [at('rs:fill:3:3/ex:1'), invalid('extend needs the resizing type fit, or enlarge')],
+    [at('rs:fill:3:3/ex:1/el:1'), of('dpr=1&enlarge=true&fit=cover&h=3&w=3')],
+    [at('rs:fit:3:3/exar:1:fp:0:0'), refused('extend_aspect_ratio')],
+    [at('c:400:300:we'), invalid('crop needs the gravity nowe, with offsets in pixels')],
+    [at('c:0.5:300:nowe'), invalid('crop with a share of a side has no equivalent here')],
+    [at('c:400:300:nowe:0.5:0'), invalid('crop needs the gravity nowe, with offsets in pixels')],
+    [at('c:400:300:nowe:-9:1'), of('crop=0%2C1%2C400%2C300&dpr=1')],
+    [at('c:400::nowe'), /^parameter_invalid: crop must be a number/],
+    [at('c:0:0'), of('dpr=1')],
+    [at('c:4:3:nowe/t:5'), invalid('crop with trim has no equivalent here')],
+    [
+      at('c:4:3:nowe/rot:90'),
+      invalid('crop of a rotated or flipped picture has no equivalent here'),
+    ],
+    [at('trim:1'), of('dpr=1&trim=1.0001')],
+    [at('t:5:ffffff'), invalid('trim with a colour or equal sides has no equivalent here')],
+    [at('t:5::1'), invalid('trim with a colour or equal sides has no equivalent here')],
+    [at('pd:1::3'), of('dpr=1&extend=1%2C1%2C3%2C1')],
+    [at('rot:45'), invalid('rotate must be a multiple of 90')],
+    [at('rot:90/fl:1'), of('dpr=1&flip=true&rotate=90')],
+    [at('rot:180/fl:1:1'), of('dpr=1&flip=true&flop=true&rotate=180')],
+    [at('bg:FFF'), of('bg=fff&dpr=1&flatten=true')],
+    [at('bg:255:128:0'), of('bg=ff8000&dpr=1&flatten=true')],
+    [at('bg:256:0:0'), /^parameter_invalid: background must be a number from 0 to 255/],
+    [at('bg:'), of('dpr=1')],
+    [at('bl:0.1'), /^parameter_invalid: blur must be nothing/],
+    [at('q:0/sh:0/mb:0'), of('dpr=1')],
+    [at('fq:webp:60:jpg:70/f:jpg'), of('dpr=1&fmt=jpeg&q=70')],
+    [at('fq:webp:60'), invalid('format_quality needs a format here')],
+    [at('fq:webp'), invalid('format_quality must have pairs of format and quality')],
+    [at('sm:1'), of('dpr=1&keep=copyright')],
+    [at('sm:1/kcr:0'), of('dpr=1')],
+    [at('sm:0'), invalid("strip_metadata differs from the project's stripMetadata")],
+    [at('scp:0'), of('dpr=1&icc=keep')],
+    [at('exp:4000000000'), of('dpr=1&exp=4000000000')],
+    [at('exp:0'), of('dpr=1')],
+    [at('fn:bWFw:1/att:t'), of('download=map&dpr=1')],
+    [at('fn:map'), invalid('filename needs return_attachment here')],
+    [at('cb:a%20b'), /^parameter_invalid: cachebuster must be 1 to 64 letters/],
+    [at('pr:card'), of('preset=card')],
+    [at('pr:card/w:3/el:0'), of('enlarge=false&preset=card&w=3')],
+    [at('pr:card/g:no'), of('pos=north&preset=card')],
+    [at('pr:card/dpr:2'), of('dpr=2&preset=card')],
+    [at('pr:card/ex:1'), invalid('extend with a preset has no equivalent here')],
+    [at('w:300/ex:1'), invalid('extend needs a width and a height, or enlarge')],
+    [at('w:300/ex:1/el:1'), of('dpr=1&enlarge=true&w=300')],
+    [at('w:300/exar:1'), of('dpr=1&w=300')],
+    [at('q:3/pr:card'), of('preset=card&q=3')],
+    [at('w:3/pr:card'), invalid('preset must precede the options that it replaces, such as w')],
+    [at('pr:card:sharp'), invalid('preset must name one preset')],
+    [at('pr:card/pr:card'), invalid('preset must name one preset')],
+    [at('ar:0'), refused('auto_rotate')],
+    [at('raw:t'), refused('raw')],
+    [at('pix:5'), refused('pixelate')],
+    [at('wm:0.5'), refused('watermark')],
+    [at('adjust:1'), refused('adjust')],
+    [at('msr:1'), refused('msr')],
+    [at('constructor:1'), refused('constructor')],
+    [at(`${'w:3/'.repeat(61)}h:3`), invalid('The path has too many or too long options')],
+    [at(`cb:${'a'.repeat(400)}`), invalid('The path has too many or too long options')],
+  ]);
+});
+
+t.test('reads the URLs of thumbor', async (t) => {
+  const of = (native: string, ignored = ''): string => `${shop} ${native}${ignored}`;
+  check(t, 'thumbor', [
+    ['/unsafe/a.jpg', of('dpr=1')],
+    ['/unsafe/300x200/shop.example/a.jpg', of('dpr=1&enlarge=true&fit=cover&h=200&w=300')],
+    ['/unsafe/x200/x.cdn.example/a', 'http://x.cdn.example/a dpr=1&enlarge=true&h=200'],
+    ['/unsafe/https%3A%2F%2Fx.cdn.example%2Fa%3Fv%3D1', 'https://x.cdn.example/a?v=1 dpr=1'],
+    ['/unsafe/https:/x.cdn.example/a', 'https://x.cdn.example/a dpr=1'],
+    ['/unsafe/a.jpg?v=1', of('dpr=1', ' v')],
+    ['/unsafe/origxorig/a.jpg', of('dpr=1')],
+    ['/unsafe/origx20/a.jpg', invalid('width must be a number, or orig for both sides')],
+    ['/unsafe/-0x-0/a.jpg', of('dpr=1&flip=true&flop=true')],
+    [
+      '/unsafe/10x-20/left/top/a.jpg',
+      of('dpr=1&enlarge=true&fit=cover&flip=true&h=20&pos=southwest&w=10'),
+    ],
+    ['/unsafe/10x20/right/smart/a.jpg', of('dpr=1&enlarge=true&fit=cover&h=20&pos=attention&w=10')],
+    ['/unsafe/10x20/center/middle/a.jpg', of('dpr=1&enlarge=true&fit=cover&h=20&w=10')],
+    [
+      '/unsafe/10x20/filters:rotate(270)/right/a.jpg',
+      'https://shop.example/right/a.jpg dpr=1&enlarge=true&fit=cover&h=10&rotate=90&w=20',
+    ],
+    [
+      '/unsafe/10x20/right/filters:rotate(90):rotate(90)/a.jpg',
+      of('dpr=1&enlarge=true&fit=cover&h=20&pos=west&rotate=180&w=10'),
+    ],
+    [
+      '/unsafe/10x20/right/top/filters:rotate(90)/a.jpg',
+      of('dpr=1&enlarge=true&fit=cover&h=10&pos=northwest&rotate=270&w=20'),
+    ],
+    ['/unsafe/fit-in/10x20/a.jpg', of('dpr=1&fit=inside&h=20&w=10')],
+    ['/unsafe/fit-in/10x/a.jpg', of('dpr=1&w=10')],
+    ['/unsafe/adaptive-fit-in/10x10/a.jpg', of('dpr=1&fit=inside&h=10&w=10')],
+    ['/unsafe/adaptive-full-fit-in/10x20/a.jpg', refused('adaptive-fit-in')],
+    ['/unsafe/10x20:110x70/a.jpg', of('crop=10%2C20%2C100%2C50&dpr=1')],
+    ['/unsafe/10x20:5x70/a.jpg', of('dpr=1')],
+    ['/unsafe/trim/a.jpg', of('dpr=1&trim=0.1')],
+    ['/unsafe/trim:top-left:0/a.jpg', of('dpr=1&trim=0.1')],
+    [
+      '/unsafe/trim:20/a.jpg',
+      invalid('trim with bottom-right or a tolerance has no equivalent here'),
+    ],
+    ['/unsafe/trim/0x0:9x9/a.jpg', invalid('trim with a crop has no equivalent here')],
+    ['/unsafe/meta/3x3/a.jpg', refused('meta')],
+    ['/unsafe/debug/3x3/a.jpg', refused('debug')],
+    ['/unsafe/filters:quality(60):format(JPG)/a.jpg', of('dpr=1&fmt=jpeg&q=60')],
+    ['/unsafe/filters:format(bmp):new(1):rotate(45)/a.jpg', of('dpr=1', ' format new rotate')],
+    ['/unsafe/filters:format(heic)/a.jpg', invalid('format cannot be heic')],
+    ['/unsafe/filters:quality(200)/a.jpg', /^parameter_invalid: quality must be a number from 1/],
+    ['/unsafe/filters:quality(auto)/a.jpg', /^parameter_invalid: quality must be a number/],
+    ['/unsafe/filters:blur(4,2)/a.jpg', of('blur=1.8516&dpr=1')],
+    ['/unsafe/filters:saturation(0)/a.jpg', of('dpr=1&grayscale=true')],
+    ['/unsafe/filters:background_color(red)/a.jpg', of('bg=red&dpr=1&flatten=true')],
+    [
+      '/unsafe/fit-in/9x9/filters:fill(red,1)/a.jpg',
+      of('bg=red&dpr=1&fit=contain&flatten=true&h=9&w=9'),
+    ],
+    [
+      '/unsafe/fit-in/9x9/filters:fill(red):no_upscale()/a.jpg',
+      invalid('no_upscale with fill has no equivalent here'),
+    ],
+    ['/unsafe/filters:fill(blur)/a.jpg', invalid('fill with blur has no equivalent here')],
+    ['/unsafe/filters:fill(red):upscale()/a.jpg', invalid('upscale must precede fill here')],
+    [
+      '/unsafe/filters:fill(red):background_color(blue)/a.jpg',
+      invalid('background_color with two colours has no equivalent here'),
+    ],
+    [
+      '/unsafe/9x9/filters:focal(1x1:2x2)/a.jpg',
+      invalid('focal is in pixels of the source, and has no equivalent here'),
+    ],
+    ['/unsafe/9x0/filters:focal(1x1:2x2)/a.jpg', of('dpr=1&enlarge=true&w=9')],
+    ['/unsafe/filters:strip_icc()/a.jpg', of('dpr=1')],
+    ['/unsafe/filters:watermark(http://x.example/a.png,1,2)/a.jpg', refused('watermark')],
+    ['/unsafe/filters:contrast(5)/a.jpg', refused('contrast')],
+    ['/unsafe/filters:brightness(0)/a.jpg', of('dpr=1')],
+    [`/unsafe/filters:${'upscale():'.repeat(31)}x()/a.jpg`, invalid('filters are more than 30')],
+    [
+      `/unsafe/filters:quality(${'1'.repeat(2_000)})/a.jpg`,
+      invalid('filters have more than 2000 characters'),
+    ],
+    ['/unsafe/', 'source_missing: The path must be /signature/options/source.'],
+    ['/a.jpg', 'source_missing: The path must be /signature/options/source.'],
+    ['/unsafe/%ff', 'source_invalid: The path is not encoded properly.'],
+    ['/unsafe/ftp://a.example/x', /^source_invalid: The source must be an absolute http/],
+  ]);
+});
+
+t.test('reads the URLs of Cloudflare', async (t) => {
+  const at = (options: string): string => `/cdn-cgi/image/${options}/a.jpg`;
+  const of = (native: string, ignored = ''): string => `${shop} ${native}${ignored}`;
+  check(t, 'cloudflare', [
+    [at('w=300,h=200'), of('dpr=1&fit=inside&h=200&w=300')],
+    ['/cdn-cgi/image/w=3//a.jpg', of('dpr=1&w=3')],
+    [
+      '/cdn-cgi/image/w=3/https:/x.cdn.example/a?v=1&w=2',
+      'https://x.cdn.example/a?v=1&w=2 dpr=1&w=3',
+    ],
+    [at('w=3,width=4'), invalid('width is given more than once')],
+    [at('width=auto'), of('')],
+    [at('width=auto,h=3'), invalid('width auto needs no height here')],
+    [at('w=0'), /^parameter_invalid: width must be a whole number from 1/],
+    [at('w=3,fit=contain'), of('dpr=1&enlarge=true&w=3')],
+    [at('w=3,fit=squeeze'), invalid('fit squeeze needs a width and a height here')],
+    [at('w=3,fit=scale-up'), /^parameter_invalid: fit must be one of scale-down/],
+    [
+      at('w=3,h=3,fit=pad,background=%23123'),
+      of('bg=123&dpr=1&enlarge=true&fit=contain&flatten=true&h=3&w=3'),
+    ],
+    [at('background=rgb(1%202%203)'), of('bg=010203ff&dpr=1&flatten=true')],
+    [at('background=rgba(1%2C2%2C3%2C0)'), of('bg=01020300&dpr=1')],
+    [
+      at('background=rgba(1%2C2%2C3%2C.5)'),
+      invalid('background must be opaque, or transparent as a whole'),
+    ],
+    [
+      at('background=hsl(1%2C2%2C3)'),
+      invalid('background must be a name, hex digits, rgb() or rgba()'),
+    ],
+    [at('w=3,g=face'), invalid('gravity face has no equivalent here')],
+    [at('w=3,h=3,fit=cover,g=0x1'), of('dpr=1&enlarge=true&fit=cover&fp=0%2C1&h=3&w=3')],
+    [at('w=3,h=3,fit=cover,g=2x1'), invalid('gravity must be a number from 0 to 1')],
+    [
+      at('w=3,h=3,fit=cover,g=north'),
+      invalid('gravity must be auto, a side, or two numbers such as 0.5x0.3'),
+    ],
+    [
+      at('w=3,h=3,fit=cover,g=top,rotate=90'),
+      invalid('gravity with rotate, flip or trim has no equivalent here'),
+    ],
+    [at('w=3,g=top'), of('dpr=1&w=3')],
+    [at('trim=20;0;0;10'), of('crop=10%2C20%2C100000%2C100000&dpr=1')],
+    [at('trim=0;0;0;0'), of('dpr=1')],
+    [
+      at('trim=20;1;0;10'),
+      invalid('trim can only cut the top and the left here, or use trim.width'),
+    ],
+    [at('trim=20;0'), invalid('trim must be four numbers of pixels')],
+    [at('trim=1;0;0;0,dpr=2'), invalid('trim with dpr has no equivalent here')],
+    [at('trim.top=4,trim.height=9'), of('crop=0%2C4%2C100000%2C9&dpr=1')],
+    [at('dpr=auto'), /^parameter_invalid: dpr must be a number from 1 to 3/],
+    [at('f=json'), invalid('format must be one of auto, avif, webp, jpeg')],
+    [at('q=high'), /^parameter_invalid: quality must be a number/],
+    [at('blur=0,sharpen=0,contrast=1,gamma=0,brightness=0'), of('dpr=1')],
+    [at('blur=5'), refused('blur')],
+    [at('gamma=2'), refused('gamma')],
+    [at('rotate=45'), invalid('rotate must be 90, 180 or 270')],
+    [at('flip=x'), invalid('flip must be h, v or hv')],
+    [at('metadata=none'), of('dpr=1')],
+    [at('metadata=keep'), invalid("metadata differs from the project's stripMetadata")],
+    [at('zoom=0.5'), of('dpr=1', ' zoom')],
+    [at('onerror=redirect'), refused('onerror')],
+    [at('scq=50'), refused('slow-connection-quality')],
+    [at('toString=1'), refused('toString')],
+    [at(Array(41).fill('w=3').join()), invalid('The path has too many or too long options')],
+    [at(`w=${'1'.repeat(1_000)}`), invalid('The path has too many or too long options')],
+    ['/cdn-cgi/image/w=3/', 'source_missing: The path must be /cdn-cgi/image/options/source.'],
+    ['/a.jpg', 'source_missing: The path must be /cdn-cgi/image/options/source.'],
+    [
+      '/cdn-cgi/image/w=3/cdn-cgi/image/w=3/a.jpg',
+      'source_invalid: The source must not be below /cdn-cgi/image/.',
+    ],
+    [at('background=%ff'), invalid('background is not encoded properly')],
+  ]);
+});
+
+t.test('expects the signatures that openssl computes', async (t) => {
+  const digest = (algorithm: string, key: string, text: Buffer | string): string =>
+    execFileSync(
+      'openssl',
+      ['dgst', `-${algorithm}`, '-mac', 'HMAC', '-macopt', `hexkey:${key}`, '-binary'],
+      { input: text },
+    )
+      .toString('base64')
+      .replaceAll('+', '-')
+      .replaceAll('/', '_');
+  const hex = (text: string): string => Buffer.from(text).toString('hex');
+  const secret = { secret: hex('key'), salt: hex('salt') };
+  const signed = '/rs:fill:3:2/plain/https://a.example/x%3Fy.jpg@png';
+  const right = digest('sha256', secret.secret, `salt${signed}`).replaceAll('=', '');
+  for (const path of [signed, signed.replace('s:f', 's%3Af'), signed.replace('//', '/')]) {
+    const found = urlGrammars.imgproxy.readSignature?.(`/${right}${path}`, '');
+    t.equal(found?.text, right);
+    t.same(found?.expected(secret), [right], path);
+  }
+  for (const path of ['/plain/a.jpg', '/YS5q/cGc.png', '/w:3/YS5qcGc']) {
+    const expected = digest('sha256', secret.secret, `salt${path}`).replaceAll('=', '');
+    t.same(
+      urlGrammars.imgproxy.readSignature?.(`/x${path}`, '')?.expected(secret),
+      [expected],
+      path,
+    );
+  }
+  t.equal(urlGrammars.imgproxy.readSignature?.('/insecure/plain/a.jpg', ''), null);
+
+  const text = '300x200/smart/filters:quality(80)/a%20b.jpg';
+  const ofThumbor = digest('sha1', hex('MY KEY'), text);
+  for (const written of [ofThumbor, ofThumbor.replace('=', '%3D')]) {
+    const found = urlGrammars.thumbor.readSignature?.(`/${written}/${text}`, '');
+    t.equal(found?.text, ofThumbor);
+    t.same(found?.expected({ secret: 'MY KEY' }), [ofThumbor]);
+  }
+  t.equal(urlGrammars.thumbor.readSignature?.('/unsafe/a.jpg', ''), null);
+});
+
+t.test('reads a source on an http server, or refuses, for any path', async (t) => {
+  const pieces = {
+    imgproxy: [
+      '/x',
+      '/',
+      ':',
+      'w:3',
+      'pr:card',
+      'c:4:3:nowe',
+      '/plain/',
+      '@png',
+      '.png',
+      'YS5qcGc',
+      '%',
+      'https:/',
+    ],
+    thumbor: [
+      '/unsafe/',
+      '/',
+      'x',
+      '300x200',
+      'trim',
+      'fit-in/',
+      'filters:',
+      'blur(',
+      ')',
+      '):',
+      '%',
+      'http:/',
+      '..',
+    ],
+    cloudflare: [
+      '/cdn-cgi/image/',
+      ',',
+      '=',
+      'w',
+      'fit=pad',
+      'trim=',
+      ';',
+      'g=0x0',
+      '%',
+      'https:/',
+      '/..',
+    ],
+  };
+  for (const kind of kinds) {
+    const piece = fc.oneof(fc.string({ unit: 'binary' }), fc.constantFrom(...pieces[kind]));
+    const property = fc.property(fc.array(piece, { maxLength: 16 }), (parts) => {
+      const found = outcome(kind, `${pieces[kind][0]}${parts.join('')}`);
+      const [, code = '', host = ''] = /^(\w+): |^https?:\/\/([^/]+)/.exec(found) ?? [];
+      return code !== '' || host !== '';
+    });
+    fc.assert(property, { seed: 51, numRuns: propertyRuns(2_000) });
+  }
+  t.pass();
+});
+
+t.test('reads long paths in linear time', async (t) => {
+  const long = 16_000;
+  for (const [kind, path] of [
+    ['imgproxy', `/x/${'plain/'.repeat(long / 6)}@`],
+    ['imgproxy', `/x/${'a:'.repeat(long / 2)}/plain/a`],
+    ['thumbor', `/unsafe/filters:${'a():'.repeat(long / 4)}`],
+    ['thumbor', `/unsafe/filters:${')'.repeat(long)}`],
+    ['thumbor', `/unsafe/${'trim/'.repeat(long / 5)}`],
+    ['cloudflare', `/cdn-cgi/image/background=rgb(${'%20'.repeat(long / 3)})/a`],
+    ['cloudflare', `/cdn-cgi/image/${','.repeat(long)}/a`],
+  ] as const) {
+    const start = performance.now();
+    outcome(kind, path);
+    t.ok(performance.now() - start < 1_000, `${kind} ${path.slice(0, 40)}`);
+  }
+});
