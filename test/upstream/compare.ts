@@ -1,0 +1,146 @@
+import { once } from 'node:events';
+import { readFile } from 'node:fs/promises';
+import { type IncomingMessage, request } from 'node:http';
+import { join } from 'node:path';
+import sharp from 'sharp';
+import type { Test } from 'tap';
+import type { ForeignUrls } from '../../server/image/urls/grammars.ts';
+import { rootPath } from '../root.ts';
+import { startFrontEnd } from '../service/front-end.ts';
+import { until } from '../until.ts';
+
+/** A URL of another service, and one of the same picture as PNG. */
+export interface ComparedUrl {
+  readonly path: string;
+  readonly asPng: string;
+}
+
+/** The largest mean difference of a channel, of 255. */
+const maxError = 3;
+
+interface Answer {
+  readonly status: number;
+  readonly type: string;
+  readonly body: Buffer;
+}
+
+async function ask(base: string, path: string, host: string): Promise<Answer> {
+  const sent = request(base + path, { headers: { host } }).end();
+  const [response] = (await once(sent, 'response')) as [IncomingMessage];
+  const body = Buffer.concat(await response.toArray());
+  const { statusCode: status = 0, headers } = response;
+  return { status, type: headers['content-type'] ?? '', body };
+}
+
+async function sizeOf({ status, type, body }: Answer): Promise<string> {
+  if (status !== 200) return `${status} ${body.toString().slice(0, 200)}`;
+  const { width, height } = await sharp(body).metadata();
+  return `${type} ${width} × ${height}`;
+}
+
+/** The mean difference of the channels, of 255, in the part that both have; transparent pixels are white. */
+async function difference(first: Answer, second: Answer): Promise<number> {
+  const sizes = await Promise.all([first, second].map(({ body }) => sharp(body).metadata()));
+  const [width, height] = (['width', 'height'] as const).map((side) =>
+    Math.min(...sizes.map((size) => size[side])),
+  ) as [number, number];
+  const [a, b] = (await Promise.all(
+    [first, second].map(({ body }) =>
+      sharp(body)
+        .extract({ left: 0, top: 0, width, height })
+        .flatten({ background: 'white' })
+        .toColourspace('srgb')
+        .raw()
+        .toBuffer(),
+    ),
+  )) as [Buffer, Buffer];
+  let sum = Math.abs(a.length - b.length) * 255;
+  for (const [index, value] of a.entries()) sum += Math.abs(value - (b[index] ?? 0));
+  return sum / a.length;
+}
+
+/** Sizes that differ by a pixel at most. */
+function isNear(first: string, second: string): boolean {
+  const [a, b] = [first, second].map((text) => text.split(/ (?:× )?/));
+  return (a ?? []).every((part, index) =>
+    /^\d+$/.test(part) ? Math.abs(Number(part) - Number(b?.[index])) <= 1 : part === b?.[index],
+  );
+}
+
+/**
+ * Starts an origin with pictures and a delivery host that reads the URLs of another service.
+ * @param theirUrl of the other service, without a slash at the end
+ */
+async function startBoth(t: Test, kind: ForeignUrls, theirUrl: string) {
+  const { url, origin, store, createProject } = await startFrontEnd(t);
+  const photo = sharp(await readFile(join(rootPath, 'demo/origin/pictures/coast.jpg')));
+  const large = await photo.resize(1600, 1000, { fit: 'cover' }).toBuffer();
+  const frame = { top: 40, bottom: 60, left: 80, right: 100 };
+  origin.serve('/photo.jpg', await sharp(large).jpeg({ quality: 95 }).toBuffer());
+  origin.serve('/small.png', await sharp(large).resize(400, 250).png().toBuffer());
+  origin.serve(
+    '/turned.jpg',
+    await sharp(large).withMetadata({ orientation: 6 }).jpeg({ quality: 95 }).toBuffer(),
+  );
+  origin.serve(
+    '/frame.png',
+    await sharp(large)
+      .extend({ ...frame, background: '#20c040' })
+      .png()
+      .toBuffer(),
+  );
+  const hole = {
+    input: Buffer.from('<svg width="800" height="500"><circle cx="400" cy="250" r="200"/></svg>'),
+  };
+  origin.serve(
+    '/clear.png',
+    await sharp(large)
+      .ensureAlpha()
+      .composite([{ ...hole, blend: 'dest-out' }])
+      .png()
+      .toBuffer(),
+  );
+  const id = await createProject('127.0.0.1');
+  await store.projects.updateSettings(id, { autoFormat: false });
+  const host = `${kind}.shop.example`;
+  await store.projects.hostClaims.claim(host, id);
+  const fields = { host, base: null, urls: kind, updatedAt: new Date() };
+  await store.projects.setDeliveryHost(id, fields);
+  const here = (path: string) => ask(url, path, host);
+  await until('the host is known', async () => (await here('/x/y')).status !== 404);
+  return { origin, here, there: (path: string) => ask(theirUrl, path, new URL(theirUrl).host) };
+}
+
+/**
+ * Compares the sizes, the types and the pixels of a delivery host's images with those of the service whose URLs it reads.
+ * @param toUrls makes the URLs of pictures below the URL of an origin
+ */
+export async function compareImages(
+  t: Test,
+  kind: ForeignUrls,
+  theirUrl: string,
+  toUrls: (originUrl: string) => readonly ComparedUrl[],
+): Promise<void> {
+  const { origin, here, there } = await startBoth(t, kind, theirUrl);
+  const urls = toUrls(origin.url);
+  let [sizes, largest, sum] = [0, 0, 0];
+  const lines: string[] = [];
+  for (const { path, asPng } of urls) {
+    const [ours, theirs] = await Promise.all([here(path), there(path)]);
+    const [our, their] = [await sizeOf(ours), await sizeOf(theirs)];
+    const isEqual = isNear(our, their);
+    t.ok(isEqual, `${path}: ${our}, ${kind} ${their}`);
+    if (isEqual) sizes += 1;
+    const pictures = await Promise.all([here(asPng), there(asPng)]);
+    const isPicture = pictures.every(({ status }) => status === 200);
+    const error = isPicture ? await difference(...pictures) : 255;
+    t.ok(error < maxError, `${asPng}: a mean error of ${error.toFixed(2)}`);
+    lines.push(`${error.toFixed(2)} ${path}: ${our}; ${their}`);
+    largest = Math.max(largest, error);
+    sum += error;
+  }
+  t.comment(lines.join('\n'));
+  t.comment(
+    `${sizes} of ${urls.length} have the size and the type; the mean error is ${(sum / urls.length).toFixed(2)}, at most ${largest.toFixed(2)}`,
+  );
+}
