@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Command } from 'commander';
 import { App, pack } from './app.ts';
+import { builderNames, checkBuilder } from './builders/check.ts';
 import { checkBytes } from './bytes.ts';
 import { exampleNames, unsupported } from './examples.ts';
 import { checkSnippets } from './snippets.ts';
@@ -12,7 +13,7 @@ import { checkWebpack } from './webpack.ts';
 
 /** `npm run test:frameworks`: the examples of the SDK in Chromium. */
 
-const others = ['webpack', 'bytes'];
+const others = ['webpack', 'bytes', ...builderNames];
 const names = await exampleNames();
 const command = new Command('test:frameworks')
   .description(
@@ -28,7 +29,9 @@ that requires signed URLs if it can sign. Each image that a page names must come
 command starts, and have the pixels that srcset says. Pages may neither shift their layout nor write to the
 console, also those of the development servers. The code that the playground of the console has for pictures
 is built and opened too, as it is. webpack, Next and Vite must refuse ./sign in a bundle for
-browsers. bytes measures the packages of other services as "npm run build:sdk" measures this one.
+browsers. bytes measures the packages of other services as "npm run build:sdk" measures this one. urls-imgproxy and
+urls-thumbor request URLs that the builders of these services make from delivery hosts, signed and unsigned, and
+compare the images with the native ones; libthumbor needs Python 3 with venv.
 
 It needs the network, Chromium at /usr/bin/chromium and Node 22.19 or newer. With an older version of Node, the
 apps whose frameworks need a newer one are skipped with that reason.
@@ -49,7 +52,8 @@ process.once('SIGINT', () => process.exit(130));
 async function main(): Promise<boolean> {
   const folder = await realpath(await mkdtemp(join(tmpdir(), 'image-delivery-frameworks-')));
   process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
-  const tarball = await pack(folder);
+  const isApp = (name: string) => name !== 'bytes' && !builderNames.includes(name);
+  const tarball = given.some(isApp) ? await pack(folder) : '';
   let stage: Stage | undefined;
   let isGood = true;
   const report = (title: string, problems: readonly string[]): void => {
@@ -60,6 +64,8 @@ async function main(): Promise<boolean> {
     if (name === 'bytes') {
       const isRecorded = command.opts()['record'] === true;
       report('bytes of other packages', await checkBytes(folder, isRecorded));
+    } else if (builderNames.includes(name)) {
+      report(`the URLs of ${name}`, await checkBuilder(t, name, folder));
     } else if (name === 'webpack') {
       report('webpack refuses ./sign', await checkWebpack(folder, tarball));
     } else {
