@@ -31,6 +31,6 @@ export function frontEndEnvironment(settings: Settings): Readonly<Record<string,
 
 /**
  * Node's arguments for a front end. V8 counts the buffers of arriving sources against a limit proportional to
- * its heap of 24 MB, and collects the whole heap at the limit; so it is 3.2 times the heap (docs/performance.md).
+ * its heap of 24 MB, and collects the whole heap at the limit; so it is 3.2 times the heap (bench/results/notes.md).
  */
 export const frontEndArguments: readonly string[] = ['--heap-growing-percent=220'];

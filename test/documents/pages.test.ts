@@ -17,7 +17,7 @@ import { settingsExample, settingsMarkdown } from './tables.ts';
 const pages = await readPages();
 /** Without the reports of `npm run bench`, whose length has no limit. */
 const pagesForReaders = pages.filter(
-  ({ path }) => path === 'README.md' || /^docs\/(?!performance\/)/.test(path),
+  ({ path }) => path === 'README.md' || path.startsWith('docs/'),
 );
 const read = (name: string) => readFile(resolve(rootPath, name), 'utf8');
 const settings = new Set<string>(settingRows.map(([, { variable }]) => variable));

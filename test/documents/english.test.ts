@@ -1,0 +1,241 @@
+import { execFileSync } from 'node:child_process';
+import { readFile } from 'node:fs/promises';
+import { extname } from 'node:path';
+import t from 'tap';
+import { rootPath } from '../root.ts';
+import { proseOf } from './pages.ts';
+
+type Place = 'docs' | 'comments' | 'titles';
+
+/** A pattern that native readers stumble over, with the advice and the most occurrences in each place. */
+interface Pattern {
+  readonly name: string;
+  readonly advice: string;
+  readonly found: RegExp;
+  readonly most: Readonly<Record<Place, number>>;
+}
+
+/** Counts may only fall: lower a row after you have reworded texts. A hit is a prompt to look, not always an error. */
+const patterns: readonly Pattern[] = [
+  {
+    name: 'passive voice',
+    advice: 'name who acts',
+    found:
+      /\b(is|are|was|were|be|been) (not |never |also |then |only |still )?\w+(ed|ept|own|ent|ead|ade|ound|iven|itten|aken|hosen|eld)\b/g,
+    most: { docs: 566, comments: 1448, titles: 572 },
+  },
+  {
+    name: "'the \u2026 of'",
+    advice: "use a compound noun or 's",
+    found:
+      /\b[Tt]he (names?|size|length|address|state|cost|limits?|time|bytes|fields?|keys?|values?|headers?|formats?|types?|files?|ids?|hosts?|memory|queue|order|path|texts?|words|version|settings?|end|start|folder|response|requests?|images?|sources?|pictures?|URLs?|jobs?|projects?) of (an?|the|its|each|one|all|this|that|another|every)\b/g,
+    most: { docs: 100, comments: 612, titles: 56 },
+  },
+  {
+    name: "'has the'",
+    advice: 'use contains, takes, returns or supports',
+    found:
+      /\b(has|have) (the|an?|its|their|no|all|only|some|one|two|at most|fewer|more|other|as many)\b/g,
+    most: { docs: 178, comments: 410, titles: 132 },
+  },
+  {
+    name: "'may'",
+    advice: 'use can or might',
+    found: /\b[Mm]ay\b/g,
+    most: { docs: 69, comments: 464, titles: 30 },
+  },
+  {
+    name: "'none', 'nothing'",
+    advice: 'negate the verb',
+    found: /\b([Nn]one|[Nn]othing|[Nn]obody|[Nn]either|no one)\b/g,
+    most: { docs: 146, comments: 312, titles: 43 },
+  },
+  {
+    name: "'one' as a pronoun",
+    advice: 'repeat the noun',
+    found:
+      /\b([Aa]n?|[Tt]he|this|that|each|every|another|no|older|other|former|previous|new|first|last|second|next|larger|smaller|only|of|than) ones?\b(?! (of|week|day|hour|second|minute|side|page|image|file|process))/g,
+    most: { docs: 66, comments: 275, titles: 25 },
+  },
+  {
+    name: "'that is \u2026ed'",
+    advice: 'use an adjective',
+    found:
+      /\b(that|which) (is|are|was|were|has been|have been) (not |already |being |never )?\w+(ed|en|own|nt|lt|pt|ade|ead|ound|ut)\b/g,
+    most: { docs: 60, comments: 237, titles: 33 },
+  },
+  {
+    name: "'for each'",
+    advice: 'use per',
+    found: /\b(for|in|of) each\b/g,
+    most: { docs: 83, comments: 201, titles: 27 },
+  },
+  {
+    name: "'picture'",
+    advice: 'use source image, image or photo',
+    found: /\b[Pp]ictures?\b/g,
+    most: { docs: 128, comments: 182, titles: 42 },
+  },
+  {
+    name: "'what is'",
+    advice: 'use a real noun',
+    found:
+      /\b[Ww]hat (is|was|has|had|are|were|it|they|the|an?|that|this|each|every|no|one|clients|can(not)?|others)\b/g,
+    most: { docs: 65, comments: 167, titles: 15 },
+  },
+  {
+    name: "'that of', 'those of'",
+    advice: 'repeat the noun',
+    found: /\b(that|those) of\b/g,
+    most: { docs: 71, comments: 182, titles: 19 },
+  },
+  {
+    name: "'without the'",
+    advice: 'use if, un- or -less',
+    found: /\b(?:\w+s? )without (an?|the|any|it|one|them|its)\b/g,
+    most: { docs: 57, comments: 187, titles: 38 },
+  },
+  {
+    name: "'x' for a ratio",
+    advice: 'write 40% faster, or 1.5 times as many',
+    found: /(?<=[0-9]) x\b/g,
+    most: { docs: 27, comments: 21, titles: 0 },
+  },
+  {
+    name: "'whose'",
+    advice: 'use with',
+    found: /\bwhose\b/g,
+    most: { docs: 40, comments: 199, titles: 18 },
+  },
+  {
+    name: "'of \u2026 of'",
+    advice: 'use a compound noun',
+    found: /\bof (the |an? |its |all |each )?\w+ of\b/g,
+    most: { docs: 36, comments: 151, titles: 7 },
+  },
+  {
+    name: "'by which'",
+    advice: 'end with the preposition, or use where or when',
+    found:
+      /\b(by|to|in|with|from|of|for|on|at|into|after|behind|under|through|during|about|between|within|than) which\b/g,
+    most: { docs: 33, comments: 167, titles: 1 },
+  },
+  {
+    name: "'answer'",
+    advice: 'use respond, return or response',
+    found: /\b[Aa]nswer(s|ed|ing)?\b/g,
+    most: { docs: 40, comments: 73, titles: 13 },
+  },
+  {
+    name: "'begin'",
+    advice: 'use start',
+    found: /\b([Bb]egin(s|ning)?|[Bb]egan|[Bb]egun)\b/g,
+    most: { docs: 13, comments: 87, titles: 14 },
+  },
+  {
+    name: "', and is'",
+    advice: 'drop the comma, or write two sentences',
+    found: /, and (is|are|has|have|was|were|gets?|does|its|then|not)\b/g,
+    most: { docs: 43, comments: 67, titles: 18 },
+  },
+  {
+    name: "'ask', 'tell'",
+    advice: 'use request, query, report or show',
+    found: /\b([Aa]sk(s|ed|ing)?|[Tt]ell(s|ing)?|[Tt]old)\b/g,
+    most: { docs: 26, comments: 86, titles: 9 },
+  },
+  {
+    name: 'history',
+    advice: 'delete it: history belongs in the changelog',
+    found:
+      /(\b[Bb]efore,|\b[Nn]o longer\b|\b[Uu]ntil now\b|\bas before\b|\(before|\bany ?more\b|\bnow\b)/g,
+    most: { docs: 8, comments: 73, titles: 4 },
+  },
+  {
+    name: "'also'",
+    advice: 'use including or even if',
+    found:
+      /(, also\b|\balso (an?|the|for|in|of|with|by|while|if|when|those|one|from|after|during|on|at|as|to)\b)/g,
+    most: { docs: 25, comments: 43, titles: 20 },
+  },
+  {
+    name: "'of its own'",
+    advice: 'use separate or dedicated',
+    found: /\bof (its|their|your|our) own\b/g,
+    most: { docs: 37, comments: 56, titles: 4 },
+  },
+  {
+    name: "'of 12 pixels'",
+    advice: 'hyphenate: a 12-megapixel photo',
+    found:
+      /\bof (at most |about |up to |some |more than )?[0-9][0-9,.]* ?(px|KB|MB|GB|KiB|MiB|GiB|bytes|pixels|megapixels|ms|seconds|s|minutes|days|points|bits|characters)\b/g,
+    most: { docs: 21, comments: 40, titles: 4 },
+  },
+  {
+    name: "'beside'",
+    advice: 'use next to or compared with',
+    found: /\b[Bb]esides?\b/g,
+    most: { docs: 14, comments: 40, titles: 6 },
+  },
+  {
+    name: "'as those are'",
+    advice: 'use like',
+    found: /\b[Aa]s (those|that|others?|it|they|one|these) (is|are|was|were|does|do|of|in)\b/g,
+    most: { docs: 25, comments: 55, titles: 6 },
+  },
+  {
+    name: "'know', 'learn'",
+    advice: 'use caches, receives, stores or trusts',
+    found: /\b([Kk]nows?|learns?|remembers?|forgets?|forgotten|believes?|believed)\b/g,
+    most: { docs: 21, comments: 37, titles: 10 },
+  },
+  {
+    name: "'where the'",
+    advice: 'use if or when',
+    found: /\b[Ww]here (the|an?|it|that|this|no|one|they|most|what|few|nothing|there)\b/g,
+    most: { docs: 32, comments: 34, titles: 3 },
+  },
+  {
+    name: "'is 404'",
+    advice: 'use returns 404',
+    found: /\b(gets?|is|are) [1-5][0-9]{2}\b/g,
+    most: { docs: 43, comments: 12, titles: 6 },
+  },
+  {
+    name: "'further'",
+    advice: 'use more or additional',
+    found: /\b[Ff]urther\b/g,
+    most: { docs: 8, comments: 39, titles: 1 },
+  },
+];
+
+const files = execFileSync('git', ['ls-files', '-z'], { cwd: rootPath, encoding: 'utf8' })
+  .split('\0')
+  .filter((path) => !path.startsWith('sdk/src/generated/'));
+
+async function textsOf(place: Place): Promise<string> {
+  const isPage = (path: string) => path.startsWith('docs/') && extname(path) === '.md';
+  const isCode = (path: string) => ['.ts', '.tsx', '.js'].includes(extname(path));
+  const isTest = (path: string) => path.startsWith('test/') && isCode(path);
+  const chosen = files.filter({ docs: isPage, comments: isCode, titles: isTest }[place]);
+  const texts = await Promise.all(chosen.map((path) => readFile(`${rootPath}/${path}`, 'utf8')));
+  return texts.map(read[place]).join('\n').replaceAll(/\s+/g, ' ');
+}
+
+/** The text in a place, without marks that interrupt sentences. */
+const read: Readonly<Record<Place, (text: string) => string>> = {
+  docs: proseOf,
+  comments: (text) =>
+    [...text.matchAll(/^\s*(?:\/\/|\/?\*+)(.*)$/gm)].map(([, line = '']) => line).join('\n'),
+  titles: (text) => [...text.matchAll(/\btest\((.*)$/gm)].map(([, line = '']) => line).join('\n'),
+};
+
+for (const place of ['docs', 'comments', 'titles'] as const) {
+  t.test(`keeps the ${place} in plain English`, async (t) => {
+    const text = await textsOf(place);
+    for (const { name, advice, found, most } of patterns) {
+      const count = text.match(found)?.length ?? 0;
+      t.ok(count <= most[place], `${name}: ${count}, at most ${most[place]}; ${advice}`);
+    }
+  });
+}
