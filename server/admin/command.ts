@@ -1,3 +1,4 @@
+import type { Command } from 'commander';
 import { ServiceError } from '../../contract/errors.ts';
 import { newCommand } from '../../contract/new-command.ts';
 import { addHostCommands } from './host-commands.ts';
@@ -11,12 +12,8 @@ import { addStoreCommands } from './store-commands.ts';
 import { AdminError } from './terminal.ts';
 import { addUrlSecretCommands } from './url-secret-commands.ts';
 
-/**
- * Runs the admin command, and reports an expected error by a line and the exit code.
- *
- * @param argv as of a process: the program, its script, and the arguments
- */
-export async function runAdmin(argv: readonly string[]): Promise<void> {
+/** Returns the command with all its subcommands; `docs/admin.md` is generated from it. */
+export function adminCommand(): Command {
   const program = newCommand('admin').description(
     'Manages keys, organisations, projects, their presets, hosts and URL secrets in the store that the settings name.',
   );
@@ -29,8 +26,17 @@ export async function runAdmin(argv: readonly string[]): Promise<void> {
   addPrewarmCommand(program);
   addPurgeCommand(program);
   addStoreCommands(program);
+  return program;
+}
+
+/**
+ * Runs the admin command. Prints an expected error as a line and sets the exit code.
+ *
+ * @param argv like `process.argv`: the program, its script, and the arguments
+ */
+export async function runAdmin(argv: readonly string[]): Promise<void> {
   try {
-    await program.parseAsync(argv);
+    await adminCommand().parseAsync(argv);
   } catch (error) {
     if (!(error instanceof AdminError || error instanceof ServiceError)) throw error;
     process.stderr.write(`${error.message}\n`);

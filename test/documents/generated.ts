@@ -7,6 +7,8 @@ import { prewarmModule } from './sdk-prewarm.ts';
 import { schemaTypes } from './sdk-schemas.ts';
 import { errorsModule, operationsModule } from './sdk-tables.ts';
 import {
+  adminMarkdown,
+  apiMarkdown,
   errorsMarkdown,
   factsMarkdown,
   grammarMarkdown,
@@ -31,6 +33,8 @@ const section = (name: string, content: () => string) => (text: string) => {
 const generated: Readonly<Record<string, (text: string) => string>> = {
   '.env.example': settingsExample,
   'docs/operating/metrics.md': metricsMarkdown,
+  'docs/admin.md': section('commands', adminMarkdown),
+  'docs/api.md': section('operations', apiMarkdown),
   'docs/information.md': section('facts', factsMarkdown),
   'docs/parameters.md': section('parameters', parametersMarkdown),
   'docs/layers.md': section('layers', layersMarkdown),

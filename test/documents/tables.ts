@@ -2,6 +2,9 @@ import { errorCatalogue } from '../../contract/errors.ts';
 import { defaultInWords } from '../../contract/settings/setting.ts';
 import { settingRows } from '../../contract/settings/table.ts';
 import { type FactSchema, imageFacts } from '../../pool/rendering/image-facts/fields.ts';
+import { adminCommand } from '../../server/admin/command.ts';
+import type { Operation } from '../../server/control/operation.ts';
+import { operations } from '../../server/control/operations.ts';
 import { fieldsOfKind, type LayerField, layerKinds } from '../../server/image/layer-fields.ts';
 import { parameterNames, parameters } from '../../server/image/parameters.ts';
 import type { UrlGrammar } from '../../server/image/urls/grammar.ts';
@@ -25,6 +28,35 @@ export function parametersMarkdown(): string {
     return [names, accepts, defaultInWords, meaning, `\`${name}=${example}\``];
   });
   return markdownTable(['Name', 'Accepts', 'Default', 'Meaning', 'Example'], rows);
+}
+
+/** Every admin command, for docs/admin.md. */
+export function adminMarkdown(): string {
+  const leaves = adminCommand().commands.flatMap((command) =>
+    command.commands.length === 0
+      ? [{ prefix: '', command }]
+      : command.commands.map((child) => ({ prefix: `${command.name()} `, command: child })),
+  );
+  const rows = leaves.map(({ prefix, command }) => {
+    const usage = `${prefix}${command.name()} ${command.usage()}`.replace(' [options]', '');
+    const options = command.options.map(({ flags, description }) => `\`${flags}\` ${description}`);
+    return [`\`${usage.trim()}\``, command.description(), options.join('; ')];
+  });
+  return markdownTable(['Command', 'Effect', 'Options'], rows);
+}
+
+/** Every operation of the control plane, for docs/api.md. */
+export function apiMarkdown(): string {
+  const keys = { root: 'root key', 'all-projects': 'key for all projects' };
+  const rows = Object.entries<Operation>(operations).map(
+    ([id, { method, path, summary, scope }]) => [
+      `\`${method} ${path}\``,
+      summary,
+      scope === undefined ? 'any key' : keys[scope],
+      `\`${id}\``,
+    ],
+  );
+  return markdownTable(['Operation', 'Effect', 'Key', 'SDK method'], rows);
 }
 
 /** The URLs of another service that a delivery host reads, for its page of docs/migration. */
