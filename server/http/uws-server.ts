@@ -129,23 +129,31 @@ const addressOf = (res: UwsResponse): string =>
 const hasBody = (req: UwsRequest): boolean =>
   req.getHeader('transfer-encoding') !== '' || req.getHeader('content-length') !== '';
 
+/** Counted while the library lists the headers of a request: a closure for each request would take half of the time. */
+const counted = { hosts: 0, lengths: 0, codings: 0, emptyLengths: 0 };
+
+function countHeader(name: string, value: string): void {
+  // Most names differ by their length, which is compared first: the library makes a new string for each name.
+  if (name.length === 4 && name === 'host') counted.hosts += 1;
+  else if (name.length === 14 && name === 'content-length') {
+    counted.lengths += 1;
+    if (value === '') counted.emptyLengths += 1;
+  } else if (name.length === 17 && name === 'transfer-encoding') counted.codings += 1;
+}
+
 /**
  * Syntax that uWebSockets.js accepts although RFC 9112 (3.2 and 6.3) does not; null when correct. A
  * proxy that parses it differently would read the rest of it as another request.
  */
 function syntaxError(req: UwsRequest): string | null {
   const coding = req.getHeader('transfer-encoding');
-  const count = { host: 0, 'content-length': 0, 'transfer-encoding': 0 };
-  let emptyLength = false;
-  req.forEach((name, value) => {
-    if (Object.hasOwn(count, name)) count[name as keyof typeof count] += 1;
-    if (name === 'content-length' && value === '') emptyLength = true;
-  });
-  if (count.host !== 1) return 'A request must have one Host header.';
-  if (count['content-length'] + count['transfer-encoding'] > 1) {
+  counted.hosts = counted.lengths = counted.codings = counted.emptyLengths = 0;
+  req.forEach(countHeader);
+  if (counted.hosts !== 1) return 'A request must have one Host header.';
+  if (counted.lengths + counted.codings > 1) {
     return 'A request must not have more than one Content-Length or Transfer-Encoding header.';
   }
-  if (emptyLength) return 'Content-Length must be a number.';
+  if (counted.emptyLengths > 0) return 'Content-Length must be a number.';
   return coding === '' || coding.toLowerCase() === 'chunked'
     ? null
     : 'The only transfer coding that is supported is chunked.';
