@@ -2,10 +2,11 @@ import { readdirSync } from 'node:fs';
 import { constants, getPriority, setPriority } from 'node:os';
 
 /**
- * Niceness added to transform threads and processes, so that the event loop keeps three times their weight (docs/operating/sizing.md). 10 was
- * no better, and transforms would get little CPU time beside other programs.
+ * Niceness added to transform threads and processes, so that the event loop has nine times their weight. A transform
+ * keeps about two threads of libvips busy besides its own, so with three times the weight the loop had a third of its core
+ * while all transforms ran (docs/operating/sizing.md).
  */
-export const addedNiceness = 5;
+export const addedNiceness = 10;
 
 /**
  * Lowers the priority of all threads of this process but the main one, which runs the front end's event loop. Threads

@@ -36,7 +36,7 @@ t.test('an SVG has the same bytes as on a thread, and its process is reused', as
   const pid = await child();
   t.equal(
     getPriority(pid),
-    Math.min(19, getPriority() + 5),
+    Math.min(19, getPriority() + 10),
     'its priority is below the event loop',
   );
   await pool.transform(small, variant({ width: 334 }), patient);

@@ -158,7 +158,7 @@ t.test(
     const main = String(process.pid);
     await until('all but the main thread have it', () => {
       const others = readdirSync('/proc/self/task').filter((thread) => thread !== main);
-      const lower = Math.min(19, getPriority() + 5);
+      const lower = Math.min(19, getPriority() + 10);
       return others.flatMap(niceness).every((nice) => nice === lower);
     });
     t.same(niceness(main), [getPriority()], 'the main thread runs the event loop');
