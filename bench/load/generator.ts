@@ -1,3 +1,4 @@
+import { constants, setPriority } from 'node:os';
 import { setImmediate as nextEventLoopTurn, setTimeout as sleep } from 'node:timers/promises';
 import { Agent } from 'undici';
 import type { LoadClass, LoadPlan } from './plan.ts';
@@ -31,9 +32,46 @@ interface Sent {
   readonly stoppedAt: number;
 }
 
+/**
+ * Lets this process run before others, if it may. The clients of a service have processors of their own: what the service's
+ * threads delay here would count as the service's latency.
+ */
+export function raisePriority(): void {
+  try {
+    setPriority(constants.priority.PRIORITY_HIGHEST);
+  } catch {
+    // Only root may. The delays are reported in any case.
+  }
+}
+
+/** Measures how late this process reads responses: a timer is late when other work or another process delays it. */
+class ReadDelay {
+  readonly #everyMs = 1;
+  readonly #timer: NodeJS.Timeout;
+  #lastAt = performance.now();
+  #beforeAt = this.#lastAt;
+
+  constructor() {
+    this.#timer = setInterval(() => {
+      this.#beforeAt = this.#lastAt;
+      this.#lastAt = performance.now();
+    }, this.#everyMs).unref();
+  }
+
+  /** The maximum time that a response that is read now may have waited, in ms, beyond the timer's own steps. */
+  at(now: number): number {
+    return Math.max(0, now - this.#beforeAt - 2 * this.#everyMs);
+  }
+
+  close(): void {
+    clearInterval(this.#timer);
+  }
+}
+
 /** Sends requests over persistent connections, as many as are needed. */
 export class Generator {
   readonly #agent: Agent;
+  readonly #readDelay = new ReadDelay();
 
   constructor(timeoutS = 15) {
     const timeoutMs = 1_000 * timeoutS;
@@ -89,16 +127,20 @@ export class Generator {
   /** Uses `dispatch` instead of `request` of undici, which allocates more. */
   #getOnce({ number, origin, path, headers }: PlannedRequest, dueAt: number): Promise<Finished> {
     let [status, bytes, cache, etag, machine] = [0, 0, '', '', ''];
+    let sentAt = Number.NaN;
     return new Promise((resolve) => {
       const finish = (failure: string) => {
         const endAt = performance.now();
         if (failure !== '') status = 0;
-        resolve({ number, dueAt, endAt, status, cache, etag, machine, bytes, failure });
+        const ownMs = (sentAt || endAt) - dueAt + this.#readDelay.at(endAt);
+        resolve({ number, dueAt, endAt, ownMs, status, cache, etag, machine, bytes, failure });
       };
       this.#agent.dispatch(
         { origin, path, method: 'GET', headers: { ...headers } },
         {
-          onRequestStart() {},
+          onRequestStart() {
+            sentAt = performance.now();
+          },
           onResponseStart(_controller, statusCode, received) {
             status = statusCode;
             cache = String(received['x-cache'] ?? '');
@@ -118,6 +160,7 @@ export class Generator {
   }
 
   close(): Promise<void> {
+    this.#readDelay.close();
     return this.#agent.destroy();
   }
 }
@@ -146,12 +189,14 @@ async function runClass(
   const lastAt = beganAt + 1_000 * (planned.untilS ?? plan.seconds);
   const fromAt = beganAt + 1_000 * (plan.warmupS ?? 0);
   await sleep(firstAt - performance.now());
+  const generatorCores = coresFromNow();
   if ('rate' in planned) {
     const continues = (dueAt: number) => dueAt < lastAt;
     // A late timer delays requests, but does not leave any out.
     const pace = { rate: planned.rate, firstDueAt: firstAt };
     const { finished } = await generator.send({ next, pace, continues });
-    return resultOf(finished, { beganAt, fromAt, untilAt: lastAt, isClosedLoop: false });
+    const counted = resultOf(finished, { beganAt, fromAt, untilAt: lastAt, isClosedLoop: false });
+    return { ...counted, generatorCores: generatorCores() };
   }
   const { requests = Number.POSITIVE_INFINITY, atLeast = 0 } = planned;
   const latestAt = firstAt + maxExtension * (lastAt - firstAt);
@@ -165,5 +210,15 @@ async function runClass(
     },
   });
   // The remaining responses come from a machine with less load.
-  return resultOf(finished, { beganAt, fromAt, untilAt: stoppedAt, isClosedLoop: true });
+  const counted = resultOf(finished, { beganAt, fromAt, untilAt: stoppedAt, isClosedLoop: true });
+  return { ...counted, generatorCores: generatorCores() };
+}
+
+/** Returns a function that tells how many processors this process has used on average since now. */
+function coresFromNow(): () => number {
+  const [before, since] = [process.cpuUsage(), performance.now()];
+  return () => {
+    const { user, system } = process.cpuUsage(before);
+    return (user + system) / 1_000 / (performance.now() - since);
+  };
 }

@@ -1,7 +1,8 @@
 import { text } from 'node:stream/consumers';
-import { runPlan } from './generator.ts';
+import { raisePriority, runPlan } from './generator.ts';
 import type { LoadPlan } from './plan.ts';
 
 /** The generator in its own process: a plan as JSON on standard input, the result on standard output. */
 const plan: LoadPlan = JSON.parse(await text(process.stdin));
+raisePriority();
 process.stdout.write(JSON.stringify(await runPlan(plan)));

@@ -6,6 +6,11 @@ export interface Finished {
   /** Open loop: when it was due; closed loop: when it was sent. */
   readonly dueAt: number;
   readonly endAt: number;
+  /**
+   * The generator's part of the time in between: until the request was written to its socket, and at most the time that the
+   * response waited to be read.
+   */
+  readonly ownMs: number;
   /** 0 if no complete response arrived. */
   readonly status: number;
   /** The header `X-Cache`. */
@@ -34,17 +39,22 @@ export function outcomeOf({ status, cache }: Pick<Finished, 'status' | 'cache'>)
 }
 
 /** One request of a class. */
-interface Sample {
+export interface Sample {
   /** Since the start of the plan, s. */
   readonly dueS: number;
   /** From the due time (open loop) or the sending (closed loop). */
   readonly latencyMs: number;
+  /** The latency without the generator's part. */
+  readonly serverMs: number;
   readonly outcome: Outcome;
 }
 
-export interface ClassResult {
+/** The requests of a class. */
+export interface Counted {
   /** Of the requests that were due after the warm-up. */
   readonly samples: readonly Sample[];
+  /** Of those that were due before. */
+  readonly early: readonly Sample[];
   readonly counts: Readonly<Record<Outcome, number>>;
   /** Images per second after the warm-up. */
   readonly goodput: number;
@@ -53,6 +63,11 @@ export interface ClassResult {
   readonly meanBytes: number;
   /** The number of responses by status and of failures by error. */
   readonly statuses: Readonly<Record<string, number>>;
+}
+
+export interface ClassResult extends Counted {
+  /** The processors that the generator used on average, for all classes, while this class ran. */
+  readonly generatorCores: number;
 }
 
 export interface Window {
@@ -68,13 +83,15 @@ export interface Window {
 export function resultOf(
   finished: readonly Finished[],
   { beganAt, fromAt, untilAt, isClosedLoop }: Window,
-): ClassResult {
+): Counted {
   const counted = finished.filter(({ dueAt }) => dueAt >= fromAt);
-  const samples = counted.map((one) => ({
-    dueS: (one.dueAt - beganAt) / 1_000,
-    latencyMs: one.endAt - one.dueAt,
-    outcome: outcomeOf(one),
-  }));
+  const sampleOf = (one: Finished): Sample => {
+    const latencyMs = one.endAt - one.dueAt;
+    const serverMs = Math.max(0, latencyMs - one.ownMs);
+    return { dueS: (one.dueAt - beganAt) / 1_000, latencyMs, serverMs, outcome: outcomeOf(one) };
+  };
+  const samples = counted.map(sampleOf);
+  const early = finished.filter(({ dueAt }) => dueAt < fromAt).map(sampleOf);
   const count = (outcome: Outcome) => samples.filter((one) => one.outcome === outcome).length;
   const counts = { hit: 0, miss: 0, refused: 0, failed: 0 };
   for (const outcome of outcomes) counts[outcome] = count(outcome);
@@ -92,6 +109,7 @@ export function resultOf(
   const bytes = counted.filter(isImage).map((one) => one.bytes);
   return {
     samples,
+    early,
     counts,
     goodput: (1_000 * arrived.length) / Math.max(1, windowMs),
     all: finished.filter(({ status }) => status !== 0).length,
@@ -102,14 +120,15 @@ export function resultOf(
 
 /** A percentile of an outcome in several rounds together, in ms; NaN when there was none. */
 export const latencyOf = (
-  rounds: readonly ClassResult[],
+  rounds: readonly Pick<ClassResult, 'samples'>[],
   outcome: Outcome,
   share: number,
+  part: 'latencyMs' | 'serverMs' = 'latencyMs',
 ): number => {
   const samples = rounds.flatMap((round) => round.samples);
   const ofOutcome = samples.filter((sample) => sample.outcome === outcome);
   return percentile(
-    ofOutcome.map(({ latencyMs }) => latencyMs),
+    ofOutcome.map((sample) => sample[part]),
     share,
   );
 };

@@ -36,6 +36,9 @@ t.test('latencies count from the due time, also during a stall', async (t) => {
   t.ok(percentile(0.8) >= stallMs / 4, `${percentile(0.8)} ms`);
   t.ok(percentile(1) >= stallMs - 20, `${percentile(1)} ms`);
   t.ok(Number.isNaN(latencyOf([result], 'hit', 1)));
+  const atServer = latencyOf([result], 'miss', 0.95, 'serverMs');
+  t.ok(atServer < stallMs / 4, `most requests were sent after the stall: ${atServer} ms`);
+  t.ok(result.generatorCores > 0);
 });
 
 t.test('an open loop does not wait for responses, which may not come', async (t) => {
@@ -112,6 +115,7 @@ t.test('the rate of a closed loop is counted from image to image', async (t) => 
       number: 0,
       dueAt: endAt - 500,
       endAt,
+      ownMs: 400,
       status: 200,
       cache: 'miss',
       etag: '',
@@ -121,7 +125,12 @@ t.test('the rate of a closed loop is counted from image to image', async (t) => 
     }),
   );
   const window = { beganAt: 0, fromAt: 1_000, untilAt: 10_000 };
-  const { goodput, counts, all } = resultOf(finished, { ...window, isClosedLoop: true });
+  const { goodput, counts, all, samples, early } = resultOf(finished, {
+    ...window,
+    isClosedLoop: true,
+  });
+  t.match(samples, [{ latencyMs: 500, serverMs: 100 }, {}]);
+  t.equal(early.length, 3);
   t.equal(goodput, 2, 'three in the 1.5 s since the last of the warm-up');
   t.equal(resultOf(finished, { ...window, isClosedLoop: false }).goodput, 3 / 9);
   t.same([all, counts.miss], [5, 2], 'latencies of requests due after the warm-up');
