@@ -15,6 +15,8 @@ export interface ImageAddress {
   readonly host: string | null;
   /** How the URL of another service was read; null for one of this service. */
   readonly grammar: ForeignGrammar | null;
+  /** Whether client hints do not count. */
+  readonly ignoresHints?: boolean;
   readonly source: SourceReference;
   /** Whether the source was encoded, so that it has its whole query. */
   readonly isEncoded: boolean;

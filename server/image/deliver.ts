@@ -26,7 +26,7 @@ import { readHostAddress } from './host-address.ts';
 import { imageFreshness, imageGeneration, variantKey } from './key.ts';
 import type { OnLayerFailure } from './layer-failures.ts';
 import { resolveLayers, withoutFailed } from './layers.ts';
-import { type Negotiate, type Negotiated, negotiation } from './negotiate.ts';
+import { type Negotiate, type Negotiated, negotiation, noHints } from './negotiate.ts';
 import { provisionalVariant, resolveVariant, withPreset } from './resolve-variant.ts';
 import {
   backgroundResponse,
@@ -205,7 +205,8 @@ export class Delivery {
     const options = withPreset(requested, project);
     const fallback = options.fallback === undefined ? null : new URL(options.fallback);
     if (fallback !== null) checkSource(project, fallback);
-    const { hints, accepted } = headers.negotiated;
+    const { accepted } = headers.negotiated;
+    const hints = address.ignoresHints === true ? noHints : headers.negotiated.hints;
     // A required signature has been checked, and covers the words.
     const isTrusted = background || project.requireSignedUrls;
     const layers = resolveLayers(options.layer, texts, project, isTrusted);

@@ -33,10 +33,9 @@ export function readHostAddress(path: string, query: string, site: Site): ImageA
   const { _id: projectId } = site.project;
   if (isImagePath(path)) return readAddress(path, query, projectId);
   const grammar = grammarOf(site);
-  const { parameters, unknown, source } =
+  const read =
     grammar === null ? readNative(path, query, site) : readForeign(grammar, path, query, site);
-  const host = site.host.host;
-  return { projectId, host, grammar, source, isEncoded: true, parameters, unknown };
+  return { projectId, host: site.host.host, grammar, isEncoded: true, ...read };
 }
 
 function readNative(path: string, query: string, site: Site) {

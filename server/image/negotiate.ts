@@ -86,7 +86,7 @@ export interface Negotiated {
   readonly normalized: string;
 }
 
-const noHints: Hints = { dpr: null, width: null, viewport: null };
+export const noHints: Hints = { dpr: null, width: null, viewport: null };
 
 /**
  * Reads Accept and client hints; the `Sec-CH-` names take precedence over the older ones.

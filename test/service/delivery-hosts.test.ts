@@ -3,7 +3,9 @@ import type { Test } from 'tap';
 import { signature } from '../../server/image/access.ts';
 import { signImageUrl } from '../../server/image/sign-url.ts';
 import { siteOf } from '../../server/image/site.ts';
+import { cloudinarySignature } from '../../server/image/urls/cloudinary.ts';
 import { urlGrammars } from '../../server/image/urls/grammars.ts';
+import { imgixSignature } from '../../server/image/urls/imgix.ts';
 import type { Project } from '../../store/projects.ts';
 import { until } from '../until.ts';
 import { startFrontEnd } from './front-end.ts';
@@ -258,6 +260,7 @@ eachHttpServer(
     origin.serve('/shop/a.jpg', await picture(1600, 1000));
     const id = await createProject('127.0.0.1');
     await store.projects.updateSettings(id, { defaultDpr: 2, defaultQuality: 31 });
+    await store.projects.setPreset(id, 'card', { w: 400, h: 300, fit: 'cover' });
     const base = `${origin.url}/shop/`;
     const native = `${url}/img/${encodeURIComponent(`${base}a.jpg`)}?project=${id}&`;
     for (const [name, { examples }] of Object.entries(urlGrammars)) {
@@ -295,6 +298,78 @@ eachHttpServer(
 );
 
 eachHttpServer(
+  'checks the signatures of other services before every cache',
+  async (t, { environment }) => {
+    const { get, origin, store, createProject } = await startTwoSites(t, environment);
+    origin.serve('/shop/a.jpg', await picture(160, 100));
+    const id = await createProject('127.0.0.1');
+    const base = `${origin.url}/shop/`;
+    const fetched = `w_90/${base}a.jpg`;
+    /** By kind: a URL, its forms with signatures of a secret, and with a wrong one. */
+    const kinds = {
+      imgix: {
+        unsigned: '/a.jpg?w=80',
+        signed: (secret: string) => [`/a.jpg?w=80&s=${imgixSignature(secret, '/a.jpg', 'w=80')}`],
+        wrong: ['/a.jpg?w=80&s=', '/a.jpg?w=80&s=0', '/a.jpg?s=0&w=80'],
+      },
+      cloudinary: {
+        unsigned: '/demo/image/upload/w_80/a.jpg',
+        signed: (secret: string) => [
+          `/demo/image/upload/s--${cloudinarySignature(secret, 'w_80/a.jpg')}--/w_80/v1/a.jpg`,
+          `/image/upload/s--${cloudinarySignature(secret, 'w_80/a.jpg', 'sha256', 32)}--/w_80/a.jpg`,
+          `/image/fetch/s--${cloudinarySignature(secret, fetched)}--/${fetched}`,
+        ],
+        wrong: ['s----', 's--AAAAAAAA--', `s--${'A'.repeat(32)}--`].map(
+          (signature) => `/demo/image/upload/${signature}/w_80/a.jpg`,
+        ),
+      },
+    };
+    for (const [kind, { unsigned, signed, wrong }] of Object.entries(kinds)) {
+      const host = `${kind}.shop.example`;
+      await store.projects.hostClaims.claim(host, id);
+      const updatedAt = new Date();
+      await store.projects.setDeliveryHost(id, { host, base, urls: kind, updatedAt });
+      const statuses = (targets: readonly string[]) =>
+        Promise.all(targets.map(async (target) => (await get(host, target)).status));
+      const all = [unsigned, ...signed('first'), ...signed('second'), ...wrong];
+      // Twice, so that all of them are in the caches.
+      for (let i = 0; i < 2; i += 1) {
+        t.same(new Set(await statuses(all)), new Set([200]), 'nothing is checked without a secret');
+      }
+      await store.projects.setUrlSecret(id, kind, { secret: 'first' });
+      const refused = (targets: readonly string[]) => async () =>
+        (await statuses(targets)).every((status) => status === 403);
+      await until('wrong signatures are refused', refused([...wrong, ...signed('second')]));
+      const refusal = await get(host, wrong[0] ?? '');
+      t.match(JSON.parse(refusal.body.toString()), { code: 'signature_invalid' });
+      t.notMatch(refusal.body.toString(), 'first');
+      t.same(new Set(await statuses([unsigned, ...signed('first')])), new Set([200]));
+      await store.projects.requireSignatures(id, null);
+      await until('a signature is required', refused([unsigned]));
+      t.same(new Set(await statuses(signed('first'))), new Set([200]));
+      await store.projects.setUrlSecret(id, kind, { secret: 'second' }, true);
+      await until('both are valid', async () =>
+        (await statuses([...signed('first'), ...signed('second')])).every((one) => one === 200),
+      );
+      await store.projects.setUrlSecret(id, kind, { secret: 'second' });
+      await until('the first secret has ended', refused(signed('first')));
+      t.same(new Set(await statuses(signed('second'))), new Set([200]));
+      await store.projects.removeUrlSecret(id, kind);
+      await until('there is no secret', refused([unsigned, ...signed('second')]));
+      await store.projects.stopRequiringSignatures(id);
+    }
+    const path = `/a.jpg?w=70&expires=${Math.floor(Date.now() / 1_000) + 100}`;
+    const { status, headers } = await get('imgix.shop.example', path);
+    t.match([status, headers.get('cache-control')], [200, /max-age=\d\d?\b/]);
+    t.equal((await get('imgix.shop.example', '/a.jpg?w=70&expires=1')).status, 403);
+    const hinted = { 'sec-ch-width': '40', 'sec-ch-dpr': '2' };
+    const whole = await get('imgix.shop.example', '/a.jpg?fm=png', hinted);
+    t.equal(widthOf(whole), 160, 'client hints change no size');
+  },
+  defaultHttpServer,
+);
+
+eachHttpServer(
   'needs signatures of the host and the project',
   async (t, { environment }) => {
     const { get, store, origin, a, b } = await startTwoSites(t, environment);
@@ -324,6 +399,15 @@ eachHttpServer(
     const url = sign('https://IMG.a.example:8443/pic.png?fmt=png') ?? '';
     t.equal(widthOf(await get('img.a.example', url.replace(/^https:..[^/]*/, ''))), 40);
     t.equal(sign('https://img.b.example/pic.png'), null);
+    const nextSite = latest && siteOf(latest, 'img.a.example');
+    const foreign = signImageUrl('https://next.a.example/_next/image?url=/a.jpg&w=8&q=75', {
+      projectId: a,
+      siteAt: () => nextSite && { ...nextSite, host: { ...nextSite.host, urls: 'next' } },
+      secret: first?.signingSecret ?? '',
+      exp,
+      basePath: '/',
+    });
+    t.equal(foreign, null, 'of another service');
     t.equal(sign('https://img.a.example/pic.png?project=prj_0000000000000000'), null);
     const below = sign(
       `https://img.a.example/img/${encodeURIComponent(`${origin.url}/a/pic.png`)}`,

@@ -430,7 +430,7 @@ export interface DeliveryHost {
    */
   base: string | null;
   /** URL format that the host accepts: the name of another service, or `native`. */
-  urls: 'native' | 'cloudflare' | 'imgproxy' | 'next' | 'thumbor';
+  urls: 'native' | 'cloudflare' | 'cloudinary' | 'imgix' | 'imgproxy' | 'next' | 'thumbor';
   updatedAt: string;
 }
 
@@ -441,7 +441,15 @@ export interface DeliveryHostInput {
    */
   base?: string | null | undefined;
   /** URL format that the host accepts: the name of another service, or `native`. */
-  urls?: 'native' | 'cloudflare' | 'imgproxy' | 'next' | 'thumbor' | undefined;
+  urls?:
+    | 'native'
+    | 'cloudflare'
+    | 'cloudinary'
+    | 'imgix'
+    | 'imgproxy'
+    | 'next'
+    | 'thumbor'
+    | undefined;
 }
 
 /** How the service fetches a host's sources; contains no secrets. */

@@ -8,6 +8,8 @@ export interface ReadUrl {
   readonly parameters: ReadonlyMap<string, string>;
   /** The names of options that the other service ignores as well. */
   readonly ignored: readonly string[];
+  /** Whether client hints do not count, as at the other service. */
+  readonly ignoresHints?: boolean;
 }
 
 /** The signature that a URL of another service has. */

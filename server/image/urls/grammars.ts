@@ -1,13 +1,20 @@
 import { cloudflare } from './cloudflare.ts';
+import { cloudinary } from './cloudinary.ts';
 import type { UrlGrammar } from './grammar.ts';
+import { imgix } from './imgix.ts';
 import { imgproxy } from './imgproxy.ts';
 import { next } from './next.ts';
 import { thumbor } from './thumbor.ts';
 
 /** The URLs of other services that a delivery host can read, by the value of its `urls`. */
-export const urlGrammars = { cloudflare, imgproxy, next, thumbor } as const satisfies Readonly<
-  Record<string, UrlGrammar>
->;
+export const urlGrammars = {
+  cloudflare,
+  cloudinary,
+  imgix,
+  imgproxy,
+  next,
+  thumbor,
+} as const satisfies Readonly<Record<string, UrlGrammar>>;
 
 export type ForeignUrls = keyof typeof urlGrammars;
 

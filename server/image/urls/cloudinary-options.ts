@@ -1,0 +1,95 @@
+import type { Gravity } from '../../../contract/placement.ts';
+import { noEquivalent, optionInvalid } from './meaning.ts';
+
+/** The names of all parameters of Cloudinary's transformations, by which it tells them from folders. */
+const names = new Set(
+  `a ac af ar b bl bo br c co cs d dl dn dpr du e eo f fl fn fps g h if ki l o p pg q r so sp t u vc vs w x y
+  z`.split(/\s+/),
+);
+
+const nameOf = (option: string): string => /^([a-z]{1,3})_./.exec(option)?.[1] ?? '';
+
+/** Whether a segment of a path is a component of a transformation. */
+export function isComponent(segment: string): boolean {
+  const options = segment.split(',', 100);
+  return options.every((option) => names.has(nameOf(option)) || option.startsWith('$'));
+}
+
+const maxOptions = 40;
+
+/**
+ * Reads the options of a component.
+ * @throws ServiceError parameter_invalid for one that has no equivalent, or is given twice
+ */
+export function readComponent(component: string): Map<string, string> {
+  const options = new Map<string, string>();
+  const written = component.split(',', maxOptions + 1);
+  if (written.length > maxOptions) {
+    throw optionInvalid('A component', `must have at most ${maxOptions} options`);
+  }
+  for (const option of written) {
+    const name = nameOf(option);
+    if (!understood.has(name)) throw noEquivalent(option);
+    if (options.has(name)) throw optionInvalid(name, 'is given more than once in a component');
+    options.set(name, decode(option.slice(name.length + 1), option));
+  }
+  return options;
+}
+
+/** The parameters with an equivalent for some of their values. */
+const understood = new Set('a ar b c cs dpr e f fl g h o pg q t w x y'.split(' '));
+
+function decode(text: string, option: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    throw optionInvalid(option, 'is not encoded properly');
+  }
+}
+
+const formats: Readonly<Record<string, string>> = {
+  jpg: 'jpeg',
+  jpeg: 'jpeg',
+  png: 'png',
+  webp: 'webp',
+  avif: 'avif',
+  gif: 'gif',
+  jxl: 'jxl',
+};
+
+/** The format of this service for one of Cloudinary, or null if there is none. */
+export const formatOf = (name: string): string | null =>
+  (Object.hasOwn(formats, name) && formats[name]) || null;
+
+/** The format that the extension of a public id requests; null for none. */
+export function readFormat(source: string): string | null {
+  const [, extension = ''] = /\.([A-Za-z0-9]{1,5})$/.exec(source) ?? [];
+  return formatOf(extension.toLowerCase());
+}
+
+const gravities: Readonly<Record<string, Gravity | 'attention'>> = {
+  center: 'center',
+  north: 'north',
+  north_east: 'northeast',
+  east: 'east',
+  south_east: 'southeast',
+  south: 'south',
+  south_west: 'southwest',
+  west: 'west',
+  north_west: 'northwest',
+  auto: 'attention',
+};
+
+/** @throws ServiceError parameter_invalid for a gravity that has no equivalent */
+export function readGravity(text: string): Gravity | 'attention' {
+  const gravity = Object.hasOwn(gravities, text) ? gravities[text] : undefined;
+  if (gravity === undefined) throw noEquivalent(`g_${text}`);
+  return gravity;
+}
+
+/** A colour name, or hexadecimal digits after `rgb:` or `#`. */
+export function readColour(text: string): string {
+  const [, digits = text] = /^(?:rgb:|#)([0-9a-f]+)$/i.exec(text) ?? [];
+  if (/^(?:auto|blurred|gen_fill|predominant)\b/.test(text)) throw noEquivalent(`b_${text}`);
+  return digits;
+}

@@ -1,0 +1,83 @@
+import type { Fit, Gravity } from '../../../contract/placement.ts';
+import { type Meaning, noEquivalent, optionInvalid, readInteger, readNumber } from './meaning.ts';
+
+const maxSide = 10_000;
+
+interface Mode {
+  readonly fit: Fit;
+  readonly isEnlarged: boolean;
+  /** Whether the gravity has an effect. */
+  readonly isPlaced: boolean;
+  /** Whether a ratio may stand for a side. */
+  readonly hasRatio: boolean;
+}
+
+const modes: Readonly<Record<string, Mode>> = {
+  scale: { fit: 'fill', isEnlarged: true, isPlaced: false, hasRatio: true },
+  fit: { fit: 'inside', isEnlarged: true, isPlaced: false, hasRatio: false },
+  limit: { fit: 'inside', isEnlarged: false, isPlaced: false, hasRatio: false },
+  fill: { fit: 'cover', isEnlarged: true, isPlaced: true, hasRatio: true },
+  pad: { fit: 'contain', isEnlarged: true, isPlaced: true, hasRatio: true },
+};
+
+/** A resize of a chain. */
+export interface Resize extends Mode {
+  readonly w: number | null;
+  readonly h: number | null;
+  /** How many sides are given. */
+  readonly sides: number;
+  readonly ratio: string | number | null;
+  position: Gravity | 'attention' | null;
+}
+
+/** @throws ServiceError parameter_invalid */
+export function readResize(options: ReadonlyMap<string, string>): Resize {
+  const c = options.get('c') ?? 'scale';
+  const mode = Object.hasOwn(modes, c) ? modes[c] : undefined;
+  if (mode === undefined) throw noEquivalent(`c_${c}`);
+  const w = readSide(options, 'w');
+  const h = readSide(options, 'h');
+  const sides = [w, h].filter((side) => side !== null).length;
+  const ratio = readRatio(options.get('ar'));
+  if (ratio !== null && (!mode.hasRatio || sides === 2 || (sides === 0 && c !== 'fill'))) {
+    throw optionInvalid('ar', `has no equivalent with these sides and c_${c}`);
+  }
+  if (ratio === null && sides === 0) throw optionInvalid(`c_${c}`, 'needs w or h');
+  return { ...mode, w, h, sides, ratio, position: null };
+}
+
+/** A decimal is relative to the source, and a word depends on its size or on client hints. */
+function readSide(options: ReadonlyMap<string, string>, name: 'w' | 'h'): number | null {
+  const text = options.get(name);
+  if (text === undefined) return null;
+  if (!/^\d+$/.test(text)) throw noEquivalent(`${name}_${text}`);
+  return readInteger(name, text, 1, maxSide);
+}
+
+function readRatio(text: string | undefined): string | number | null {
+  if (text === undefined) return null;
+  const [width = 1, height = 1, ...others] = text
+    .split(':', 3)
+    .map((side) => readNumber('ar', side, 0.0001, 10_000));
+  if (others.length > 0) throw optionInvalid('ar', 'must be W:H or a number');
+  if (!text.includes(':')) return width;
+  return width >= 1 && height >= 1 ? `${width}:${height}` : width / height;
+}
+
+/** @param dpr device pixels of a pixel, which multiplies the sides */
+export function setResize(meaning: Meaning, resize: Resize, dpr: number): void {
+  const { w, h, sides, ratio, fit, isEnlarged, position } = resize;
+  for (const [name, side] of [
+    ['w', w],
+    ['h', h],
+  ] as const) {
+    if (side === null) continue;
+    const isRatio = dpr >= 1 && dpr <= 3;
+    meaning.set(name, name, isRatio ? side : Math.max(1, Math.round(side * dpr)));
+  }
+  if (ratio !== null) meaning.set('ar', 'ar', ratio);
+  if (isEnlarged && sides > 0) meaning.set('c', 'enlarge', true);
+  if (sides < 2 && ratio === null) return;
+  meaning.set('c', 'fit', fit);
+  if (position !== null && position !== 'center') meaning.set('g', 'pos', position);
+}

@@ -1,0 +1,121 @@
+import { createHash } from 'node:crypto';
+import { ServiceError } from '../../../contract/errors.ts';
+import { type Site, sourceBelow } from '../site.ts';
+import { readSource } from '../source-url.ts';
+import { Chain } from './cloudinary-chain.ts';
+import { cloudinaryExamples, cloudinaryNotes } from './cloudinary-examples.ts';
+import { isComponent, readFormat } from './cloudinary-options.ts';
+import type { ReadUrl, UrlGrammar, UrlSignature } from './grammar.ts';
+import { optionInvalid } from './meaning.ts';
+
+/** The URLs of Cloudinary's images. */
+export const cloudinary: UrlGrammar = {
+  title: 'Cloudinary',
+  read,
+  readSignature,
+  examples: cloudinaryExamples,
+  notes: cloudinaryNotes,
+};
+
+/** Of the path after the delivery type. */
+const maxPathLength = 6_000;
+const maxComponents = 30;
+
+/** A path with the name of the cloud, which private CDNs and CNAMEs leave out. */
+const pathPattern =
+  /^\/(?:[^/]+\/)?image\/(?<type>upload|fetch)\/(?:s--(?<signature>[\w-]*)--\/)?(?<rest>.+)$/s;
+
+/** The parts of a URL, as they were sent. */
+interface Parts {
+  readonly type: string;
+  readonly signature: string | null;
+  readonly components: readonly string[];
+  /** Digits; null for none. */
+  readonly version: string | null;
+  readonly source: string;
+}
+
+function split(path: string): Parts | null {
+  const { type, signature = null, rest } = pathPattern.exec(path)?.groups ?? {};
+  if (type === undefined || rest === undefined || rest.length > maxPathLength) return null;
+  const segments = rest.split('/');
+  // A fetched URL has slashes too; the last segment is always one of the source.
+  const isSource = (segment: string): boolean =>
+    type === 'fetch' && /^https?(?::|%3a)/i.test(segment);
+  const last = segments.length - 1;
+  const isOption = (segment: string, at: number) =>
+    at < last && !isSource(segment) && isComponent(segment);
+  const end = segments.findIndex((segment, at) => !isOption(segment, at));
+  const [, version = null] = (end < last && /^v(\d{1,20})$/.exec(segments[end] ?? '')) || [];
+  const source = segments.slice(version === null ? end : end + 1).join('/');
+  // Proxies that normalise paths turn `//` into `/`.
+  const written = type === 'fetch' ? source.replace(/^(https?):\/(?!\/)/i, '$1://') : source;
+  return { type, signature, components: segments.slice(0, end), version, source: written };
+}
+
+function read(path: string, query: string, site: Site): ReadUrl {
+  const parts = split(path);
+  if (parts === null) {
+    throw new ServiceError(
+      'source_missing',
+      'The host has images at /image/upload and /image/fetch only.',
+    );
+  }
+  const { type, components, version } = parts;
+  if (components.length > maxComponents) {
+    throw optionInvalid('The URL', `has more than ${maxComponents} components`);
+  }
+  const chain = new Chain(site, type === 'upload' ? readFormat(parts.source) : null);
+  for (const component of components) chain.add(component, parts.source);
+  const { parameters, ignored } = chain.end();
+  if (version !== null) parameters.set('v', version);
+  // Libraries add those with an underscore.
+  const others = [...new URLSearchParams(query).keys()].filter((name) => !name.startsWith('_'));
+  if (type === 'fetch' && others.length > 0) {
+    throw new ServiceError(
+      'source_invalid',
+      'The ? of the source URL in the path must be encoded.',
+    );
+  }
+  return {
+    source: type === 'fetch' ? readFetched(parts.source) : sourceBelow(site, `/${parts.source}`),
+    parameters,
+    ignored: [...ignored, ...others],
+    ignoresHints: !parameters.has('w') && !parameters.has('h'),
+  };
+}
+
+/** The libraries encode the whole source once, except its colons and slashes. */
+function readFetched(text: string): URL {
+  try {
+    return readSource(decodeURIComponent(text));
+  } catch (error) {
+    if (error instanceof ServiceError) throw error;
+    throw new ServiceError('source_invalid', 'The source URL in the path is not encoded properly.');
+  }
+}
+
+/** The first characters of a digest in base64url. */
+export function cloudinarySignature(
+  secret: string,
+  text: string,
+  algorithm: 'sha1' | 'sha256' = 'sha1',
+  length = 8,
+): string {
+  return createHash(algorithm).update(`${text}${secret}`).digest('base64url').slice(0, length);
+}
+
+function readSignature(path: string): UrlSignature | null {
+  const parts = split(path);
+  if (parts === null || parts.signature === null) return null;
+  // Without the version.
+  const text = [...parts.components, parts.source].join('/');
+  return {
+    text: parts.signature,
+    expected: ({ secret }) => [
+      cloudinarySignature(secret, text),
+      cloudinarySignature(secret, text, 'sha256'),
+      cloudinarySignature(secret, text, 'sha256', 32),
+    ],
+  };
+}

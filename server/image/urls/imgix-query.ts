@@ -1,0 +1,108 @@
+import { ServiceError } from '../../../contract/errors.ts';
+import { hasTooManyParameters, tooManyParameters } from '../address.ts';
+import { noEquivalent, optionInvalid } from './meaning.ts';
+
+/** Shorter names of parameters that have an equivalent. */
+const aliases: Readonly<Record<string, string>> = {
+  width: 'w',
+  height: 'h',
+  f: 'fit',
+  fillcolor: 'fill-color',
+  inv: 'invert',
+  'jpeg-progressive': 'jpg-progressive',
+};
+
+/** The parameters with an equivalent for some of their values. */
+const understood = new Set(
+  `ar auto bg chromasub crop cs dl dpr expires fill fill-color fit flip fm fp-x fp-y fp-z frame h invert
+  jpg-progressive lossless page q rect sat w`.split(/\s+/),
+);
+
+/** Of libraries, which imgix ignores in images, and the signature. */
+const silent = new Set(['ixlib', 'ixid', 's']);
+
+/** The other parameters of the Rendering API, with their shorter names. */
+const foreign = new Set(
+  `annotation b ba balph bc bf bh blur bm bp bri bs bw bx by ch colorquant colors con corner-radius dpi duotone
+  duotone-alpha exp faceindex facepad faces fp-debug fps gam high htn hue interval iptc license-plate-blur loop lp-blur m
+  ma malph mask mask-bg maskbg max-h max-height max-w max-width mb mf mh min-h min-height min-w min-width mono
+  monochrome mp ms mtile mw mx my nr nrs or orient pad palette pdf-annotation prefix px rasterize-bypass reverse rot
+  rot-type rott rottype sepia shad sharp skip svg-sanitize t ta tc tcl tf tl tp transparency trim tsh tsz tt txt
+  upscale upscale-fallback usm usmrad vib`.split(/\s+/),
+);
+const foreignPrefix =
+  /^(?:bg-re|background-re|blend|border|face-|fill-|gif-|grid-|mark|object-removal-|pad-|trim|txt|video-)/;
+
+/** The adjustments that change nothing with 0. */
+const adjustments = new Set(
+  'blur bri con exp gam high htn hue pad px rot sepia shad sharp usm vib'.split(' '),
+);
+
+const isForeign = (name: string): boolean => foreign.has(name) || foreignPrefix.test(name);
+
+/** A value of a parameter with a name that ends with 64, in base64url. */
+const maxEncodedLength = 2_000;
+
+function decoded(name: string, text: string): string {
+  const isEncoded = text.length <= maxEncodedLength && /^[\w-]*={0,2}$/.test(text);
+  if (!isEncoded) {
+    throw optionInvalid(name, `must be at most ${maxEncodedLength} characters of base64url`);
+  }
+  return Buffer.from(text, 'base64url').toString('utf8');
+}
+
+/** The parameters of a URL of imgix by their longer names, each of which is taken once. */
+export class ImgixQuery {
+  readonly #given = new Map<string, string>();
+  readonly #unknown = new Set<string>();
+
+  /** @throws ServiceError parameter_invalid for a parameter that has no equivalent, or is given twice */
+  constructor(query: string) {
+    if (hasTooManyParameters(query)) throw new ServiceError('parameter_invalid', tooManyParameters);
+    for (const [name, value] of new URLSearchParams(query)) this.#add(name, value);
+  }
+
+  #add(spelling: string, value: string): void {
+    const isEncoded = spelling.endsWith('64') && !silent.has(spelling);
+    const written = isEncoded ? spelling.slice(0, -2) : spelling;
+    const name = (Object.hasOwn(aliases, written) && aliases[written]) || written;
+    if (silent.has(name)) {
+      if (name === 's' && this.#given.has('s')) throw optionInvalid('s', 'is given more than once');
+      if (name === 's') this.#given.set('s', '');
+      return;
+    }
+    if (!understood.has(name)) {
+      if (adjustments.has(name) && value === '0') return;
+      if (isForeign(name)) throw noEquivalent(spelling);
+      this.#unknown.add(spelling);
+      return;
+    }
+    const text = isEncoded ? decoded(spelling, value) : value;
+    const before = this.#given.get(name);
+    // Only this one may be given several times.
+    if (before !== undefined && name !== 'auto')
+      throw optionInvalid(name, 'is given more than once');
+    this.#given.set(name, before === undefined ? text : `${before},${text}`);
+  }
+
+  /** Returns the value of a parameter, which is not ignored any more. */
+  take(name: string): string | undefined {
+    const value = this.#given.get(name);
+    this.#given.delete(name);
+    return value;
+  }
+
+  /** @throws ServiceError parameter_invalid for a value that is no flag */
+  takeFlag(name: string): boolean | undefined {
+    const text = this.take(name);
+    if (text === undefined) return undefined;
+    if (text === 'true' || text === '1') return true;
+    if (text === 'false' || text === '0') return false;
+    throw optionInvalid(name, 'must be true or false');
+  }
+
+  /** The parameters that nothing has taken, and those that imgix does not have. */
+  ignored(): string[] {
+    return [...this.#given.keys(), ...this.#unknown].filter((name) => name !== 's');
+  }
+}

@@ -1,0 +1,174 @@
+import type { Fit } from '../../../contract/placement.ts';
+import { textOf } from '../values.ts';
+import type { ImgixQuery } from './imgix-query.ts';
+import { type Meaning, noEquivalent, optionInvalid, readInteger, readNumber } from './meaning.ts';
+
+/** The sizes that imgix delivers, in pixels. */
+const maxSide = 8_192;
+
+/** The fit of the other service, and whether it scales up. */
+const fits: Readonly<Record<string, readonly [Fit, isEnlarged: boolean]>> = {
+  clip: ['inside', true],
+  crop: ['cover', true],
+  fill: ['contain', true],
+  max: ['inside', false],
+  min: ['cover', false],
+  scale: ['fill', true],
+};
+
+interface Box {
+  readonly w: number | null;
+  readonly h: number | null;
+  readonly fit: string;
+  /** Whether both sides are known, so that something is cut off, added or distorted. */
+  readonly hasBoth: boolean;
+}
+
+/** @throws ServiceError parameter_invalid */
+export function setImgixSize(meaning: Meaning, options: ImgixQuery): void {
+  setArea(meaning, options);
+  const box = readBox(meaning, options);
+  const flip = setFlip(meaning, options);
+  setBackground(meaning, options, box);
+  if (box.fit !== 'crop') return;
+  const isPlaced = setPlace(meaning, options, box);
+  if (isPlaced && flip) throw optionInvalid('flip', 'with crop has no equivalent here');
+}
+
+/** Sets the part of the source. Fractions and words depend on its size, except those of the top left. */
+function setArea(meaning: Meaning, options: ImgixQuery): void {
+  const rect = options.take('rect');
+  if (rect === undefined) return;
+  const [x = '', y = '', ...sides] = rect.split(',', 5);
+  const parts = [x === 'left' ? '0' : x, y === 'top' ? '0' : y, ...sides];
+  if (parts.length !== 4 || !parts.every((part) => /^\d{1,6}$/.test(part))) {
+    throw optionInvalid('rect', 'must be x,y,w,h in whole pixels');
+  }
+  meaning.set('rect', 'crop', parts.map(Number).join(','));
+}
+
+function readBox(meaning: Meaning, options: ImgixQuery): Box {
+  const fit = options.take('fit') ?? 'clip';
+  const found = Object.hasOwn(fits, fit) ? fits[fit] : undefined;
+  if (found === undefined) throw noEquivalent(`fit=${fit}`);
+  const [native, isEnlarged] = found;
+  const [w, h] = readSides(meaning, options);
+  // imgix ignores the ratio with the other fits.
+  const ratio = fit === 'crop' || fit === 'fill' ? readRatio(options) : null;
+  if (ratio !== null && w !== null && h !== null) {
+    throw optionInvalid('ar', 'with w and h has no equivalent here');
+  }
+  if (ratio !== null && fit === 'fill' && w === null && h === null) {
+    throw optionInvalid('ar', 'with fit=fill needs w or h');
+  }
+  if (ratio !== null) meaning.set('ar', 'ar', ratio);
+  if (isEnlarged && (w !== null || h !== null)) meaning.set('fit', 'enlarge', true);
+  const hasBoth = ratio !== null || (w !== null && h !== null);
+  if (hasBoth) meaning.set('fit', 'fit', native);
+  return { w, h, fit, hasBoth };
+}
+
+/** Sets the sides and the ratio of pixels, which may be larger or smaller than those of this service. */
+function readSides(meaning: Meaning, options: ImgixQuery): [w: number | null, h: number | null] {
+  const dpr = readNumber('dpr', options.take('dpr') ?? '1', 0.1, 5);
+  const isRatio = dpr >= 1 && dpr <= 3;
+  const read = (name: 'w' | 'h'): number | null => {
+    const text = options.take(name);
+    if (text === undefined) return null;
+    const side = readInteger(name, text, 2, maxSide);
+    const pixels = Math.max(1, Math.round(side * dpr));
+    if (pixels > maxSide) throw optionInvalid(name, `with dpr must be at most ${maxSide}`);
+    meaning.set(name, name, isRatio ? side : pixels);
+    return side;
+  };
+  const [w, h] = [read('w'), read('h')];
+  const hasSide = w !== null || h !== null;
+  meaning.set('dpr', 'dpr', isRatio && hasSide ? dpr : 1);
+  return [w, h];
+}
+
+function readRatio(options: ImgixQuery): string | number | null {
+  const text = options.take('ar');
+  if (text === undefined) return null;
+  const sides = text.split(':', 3);
+  if (sides.length !== 2) throw optionInvalid('ar', 'must be W:H');
+  const [width = 1, height = 1] = sides.map((side) => readNumber('ar', side, 0.0001, 10_000));
+  return width >= 1 && height >= 1 ? `${width}:${height}` : width / height;
+}
+
+/** @returns whether the picture is mirrored */
+function setFlip(meaning: Meaning, options: ImgixQuery): boolean {
+  const flip = options.take('flip');
+  if (flip === undefined) return false;
+  if (!['h', 'v', 'hv'].includes(flip)) throw optionInvalid('flip', 'must be h, v or hv');
+  if (flip.includes('h')) meaning.set('flip', 'flop', true);
+  if (flip.includes('v')) meaning.set('flip', 'flip', true);
+  return true;
+}
+
+/** A colour with the alpha at the end instead of at the start. */
+function colour(text: string): string {
+  const [, alpha, rest] = /^([0-9a-f])([0-9a-f]{3})$/i.exec(text) ?? [];
+  if (alpha !== undefined) return `${rest}${alpha}`;
+  const [, alphas, digits] = /^([0-9a-f]{2})([0-9a-f]{6})$/i.exec(text) ?? [];
+  return alphas === undefined ? text : `${digits}${alphas}`;
+}
+
+const isTranslucent = (text: string): boolean =>
+  /^(?:[0-9a-e][0-9a-f]{3}|(?!ff)[0-9a-f]{2}[0-9a-f]{6})$/i.test(text);
+
+function setBackground(meaning: Meaning, options: ImgixQuery, { fit, hasBoth }: Box): void {
+  const bg = options.take('bg');
+  if (fit === 'fill') {
+    const fill = options.take('fill');
+    if (fill !== undefined && fill !== 'solid') throw noEquivalent(`fill=${fill}`);
+    // Only solid fills have a colour of their own.
+    const fillColour = fill === undefined ? undefined : options.take('fill-color');
+    if (bg !== undefined && hasBoth) {
+      throw optionInvalid('bg', 'with fit=fill has no equivalent here; use fill-color');
+    }
+    if (fillColour !== undefined && hasBoth) meaning.set('fill-color', 'bg', colour(fillColour));
+  }
+  if (bg === undefined) return;
+  if (isTranslucent(bg)) throw optionInvalid('bg', 'must be opaque');
+  meaning.set('bg', 'bg', colour(bg));
+  meaning.set('bg', 'flatten', true);
+}
+
+const names: Readonly<Record<string, string>> = {
+  top: 'north',
+  bottom: 'south',
+  left: 'west',
+  right: 'east',
+};
+
+/** @returns whether another part than the middle is kept */
+function setPlace(meaning: Meaning, options: ImgixQuery, { hasBoth }: Box): boolean {
+  const crop = options.take('crop');
+  if (crop === undefined || !hasBoth) return false;
+  if (crop === 'focalpoint') return setFocalPoint(meaning, options);
+  if (crop === 'entropy') {
+    meaning.set('crop', 'pos', 'entropy');
+    return true;
+  }
+  const words = new Set(crop.split(',', 5));
+  const side = (first: string, other: string): string => {
+    if (words.has(first) && words.has(other)) throw noEquivalent(`crop=${crop}`);
+    return (words.has(first) ? names[first] : words.has(other) ? names[other] : '') ?? '';
+  };
+  const position = `${side('top', 'bottom')}${side('left', 'right')}`;
+  for (const word of words) {
+    if (!Object.hasOwn(names, word) && word !== 'center') throw noEquivalent(`crop=${crop}`);
+  }
+  if (position === '') return false;
+  meaning.set('crop', 'pos', position);
+  return true;
+}
+
+function setFocalPoint(meaning: Meaning, options: ImgixQuery): boolean {
+  const fraction = (name: string) => textOf(readNumber(name, options.take(name) ?? '0.5', 0, 1));
+  const [x, y] = [fraction('fp-x'), fraction('fp-y')];
+  if (readNumber('fp-z', options.take('fp-z') ?? '1', 1, 100) !== 1) throw noEquivalent('fp-z');
+  meaning.set('crop', 'fp', `${x},${y}`);
+  return true;
+}

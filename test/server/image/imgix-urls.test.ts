@@ -1,0 +1,178 @@
+import fc from 'fast-check';
+import t from 'tap';
+import { imgix, imgixSignature } from '../../../server/image/urls/imgix.ts';
+import { propertyRuns } from '../../more.ts';
+import { outcome } from './url-outcome.ts';
+
+const base = 'https://shop.example/a.jpg dpr=1';
+const scaled = `${base}&enlarge=true`;
+
+t.test('reads the URLs of imgix', async (t) => {
+  for (const [query, expected] of [
+    ['', base],
+    ['w=300', `${scaled}&w=300`],
+    ['width=300&height=200&f=crop', `${scaled}&fit=cover&h=200&w=300`],
+    ['w64=MzAw', `${scaled}&w=300`],
+    ['h=200&fit=crop&crop=top', `${scaled}&h=200`],
+    ['w=300&fit=max', `${base}&w=300`],
+    ['fit=crop', base],
+    ['w=300&h=200&fit=crop&crop=bottom,right', `${scaled}&fit=cover&h=200&pos=southeast&w=300`],
+    ['w=300&h=200&fit=crop&crop=center', `${scaled}&fit=cover&h=200&w=300`],
+    ['w=300&h=200&fit=crop&crop=focalpoint', `${scaled}&fit=cover&fp=0.5%2C0.5&h=200&w=300`],
+    ['w=300&h=200&crop=top&fp-x=1', `${scaled}&fit=inside&h=200&w=300 crop fp-x`],
+    ['ar=0.85:1&fit=crop', `${base.replace('dpr', 'ar=0.85&dpr')}&fit=cover`],
+    ['ar=3:1&w=300', `${scaled}&w=300 ar`],
+    ['ar=4:3&w=300&fit=fill', `${scaled.replace('dpr', 'ar=4%3A3&dpr')}&fit=contain&w=300`],
+    ['w=300&dpr=2.625', `${scaled.replace('=1&', '=2.625&')}&w=300`],
+    ['w=300&dpr=0.5', `${scaled}&w=150`],
+    ['w=301&dpr=4', `${scaled}&w=1204`],
+    ['dpr=2', base],
+    ['w=300&h=300&fit=fill', `${scaled}&fit=contain&h=300&w=300`],
+    ['w=300&h=300&fit=fill&fill-color=f00', `${scaled}&fit=contain&h=300&w=300 fill-color`],
+    [
+      'w=300&h=300&fit=fill&fill=solid&fillcolor=80ff0000',
+      'https://shop.example/a.jpg bg=ff000080&dpr=1&enlarge=true&fit=contain&h=300&w=300',
+    ],
+    ['bg=Tomato', 'https://shop.example/a.jpg bg=Tomato&dpr=1&flatten=true'],
+    ['bg=ff00ff00', 'https://shop.example/a.jpg bg=00ff00ff&dpr=1&flatten=true'],
+    ['rect=left,top,400,300', 'https://shop.example/a.jpg crop=0%2C0%2C400%2C300&dpr=1'],
+    ['flip=hv', `${base}&flip=true&flop=true`],
+    ['auto=format&auto=compress&q=80', `${base}&fmt=auto&q=80`],
+    ['fm=pjpg&q=0', `${base}&fmt=jpeg&q=1`],
+    ['fm=jpg&lossless=1&jpeg-progressive=true', `${base}&fmt=jpeg lossless`],
+    ['inv=true&cs=origin&chromasub=420', `${base}&icc=keep&negate=true`],
+    ['frame=3', `${base}&page=2`],
+    ['dl64=w5xiZXIucG5n', 'https://shop.example/a.jpg download=%C3%9Cber&dpr=1'],
+    ['expires=1795167692', `${base}&exp=1795167692`],
+    ['ixlib=js-3.8.0&ixid=x&s=0', base],
+    ['blur=0&sat=0&rot=0&sharp=0', base],
+    ['version=3&utm_source=x', `${base} version`],
+  ] as const) {
+    t.equal(outcome('imgix', `/a.jpg?${query}`), expected, query);
+  }
+});
+
+t.test('refuses what has no equivalent, with its name', async (t) => {
+  for (const [query, message] of [
+    ['w=0.5', 'w must be a number from 2 to 8192.'],
+    ['w=300.5', 'w must be a whole number.'],
+    ['w=1', 'w must be a number from 2 to 8192.'],
+    ['w=', 'w must be a number from 2 to 8192.'],
+    ['w=8193', 'w must be a number from 2 to 8192.'],
+    ['w=4000&dpr=3', 'w with dpr must be at most 8192.'],
+    ['w=300&dpr=6', 'dpr must be a number from 0.1 to 5.'],
+    ['w=3&w=4', 'w is given more than once.'],
+    ['w=3&width=4', 'w is given more than once.'],
+    ['s=3&s=4', 's is given more than once.'],
+    ['w64=%21', 'w64 must be at most 2000 characters of base64url.'],
+    [`dl64=${'A'.repeat(2_001)}`, 'dl64 must be at most 2000 characters of base64url.'],
+    ['fit=facearea', 'fit=facearea has no equivalent here.'],
+    ['fit=fillmax', 'fit=fillmax has no equivalent here.'],
+    ['fit=__proto__', 'fit=__proto__ has no equivalent here.'],
+    ['w=3&h=3&fit=crop&crop=faces', 'crop=faces has no equivalent here.'],
+    ['w=3&h=3&fit=crop&crop=faces,top', 'crop=faces,top has no equivalent here.'],
+    ['w=3&h=3&fit=crop&crop=top,bottom', 'crop=top,bottom has no equivalent here.'],
+    ['w=3&h=3&fit=crop&crop=focalpoint&fp-z=2', 'fp-z has no equivalent here.'],
+    ['w=3&h=3&fit=crop&crop=left&flip=h', 'flip with crop has no equivalent here.'],
+    ['w=3&h=3&fit=crop&ar=1:1', 'ar with w and h has no equivalent here.'],
+    ['fit=fill&ar=1:1', 'ar with fit=fill needs w or h.'],
+    ['fit=crop&ar=1', 'ar must be W:H.'],
+    ['fit=crop&ar=0:1', /^ar must be a number from/],
+    ['rect=0.5,0,10,10', 'rect must be x,y,w,h in whole pixels.'],
+    ['rect=1,2,3', 'rect must be x,y,w,h in whole pixels.'],
+    ['rect=1,2,0,5', /^rect must be left,top/],
+    ['fit=fill&fill=blur', 'fill=blur has no equivalent here.'],
+    ['w=9&h=9&fit=fill&bg=fff', /^bg with fit=fill/],
+    ['bg=80ffffff', 'bg must be opaque.'],
+    ['bg=octarine', /^bg must be hex digits/],
+    ['fm=json', 'fm=json has no equivalent here.'],
+    ['fm=png8', 'fm=png8 has no equivalent here.'],
+    ['fm=jpg&auto=format', 'fm with auto has no equivalent here.'],
+    ['auto=enhance', 'auto=enhance has no equivalent here.'],
+    ['auto=compress', 'auto=compress without format has no equivalent here.'],
+    ['q=101', 'q must be a number from 0 to 100.'],
+    ['sat=50', 'sat has no equivalent here except -100.'],
+    ['cs=strip', 'cs=strip has no equivalent here.'],
+    ['blur=20', 'blur has no equivalent here.'],
+    ['txt64=SGk', 'txt64 has no equivalent here.'],
+    ['t=0', 't has no equivalent here.'],
+    ['blend=000', 'blend has no equivalent here.'],
+    ['mark-align=top', 'mark-align has no equivalent here.'],
+    ['trim=auto', 'trim has no equivalent here.'],
+    ['orient=90', 'orient has no equivalent here.'],
+    ['max-w=300', 'max-w has no equivalent here.'],
+    ['ch=Width', 'ch has no equivalent here.'],
+    ['invert=yes', 'invert must be true or false.'],
+    ['page=1&frame=1', 'page excludes frame.'],
+    ['dl=', /^dl must be a file name/],
+    ['expires=soon', /^expires must be a number/],
+    ['a&'.repeat(100), /^The query has more than 100/],
+  ] as const) {
+    const found = outcome('imgix', `/a.jpg?${query}`);
+    if (typeof message === 'string') t.equal(found, `parameter_invalid: ${message}`, query);
+    else t.match(found.replace('parameter_invalid: ', ''), message, query);
+  }
+});
+
+t.test('reads paths and web proxy sources', async (t) => {
+  for (const [path, expected] of [
+    ['/x/%C3%BC%20y.jpg', 'https://cdn.example/media/x/%C3%BC%20y.jpg dpr=1'],
+    ['/https%3A%2F%2Fa.example%2Fx.png%3Fv%3D2', 'https://a.example/x.png?v=2 dpr=1'],
+    ['/http://a.example/x.png', 'http://a.example/x.png dpr=1'],
+    ['/http:/a.example/x.png', 'http://a.example/x.png dpr=1'],
+    ['/http%3A%2F%2Fuser@a.example/', /^source_invalid: The source URL must not hold a user/],
+    ['/https%3A%2F%2F%ff', /^source_invalid: The source URL in the path is not encoded/],
+    ['/../x', "source_invalid: The path leads out of the host's base."],
+    ['/', 'source_missing: The path of the source is missing.'],
+  ] as const) {
+    const found = outcome('imgix', path, 'https://cdn.example/media/');
+    if (typeof expected === 'string') t.equal(found, expected, path);
+    else t.match(found, expected, path);
+  }
+});
+
+t.test('finds the signature of a URL', async (t) => {
+  const signatureOf = (path: string, query: string, secret = 'FOO123bar') => {
+    const found = imgix.readSignature?.(path, query) ?? null;
+    return found && [found.text, ...found.expected({ secret })];
+  };
+  // The example of imgix's libraries.
+  const proxied = '/http%3A%2F%2Favatars.com%2Fjohn-smith.png';
+  for (const [path, query] of [
+    ['/users/1.png', 's=6797c24146142d5b40bde3141fd3600c'],
+    ['/users/1.png', 'w=400&h=300&s=c7b86f666a832434dd38577e38cf86d1'],
+    [proxied, 's=493a52f008c91416351f8b33d4883135'],
+    [proxied, 'w=400&h=300&s=61ea1cc7add87653bb0695fe25f2b534'],
+  ] as const) {
+    const [text, expected] = signatureOf(path, query) ?? [];
+    t.equal(text, expected, `${path}?${query}`);
+  }
+  t.equal(signatureOf('/a.jpg', 'w=400'), null);
+  t.same(signatureOf('/a.jpg', 's'), ['', imgixSignature('FOO123bar', '/a.jpg', '')]);
+  const between = signatureOf('/a.jpg', 'w=4&s=0&h=5');
+  t.same(between, ['0', imgixSignature('FOO123bar', '/a.jpg', 'w=4&h=5')]);
+});
+
+t.test('reads a source on an http server, or refuses, for any URL of imgix', async () => {
+  const piece = fc.oneof(
+    fc.string({ unit: 'binary' }),
+    fc.constantFrom(
+      'w=3',
+      '&',
+      '/',
+      '%2F',
+      'https%3A',
+      '?',
+      'fit=crop',
+      'ar=1:1',
+      'rect=',
+      '64=',
+      ',',
+    ),
+  );
+  const property = fc.property(fc.array(piece, { maxLength: 10 }), (pieces) => {
+    const found = outcome('imgix', `/${pieces.join('')}`);
+    return /^\w+: |^https?:\/\/[^/]+\//.test(found);
+  });
+  fc.assert(property, { seed: 51, numRuns: propertyRuns(2_000) });
+});
