@@ -357,6 +357,7 @@ eachHttpServer(
       await store.projects.removeUrlSecret(id, kind);
       await until('there is no secret', refused([unsigned, ...signed('second')]));
       await store.projects.stopRequiringSignatures(id);
+      await until('no signature is required', async () => !(await refused([unsigned])()));
     }
     const path = `/a.jpg?w=70&expires=${Math.floor(Date.now() / 1_000) + 100}`;
     const { status, headers } = await get('imgix.shop.example', path);
