@@ -75,6 +75,9 @@ const rows: readonly (readonly [before: string, filters: string, picture: string
   ['fit-in/400x400', 'fill(red,1)', 'clear.png'],
 ];
 
+/** thumbor weighs the channels of colours in another way. */
+const colours = /^(?:grayscale|saturation)\(/;
+
 /** Filters that only change the encoding. */
 const encoding = /^(?:quality|format|max_bytes)\(/;
 
@@ -88,7 +91,8 @@ function toUrls(originUrl: string): ComparedUrl[] {
     };
     const calls = filters.split(/(?<=\)):/).filter((call) => call !== '');
     const lossless = calls.filter((call) => !encoding.test(call));
-    return { path: of(calls), asPng: of([...lossless, 'format(png)']) };
+    const maxError = colours.test(filters) ? 8 : 3;
+    return { path: of(calls), asPng: of([...lossless, 'format(png)']), maxError };
   });
 }
 

@@ -310,7 +310,7 @@ export const thumbor: UrlGrammar = {
     'The security key is a secret of the kind `thumbor`; `unsafe/` stands for no signature.',
     "A source without a scheme is `http://` if it begins with a host of the project's allowlist, or has the scheme of the host's `base` there; other sources are paths below `base`.",
     "Without `format`, the project's `autoFormat` decides as `AUTO_WEBP` and `AUTO_AVIF` do; without `quality`, its `defaultQuality`. Pictures are upright, as with `RESPECT_ORIENTATION`.",
-    '`smart` follows colours and details instead of the detectors of thumbor.',
+    '`smart` follows colours and details instead of the detectors of thumbor. `grayscale()` and `saturation()` weigh the channels in another way.',
     'With `no_upscale()` or `fill()`, a box that is larger than the picture shrinks and keeps its ratio; thumbor shortens each side for `no_upscale()`, and keeps the box for `fill()` in `fit-in`.',
     'A manual crop beyond the picture returns 400; thumbor ignores it.',
     '`strip_exif()` and `strip_icc()` need a project with `stripMetadata`. Filters that thumbor does not have are ignored, with `x-image-warnings`, and so are queries.',
