@@ -56,7 +56,7 @@ const needsScript =
 
 /** The playground and the console. */
 export function indexPage(files: string, { project, urls }: ConsolePictures): string {
-  const sheets = ['controls', 'playground', 'app']
+  const sheets = ['controls', 'playground', 'viewer', 'app']
     .map((name) => `<link rel="stylesheet" href="${files}${name}.css">`)
     .join('\n');
   const head = `${sheets}

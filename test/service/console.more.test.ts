@@ -1,7 +1,5 @@
-import type { Page } from 'playwright-core';
-import sharp from 'sharp';
 import t from 'tap';
-import { pictures, picture as samplePicture } from '../../demo/origin/pictures.ts';
+import { pictures } from '../../demo/origin/pictures.ts';
 import { operations } from '../../server/control/operations.ts';
 import { parameterNames } from '../../server/image/parameters.ts';
 import { until } from '../until.ts';
@@ -18,11 +16,8 @@ import {
 } from './console-page.ts';
 import { baseUrl } from './control/control.ts';
 
-/** A folder for screenshots, such as docs/console; they show the sample picture. */
-const screenshotFolder = process.env['CONSOLE_PICTURES'];
 t.test('the console in a browser', { skip: noChromium }, async (t) => {
-  const photo = screenshotFolder === undefined ? undefined : await samplePicture('landscape.jpg');
-  const { api, url, origin, source, opened } = await startConsole(t, { photo });
+  const { api, url, origin, source, opened } = await startConsole(t);
   const { port } = api.service;
   const project = await api.project();
   const withPicture = `${url}/#/?${new URLSearchParams({ project, url: source, w: '300' })}`;
@@ -128,6 +123,7 @@ t.test('the console in a browser', { skip: noChromium }, async (t) => {
       ['Format', 'Colour'],
       'the groups with a parameter that matches',
     );
+    await page.getByLabel('Find a parameter').fill('graysc');
     await page.getByLabel('grayscale').selectOption('on');
     await page.getByLabel('Find a parameter').fill('');
     await groups.filter({ hasText: 'Colour 1 used' }).waitFor();
@@ -306,47 +302,5 @@ t.test('the console in a browser', { skip: noChromium }, async (t) => {
     await page.getByRole('heading', { name: 'Playground' }).waitFor();
     t.equal(await page.getByLabel('Project', { exact: true }).inputValue(), last, 'an id is typed');
     t.same(problems, []);
-  });
-
-  t.test('screenshots for the documents', { skip: screenshotFolder === undefined }, async () => {
-    const input = {
-      name: 'My shop',
-      origin: `${origin.url}/`,
-      allowedOrigins: ['*.cdn.example.com'],
-    };
-    await api.call('POST', '/projects', { json: input });
-    const capture = async (page: Page, name: string) =>
-      sharp(await page.screenshot())
-        .resize({ width: 1000, withoutEnlargement: true })
-        .webp({ quality: 60 })
-        .toFile(`${screenshotFolder}/${name}.webp`);
-    const openPicture = async (page: Page) => {
-      await page.goto(withPicture.replace('w=300', 'w=1200&q=60'));
-      await page.getByText(/^from jpeg$/).waitFor();
-    };
-    const { page } = await opened();
-    await openPicture(page);
-    await capture(page, 'playground');
-    await page.goto(`${url}/#/projects`);
-    await signIn(page);
-    await page.getByRole('link', { name: 'My shop' }).click();
-    await page.getByRole('link', { name: 'Layers' }).click();
-    await page.getByRole('button', { name: 'New layer' }).click();
-    await page.getByLabel('Layer name').fill('price');
-    await page.getByLabel('Words', { exact: true }).fill('19,90 €');
-    for (const [name, value] of Object.entries({ Size: '64', Color: 'fff', Background: 'c00' })) {
-      await control(page, name).fill(value);
-    }
-    await page.getByRole('button', { name: 'landscape.jpg' }).click();
-    await page.getByAltText('With the layer').waitFor();
-    await capture(page, 'layer');
-    await page.getByRole('button', { name: 'Cancel' }).click();
-    await page.getByRole('link', { name: 'Service', exact: true }).click();
-    await page.getByRole('heading', { name: 'Disk cache' }).waitFor();
-    await capture(page, 'service');
-    const small = await opened({ ...phone, deviceScaleFactor: 2 });
-    await openPicture(small.page);
-    await small.page.evaluate('scrollTo(0, 420)');
-    await capture(small.page, 'phone-dark');
   });
 });

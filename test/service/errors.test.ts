@@ -446,6 +446,7 @@ eachHttpServer(
         'base.css',
         'controls.css',
         'playground.css',
+        'viewer.css',
         'app.css',
         'main.js',
       ];

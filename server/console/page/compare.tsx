@@ -6,8 +6,10 @@ interface CompareProps {
   readonly after: { readonly url: string; readonly width: number; readonly height: number };
 }
 
-/** Room for the divider, px. */
-const minWidth = 280;
+/** A small result is enlarged to this width, and others to twice their size, px. */
+const minWidth = 400;
+const maxScale = 2;
+const roomForDivider = 280;
 
 /** Two images in one frame, separated by a slider. */
 export function Compare({ before, after }: CompareProps) {
@@ -16,7 +18,7 @@ export function Compare({ before, after }: CompareProps) {
   const ratio = width > 0 ? width / height : 1.5;
   const frame = {
     aspectRatio: String(ratio),
-    maxWidth: `min(${Math.max(width, minWidth)}px, max(${minWidth}px, var(--height) * ${ratio}))`,
+    maxWidth: `min(${Math.max(maxScale * width, minWidth)}px, max(${roomForDivider}px, var(--inner) * ${ratio}))`,
     '--divider': `${before === null ? 0 : percent}%`,
   };
   return (

@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks';
 import { formatBytes } from './format.ts';
 import { imagePath, isSource, type ParameterTexts } from './image-url.ts';
+import { lastPicture } from './last-picture.ts';
 import { browsers, type ImageState, useImage } from './load-image.ts';
 import { FailureNotice } from './notice.tsx';
 import type { ProjectProps } from './page-section.tsx';
@@ -33,7 +34,7 @@ function optionsOf(values: Values): ParameterTexts {
 
 /** A picture with the saved defaults and with those of the form. */
 export function DefaultsPreview({ api, project, values, saved }: PreviewProps) {
-  const [source, setSource] = useState('');
+  const [source, setSource] = useState(() => lastPicture(project.id).source);
   const path = (from: Values) =>
     isSource(source) ? imagePath({ source, project: project.id, options: optionsOf(from) }) : null;
   const sign = useSignPath(api, project);

@@ -1,5 +1,6 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { imagePath, isSource } from './image-url.ts';
+import { lastPicture } from './last-picture.ts';
 import { browsers, useImage } from './load-image.ts';
 import { FailureNotice } from './notice.tsx';
 import type { ProjectProps } from './page-section.tsx';
@@ -69,9 +70,9 @@ interface LayerPreviewProps extends Pick<ProjectProps, 'api' | 'project'> {
 
 /** A picture with a layer as it is edited. */
 export function LayerPreview({ api, project, layer }: LayerPreviewProps) {
-  const [source, setSource] = useState('');
+  const [source, setSource] = useState(() => lastPicture(project.id).source);
   const isShown = isSource(source);
-  const isComplete = !('image' in layer) || 'url' in (layer.image as object);
+  const isComplete = Object.values(layer).some((parts) => 'words' in parts || 'url' in parts);
   const json = isShown && isComplete ? JSON.stringify(layer) : null;
   const draft = useDraft(api, `/projects/${project.id}/layers`, json);
   const path =

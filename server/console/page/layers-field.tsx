@@ -2,6 +2,7 @@ import type { Layer } from '@image-delivery/sdk/client';
 import { useEffect, useState } from 'preact/hooks';
 import type { ParameterTexts } from './image-url.ts';
 import { TextField } from './labelled.tsx';
+import { linkTo } from './route.ts';
 import type { Session } from './session.ts';
 
 interface LayersFieldProps {
@@ -36,7 +37,14 @@ export function LayersField({ session, project, options, onChange }: LayersField
   const chosen = namesIn(options);
   const kept = new Map(layers.map((layer) => [layer.name, layer]));
   const textual = chosen.filter((name) => kept.get(name)?.image === undefined);
-  if (layers.length === 0 && textual.length === 0) return null;
+  if (layers.length === 0 && textual.length === 0) {
+    if (!isListed) return null;
+    return (
+      <p class="field">
+        <a href={linkTo(`/projects/${project}/layers`)}>Draw a text or a logo over the picture</a>
+      </p>
+    );
+  }
   const toggle = (name: string) => {
     const isChosen = chosen.includes(name);
     const names = isChosen ? chosen.filter((one) => one !== name) : [...chosen, name];

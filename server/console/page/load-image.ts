@@ -4,8 +4,10 @@ import type { SignPath } from './sign-path.ts';
 
 /** A response of the image endpoint. */
 export interface Loaded {
-  /** The path of the request, relative to the page, with its signature if there is one. */
+  /** The path of the request, relative to the page. */
   readonly path: string;
+  /** The same path with its signature, if there is one. */
+  readonly signedPath: string;
   /** A blob URL of the image; null for a text. */
   readonly url: string | null;
   /** The placeholder or facts; null for an image. */
@@ -43,10 +45,15 @@ function readSteps(header: string): Loaded['steps'] {
   }));
 }
 
-async function fetchImage(path: string, accept: string, signal: AbortSignal): Promise<Loaded> {
+async function fetchImage(
+  path: string,
+  signedPath: string,
+  accept: string,
+  signal: AbortSignal,
+): Promise<Loaded> {
   const startedAt = performance.now();
   // The browser's cache would hide the service's.
-  const response = await fetch(path, { headers: { accept }, cache: 'no-store', signal });
+  const response = await fetch(signedPath, { headers: { accept }, cache: 'no-store', signal });
   if (!response.ok) throw await failureOf(response);
   const blob = await response.blob();
   const ms = performance.now() - startedAt;
@@ -56,6 +63,7 @@ async function fetchImage(path: string, accept: string, signal: AbortSignal): Pr
   const size = url === null ? { width: 0, height: 0 } : await sizeOf(url);
   return {
     path,
+    signedPath,
     url,
     type,
     ms,
@@ -112,7 +120,7 @@ export function useImage(
     set((last) => ({ ...last, loading: true }));
     const timer = setTimeout(() => {
       const load = async () =>
-        fetchImage(sign === null ? path : await sign(path), accept, outdated.signal);
+        fetchImage(path, sign === null ? path : await sign(path), accept, outdated.signal);
       load().then(
         (loaded) => set(() => ({ loading: false, loaded, failure: null })),
         (error) => set(() => ({ loading: false, loaded: null, failure: Failure.of(error) })),

@@ -150,7 +150,10 @@ function layoutOfDensities(options: ParameterTexts, facts: PictureFacts): Layout
 }
 
 /** A format that all browsers support, and better ones that most support. */
-export function formatsOf(options: ParameterTexts, { source }: PictureFacts) {
+export function formatsOf(
+  options: ParameterTexts,
+  { source }: { readonly source: Pick<PictureFacts['source'], 'frames' | 'hasAlpha'> },
+) {
   const chosen = options['fmt'] ?? '';
   if (chosen !== '' && chosen !== 'auto') return { better: [], plain: chosen };
   const isStill = /^(?:0|false)$/.test(options['animated'] ?? '') || (options['page'] ?? '') !== '';

@@ -1,20 +1,19 @@
-import type { ImageFacts } from '@image-delivery/sdk';
-import { useEffect, useMemo, useState } from 'preact/hooks';
+import { useEffect, useState } from 'preact/hooks';
 import { Controls, defaultsOf } from './controls.tsx';
-import { imagePath, imageUrl, isSource, type ParameterTexts, readImageUrl } from './image-url.ts';
+import { isSource, type ParameterTexts, readImageUrl } from './image-url.ts';
 import { SelectField, TextField } from './labelled.tsx';
+import { lastPicture } from './last-picture.ts';
 import { LayersField } from './layers-field.tsx';
-import { browsers, type ImageState, useImage } from './load-image.ts';
+import { browsers } from './load-image.ts';
 import { type ApiDescription, parametersIn } from './openapi.ts';
-import type { PictureFacts } from './picture-code.ts';
 import { ProjectField } from './project-field.tsx';
 import { Result } from './result.tsx';
 import { type PageRoute, replaceRoute } from './route.ts';
 import { initial, Samples } from './samples.tsx';
 import type { Session } from './session.ts';
-import { useSignPath } from './sign-path.ts';
-import { factsOptions, type Known, snippets } from './snippets.ts';
+import { SourceHelp } from './source-help.tsx';
 import { Title } from './title.tsx';
+import { usePicture } from './use-picture.ts';
 import { useProject } from './use-project.ts';
 import { Welcome } from './welcome.tsx';
 
@@ -24,19 +23,22 @@ interface PlaygroundProps {
   readonly session: Session;
 }
 
-/** At the highest quality without modern formats the output is the source, or nearly the same. */
-const originalOptions: ParameterTexts = { q: '100' };
-const [plainAccept] = browsers[2];
+/** From the last step of a slider or a drag to the new URL of the page. */
+const urlDelayMs = 150;
 
 /** A picture, its parameters and the result. The state is in the URL, which can be shared. */
 export function Playground({ description, route, session }: PlaygroundProps) {
   const { project: givenProject = '', url: givenUrl = '', ...givenOptions } = route.query;
   const isEmpty = givenProject === '' && givenUrl === '';
   const [project, setProject] = useState(isEmpty ? initial.project : givenProject);
-  const [source, setSource] = useState(isEmpty ? (initial.pictures[0] ?? '') : givenUrl);
-  const [options, setOptions] = useState<ParameterTexts>(() =>
-    givenUrl === '' ? { w: '800' } : parametersIn(givenOptions, description),
+  const [last] = useState(() => lastPicture(project));
+  const [source, setSource] = useState(
+    givenUrl || last.source || (isEmpty && initial.pictures[0]) || '',
   );
+  const [options, setOptions] = useState<ParameterTexts>(() => {
+    const given = parametersIn(givenOptions, description);
+    return givenUrl === '' ? { ...last.options, ...given } : given;
+  });
   const [accept, setAccept] = useState<string>(browsers[0][0]);
   const [loads, setLoads] = useState(0);
   const onlyProject =
@@ -44,10 +46,12 @@ export function Playground({ description, route, session }: PlaygroundProps) {
   useEffect(() => {
     if (project === '' && onlyProject !== undefined) setProject(onlyProject.id);
   }, [project, onlyProject]);
-  useEffect(
-    () => replaceRoute('/', { project, url: source, ...options }),
-    [project, source, options],
-  );
+  useEffect(() => {
+    const replace = () => replaceRoute('/', { project, url: source, ...options });
+    // Browsers limit how often a page replaces its URL, and report each attempt above the limit.
+    const timer = setTimeout(replace, urlDelayMs);
+    return () => clearTimeout(timer);
+  }, [project, source, options]);
 
   const enterSource = (text: string) => {
     const own = readImageUrl(text.trim(), [description.baseUrl, pageBase()]);
@@ -57,30 +61,11 @@ export function Playground({ description, route, session }: PlaygroundProps) {
     setOptions(parametersIn(own.query, description));
   };
 
-  const isComplete = project !== '' && isSource(source);
-  const path = (wanted: ParameterTexts) =>
-    isComplete ? imagePath({ source, project, options: wanted }) : null;
   const known = useProject(session, /^prj_\w{16}$/.test(project) ? project : '') ?? null;
-  const sign = useSignPath(session.api, known);
-  const result = useImage(path(options), accept, sign, loads);
-  const original = useImage(path(originalOptions), plainAccept, sign);
-  const facts = useImage(path(factsOptions(options)), plainAccept, sign);
-  const text = facts.loaded?.text ?? null;
-  const information = useMemo(() => (text === null ? null : readInformation(text)), [text]);
-  const defaults = defaultsOf(known);
-  const origin = known?.origin ?? source;
   const { baseUrl, parameters } = description;
-  const image = { source, project, options };
-  const signedPath = sign === null ? null : (result.loaded?.path ?? null);
-  const code = snippets(
-    baseUrl,
-    image,
-    accept,
-    knownOf(result, facts, information, {
-      site: URL.canParse(origin) ? new URL(origin).origin : origin,
-      dpr: Number(options['dpr']) || (defaults['dpr'] ?? 1),
-    }),
-  );
+  const { api } = session;
+  const picture = usePicture({ api, known, baseUrl, source, project, options, accept, loads });
+  const defaults = defaultsOf(known);
   return (
     <div class="playground">
       <div class="card">
@@ -98,7 +83,7 @@ export function Playground({ description, route, session }: PlaygroundProps) {
               : 'This is not a whole URL: it begins with http:// or https:// and a host.'
           }
         />
-        <Samples project={project} near={origin} onChoose={setSource} />
+        <Samples project={project} near={known?.origin ?? source} onChoose={setSource} />
         <LayersField session={session} project={project} options={options} onChange={setOptions} />
         <Controls
           parameters={parameters}
@@ -114,15 +99,18 @@ export function Playground({ description, route, session }: PlaygroundProps) {
           options={browsers}
         />
       </div>
-      {isComplete ? (
+      {project !== '' && isSource(source) ? (
         <Result
-          result={result}
-          original={original}
-          information={information}
-          url={signedPath === null ? imageUrl(baseUrl, image) : baseUrl + signedPath.slice(1)}
-          isSigned={signedPath !== null}
-          snippets={known?.requireSignedUrls === true ? code.filter(({ signs }) => signs) : code}
+          picture={picture}
+          onChange={setOptions}
           onReload={() => setLoads(loads + 1)}
+          help={
+            <SourceHelp
+              source={source}
+              project={project}
+              code={picture.result.failure?.code ?? ''}
+            />
+          }
         />
       ) : (
         <Welcome session={session} hasProject={project !== ''} />
@@ -133,28 +121,3 @@ export function Playground({ description, route, session }: PlaygroundProps) {
 
 /** The address of this page, which may differ from the base URL of the service. */
 const pageBase = (): string => new URL('.', location.href).href.replace(/\/+$/, '');
-
-/** What snippets may state: nothing of an image before, while the next one is loading. */
-function knownOf(
-  result: ImageState,
-  facts: ImageState,
-  information: ImageFacts | null,
-  page: Pick<PictureFacts, 'site' | 'dpr'>,
-): Known {
-  if (result.failure !== null || facts.failure !== null) return 'nothing';
-  if (result.loading || facts.loading || result.loaded === null) return 'loading';
-  if (information === null) return 'loading';
-  const { loaded } = result;
-  // A text, or an image that this browser cannot decode.
-  if (loaded.width === 0) return 'nothing';
-  const { width, height } = information.output;
-  return { ...page, result: loaded, source: { ...information.source, width, height } };
-}
-
-function readInformation(text: string): ImageFacts | null {
-  try {
-    return JSON.parse(text) as ImageFacts;
-  } catch {
-    return null;
-  }
-}

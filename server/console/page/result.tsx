@@ -1,64 +1,44 @@
 import type { ImageFacts } from '@image-delivery/sdk';
-import { useState } from 'preact/hooks';
-import { Compare } from './compare.tsx';
+import type { ComponentChildren } from 'preact';
+import { cacheMeaning } from './cache-meaning.ts';
 import { CopyText } from './copy.tsx';
 import { type Fact, FactList } from './facts.tsx';
 import { formatBytes, formatChange, formatNumber } from './format.ts';
+import type { ParameterTexts } from './image-url.ts';
 import { Information } from './information.tsx';
-import type { ImageState, Loaded } from './load-image.ts';
-import { FailureNotice } from './notice.tsx';
-import type { Snippet } from './snippets.ts';
+import type { Loaded } from './load-image.ts';
+import { Snippets } from './snippet-choice.tsx';
+import type { Picture } from './use-picture.ts';
+import { Viewer } from './viewer.tsx';
 
 interface ResultProps {
-  readonly result: ImageState;
-  readonly original: ImageState;
-  /** Null until it is loaded. */
-  readonly information: ImageFacts | null;
-  readonly url: string;
-  /** Whether the URL has a signature, which expires. */
-  readonly isSigned: boolean;
-  readonly snippets: readonly Snippet[];
+  readonly picture: Picture;
+  readonly onChange: (options: ParameterTexts) => void;
   readonly onReload: () => void;
+  /** What users can do about a failure. */
+  readonly help: ComponentChildren;
 }
 
 /** The result of the playground and its original, with facts and code. */
-export function Result(props: ResultProps) {
-  const { result, original, information, url, isSigned, snippets, onReload } = props;
-  const source = information?.source ?? null;
-  const { loaded, loading, failure } = result;
+export function Result({ picture, onChange, onReload, help }: ResultProps) {
+  const { result, information, url, isSigned, snippets } = picture;
+  const { loaded, loading } = result;
   return (
     <section class="result" aria-label="Result" aria-busy={loading}>
       <div class="stage">
-        <FailureNotice failure={failure} />
-        {loaded?.url != null && (
-          <Compare before={original.loaded?.url ?? null} after={{ ...loaded, url: loaded.url }} />
-        )}
-        {loaded?.text != null && (
-          // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrollable text is scrolled with the keyboard.
-          <section class="text-result" aria-label="Text" tabIndex={0}>
-            <pre>{loaded.text}</pre>
-          </section>
-        )}
-        {loaded !== null && loaded.fallback !== '' && (
-          <p class="notice">
-            This is the fallback: the source failed with <code>{loaded.fallback}</code>.
-          </p>
-        )}
-        {loaded !== null && loaded.warnings !== '' && (
-          <p class="notice">
-            The service warns: <code>{loaded.warnings}</code>.
-          </p>
-        )}
-        <div role="status">{loaded !== null && <FactList facts={factsOf(loaded, source)} />}</div>
+        <Viewer picture={picture} onChange={onChange} help={help} />
+        <div role="status">
+          <FactList facts={factsOf(loaded, information?.source ?? null)} />
+        </div>
         <CopyText label="URL" text={url} />
       </div>
       <div class="more">
-        {loaded !== null && <Steps loaded={loaded} />}
-        <p>
+        <div class="row">
           <button type="button" aria-disabled={loading} onClick={() => !loading && onReload()}>
-            {loading ? 'Loading…' : 'Load again'}
+            Load again
           </button>
-        </p>
+          <Steps steps={loaded?.steps ?? []} />
+        </div>
         {isSigned && (
           <p class="quiet">
             The project accepts signed URLs only. This URL is valid for an hour at most; the URLs of
@@ -76,90 +56,59 @@ export function Result(props: ResultProps) {
   );
 }
 
-const cacheMeaning: Readonly<Record<string, string>> = {
-  memory: 'held in memory',
-  disk: 'read from the disk',
-  miss: 'rendered for this request',
-};
-
-/** The facts about a result. @param source null if unknown */
-function factsOf(loaded: Loaded, source: ImageFacts['source'] | null): readonly Fact[] {
-  const { type, bytes, width, height, ms, cache } = loaded;
-  const compared = (text: (source: ImageFacts['source']) => string) =>
-    source === null ? '' : text(source);
-  const pixels: Fact = [
-    'Pixels',
-    `${width} × ${height}`,
-    compared((from) => `from ${from.width} × ${from.height}`),
-  ];
+/** The facts about a result: always the same ones, so that nothing moves. @param source null if unknown */
+function factsOf(loaded: Loaded | null, source: ImageFacts['source'] | null): readonly Fact[] {
+  const compared = (text: (loaded: Loaded, source: ImageFacts['source']) => string) =>
+    loaded === null || source === null ? '' : text(loaded, source);
+  const isText = loaded?.width === 0;
   return [
-    ['Format', type, compared(({ format }) => `from ${format}`)],
+    ['Format', loaded?.type ?? '–', compared((_, { format }) => `from ${format}`)],
     [
       'Size',
-      formatBytes(bytes),
-      compared((from) => `${formatChange(from.bytes, bytes)} of ${formatBytes(from.bytes)}`),
+      loaded === null ? '–' : formatBytes(loaded.bytes),
+      compared((to, from) => `${formatChange(from.bytes, to.bytes)} of ${formatBytes(from.bytes)}`),
     ],
-    ...(width === 0 ? [] : [pixels]),
-    ['Time', `${formatNumber(Math.round(ms))} ms`, 'in this browser'],
-    ['Cache', cache, cacheMeaning[cache] ?? ''],
+    [
+      'Pixels',
+      loaded === null || isText ? '–' : `${loaded.width} × ${loaded.height}`,
+      isText ? '' : compared((_, from) => `from ${from.width} × ${from.height}`),
+    ],
+    [
+      'Time',
+      loaded === null ? '–' : `${formatNumber(Math.round(loaded.ms))} ms`,
+      'in this browser',
+    ],
+    ['Cache', loaded?.cache ?? '–', cacheMeaning[loaded?.cache ?? ''] ?? ''],
   ];
 }
 
-/** A bar of the render's steps, as wide as their durations. */
-function Steps({ loaded: { steps } }: { loaded: Loaded }) {
+/** A bar of the render's steps, as wide as their durations; as high without steps, so that nothing moves. */
+function Steps({ steps }: Pick<Loaded, 'steps'>) {
   const total = steps.reduce((sum, { ms }) => sum + ms, 0);
-  if (total === 0) return null;
   return (
     <div class="steps">
-      <div class="steps-bar" aria-hidden="true">
-        {steps.map(({ name, ms }) => (
-          <span key={name} style={{ flexGrow: ms / total }} />
-        ))}
-      </div>
-      <ul>
-        {steps.map(({ name, ms }) => (
-          <li key={name}>
-            {name} {formatNumber(ms)} ms
-          </li>
-        ))}
-      </ul>
-    </div>
-  );
-}
-
-interface SnippetsProps {
-  readonly snippets: readonly Snippet[];
-  readonly isLoading: boolean;
-}
-
-function Snippets({ snippets, isLoading }: SnippetsProps) {
-  const [chosen, setChosen] = useState('');
-  const shown = snippets.find(({ title }) => title === chosen) ?? snippets[0];
-  return (
-    <div>
-      <fieldset class="choices">
-        <legend class="hidden">Code for</legend>
-        <div>
-          {snippets.map(({ title }) => (
-            <label key={title}>
-              <input
-                type="radio"
-                name="snippet"
-                checked={title === shown?.title}
-                onChange={() => setChosen(title)}
-              />
-              {title}
-            </label>
-          ))}
-        </div>
-      </fieldset>
-      {shown?.code != null && <CopyText label={`code for ${shown.title}`} text={shown.code} />}
-      {shown?.code === null && (
-        <p class="quiet">
-          The code for {shown.title} states the size and the kind of the picture, which{' '}
-          {isLoading ? 'are being loaded' : 'are not known: it is a text, or it failed'}.
-        </p>
+      {total > 0 && (
+        <>
+          <div class="steps-bar" aria-hidden="true" style={{ background: barOf(steps, total) }} />
+          <ul>
+            {steps.map(({ name, ms }, index) => (
+              // By place: another step in it moves nothing.
+              <li key={index}>{`${name} ${formatNumber(ms)} ms`}</li>
+            ))}
+          </ul>
+        </>
       )}
     </div>
   );
+}
+
+/** The steps as parts of a gradient, whose colours take turns. */
+function barOf(steps: Loaded['steps'], total: number): string {
+  let end = 0;
+  const parts = steps.map(({ ms }, index) => {
+    const start = end;
+    end += (100 * ms) / total;
+    return `var(--${index % 2 === 0 ? 'accent' : 'quiet'}) ${start}% ${end}%`;
+  });
+  return `linear-gradient(to right, ${parts.join()})`;
 }

@@ -33,6 +33,9 @@ export function Samples({ project, near, onChoose }: SamplesProps) {
   );
 }
 
+/** Whether a source is a sample picture of an origin on this machine. */
+export const isSample = (source: string): boolean => samplesNear(source).includes(source);
+
 function samplesNear(near: string): readonly string[] {
   if (!URL.canParse(near)) return [];
   const { hostname, origin } = new URL(near);

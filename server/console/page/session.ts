@@ -72,7 +72,8 @@ export function useSession(): Session {
     signIn,
     loadMore,
     signOut: useCallback(() => {
-      sessionStorage.removeItem(storageKey);
+      // Also the pictures that the tab has shown.
+      sessionStorage.clear();
       setState(signedOut);
     }, []),
     removeProject: useCallback(({ id }: Project) => {

@@ -1,0 +1,31 @@
+import { ownCommand } from './own-command.ts';
+import { linkTo } from './route.ts';
+import { isSample } from './samples.tsx';
+
+interface SourceHelpProps {
+  readonly source: string;
+  readonly project: string;
+  /** The code of the error; '' for none. */
+  readonly code: string;
+}
+
+/** What users can do about a picture that failed. */
+export function SourceHelp({ source, project, code }: SourceHelpProps) {
+  if (code === 'source_not_allowed') {
+    const { hostname } = new URL(source);
+    return (
+      <p>
+        <a href={linkTo(`/projects/${project}/hosts`)}>Allow {hostname}</a> in the project, then
+        load the picture again.
+      </p>
+    );
+  }
+  if (code === '' || !isSample(source)) return null;
+  return (
+    <p>
+      Sample pictures come from a program on the machine of the service:{' '}
+      <code>{ownCommand('demo', 'npm run origin')}</code> starts it. Pictures of your own work
+      without it.
+    </p>
+  );
+}

@@ -1,0 +1,104 @@
+import type { ImageFacts } from '@image-delivery/sdk';
+import type { Project } from '@image-delivery/sdk/client';
+import { useEffect, useMemo } from 'preact/hooks';
+import { defaultsOf } from './controls.tsx';
+import { imagePath, imageUrl, isSource, type PageImage, type ParameterTexts } from './image-url.ts';
+import { keepPicture } from './last-picture.ts';
+import { browsers, type ImageState, useImage } from './load-image.ts';
+import type { PictureFacts } from './picture-code.ts';
+import type { Api } from './service.ts';
+import { type SignPath, useSignPath } from './sign-path.ts';
+import { factsOptions, type Known, type Snippet, snippets } from './snippets.ts';
+
+/** An image of a project, with facts about it and code. */
+export interface Picture {
+  readonly source: string;
+  readonly options: ParameterTexts;
+  readonly result: ImageState;
+  /** Null until it is loaded. */
+  readonly information: ImageFacts | null;
+  readonly url: string;
+  /** Whether the URL has a signature, which expires. */
+  readonly isSigned: boolean;
+  readonly snippets: readonly Snippet[];
+  /** The path of the same source with other options; null without a project or a source. */
+  readonly path: (options: ParameterTexts) => string | null;
+  readonly sign: SignPath | null;
+}
+
+interface PictureRequest extends PageImage {
+  readonly api: Api | null;
+  /** Null if the key cannot read it. */
+  readonly known: Project | null;
+  readonly baseUrl: string;
+  readonly accept: string;
+  /** A new number loads the image again. */
+  readonly loads?: number;
+}
+
+/** The Accept header of a browser without modern formats. */
+export const [plainAccept] = browsers[2];
+
+export function usePicture(request: PictureRequest): Picture {
+  const { api, known, baseUrl, source, project, options, accept, loads = 0 } = request;
+  const isComplete = project !== '' && isSource(source);
+  const path = (wanted: ParameterTexts) =>
+    isComplete ? imagePath({ source, project, options: wanted }) : null;
+  const sign = useSignPath(api, known);
+  const result = useImage(path(options), accept, sign, loads);
+  const isLoaded = result.loaded !== null && result.loaded.path === path(options);
+  useEffect(() => {
+    if (isLoaded) keepPicture({ project, source, options });
+  }, [isLoaded, project, source, options]);
+  const facts = useImage(path(factsOptions(options)), plainAccept, sign);
+  const text = facts.loaded?.text ?? null;
+  const information = useMemo(() => (text === null ? null : readInformation(text)), [text]);
+  const site = known?.origin ?? source;
+  const image = { source, project, options };
+  const signedPath = sign === null ? null : (result.loaded?.signedPath ?? null);
+  const code = snippets(
+    baseUrl,
+    image,
+    accept,
+    knownOf(result, facts, information, {
+      site: URL.canParse(site) ? new URL(site).origin : site,
+      dpr: Number(options['dpr']) || (defaultsOf(known)['dpr'] ?? 1),
+    }),
+  );
+  return {
+    source,
+    options,
+    result,
+    information,
+    url: signedPath === null ? imageUrl(baseUrl, image) : baseUrl + signedPath.slice(1),
+    isSigned: signedPath !== null,
+    snippets: known?.requireSignedUrls === true ? code.filter(({ signs }) => signs) : code,
+    path,
+    sign,
+  };
+}
+
+/** What snippets may state: nothing of an image before, while the next one is loading. */
+function knownOf(
+  result: ImageState,
+  facts: ImageState,
+  information: ImageFacts | null,
+  page: Pick<PictureFacts, 'site' | 'dpr'>,
+): Known {
+  if (result.failure !== null || facts.failure !== null) return 'nothing';
+  if (result.loading || facts.loading || result.loaded === null) return 'loading';
+  if (information === null) return 'loading';
+  const { loaded } = result;
+  // A text, or an image that this browser cannot decode.
+  if (loaded.width === 0) return 'nothing';
+  const { width, height } = information.output;
+  return { ...page, result: loaded, source: { ...information.source, width, height } };
+}
+
+function readInformation(text: string): ImageFacts | null {
+  try {
+    return JSON.parse(text) as ImageFacts;
+  } catch {
+    return null;
+  }
+}

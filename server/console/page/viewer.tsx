@@ -1,0 +1,159 @@
+import type { ComponentChildren } from 'preact';
+import { useState } from 'preact/hooks';
+import { Choices } from './choices.tsx';
+import { Compare } from './compare.tsx';
+import { CropEditor } from './crop-editor.tsx';
+import { FocusEditor } from './focus-editor.tsx';
+import { Formats } from './formats.tsx';
+import type { ParameterTexts } from './image-url.ts';
+import { useImage } from './load-image.ts';
+import { FailureNotice } from './notice.tsx';
+import { type Picture, plainAccept } from './use-picture.ts';
+
+const views = ['Compare', 'Crop', 'Focus', 'Formats'] as const;
+type View = (typeof views)[number];
+
+/** The parameters that choose what is read of a source. */
+const sourceParameters = ['page', 'v', 'lenient'] as const;
+/** The parameters after which `fp` counts. */
+const shapeParameters = ['crop', 'trim', 'flip', 'flop', 'rotate', 'bg'] as const;
+
+/** The parameter that a view edits. */
+const editedBy: Partial<Record<View, 'crop' | 'fp'>> = { Crop: 'crop', Focus: 'fp' };
+
+const pick = (options: ParameterTexts, names: readonly string[]): ParameterTexts =>
+  Object.fromEntries(names.map((name) => [name, options[name] ?? '']));
+
+/** The options of the picture on which a view lets users work; null for none. */
+function groundOf(view: View, options: ParameterTexts): ParameterTexts | null {
+  const read = pick(options, sourceParameters);
+  // At the highest quality without modern formats the output is the source, or nearly the same.
+  if (view === 'Compare') return { ...read, q: '100' };
+  const still = { ...read, animated: '0', w: '1200', dpr: '1' };
+  if (view === 'Crop') return still;
+  return view === 'Focus' ? { ...still, ...pick(options, shapeParameters) } : null;
+}
+
+interface ViewerProps {
+  readonly picture: Picture;
+  readonly onChange: (options: ParameterTexts) => void;
+  /** What users can do about a failure. */
+  readonly help: ComponentChildren;
+}
+
+/** A box of a fixed height, in which users see the picture, and choose its part and its format. */
+export function Viewer({ picture, onChange, help }: ViewerProps) {
+  const [view, setView] = useState<View>('Compare');
+  const { options, result } = picture;
+  const hint = hintOf(view, options);
+  const edited = editedBy[view];
+  return (
+    <div class="viewer">
+      <Choices legend="View" name="view" options={views} value={view} onChange={setView} />
+      <div class={`box ${view.toLowerCase()}-view`}>
+        <Notices result={result} />
+        {result.failure === null ? (
+          <Content key={view} view={view} picture={picture} onChange={onChange} />
+        ) : (
+          <div class="failed">
+            <FailureNotice failure={result.failure} />
+            {help}
+          </div>
+        )}
+      </div>
+      {hint !== null && (
+        <p class="hint">
+          <span class="quiet">{hint}</span>
+          {edited !== undefined && (
+            <button
+              type="button"
+              class="small"
+              aria-disabled={(options[edited] ?? '') === ''}
+              onClick={() => onChange({ ...options, [edited]: '' })}
+            >
+              Remove {edited}
+            </button>
+          )}
+        </p>
+      )}
+    </div>
+  );
+}
+
+interface ContentProps extends Omit<ViewerProps, 'help'> {
+  readonly view: View;
+}
+
+function Content({ view, picture, onChange }: ContentProps) {
+  const { options, path, sign, information } = picture;
+  const ground = groundOf(view, options);
+  const { loaded: shown } = useImage(ground && path(ground), plainAccept, sign);
+  const { loaded } = picture.result;
+  const source = information?.source ?? null;
+  const set = (name: string) => (value: string) => onChange({ ...options, [name]: value });
+  const waiting = <p class="quiet">Loading…</p>;
+  if (loaded === null) return waiting;
+  if (view === 'Formats') {
+    return source && <Formats picture={picture} source={source} onChoose={set('fmt')} />;
+  }
+  if (loaded.text !== null) {
+    return (
+      // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrollable text is scrolled with the keyboard.
+      <section class="text-result" aria-label="Text" tabIndex={0}>
+        <pre>{loaded.text}</pre>
+      </section>
+    );
+  }
+  if (view === 'Compare') {
+    const url = loaded.url ?? '';
+    return <Compare before={shown?.url ?? null} after={{ ...loaded, url }} />;
+  }
+  if (shown === null || shown.width === 0 || source === null) return waiting;
+  return (
+    <>
+      {view === 'Crop' ? (
+        <CropEditor
+          picture={shown}
+          source={source}
+          value={options['crop'] ?? ''}
+          onChange={set('crop')}
+        />
+      ) : (
+        <FocusEditor picture={shown} value={options['fp'] ?? ''} onChange={set('fp')} />
+      )}
+      {loaded.url !== null && <img class="outcome" src={loaded.url} alt="The result" />}
+    </>
+  );
+}
+
+function hintOf(view: View, options: ParameterTexts): string | null {
+  const keys = 'or use the arrow keys, with Shift for larger steps.';
+  if (view === 'Crop') return `Drag the area or a corner, ${keys}`;
+  if (view === 'Formats') return 'Bytes compared with the source. A cached image takes less time.';
+  if (view !== 'Focus') return null;
+  const given = ['w', 'h', 'ar'].filter((name) => (options[name] ?? '') !== '');
+  const isCut = given.length > 1 || given[0] === 'ar';
+  return isCut
+    ? `Drag the point, ${keys}`
+    : 'Set w and h, or ar, first: they cut the picture around this point.';
+}
+
+/** How the result differs from what was requested, above the picture. */
+function Notices({ result }: Pick<Picture, 'result'>) {
+  const { fallback = '', warnings = '' } = result.loaded ?? {};
+  if (fallback === '' && warnings === '') return null;
+  return (
+    <div class="notice over">
+      {fallback !== '' && (
+        <div>
+          This is the fallback: the source failed with <code>{fallback}</code>.
+        </div>
+      )}
+      {warnings !== '' && (
+        <div>
+          The service warns: <code>{warnings}</code>.
+        </div>
+      )}
+    </div>
+  );
+}
