@@ -32,12 +32,9 @@ export async function reported(problems: string[], count: number): Promise<strin
 
 /** The violations of accessibility rules that axe finds. */
 export async function violationsOf(page: Page): Promise<string[]> {
-  // A button that is being enabled has little contrast during its transition.
-  await page.emulateMedia({ reducedMotion: 'reduce' });
-  await page.evaluate(axe);
+  await page.evaluate(`typeof axe === 'undefined' && (() => { ${axe} })()`);
   const { violations }: { violations: { id: string; nodes: { html: string }[] }[] } =
     await page.evaluate('axe.run()');
-  await page.emulateMedia({ reducedMotion: null });
   return violations.map(
     ({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 120)).join(' | ')}`,
   );
@@ -56,6 +53,32 @@ export const unexplained = (page: Page): Promise<string[]> =>
 /** Whether a page is wider than its window. */
 export const overflows = (page: Page): Promise<boolean> =>
   page.evaluate('document.documentElement.scrollWidth > document.documentElement.clientWidth');
+
+/** The windows in which every page is checked. */
+export const windows = (['light', 'dark'] as const).flatMap((colorScheme) =>
+  [1440, 1024, 768, 360].map((width) => ({ width, colorScheme })),
+);
+
+/** Opens a page in a window of this width and theme. */
+export async function show(
+  page: Page,
+  { width, colorScheme }: (typeof windows)[number],
+): Promise<void> {
+  await page.emulateMedia({ colorScheme });
+  await page.setViewportSize({ width, height: width < 500 ? 740 : 900 });
+}
+
+/** Lists what is wrong with a page in all windows: its overflow, and what axe finds. */
+export async function faultsOf(page: Page): Promise<string[]> {
+  const faults: string[] = [];
+  for (const window of windows) {
+    await show(page, window);
+    const found = await violationsOf(page);
+    if (await overflows(page)) found.push('it is wider than the window');
+    faults.push(...found.map((fault) => `${window.width} px, ${window.colorScheme}: ${fault}`));
+  }
+  return faults;
+}
 
 /** The id or text of the element with the focus. */
 export const focused = (page: Page) =>
@@ -101,6 +124,8 @@ export async function startConsole(t: Test, { environment = {}, photo }: Console
   const opened = async (options: BrowserContextOptions = {}) => {
     const context = await browser.newContext({
       viewport: { width: 1280, height: 900 },
+      // axe would see the colours of a transition.
+      reducedMotion: 'reduce',
       ...options,
     });
     t.teardown(() => context.close());

@@ -2,9 +2,9 @@ import type { Locator } from 'playwright-core';
 import t from 'tap';
 import { noChromium } from './chromium.ts';
 import {
+  faultsOf,
   hasFocus,
-  overflows,
-  phone,
+  reported,
   signIn,
   startConsole,
   unexplained,
@@ -22,8 +22,8 @@ const gapsOf = (lists: Locator): Promise<number[]> =>
   );
 
 t.test('every page of the console in a browser', { skip: noChromium }, async (t) => {
-  const { api, url, opened } = await startConsole(t);
-  t.test('every page on a narrow phone in dark mode, with a long name', async (t) => {
+  const { api, url, origin, source, opened } = await startConsole(t);
+  t.test('every page at all widths, light and dark, with a long name', async (t) => {
     const long = 'Donaudampfschifffahrtselektrizitätenhauptbetriebswerkbauunterbeamtengesellschaft';
     const created = await api.call('POST', '/projects', {
       json: {
@@ -44,13 +44,19 @@ t.test('every page of the console in a browser', { skip: noChromium }, async (t)
     await api.call('PUT', `/projects/${id}/layers/${name}`, {
       json: { text: { words: 'x'.repeat(200) } },
     });
-    const { page, problems } = await opened({ ...phone, viewport: { width: 360, height: 740 } });
+    const { page, problems } = await opened();
+    await page.goto(url);
+    await page.getByRole('heading', { name: 'Next: a project' }).waitFor();
+    t.same(await faultsOf(page), [], 'the first page');
     await page.goto(`${url}/#/projects`);
+    await page.getByLabel('API key').waitFor();
     t.same(await unexplained(page), [], 'signing in');
+    t.same(await faultsOf(page), [], 'signing in');
     await signIn(page);
     const add = page.getByRole('button', { name: 'New project' });
     await add.click();
     t.same(await unexplained(page), [], 'a new project');
+    t.same(await faultsOf(page), [], 'a new project');
     await page.getByRole('button', { name: 'Cancel' }).click();
     const topOf = async (one: Locator) => (await one.boundingBox())?.y ?? 0;
     const link = page.getByRole('link', { name: long.slice(0, 80) });
@@ -76,9 +82,8 @@ t.test('every page of the console in a browser', { skip: noChromium }, async (t)
       }
       const adds = page.getByRole('button', { name: /^New / });
       if ((await adds.count()) > 0) await adds.click();
-      t.notOk(await overflows(page), name);
       t.same(await unexplained(page), [], name);
-      t.same(await violationsOf(page), [], name);
+      t.same(await faultsOf(page), [], name);
       if (
         (await adds.count()) === 0 &&
         (await page.getByRole('button', { name: 'Cancel' }).count()) > 0
@@ -86,6 +91,71 @@ t.test('every page of the console in a browser', { skip: noChromium }, async (t)
         await page.getByRole('button', { name: 'Cancel' }).click();
       }
     }
+    await page.getByRole('link', { name: 'Service', exact: true }).click();
+    await page.getByRole('heading', { name: 'Disk cache' }).waitFor();
+    t.same(await faultsOf(page), [], 'the service');
+    const shop = await api.project();
+    await page.goto(`${url}/#/?${new URLSearchParams({ project: shop, url: source, w: '300' })}`);
+    for (const view of ['Crop', 'Focus', 'Formats', 'Compare']) {
+      await page.getByRole('group', { name: 'View' }).getByText(view, { exact: true }).click();
+      await page.locator('.box img').last().waitFor();
+      t.same(await faultsOf(page), [], view);
+    }
+    t.same(problems, []);
+  });
+
+  t.test('a new project shows its first picture, and its usage afterwards', async (t) => {
+    const created = await api.call('POST', '/projects', {
+      json: { name: 'New', origin: `${origin.url}/`, allowedOrigins: [] },
+    });
+    const { id } = created.body.project;
+    const { page, problems } = await opened();
+    await page.goto(`${url}/#/projects/${id}`);
+    await signIn(page);
+    await page.getByRole('heading', { name: 'Deliver the first picture' }).waitFor();
+    t.equal(await page.locator('.graph').count(), 0, 'no zeros');
+    t.same(await unexplained(page), []);
+    for (const [step, title] of [
+      ['Allow another host', 'Allowed hosts'],
+      ['Prewarm images', 'Prewarm'],
+      ['Sign URLs', 'Signing'],
+      ['Put a CDN in front', 'Delivery hosts'],
+    ] as const) {
+      await page.getByRole('link', { name: step }).click();
+      await hasFocus(page.getByRole('heading', { level: 1, name: title }));
+      await page.goBack();
+    }
+    await page.getByLabel('Picture URL').fill('/missing.jpg');
+    await page.getByRole('alert').getByText('127.0.0.1 answered 404').waitFor();
+    await reported(problems, 2);
+    await page.getByLabel('Picture URL').fill('/landscape.jpg');
+    await page.getByAltText('The first result').waitFor();
+    const image = await page.getByRole('region', { name: 'URL', exact: true }).innerText();
+    t.match(image, `${encodeURIComponent(source)}?project=${id}&w=800`);
+    await page.getByText('Next.js', { exact: true }).click();
+    t.match(
+      await page.getByRole('region', { name: 'code for Next.js' }).innerText(),
+      /createLoader/,
+    );
+    t.same(await faultsOf(page), []);
+    await page.getByRole('link', { name: 'in the playground', exact: false }).last().click();
+    await page.getByAltText('The result').waitFor();
+    t.equal(await page.getByLabel('Picture URL').inputValue(), source);
+    await page.goto(`${url}/#/projects/${id}/layers`);
+    await page.getByRole('button', { name: 'New layer' }).click();
+    t.equal(await page.getByLabel('Picture for the preview').inputValue(), source, 'it is kept');
+    await page.goto(`${url}/#/projects/${id}`);
+    await page.getByRole('heading', { name: 'Requests' }).waitFor();
+    for (const graph of await page.locator('.graph').all()) {
+      t.match(await graph.locator('.axis-y').innerText(), /[1-9].*\n0/, 'a scale');
+    }
+    t.same(await faultsOf(page), []);
+    await page.getByRole('button', { name: 'Sign out' }).click();
+    t.equal(
+      await page.evaluate('sessionStorage.length'),
+      0,
+      'no picture is kept after signing out',
+    );
     t.same(problems, []);
   });
 

@@ -44,7 +44,7 @@ t.test('a project in the console, in a browser', { skip: noChromium }, async (t)
     const stored = async () => (await api.call('GET', `/projects/${id}`)).body.project;
     t.same((await stored()).allowedOrigins, ['127.0.0.1', 'a.example', '*.b.example']);
 
-    await page.getByRole('heading', { name: 'Requests' }).waitFor();
+    await page.getByRole('heading', { name: 'Deliver the first picture' }).waitFor();
     await open('Allowed hosts');
     await page.getByRole('button', { name: 'Remove a.example' }).click();
     await page.getByText('a.example is removed').waitFor();

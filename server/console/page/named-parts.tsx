@@ -98,7 +98,7 @@ export function NamedParts<P>({ kind, ...props }: NamedPartsProps<P>) {
   const newId = `new-${plural}`;
   return (
     <PageSection title={title} project={project} intro={kind.intro}>
-      {parts?.length === 0 && <p>There is none yet.</p>}
+      {parts?.length === 0 && form === null && <p>There is none yet.</p>}
       {parts !== null && parts.length > 0 && (
         <ul class="rows card">
           {parts.map((part) => (

@@ -3,14 +3,16 @@ import { useState } from 'preact/hooks';
 import { useAction, useLoading } from './action.ts';
 import { CopyText } from './copy.tsx';
 import { type Fact, FactList } from './facts.tsx';
+import { FirstPicture } from './first-picture.tsx';
 import { formatBytes, formatNumber } from './format.ts';
 import { Graph } from './graph.tsx';
 import { FailureNotice } from './notice.tsx';
 import { PageSection, type ProjectProps } from './page-section.tsx';
 import { linkTo } from './route.ts';
 
-/** What a project is, and its usage in the last 30 days. */
-export function Overview({ api, project }: ProjectProps) {
+/** The id of a project, and its usage in the last 30 days or, before its first image, how to deliver one. */
+export function Overview(props: ProjectProps) {
+  const { api, project } = props;
   const { id, name, origin, createdAt, requireSignedUrls } = project;
   const [usage, setUsage] = useState<Usage | null>(null);
   const { run, failure } = useAction();
@@ -32,18 +34,21 @@ export function Overview({ api, project }: ProjectProps) {
       <div class="narrow">
         <CopyText label="project id" text={id} />
       </div>
-      <section aria-labelledby="usage">
-        <h2 id="usage">Usage</h2>
-        <p class="quiet">Of the last 30 days (UTC), at most a minute behind.</p>
-        <FailureNotice failure={failure} />
-        {usage !== null && (
-          <>
-            <Graphs {...usage} />
-            <FactList facts={factsOf(usage.total)} />
-          </>
-        )}
-      </section>
+      <FailureNotice failure={failure} />
+      {usage !== null &&
+        (usage.total.bytes === 0 ? <FirstPicture {...props} /> : <LastDays usage={usage} />)}
     </PageSection>
+  );
+}
+
+function LastDays({ usage }: { readonly usage: Usage }) {
+  return (
+    <section aria-labelledby="usage">
+      <h2 id="usage">Usage</h2>
+      <p class="quiet">Of the last 30 days (UTC), at most a minute behind.</p>
+      <Graphs {...usage} />
+      <FactList facts={factsOf(usage.total)} />
+    </section>
   );
 }
 

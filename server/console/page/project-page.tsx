@@ -1,4 +1,5 @@
 import type { ComponentType } from 'preact';
+import { useLayoutEffect, useRef } from 'preact/hooks';
 import { Allowlist } from './allowlist.tsx';
 import { Defaults } from './defaults.tsx';
 import { DeliveryHosts } from './delivery-hosts.tsx';
@@ -48,6 +49,12 @@ interface ProjectPageProps extends ProjectProps {
 export function ProjectPage({ segment, ...props }: ProjectPageProps) {
   const { id, name } = props.project;
   const page = Object.hasOwn(pages, segment) ? pages[segment] : undefined;
+  const list = useRef<HTMLUListElement>(null);
+  useLayoutEffect(() => {
+    const link = list.current?.querySelector('[aria-current]');
+    // On a phone the list is a row that scrolls.
+    link?.scrollIntoView({ block: 'nearest', inline: 'center' });
+  }, []);
   return (
     <div class="project">
       <nav aria-label="Project">
@@ -55,7 +62,7 @@ export function ProjectPage({ segment, ...props }: ProjectPageProps) {
         <p>
           <strong>{name}</strong>
         </p>
-        <ul>
+        <ul ref={list}>
           {Object.entries(pages).map(([path, { name }]) => (
             <li key={path}>
               <a

@@ -15,7 +15,8 @@ const secrets: PartKind<UrlSecret> = {
   intro:
     'Secrets with which other services sign the URLs of the project. URLs with a wrong signature are refused, and unsigned ones too if the project requires signatures. Only a key for all projects can change them, and they are never shown again.',
   nameLabel: 'Service',
-  nameHelp: 'The service whose URLs a delivery host reads: imgix, cloudinary, imgproxy or thumbor.',
+  nameHelp:
+    'The service whose URLs a delivery host reads: imgix, cloudinary, imgproxy or thumbor. Example: imgix',
   nameOf: ({ kind }) => kind,
   describe: ({ secretCount, updatedAt }) => (
     <>

@@ -1,0 +1,98 @@
+import { useState } from 'preact/hooks';
+import { CopyText } from './copy.tsx';
+import { formatBytes, formatChange } from './format.ts';
+import { isSource, type ParameterTexts } from './image-url.ts';
+import { TextField } from './labelled.tsx';
+import { lastPicture } from './last-picture.ts';
+import { browsers } from './load-image.ts';
+import { NextSteps } from './next-steps.tsx';
+import { FailureNotice } from './notice.tsx';
+import type { ProjectProps } from './page-section.tsx';
+import { linkTo } from './route.ts';
+import { Samples } from './samples.tsx';
+import { Snippets } from './snippet-choice.tsx';
+import { SourceHelp } from './source-help.tsx';
+import { type Picture, usePicture } from './use-picture.ts';
+
+const options: ParameterTexts = { w: '800' };
+const [[accept]] = browsers;
+
+/** The URL of a picture, which may be a path on the origin of the project. */
+function sourceOf(text: string, origin: string): string {
+  if (text === '' || isSource(text)) return text;
+  return URL.canParse(text, origin) ? new URL(text, origin).href : '';
+}
+
+/** A project that has delivered nothing yet: its first picture, its URL and its code, and the next steps. */
+export function FirstPicture({ api, project, description }: ProjectProps) {
+  const [text, setText] = useState(() => lastPicture(project.id).source);
+  const source = sourceOf(text, project.origin);
+  const { baseUrl } = description;
+  const image = { source, project: project.id, options };
+  const picture = usePicture({ api, known: project, baseUrl, accept, ...image });
+  const code = picture.result.failure?.code ?? '';
+  return (
+    <>
+      <section class="card" aria-labelledby="first-picture">
+        <h2 id="first-picture">Deliver the first picture</h2>
+        <TextField
+          label="Picture URL"
+          value={text}
+          onChange={(next) => setText(next.trim())}
+          help={`A path on ${project.origin}, or the URL of a picture on an allowed host. Example: /photo.jpg`}
+        />
+        <Samples project={project.id} near={project.origin} onChoose={setText} />
+        {source !== '' && (
+          <div aria-busy={picture.result.loading}>
+            <FailureNotice failure={picture.result.failure} />
+            <SourceHelp source={source} project={project.id} code={code} />
+            <Delivered picture={picture} project={project.id} />
+          </div>
+        )}
+      </section>
+      <NextSteps project={project.id} />
+    </>
+  );
+}
+
+interface DeliveredProps {
+  readonly picture: Picture;
+  readonly project: string;
+}
+
+/** The image with its URL and its code; nothing before it is loaded. */
+function Delivered({ picture, project }: DeliveredProps) {
+  const { result, information, source, url, snippets } = picture;
+  const { loaded, loading } = result;
+  if (loaded === null) return null;
+  const { width, height, bytes, type } = loaded;
+  const from = information?.source;
+  return (
+    <>
+      <div class="split first">
+        <figure class="preview">
+          <img src={loaded.url ?? ''} alt="The first result" width={width} height={height} />
+          <figcaption>
+            {type}, {width} × {height}, {formatBytes(bytes)}{' '}
+            {from !== undefined && (
+              <span class="quiet">
+                {formatChange(from.bytes, bytes)} of {formatBytes(from.bytes)} as {from.format}
+              </span>
+            )}
+          </figcaption>
+        </figure>
+        <div>
+          <h3>Its URL</h3>
+          <CopyText label="URL" text={url} />
+          <p>
+            <a href={linkTo('/', { project, url: source, ...options })}>
+              Change its size, crop and format in the playground
+            </a>
+          </p>
+        </div>
+      </div>
+      <h3>Code for your pages</h3>
+      <Snippets snippets={snippets} isLoading={loading || information === null} />
+    </>
+  );
+}

@@ -1,0 +1,152 @@
+import { mkdir } from 'node:fs/promises';
+import type { Page } from 'playwright-core';
+import sharp from 'sharp';
+import { picture } from '../../demo/origin/pictures.ts';
+import { show, signIn, startConsole, windows } from './console-page.ts';
+import { startWorker } from './worker/worker.ts';
+
+/**
+ * `npm run docs:console` makes the screenshots of docs/console.md: each page once, at one of the widths. With a folder as
+ * argument it makes all pages in all windows there, to be looked at.
+ */
+
+const [folder] = process.argv.slice(2);
+const docs = 'docs/console';
+const started: (() => Promise<unknown>)[] = [];
+const test = { teardown: (action: () => Promise<unknown>) => void started.unshift(action) };
+
+let pages = 0;
+
+/** Takes a page in one window for the documents, each time the next one, or in all windows. */
+async function capture(
+  page: Page,
+  name: string,
+  ofPage = windows[pages++ % windows.length],
+): Promise<void> {
+  for (const window of windows) {
+    if (folder === undefined && window !== ofPage) continue;
+    await show(page, window);
+    await page.evaluate('scrollTo(0, 0)');
+    const file =
+      folder === undefined
+        ? `${docs}/${name}.webp`
+        : `${folder}/${name}-${window.colorScheme}-${window.width}.webp`;
+    await sharp(await page.screenshot({ animations: 'disabled' }))
+      .resize({ width: 1000, withoutEnlargement: true })
+      .webp({ quality: 55 })
+      .toFile(file);
+  }
+  // Groups of parameters are open if the window is wide when the page opens.
+  await page.setViewportSize({ width: 1440, height: 900 });
+}
+
+/** What a page shows when it is loaded, where the heading comes earlier. */
+const loaded: Readonly<Record<string, string>> = {
+  'Private sources': 'photos.example.com',
+  'Delivery hosts': 'There is none yet',
+  Presets: 'hero',
+  Keys: 'Shop backend',
+  Freshness: 'Save freshness',
+  Limits: 'Save limits',
+  Signing: 'URLs need no signature',
+  Webhooks: 'There was none',
+};
+
+async function fillProject(api: Awaited<ReturnType<typeof startConsole>>['api'], id: string) {
+  const put = (path: string, json: object) => api.call('PUT', `/projects/${id}/${path}`, { json });
+  await put('presets/card', { parameters: { w: 400, h: 300, fit: 'cover' } });
+  await put('presets/hero', { parameters: { w: 1600, q: 70 } });
+  await put('layers/price', {
+    text: { words: '19,90 €', size: 64, color: 'fff', background: 'c00' },
+  });
+  await put('origins/photos.example.com', { headers: { authorization: 'Bearer secret' } });
+  await api.call('POST', `/projects/${id}/keys`, {
+    json: { name: 'Shop backend', access: 'write' },
+  });
+}
+
+async function captureAll(): Promise<void> {
+  const photo = await picture('landscape.jpg');
+  const { api, url, origin, source, opened } = await startConsole(test, { photo });
+  const input = {
+    name: 'My shop',
+    origin: `${origin.url}/`,
+    allowedOrigins: ['*.cdn.example.com'],
+  };
+  await startWorker(test, api.service);
+  const created = await api.call('POST', '/projects', { json: input });
+  const { id } = created.body.project;
+  const { page } = await opened();
+
+  const query = new URLSearchParams({ project: id, url: source, w: '900', h: '600', q: '60' });
+  await page.goto(url);
+  await page.getByRole('heading', { name: 'Next: a project' }).waitFor();
+  await capture(page, 'welcome');
+  await page.goto(`${url}/#/projects`);
+  await page.getByLabel('API key').waitFor();
+  await capture(page, 'sign-in');
+  await signIn(page);
+  await page.getByRole('link', { name: 'My shop' }).click();
+  await page.getByLabel('Picture URL').fill('/landscape.jpg');
+  await page.getByRole('region', { name: 'code for HTML' }).waitFor();
+  await capture(page, 'first-picture');
+
+  await page.goto(`${url}/#/?${query}&crop=500,200,1800,1500&fp=0.6,0.4`);
+  for (const view of ['Compare', 'Crop', 'Focus', 'Formats']) {
+    await page.getByRole('group', { name: 'View' }).getByText(view, { exact: true }).click();
+    await page.locator('.box img').last().waitFor();
+    if (view === 'Formats')
+      await page
+        .getByText(/^[\d,]+ ms, /)
+        .nth(3)
+        .waitFor();
+    await page.getByRole('region', { name: 'code for HTML' }).waitFor();
+    const first = view === 'Compare' ? windows[0] : undefined;
+    await capture(page, `playground-${view.toLowerCase()}`, first);
+  }
+  await page.getByText('Compare', { exact: true }).click();
+  await page.getByLabel('Picture URL').fill(`${origin.url}/missing.jpg`);
+  await page.getByRole('alert').waitFor();
+  await capture(page, 'playground-error');
+
+  await fillProject(api, id);
+  for (const width of [300, 600, 900])
+    await fetch(`${url}/img/${encodeURIComponent(source)}?project=${id}&w=${width}`);
+  await page.goto(`${url}/#/projects`);
+  await page.getByRole('link', { name: 'My shop' }).waitFor();
+  await capture(page, 'projects');
+  await page.getByRole('link', { name: 'My shop' }).click();
+  await page.getByRole('heading', { name: 'Requests' }).waitFor();
+  await capture(page, 'overview');
+  const links = page.getByRole('navigation', { name: 'Project' }).getByRole('link');
+  for (const name of (await links.allInnerTexts()).slice(2)) {
+    await page
+      .getByRole('navigation', { name: 'Project' })
+      .getByRole('link', { name, exact: true })
+      .click();
+    await page.getByRole('heading', { level: 1, name }).waitFor();
+    if (name === 'Layers') {
+      await page.getByRole('button', { name: 'Edit price' }).click();
+      await page.getByAltText('With the layer').waitFor();
+    }
+    if (name === 'Defaults') await page.getByAltText('With your changes').waitFor();
+    await page
+      .getByText(loaded[name] ?? name)
+      .first()
+      .waitFor();
+    await capture(page, name.toLowerCase().replaceAll(' ', '-'));
+    if (name === 'Layers') await page.getByRole('button', { name: 'Cancel' }).click();
+  }
+  await page.getByRole('link', { name: 'Service', exact: true }).click();
+  await page.getByRole('heading', { name: 'Disk cache' }).waitFor();
+  await capture(page, 'service');
+  await page.goto(`${url}/nothing`);
+  await capture(page, 'error-page');
+}
+
+try {
+  await mkdir(folder ?? docs, { recursive: true });
+  await captureAll();
+} finally {
+  for (const end of started) await end();
+}
