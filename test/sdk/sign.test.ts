@@ -5,6 +5,7 @@ import { createAsyncSigner, createSigner } from '../../sdk/src/sign/node.ts';
 import { createSigner as createSignerOnEdge } from '../../sdk/src/sign/web.ts';
 import { checkSignature } from '../../server/image/access.ts';
 import { readAddress } from '../../server/image/address.ts';
+import { readHostAddress } from '../../server/image/host-address.ts';
 import { propertyRuns } from '../more.ts';
 import { project } from '../project.ts';
 import { anyOptions, anySource } from './options.ts';
@@ -50,6 +51,57 @@ t.test('signs the URL of a path on the site, which the service accepts', async (
     const plain = `${baseUrl.replace(/\/$/, '')}/img//a.jpg?project=${owner._id}`;
     t.ok(check(sign(plain), baseUrl) > Date.now());
   }
+});
+
+t.test('signs URLs of delivery hosts', async (t) => {
+  const host = 'img.shop.example';
+  const sign = createSigner({ ...signing, hosts: [host, 'img2.shop.example'] });
+  const site = { project: owner, host: { host, base: null, updatedAt: new Date() } };
+  const isValid = (url: string): boolean => {
+    const [, path = '', query = ''] = /^https?:\/\/[^/]*([^?#]*)\?([^#]*)/.exec(url) ?? [];
+    try {
+      checkSignature(owner, readHostAddress(path, query, site), path, query, Date.now());
+      return true;
+    } catch {
+      return false;
+    }
+  };
+  const img = `/img/${encodeURIComponent(source)}`;
+  for (const url of [
+    `https://${host}/products/coast.jpg?w=800`,
+    `https://${host}/coast.jpg`,
+    `http://IMG.shop.example:8443/a%20b.jpg?w=8#top`,
+    `https://${host}${img}?w=8`,
+    `https://${host}${img}?project=${owner._id}&w=8`,
+  ]) {
+    const signed = sign(url);
+    t.ok(isValid(signed), signed);
+    t.ok(isValid(sign(signed)), 'signed again');
+    t.equal(sign(signed), signed);
+    t.notOk(isValid(signed.replace('.jpg', '.png')));
+    t.equal(signed.endsWith('#top'), url.endsWith('#top'));
+    t.equal(await createAsyncSigner({ ...signing, hosts: [host] })(url), signed);
+  }
+  const other = sign('https://img2.shop.example/coast.jpg?w=800');
+  t.notOk(isValid(other), 'of another host');
+  const srcset = `https://${host}/a.jpg?w=1 1w, https://${host}/a.jpg?w=2 2w,https://x.example/a.jpg 3w`;
+  const [first = '', , second = '', , third] = sign(srcset)
+    .replaceAll(',https', ', https')
+    .split(/,? /);
+  t.ok(isValid(first) && isValid(second));
+  t.equal(third, 'https://x.example/a.jpg');
+  for (const url of [
+    'https://img.other.example/coast.jpg?w=800',
+    `https://x${host}/coast.jpg`,
+    `https://${host}.evil.example/coast.jpg`,
+    `https://evil.example/?${host}/coast.jpg`,
+    `https://${host}@evil.example/coast.jpg`,
+    `https://${host}${img}?project=prj_0000000000000000`,
+    '/coast.jpg?w=800',
+  ]) {
+    t.equal(sign(url), url);
+  }
+  t.equal(createSigner(signing)(`https://${host}/a.jpg`), `https://${host}/a.jpg`);
 });
 
 t.test('the service accepts each signed URL, and none with a changed character', async (t) => {

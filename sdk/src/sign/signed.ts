@@ -5,6 +5,8 @@ export interface SignerOptions {
   /** The `baseUrl` and the `project` of `createImageUrls`. URLs of others are not signed. */
   readonly baseUrl: string;
   readonly project: string;
+  /** Delivery hosts of the project, such as `img.shop.example`: their URLs are signed too. */
+  readonly hosts?: readonly string[] | undefined;
   /** The secret of the project, which `projects sign` has printed. */
   readonly secret: string;
   /** Seconds for which a URL is valid at least. */
@@ -66,23 +68,44 @@ export function expiry({ validFor, step = validFor }: SignerOptions): number {
 /** An image URL from `/img` on, without a fragment. The path of a base URL is not signed. */
 const target = /^\/img\/(?:(?:https?(?::|%3a)|\/|%2f)[^?#]*)?\?([^#]*)(?=#|$)/i;
 
-/** A function that signs the image URLs of a base URL and a project in a text, such as a srcset. */
+/** A URL of a delivery host: its origin, its host, its path, its query and its fragment. */
+const hostTarget = /^(https?:\/\/([^/:?#]+)(?::\d+)?)(\/[^?#]*)(?:\?([^#]*))?(#.*)?$/i;
+const escaped = (text: string): string => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
+
+/** Finds URLs at the start of a text, after a blank, or after the descriptor of another candidate. */
+const urlsIn = (start: string, flags: string): RegExp =>
+  new RegExp(`(?<=^|\\s|\\s[\\d.]+[wxh],)${start}\\S*[^\\s,]`, flags);
+
+/** A function that signs the image URLs of a base URL, of delivery hosts and of a project in a text, such as a srcset. */
 function signerOf(
-  { baseUrl, project }: SignerOptions,
+  { baseUrl, project, hosts = [] }: SignerOptions,
   exp: number,
   signatureOf: (text: string) => string,
 ): (text: string) => string {
   const base = baseUrl.replace(/\/+$/, '');
-  const prefix = `${base}/img/`.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
-  // At the beginning of a text, after a blank, or after the descriptor of another candidate.
-  const urls = new RegExp(`(?<=^|\\s|\\s[\\d.]+[wxh],)${prefix}\\S*[^\\s,]`, 'g');
+  const urls = urlsIn(escaped(`${base}/img/`), 'g');
+  const hostUrls = urlsIn(`https?:\\/\\/(?:${hosts.map(escaped).join('|')})(?::\\d+)?\\/`, 'gi');
   const sign = (found: string, query: string): string => {
     const projects = new URLSearchParams(query).getAll('project');
     if (projects.length !== 1 || projects[0] !== project) return found;
     const text = `${found.replace(/&(?:exp|sig)=[^&]*/g, '')}&exp=${exp}`;
     return `${text}&sig=${signatureOf(text)}`;
   };
-  return (text) => text.replace(urls, (url) => base + url.slice(base.length).replace(target, sign));
+  const signAtHost = (found: string): string => {
+    const [, origin = '', host = '', path = '', query = '', rest = ''] =
+      hostTarget.exec(found) ?? [];
+    const projects = new URLSearchParams(query).getAll('project');
+    if (origin === '' || projects.some((one) => one !== project)) return found;
+    const pairs = query.split('&').filter((pair) => pair !== '' && !/^(?:exp|sig)=/.test(pair));
+    const signedQuery = [...pairs, `exp=${exp}`].join('&');
+    const isNative = path.startsWith('/img/');
+    const sig = signatureOf(`${isNative ? '' : `//${host.toLowerCase()}`}${path}?${signedQuery}`);
+    return `${origin}${path}?${signedQuery}&sig=${sig}${rest}`;
+  };
+  return (text) => {
+    const ofBase = text.replace(urls, (url) => base + url.slice(base.length).replace(target, sign));
+    return hosts.length === 0 ? ofBase : ofBase.replace(hostUrls, signAtHost);
+  };
 }
 
 /**
