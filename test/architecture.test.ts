@@ -171,7 +171,7 @@ for (const [rule, isAllowed] of Object.entries(rules)) {
   });
 }
 
-/** Files that name output formats, most of which are source formats too. */
+/** Files that name output formats, most of which are source formats too, beside the grammars of URLs. */
 const filesWithOutputs = new Set([
   'contract/auto-formats.ts',
   'pool/producer.ts',

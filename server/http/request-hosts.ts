@@ -18,6 +18,8 @@ type HostedRequest = Pick<HttpRequest, 'host' | 'header' | 'headerList' | 'peerA
 /** Reads which host a request is for: that of the URL in the client, if a trusted proxy tells it. */
 export class RequestHosts {
   readonly #own: string;
+  /** Of the base URL, with a colon. */
+  readonly #scheme: string;
   readonly #trusted: readonly Network[];
   readonly #known = new LRUCache<string, string>(known);
 
@@ -26,7 +28,9 @@ export class RequestHosts {
    * @param trusted the proxies whose X-Forwarded-Host is read
    */
   constructor(baseUrl: string, trusted: readonly Network[]) {
-    this.#own = canonicalHost(new URL(baseUrl).hostname) ?? '';
+    const { hostname, protocol } = new URL(baseUrl);
+    this.#own = canonicalHost(hostname) ?? '';
+    this.#scheme = protocol;
     this.#trusted = trusted;
   }
 
@@ -51,12 +55,29 @@ export class RequestHosts {
     return host === this.#own || isAddressOrLocalhost(host) ? '' : host;
   }
 
-  /** The host that the nearest trusted proxy has written: a client can forge those before. */
+  /**
+   * Returns the origin of a request's URL at a canonical host: the scheme is that of X-Forwarded-Proto from a trusted
+   * proxy, or of the base URL. Only before the handler's first await.
+   */
+  originAt(host: string, request: HostedRequest): string {
+    const written = this.#forwarded(request) ?? request.host;
+    const port = /:\d{1,5}$/.exec(written)?.[0] ?? '';
+    const proto = this.#lastForwarded(request, 'x-forwarded-proto')?.toLowerCase();
+    const scheme = proto === 'https' || proto === 'http' ? `${proto}:` : this.#scheme;
+    const url = `${scheme}//${host}${port}`;
+    return URL.canParse(url) ? new URL(url).origin : `${scheme}//${host}`;
+  }
+
   #forwarded(request: HostedRequest): string | null {
-    if (this.#trusted.length === 0 || request.header('x-forwarded-host') === '') return null;
+    return this.#lastForwarded(request, 'x-forwarded-host');
+  }
+
+  /** The value that the nearest trusted proxy has written: a client can forge those before. */
+  #lastForwarded(request: HostedRequest, name: string): string | null {
+    if (this.#trusted.length === 0 || request.header(name) === '') return null;
     const peer = parseAddress(request.peerAddress);
     if (peer === null || !within(peer, this.#trusted)) return null;
-    const hosts = request.headerList('x-forwarded-host');
-    return hosts.slice(hosts.lastIndexOf(',') + 1).trim();
+    const values = request.headerList(name);
+    return values.slice(values.lastIndexOf(',') + 1).trim();
   }
 }

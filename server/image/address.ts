@@ -4,19 +4,18 @@ import { isLayerName } from '../../store/layer.ts';
 import { words } from './layer-fields.ts';
 import { type Parameter, type ParameterName, parameterNames, parameters } from './parameters.ts';
 import { readSourceReference, type SourceReference } from './source-url.ts';
+import type { ReadUrl } from './urls/grammar.ts';
 import type { ForeignGrammar } from './urls/signature.ts';
 
 const invalid = (message: string) => new ServiceError('parameter_invalid', message);
 
 /** The project, source and parameters of a transform URL. */
-export interface ImageAddress {
+export interface ImageAddress extends Pick<ReadUrl, 'ignoresHints' | 'bySize' | 'location'> {
   readonly projectId: string;
   /** The delivery host whose path names the source; null for a path below `/img`. */
   readonly host: string | null;
   /** How the URL of another service was read; null for one of this service. */
   readonly grammar: ForeignGrammar | null;
-  /** Whether client hints do not count. */
-  readonly ignoresHints?: boolean;
   readonly source: SourceReference;
   /** Whether the source was encoded, so that it has its whole query. */
   readonly isEncoded: boolean;

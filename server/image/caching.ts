@@ -8,7 +8,7 @@ import type { Headers } from '../http/request.ts';
 import { projectDigits } from './key.ts';
 
 /** For unsigned URLs: another image has another URL. */
-const immutable = 'public, max-age=31536000, immutable';
+export const immutable = 'public, max-age=31536000, immutable';
 const maxAgeSeconds = 31_536_000;
 /** For an image that another one may replace soon: a stale one, and a provisional one. */
 const soonSeconds = 5;

@@ -1,18 +1,15 @@
-import type { NegotiableFormat } from '../../contract/auto-formats.ts';
 import { backgroundHeader } from '../../contract/background-token.ts';
 import { ServiceError } from '../../contract/errors.ts';
-import type { CacheResult, Engine, ImageRequest } from '../../pool/engine.ts';
+import type { CacheResult, ImageRequest } from '../../pool/engine.ts';
 import { type Inputs, imageInputs } from '../../pool/inputs.ts';
-import type { LoaderOf } from '../../pool/source/source-loader.ts';
 import { runStage } from '../../pool/stages.ts';
 import type { Variant } from '../../pool/variant.ts';
 import type { Project } from '../../store/projects.ts';
 import type { HttpRequest } from '../http/request.ts';
-import type { RequestHosts } from '../http/request-hosts.ts';
-import type { ProjectCache, ProjectState } from '../project-cache.ts';
+import type { ProjectState } from '../project-cache.ts';
 import { projectNotFound } from '../project-not-found.ts';
 import { storeUnavailable } from '../store-failure.ts';
-import type { ImageTelemetry, ObservedRequest } from '../telemetry/image-telemetry.ts';
+import type { ObservedRequest } from '../telemetry/image-telemetry.ts';
 import { checkSignature, checkSource, isAllowedHost } from './access.ts';
 import {
   readAddress,
@@ -21,10 +18,11 @@ import {
   requireKnown,
   unknownWarnings,
 } from './address.ts';
+import { documentResponse, factsVariant, redirectTo, sourceSize } from './by-size.ts';
 import { cacheTagHeaders, cachingHeaders, isConstant, notStored } from './caching.ts';
+import type { DeliveryEnvironment } from './delivery-environment.ts';
 import { readHostAddress } from './host-address.ts';
 import { imageFreshness, imageGeneration, variantKey } from './key.ts';
-import type { OnLayerFailure } from './layer-failures.ts';
 import { resolveLayers, withoutFailed } from './layers.ts';
 import { type Negotiate, type Negotiated, negotiation, noHints } from './negotiate.ts';
 import { provisionalVariant, resolveVariant, withPreset } from './resolve-variant.ts';
@@ -51,31 +49,7 @@ import {
   withoutSourceArea,
 } from './source-errors.ts';
 import { resolveSource } from './source-url.ts';
-
-/** The parts of the process that image delivery uses. */
-interface DeliveryEnvironment {
-  readonly engine: Engine;
-  readonly projects: ProjectCache;
-  readonly telemetry: ImageTelemetry;
-  /** How sources are fetched for a project. */
-  readonly loadersOf: (latest: () => Project) => LoaderOf;
-  /** Whether a token is valid for a request's target and marks the request as background work. */
-  readonly isBackground: (target: string, token: string) => Promise<boolean>;
-  /** Rejects when a project has reached a limit; resolves with a function for the end of the render. */
-  readonly admitRender: (project: Project) => Promise<() => void>;
-  readonly onLayerFailure: OnLayerFailure;
-  /** Whether URLs with unknown parameters are refused. */
-  readonly refusesUnknown: boolean;
-  /** Of `auto`, the best one first. */
-  readonly autoFormats: readonly NegotiableFormat[];
-  /** Sent until the best one has been rendered; null for none. */
-  readonly autoFirst: NegotiableFormat | null;
-  /** The names of the headers with the tags of an image, in lower case. */
-  readonly cacheTagHeaders: readonly string[];
-  readonly hosts: RequestHosts;
-  /** Unix ms. */
-  readonly now: () => number;
-}
+import type { UrlClient, UrlDocument } from './urls/grammar.ts';
 
 /** The headers of a request, copied because they cannot be read after an await. */
 interface RequestHeaders {
@@ -83,6 +57,7 @@ interface RequestHeaders {
   readonly conditions: Conditions;
   readonly backgroundToken: string;
   readonly isLoop: boolean;
+  readonly client: UrlClient;
 }
 
 /** A request whose project, source and signature are valid. */
@@ -105,6 +80,8 @@ interface Delivered {
   readonly complete: boolean;
   /** The error of the source, when the image is the fallback's. */
   readonly sourceError: ServiceError | null;
+  /** Sent instead of the image. */
+  readonly document?: UrlDocument;
 }
 
 /** Returns the error for a request whose host has no project. */
@@ -124,8 +101,10 @@ export class Delivery {
     this.#negotiate = negotiation(environment.autoFormats);
   }
 
-  /** Serves a repeated request synchronously from the response cache, others through the engine. */
-  /** @param missing the error for a path that only delivery hosts have */
+  /**
+   * Serves a repeated request synchronously from the response cache, others through the engine.
+   * @param missing the error for a path that only delivery hosts have
+   */
   handle(request: HttpRequest, missing: Missing | null = null): void | Promise<void> {
     const { engine, projects, telemetry, hosts, now } = this.#environment;
     const host = hosts.of(request);
@@ -157,7 +136,8 @@ export class Delivery {
     }
     if (!request.isWellFormed()) return;
     const isLoop = engine.sources.isOwnFetch(request.headerList('cdn-loop'));
-    const headers = { negotiated, conditions, backgroundToken, isLoop };
+    const client = { origin: hosts.originAt(host, request), accept: request.accept };
+    const headers = { negotiated, conditions, backgroundToken, isLoop, client };
     const deliver = (found: ProjectState | null): Promise<void> => {
       if (found === null && missing !== null) {
         throw projects.isStoreDown ? storeUnavailable() : missing(request, host);
@@ -183,11 +163,11 @@ export class Delivery {
     if (headers.isLoop) {
       throw new ServiceError('source_blocked', 'The source is an image of this service itself.');
     }
-    const { address, requested, texts } = await runStage(observed, 'parse', () => {
+    const { address, read, texts } = await runStage(observed, 'parse', () => {
       const address = site === null ? readAddress(path, query) : readHostAddress(path, query, site);
       if (refusesUnknown) requireKnown(address);
       const { parameters } = address;
-      return { address, requested: readOptions(parameters), texts: readLayerTexts(parameters) };
+      return { address, read: readOptions(parameters), texts: readLayerTexts(parameters) };
     });
     observed.addressed(address.projectId, address.source.hostname);
     const state = await this.#findProject(address.projectId, observed);
@@ -202,6 +182,28 @@ export class Delivery {
     // Background requests need no signature; clients need one for the same images.
     const expires = background ? null : checkSignature(project, address, path, query, now());
 
+    const { bySize, location } = address;
+    if (location !== undefined) {
+      observed.delivered('none');
+      return void send(request, redirectTo(location));
+    }
+
+    const latest = () => this.#environment.projects.latest(project);
+    const base = {
+      project: project._id,
+      latest,
+      loaderOf: this.#environment.loadersOf(latest),
+      source,
+      isAllowedHost: (host: string) => isAllowedHost(project, host),
+      background,
+      stages: observed,
+      admitRender: () => admitRender(latest()),
+      signal,
+    };
+    const facts = bySize && (await this.#get({ ...base, version: null, variant: factsVariant }));
+    const meaning = facts && bySize?.(sourceSize(facts.image), headers.client);
+    const requested = meaning?.parameters === undefined ? read : readOptions(meaning.parameters);
+
     const options = withPreset(requested, project);
     const fallback = options.fallback === undefined ? null : new URL(options.fallback);
     if (fallback !== null) checkSource(project, fallback);
@@ -210,23 +212,18 @@ export class Delivery {
     // A required signature has been checked, and covers the words.
     const isTrusted = background || project.requireSignedUrls;
     const layers = resolveLayers(options.layer, texts, project, isTrusted);
-    const latest = () => this.#environment.projects.latest(project);
     const checked = {
-      project: project._id,
-      latest,
-      loaderOf: this.#environment.loadersOf(latest),
-      source,
+      ...base,
       version: options.v ?? null,
       variant: resolveVariant(options, hints, accepted, project, layers),
-      isAllowedHost: (host: string) => isAllowedHost(project, host),
-      background,
-      stages: observed,
-      admitRender: () => admitRender(this.#environment.projects.latest(project)),
-      signal,
     };
-    const delivered = await this.#getOrFallback(checked, fallback).catch((error: unknown) => {
-      throw withLostQuery(error, address);
-    });
+    const document = meaning?.document;
+    const delivered =
+      facts && document
+        ? { result: { ...facts, entry: null }, complete: true, sourceError: null, document }
+        : await this.#getOrFallback(checked, fallback).catch((error: unknown) => {
+            throw withLostQuery(error, address);
+          });
     observed.delivered(delivered.result.tier);
 
     const bytes = this.#respond(request, headers.conditions, delivered, {
@@ -237,6 +234,7 @@ export class Delivery {
         download: options.download ?? null,
         tags: cacheTagHeaders(this.#environment.cacheTagHeaders, project._id, inputsOf(checked)),
         warnings: unknownWarnings(address.unknown),
+        others: meaning?.headers ?? [],
       },
     });
     observed.sent(bytes);
@@ -346,7 +344,7 @@ export class Delivery {
   #respond(
     request: HttpRequest,
     conditions: Conditions,
-    { result, complete, sourceError }: Delivered,
+    { result, complete, sourceError, document }: Delivered,
     { cacheKey, state, expires, ofUrl }: ResponseContext,
   ): number {
     const { image, entry } = result;
@@ -357,6 +355,9 @@ export class Delivery {
     const report = result.freshness;
     const lifetime = { expires, freshness, report };
     const caching = isStored ? cachingHeaders(lifetime, result, now) : notStored;
+    if (document !== undefined) {
+      return send(request, documentResponse(document, result, caching, ofUrl, conditions));
+    }
     const headers = imageHeaders(image, result, caching, ofUrl);
     if (sourceError !== null) {
       return send(request, {

@@ -46,6 +46,11 @@ function serverTiming({ tier, timings = {} }: Pick<CacheResult, 'tier' | 'timing
   return [`cache;desc=${tier}`, ...durations].join(', ');
 }
 
+/** The part of an image, or of a document in its place, that a response sends. */
+export interface SentImage extends Pick<Image, 'body' | 'etag' | 'warnings'> {
+  readonly contentType: string;
+}
+
 /** What the headers of an image have of its URL. */
 export interface UrlHeaders {
   /** The file name for clients that save the image; null for none. */
@@ -54,6 +59,8 @@ export interface UrlHeaders {
   readonly tags: Headers;
   /** As from `unknownWarnings`. */
   readonly warnings: string;
+  /** Those that the grammar of the URL adds. */
+  readonly others?: Headers;
 }
 
 /**
@@ -62,10 +69,10 @@ export interface UrlHeaders {
  * @param caching as from `cachingHeaders`
  */
 export function imageHeaders(
-  image: Pick<Image, 'contentType' | 'etag' | 'warnings'>,
+  image: Omit<SentImage, 'body'>,
   result: Pick<CacheResult, 'tier' | 'timings'>,
   caching: Headers,
-  { download, tags, warnings }: UrlHeaders,
+  { download, tags, warnings, others = [] }: UrlHeaders,
 ): Headers {
   return [
     ['content-type', image.contentType],
@@ -76,6 +83,7 @@ export function imageHeaders(
       : [['content-disposition', attachment(download, image.contentType)] as const]),
     ...constantHeaders,
     ...tags,
+    ...others,
     ...warningHeaders(image.warnings, warnings),
     ['x-cache', result.tier],
     ['server-timing', serverTiming(result)],
@@ -135,7 +143,7 @@ export function repeatedResponse(
  * 416 for a range, else 200.
  */
 export function imageResponse(
-  image: Image,
+  image: SentImage,
   headers: Headers,
   { ifNoneMatch, range, ifRange }: Conditions,
 ): HttpResponse {

@@ -8,7 +8,8 @@ export interface Site {
   readonly project: Pick<
     Project,
     '_id' | 'origin' | 'allowedOrigins' | 'presets' | 'stripMetadata'
-  >;
+  > &
+    Partial<Pick<Project, 'maxWidth'>>;
   readonly host: DeliveryHost;
 }
 

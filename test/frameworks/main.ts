@@ -7,13 +7,14 @@ import { App, pack } from './app.ts';
 import { builderNames, checkBuilder } from './builders/check.ts';
 import { checkBytes } from './bytes.ts';
 import { exampleNames, unsupported } from './examples.ts';
+import { checkIiif } from './iiif.ts';
 import { checkSnippets } from './snippets.ts';
 import { checkExample, type Stage, startStage } from './stage.ts';
 import { checkWebpack } from './webpack.ts';
 
 /** `npm run test:frameworks`: the examples of the SDK in Chromium. */
 
-const others = ['webpack', 'bytes', ...builderNames];
+const others = ['webpack', 'bytes', 'iiif', ...builderNames];
 const names = await exampleNames();
 const command = new Command('test:frameworks')
   .description(
@@ -21,6 +22,7 @@ const command = new Command('test:frameworks')
   )
   .argument('[names...]', `of ${[...names, ...others].join(', ')}; all unless some are given`)
   .option('--record', 'with bytes: write the figures of other packages to sdk/peers.json')
+  .option('--screenshots <file>', 'with iiif: write pictures of the viewer, such as /tmp/iiif.png')
   .addHelpText(
     'after',
     `
@@ -31,7 +33,9 @@ console, also those of the development servers. The code that the playground of 
 is built and opened too, as it is. webpack, Next and Vite must refuse ./sign in a bundle for
 browsers. bytes measures the packages of other services as "npm run build:sdk" measures this one. urls-imgproxy and
 urls-thumbor request URLs that the builders of these services make from delivery hosts, signed and unsigned, and
-compare the images with the native ones; libthumbor needs Python 3 with venv.
+compare the images with the native ones; libthumbor needs Python 3 with venv. iiif runs
+the official validator of PyPI, level 2 of both versions, and OpenSeadragon with a picture of 40 megapixels, against a
+delivery host, with Python 3 too.
 
 It needs the network, Chromium at /usr/bin/chromium and Node 22.19 or newer. With an older version of Node, the
 apps whose frameworks need a newer one are skipped with that reason.
@@ -52,7 +56,7 @@ process.once('SIGINT', () => process.exit(130));
 async function main(): Promise<boolean> {
   const folder = await realpath(await mkdtemp(join(tmpdir(), 'image-delivery-frameworks-')));
   process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
-  const isApp = (name: string) => name !== 'bytes' && !builderNames.includes(name);
+  const isApp = (name: string) => !['bytes', 'iiif'].includes(name) && !builderNames.includes(name);
   const tarball = given.some(isApp) ? await pack(folder) : '';
   let stage: Stage | undefined;
   let isGood = true;
@@ -66,6 +70,8 @@ async function main(): Promise<boolean> {
       report('bytes of other packages', await checkBytes(folder, isRecorded));
     } else if (builderNames.includes(name)) {
       report(`the URLs of ${name}`, await checkBuilder(t, name, folder));
+    } else if (name === 'iiif') {
+      await checkIiif(t, folder, report, command.opts()['screenshots'] ?? null);
     } else if (name === 'webpack') {
       report('webpack refuses ./sign', await checkWebpack(folder, tarball));
     } else {

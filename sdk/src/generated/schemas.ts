@@ -430,7 +430,7 @@ export interface DeliveryHost {
    */
   base: string | null;
   /** URL format that the host accepts: the name of another service, or `native`. */
-  urls: 'native' | 'cloudflare' | 'cloudinary' | 'imgix' | 'imgproxy' | 'next' | 'thumbor';
+  urls: 'native' | 'cloudflare' | 'cloudinary' | 'iiif' | 'imgix' | 'imgproxy' | 'next' | 'thumbor';
   updatedAt: string;
 }
 
@@ -445,6 +445,7 @@ export interface DeliveryHostInput {
     | 'native'
     | 'cloudflare'
     | 'cloudinary'
+    | 'iiif'
     | 'imgix'
     | 'imgproxy'
     | 'next'

@@ -1,4 +1,6 @@
+import type { Size } from '../../../pool/geometry.ts';
 import type { UrlSecret } from '../../../store/url-secret.ts';
+import type { Headers } from '../../http/request.ts';
 import type { Site } from '../site.ts';
 
 /** An image as a URL of another service names it. */
@@ -10,6 +12,31 @@ export interface ReadUrl {
   readonly ignored: readonly string[];
   /** Whether client hints do not count, as at the other service. */
   readonly ignoresHints?: boolean;
+  /** Returns what the URL means for a source of this size, if that depends on it; then `parameters` are empty. */
+  readonly bySize?: (size: Size, client: UrlClient) => UrlMeaning;
+  /** The path to which the URL redirects (303), without an image. */
+  readonly location?: string;
+}
+
+/** The parts of a request that a document depends on. */
+export interface UrlClient {
+  /** The scheme, host and port of the URL, as the client sees them. */
+  readonly origin: string;
+  readonly accept: string;
+}
+
+/** A text about a source. */
+export interface UrlDocument {
+  readonly contentType: string;
+  readonly body: string;
+}
+
+/** An image, or a document about the source. */
+export interface UrlMeaning {
+  readonly parameters?: ReadonlyMap<string, string>;
+  readonly document?: UrlDocument;
+  /** Further headers of the response. */
+  readonly headers: Headers;
 }
 
 /** The signature that a URL of another service has. */

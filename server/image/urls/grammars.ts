@@ -1,6 +1,7 @@
 import { cloudflare } from './cloudflare.ts';
 import { cloudinary } from './cloudinary.ts';
 import type { UrlGrammar } from './grammar.ts';
+import { iiif } from './iiif.ts';
 import { imgix } from './imgix.ts';
 import { imgproxy } from './imgproxy.ts';
 import { next } from './next.ts';
@@ -10,6 +11,7 @@ import { thumbor } from './thumbor.ts';
 export const urlGrammars = {
   cloudflare,
   cloudinary,
+  iiif,
   imgix,
   imgproxy,
   next,

@@ -1,0 +1,213 @@
+import sharp from 'sharp';
+import type { Test } from 'tap';
+import { until } from '../until.ts';
+import { startFrontEnd } from './front-end.ts';
+import { defaultHttpServer, eachHttpServer } from './http-servers.ts';
+import { picture } from './origin.ts';
+import { StrictConnection } from './raw-http.ts';
+
+type Headers = Readonly<Record<string, string>>;
+
+const context = (version: number) => `http://iiif.io/api/image/${version}/context.json`;
+const profile = (version: number) =>
+  `<http://iiif.io/api/image/${version}/level2.json>;rel="profile"`;
+
+/** A service with a host for IIIF, whose base has a picture of 1600 × 1000 pixels in a folder. */
+async function startIiif(t: Test, environment: Headers) {
+  const service = await startFrontEnd(t, environment);
+  const { origin, store, port, createProject } = service;
+  await store.db.collection('hosts').deleteMany({});
+  const id = await createProject('127.0.0.1');
+  const host = 'iiif.shop.example';
+  const base = `${origin.url}/files/`;
+  await store.projects.hostClaims.claim(host, id);
+  await store.projects.setDeliveryHost(id, { host, base, urls: 'iiif', updatedAt: new Date() });
+  origin.serve('/files/x/a%20b.jpg', await picture(1600, 1000));
+  origin.serve('/files/not.txt', Buffer.from('no image'));
+  const get = async (target: string, headers: Headers = {}, method = 'GET') => {
+    const connection = await StrictConnection.open(port);
+    const response = await connection.request(method, target, { host, ...headers });
+    connection.close();
+    return { ...response, text: response.body.toString() };
+  };
+  return { ...service, id, base, get };
+}
+
+eachHttpServer(
+  'describes a source in info.json',
+  async (t, { environment }) => {
+    const { get, origin } = await startIiif(t, environment);
+    const own = '/iiif/3/x%2Fa%20b.jpg';
+
+    t.test('in version 3.0', async (t) => {
+      const { status, headers, text } = await get(`${own}/info.json`);
+      t.equal(status, 200);
+      t.equal(headers.get('content-type'), `application/ld+json;profile="${context(3)}"`);
+      t.equal(headers.get('access-control-allow-origin'), '*');
+      t.equal(headers.get('link'), profile(3));
+      t.equal(headers.get('cache-control'), 'public, max-age=3600');
+      t.match(JSON.parse(text), {
+        '@context': context(3),
+        id: `http://iiif.shop.example${own}`,
+        type: 'ImageService3',
+        protocol: 'http://iiif.io/api/image',
+        profile: 'level2',
+        width: 1600,
+        height: 1000,
+        maxWidth: 10_000,
+        maxArea: 40_000_000,
+        sizes: [
+          { width: 400, height: 250 },
+          { width: 800, height: 500 },
+          { width: 1600, height: 1000 },
+        ],
+        tiles: [{ width: 512, scaleFactors: [1, 2, 4] }],
+        extraFormats: ['webp', 'gif'],
+      });
+      const again = await get(`${own}/info.json`, { 'if-none-match': headers.get('etag') ?? '' });
+      t.equal(again.status, 304);
+      const json = await get(`${own}/info.json`, { accept: 'application/json' });
+      t.equal(json.headers.get('content-type'), 'application/json');
+      t.equal((await get(`${own}/info.json`, {}, 'HEAD')).status, 200);
+    });
+
+    t.test('in version 2.1, by the prefix or by Accept', async (t) => {
+      const { headers, text } = await get('/iiif/2/x%2Fa%20b.jpg/info.json');
+      t.equal(headers.get('content-type'), 'application/json');
+      t.equal(headers.get('link'), profile(2));
+      const info = JSON.parse(text);
+      t.match(info, {
+        '@context': context(2),
+        '@id': 'http://iiif.shop.example/iiif/2/x%2Fa%20b.jpg',
+        width: 1600,
+        height: 1000,
+        profile: ['http://iiif.io/api/image/2/level2.json', { maxWidth: 10_000 }],
+      });
+      const accept = `application/ld+json;profile="${context(2)}"`;
+      const negotiated = await get('/iiif/x%2Fa%20b.jpg/info.json', { accept });
+      t.equal(negotiated.headers.get('content-type'), 'application/ld+json');
+      t.same(JSON.parse(negotiated.text), info, 'the URL with the version');
+      t.match(negotiated.headers.get('vary'), /accept/i);
+      const third = await get('/iiif/x%2Fa%20b.jpg/info.json');
+      t.equal(JSON.parse(third.text).id, 'http://iiif.shop.example/iiif/x%2Fa%20b.jpg');
+    });
+
+    t.test('at the port of the request', async (t) => {
+      const { text } = await get(`${own}/info.json`, { host: 'IIIF.shop.example:8443' });
+      t.equal(JSON.parse(text).id, `http://iiif.shop.example:8443${own}`);
+      const forged = { 'x-forwarded-proto': 'https', 'x-forwarded-host': 'evil.example' };
+      const untrusted = await get(`${own}/info.json`, forged);
+      t.equal(JSON.parse(untrusted.text).id, `http://iiif.shop.example${own}`);
+    });
+
+    t.test('redirects to it', async (t) => {
+      for (const [path, location] of [
+        [own, `${own}/info.json`],
+        [`${own}/`, `${own}/info.json`],
+        ['/x%2Fa%20b.jpg', '/x%2Fa%20b.jpg/info.json'],
+      ] as const) {
+        const { status, headers } = await get(path);
+        t.same([status, headers.get('location')], [303, location], path);
+        t.equal(headers.get('access-control-allow-origin'), '*');
+      }
+    });
+
+    t.test('fetches the source once', async (t) => {
+      t.equal(origin.requests.get('/files/x/a%20b.jpg'), 1);
+    });
+  },
+  defaultHttpServer,
+);
+
+eachHttpServer(
+  'delivers tiles as the native parameters do',
+  async (t, { environment }) => {
+    const { get, id, base, url, origin } = await startIiif(t, environment);
+    const native = `${url}/img/${encodeURIComponent(`${base}x/a b.jpg`)}?project=${id}&`;
+    const own = '/iiif/3/x%2Fa%20b.jpg';
+    for (const [request, parameters, canonical] of [
+      ['full/max/0/default.jpg', 'w=1600&h=1000&fit=fill&fmt=jpeg', null],
+      [
+        '512,512,512,512/256,256/0/color.jpg',
+        'crop=512,512,512,512&w=256&h=256&fit=fill&fmt=jpeg',
+        '512,512,512,488/256,256/0/default.jpg',
+      ],
+      [
+        '0,0,99999,1000/pct:50/0/gray.png',
+        'w=800&h=500&fit=fill&grayscale&fmt=png',
+        'full/800,500/0/gray.png',
+      ],
+      [
+        'square/^2000,/270/default.webp',
+        'crop=300,0,1000,1000&w=2000&h=2000&fit=fill&enlarge&animated=0&rotate=270&fmt=webp',
+        '300,0,1000,1000/^2000,2000/270/default.webp',
+      ],
+    ] as const) {
+      const same = await fetch(native + parameters);
+      for (let i = 0; i < 2; i += 1) {
+        const { status, headers, body } = await get(`${own}/${request}`, { 'sec-ch-width': '320' });
+        t.same([status, headers.get('etag')], [200, same.headers.get('etag')], request);
+        t.equal(
+          headers.get('link'),
+          `<${own}/${canonical ?? request}>;rel="canonical", ${profile(3)}`,
+        );
+        t.equal(headers.get('access-control-allow-origin'), '*');
+        t.ok((await sharp(body).metadata()).width);
+      }
+    }
+    for (const [request, size] of [
+      ['7,11,333,777/101,50/90/default.jpg', '50x101'],
+      ['7,11,333,777/pct:33/!270/gray.png', '256x110'],
+      ['full/1,/0/default.png', '1x1'],
+      ['0,0,1600,3/400,/0/default.jpg', '400x1'],
+      ['pct:33.3,33.3,33.3,33.3/max/12.5/default.png', '592x440'],
+      ['square/^1999,/180/bitonal.gif', '1999x1999'],
+      ['full/^!2000,2000/45/default.webp', '2298x2298'],
+      ['1599,999,512,512/max/!90/color.jpg', '1x1'],
+    ] as const) {
+      const { width, height } = await sharp((await get(`${own}/${request}`)).body).metadata();
+      t.equal(`${width}x${height}`, size, request);
+    }
+    t.equal(origin.requests.get('/files/x/a%20b.jpg'), 1, 'one fetch');
+  },
+  defaultHttpServer,
+);
+
+eachHttpServer('refuses other paths, sources and values', async (t, { environment }) => {
+  const { get, store, id } = await startIiif(t, environment);
+  const request = 'full/max/0/default.jpg';
+  for (const [path, status, code] of [
+    [`/iiif/3/x/a%20b.jpg/${request}`, 404, 'source_not_found'],
+    [`/x/a%20b.jpg/${request}`, 404, 'source_not_found'],
+    ['/products/x%2Fa%20b.jpg', 404, 'source_not_found'],
+    [`/iiif/3/missing.jpg/${request}`, 404, 'source_not_found'],
+    ['/iiif/3/missing.jpg/info.json', 404, 'source_not_found'],
+    ['/iiif/3/not.txt/info.json', 415, 'source_unsupported'],
+    [`/iiif/3/x%2Fa%2520b.jpg/${request}`, 200, undefined],
+    [`/cantaloupe/iiif/2/x%2Fa%20b.jpg/full/full/0/default.jpg`, 200, undefined],
+    [`/iiif/3/[frob]/${request}`, 400, 'source_invalid'],
+    [`/iiif/3/%ff/${request}`, 400, 'source_invalid'],
+    [`/iiif/3/%zz/${request}`, 400, 'source_invalid'],
+    [`/iiif/3//${request}`, 400, 'source_missing'],
+    [`/iiif/3/..%2Foutside.jpg/${request}`, 400, 'source_invalid'],
+    [`/iiif/3/..%5Coutside.jpg/${request}`, 400, 'source_invalid'],
+    [`/iiif/3/x%2Fa%20b.jpg%3Fv=1/${request}`, 404, 'source_not_found'],
+    ['/iiif/3/x%2Fa%20b.jpg/full/full/0/default.jpg', 400, 'parameter_invalid'],
+    ['/iiif/3/x%2Fa%20b.jpg/full/max/0/default.tif', 400, 'parameter_invalid'],
+    ['/iiif/3/x%2Fa%20b.jpg/1600,0,5,5/max/0/default.jpg', 400, 'parameter_invalid'],
+    ['/iiif/3/x%2Fa%20b.jpg/full/1700,/0/default.jpg', 400, 'parameter_invalid'],
+  ] as const) {
+    const response = await get(path);
+    t.equal(response.status, status, path);
+    if (code !== undefined) t.equal(JSON.parse(response.text).code, code, path);
+  }
+  const ignored = await get(`/iiif/3/x%2Fa%20b.jpg/${request}?w=3&utm_source=x`);
+  t.equal(ignored.headers.get('x-image-warnings'), 'parameter_unknown;name="w"');
+  const host = 'iiif.shop.example';
+  const base = 'http://other.example/';
+  await store.projects.setDeliveryHost(id, { host, base, urls: 'iiif', updatedAt: new Date() });
+  const statusOf = async () => (await get('/iiif/3/x%2Fa%20b.jpg/info.json')).status;
+  await until('the allowlist does not have the source', async () => (await statusOf()) === 403);
+  t.equal((await get(`/iiif/3/x%2Fa%20b.jpg/${request}`)).status, 403);
+  t.equal((await get('/iiif/3/x%2Fa%20b.jpg')).status, 403);
+});
