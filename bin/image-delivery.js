@@ -15,6 +15,7 @@ const programs = {
   worker: ['worker/main.js', 'run only the worker, which prewarms images and sends webhooks'],
   admin: ['server/admin/main.js', 'manage keys, organisations, projects and the store'],
   demo: ['demo/main.js', 'run the service with sample pictures on temporary data'],
+  explain: ['server/explain/main.js', 'print what an image URL means, also one of another service'],
   health: ['server/health-check.js', 'exit with 0 when the service of this machine takes requests'],
 };
 const file = (path) => new URL(`../${path}`, import.meta.url);

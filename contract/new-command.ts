@@ -8,7 +8,7 @@ import { version } from './version.ts';
  * @param name in `bin/image-delivery.js`; the help has it as the user types it
  */
 export function newCommand(
-  name: 'serve' | 'start' | 'server' | 'worker' | 'admin' | 'demo',
+  name: 'serve' | 'start' | 'server' | 'worker' | 'admin' | 'demo' | 'explain',
 ): Command {
   const own = startedAs();
   const command = new Command(own === undefined ? name : `${own} ${name}`);

@@ -158,7 +158,7 @@ t.test('each command has a help with its name, and the version', async (t) => {
   const help = await command();
   t.equal(await command('--help'), help);
   const names = [...help.matchAll(/^ {2}(\w+) {2,}\w/gm)].map(([, name = '']) => name);
-  t.same(names, ['serve', 'start', 'server', 'worker', 'admin', 'demo', 'health']);
+  t.same(names, ['serve', 'start', 'server', 'worker', 'admin', 'demo', 'explain', 'health']);
   for (const name of names.filter((one) => one !== 'health')) {
     t.equal(await command(name, '--version'), `${version}\n`, name);
     t.match(await command(name, '--help'), `Usage: image-delivery ${name} [options]`);

@@ -14,6 +14,7 @@ import { projectOperations } from './resources/projects.ts';
 import { purgeOperations } from './resources/purges.ts';
 import { settingsOperations } from './resources/settings.ts';
 import { signingOperations } from './resources/signing.ts';
+import { urlMeaningOperations } from './resources/url-meaning.ts';
 import { urlSecretOperations } from './resources/url-secrets.ts';
 import { usageOperations } from './resources/usage.ts';
 import { versionOperations } from './resources/version.ts';
@@ -37,6 +38,7 @@ export const operations = {
   ...layerOperations,
   ...keyOperations,
   ...signingOperations,
+  ...urlMeaningOperations,
   ...urlSecretOperations,
   ...callbackOperations,
   ...versionOperations,

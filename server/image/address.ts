@@ -84,6 +84,9 @@ const parameterSpellings: readonly string[] = [...canonicalNames.keys()];
 /** Whether a name is a parameter's canonical name or an alias. */
 export const isParameter = (name: string): boolean => canonicalNames.has(name);
 
+/** Returns the canonical name of a parameter, or undefined for another name. */
+export const canonicalName = (name: string): ParameterName | undefined => canonicalNames.get(name);
+
 /** Names that are not in the table of image parameters. */
 const ownNames = new Set(['url', 'project', 'exp', 'sig']);
 const knownNames = [...ownNames, ...parameterSpellings];

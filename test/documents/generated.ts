@@ -43,7 +43,7 @@ const generated: Readonly<Record<string, (text: string) => string>> = {
   ...Object.fromEntries(
     Object.entries(urlGrammars).map(([kind, grammar]) => [
       `docs/migration/${kind}.md`,
-      section('urls', () => grammarMarkdown(grammar)),
+      section('urls', () => grammarMarkdown(kind, grammar)),
     ]),
   ),
   'docs/testing.md': section('stores', differencesMarkdown),

@@ -60,7 +60,7 @@ export function apiMarkdown(): string {
 }
 
 /** The URLs of another service that a delivery host reads, for its page of docs/migration. */
-export function grammarMarkdown({ title, examples, notes }: UrlGrammar): string {
+export function grammarMarkdown(kind: string, { title, examples, notes }: UrlGrammar): string {
   const rows = examples.map(({ url, native, meaning, size }) => [
     `\`${url}\``,
     meaning,
@@ -68,7 +68,8 @@ export function grammarMarkdown({ title, examples, notes }: UrlGrammar): string 
     size,
   ]);
   const table = markdownTable([title, 'Meaning', 'Native query', 'Size'], rows);
-  return `${table}\n\n${notes.map((note) => `- ${note}`).join('\n')}`;
+  const explained = `[\`npx image-delivery explain <URL> --urls ${kind}\`](../delivery-hosts.md#see-what-a-url-means) prints the native URL and the meaning of each option of any other URL.`;
+  return `${table}\n\n${explained}\n\n${notes.map((note) => `- ${note}`).join('\n')}`;
 }
 
 /** Every field of the answer to `fmt=json`, for docs/information.md. */

@@ -79,6 +79,38 @@ t.test('the console in a browser', { skip: noChromium }, async (t) => {
     await api.call('DELETE', `${layers}/badge`);
   });
 
+  t.test('the playground reads URLs of other services', async (t) => {
+    const { page, problems } = await opened();
+    await page.goto(`${url}/#/sign-in`);
+    await signIn(page);
+    await page.waitForURL(`${url}/#/projects`);
+    await page.goto(withPicture);
+    await page.getByText('URL of another service').click();
+    await page.getByLabel('Service', { exact: true }).selectOption('next');
+    const query = new URLSearchParams({ url: source, w: '210', q: '60', other: '1' });
+    const shown = page.waitForResponse(
+      (response) => /[?&]q=60&w=210|w=210.*q=60|q=60.*w=210/.test(response.url()) && response.ok(),
+    );
+    await page.getByLabel('Its image URL').fill(`https://www.example/_next/image?${query}`);
+    await shown;
+    await page.getByText('Ignored: other').waitFor();
+    await page.getByLabel('Service', { exact: true }).selectOption('iiif');
+    const { origin: base, pathname } = new URL(source);
+    await api.call('PATCH', `/projects/${project}`, { json: { origin: base } });
+    const cropped = page.waitForResponse(
+      (response) => /crop=/.test(response.url()) && response.ok(),
+    );
+    const identifier = encodeURIComponent(pathname.slice(1));
+    await page
+      .getByLabel('Its image URL')
+      .fill(`https://iiif.example/${identifier}/pct:0,0,50,50/100,/0/default.jpg`);
+    await cropped;
+    t.same(await violationsOf(page), []);
+    await page.getByLabel('Its image URL').fill('https://iiif.example/nothing/here');
+    await page.getByText('url: The path is not').waitFor();
+    t.ok(problems.every((problem) => /status of 400/.test(problem)));
+  });
+
   t.test('the playground', async (t) => {
     const { context, page, problems } = await opened();
     await context.grantPermissions(['clipboard-read', 'clipboard-write']);

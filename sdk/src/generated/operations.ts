@@ -209,6 +209,12 @@ export const operations = {
     body: 'required',
     result: 'signedUrl',
   },
+  getProjectUrlMeaning: {
+    method: 'GET',
+    path: '/projects/{projectId}/url-meaning',
+    query: ['url', 'urls', 'width', 'height'],
+    result: 'urlMeaning',
+  },
   listProjectUrlSecrets: {
     method: 'GET',
     path: '/projects/{projectId}/url-secrets',

@@ -781,6 +781,22 @@ export interface SignedUrl {
   expiresAt: string;
 }
 
+/** The meaning of an image URL. */
+export interface UrlMeaning {
+  /** Absolute URL of the source. */
+  source: string;
+  /** The native URL from `/img/` on; null if it depends on the source's size. */
+  native: string | null;
+  /** The image parameters of the native URL. */
+  options: readonly {
+    name: string;
+    value: string;
+    meaning: string;
+  }[];
+  /** Options of the URL without any effect. */
+  ignored: readonly string[];
+}
+
 /** A secret with which URLs of another service are signed, without the secret. */
 export interface UrlSecret {
   /** The service whose URLs are signed with the secret: a value of `urls` of hosts. */
@@ -1738,6 +1754,37 @@ export interface Operations {
     query: undefined;
     body: SignedUrlInput;
     result: SignedUrl;
+  };
+  /**
+   * Explain an image URL. Returns the native URL of an image URL, including one of another service.
+   * A URL of a delivery host is read as its `urls` and `base` say. Does not check signatures.
+   */
+  getProjectUrlMeaning: {
+    path: {
+      /** `prj_` and 16 base-36 characters. */
+      projectId: string;
+    };
+    query: {
+      /** The image URL. At most 16384 characters. */
+      url?: string | undefined;
+      /** The service whose URL it is, if its host is not a delivery host. */
+      urls?:
+        | 'native'
+        | 'cloudflare'
+        | 'cloudinary'
+        | 'iiif'
+        | 'imgix'
+        | 'imgproxy'
+        | 'next'
+        | 'thumbor'
+        | undefined;
+      /** Width of the upright source. 1 to 999999. */
+      width?: number | undefined;
+      /** Height of the upright source. 1 to 999999. */
+      height?: number | undefined;
+    };
+    body: undefined;
+    result: UrlMeaning;
   };
   /**
    * List URL secrets. The services for whose URLs the project has a secret, without any secret.

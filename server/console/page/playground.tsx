@@ -1,5 +1,6 @@
 import { useEffect, useState } from 'preact/hooks';
 import { Controls, defaultsOf } from './controls.tsx';
+import { ForeignUrl } from './foreign-url.tsx';
 import { isSource, type ParameterTexts, readImageUrl } from './image-url.ts';
 import { SelectField, TextField } from './labelled.tsx';
 import { lastPicture } from './last-picture.ts';
@@ -83,6 +84,17 @@ export function Playground({ description, route, session }: PlaygroundProps) {
               : 'This is not a whole URL: it begins with http:// or https:// and a host.'
           }
         />
+        {session.api !== null && known !== null && (
+          <ForeignUrl
+            api={session.api}
+            project={known}
+            description={description}
+            onRead={(read, meaning) => {
+              setSource(read);
+              setOptions(parametersIn(meaning, description));
+            }}
+          />
+        )}
         <Samples project={project} near={known?.origin ?? source} onChoose={setSource} />
         <LayersField session={session} project={project} options={options} onChange={setOptions} />
         <Controls

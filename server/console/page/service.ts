@@ -15,6 +15,7 @@ import type {
   ServiceVersion,
   SignedUrl,
   Signing,
+  UrlMeaning,
   UrlSecret,
   Usage,
 } from '@image-delivery/sdk/client';
@@ -83,6 +84,7 @@ export interface ResponseBody {
   readonly origin: ProjectOrigin;
   readonly origins: readonly ProjectOrigin[];
   readonly hosts: readonly DeliveryHost[];
+  readonly urlMeaning: UrlMeaning;
   readonly urlSecret: UrlSecret;
   readonly urlSecrets: readonly UrlSecret[];
   readonly key: NewProjectKey;

@@ -12,6 +12,7 @@ import { paths } from './paths.ts';
 import { properties } from './properties.ts';
 import { secrets } from './secrets.ts';
 import { statuses } from './statuses.ts';
+import { urlMeanings } from './url-meanings.ts';
 
 /** Behaviour of one process; all share one service, because starting a service takes time. */
 const behaviours = {
@@ -19,6 +20,7 @@ const behaviours = {
   'every error has its status and code, in the order of the checks': statuses,
   'the scope and access of keys': keys,
   'the keys and the signatures of a project': secrets,
+  'explains image URLs': urlMeanings,
   'lists as a whole and in pages': lists,
   'unknown paths get 404 and unsupported methods 405': paths,
   'invalid bodies get 400, and nothing is stored': bodies,

@@ -1,0 +1,90 @@
+import type { Project } from '@image-delivery/sdk/client';
+import { useEffect, useState } from 'preact/hooks';
+import { imagePath, type ParameterTexts } from './image-url.ts';
+import { SelectField, TextField } from './labelled.tsx';
+import type { ApiDescription } from './openapi.ts';
+import { type Api, Failure, fetchJson } from './service.ts';
+import { useSignPath } from './sign-path.ts';
+
+interface ForeignUrlProps {
+  readonly api: Api;
+  readonly project: Project;
+  readonly description: ApiDescription;
+  readonly onRead: (source: string, options: ParameterTexts) => void;
+}
+
+/** The facts about a source that need the fewest pixels. */
+const sizeOptions = { fmt: 'json', w: '1' };
+
+/** A pasted URL of another service, which fills the controls with its meaning. */
+export function ForeignUrl({ api, project, description, onRead }: ForeignUrlProps) {
+  const kinds = kindsIn(description);
+  const [urls, setUrls] = useState(kinds[0] ?? '');
+  const [url, setUrl] = useState('');
+  const [error, setError] = useState('');
+  const [ignored, setIgnored] = useState<readonly string[]>([]);
+  const sign = useSignPath(api, project);
+  useEffect(() => {
+    let isCurrent = true;
+    setError('');
+    setIgnored([]);
+    if (url === '') return;
+    const read = async (size: Readonly<Record<string, string>>) => {
+      const query = new URLSearchParams({ url, urls, ...size });
+      return (await api('GET', `/projects/${project.id}/url-meaning?${query}`)).urlMeaning;
+    };
+    const readSized = async () => {
+      const meaning = await read({});
+      if (meaning.native !== null) return meaning;
+      const path = imagePath({ source: meaning.source, project: project.id, options: sizeOptions });
+      const facts = await fetchJson(sign === null ? path : await sign(path));
+      const { width, height } = (facts as { source: Record<'width' | 'height', number> }).source;
+      return read({ width: String(width), height: String(height) });
+    };
+    readSized().then(
+      (meaning) => {
+        if (!isCurrent) return;
+        setIgnored(meaning.ignored);
+        onRead(
+          meaning.source,
+          Object.fromEntries(meaning.options.map(({ name, value }) => [name, value])),
+        );
+      },
+      (thrown) => {
+        if (isCurrent) setError(Failure.of(thrown).message);
+      },
+    );
+    return () => {
+      isCurrent = false;
+    };
+  }, [url, urls, project.id]);
+  return (
+    <details class="foreign">
+      <summary>URL of another service</summary>
+      <SelectField
+        label="Service"
+        value={urls}
+        onChange={setUrls}
+        options={kinds.map((kind) => [kind, kind] as const)}
+      />
+      <TextField
+        label="Its image URL"
+        type="url"
+        value={url}
+        onChange={(text) => setUrl(text.trim())}
+        error={error}
+        help={
+          ignored.length === 0
+            ? 'Fills the picture URL and the controls with the same image at this service.'
+            : `Ignored: ${ignored.join(', ')}`
+        }
+      />
+    </details>
+  );
+}
+
+/** The services whose URLs a delivery host can read. */
+function kindsIn({ schemas }: ApiDescription): readonly string[] {
+  const { urls } = schemas['DeliveryHostInput']?.properties ?? {};
+  return (urls?.enum ?? []).map(String).filter((kind) => kind !== 'native');
+}

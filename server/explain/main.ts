@@ -1,0 +1,96 @@
+import { InvalidArgumentError, Option } from 'commander';
+import { ServiceError } from '../../contract/errors.ts';
+import { newCommand } from '../../contract/new-command.ts';
+import { print, printable } from '../admin/terminal.ts';
+import { type ExplainedUrl, explainUrl } from '../image/explain-url.ts';
+import { readSource } from '../image/source-url.ts';
+import { urlKinds } from '../image/urls/grammars.ts';
+
+/** `image-delivery explain <URL>`: the meaning of an image URL, without a service and without a store. */
+
+interface ExplainOptions {
+  readonly urls: string;
+  readonly origin: string;
+  readonly base?: string;
+  readonly project?: string;
+  readonly size?: { readonly width: number; readonly height: number };
+  readonly json?: boolean;
+}
+
+const projectInUrl = /[?&]project=([^&#]*)/;
+const placeholder = 'PROJECT';
+const sizeNeeded =
+  "The meaning of this URL depends on the source's size: add --size, such as --size 6000x4000.";
+
+newCommand('explain')
+  .description(
+    'Prints the native URL of an image URL, also of one of another service, and what each option means. It needs neither a running service nor a store, and does not check signatures.',
+  )
+  .argument('<url>', 'an image URL, or its path and query')
+  .addOption(
+    new Option('--urls <service>', 'the service whose URL it is')
+      .choices(urlKinds)
+      .default('native'),
+  )
+  .addOption(
+    new Option('--origin <url>', "the project's origin, for sources that are paths")
+      .argParser(httpUrl)
+      .default('https://origin.invalid/', 'sources stay paths'),
+  )
+  .option('--base <url>', 'the base of the delivery host; default: the origin', httpUrl)
+  .option(
+    '--project <id>',
+    `the project in the native URL; default: that of the URL, or ${placeholder}`,
+  )
+  .option(
+    '--size <WxH>',
+    'the size of the source, which URLs of iiif need, such as 6000x4000',
+    size,
+  )
+  .option('--json', 'print a JSON object')
+  .action((url: string, options: ExplainOptions) => {
+    try {
+      const { urls, origin, base = null, size = null, json = false } = options;
+      const _id = options.project ?? (projectInUrl.exec(url)?.[1] || placeholder);
+      const host = { host: 'images.invalid', base, urls, updatedAt: new Date(0) };
+      const allowedOrigins = [origin, base ?? origin].map((one) => new URL(one).hostname);
+      const project = { _id, origin, allowedOrigins, presets: {}, stripMetadata: true };
+      const explained = explainUrl(url, { project, host }, size);
+      if (explained.native === null) return fail(sizeNeeded);
+      print(json ? JSON.stringify(explained, null, 2) : written(explained));
+    } catch (error) {
+      if (!(error instanceof ServiceError)) throw error;
+      fail(printable(error.message));
+    }
+  })
+  .parse();
+
+function fail(message: string): void {
+  process.stderr.write(`${message}\n`);
+  process.exitCode = 1;
+}
+
+function httpUrl(text: string): string {
+  try {
+    return readSource(text).href;
+  } catch (error) {
+    throw new InvalidArgumentError(error instanceof Error ? error.message : '');
+  }
+}
+
+function size(text: string): { width: number; height: number } {
+  const [, width, height] = /^([1-9]\d{0,5})x([1-9]\d{0,5})$/.exec(text) ?? [];
+  if (width === undefined)
+    throw new InvalidArgumentError('It must be two numbers, such as 6000x4000.');
+  return { width: Number(width), height: Number(height) };
+}
+
+function written({ source, native, options, ignored }: ExplainedUrl): string {
+  const pairs = options.map(({ name, value }) => printable(`${name}=${value}`));
+  const width = Math.max(0, ...pairs.map((pair) => pair.length));
+  const lines = options.map(
+    ({ meaning }, index) => `${(pairs[index] ?? '').padEnd(width)}  ${meaning.replaceAll('`', '')}`,
+  );
+  const rest = ignored.length === 0 ? [] : [`Ignored: ${printable(ignored.join(', '))}`];
+  return [`Source: ${printable(source)}`, `Native: ${native}`, ...lines, ...rest].join('\n');
+}

@@ -1,0 +1,83 @@
+import { ServiceError } from '../../contract/errors.ts';
+import type { Size } from '../../pool/geometry.ts';
+import { canonicalName, readOptions } from './address.ts';
+import { readHostAddress } from './host-address.ts';
+import { parameters } from './parameters.ts';
+import type { Site } from './site.ts';
+import { percentEncode } from './source-url.ts';
+
+/** The meaning of an image URL, also of one of another service. */
+export interface ExplainedUrl {
+  /** An absolute URL, or a path on the project's `origin`. */
+  readonly source: string;
+  /** The native URL from `/img/` on; null if it depends on the source's size, which is not known. */
+  readonly native: string | null;
+  readonly options: readonly ExplainedOption[];
+  /** The options of the URL without any effect. */
+  readonly ignored: readonly string[];
+}
+
+interface ExplainedOption {
+  readonly name: string;
+  readonly value: string;
+  readonly meaning: string;
+}
+
+/** Maximum length of a URL, in characters, as of the head of a request. */
+export const maxExplainedLength = 16_384;
+
+const invalid = (message: string) => new ServiceError('source_invalid', message);
+
+/** Names that are no image parameters. */
+const otherMeanings: Readonly<Record<string, string>> = {
+  exp: 'When the signature ends, in Unix seconds.',
+  sig: 'Signature of the URL.',
+};
+
+function meaningOf(name: string): string {
+  const canonical = canonicalName(name);
+  if (canonical !== undefined) return parameters[canonical].meaning;
+  if (name.startsWith('text.')) return 'The words of the text layer of this name.';
+  return otherMeanings[name] ?? 'Unknown.';
+}
+
+/**
+ * Explains a URL, its path and query, as a delivery host reads it. Signatures are not checked.
+ * @param site the host: its kind of URLs, and what sources are relative to
+ * @param size of the source, upright; null if it is not known
+ * @throws ServiceError source_invalid, source_missing, parameter_invalid
+ */
+export function explainUrl(text: string, site: Site, size: Size | null): ExplainedUrl {
+  if (text.length > maxExplainedLength) {
+    throw invalid(`The URL has more than ${maxExplainedLength} characters.`);
+  }
+  const match = /^(?:https?:\/\/[^/?#\s]+)?(\/[^?#\s]*)(?:\?([^#\s]*))?(?:#\S*)?$/i.exec(
+    text.trim(),
+  );
+  if (match === null) throw invalid('The URL must be absolute, or begin with a slash.');
+  const [, path = '', query = ''] = match;
+  const address = readHostAddress(path, query, site);
+  const { source, parameters: read, unknown, bySize, location } = address;
+  if (location !== undefined) throw invalid(`The URL has no image: it redirects to ${location}.`);
+  const meaning = size === null ? undefined : bySize?.(size, { origin: '', accept: '' });
+  if (meaning?.document !== undefined) throw invalid('The URL has a document instead of an image.');
+  const base = new URL(site.project.origin);
+  const written =
+    source instanceof URL && source.origin === base.origin && site.host.base === null
+      ? source.href.slice(base.origin.length)
+      : source.href;
+  if (bySize !== undefined && meaning === undefined) {
+    return { source: written, native: null, options: [], ignored: unknown };
+  }
+  const given = [...(meaning?.parameters ?? read)]
+    .filter(([name]) => !unknown.includes(name))
+    .sort(([a], [b]) => (a < b ? -1 : 1));
+  readOptions(new Map(given));
+  const pairs = given.map(([name, value]) => `&${percentEncode(name)}=${percentEncode(value)}`);
+  return {
+    source: written,
+    native: `/img/${percentEncode(written)}?project=${site.project._id}${pairs.join('')}`,
+    options: given.map(([name, value]) => ({ name, value, meaning: meaningOf(name) })),
+    ignored: unknown,
+  };
+}

@@ -1,0 +1,98 @@
+import { execFile } from 'node:child_process';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import t from 'tap';
+import { readOptions } from '../../server/image/address.ts';
+import { explainUrl } from '../../server/image/explain-url.ts';
+import { urlGrammars } from '../../server/image/urls/grammars.ts';
+import { rootPath } from '../root.ts';
+
+const run = promisify(execFile);
+const command = join(rootPath, 'bin/image-delivery.js');
+const explain = (...args: string[]) =>
+  run(process.execPath, [command, 'explain', ...args], { cwd: '/', env: {} }).then(
+    ({ stdout, stderr }) => ({ stdout, stderr, code: 0 }),
+    (error) => error,
+  );
+
+const site = (urls: string, base: string | null = null) => ({
+  project: {
+    _id: 'prj_1',
+    origin: 'https://shop.example/',
+    allowedOrigins: ['shop.example'],
+    presets: {},
+    stripMetadata: true,
+  },
+  host: { host: 'img.example', base, urls, updatedAt: new Date(0) },
+});
+const size = { width: 1_600, height: 1_000 };
+const optionsOf = (query: string) => readOptions(new Map(new URLSearchParams(query)));
+
+t.test('finds the native query of each documented URL', async (t) => {
+  for (const [kind, { examples }] of Object.entries(urlGrammars)) {
+    for (const example of examples) {
+      const { native, options } = explainUrl(example.url, site(kind), size);
+      const query = native?.split('?')[1] ?? '';
+      t.same(optionsOf(query), optionsOf(example.native), example.url);
+      t.notOk(options.some(({ meaning }) => meaning === 'Unknown.'));
+    }
+  }
+});
+
+t.test('writes sources on the origin as paths, and others with their host', async (t) => {
+  const url = '/_next/image?url=%2Fa.jpg&w=640&q=75&z=1';
+  t.match(explainUrl(url, site('next'), null), {
+    source: '/a.jpg',
+    native: '/img/%2Fa.jpg?project=prj_1&dpr=1&fmt=auto&q=75&w=640',
+    ignored: ['z'],
+  });
+  t.equal(
+    explainUrl(url, site('next', 'https://files.example/m/'), null).source,
+    'https://files.example/m/a.jpg',
+  );
+});
+
+// The example of docs/delivery-hosts.md.
+t.test('explains a URL without a service', async (t) => {
+  const url = 'https://www.example/_next/image?url=%2Fa.jpg&w=640&q=75';
+  const origin = 'https://shop.example';
+  const options = ['--urls', 'next', '--origin', origin, '--base', `${origin}/m/`];
+  const { stdout, stderr, code } = await explain(url, ...options);
+  t.same([code, stderr], [0, '']);
+  t.match(stdout, 'Source: https://shop.example/m/a.jpg\nNative: /img/https%3A%2F%2Fshop.example');
+  t.match(stdout, /^w=640 +Output width/m);
+});
+
+t.test('explains native URLs, with the project of the URL', async (t) => {
+  const url = '/img/https%3A%2F%2Fa.example%2Fa.jpg?project=prj_0123456789abcdef&width=300&zoom=2';
+  const { stdout } = await explain(url, '--json');
+  t.match(JSON.parse(stdout), {
+    source: 'https://a.example/a.jpg',
+    native: '/img/https%3A%2F%2Fa.example%2Fa.jpg?project=prj_0123456789abcdef&width=300',
+    options: [{ name: 'width', value: '300', meaning: /width/ }],
+    ignored: ['zoom'],
+  });
+});
+
+t.test('states errors in a line', async (t) => {
+  for (const [args, message] of [
+    [['/img/%2Fa.jpg?w=x'], /^w must be a whole number/],
+    [['no-url'], /^The URL must be absolute, or begin with a slash\.$/],
+    [
+      ['/a.jpg/full/max/0/default.jpg', '--urls', 'iiif'],
+      /depends on the source's size: add --size/,
+    ],
+    [['/a.jpg/info.json', '--urls', 'iiif', '--size', '9x9'], /^The URL has a document instead/],
+    [['/a.jpg', '--urls', 'iiif'], /redirects to \/a\.jpg\/info\.json/],
+    [['/a.jpg', '--urls', 'other'], /Allowed choices are native/],
+    [['/a.jpg', '--origin', 'shop.example'], /must be an absolute http or https URL/],
+    [['/a.jpg', '--size', '0x9'], /two numbers/],
+    [[`/${'a'.repeat(20_000)}`], /more than 16384 characters/],
+  ] as const) {
+    const { stdout, stderr, code } = await explain(...args);
+    t.same([stdout, code], ['', 1], args[0].slice(0, 50));
+    t.match(stderr.trim(), message);
+    t.equal(stderr.trim().split('\n').length, 1);
+  }
+  t.match((await explain('--help')).stdout, /--urls <service>/);
+});
