@@ -238,10 +238,15 @@ for (const engine of httpServers) {
       origin.serve(`/${name}/pic.png`, await picture(width, 30));
       const id = await createProject('127.0.0.1');
       await store.projects.updateIdentity(id, { origin: site }, null);
-      const host = `img.${name}.example`;
-      await store.projects.hostClaims.claim(host, id);
-      const set = { host, base: site, updatedAt: new Date() };
-      await store.projects.setDeliveryHost(id, set);
+      origin.serve(`/${name}/x/pic.png`, await picture(width, 30));
+      for (const [host, urls] of [
+        [`img.${name}.example`, 'native'],
+        [`iiif.${name}.example`, 'iiif'],
+      ] as const) {
+        await store.projects.hostClaims.claim(host, id);
+        const set = { host, base: site, urls, updatedAt: new Date() };
+        await store.projects.setDeliveryHost(id, set);
+      }
     }
     /** The width of the picture in the response to the bytes of a request; its status for none. */
     const width = async (target: string, ...lines: readonly string[]) => {
@@ -264,6 +269,12 @@ for (const engine of httpServers) {
       t.equal(await width(plain, 'Host: img.c.example'), 404);
       t.equal(await width(below, 'Host: img.b.example'), 60);
       t.equal(await width(below, 'Host: img.c.example'), 400, 'without a project');
+      const tile = '/iiif/3/x%2Fpic.png/full/max/0/default.png';
+      t.equal(await width(tile, 'Host: iiif.a.example'), 40, 'nginx keeps the encoded slash');
+      t.equal(await width(tile, 'Host: IIIF.B.EXAMPLE.:80'), 60);
+      t.equal(await width(tile, 'Host: iiif.a.example', 'X-Forwarded-Host: iiif.b.example'), 40);
+      t.equal(await width(tile, 'Host: iiif.a.example', 'Host: iiif.b.example'), 400);
+      t.equal(await width(`http://iiif.b.example${tile}`, 'Host: iiif.a.example'), 60);
     }
   });
 }

@@ -3,6 +3,7 @@ import { backgroundHeader, backgroundToken } from '../../contract/background-tok
 import { findDeployment } from '../../store/deployment.ts';
 import { startFrontEnd } from './front-end.ts';
 import { picture } from './origin.ts';
+import { StrictConnection } from './raw-http.ts';
 import { json } from './service.ts';
 
 const rootKey = 'sk_root-key-of-the-usage';
@@ -106,6 +107,42 @@ t.test('usage is exact, by tier, and is added over restarts', async (t) => {
     t.same([from, to, days.length], ['2026-10-24', today, 30]);
     t.same(days.at(-1), { date: today, ...counted.total });
     t.equal(days[0].requests, 0);
+  });
+});
+
+t.test('counts the requests of delivery hosts', async (t) => {
+  const { createProject, usage, origin, store, port } = await start(t);
+  const id = await createProject('127.0.0.1');
+  const get = async (host: string, target: string) => {
+    const connection = await StrictConnection.open(port);
+    const { status, body } = await connection.request('GET', target, { host });
+    connection.close();
+    return { status, bytes: body.length };
+  };
+  await store.db.collection('hosts').deleteMany({});
+  for (const urls of ['native', 'iiif']) {
+    const host = `${urls}.shop.example`;
+    await store.projects.hostClaims.claim(host, id);
+    const set = { host, base: `${origin.url}/`, urls, updatedAt: new Date() };
+    await store.projects.setDeliveryHost(id, set);
+  }
+  const first = await get('native.shop.example', '/a.png?fmt=png');
+  t.same(await get('native.shop.example', '/a.png?fmt=png'), first);
+  t.equal((await get('native.shop.example', '/gone.png')).status, 404);
+  t.equal((await get('other.shop.example', '/a.png')).status, 404, 'which is of no project');
+  const native = (await usage('', id)).usage.total;
+  t.match(native, { requests: 3, hits: { memory: 1 }, misses: 1, errors: 1, renders: 1 });
+  t.equal(native.bytes, 2 * first.bytes);
+
+  const info = await get('iiif.shop.example', '/a.png/info.json');
+  const tile = await get('iiif.shop.example', '/a.png/0,0,9,9/max/0/default.png');
+  t.same([info.status, tile.status], [200, 200]);
+  t.match((await usage('', id)).usage.total, {
+    requests: 5,
+    misses: 3,
+    // The size of the source, and the tile.
+    renders: 3,
+    bytes: native.bytes + info.bytes + tile.bytes,
   });
 });
 
