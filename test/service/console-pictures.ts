@@ -97,7 +97,7 @@ async function captureAll(): Promise<void> {
     await page.locator('.box img').last().waitFor();
     if (view === 'Formats')
       await page
-        .getByText(/^[\d,]+ ms, /)
+        .getByText(/^[\d,]+ ms$/)
         .nth(3)
         .waitFor();
     await page.getByRole('region', { name: 'code for HTML' }).waitFor();

@@ -46,10 +46,8 @@ function Format({ picture, source, format, onChoose }: FormatProps) {
           ? '…'
           : `${formatBytes(loaded.bytes)}, ${formatChange(source.bytes, loaded.bytes)}`}
       </span>
-      <span class="quiet">
-        {loaded !== null &&
-          `${formatNumber(Math.round(loaded.ms))} ms, ${cacheMeaning[loaded.cache] ?? ''}`}
-      </span>
+      <span>{loaded !== null && `${formatNumber(Math.round(loaded.ms))} ms`}</span>
+      <span class="quiet">{cacheMeaning[loaded?.cache ?? '']}</span>
       <button
         type="button"
         class="small"
