@@ -117,7 +117,7 @@ export const cloudinaryNotes: readonly string[] = [
   "The API secret is the project's secret of the kind `cloudinary`. Signatures `s--…--` have 8 characters of SHA-1 or SHA-256, or 32 of SHA-256, and do not cover the version.",
   "The public id is the path of the source below `base`, with its folders and its extension. The extension is the format too, as `f_jpg` is, if this service has the format; `f` takes precedence. Without both, and with `fetch`, the format follows the project's `autoFormat`, and without `q` the quality its `defaultQuality`.",
   'A segment whose options begin like parameters, such as `w_300`, is a component, as at Cloudinary; the last segment never is.',
-  'Components are applied in the order of [this service](../parameters.md#the-order-of-the-operations): a chain whose order has another result, such as a rotation after a resize, is refused, and so is a second resize.',
+  'Components are applied in the order of [this service](../parameters.md#order-of-operations): a chain whose order has another result, such as a rotation after a resize, is refused, and so is a second resize.',
   '`t_` may be chained with `f`, `q` and `fl` only.',
   'Animations stay animated where the output format has them, and JPEGs are not progressive.',
   'Query parameters that begin with `_` are those of libraries. Others are ignored, with `x-image-warnings`; a fetched URL with a query of its own must be encoded.',
