@@ -121,5 +121,5 @@ export const cloudinaryNotes: readonly string[] = [
   '`t_` may be chained with `f`, `q` and `fl` only.',
   'Animations stay animated where the output format has them, and JPEGs are not progressive.',
   'Query parameters that begin with `_` are those of libraries. Others are ignored, with `x-image-warnings`; a fetched URL with a query of its own must be encoded.',
-  'Refused with the name of the option: other modes of `c`, such as `thumb`, `lfill`, `lpad`, `mfit` and `auto`, faces and objects as gravity, `c_crop` without `x`, `y` or `g_north_west`, fractions and words in `w` and `h`, `dpr_auto`, levels of `q_auto` but `good`, effects but `e_grayscale` and `e_negate`, layers, borders, rounded corners, default images, conditions, variables, and delivery types other than `upload` and `fetch`.',
+  'Refused with the name of the option: other modes of `c`, such as `thumb`, `lpad`, `mfit` and `auto`, `c_lfill` with both sides, faces and objects as gravity, `c_crop` without `x`, `y` or `g_north_west`, fractions and words in `w` and `h`, `dpr_auto`, levels of `q_auto` but `good`, effects but `e_grayscale` and `e_negate`, layers, borders, rounded corners, default images, conditions, variables, and delivery types other than `upload` and `fetch`.',
 ];

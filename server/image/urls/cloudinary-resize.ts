@@ -17,6 +17,8 @@ const modes: Readonly<Record<string, Mode>> = {
   fit: { fit: 'inside', isEnlarged: true, isPlaced: false, hasRatio: false },
   limit: { fit: 'inside', isEnlarged: false, isPlaced: false, hasRatio: false },
   fill: { fit: 'cover', isEnlarged: true, isPlaced: true, hasRatio: true },
+  // With both sides it has no effect on smaller pictures, and their size is not known.
+  lfill: { fit: 'cover', isEnlarged: false, isPlaced: true, hasRatio: false },
   pad: { fit: 'contain', isEnlarged: true, isPlaced: true, hasRatio: true },
 };
 
@@ -38,6 +40,7 @@ export function readResize(options: ReadonlyMap<string, string>): Resize {
   const w = readSide(options, 'w');
   const h = readSide(options, 'h');
   const sides = [w, h].filter((side) => side !== null).length;
+  if (c === 'lfill' && sides === 2) throw noEquivalent('c_lfill with w and h');
   const ratio = readRatio(options.get('ar'));
   if (ratio !== null && (!mode.hasRatio || sides === 2 || (sides === 0 && c !== 'fill'))) {
     throw optionInvalid('ar', `has no equivalent with these sides and c_${c}`);

@@ -16,6 +16,7 @@ t.test('reads the components of Cloudinary', async (t) => {
     ['w_300', 'dpr=1&enlarge=true&fmt=jpeg&w=300'],
     ['w_300,h_200', 'dpr=1&enlarge=true&fit=fill&fmt=jpeg&h=200&w=300'],
     ['c_limit,h_200', 'dpr=1&fmt=jpeg&h=200'],
+    ['c_lfill,w_200,g_auto', 'dpr=1&fmt=jpeg&w=200'],
     ['c_fill,w_300,g_west', 'dpr=1&enlarge=true&fmt=jpeg&w=300'],
     ['c_fill,w_3,h_2,g_south_east', 'dpr=1&enlarge=true&fit=cover&fmt=jpeg&h=2&pos=southeast&w=3'],
     ['c_pad,w_3,h_2,g_north', 'dpr=1&enlarge=true&fit=contain&fmt=jpeg&h=2&pos=north&w=3'],
@@ -55,7 +56,7 @@ t.test('refuses what has no equivalent, with its name', async (t) => {
   const misplaced = (option: string) => `${option} has no equivalent at this place of the chain.`;
   for (const [transformation, message] of [
     ['c_thumb,w_3,h_3', none('c_thumb')],
-    ['c_lfill,w_3', none('c_lfill')],
+    ['c_lfill,w_3,h_2', none('c_lfill with w and h')],
     ['c___proto__,w_3', none('c___proto__')],
     ['w_0.5', none('w_0.5')],
     ['w_auto', none('w_auto')],
