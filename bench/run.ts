@@ -1,6 +1,7 @@
 import { cpus, loadavg, release, totalmem } from 'node:os';
 import { join, resolve } from 'node:path';
 import { Opened } from './opened.ts';
+import { measureOtherLoad } from './other-load.ts';
 import { type Described, findingsTable, Results, writeReport } from './report.ts';
 
 /** A scenario; `B` is what it needs, with its results. */
@@ -28,6 +29,8 @@ export const progress = (text: string): void =>
 
 /** Load averages above this share of the cores mean that other programs affect the result. */
 const quietBelow = 0.35;
+/** Other programs that use a larger share of the processors during a scenario affect its result. */
+const quietShare = 0.05;
 
 function machine(): string[] {
   const { length: cores, [0]: first } = cpus();
@@ -65,6 +68,7 @@ export async function runScenarios<B>({
     progress(`${scenario.title}…`);
     const results = new Results(name, scenario, progress);
     all.push(results);
+    const otherLoad = measureOtherLoad();
     try {
       await scenario.run(benchFor(results, ofScenario));
     } catch (error) {
@@ -72,6 +76,12 @@ export async function runScenarios<B>({
       progress(`${name} ended early: ${results.failure}`);
     } finally {
       await ofScenario.close();
+    }
+    const others = otherLoad();
+    if (others > quietShare * cpus().length) {
+      results.note(
+        `**Other programs used ${others.toFixed(2)} processors meanwhile. These figures are unreliable.**`,
+      );
     }
   }
   await opened.close();

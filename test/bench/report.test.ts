@@ -1,6 +1,9 @@
+import { spawnSync } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
+import { cpus } from 'node:os';
 import { join } from 'node:path';
 import t from 'tap';
+import { measureOtherLoad } from '../../bench/other-load.ts';
 import { type Measures, Results, writeReport } from '../../bench/report.ts';
 import { alternate, figure, median, ratios, spread } from '../../bench/rounds.ts';
 import { recovery } from '../../bench/scenarios/overload.ts';
@@ -92,4 +95,15 @@ t.test('recovery ends with several consecutive fast probes', async (t) => {
   const fast = [probe(10.5, 20), probe(10.3, 20), probe(10.4, 20)];
   t.ok(Math.abs(recovery([...slow, ...fast], 10, 50) - 0.3) < 1e-9);
   t.equal(recovery(slow, 10, 50), Number.POSITIVE_INFINITY);
+});
+
+t.test("other programs' load has no processor time of this process's children", async (t) => {
+  const until = 'process.cpuUsage().user < 400_000';
+  const busyMs = () =>
+    cpus().reduce((sum, { times }) => sum + times.user + times.nice + times.sys + times.irq, 0);
+  const [before, since] = [busyMs(), performance.now()];
+  const others = measureOtherLoad();
+  spawnSync(process.execPath, ['-e', `while (${until});`]);
+  const othersMs = others() * (performance.now() - since);
+  t.ok(othersMs <= busyMs() - before - 300, `${othersMs} ms`);
 });

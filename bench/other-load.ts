@@ -1,0 +1,33 @@
+import { readFileSync } from 'node:fs';
+import { cpus } from 'node:os';
+
+/** The unit of processor time on Linux, on all of its platforms (`USER_HZ`). */
+const tickMs = 10;
+
+/** The processor time of this machine, in ms. */
+function busyMs(): number {
+  const times = cpus().map(({ times: { user, nice, sys, irq } }) => user + nice + sys + irq);
+  return times.reduce((all, one) => all + one, 0);
+}
+
+/** The processor time of this process and of its children that have ended, in ms; NaN without /proc. */
+function ownMs(): number {
+  try {
+    const text = readFileSync('/proc/self/stat', 'utf8');
+    const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
+    // User and system time, and those of the children: the fields 14 to 17.
+    return tickMs * fields.slice(11, 15).reduce((all, field) => all + Number(field), 0);
+  } catch {
+    return Number.NaN;
+  }
+}
+
+/**
+ * Begins to measure other programs, whose load changes even the processor time of a request: caches and clocks are shared.
+ * @returns a function for the time when all children have ended: the processors that other programs used on average, or NaN
+ */
+export function measureOtherLoad(): () => number {
+  const since = performance.now();
+  const before = busyMs() - ownMs();
+  return () => Math.max(0, busyMs() - ownMs() - before) / (performance.now() - since);
+}
