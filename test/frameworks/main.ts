@@ -31,9 +31,9 @@ that requires signed URLs if it can sign. Each image that a page names must come
 command starts, and have the pixels that srcset says. Pages may neither shift their layout nor write to the
 console, also those of the development servers. The code that the playground of the console has for pictures
 is built and opened too, as it is. webpack, Next and Vite must refuse ./sign in a bundle for
-browsers. bytes measures the packages of other services as "npm run build:sdk" measures this one. urls-imgproxy and
-urls-thumbor request URLs that the builders of these services make from delivery hosts, signed and unsigned, and
-compare the images with the native ones; libthumbor needs Python 3 with venv. iiif runs
+browsers. bytes measures the packages of other services as "npm run build:sdk" measures this one. urls-cloudinary,
+urls-imgix, urls-imgproxy and urls-thumbor request URLs that the builders of these services make from delivery hosts,
+signed and unsigned, and compare the images with the native ones; libthumbor needs Python 3 with venv. iiif runs
 the official validator of PyPI, level 2 of both versions, and OpenSeadragon with a picture of 40 megapixels, against a
 delivery host, with Python 3 too.
 

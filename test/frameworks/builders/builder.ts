@@ -15,6 +15,8 @@ export interface Builder {
   /** The value of `urls` of the host. */
   readonly kind: ForeignUrls & UrlSecretKind;
   readonly secret: { readonly secret: string; readonly salt?: string };
+  /** Returns a signed URL with a wrong signature; absent if the first segment of the path is the signature. */
+  readonly corrupt?: (url: string) => string;
   /**
    * Installs the builder in a new folder, and builds URLs of a source of 1600 × 1000 pixels.
    * @param parent the folder of that folder

@@ -6,10 +6,17 @@ import { picture, startTestOrigin } from '../../service/origin.ts';
 import { startService } from '../../service/service.ts';
 import { until } from '../../until.ts';
 import type { Builder, BuiltUrl } from './builder.ts';
+import { cloudinaryBuilder } from './cloudinary.ts';
+import { imgixBuilder } from './imgix.ts';
 import { imgproxyBuilder } from './imgproxy.ts';
 import { thumborBuilder } from './thumbor.ts';
 
-const builders: readonly Builder[] = [imgproxyBuilder, thumborBuilder];
+const builders: readonly Builder[] = [
+  cloudinaryBuilder,
+  imgixBuilder,
+  imgproxyBuilder,
+  thumborBuilder,
+];
 export const builderNames: readonly string[] = builders.map(({ kind }) => `urls-${kind}`);
 
 const apiKey = 'sk_key-of-the-builders';
@@ -71,7 +78,8 @@ export async function checkBuilder(
 
   await client.putProjectUrlSecret({ projectId, kind, ...secret });
   const [, signed] = urls;
-  const wrong = `/${'A'.repeat(28)}${signed?.url.replace(/^\/[^/]*/, '')}`;
+  const { corrupt = (url: string) => url.replace(/^\/[^/]*/, `/${'A'.repeat(28)}`) } = builder;
+  const wrong = corrupt(signed?.url ?? '');
   await until('a wrong signature is refused', async () => {
     return (await get(service.url + wrong, host)).status === 403;
   });
