@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import { startedAs } from './own-command.ts';
+import { launchCommand } from './own-command.ts';
 import { version } from './version.ts';
 
 /**
@@ -10,7 +10,7 @@ import { version } from './version.ts';
 export function newCommand(
   name: 'serve' | 'start' | 'server' | 'worker' | 'admin' | 'demo' | 'explain',
 ): Command {
-  const own = startedAs();
+  const own = launchCommand();
   const command = new Command(own === undefined ? name : `${own} ${name}`);
   return command.version(version, '--version', 'print the version');
 }

@@ -2,7 +2,7 @@ import { fileURLToPath } from 'node:url';
 import { ownFile } from './own-files.ts';
 
 /** What `bin/image-delivery.js` was started as, such as `npx image-delivery`; it sets the variable for all processes. */
-export const startedAs = (): string | undefined =>
+export const launchCommand = (): string | undefined =>
   process.env['IMAGE_DELIVERY_COMMAND'] || undefined;
 
 /**
@@ -10,7 +10,7 @@ export const startedAs = (): string | undefined =>
  * the service was installed as a package, `npm run admin -- keys create` in a clone.
  */
 export function adminCommand(args: string): string {
-  const own = startedAs();
+  const own = launchCommand();
   return own === undefined ? `npm run admin -- ${args}` : `${own} admin ${args}`;
 }
 
@@ -20,13 +20,13 @@ export function adminCommand(args: string): string {
  */
 export function documentPath(name: string): string {
   const path = `docs/${name}`;
-  if (startedAs() === undefined) return path;
+  if (launchCommand() === undefined) return path;
   return fileURLToPath(ownFile(path));
 }
 
 /** The command that starts the service with its worker or, with `worker`, only a worker. */
 export function startCommand(program: 'start' | 'worker'): string {
-  const own = startedAs();
+  const own = launchCommand();
   if (own !== undefined) return `${own} ${program}`;
   return program === 'start' ? 'npm start' : 'npm run start:worker';
 }

@@ -26,11 +26,15 @@ const layerBase: Readonly<Record<LayerKind, LayerFields>> = {
   text: { words: 'Sale:\nall the seas of the north', size: 28, color: 'fff', position: 'center' },
 };
 const layerExamples = layerKinds.flatMap((kind) =>
-  Object.entries(fieldsOfKind(kind)).map(([name, { meaning, example, exampleWith }]) => ({
+  Object.entries(fieldsOfKind(kind)).map(([name, { meaning, example, exampleContext }]) => ({
     kind,
     name,
     meaning,
-    fields: { ...layerBase[kind], ...exampleWith, ...(name === 'url' ? {} : { [name]: example }) },
+    fields: {
+      ...layerBase[kind],
+      ...exampleContext,
+      ...(name === 'url' ? {} : { [name]: example }),
+    },
   })),
 );
 const layerName = (kind: LayerKind, field: string) => `${kind}-${field.toLowerCase()}`;
@@ -71,9 +75,9 @@ const sections: Readonly<Record<string, readonly Example[]>> = {
   Parameters: parameterNames
     .filter((name) => parameters[name].role === 'transform')
     .map((name) => {
-      const { exampleWith, example, meaning } = parameters[name];
+      const { exampleContext, example, meaning } = parameters[name];
       const own = example === '' ? name : `${name}=${example}`;
-      const query = [exampleWith, own].filter((part) => part !== '').join('&');
+      const query = [exampleContext, own].filter((part) => part !== '').join('&');
       return { title: name, text: meaning, picture: pictureOf[name] ?? 'landscape.jpg', query };
     }),
   'A box of 300 x 200, five fits': fits.map((fit) => ({

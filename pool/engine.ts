@@ -25,28 +25,28 @@ import { runStage } from './stages.ts';
 export type { ImageRequest, Timings } from './miss.ts';
 
 export interface CacheResult extends CachedImage {
-  /** Of a render for this request. */
+  /** Set only if this request rendered the image. */
   readonly timings?: Timings;
-  /** True for the provisional image of the request. */
+  /** True if the image is the request's provisional image. */
   readonly isProvisional?: boolean;
-  /** Absent for a request without `freshness`. */
+  /** Absent if the request has no freshness. */
   readonly freshness?: FreshnessReport;
 }
 
 export interface EngineEnvironment extends ImageCachesEnvironment {
   readonly coalescer: Coalescer;
-  /** Called when a render begins and when it succeeds. */
-  readonly onRender: (event: 'begun' | 'done', key: string, timings: Timings) => void;
+  /** Called when a render starts and when it succeeds. */
+  readonly onRender: (event: 'started' | 'done', key: string, timings: Timings) => void;
 }
 
 /**
- * Maximum renders in progress that no request waits for: they hold their sources, and live requests need memory too. A
- * later request repeats a skipped one.
+ * Limit on background renders after provisional responses. Each holds its sources, and live requests need memory too.
+ * The next request for a skipped image retries it.
  */
-const maxLater = 32;
-const guaranteedLater = 2;
+const maxDeferredRenders = 32;
+const guaranteedDeferredRenders = 2;
 
-/** Returns images from the caches, and renders those that none has. */
+/** Serves images from the caches and renders missing images. */
 export class Engine {
   readonly caches: ImageCaches;
   readonly sources: Sources;
@@ -54,15 +54,15 @@ export class Engine {
   readonly #revalidator: Revalidator;
   readonly #misses = new SingleFlight<string, CacheResult>();
   readonly #admission: Admission;
-  readonly #laterShare = new FairShare(maxLater, guaranteedLater);
+  readonly #deferredRenderQuota = new FairShare(maxDeferredRenders, guaranteedDeferredRenders);
   readonly #closing = new AbortController();
-  /** Total requests that waited for a render of this process, or of another one of this machine. */
+  /** Requests that waited for a render in this process, or in another process on this machine. */
   readonly #followers = { process: 0, machine: 0 };
   readonly #environment: EngineEnvironment;
 
   constructor(settings: EngineSettings, environment: EngineEnvironment) {
     this.#environment = environment;
-    // Every render that no request waits for listens.
+    // Each background render adds an abort listener.
     setMaxListeners(0, this.#closing.signal);
     this.caches = new ImageCaches(settings, environment, (request) =>
       this.#revalidator.states(request),
@@ -80,10 +80,10 @@ export class Engine {
   }
 
   /**
-   * Fetches and decodes a layer, with the priority of background miss.
+   * Fetches and decodes a layer at background priority.
    *
-   * @throws ServiceError as for a source, `overloaded` when live requests left no time for the check, or
-   *   the signal's reason
+   * @throws ServiceError as for a source; overloaded if live requests leave no time for the check; the signal's reason if
+   *   aborted
    */
   checkLayer(layer: LayerInput, signal: AbortSignal): Promise<void> {
     return this.#producer.checkLayer(layer, signal);
@@ -94,13 +94,13 @@ export class Engine {
     const sources = this.sources.stats();
     const { misses, queue } = this.#admission.refused;
     const refusals = {
-      /** Misses in progress. */
+      /** Too many misses in progress. */
       misses,
-      /** Places in the transform queue, or the time that a transform may wait there. */
+      /** Transform queue full, or the wait in it too long. */
       queue: queue + transforms.rejected,
-      /** Fetches in flight. */
+      /** Too many fetches in flight. */
       fetches: sources.rejected,
-      /** Bytes of sources in memory. */
+      /** Too many source bytes in memory. */
       heldBytes: sources.heldRejected,
     };
     return {
@@ -108,9 +108,9 @@ export class Engine {
       /** Misses in progress. */
       misses: this.#misses.size,
       followers: { ...this.#followers },
-      /** Total revalidations of sources, by the origin's answer. */
+      /** Source revalidations, by the origin's response. */
       revalidations: { ...this.#revalidator.outcomes },
-      /** Total requests refused as `overloaded`, by the exhausted limit. */
+      /** Requests refused as overloaded, by exhausted limit. */
       refusals,
       refused: Object.values(refusals).reduce((sum, count) => sum + count),
       transforms,
@@ -119,21 +119,21 @@ export class Engine {
   }
 
   /**
-   * The image of a cache key. The caller must have checked that the project may use the source.
+   * Returns the image for a cache key. The caller must have checked that the project may use the source.
    *
-   * A miss passes these steps, of which each may end it with an image:
+   * A miss takes these steps; any of them can end it with an image:
    *
-   * 1. `#following`: the origins of inputs that are too old are asked whether they have changed
-   * 2. `#get`: memory; the same miss that is in progress; the permit
-   * 3. `#miss`: the disk
-   * 4. `#lead`: the shared cache; `Producer.produce`: the fetches of the inputs, and the transform
-   * 5. the caches, then the followers in other processes
+   * 1. `#following` revalidates inputs that are too old.
+   * 2. `#get` reads memory, joins the same miss if it is in progress, or takes a permit.
+   * 3. `#miss` reads the disk.
+   * 4. `#lead` reads the shared cache; `Producer.produce` fetches the inputs and transforms.
+   * 5. The caches are written, then followers in other processes are notified.
    *
-   * A request with a provisional image gets that one by the same steps, unless a cache has its own; `renderLater`
-   * renders it then.
+   * A request with a provisional image gets that image through the same steps unless the requested image is cached;
+   * `renderInBackground` then renders the requested image.
    *
    * @param signal aborts when the client leaves
-   * @throws ServiceError, with the detail `layer` when one of the layers cannot be used; or the signal's reason
+   * @throws ServiceError, with detail `layer` if a layer cannot be used; or the signal's reason
    */
   async get(request: ImageRequest, signal: AbortSignal): Promise<CacheResult> {
     const { provisional } = request;
@@ -149,25 +149,25 @@ export class Engine {
   }
 
   /**
-   * Renders the image of a request that got its provisional one, as background work; not if it is in progress, or too
-   * many are.
+   * Renders in the background the image of a request that got its provisional image. Skipped if it is already in
+   * progress, or if too many background renders are.
    *
    * @throws ServiceError
    */
-  async renderLater(request: ImageRequest): Promise<void> {
+  async renderInBackground(request: ImageRequest): Promise<void> {
     const owner = ownerOf(request);
-    if (this.#misses.has(request.key) || !this.#laterShare.take(owner, 1)) return;
+    if (this.#misses.has(request.key) || !this.#deferredRenderQuota.take(owner, 1)) return;
     const { signal } = this.#closing;
     try {
       await this.get({ ...request, provisional: null, background: true }, signal);
     } catch (error) {
       if (!signal.aborted) throw error;
     } finally {
-      this.#laterShare.release(owner, 1);
+      this.#deferredRenderQuota.release(owner, 1);
     }
   }
 
-  /** Calls `get` when the inputs that the image follows are known and not too old. */
+  /** Calls `get` once the inputs that the image follows are known and not too old. */
   async #following<R extends CacheResult | null>(
     wanted: ImageRequest,
     signal: AbortSignal,
@@ -179,7 +179,7 @@ export class Engine {
     const request = { ...wanted, freshness, sharedWait: caches.shared?.wait };
     await this.#revalidator.check(request, signal);
     let result = await get(request);
-    // It was a render of older bytes that had begun before.
+    // We joined a render that started before the source changed.
     if (result !== null && !caches.isValid(result.image, request)) result = await get(request);
     if (result === null) return result;
     if (result.tier !== 'miss') this.#revalidator.refresh(request);
@@ -200,8 +200,8 @@ export class Engine {
     const { key, background, project, stages } = request;
     const inMemory = this.caches.readMemory(request);
     if (inMemory !== null) return inMemory;
-    // Work in the background becomes live with this request, and then needs a place.
-    if (!background && this.#misses.isBackground(key)) this.#admission.requirePlace(project);
+    // Joining makes background work live, and live work needs a queue slot.
+    if (!background && this.#misses.isBackground(key)) this.#admission.requireQueueSlot(project);
     const joined = this.#misses.join(key, signal, background);
     if (joined !== null) {
       this.#followers.process += 1;
@@ -209,22 +209,22 @@ export class Engine {
       return runStage(stages, 'coalesce', join, () => ({ role: 'follower' }));
     }
     const isFull = !background && this.#admission.isFull(project);
-    if (isFull && !this.caches.mayHave(key)) this.#admission.requirePlace(project);
+    if (isFull && !this.caches.mightContain(key)) this.#admission.requireQueueSlot(project);
     const permit = this.#admission.admit(ownerOf(request));
     const begin = (shared: AbortSignal, promoted: AbortSignal) =>
       this.#miss(new Miss(request, shared, promoted, permit)).finally(() => permit.release());
     return this.#misses.run(key, begin, signal, background);
   }
 
-  /** Reads the disk, then leads for the key among the processes of the machine, or follows the one that leads. */
+  /** Reads the disk, then leads for this key on this machine or follows the current leader. */
   async #miss(miss: Miss): Promise<CacheResult> {
     const { request } = miss;
     const onDisk = await this.caches.readDisk(request);
     if (onDisk !== null) return onDisk;
-    // Before the messages to the primary and the fetch, which a refusal would waste. After the disk read,
-    // because a full queue must not refuse hits, and an absent file costs one failed `open`. For the same reason
-    // after the read of the shared cache, which waits for the network, and only in the process that leads.
-    if (this.caches.shared === null) this.#requirePlace(miss);
+    // Check after the disk read: a full queue must not refuse hits, and a missing file costs one failed `open`. Check
+    // before the messages to the primary and the fetch, which a refusal would waste. With a shared cache, check after its
+    // read for the same reason: that read waits for the network, so only the leader does it.
+    if (this.caches.shared === null) this.#requireQueueSlot(miss);
     const role = await this.#join(miss);
     if (role.role === 'leader') return this.#lead(miss, role);
     this.#followers.machine += 1;
@@ -238,11 +238,11 @@ export class Engine {
         (role.mayBeStored ? await this.caches.readDisk(request) : null) ??
         (await this.caches.readShared(request, signal)) ??
         (await this.#produce(miss));
-      // Followers in other processes must wait for the disk write; this response need not, unless it is that of
-      // a prewarming, after which every process must find the image.
+      // Followers in other processes wait for the disk write. This response does not, unless it is a prewarm request:
+      // after it, every process must find the image.
       const written = this.caches.write(request, result);
-      const told = written.then(() => role.succeed(result.image));
-      if (!miss.isLive) await told;
+      const followersNotified = written.then(() => role.succeed(result.image));
+      if (!miss.isLive) await followersNotified;
       return result;
     } catch (error) {
       const cancelled = signal.aborted && !(error instanceof ServiceError);
@@ -253,17 +253,17 @@ export class Engine {
 
   async #produce(miss: Miss): Promise<CacheResult> {
     const { request, permit, timings } = miss;
-    this.#requirePlace(miss);
+    this.#requireQueueSlot(miss);
     await permit.beginRender(request);
     const { onRender } = this.#environment;
-    onRender('begun', request.key, {});
+    onRender('started', request.key, {});
     const image = await this.#producer.produce(miss);
     onRender('done', request.key, timings);
     return { ...this.caches.keep(request, image, 'miss'), timings };
   }
 
-  /** @throws ServiceError overloaded, or that of a layer that could not be used recently */
-  #requirePlace({ request, permit, isLive }: Miss): void {
+  /** @throws ServiceError overloaded, or the recent error of a layer that cannot be used */
+  #requireQueueSlot({ request, permit, isLive }: Miss): void {
     permit.enterQueue(request.project, isLive);
     this.#producer.requireUsableLayers(request);
   }
@@ -275,7 +275,7 @@ export class Engine {
       signal,
       retain: () => this.#misses.retain(key),
       promote: () => {
-        // While the queue is full, the followers wait for the work in the background.
+        // While the queue is full, followers keep waiting for the background work.
         if (!this.#admission.isFull(project)) this.#misses.promote(key);
       },
     };

@@ -10,28 +10,28 @@ import type { Variant } from './variant.ts';
 
 /** A request for an image. */
 export interface ImageRequest {
-  /** The cache key of the image. */
+  /** The image's cache key. */
   readonly key: string;
-  /** The project's id. Projects have equal shares of everything limited. */
+  /** Project id. Projects share everything limited equally. */
   readonly project: string;
   readonly inputs: Inputs;
   readonly variant: Variant;
   readonly generation: Generation;
-  /** Null for images that are valid until they are purged. */
+  /** Null if the image is valid until it is purged. */
   readonly freshness: ImageFreshness | null;
   /** Background work has lower priority than live requests, until a live request waits for it. */
   readonly background: boolean;
-  /** An image of the same inputs, which a live request gets while no cache has the requested one; null for none. */
+  /** An image from the same inputs that a live request gets if no cache contains the requested image, or null. */
   readonly provisional: Pick<ImageRequest, 'key' | 'variant'> | null;
   readonly stages: StageObserver;
   /** Returns the loaders of all inputs. */
   readonly loaderOf: LoaderOf;
   /**
-   * Called before a render, with nothing fetched yet. Resolves with a function for its end, or rejects with the
+   * Called before a render, before any fetch. Resolves with a function to call when the render ends; rejects with the
    * error of a project that may not render.
    */
   readonly admitRender: () => Promise<() => void>;
-  /** The wait that all reads of the shared cache have together; absent for a wait of each. */
+  /** A single time budget for all shared-cache reads; if absent, each read has its own. */
   readonly sharedWait?: SharedWait | undefined;
 }
 
@@ -42,15 +42,15 @@ export interface Timings {
   transform?: number;
 }
 
-/** An image that memory does not have, in progress. All requests for its key wait for it. */
+/** An image in progress that is not in memory. All requests for its key wait for it. */
 export class Miss {
-  /** The request that began it. */
+  /** The request that started the miss. */
   readonly request: ImageRequest;
-  /** Aborts when no request waits for the image any more. */
+  /** Aborts when the last waiting request leaves. */
   readonly signal: AbortSignal;
-  /** Aborted as soon as a live request waits for the image. */
+  /** Aborted once a live request waits for the image. */
   readonly promoted: AbortSignal;
-  /** Everything that it holds. */
+  /** Everything that the miss holds. */
   readonly permit: Permit;
   readonly timings: Timings = {};
 
@@ -66,11 +66,11 @@ export class Miss {
   }
 }
 
-/** The permit of one miss, which carries all that the miss holds until it is released. */
+/** Carries everything that a miss holds until it is released. */
 class Permit {
   readonly #admission: Admission;
   readonly #leaveMisses: () => void;
-  /** Null before the request for a place; without effect for background work. */
+  /** Null before a slot is requested; does nothing for background work. */
   #leaveQueue: (() => void) | null = null;
   #endRender: (() => void) | undefined;
 
@@ -80,19 +80,19 @@ class Permit {
   }
 
   /**
-   * Reserves a place in the transform queue for live work, once.
+   * Reserves a transform queue slot for live work, once.
    * @throws ServiceError overloaded
    */
   enterQueue(project: string, isLive: boolean): void {
     this.#leaveQueue ??= isLive ? this.#admission.reserve(project) : () => {};
   }
 
-  /** Gives up the place: the transform itself has it now, or there will be none. */
+  /** Gives up the slot: the transform occupies it now, or will never run. */
   leaveQueue(): void {
     this.#leaveQueue?.();
   }
 
-  /** @throws ServiceError of a project that may not render now */
+  /** @throws ServiceError if the project may not render now */
   async beginRender({ admitRender }: ImageRequest): Promise<void> {
     this.#endRender = await admitRender();
   }
@@ -104,55 +104,55 @@ class Permit {
   }
 }
 
-/** The places of live transforms. */
+/** Queue slots for live transforms. */
 interface Places {
   isFull(project: string): boolean;
   reserve(project: string): () => void;
 }
 
 /**
- * Limit of misses in progress. Fetches and transforms have limits of their own; this one bounds the
- * requests that wait for the same source, at a few kilobytes each.
+ * Limit on misses in progress. Fetches and transforms have their own limits; this limit bounds requests that wait for the
+ * same source, at a few kilobytes each.
  */
 const maxMisses = 2_048;
 const guaranteedMisses = 32;
 
-/** One for all, because an error's stack is a twelfth of the CPU time of a refusal. */
+/** Shared by all refusals, because creating an error's stack is 8% of a refusal's CPU time. */
 const refusal = new ServiceError('overloaded', 'Too many transforms are waiting.');
 
-/** Decides whether a miss may begin, before anything is fetched for it. */
+/** Decides whether a miss may start, before anything is fetched for it. */
 export class Admission {
   readonly #transforms: Places;
   readonly #share = new FairShare(maxMisses, guaranteedMisses);
-  /** Total refusals: misses in progress, and places in the transform queue. */
+  /** Refusals, by exhausted limit. */
   readonly refused = { misses: 0, queue: 0 };
 
   constructor(transforms: Places) {
     this.#transforms = transforms;
   }
 
-  /** @throws ServiceError overloaded, when too many misses are in progress */
+  /** @throws ServiceError overloaded if too many misses are in progress */
   admit(owner: Owner): Permit {
     if (!this.#share.take(owner, 1)) throw this.#refuse('misses');
     return new Permit(this, () => this.#share.release(owner, 1));
   }
 
-  /** Whether the transform queue has no place for a live request. */
+  /** Returns true if the transform queue has no slot for a live request. */
   isFull(project: string): boolean {
     return this.#transforms.isFull(project);
   }
 
-  /** @throws ServiceError overloaded, when it is full */
-  requirePlace(project: string): void {
+  /** @throws ServiceError overloaded if the transform queue is full */
+  requireQueueSlot(project: string): void {
     if (this.isFull(project)) throw this.#refuse('queue');
   }
 
   /**
-   * Reserves a place in the transform queue for a live request, until the returned function is called.
+   * Reserves a transform queue slot for a live request until the returned function is called.
    * @throws ServiceError overloaded
    */
   reserve(project: string): () => void {
-    this.requirePlace(project);
+    this.requireQueueSlot(project);
     return this.#transforms.reserve(project);
   }
 

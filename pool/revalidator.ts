@@ -126,8 +126,8 @@ export class Revalidator {
   refresh(request: ImageRequest): void {
     const owner = { project: request.project, host: request.inputs[0].url.host };
     for (const followed of followedInputs(request)) {
-      const isAsked = this.#running.has(followed.key);
-      if (isAsked || this.#freshness(followed) === 'fresh') continue;
+      const isRunning = this.#running.has(followed.key);
+      if (isRunning || this.#freshness(followed) === 'fresh') continue;
       if (!this.#backgroundShare.take(owner, 1)) return;
       this.#revalidate(followed, true)
         .catch(() => {})

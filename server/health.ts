@@ -49,8 +49,8 @@ export interface HealthEnvironment {
 /** `GET /api/health`, with figures summed over the machine's front ends. */
 export class Health {
   readonly #environment: HealthEnvironment;
-  readonly #ping = atMostEvery(databaseEveryMs, () => this.#pingDatabase());
-  readonly #count = atMostEvery(queueEveryMs, () => this.#countJobs());
+  readonly #ping = throttle(databaseEveryMs, () => this.#pingDatabase());
+  readonly #count = throttle(queueEveryMs, () => this.#countJobs());
 
   constructor(environment: HealthEnvironment) {
     this.#environment = environment;
@@ -186,7 +186,7 @@ export class Health {
 }
 
 /** Repeats a check at most once in an interval; the calls in between share its result. */
-function atMostEvery<T>(intervalMs: number, check: () => Promise<T>): () => Promise<T> {
+function throttle<T>(intervalMs: number, check: () => Promise<T>): () => Promise<T> {
   let last: { readonly startedAt: number; readonly result: Promise<T> } | null = null;
   return () => {
     const now = performance.now();

@@ -92,7 +92,7 @@ export class Primary {
       disk: this.#diskCacheIndex,
       sweep: () => this.#sweep?.totals ?? null,
       hasSharedCache: settings.sharedCacheUrl !== null,
-      diskFull: () => this.#diskSpace.scarce,
+      diskFull: () => this.#diskSpace.isLow,
     });
   }
 
@@ -267,7 +267,7 @@ export class Primary {
         for (const key of message.removed) void this.#diskCacheIndex.removed(key);
         return;
       case 'ready':
-        this.#noteServer(message.httpServer);
+        this.#recordHttpServer(message.httpServer);
         return;
       default:
         return this.#coalescer.receive(frontEnd, message);
@@ -275,7 +275,7 @@ export class Primary {
   }
 
   /** Warns once: an incomplete installation, or one for another Node, works at half the speed. A terminal shows it. */
-  #noteServer(chosen: ChosenServer): void {
+  #recordHttpServer(chosen: ChosenServer): void {
     if (this.#httpServer === null && chosen.because !== undefined && !this.#onTerminal) {
       this.#log.warn(
         { because: chosen.because, node: process.version },
@@ -319,7 +319,7 @@ export class Primary {
       frontEnds[this.#supervisor.pidOf(frontEnd) ?? 0] = stats;
     }
     const { bytes: diskBytes, maxBytes: diskMaxBytes } = this.#diskCacheIndex;
-    const stats = { frontEnds, diskBytes, diskMaxBytes, diskFull: this.#diskSpace.scarce };
+    const stats = { frontEnds, diskBytes, diskMaxBytes, diskFull: this.#diskSpace.isLow };
     this.#supervisor.broadcast({ type: 'machine-stats', stats });
   }
 }

@@ -41,7 +41,7 @@ export interface Delivery {
 }
 
 /** The deliveries in a list. */
-const mostDeliveries = 50;
+const maxDeliveries = 50;
 
 /** Requests of a project that may wait. */
 const maxWaiting = 100;
@@ -80,7 +80,7 @@ export class Callbacks {
   /** The last requests of a project that the queue has, the newest first. */
   async latest(projectId: string): Promise<Delivery[]> {
     const filter = { name: callbackJobName, 'data.projectId': projectId };
-    const found = this.#jobs.find(filter).sort({ _id: -1 }).limit(mostDeliveries);
+    const found = this.#jobs.find(filter).sort({ _id: -1 }).limit(maxDeliveries);
     return (await withTimeout(found.toArray())).map(deliveryOf);
   }
 }

@@ -22,7 +22,7 @@ import { holdLock, type JobLock } from './job-lock.ts';
 import type { WorkerMetrics } from './metrics.ts';
 import { warmRequests } from './variants.ts';
 import { WarmingFailed, warm } from './warm.ts';
-import { type WebhookSettings, Webhooks, webhookBackOff, webhookPlaces } from './webhooks.ts';
+import { type WebhookSettings, Webhooks, webhookBackOff, webhookConcurrency } from './webhooks.ts';
 
 /** Polling interval of the queue; when a job ends, the next one is claimed immediately. */
 const pollEveryMs = 500;
@@ -68,14 +68,15 @@ export class Consumer {
     const { store, concurrency, lockLifetimeMs = defaultLockLifetimeMs } = options;
     this.#lockLifetimeMs = lockLifetimeMs;
     this.queue = new JobQueue(store.db);
-    const { [purgeHookJobName]: hookPlaces, [callbackJobName]: callbackPlaces } = webhookPlaces;
+    const { [purgeHookJobName]: hookPlaces, [callbackJobName]: callbackPlaces } =
+      webhookConcurrency;
     const agendaOptions = {
       name: this.#name,
       processEvery: pollEveryMs,
       maxConcurrency: concurrency + hookPlaces.all + callbackPlaces.all,
       defaultConcurrency: concurrency,
     };
-    this.agenda = createAgenda(store.db, agendaOptions, webhookPlaces);
+    this.agenda = createAgenda(store.db, agendaOptions, webhookConcurrency);
     this.agenda.notifyVia(this.#trigger);
     this.agenda.on('complete', ({ attrs: { name } }: Job) => {
       // Agenda counts the job as locked until its run has returned.

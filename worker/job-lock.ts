@@ -4,7 +4,7 @@ import { LockLost } from '../store/agenda.ts';
 /** How often a lock is renewed during its lifetime. */
 const renewalsPerLifetime = 6;
 /** A job is stopped when its lock was not renewed for this part of the lifetime: another worker may run it. */
-const maxUnrenewedPart = 2 / 3;
+const lockLossThreshold = 2 / 3;
 /** Minimum interval of storing progress; it is also stored at the end of the job. */
 const progressEveryMs = 1_000;
 
@@ -37,7 +37,7 @@ export function holdLock<D>(job: Job<D>, lifetimeMs: number): JobLock {
   const timer = setInterval(() => {
     renewing = Promise.all([renewing, renew().catch(() => {})]);
     const unrenewedMs = performance.now() - renewedAt;
-    if (unrenewedMs > lifetimeMs * maxUnrenewedPart) lost.abort();
+    if (unrenewedMs > lifetimeMs * lockLossThreshold) lost.abort();
   }, lifetimeMs / renewalsPerLifetime);
   return {
     lost: lost.signal,

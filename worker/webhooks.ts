@@ -19,7 +19,7 @@ export interface WebhookSettings extends Pick<Settings, 'purgeHookUrl' | 'hookSe
  * Maximum concurrent requests of each kind in each worker: all, those of a project, and those to a receiver. One
  * that does not answer holds only its share. All purge hooks have one receiver.
  */
-export const webhookPlaces = {
+export const webhookConcurrency = {
   [purgeHookJobName]: { all: 8, project: 4, receiver: 8 },
   [callbackJobName]: { all: 32, project: 8, receiver: 4 },
 } as const;

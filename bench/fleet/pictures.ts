@@ -6,7 +6,7 @@ import { picture } from '../../demo/origin/pictures.ts';
 const widths = Array.from({ length: 10 }, (_, index) => 40 + 30 * index);
 
 /** Time for which a front end keeps the bytes of a source, in ms. */
-const keptMs = 30_000;
+const ttlRangeMs = 30_000;
 
 export type Pictures = Awaited<ReturnType<typeof startPictures>>;
 
@@ -23,7 +23,7 @@ export async function startPictures() {
   const origin = await serveBodies((path) => {
     const source = Number(path.slice(1));
     const now = performance.now();
-    if (now - (fetchedAt.get(source) ?? -keptMs) < keptMs) {
+    if (now - (fetchedAt.get(source) ?? -ttlRangeMs) < ttlRangeMs) {
       repeated.set(source, (repeated.get(source) ?? 0) + 1);
     }
     fetchedAt.set(source, now);

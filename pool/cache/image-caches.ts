@@ -133,7 +133,7 @@ export class ImageCaches {
    * Whether a cache may have an image that memory has not. The look for the file does not wait for a thread of libuv:
    * with it a refusal takes 0.75 of the CPU time. The shared cache may have every image.
    */
-  mayHave(key: string): boolean {
+  mightContain(key: string): boolean {
     return this.shared !== null || this.disk?.has(key) === true;
   }
 

@@ -107,9 +107,9 @@ export class SharedCache {
     signal.addEventListener('abort', leave, { once: true });
     const late = () => waiting.abort(new Error('no response within the timeout'));
     const timer = setTimeout(late, wait.remainingMs);
-    const hadAllTime = wait.remainingMs >= this.#settings.timeoutMs;
+    const hadFullTimeout = wait.remainingMs >= this.#settings.timeoutMs;
     const begunAt = performance.now();
-    let isAsked = false;
+    let requestSent = false;
     try {
       const macKey = this.#macKey ?? (await unlessAborted(this.#loadKey(), waiting.signal));
       if (macKey === null) {
@@ -117,7 +117,7 @@ export class SharedCache {
         this.#reads.abandoned();
         return null;
       }
-      isAsked = true;
+      requestSent = true;
       const object = await unlessAborted(this.#get(key, project), waiting.signal);
       this.#reads.succeeded();
       return this.#decode(key, object, macKey);
@@ -127,7 +127,7 @@ export class SharedCache {
       if (isLate) wait.remainingMs = 0;
       if (!signal.aborted) this.#totals[isLate ? 'timeout' : 'error'] += 1;
       // Less than the timeout says nothing about the bucket.
-      if (signal.aborted || !isAsked || (isLate && !hadAllTime)) this.#reads.abandoned();
+      if (signal.aborted || !requestSent || (isLate && !hadFullTimeout)) this.#reads.abandoned();
       else this.#reads.failed(error as Error);
       return null;
     } finally {

@@ -8,7 +8,7 @@ type ScheduleSettings = Pick<EngineSettings, 'threads' | 'queue' | 'costlyBytes'
 const backgroundQueueFactor = 4;
 
 /** Most sources arrive within this time. */
-const soonMs = 250;
+const typicalFetchMs = 250;
 
 /** While background transforms wait, at least every 16th transform is one of them. */
 const maxOvertaken = 15;
@@ -62,7 +62,7 @@ export class Schedule<T extends Scheduled> {
 
   /** True when a project's live transform must be refused. */
   isFull(project: string): boolean {
-    return this.#allPlacesUsed && !this.#displaces(project) && !this.#hasExtraThread(project);
+    return this.#isAtCapacity && !this.#displaces(project) && !this.#hasExtraThread(project);
   }
 
   /**
@@ -74,7 +74,7 @@ export class Schedule<T extends Scheduled> {
     const { threads, queue } = this.#settings;
     if (this.#running.size < threads) return this.isFull(project);
     const all = this.#live.size > queue / 2;
-    const after = performance.now() - soonMs;
+    const after = performance.now() - typicalFetchMs;
     const counted = [...this.#reserved].filter(({ since }) => all || since > after);
     const own = counted.filter((one) => one.project === project).length;
     if (this.#used + counted.length < threads + queue) return false;
@@ -94,7 +94,7 @@ export class Schedule<T extends Scheduled> {
 
   /** The transform to refuse in favour of a project's live one, if any. */
   displacedBy(project: string): T | undefined {
-    return this.#allPlacesUsed && this.#displaces(project)
+    return this.#isAtCapacity && this.#displaces(project)
       ? this.#live.newestOfLongest()
       : undefined;
   }
@@ -153,7 +153,7 @@ export class Schedule<T extends Scheduled> {
     return Math.min(this.#running.size, this.#settings.threads) + this.#live.size;
   }
 
-  get #allPlacesUsed(): boolean {
+  get #isAtCapacity(): boolean {
     const { threads, queue } = this.#settings;
     return this.#used >= threads + queue;
   }

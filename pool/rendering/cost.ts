@@ -17,7 +17,7 @@ export interface Cost {
    * True when the memory is not known beforehand. A process is then limited to `bytes`, and a transform that needs more
    * begins again with all that a process may have.
    */
-  readonly isAllotted?: boolean;
+  readonly isMemoryCapped?: boolean;
 }
 
 /**
@@ -39,11 +39,11 @@ const processing: Cost = { ms: 10, bytes: 11 };
  * For SVGs, texts, and sources that a thread must not open, whose cost is not known beforehand. A process has 67 MiB
  * before it works, 110 to 160 MiB with ordinary drawings of 2,000 x 2,000 pixels, and its limit with hostile ones.
  */
-export const isolatedCost: Cost = { ms: 5_000, bytes: 2 ** 28, isAllotted: true };
+export const isolatedCost: Cost = { ms: 5_000, bytes: 2 ** 28, isMemoryCapped: true };
 
 export function addCosts(a: Cost, b: Cost): Cost {
-  const isAllotted = a.isAllotted === true || b.isAllotted === true;
-  return { ms: a.ms + b.ms, bytes: a.bytes + b.bytes, isAllotted };
+  const isMemoryCapped = a.isMemoryCapped === true || b.isMemoryCapped === true;
+  return { ms: a.ms + b.ms, bytes: a.bytes + b.bytes, isMemoryCapped };
 }
 
 /**

@@ -140,7 +140,7 @@ async function follow(
     let response = await ask(validators);
     if (response.status === 304 && validators !== null) {
       const known = originResponse(response.headers, url);
-      if (isOf(known.validators, validators)) return { ...known, bytes: null };
+      if (validatorsMatch(known.validators, validators)) return { ...known, bytes: null };
       response = await ask(null);
     }
     const location = redirectTarget(response);
@@ -226,7 +226,7 @@ function validatorsFor(url: URL, { validators }: FetchOptions): Validators | nul
 }
 
 /** RFC 9111, 4.3.4: a 304 with other validators is not about the known bytes. */
-function isOf(answered: Validators, known: Validators): boolean {
+function validatorsMatch(answered: Validators, known: Validators): boolean {
   const opaque = (etag: string) => etag.replace(/^W\//, '');
   if (answered.etag !== null && known.etag !== null) {
     return opaque(answered.etag) === opaque(known.etag);

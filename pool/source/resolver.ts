@@ -14,7 +14,7 @@ export interface NameResolverOptions {
   /** True for names to which the system's search domains apply: those that the operator configured. */
   readonly searched?: (name: string) => boolean;
   /** Timeouts of one server's answer and of a whole resolution, in ms. */
-  readonly tryMs?: number;
+  readonly attemptTimeoutMs?: number;
   readonly withinMs?: number;
   readonly hosts?: HostsFile;
   readonly resolvConf?: string;
@@ -34,7 +34,7 @@ const defaultWithinMs = 5_000;
 const otherFamilyMs = 50;
 
 /** Limits of the time to live of an answer, in ms. */
-const keptMs = { least: 1_000, most: 60_000 };
+const ttlRangeMs = { least: 1_000, most: 60_000 };
 /** Short, because a name may be repaired. One that does not resolve is asked for every 5 s. */
 const failedMs = 5_000;
 const defaultCacheBytes = 2 * 1024 * 1024;
@@ -88,9 +88,9 @@ export class NameResolver {
   }
 
   async #resolve(name: string): Promise<Resolution> {
-    const { tryMs = defaultTryMs, withinMs = defaultWithinMs, servers } = this.#options;
+    const { attemptTimeoutMs = defaultTryMs, withinMs = defaultWithinMs, servers } = this.#options;
     // Not shared between names, because `cancel` ends all queries of a resolver.
-    const resolver = new dns.Resolver({ timeout: tryMs, tries });
+    const resolver = new dns.Resolver({ timeout: attemptTimeoutMs, tries });
     if (servers !== null) resolver.setServers(servers);
     const timer = setTimeout(() => resolver.cancel(), withinMs);
     const failed = (failure: unknown) => ({ failure });
@@ -138,7 +138,7 @@ async function query(
   const ttl = 1_000 * Math.min(...records.map(({ ttl }) => ttl));
   return {
     addresses: records.map(({ address, family }) => ({ address, family })),
-    ttlMs: Math.min(Math.max(ttl, keptMs.least), keptMs.most),
+    ttlMs: Math.min(Math.max(ttl, ttlRangeMs.least), ttlRangeMs.most),
   };
 }
 

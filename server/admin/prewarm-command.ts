@@ -12,7 +12,7 @@ interface PrewarmOptions extends Omit<PrewarmInput, 'sources'> {
   readonly wait: boolean;
 }
 
-const askEveryMs = 500;
+const pollIntervalMs = 500;
 /** Without a terminal, a line each so often. */
 const lineEveryMs = 5_000;
 /** A worker that is starting records itself within this time. */
@@ -96,7 +96,7 @@ async function waitFor(
       if (worker.isMissing) progress.end();
       isWarned = warnIfMissing(worker);
     }
-    await sleep(askEveryMs, null, { signal: interrupted.signal }).catch(() => {});
+    await sleep(pollIntervalMs, null, { signal: interrupted.signal }).catch(() => {});
     if (interrupted.signal.aborted) {
       progress.end();
       throw new AdminError(`Not waited for the end: the prewarming ${id} goes on.`);

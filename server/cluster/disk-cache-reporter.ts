@@ -1,6 +1,6 @@
 import type { Logger } from '../../contract/log.ts';
 import type { DiskCacheEvents } from '../../pool/cache/disk.ts';
-import { oneLinePer } from '../telemetry/log-limit.ts';
+import { createLogThrottle } from '../telemetry/log-limit.ts';
 import type { PrimaryChannel } from './channel.ts';
 
 const flushEveryMs = 250;
@@ -22,7 +22,7 @@ export class DiskCacheReporter implements DiskCacheEvents {
   readonly #log: Logger;
   #changes = newChanges();
   #timer: NodeJS.Timeout | null = null;
-  readonly #mayLog = oneLinePer(logEveryMs);
+  readonly #mayLog = createLogThrottle(logEveryMs);
 
   constructor(channel: PrimaryChannel, log: Logger) {
     this.#channel = channel;

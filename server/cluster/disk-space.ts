@@ -25,7 +25,7 @@ interface DiskSpaceOptions {
 export class DiskSpace {
   readonly #options: DiskSpaceOptions;
   /** Less than half of the reserve is free, even after deleting images. */
-  scarce = false;
+  isLow = false;
   #checking = false;
 
   constructor(options: DiskSpaceOptions) {
@@ -50,10 +50,10 @@ export class DiskSpace {
     this.#checking = false;
     if (space === null) return;
     const { freeBytes, reserveBytes } = space;
-    const scarce = freeBytes < reserveBytes / 2;
-    if (scarce === this.scarce) return;
-    this.scarce = scarce;
-    if (scarce) log.warn({ freeBytes, reserveBytes }, 'the disk is full; no image is kept on it');
+    const isLow = freeBytes < reserveBytes / 2;
+    if (isLow === this.isLow) return;
+    this.isLow = isLow;
+    if (isLow) log.warn({ freeBytes, reserveBytes }, 'the disk is full; no image is kept on it');
     else log.info({ freeBytes, reserveBytes }, 'the disk has space again');
   }
 

@@ -5,7 +5,7 @@ const checkEveryMs = 1_000;
  * A check that runs this late shows that this process was blocked, for example while the machine was
  * suspended, and has not read the messages of the front ends.
  */
-const lateCheckMs = 5_000;
+const stallThresholdMs = 5_000;
 
 interface LivenessOptions {
   /** Called with a front end that has sent no message for 15 s. */
@@ -48,7 +48,7 @@ export class Liveness {
 
   check(): void {
     const now = this.#now();
-    const late = now - this.#checkedAt > lateCheckMs;
+    const late = now - this.#checkedAt > stallThresholdMs;
     this.#checkedAt = now;
     for (const [frontEnd, lastMessageAt] of this.#lastMessageAt) {
       if (late) this.#lastMessageAt.set(frontEnd, now);

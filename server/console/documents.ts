@@ -1,7 +1,7 @@
 import type { ConsolePictures } from '../../contract/console-pictures.ts';
 import type { ServiceError } from '../../contract/errors.ts';
 import { escapeHtml } from '../../contract/escape-html.ts';
-import { startedAs } from '../../contract/own-command.ts';
+import { launchCommand } from '../../contract/own-command.ts';
 
 /** The path of the pages' files; the next segment is the version of the files. */
 export const consolePrefix = '/console/';
@@ -62,7 +62,7 @@ export function indexPage(files: string, { project, urls }: ConsolePictures): st
   const head = `${sheets}
 <meta name="description" content="Transformed images: playground and console.">
 ${script(`${files}main.js`)}`;
-  const command = startedAs();
+  const command = launchCommand();
   const ownCommand = command === undefined ? '' : ` data-command="${escapeHtml(command)}"`;
   return page(
     'Image delivery',

@@ -128,7 +128,7 @@ export class NamedParts<Input, Body, Names extends keyof Services = never> {
   getOperation(description: string): Operation<PartPath, null, Body> {
     return {
       method: 'GET',
-      ...this.#onOne(`Read a ${this.#title}`, description),
+      ...this.#itemOperation(`Read a ${this.#title}`, description),
       result: one(this.#kind.singular, this.#kind.body),
       handle: ({ path }, services) => this.find(services, path.projectId, this.#nameIn(path)),
     };
@@ -138,7 +138,7 @@ export class NamedParts<Input, Body, Names extends keyof Services = never> {
     const { singular, input, body } = this.#kind;
     return {
       method: 'PUT',
-      ...this.#onOne(`Create or replace a ${this.#title}`, description),
+      ...this.#itemOperation(`Create or replace a ${this.#title}`, description),
       input,
       result: one(singular, body),
       handle: ({ path, input }, services) =>
@@ -150,13 +150,13 @@ export class NamedParts<Input, Body, Names extends keyof Services = never> {
     const { plural, body } = this.#kind;
     return {
       method: 'DELETE',
-      ...this.#onOne(`Delete a ${this.#title}`, description),
+      ...this.#itemOperation(`Delete a ${this.#title}`, description),
       result: listOf(plural, body),
       handle: ({ path }, services) => this.remove(services, path.projectId, this.#nameIn(path)),
     };
   }
 
-  #onOne(summary: string, description: string) {
+  #itemOperation(summary: string, description: string) {
     const { parameter, body, nameOf } = this.#kind;
     const path: PartPath = `${this.#path}/{${parameter.name}}`;
     const example = nameOf(body.example);

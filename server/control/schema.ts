@@ -64,7 +64,7 @@ export interface QueryParameter {
 export const ref = (name: string) => ({ $ref: `#/components/schemas/${name}` });
 
 /** The `allOf` of an object that has exactly one of two fields. */
-export const eitherOf = <const A extends string, const B extends string>(one: A, other: B) =>
+export const exactlyOneOf = <const A extends string, const B extends string>(one: A, other: B) =>
   [
     {
       anyOf: [{ required: [one] }, { required: [other] }],

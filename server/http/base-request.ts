@@ -9,7 +9,7 @@ import type { HttpApp } from './server.ts';
  * @param length Content-Length, or ''
  * @param coding Transfer-Encoding, or ''
  */
-export function hasMeaninglessBody(method: string, length: string, coding: string): boolean {
+export function hasUnexpectedBody(method: string, length: string, coding: string): boolean {
   return (method === 'GET' || method === 'HEAD') && (coding !== '' || Number(length) > 0);
 }
 

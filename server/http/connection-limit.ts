@@ -32,17 +32,17 @@ export class Connections {
 /** Used when the limit of descriptors cannot be read. */
 const unknownDescriptors = 1_024;
 /** Without a limit, a bound of the figures. */
-const mostDescriptors = 2 ** 20;
+const maxDescriptors = 2 ** 20;
 /** Files of the disk cache and the store's connections, with what the process has open at its start (some 40). */
 const baseReserve = 128;
 /** A transform thread has four and a source's copy, and a transform process two. */
-const ofThread = 7;
+const perThread = 7;
 /** A source that is fetched has one, and as many connections may be kept. */
-const ofFetch = 2;
+const perFetch = 2;
 /** For reads and writes of the shared cache together. */
 const ofSharedCache = 64;
 /** Of the descriptors, for connections, however large the reserve is. */
-const leastPart = 1 / 4;
+const minShare = 1 / 4;
 
 /**
  * The connections that a front end may have, so that sources, files and the store always get a descriptor.
@@ -59,16 +59,16 @@ export function maxConnections(
 ): number {
   const reserve =
     baseReserve +
-    ofThread * (threads + 1) +
-    ofFetch * fetchConcurrency +
+    perThread * (threads + 1) +
+    perFetch * fetchConcurrency +
     (sharedCache === null ? 0 : ofSharedCache);
-  return Math.max(descriptors - reserve, Math.floor(descriptors * leastPart));
+  return Math.max(descriptors - reserve, Math.floor(descriptors * minShare));
 }
 
 /** The limit of this process, which Node raises to the hard limit when it starts. A child inherits it. */
 export async function descriptorLimit(): Promise<number> {
   const run = promisify(execFile);
   const { stdout } = await run('/bin/sh', ['-c', 'ulimit -n']).catch(() => ({ stdout: '' }));
-  if (stdout.trim() === 'unlimited') return mostDescriptors;
-  return Math.min(Number.parseInt(stdout, 10) || unknownDescriptors, mostDescriptors);
+  if (stdout.trim() === 'unlimited') return maxDescriptors;
+  return Math.min(Number.parseInt(stdout, 10) || unknownDescriptors, maxDescriptors);
 }

@@ -1,5 +1,5 @@
 import type { Logger } from '../../contract/log.ts';
-import { oneLinePer } from '../telemetry/log-limit.ts';
+import { createLogThrottle } from '../telemetry/log-limit.ts';
 import type { Connections } from './connection-limit.ts';
 
 const everyMs = 60_000;
@@ -11,7 +11,7 @@ const everyMs = 60_000;
 export function logClosedConnections(
   log: Pick<Logger, 'warn'>,
 ): (connections: Connections) => void {
-  const mayLog = oneLinePer(everyMs);
+  const mayLog = createLogThrottle(everyMs);
   let [closedBefore, refusedBefore] = [0, 0];
   return ({ open, limit, closedWaiting, refused }) => {
     const since = { closedWaiting: closedWaiting - closedBefore, refused: refused - refusedBefore };

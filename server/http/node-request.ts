@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { BaseRequest, hasMeaninglessBody } from './base-request.ts';
+import { BaseRequest, hasUnexpectedBody } from './base-request.ts';
 import type { NodeConnection } from './node-connection.ts';
 import type { HttpResponse } from './request.ts';
 import type { HttpApp } from './server.ts';
@@ -49,7 +49,7 @@ export class NodeHttpRequest extends BaseRequest {
     this.query = query;
     this.#authority = authority;
     const [length, coding] = [this.header('content-length'), this.header('transfer-encoding')];
-    this.isLast = hasMeaninglessBody(this.method, length, coding);
+    this.isLast = hasUnexpectedBody(this.method, length, coding);
   }
 
   /** Part of its body has not arrived. */

@@ -6,7 +6,7 @@ import type {
   us_listen_socket,
 } from 'uws-pack';
 import { ServiceError } from '../../contract/errors.ts';
-import { BaseRequest, hasMeaninglessBody } from './base-request.ts';
+import { BaseRequest, hasUnexpectedBody } from './base-request.ts';
 import type { Connections } from './connection-limit.ts';
 import { encodingOf } from './headers.ts';
 import type { HttpResponse } from './request.ts';
@@ -47,7 +47,7 @@ export class UwsServer implements HttpServer {
     this.#templatedApp.filter((res, change) => this.#count(res, change));
     this.#templatedApp.any('/*', (res, req) => {
       const request = new UwsHttpRequest(res, req, app, sets);
-      if (admission.crowded || !this.#silent.isEmpty) this.#requested(request.peerAddress);
+      if (admission.isAboveHalf || !this.#silent.isEmpty) this.#requested(request.peerAddress);
       if (!hasBody(req) || request.checkBody()) app.handle(request);
       request.seal();
     });
@@ -56,7 +56,7 @@ export class UwsServer implements HttpServer {
   /** Called when a connection was accepted (1) and when one has closed (-1). */
   #count(res: UwsResponse, change: number): void {
     this.connections.open += change;
-    if (change < 0 || !this.#admission.crowded) return;
+    if (change < 0 || !this.#admission.isAboveHalf) return;
     const address = addressOf(res);
     const networks = this.connections.networksOf(address);
     const [widest] = networks;
@@ -100,7 +100,7 @@ export class UwsServer implements HttpServer {
   stopListening(): void {
     const socket = this.#listenSocket;
     this.#listenSocket = null;
-    if (socket !== null) afterShortTurn(() => this.#uws.us_listen_socket_close(socket));
+    if (socket !== null) afterIdleTick(() => this.#uws.us_listen_socket_close(socket));
   }
 }
 
@@ -112,7 +112,7 @@ const shortTurnWithinMs = 500;
  * Calls back right after the event loop accepted connections. Closing a listener resets those that arrived since, which
  * are the fewest after a short turn.
  */
-function afterShortTurn(callback: () => void): void {
+function afterIdleTick(callback: () => void): void {
   const deadline = performance.now() + shortTurnWithinMs;
   const turn = (before: number): void => {
     const now = performance.now();
@@ -216,7 +216,7 @@ class UwsHttpRequest extends BaseRequest implements WaitingConnection {
   checkBody(): boolean {
     if (!this.isWellFormed()) return false;
     const [length, coding] = [this.header('content-length'), this.header('transfer-encoding')];
-    this.#isLast = hasMeaninglessBody(this.method, length, coding);
+    this.#isLast = hasUnexpectedBody(this.method, length, coding);
     return true;
   }
 
@@ -257,7 +257,8 @@ class UwsHttpRequest extends BaseRequest implements WaitingConnection {
     const corked = () => this.#res.cork(() => this.#write(response));
     // Not at once: uWebSockets.js would parse the bytes after this request. It ends a connection that sends
     // more before the response. A connection that is counted has one request at a time.
-    if (this.#isLast || this.#sets.admission.crowded) setImmediate(() => this.ended || corked());
+    if (this.#isLast || this.#sets.admission.isAboveHalf)
+      setImmediate(() => this.ended || corked());
     // Within the handler the response is already corked.
     else if (this.#req !== null) this.#write(response);
     else corked();
@@ -287,9 +288,9 @@ class UwsHttpRequest extends BaseRequest implements WaitingConnection {
     const body = isLongText ? Buffer.from(content) : content;
     // An unread body does not close the connection: the library discards it, and a client whose connection
     // is closed before it has sent its body may not receive the response.
-    const end = this.app.closing || this.#isLast || this.#sets.admission.crowded;
+    const end = this.app.closing || this.#isLast || this.#sets.admission.isAboveHalf;
     if (body === null || this.method === 'HEAD' || status === 304) {
-      if (this.#isLast || this.#sets.admission.crowded) return this.#sendLast(status, body);
+      if (this.#isLast || this.#sets.admission.isAboveHalf) return this.#sendLast(status, body);
       // RFC 9110, 8.6: a HEAD's length is the body's; a 304 needs none. Any argument to
       // endWithoutBody makes uWebSockets.js write a wrong length, or never finish.
       if (body !== null && status !== 304)

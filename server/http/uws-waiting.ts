@@ -31,7 +31,7 @@ export class Admission {
   }
 
   /** More than half of the connections are open: networks are counted, and connections end with their response. */
-  get crowded(): boolean {
+  get isAboveHalf(): boolean {
     const { open, limit } = this.#connections;
     return open > limit / 2;
   }

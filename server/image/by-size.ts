@@ -35,7 +35,7 @@ export function documentResponse(
   { contentType, body }: UrlDocument,
   result: Pick<CacheResult, 'tier' | 'timings'>,
   ofImage: Headers,
-  ofUrl: UrlHeaders,
+  urlHeaders: UrlHeaders,
   conditions: Conditions,
 ): HttpResponse {
   const etag = `"${hash('sha256', contentType + body, 'base64url').slice(0, 22)}"`;
@@ -43,7 +43,7 @@ export function documentResponse(
   const caching = ofImage.map(
     ([name, value]) => [name, value === immutable ? documentCaching : value] as const,
   );
-  return imageResponse(sent, imageHeaders(sent, result, caching, ofUrl), conditions);
+  return imageResponse(sent, imageHeaders(sent, result, caching, urlHeaders), conditions);
 }
 
 /** Redirects to another path of the host. */

@@ -127,7 +127,7 @@ export class Delivery {
         headers === null
           ? imageResponse(
               image,
-              currentHeaders(image, cached.lifetime, cached.ofUrl, at),
+              currentHeaders(image, cached.lifetime, cached.urlHeaders, at),
               conditions,
             )
           : repeatedResponse(image, headers, conditions);
@@ -230,7 +230,7 @@ export class Delivery {
       cacheKey,
       state,
       expires,
-      ofUrl: {
+      urlHeaders: {
         download: options.download ?? null,
         tags: cacheTagHeaders(this.#environment.cacheTagHeaders, project._id, inputsOf(checked)),
         warnings: unknownWarnings(address.unknown),
@@ -311,7 +311,7 @@ export class Delivery {
       // Whether it was purged or deleted meanwhile is known when the project is confirmed.
       await this.#confirmed(project);
       if (isCurrent()) {
-        if (result.isProvisional) this.#renderLater(wanted);
+        if (result.isProvisional) this.#renderInBackground(wanted);
         return result;
       }
       if (attempt === maxPurgedRenders && projects.wasCurrent(known)) return result;
@@ -330,9 +330,9 @@ export class Delivery {
   }
 
   /** Renders the image in whose place the client gets a provisional one. */
-  #renderLater(request: ImageRequest & Pick<CheckedRequest, 'stages'>): void {
+  #renderInBackground(request: ImageRequest & Pick<CheckedRequest, 'stages'>): void {
     const stages = request.stages.later();
-    const rendered = this.#environment.engine.renderLater({ ...request, stages });
+    const rendered = this.#environment.engine.renderInBackground({ ...request, stages });
     // A later request tries again.
     rendered.catch((error) => stages.failed(error));
   }
@@ -345,7 +345,7 @@ export class Delivery {
     request: HttpRequest,
     conditions: Conditions,
     { result, complete, sourceError, document }: Delivered,
-    { cacheKey, state, expires, ofUrl }: ResponseContext,
+    { cacheKey, state, expires, urlHeaders }: ResponseContext,
   ): number {
     const { image, entry } = result;
     const now = this.#environment.now();
@@ -356,9 +356,9 @@ export class Delivery {
     const lifetime = { expires, freshness, report };
     const caching = isStored ? cachingHeaders(lifetime, result, now) : notStored;
     if (document !== undefined) {
-      return send(request, documentResponse(document, result, caching, ofUrl, conditions));
+      return send(request, documentResponse(document, result, caching, urlHeaders, conditions));
     }
-    const headers = imageHeaders(image, result, caching, ofUrl);
+    const headers = imageHeaders(image, result, caching, urlHeaders);
     if (sourceError !== null) {
       return send(request, {
         status: 200,
@@ -370,13 +370,13 @@ export class Delivery {
     const bytes = send(request, imageResponse(image, headers, conditions));
     if (entry === null || !isStored || result.isProvisional) return bytes;
     const repeated = isConstant(lifetime)
-      ? repeatedHeaders(currentHeaders(image, lifetime, ofUrl, now))
+      ? repeatedHeaders(currentHeaders(image, lifetime, urlHeaders, now))
       : null;
     this.responses.set(cacheKey, {
       project: state,
       entry,
       headers: repeated,
-      ofUrl,
+      urlHeaders,
       lifetime: { expires, freshness, report },
     });
     return bytes;
@@ -393,5 +393,5 @@ interface ResponseContext {
   readonly state: ProjectState;
   /** When the URL expires, Unix ms; infinite without a signature, null for background requests. */
   readonly expires: number | null;
-  readonly ofUrl: UrlHeaders;
+  readonly urlHeaders: UrlHeaders;
 }

@@ -85,10 +85,10 @@ export function cacheKey(
 export function variantKey(
   { project, inputs, generation }: KeyOrigin & { readonly inputs: Inputs },
   variant: Variant,
-  ofRenderer = rendererVersion,
+  renderVersion = rendererVersion,
 ): string {
   const [{ url, version }] = inputs;
-  const parts: (string | number)[] = [ofRenderer, project, url.href, canonicalForm(variant)];
+  const parts: (string | number)[] = [renderVersion, project, url.href, canonicalForm(variant)];
   if (version !== null) parts.push(version);
   return cacheKey({ project, inputs, generation }, parts);
 }

@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import type { ServiceError } from '../../contract/errors.ts';
 import type { Layer } from '../../pool/variant.ts';
-import { oneLinePer } from '../telemetry/log-limit.ts';
+import { createLogThrottle } from '../telemetry/log-limit.ts';
 
 /** Called when an image is delivered without a layer, which failed. */
 export type OnLayerFailure = (projectId: string, layer: Layer, error: ServiceError) => void;
@@ -13,10 +13,10 @@ const maxProjects = 10_000;
  * Logs images that are delivered without a layer, at most once a minute for each project. Their
  * URLs are not logged, because they may contain signatures.
  *
- * @param now as of `oneLinePer`
+ * @param now as of `createLogThrottle`
  */
 export function logLayerFailures(log: Pick<Logger, 'warn'>, now?: () => number): OnLayerFailure {
-  const mayLog = oneLinePer(everyMs, maxProjects, now);
+  const mayLog = createLogThrottle(everyMs, maxProjects, now);
   return (project, layer, { code, message }) => {
     if (!mayLog(project)) return;
     const isWatermark = layer.kind === 'image' && layer.isWatermark;

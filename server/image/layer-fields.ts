@@ -19,7 +19,7 @@ import {
   integer,
   neutral,
   number,
-  orWord,
+  withKeyword,
   type ParameterType,
   partPattern,
 } from './values.ts';
@@ -32,7 +32,7 @@ export interface LayerField<T> extends ParameterType<T> {
   /** A value with a visible effect. */
   readonly example: PresetValue;
   /** Other fields in the example's layer. */
-  readonly exampleWith: Readonly<Record<string, PresetValue>>;
+  readonly exampleContext: Readonly<Record<string, PresetValue>>;
 }
 
 type FieldsOf<T> = { readonly [Name in keyof T]: LayerField<T[Name]> };
@@ -42,9 +42,9 @@ function field<T>(
   meaning: string,
   byDefault: PresetValue | null | undefined,
   example: PresetValue,
-  exampleWith: Readonly<Record<string, PresetValue>> = {},
+  exampleContext: Readonly<Record<string, PresetValue>> = {},
 ): LayerField<T> {
-  return { ...type, meaning, default: byDefault, example, exampleWith };
+  return { ...type, meaning, default: byDefault, example, exampleContext };
 }
 
 /** Maximum characters in a layer's text. */
@@ -175,7 +175,7 @@ const layerFields = {
     ),
     weight: field(integer(100, 900), 'Font weight: 400 is regular, 700 is bold.', 400, 800),
     size: field(
-      orWord(length(integer(1, 1_000), number(1, 100)), 'fit'),
+      withKeyword(length(integer(1, 1_000), number(1, 100)), 'fit'),
       'Font size in CSS pixels, or a percentage of the output width. `fit` is the largest size at which the text fits the box.',
       32,
       'fit',

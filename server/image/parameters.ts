@@ -17,11 +17,11 @@ import {
   choice,
   colour,
   flag,
-  flagOr,
+  flagOrNumber,
   integer,
   neutral,
   number,
-  orWord,
+  withKeyword,
   type ParameterType,
   parts,
   text,
@@ -44,7 +44,7 @@ export interface Parameter<T> extends ParameterType<T> {
   readonly meaning: string;
   readonly example: string;
   /** Other parameters in the example's query. */
-  readonly exampleWith: string;
+  readonly exampleContext: string;
   /** The value that has the same effect as omitting the parameter if no preset or project sets it, or null if none has. */
   readonly default: string | null;
   /** The effect of omitting the parameter, as Markdown. */
@@ -65,13 +65,13 @@ function parameter<T>(
   example: string,
   {
     aliases = [],
-    exampleWith = 'w=400',
+    exampleContext = 'w=400',
     byDefault = null,
     replaces = [],
     otherwise = byDefault === null ? 'none' : `\`${byDefault}\``,
   }: {
     aliases?: readonly string[];
-    exampleWith?: string;
+    exampleContext?: string;
     byDefault?: string | null;
     replaces?: readonly string[];
     otherwise?: string;
@@ -83,7 +83,7 @@ function parameter<T>(
     meaning,
     example,
     aliases,
-    exampleWith,
+    exampleContext,
     default: byDefault,
     defaultInWords: otherwise,
     replaces,
@@ -130,7 +130,7 @@ export const parameters = {
     '200',
     {
       aliases: ['width'],
-      exampleWith: '',
+      exampleContext: '',
       otherwise: "from `h`, a client hint or the source, up to the project's `maxWidth`",
     },
   ),
@@ -139,7 +139,7 @@ export const parameters = {
     integer(1, 10_000),
     'Output height in CSS pixels. Without `w`, the width keeps the aspect ratio.',
     '200',
-    { aliases: ['height'], exampleWith: '', otherwise: 'from `w` or the source' },
+    { aliases: ['height'], exampleContext: '', otherwise: 'from `w` or the source' },
   ),
   ar: parameter(
     'size',
@@ -148,17 +148,17 @@ export const parameters = {
       'neither, `cover` crops the image to the ratio, `contain` pads it, `fill` shortens one side, and `inside` ' +
       'and `outside` change nothing.',
     '16:9',
-    { exampleWith: 'w=300' },
+    { exampleContext: 'w=300' },
   ),
   q: parameter(
     'format',
-    orWord(integer(1, 100), 'auto'),
+    withKeyword(integer(1, 100), 'auto'),
     'Quality of lossy output. A value looks about equally good in every format. `auto` chooses a value from 45 to ' +
       '89 per image so that different images look about equally good; animations get 77.',
     '20',
     {
       aliases: ['quality'],
-      exampleWith: 'w=400&fmt=webp',
+      exampleContext: 'w=400&fmt=webp',
       otherwise: "the project's `defaultQuality`",
     },
   ),
@@ -183,14 +183,14 @@ export const parameters = {
     'Fit to the box if both `w` and `h` are given: `cover` crops the excess, `contain` pads with background, `fill` ' +
       'distorts, `inside` and `outside` keep the aspect ratio within or around the box.',
     'contain',
-    { exampleWith: 'w=300&h=300&bg=tomato', otherwise: "the project's `defaultFit`" },
+    { exampleContext: 'w=300&h=300&bg=tomato', otherwise: "the project's `defaultFit`" },
   ),
   dpr: parameter(
     'size',
-    orWord(number(1, 3), 'auto'),
+    withKeyword(number(1, 3), 'auto'),
     'Device pixels per CSS pixel: multiplies `w`, `h`, `extend` and layer lengths. `auto` uses the client hint.',
     '2',
-    { exampleWith: 'w=200', otherwise: "the project's `defaultDpr`" },
+    { exampleContext: 'w=200', otherwise: "the project's `defaultDpr`" },
   ),
   pos: parameter(
     'crop',
@@ -200,7 +200,7 @@ export const parameters = {
     'west',
     {
       aliases: ['position', 'gravity'],
-      exampleWith: 'w=200&h=300',
+      exampleContext: 'w=200&h=300',
       byDefault: 'center',
       replaces: ['fp'],
     },
@@ -211,7 +211,7 @@ export const parameters = {
     'Focal point: `cover` keeps the area around it as far as the image allows. Fractions of the width and height ' +
       'after `crop`, `trim`, `flip`, `flop` and `rotate`. Overrides `pos`.',
     '0.7,0.3',
-    { exampleWith: 'w=200&h=300' },
+    { exampleContext: 'w=200&h=300' },
   ),
   bg: parameter(
     'colour',
@@ -220,7 +220,7 @@ export const parameters = {
     '0a84ff80',
     {
       aliases: ['background', 'b'],
-      exampleWith: 'w=300&h=300&fit=contain',
+      exampleContext: 'w=300&h=300&fit=contain',
       otherwise: 'transparent; white in formats without transparency',
     },
   ),
@@ -230,12 +230,12 @@ export const parameters = {
     'Scales up images that are smaller than the requested size.',
     '',
     {
-      exampleWith: 'w=600&animated=0',
+      exampleContext: 'w=600&animated=0',
       byDefault: '0',
     },
   ),
   kernel: parameter('size', choice(kernels), 'Interpolation kernel for scaling.', 'nearest', {
-    exampleWith: 'w=100',
+    exampleContext: 'w=100',
     byDefault: plainVariant.kernel,
   }),
   crop: parameter(
@@ -243,11 +243,11 @@ export const parameters = {
     parts({ left: pixels, top: pixels, width: side, height: side }),
     'Crops the source before all other operations. Pixels of the upright source.',
     '100,80,400,300',
-    { aliases: ['extract'], exampleWith: '' },
+    { aliases: ['extract'], exampleContext: '' },
   ),
   trim: parameter(
     'crop',
-    flagOr(number(0, 100), 10),
+    flagOrNumber(number(0, 100), 10),
     "Removes borders that differ from the corner's colour by at most this value.",
     '25',
     { byDefault: '0' },
@@ -257,7 +257,7 @@ export const parameters = {
     angle(number(-360, 360)),
     'Rotates clockwise, in degrees, before the resize. `bg` fills the corners.',
     '-12',
-    { exampleWith: 'w=400&bg=fff', byDefault: '0' },
+    { exampleContext: 'w=400&bg=fff', byDefault: '0' },
   ),
   flip: parameter('crop', flag, 'Mirrors vertically before the rotation.', '', { byDefault: '0' }),
   flop: parameter('crop', flag, 'Mirrors horizontally before the rotation.', '', {
@@ -268,10 +268,10 @@ export const parameters = {
     parts({ top: edge, right: edge, bottom: edge, left: edge }),
     'Adds a border in CSS pixels after the resize.',
     '10,10,40,10',
-    { exampleWith: 'w=380&bg=fff', byDefault: '0,0,0,0' },
+    { exampleContext: 'w=380&bg=fff', byDefault: '0,0,0,0' },
   ),
   flatten: parameter('colour', flag, 'Replaces transparency with the background.', '', {
-    exampleWith: 'w=400&bg=gold',
+    exampleContext: 'w=400&bg=gold',
     byDefault: '0',
   }),
   grayscale: parameter('colour', flag, 'Converts to grey.', '', {
@@ -317,14 +317,14 @@ export const parameters = {
   ),
   blur: parameter(
     'filters',
-    flagOr(number(0.3, 100), 1),
+    flagOrNumber(number(0.3, 100), 1),
     'Gaussian blur with this sigma, in output pixels.',
     '5',
     { byDefault: '0' },
   ),
   sharpen: parameter(
     'filters',
-    flagOr(number(0.01, 10), 1),
+    flagOrNumber(number(0.01, 10), 1),
     'Unsharp mask with this sigma, in output pixels.',
     '2',
     { byDefault: '0' },
@@ -343,7 +343,7 @@ export const parameters = {
     '1',
     {
       aliases: ['frame'],
-      exampleWith: '',
+      exampleContext: '',
       otherwise:
         'all frames of an animation, the primary image of an AVIF or HEIC, otherwise the first page',
     },
@@ -357,7 +357,7 @@ export const parameters = {
   ),
   animated: parameter('format', flag, '`0` renders a still image of an animation.', '0', {
     aliases: ['a'],
-    exampleWith: '',
+    exampleContext: '',
     byDefault: '1',
     replaces: ['page'],
   }),
@@ -367,7 +367,7 @@ export const parameters = {
     'Lossless encoding for WebP, AVIF and JPEG XL. `0` also disables it for drawings.',
     '',
     {
-      exampleWith: 'w=200&fmt=webp',
+      exampleContext: 'w=200&fmt=webp',
       otherwise: 'drawings are encoded without visible loss if that adds few bytes',
     },
   ),
@@ -377,7 +377,7 @@ export const parameters = {
     'Maximum bytes of a JPEG, WebP, AVIF or JPEG XL. Up to five attempts find a quality that fits, near the highest ' +
       'possible and at most `q`; if none fits, the quality is 1. PNG, GIF and `lossless` have no quality to lower.',
     '9000',
-    { exampleWith: 'w=400&fmt=webp' },
+    { exampleContext: 'w=400&fmt=webp' },
   ),
   keep: parameter(
     'format',

@@ -10,7 +10,7 @@ interface CachedResponse {
   readonly entry: MemoryEntry;
   /** Null for headers that change with the time. */
   readonly headers: RepeatedHeaders | null;
-  readonly ofUrl: UrlHeaders;
+  readonly urlHeaders: UrlHeaders;
   readonly lifetime: Lifetime & { readonly expires: number };
 }
 

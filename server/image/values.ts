@@ -142,7 +142,7 @@ function wordsSchema(words: readonly string[]): ValueSchema {
 }
 
 /** A value or a word. */
-export function orWord<T, W extends string>(
+export function withKeyword<T, W extends string>(
   value: ParameterType<T>,
   word: W,
 ): ParameterType<T | W> {
@@ -177,7 +177,10 @@ export const flag: ParameterType<boolean> = {
  * A flag or a number; 1 and 0 are always flags. A false flag is null.
  * @param on the value of a true flag
  */
-export function flagOr(value: ParameterType<number>, on: number): ParameterType<number | null> {
+export function flagOrNumber(
+  value: ParameterType<number>,
+  on: number,
+): ParameterType<number | null> {
   return {
     accepts: `nothing, 1 or true for ${on}, 0 or false for none, or ${value.accepts}`,
     schema: { anyOf: [boolean, value.schema, flagTexts] },

@@ -12,7 +12,7 @@ import type { Keyring } from '../../store/keyring.ts';
 import { originField, type ProjectOrigin } from '../../store/project-origin.ts';
 import type { Project } from '../../store/projects.ts';
 import { isAllowedHost } from '../image/access.ts';
-import { oneLinePer } from '../telemetry/log-limit.ts';
+import { createLogThrottle } from '../telemetry/log-limit.ts';
 import { openOrigin, type ProjectTarget } from './sealed-origin.ts';
 
 interface SourceLoadersOptions {
@@ -34,7 +34,7 @@ export class SourceLoaders {
   readonly #entries: ReadonlyMap<string, SourceLoader>;
   /** Of decrypted origins, by their stored form. */
   readonly #opened = new WeakMap<ProjectOrigin, SourceLoader>();
-  readonly #mayLog = oneLinePer(logEveryMs, maxLogged);
+  readonly #mayLog = createLogThrottle(logEveryMs, maxLogged);
 
   constructor(environment: SourceLoadersOptions) {
     this.#environment = environment;

@@ -7,7 +7,7 @@ import { LRUCache } from 'lru-cache';
  * @param now ms; must start above 0
  * @returns whether a line may be logged now, which then counts as logged
  */
-export function oneLinePer(
+export function createLogThrottle(
   intervalMs: number,
   maxKeys = 1,
   now: () => number = () => performance.now(),

@@ -24,7 +24,7 @@ import { ServiceError } from '../../contract/errors.ts';
 import type { Logger } from '../../contract/log.ts';
 import type { StageAttributes, StageName } from '../../pool/stages.ts';
 import type { Tier } from '../usage/request-counts.ts';
-import { oneLinePer } from './log-limit.ts';
+import { createLogThrottle } from './log-limit.ts';
 import type { RouteName } from './request-metrics.ts';
 
 /** Interval of the warnings: an exporter without its collector fails every few seconds. */
@@ -184,7 +184,7 @@ const attributesOf = (attributes: StageAttributes): Record<string, string | numb
 
 /** Logs warnings of OpenTelemetry, such as spans that could not be sent. */
 function logDiagnostics(log: Pick<Logger, 'warn'>): void {
-  const mayLog = oneLinePer(warnEveryMs);
+  const mayLog = createLogThrottle(warnEveryMs);
   const warn = (message: string): void => {
     if (!mayLog()) return;
     log.warn({ reason: message.slice(0, 300) }, 'traces cannot be sent');

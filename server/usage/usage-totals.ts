@@ -124,7 +124,7 @@ export class UsageTotals {
    * Removes and returns stored totals: those of earlier days, or all while there are too many or the process ends.
    * Later counts of the same project and day get a new writer.
    */
-  takeEnded(ends = false): readonly OwnTotals[] {
+  takeFinished(ends = false): readonly OwnTotals[] {
     const { today } = this;
     const all = ends || this.isFull;
     const ended = this.all().filter(

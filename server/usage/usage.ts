@@ -79,7 +79,7 @@ export class UsageRecorder {
     const { totals } = this;
     const changed = totals.all().filter(({ stored, version }) => stored !== version);
     const failures = await this.#inBatches(changed, (batch) => this.#write(batch));
-    const ended = totals.takeEnded(ends);
+    const ended = totals.takeFinished(ends);
     this.limits.forget(ended);
     // A write without a response may take effect after the counts were moved to the common sum, and would then be
     // counted twice.

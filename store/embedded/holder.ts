@@ -27,18 +27,18 @@ export async function thisProcess(socket: string): Promise<Holder> {
 /**
  * The text of a lock. File systems such as ext4 keep the target of a symbolic link of less than 60
  * bytes in the entry itself, so it can be created on a full disk.
- * @param usualSocket omitted from the text if it is the holder's
+ * @param defaultSocket omitted from the text if it is the holder's
  */
-export function formatHolder({ pid, started, namespace, socket }: Holder, usualSocket: string) {
+export function formatHolder({ pid, started, namespace, socket }: Holder, defaultSocket: string) {
   const fields = [pid, started ?? '', namespace ?? ''];
-  return (socket === usualSocket ? fields : [...fields, socket]).join(separator);
+  return (socket === defaultSocket ? fields : [...fields, socket]).join(separator);
 }
 
 /** Null for text that {@link formatHolder} did not write. */
-export function parseHolder(target: string, usualSocket: string): Holder | null {
+export function parseHolder(target: string, defaultSocket: string): Holder | null {
   const [pid = '', started = '', namespace = '', ...path] = target.split(separator);
   if (!/^\d+$/.test(pid)) return null;
-  const socket = path.length > 0 ? path.join(separator) : usualSocket;
+  const socket = path.length > 0 ? path.join(separator) : defaultSocket;
   return { pid: Number(pid), started: started || null, namespace: namespace || null, socket };
 }
 

@@ -145,10 +145,10 @@ t.test('the deployment files set only existing settings', async (t) => {
 t.test('the gallery shows the example of every transform parameter', async (t) => {
   const page = await read('docs/gallery/index.html');
   for (const name of parameterNames) {
-    const { exampleWith, example, role } = parameters[name];
+    const { exampleContext, example, role } = parameters[name];
     if (role === 'delivery') continue;
     const own = example === '' ? name : `${name}=${example}`;
-    const query = [exampleWith, own].filter((part) => part !== '').join('&');
+    const query = [exampleContext, own].filter((part) => part !== '').join('&');
     const shown = `&amp;${query.replaceAll('&', '&amp;')}</code>`;
     t.ok(page.includes(shown), `${query} (npm run docs:gallery)`);
   }

@@ -106,7 +106,7 @@ t.test('renders after responses are background work, and limited', async (t) => 
   const first = await engine.get(request, signal);
   t.match([first.isProvisional, first.image.contentType], [true, 'image/webp']);
   t.same([joined, inBackground], [[keyOf('webp')], []]);
-  await engine.renderLater(request);
+  await engine.renderInBackground(request);
   t.same(inBackground, [keyOf('avif')]);
   const second = await engine.get(request, signal);
   t.match(second, { tier: 'disk', image: { contentType: 'image/avif' } });
@@ -115,7 +115,7 @@ t.test('renders after responses are background work, and limited', async (t) => 
 
   const before = joined.length;
   const names = Array.from({ length: 40 }, (_, index) => `silent ${index}`);
-  const later = names.map((name) => engine.renderLater(requestOf(name, '/silent')));
+  const later = names.map((name) => engine.renderInBackground(requestOf(name, '/silent')));
   await until('those of a project are in progress', () => joined.length - before === 24);
   await Promise.all(later.slice(24));
   t.equal(joined.length - before, 24, 'three quarters of 32');

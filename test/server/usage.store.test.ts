@@ -287,7 +287,7 @@ t.test('the totals in memory are limited, and stored ones are removed first', as
   const [oldest] = totals.all();
   if (oldest === undefined) return t.fail('no totals');
   oldest.stored = oldest.version;
-  t.same(totals.takeEnded(), [oldest]);
+  t.same(totals.takeFinished(), [oldest]);
   t.equal(totals.of(oldest), undefined);
   countAll();
   t.not(totals.of(oldest)?.writer, oldest.writer, 'another writer, whose counts begin at 0');

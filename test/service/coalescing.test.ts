@@ -77,7 +77,7 @@ t.test('two processes with a disk cache', async (t) => {
         ),
       );
       const leader = await service.waitForLog(
-        (line) => line.msg === 'render begun' && service.log.indexOf(line) >= before,
+        (line) => line.msg === 'render started' && service.log.indexOf(line) >= before,
       );
       await Promise.all(requests.map(({ sent }) => sent));
       await earlierRequestsReceived(service);

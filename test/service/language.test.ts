@@ -44,19 +44,19 @@ t.test('the example of every transform parameter changes the image', async (t) =
   };
 
   for (const name of parameterNames) {
-    const { example, exampleWith, aliases, role } = parameters[name];
+    const { example, exampleContext, aliases, role } = parameters[name];
     if (role === 'delivery') continue;
     const ask = async (query: string) => {
       const response = await fetch(url + image(`/${sources[name] ?? 'photo.png'}`, query));
       return { response, body: Buffer.from(await response.arrayBuffer()) };
     };
-    const { response, body } = await ask(`${exampleWith}&${name}=${example}`);
+    const { response, body } = await ask(`${exampleContext}&${name}=${example}`);
     t.equal(response.status, 200, name);
     t.match(await sharp(body).metadata(), { width: Number, height: Number }, name);
-    const plain = await ask(exampleWith);
+    const plain = await ask(exampleContext);
     t.notOk(body.equals(plain.body), `${name} changes the image`);
     for (const alias of aliases) {
-      const { response } = await ask(`${alias}=${example}&${exampleWith}`);
+      const { response } = await ask(`${alias}=${example}&${exampleContext}`);
       t.equal(response.headers.get('x-cache'), 'memory', `${alias} is ${name}`);
     }
   }

@@ -5,7 +5,7 @@ import { type CallbackJob, Callbacks } from '../../store/callbacks.ts';
 import { Prewarms } from '../../store/prewarms.ts';
 import { Projects } from '../../store/projects.ts';
 import { Purges, purgeEffectiveMs } from '../../store/purges.ts';
-import { webhookPlaces } from '../../worker/webhooks.ts';
+import { webhookConcurrency } from '../../worker/webhooks.ts';
 import { storeLink } from '../server/store-link.ts';
 import { prewarmJob } from '../store/prewarm-job.ts';
 import { newProject } from '../store/projects.ts';
@@ -189,7 +189,7 @@ t.test('a receiver that hangs delays neither other projects nor other receivers'
   const running = (await jobs()).filter(({ lockedAt, data }) => {
     return lockedAt !== null && (data as CallbackJob).url === hanging.url;
   });
-  const { receiver } = webhookPlaces.callback;
+  const { receiver } = webhookConcurrency.callback;
   t.ok(running.length <= receiver, `${running.length} requests to one receiver`);
 });
 

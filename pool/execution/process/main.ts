@@ -43,13 +43,13 @@ const send = (message: FromProcess, sent = () => {}) => void process.send?.(mess
 
 process.on('message', async (task: TransformTask) => {
   const cost = task.placement?.cost;
-  const memoryBytes = cost?.isAllotted ? Math.min(cost.bytes, maxMemoryBytes) : maxMemoryBytes;
+  const memoryBytes = cost?.isMemoryCapped ? Math.min(cost.bytes, maxMemoryBytes) : maxMemoryBytes;
   const timer = setInterval(() => {
     if (residentMemory() <= memoryBytes) return;
     clearInterval(timer);
     // SIGABRT is also the signal after a failed allocation in native code.
     if (memoryBytes === maxMemoryBytes) return end('SIGABRT');
-    const unlimited = { ...isolatedCost, bytes: maxMemoryBytes, isAllotted: false };
+    const unlimited = { ...isolatedCost, bytes: maxMemoryBytes, isMemoryCapped: false };
     const placement = { isolated: true, cost: unlimited };
     send({ type: 'done', result: { ok: false, placement }, exhausted: true }, () => end('SIGKILL'));
   }, checkEveryMs);

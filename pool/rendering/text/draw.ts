@@ -24,7 +24,13 @@ export interface DrawOptions {
 }
 
 /** More than Cairo can draw, 32,767 pixels. */
-const endless: Ink = { pixels: Buffer.of(), width: Infinity, height: Infinity, left: 0, top: 0 };
+const oversizedInk: Ink = {
+  pixels: Buffer.of(),
+  width: Infinity,
+  height: Infinity,
+  left: 0,
+  top: 0,
+};
 
 /** Length of the header of a `.v` file. */
 const headerBytes = 64;
@@ -54,7 +60,7 @@ export async function draw(folder: string, options: DrawOptions): Promise<Ink | 
   } catch (error) {
     const { message } = error as Error;
     if (/no text to render/.test(message)) return null;
-    if (/invalid value \(typically too big\)/.test(message)) return endless;
+    if (/invalid value \(typically too big\)/.test(message)) return oversizedInk;
     throw error;
   } finally {
     await rm(path, { force: true });

@@ -7,7 +7,7 @@ import type { ProjectProps } from './page-section.tsx';
 import { bodyOf, fieldsOf, type Schema } from './schema.ts';
 import { multiline, SchemaField } from './schema-field.tsx';
 
-const ways = [
+const credentialTypes = [
   ['headers', 'Request headers'],
   ['s3', 'A bucket (S3)'],
 ] as const;
@@ -68,7 +68,7 @@ function OriginFields({ description, values, onChange, errors }: PartFieldsProps
         help="With request headers, such as a token, or as objects of a bucket."
         value={isBucket ? 's3' : 'headers'}
         onChange={(way) => onChange({ ...values, way })}
-        options={ways}
+        options={credentialTypes}
       />
       {isBucket ? (
         <SchemaFields

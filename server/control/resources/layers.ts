@@ -19,7 +19,7 @@ import { privateHostError } from '../hosts-and-urls.ts';
 import { layerFieldSchema } from '../image-schemas.ts';
 import { NamedParts } from '../named-parts.ts';
 import { partNameSchema, requirePartName } from '../part-names.ts';
-import { eitherOf, type NamedSchema, ref } from '../schema.ts';
+import { exactlyOneOf, type NamedSchema, ref } from '../schema.ts';
 import type { Services } from '../services.ts';
 import { invalidRequest, rejectInvalid } from '../validation-messages.ts';
 
@@ -51,7 +51,7 @@ const inputSchema = (kinds: Readonly<Record<LayerKind, object>>) => ({
   type: 'object',
   description: 'Either an image or a text.',
   properties: kinds,
-  allOf: eitherOf('image', 'text'),
+  allOf: exactlyOneOf('image', 'text'),
   additionalProperties: false,
 });
 

@@ -19,7 +19,7 @@ import type { Project } from '../../../store/projects.ts';
 import { type ProjectTarget, sealOrigin } from '../../origins/sealed-origin.ts';
 import { privateHostError } from '../hosts-and-urls.ts';
 import { NamedParts } from '../named-parts.ts';
-import { type BodyOf, closed, eitherOf, named } from '../schema.ts';
+import { type BodyOf, closed, exactlyOneOf, named } from '../schema.ts';
 import { invalidRequest } from '../validation-messages.ts';
 
 const hostRule = 'must be a host name without wildcard, with an optional port';
@@ -113,7 +113,7 @@ const inputSchema = (headers: object, header: object, location: object) =>
         description: 'A bucket, and credentials that can read its objects.',
       },
     },
-    allOf: eitherOf('headers', 's3'),
+    allOf: exactlyOneOf('headers', 's3'),
     additionalProperties: false,
   }) as const;
 

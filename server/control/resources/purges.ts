@@ -7,7 +7,7 @@ import { cdnProjectTag, cdnSourceTag } from '../../image/caching.ts';
 import { readCallback } from '../callback.ts';
 import { readUrl, urlRule } from '../hosts-and-urls.ts';
 import { one, operation } from '../operation.ts';
-import { type BodyOf, callbackUrl, closed, eitherOf, httpUrl, named } from '../schema.ts';
+import { type BodyOf, callbackUrl, closed, exactlyOneOf, httpUrl, named } from '../schema.ts';
 import { changed, findProject, progressNotFound, type Services } from '../services.ts';
 import { excerpt, rejectInvalid } from '../validation-messages.ts';
 
@@ -28,7 +28,7 @@ export const purgeInput = named(
       all: { type: 'boolean', enum: [true], description: 'All images of the project.' },
       callbackUrl,
     },
-    allOf: eitherOf('sources', 'all'),
+    allOf: exactlyOneOf('sources', 'all'),
     additionalProperties: false,
   },
   { sources: ['https://shop.example.com/a.jpg'] },

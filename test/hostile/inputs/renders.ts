@@ -131,7 +131,7 @@ export async function renders(seed: number, from: number, count: number): Promis
     if (round > 0 && random.below(3) === 0) chosen.push(random.pick(names));
     const query = new URLSearchParams({ w: '70' });
     for (const name of chosen) {
-      for (const [key, value] of new URLSearchParams(parameters[name].exampleWith))
+      for (const [key, value] of new URLSearchParams(parameters[name].exampleContext))
         query.set(key, value);
     }
     for (const name of chosen) query.set(name, fitting[name] ?? parameters[name].example);

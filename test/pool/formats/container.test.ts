@@ -101,7 +101,7 @@ const makers: Readonly<Record<string, Partial<Record<MetadataRole, Make>>>> = {
 const open = (source: Buffer, options = {}) =>
   renderIfLight(shared(source), [], variant({ formats: ['png'], ...options }), limits);
 const rendered = { width: 20 };
-const placedInProcess = { isolated: true, cost: { bytes: 2 ** 28, isAllotted: true } };
+const placedInProcess = { isolated: true, cost: { bytes: 2 ** 28, isMemoryCapped: true } };
 
 t.test('metadata above the limit of its kind is removed, or read in a process', async (t) => {
   for (const { name: kind, container: format } of sourceFormats) {

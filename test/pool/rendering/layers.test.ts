@@ -309,7 +309,7 @@ t.test('texts need a process that can be killed', async (t) => {
   const { limits } = await import('./drawn.ts');
   const variant = { ...plainVariant, layers: [textLayer()] };
   const placement = await renderIfLight(source, [null], variant, limits);
-  t.match(placement, { isolated: true, cost: { bytes: 2 ** 28, isAllotted: true } });
+  t.match(placement, { isolated: true, cost: { bytes: 2 ** 28, isMemoryCapped: true } });
 });
 
 t.test('a layer has the same colours on an animation as on a still image', async (t) => {
@@ -360,9 +360,9 @@ t.test('the example of every field changes the picture', async (t) => {
     };
     const seen = async (fields: object) =>
       (await drawn(light, { layers: resolved(fields) }, ...(kind === 'image' ? [mark] : []))).etag;
-    for (const [name, { example, exampleWith }] of Object.entries(fieldsOfKind(kind))) {
+    for (const [name, { example, exampleContext }] of Object.entries(fieldsOfKind(kind))) {
       if (withoutEffect.has(name)) continue;
-      t.not(await seen({ ...exampleWith, [name]: example }), await seen(exampleWith), name);
+      t.not(await seen({ ...exampleContext, [name]: example }), await seen(exampleContext), name);
     }
   }
 });

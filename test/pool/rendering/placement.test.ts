@@ -25,7 +25,7 @@ const place = (source: Buffer, options: Partial<Variant> = {}, ...layers: readon
   renderIfLight(shared(source), layers.map(shared), variant(options), limits);
 
 const light = { isolated: true, cost: null };
-const unopened = { isolated: true, cost: { bytes: 2 ** 28, isAllotted: true } };
+const unopened = { isolated: true, cost: { bytes: 2 ** 28, isMemoryCapped: true } };
 
 const layer: Layer = {
   kind: 'image',
@@ -54,7 +54,7 @@ t.test('places a picture by the format of its layer, before it is drawn', async 
   const drawing = Buffer.from('<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"/>');
   t.match(await place(damaged, { layers: [layer] }, drawing), {
     isolated: true,
-    cost: { ms: Number, isAllotted: true },
+    cost: { ms: Number, isMemoryCapped: true },
   });
 });
 

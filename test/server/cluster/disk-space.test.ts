@@ -30,7 +30,7 @@ t.test('the oldest images are deleted until the reserve is free', async (t) => {
   disk.freeForAll = 26 * block;
   await space.check();
   t.same(remaining(), numbered(5, 10));
-  t.notOk(space.scarce);
+  t.notOk(space.isLow);
   t.same(lines, []);
 });
 
@@ -40,10 +40,10 @@ t.test('the begin and the end of a full disk are logged once each', async (t) =>
   await space.check();
   await space.check();
   t.same(remaining(), []);
-  t.ok(space.scarce);
+  t.ok(space.isLow);
   disk.freeForAll = 20 * block;
   await space.check();
-  t.notOk(space.scarce);
+  t.notOk(space.isLow);
   t.same(lines, ['the disk is full; no image is kept on it', 'the disk has space again']);
 });
 

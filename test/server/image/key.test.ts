@@ -84,9 +84,9 @@ t.test('the default of every parameter has the key of its absence', async (t) =>
   const defaults = parameterNames.filter((name) => parameters[name].default !== null);
   t.ok(defaults.length > 20);
   for (const name of defaults) {
-    const { exampleWith } = parameters[name];
-    const explicit = readQuery(`${exampleWith}&${name}=${parameters[name].default}`);
-    t.equal(key(explicit, { settings }), key(readQuery(exampleWith), { settings }), name);
+    const { exampleContext } = parameters[name];
+    const explicit = readQuery(`${exampleContext}&${name}=${parameters[name].default}`);
+    t.equal(key(explicit, { settings }), key(readQuery(exampleContext), { settings }), name);
   }
 });
 
@@ -103,9 +103,9 @@ t.test('values without an effect do not change the key', async (t) => {
 
 t.test('everything that changes the bytes changes the key', async (t) => {
   for (const name of parameterNames) {
-    const { exampleWith, example, role } = parameters[name];
-    const without = key(readQuery(exampleWith));
-    const same = key(readQuery(`${exampleWith}&${name}=${example}`)) === without;
+    const { exampleContext, example, role } = parameters[name];
+    const without = key(readQuery(exampleContext));
+    const same = key(readQuery(`${exampleContext}&${name}=${example}`)) === without;
     t.equal(same, role === 'delivery', name);
   }
   const accepts = ['', 'image/avif', 'image/avif,image/webp', 'image/webp,image/avif;q=0.9'];
@@ -210,14 +210,14 @@ function respellings(name: ParameterName, text: string): string[] {
 
 t.test('the spelling of values, the order and aliases do not change the key', async (t) => {
   for (const name of parameterNames) {
-    const { aliases, example, exampleWith, role } = parameters[name];
+    const { aliases, example, exampleContext, role } = parameters[name];
     if (role === 'delivery') continue;
-    const expected = key(readQuery(`${exampleWith}&${name}=${example}`));
+    const expected = key(readQuery(`${exampleContext}&${name}=${example}`));
     for (const spelling of [name, ...aliases]) {
       for (const text of [example, ...respellings(name, example)]) {
         for (const query of [
-          `${exampleWith}&${spelling}=${text}`,
-          `${spelling}=${text}&${exampleWith}`,
+          `${exampleContext}&${spelling}=${text}`,
+          `${spelling}=${text}&${exampleContext}`,
         ]) {
           t.equal(key(readQuery(query)), expected, query);
         }

@@ -25,8 +25,8 @@ function cachedResponse(expires = Number.POSITIVE_INFINITY) {
   const state = { readAt: 0, project: project(), stale: false, comparison: null, counts };
   const headers = repeatedHeaders([['etag', '"x"']]);
   const lifetime = { expires, freshness: undefined, report: undefined };
-  const ofUrl = { download: null, tags: [], warnings: '' };
-  const response = { project: state, entry, headers, ofUrl, lifetime };
+  const urlHeaders = { download: null, tags: [], warnings: '' };
+  const response = { project: state, entry, headers, urlHeaders, lifetime };
   return { response, memory, state };
 }
 
