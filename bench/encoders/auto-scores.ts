@@ -8,7 +8,7 @@ import { type ComparedFormat, encodeAs } from './service-encodings.ts';
 
 const formats = ['jpeg', 'webp', 'avif'] as const satisfies ComparedFormat[];
 
-/** Compares the scores of `q=auto` with those of the one quality that has the same mean. */
+/** Compares the scores of `q=auto` with the scores of one quality with the same mean. */
 export const autoScores: Scenario<EncodersBench> = {
   title: 'q=auto',
   method:

@@ -6,11 +6,11 @@ import { type Encode, type Point, pointAt, pointOf } from './curves.ts';
 import type { Photograph } from './meter.ts';
 import { writeJxl } from './service-encodings.ts';
 
-/** Settings that are compared with the first one. */
+/** The first settings are the base of the others. */
 interface Group {
   readonly title: string;
   readonly pictures: 'photographs' | 'drawings';
-  /** On the encoder's own scale; empty for settings without loss, of which only bytes and time are compared. */
+  /** On the encoder's scale; empty for lossless settings, to compare only bytes and time. */
   readonly qualities: readonly number[];
   readonly settings: Readonly<Record<string, Encode>>;
 }
@@ -132,7 +132,7 @@ const groups: readonly Group[] = [
   },
 ];
 
-/** Compares settings of the encoders with each other, of which the service has chosen its own. */
+/** Compares settings of the encoders with each other. */
 export const settings: Scenario<EncodersBench> = {
   title: 'Settings of the encoders',
   method:

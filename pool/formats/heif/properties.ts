@@ -65,7 +65,7 @@ export const cicpOf = (property: ContainerBox | undefined): Cicp | null =>
     ? null
     : { primaries: property.data.readUInt16BE(4), transfer: property.data.readUInt16BE(6) };
 
-/** Whether samples have the limited range, such as 16 to 235, by a property of colour codes. */
+/** Whether colour codes declare the limited range, such as samples from 16 to 235. */
 export const isLimitedRange = (property: ContainerBox | undefined): boolean =>
   colourType(property) === 'nclx' && (property?.data.readUInt8(10) ?? 0) < 0x80;
 

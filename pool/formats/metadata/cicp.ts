@@ -128,7 +128,7 @@ const videoCurves: Readonly<Record<number, Curve>> = {
 /**
  * A profile (ICC.1:2022) with the meaning of the codes.
  *
- * @param isVideo true for a picture of a video codec: Chromium shows such a picture with the curve of sRGB instead of one for
+ * @param isVideo true for an image of a video codec: Chromium shows such an image with the curve of sRGB instead of one for
  *   video, like players, and a PNG with its own
  * @param isLimited true for pixels of 16 to 235, which the decoder has not expanded
  * @returns null for colours that are those of sRGB, and for codes that no profile of primaries and curves can

@@ -33,13 +33,13 @@ export interface PngAnimation {
 /** Bytes of IHDR, of the sequence number of fdAT, and before the data of a chunk. */
 const bytes = { header: 13, sequence: 4, dataAt: 8 };
 const disposals = ['kept', 'cleared', 'restored'] as const;
-/** Each frame has a copy of the palette and its transparency. */
+/** Each frame copies the palette and its transparency. */
 const maxShared = { chunks: 2, bytes: 12 + 3 * 256 };
-/** Of a delay without a denominator. */
+/** Denominator of delays where the file gives 0. */
 const hundredths = 100;
 
 /**
- * Reads the frames of a PNG. The still image is one of them only if it has a frame control before it.
+ * Reads the frames of a PNG. The still image counts only after a frame control.
  *
  * @returns null for a PNG that shows only its still image, and for one with other frames than it declares or invalid ones
  */

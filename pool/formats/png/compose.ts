@@ -37,7 +37,7 @@ export async function composeFrames(
   return to - from === 1 ? stacked : { ...stacked, pageHeight: height };
 }
 
-/** A frame as a PNG of its own. */
+/** Returns a separate PNG of a frame. */
 function framePng({ header, shared }: PngAnimation, { width, height, data }: PngFrame): Buffer {
   const own = Buffer.from(header);
   own.writeUInt32BE(width, 0);
@@ -47,7 +47,7 @@ function framePng({ header, shared }: PngAnimation, { width, height, data }: Png
   return Buffer.concat([pngSignature, ...chunks]);
 }
 
-/** A copy of a canvas whose area of a frame is transparent. */
+/** Returns a copy of a canvas with a transparent area in place of a frame. */
 function withoutArea(canvas: Buffer, width: number, frame: PngFrame): Buffer<ArrayBuffer> {
   const copy = Buffer.from(canvas);
   for (let row = frame.top; row < frame.top + frame.height; row += 1) {

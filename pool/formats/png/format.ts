@@ -22,7 +22,7 @@ const examineStill = examineWith({
   },
 });
 
-/** The facts of an animation: its frames are composed as sRGB with 8 bits, without EXIF. */
+/** Returns the facts of an animation: `composeFrames` makes sRGB with 8 bits and no EXIF. */
 function withFrames(
   { file, facts }: Examined,
   { width, height, loop, frames }: PngAnimation,

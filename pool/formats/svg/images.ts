@@ -29,7 +29,7 @@ export async function withDrawnImages(
   spent = { pixels: 0, bytes: 0 },
 ): Promise<string> {
   const known = new Map<string, string>();
-  /** By where they begin: an element may name two images, and is sized once. */
+  /** By their starts: an element with two images gets one size. */
   const edits = new Map<number, Edit>();
   for (const { format, bytes, url, urlAt, openSide } of images) {
     const { vector } = format;
@@ -62,7 +62,7 @@ export async function withDrawnImages(
   return edited(text, [...edits.values()]);
 }
 
-/** Replaces a part of a text, which may be empty. */
+/** Replaces a part of a text, or inserts. */
 interface Edit {
   readonly from: number;
   readonly to: number;

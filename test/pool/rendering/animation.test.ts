@@ -297,7 +297,7 @@ t.test('an animation with a damaged frame is a still picture', async (t) => {
     ((gif[frame + 9] ?? 0) & 0x80) === 0 ? 0 : 3 * 2 ** (((gif[frame + 9] ?? 0) & 7) + 1);
   gif[frame + 10 + table] = 9;
   const png = Buffer.from(sources.png);
-  // The data of the last frame, in front of whose checksum and IEND it ends.
+  // Data of the last frame, before its checksum and IEND.
   png.fill(0, png.length - 40, png.length - 16);
   for (const source of [gif, png]) {
     for (const formats of [['webp'], ['gif']] as const) {
@@ -308,7 +308,7 @@ t.test('an animation with a damaged frame is a still picture', async (t) => {
   }
 });
 
-/** Frames that are kept, restored and cleared, blended or not, with the colours of three bars in Chromium 156. */
+/** All ways to dispose of frames and to blend, with the colours of three bars in Chromium 156. */
 const bar = (background: string, width = 10) => filled(width, 10, background, 4).png().toBuffer();
 const composed = apng([
   { png: await bar('red', 30) },
@@ -324,7 +324,7 @@ const composedBars = [
   [[0, 0, 0, 0], opaqueRed, [255, 255, 255, 255]],
 ] as const;
 
-t.test('the frames of a PNG are those of browsers', async (t) => {
+t.test('draws the frames of a PNG as browsers do', async (t) => {
   const { frame } = await drawn(composed, { formats: ['webp'], lossless: true });
   for (const [page, bars] of composedBars.entries()) {
     const { at } = await frame(page);
@@ -339,7 +339,7 @@ t.test('the frames of a PNG are those of browsers', async (t) => {
   }
 });
 
-t.test('the still image of a PNG may be none of its frames', async (t) => {
+t.test('starts an animated PNG at its first frame', async (t) => {
   const still = await plain(40, 20, yellow);
   const frames = [red, blue].map(async (colour) => ({ png: await plain(40, 20, colour) }));
   const source = apng(await Promise.all(frames), 0, still);
@@ -351,7 +351,7 @@ t.test('the still image of a PNG may be none of its frames', async (t) => {
   await t.rejects(drawn(source, { page: 2 }), { code: 'parameter_invalid' });
 });
 
-t.test('the frames of a PNG are limited', async (t) => {
+t.test('limits the frames of a PNG', async (t) => {
   const png = await plain(1, 1, red);
   const many = apng(Array.from({ length: 1_001 }, () => ({ png })));
   await t.rejects(drawn(many), { code: 'source_too_large', message: /1001 frames/ });
@@ -359,7 +359,7 @@ t.test('the frames of a PNG are limited', async (t) => {
   t.equal((await inspected(sources.png, 3_200)).frames, 4);
 });
 
-t.test('a PNG with invalid frames is a still picture', async (t) => {
+t.test('draws the still image of a PNG with invalid frames', async (t) => {
   const outside = apng([
     { png: await plain(4, 4, red) },
     { png: await plain(4, 4, blue), left: 1 },
@@ -373,7 +373,7 @@ t.test('a PNG with invalid frames is a still picture', async (t) => {
   }
 });
 
-t.test('the colours of an animated PNG are converted from its profile', async (t) => {
+t.test('converts an animated PNG from its profile', async (t) => {
   const picture = filled(40, 20, 'rgb(200,60,40)').withIccProfile('p3');
   const png = await picture.png().toBuffer();
   const source = apng([{ png }, { png }]);
@@ -382,15 +382,12 @@ t.test('the colours of an animated PNG are converted from its profile', async (t
   }
 });
 
-t.test(
-  'an animated PNG is delivered as it is if nothing changes and it has fewer bytes',
-  async (t) => {
-    const asked = { formats: ['webp'], negotiated: true, quality: 100 } as const;
-    const noisy = await noise(60, 60).png({ compressionLevel: 9 }).toBuffer();
-    const source = apng([{ png: noisy }, { png: await plain(60, 60, red) }]);
-    const { body } = await drawn(source, { ...asked, lossless: true });
-    const isSource = source.equals(body);
-    t.ok(isSource || body.length < source.length);
-    t.notOk(source.equals((await drawn(source, { formats: ['png'], quality: 100 })).body));
-  },
-);
+t.test('delivers an unchanged animated PNG if a new encoding is larger', async (t) => {
+  const asked = { formats: ['webp'], negotiated: true, quality: 100 } as const;
+  const noisy = await noise(60, 60).png({ compressionLevel: 9 }).toBuffer();
+  const source = apng([{ png: noisy }, { png: await plain(60, 60, red) }]);
+  const { body } = await drawn(source, { ...asked, lossless: true });
+  const isSource = source.equals(body);
+  t.ok(isSource || body.length < source.length);
+  t.notOk(source.equals((await drawn(source, { formats: ['png'], quality: 100 })).body));
+});

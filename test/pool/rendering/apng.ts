@@ -13,7 +13,7 @@ export interface ApngFrame {
 }
 
 /**
- * An animated PNG (third edition, 11.3.7). The first frame has the size of the animation; all have the same colour type.
+ * An animated PNG (third edition, 11.3.7). The first frame covers the canvas; all share a colour type.
  *
  * @param still the still image, if that is no frame
  */

@@ -338,7 +338,7 @@ const limitedGrey = Buffer.from(
   'base64',
 );
 
-t.test('greys of the limited range are expanded in an AVIF', async (t) => {
+t.test('expands greys of the limited range in an AVIF', async (t) => {
   const codes = limitedGrey.indexOf('nclx') + 4;
   const full = Buffer.from(limitedGrey);
   full[codes + 6] = 0x80;
