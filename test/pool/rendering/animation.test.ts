@@ -153,7 +153,7 @@ t.test('the minimum and maximum loop count and delay are kept', async (t) => {
   }
 });
 
-t.test('a still image has the first frame', async (t) => {
+t.test('draws the first frame as a still image', async (t) => {
   const still = (['jpeg', 'png', 'avif'] as const).map((format) => ({ formats: [format] }));
   const stopped = (['gif', 'webp'] as const).map((format) => {
     return { formats: [format], animated: false, rotate: 180 };
