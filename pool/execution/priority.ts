@@ -4,7 +4,7 @@ import { constants, getPriority, setPriority } from 'node:os';
 /**
  * Niceness added to transform threads and processes, so that the event loop has nine times their weight. A transform
  * keeps about two threads of libvips busy besides its own, so with three times the weight the loop had a third of its core
- * while all transforms ran (docs/operating/sizing.md).
+ * while all transforms ran (bench/results/2026-11-26-overload/report.md).
  */
 export const addedNiceness = 10;
 
