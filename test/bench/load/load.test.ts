@@ -36,8 +36,10 @@ t.test('latencies count from the due time, also during a stall', async (t) => {
   t.ok(percentile(0.8) >= stallMs / 4, `${percentile(0.8)} ms`);
   t.ok(percentile(1) >= stallMs - 20, `${percentile(1)} ms`);
   t.ok(Number.isNaN(latencyOf([result], 'hit', 1)));
-  const atServer = latencyOf([result], 'miss', 0.95, 'serverMs');
-  t.ok(atServer < stallMs / 4, `most requests were sent after the stall: ${atServer} ms`);
+  const sentLate = result.samples.filter(
+    ({ latencyMs, serverMs }) => latencyMs - serverMs >= stallMs / 4,
+  );
+  t.ok(sentLate.length >= 20, `${sentLate.length} requests were sent after the stall`);
   t.ok(result.generatorCores > 0);
 });
 
