@@ -1,9 +1,19 @@
+import type { Size } from '../../../pool/geometry.ts';
 import type { Site } from '../site.ts';
 import { formatOf, readColour, readComponent, readGravity } from './cloudinary-options.ts';
-import { type Resize, readResize, setResize } from './cloudinary-resize.ts';
+import { parametersOfSize, type Resize, readResize, setResize } from './cloudinary-resize.ts';
 import { Meaning, noEquivalent, optionInvalid, readInteger, readNumber } from './meaning.ts';
 
 type Options = Map<string, string>;
+
+/** What a chain means. */
+interface ReadChain {
+  readonly parameters: Map<string, string>;
+  /** The options that Cloudinary ignores as well. */
+  readonly ignored: readonly string[];
+  /** The parameters for a size of the source, if they depend on it; null if they do not. */
+  readonly bySize: ((size: Size) => ReadonlyMap<string, string>) | null;
+}
 
 const resizeNames = ['c', 'w', 'h', 'ar', 'g', 'x', 'y'];
 
@@ -49,8 +59,7 @@ export class Chain {
     this.#addDelivery(options, source);
   }
 
-  /** The parameters of this service, and the options that Cloudinary ignores as well. */
-  end(): { readonly parameters: Map<string, string>; readonly ignored: readonly string[] } {
+  end(): ReadChain {
     const meaning = this.#meaning;
     const resize = this.#resize;
     if (this.#preset !== null) {
@@ -70,7 +79,13 @@ export class Chain {
     if (resize !== null) setResize(meaning, resize, dpr);
     const format = this.#format ?? this.#extension;
     if (format !== null) meaning.set('f', 'fmt', format);
-    return { parameters: meaning.parameters, ignored: this.#ignored };
+    const { parameters } = meaning;
+    if (resize?.isForLarger !== true) return { parameters, ignored: this.#ignored, bySize: null };
+    if (this.#crop || this.#isTurned) {
+      throw optionInvalid('c_lfill', 'has no equivalent with another change of the geometry');
+    }
+    const bySize = (size: Size) => parametersOfSize(resize, dpr, size, parameters);
+    return { parameters, ignored: this.#ignored, bySize };
   }
 
   #addPreset(options: Options): void {

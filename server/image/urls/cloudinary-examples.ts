@@ -64,6 +64,18 @@ export const cloudinaryExamples: readonly UrlExample[] = [
     size: '1600 × 1000',
   },
   {
+    url: '/demo/image/upload/c_lfill,w_300,h_200/a.jpg',
+    native: 'dpr=1&fit=cover&fmt=jpeg&h=200&w=300',
+    meaning: 'The middle of a picture that is larger than the box; others stay as they are.',
+    size: '300 × 200',
+  },
+  {
+    url: '/demo/image/upload/c_lfill,w_2000,h_1500/a.jpg',
+    native: 'dpr=1&fmt=jpeg',
+    meaning: 'A picture that is smaller than the box.',
+    size: '1600 × 1000',
+  },
+  {
     url: '/demo/image/upload/b_white,c_pad,w_300,h_300/a.jpg',
     native: 'bg=white&dpr=1&enlarge=1&fit=contain&flatten=1&fmt=jpeg&h=300&w=300',
     meaning: 'With background around it, and behind transparency.',
@@ -121,5 +133,5 @@ export const cloudinaryNotes: readonly string[] = [
   '`t_` may be chained with `f`, `q` and `fl` only.',
   'Animations stay animated where the output format has them, and JPEGs are not progressive.',
   'Query parameters that begin with `_` are those of libraries. Others are ignored, with `x-image-warnings`; a fetched URL with a query of its own must be encoded.',
-  'Refused with the name of the option: other modes of `c`, such as `thumb`, `lpad`, `mfit` and `auto`, `c_lfill` with both sides, faces and objects as gravity, `c_crop` without `x`, `y` or `g_north_west`, fractions and words in `w` and `h`, `dpr_auto`, levels of `q_auto` but `good`, effects but `e_grayscale` and `e_negate`, layers, borders, rounded corners, default images, conditions, variables, and delivery types other than `upload` and `fetch`.',
+  'Refused with the name of the option: other modes of `c`, such as `thumb`, `lpad`, `mfit` and `auto`, `c_lfill` of a source that is larger than the box on one side only, faces and objects as gravity, `c_crop` without `x`, `y` or `g_north_west`, fractions and words in `w` and `h`, `dpr_auto`, levels of `q_auto` but `good`, effects but `e_grayscale` and `e_negate`, layers, borders, rounded corners, default images, conditions, variables, and delivery types other than `upload` and `fetch`.',
 ];

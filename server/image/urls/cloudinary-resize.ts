@@ -1,4 +1,5 @@
 import type { Fit, Gravity } from '../../../contract/placement.ts';
+import type { Size } from '../../../pool/geometry.ts';
 import { type Meaning, noEquivalent, optionInvalid, readInteger, readNumber } from './meaning.ts';
 
 const maxSide = 10_000;
@@ -17,7 +18,6 @@ const modes: Readonly<Record<string, Mode>> = {
   fit: { fit: 'inside', isEnlarged: true, isPlaced: false, hasRatio: false },
   limit: { fit: 'inside', isEnlarged: false, isPlaced: false, hasRatio: false },
   fill: { fit: 'cover', isEnlarged: true, isPlaced: true, hasRatio: true },
-  // With both sides it has no effect on smaller pictures, and their size is not known.
   lfill: { fit: 'cover', isEnlarged: false, isPlaced: true, hasRatio: false },
   pad: { fit: 'contain', isEnlarged: true, isPlaced: true, hasRatio: true },
 };
@@ -30,6 +30,8 @@ export interface Resize extends Mode {
   readonly sides: number;
   readonly ratio: string | number | null;
   position: Gravity | 'attention' | null;
+  /** Whether a source that is smaller than the box stays as it is. */
+  readonly isForLarger: boolean;
 }
 
 /** @throws ServiceError parameter_invalid */
@@ -40,13 +42,13 @@ export function readResize(options: ReadonlyMap<string, string>): Resize {
   const w = readSide(options, 'w');
   const h = readSide(options, 'h');
   const sides = [w, h].filter((side) => side !== null).length;
-  if (c === 'lfill' && sides === 2) throw noEquivalent('c_lfill with w and h');
   const ratio = readRatio(options.get('ar'));
   if (ratio !== null && (!mode.hasRatio || sides === 2 || (sides === 0 && c !== 'fill'))) {
     throw optionInvalid('ar', `has no equivalent with these sides and c_${c}`);
   }
   if (ratio === null && sides === 0) throw optionInvalid(`c_${c}`, 'needs w or h');
-  return { ...mode, w, h, sides, ratio, position: null };
+  const isForLarger = c === 'lfill' && sides === 2;
+  return { ...mode, w, h, sides, ratio, position: null, isForLarger };
 }
 
 /** A decimal is relative to the source, and a word depends on its size or on client hints. */
@@ -83,4 +85,28 @@ export function setResize(meaning: Meaning, resize: Resize, dpr: number): void {
   if (sides < 2 && ratio === null) return;
   meaning.set('c', 'fit', fit);
   if (position !== null && position !== 'center') meaning.set('g', 'pos', position);
+}
+
+/**
+ * Returns the parameters of a resize that leaves smaller sources as they are.
+ * @param parameters those for a larger source
+ * @throws ServiceError parameter_invalid for a source that is larger in one direction only
+ */
+export function parametersOfSize(
+  { w, h }: Resize,
+  dpr: number,
+  { width, height }: Size,
+  parameters: ReadonlyMap<string, string>,
+): ReadonlyMap<string, string> {
+  const [isWider, isHigher] = [width >= (w ?? 0) * dpr, height >= (h ?? 0) * dpr];
+  if (isWider && isHigher) return parameters;
+  if (isWider || isHigher) {
+    throw optionInvalid(
+      'c_lfill',
+      'has no equivalent for a source that is larger on one side only',
+    );
+  }
+  const ofResize = ['w', 'h', 'fit', 'pos', 'dpr'];
+  const kept = [...parameters].filter(([name]) => !ofResize.includes(name));
+  return new Map([...kept, ['dpr', '1']]);
 }

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { ServiceError } from '../../../contract/errors.ts';
+import type { Size } from '../../../pool/geometry.ts';
 import { type Site, sourceBelow } from '../site.ts';
 import { readSource } from '../source-url.ts';
 import { Chain } from './cloudinary-chain.ts';
@@ -67,7 +68,7 @@ function read(path: string, query: string, site: Site): ReadUrl {
   }
   const chain = new Chain(site, type === 'upload' ? readFormat(parts.source) : null);
   for (const component of components) chain.add(component, parts.source);
-  const { parameters, ignored } = chain.end();
+  const { parameters, ignored, bySize } = chain.end();
   if (version !== null) parameters.set('v', version);
   // Libraries add those with an underscore.
   const others = [...new URLSearchParams(query).keys()].filter((name) => !name.startsWith('_'));
@@ -77,12 +78,14 @@ function read(path: string, query: string, site: Site): ReadUrl {
       'The ? of the source URL in the path must be encoded.',
     );
   }
-  return {
-    source: type === 'fetch' ? readFetched(parts.source) : sourceBelow(site, `/${parts.source}`),
-    parameters,
-    ignored: [...ignored, ...others],
-    ignoresHints: !parameters.has('w') && !parameters.has('h'),
-  };
+  const source =
+    type === 'fetch' ? readFetched(parts.source) : sourceBelow(site, `/${parts.source}`);
+  const read = { source, ignored: [...ignored, ...others] };
+  if (bySize !== null) {
+    const meaning = (size: Size) => ({ parameters: bySize(size), headers: [] });
+    return { ...read, parameters: new Map(), ignoresHints: true, bySize: meaning };
+  }
+  return { ...read, parameters, ignoresHints: !parameters.has('w') && !parameters.has('h') };
 }
 
 /** The libraries encode the whole source once, except its colons and slashes. */

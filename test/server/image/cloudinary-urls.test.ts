@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import t from 'tap';
 import { cloudinary, cloudinarySignature } from '../../../server/image/urls/cloudinary.ts';
 import { propertyRuns } from '../../more.ts';
-import { outcome } from './url-outcome.ts';
+import { outcome, siteOf } from './url-outcome.ts';
 
 /** The native query of a transformation of `/a.jpg`, without the source. */
 const at = (transformation: string, source = 'a.jpg') =>
@@ -56,7 +56,7 @@ t.test('refuses what has no equivalent, with its name', async (t) => {
   const misplaced = (option: string) => `${option} has no equivalent at this place of the chain.`;
   for (const [transformation, message] of [
     ['c_thumb,w_3,h_3', none('c_thumb')],
-    ['c_lfill,w_3,h_2', none('c_lfill with w and h')],
+    ['a_90/c_lfill,w_3,h_2', 'c_lfill has no equivalent with another change of the geometry.'],
     ['c___proto__,w_3', none('c___proto__')],
     ['w_0.5', none('w_0.5')],
     ['w_auto', none('w_auto')],
@@ -110,6 +110,24 @@ t.test('refuses what has no equivalent, with its name', async (t) => {
     if (typeof message === 'string')
       t.equal(found, `parameter_invalid: ${message}`, transformation);
     else t.match(found.replace('parameter_invalid: ', ''), message, transformation);
+  }
+});
+
+t.test('leaves a source that is smaller than the box of c_lfill as it is', async (t) => {
+  const path = '/image/upload/c_lfill,dpr_2.0,g_west,h_100,w_200/a.jpg';
+  const { bySize, parameters } = cloudinary.read(path, '', siteOf('cloudinary'));
+  const at = (width: number, height: number) => {
+    const meaning = bySize?.({ width, height }, { origin: '', accept: '' });
+    return new URLSearchParams([...(meaning?.parameters ?? [])].sort()).toString();
+  };
+  t.equal(parameters.size, 0);
+  t.equal(at(400, 200), 'dpr=2&fit=cover&fmt=jpeg&h=100&pos=west&w=200');
+  t.equal(at(399, 199), 'dpr=1&fmt=jpeg');
+  for (const [width, height] of [
+    [399, 200],
+    [900, 199],
+  ] as const) {
+    t.throws(() => at(width, height), { code: 'parameter_invalid', message: /^c_lfill has no/ });
   }
 });
 

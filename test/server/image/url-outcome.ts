@@ -3,7 +3,8 @@ import { readOptions } from '../../../server/image/address.ts';
 import { readHostAddress } from '../../../server/image/host-address.ts';
 import type { Site } from '../../../server/image/site.ts';
 
-const site = (urls: string, base: string | null = null): Site => ({
+/** Returns a site whose host reads the URLs of a service. */
+export const siteOf = (urls: string, base: string | null = null): Site => ({
   project: {
     _id: 'prj_0123456789abcdef',
     origin: 'https://shop.example/',
@@ -18,7 +19,7 @@ const site = (urls: string, base: string | null = null): Site => ({
 export function outcome(urls: string, url: string, base: string | null = null): string {
   const [path = '', query = ''] = url.split(/\?(.*)/s);
   try {
-    const { source, parameters, unknown } = readHostAddress(path, query, site(urls, base));
+    const { source, parameters, unknown } = readHostAddress(path, query, siteOf(urls, base));
     readOptions(parameters);
     const native = new URLSearchParams([...parameters]);
     native.sort();
