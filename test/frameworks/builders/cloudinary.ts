@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { newFolder } from '../app.ts';
 import type { Builder, BuiltUrl } from './builder.ts';
+import { buildWithUnpic, unpicQuery } from './unpic.ts';
 
 const run = promisify(execFile);
 const secret = 'b-secret';
@@ -126,7 +127,7 @@ const urls = rows.map((calls) => {
 process.stdout.write(JSON.stringify(urls));
 `;
 
-/** Builds each URL of an upload and of a fetched source, unsigned and signed. */
+/** Builds each URL of an upload and of a fetched source, unsigned and signed; and URLs of unpic. */
 export const cloudinaryBuilder: Builder = {
   kind: 'cloudinary',
   secret: { secret },
@@ -140,7 +141,7 @@ export const cloudinaryBuilder: Builder = {
       JSON.stringify({ secret, source, rows: rows.map(([calls]) => calls) }),
     );
     const built: readonly (readonly string[])[] = JSON.parse((await running).stdout);
-    return rows.flatMap(([, native], index): BuiltUrl[] =>
+    const ofLibrary = rows.flatMap(([, native], index): BuiltUrl[] =>
       (built[index] ?? []).map((url, at) => {
         const { pathname, search } = new URL(url);
         const ofUpload = native.includes('fmt=') ? native : `${native}&fmt=jpeg`;
@@ -152,5 +153,7 @@ export const cloudinaryBuilder: Builder = {
         };
       }),
     );
+    const url = 'https://res.cloudinary.com/demo/image/upload/a.jpg';
+    return [...ofLibrary, ...(await buildWithUnpic(parent, 'cloudinary', url, unpicQuery))];
   },
 };

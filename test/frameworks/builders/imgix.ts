@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { newFolder } from '../app.ts';
 import type { Builder, BuiltUrl } from './builder.ts';
+import { buildWithUnpic, unpicQuery } from './unpic.ts';
 
 const run = promisify(execFile);
 const secret = 'FOO123bar';
@@ -86,7 +87,7 @@ const urls = rows.map((params) => paths.map((path, index) => clients[index].buil
 process.stdout.write(JSON.stringify(urls));
 `;
 
-/** Builds each URL of a path, and signed of a web proxy source. */
+/** Builds each URL of a path, and signed of a web proxy source; and URLs of unpic. */
 export const imgixBuilder: Builder = {
   kind: 'imgix',
   secret: { secret },
@@ -98,11 +99,13 @@ export const imgixBuilder: Builder = {
     const paths = ['/a.jpg', source];
     running.child.stdin?.end(JSON.stringify({ secret, paths, rows: rows.map(([given]) => given) }));
     const built: readonly (readonly string[])[] = JSON.parse((await running).stdout);
-    return rows.flatMap(([, native], index): BuiltUrl[] =>
+    const ofLibrary = rows.flatMap(([, native], index): BuiltUrl[] =>
       (built[index] ?? []).map((url, at) => {
         const { pathname, search } = new URL(url);
         return { url: `${pathname}${search}`, native, isSigned: at === 1 };
       }),
     );
+    const url = 'https://demo.imgix.net/a.jpg';
+    return [...ofLibrary, ...(await buildWithUnpic(parent, 'imgix', url, unpicQuery))];
   },
 };
