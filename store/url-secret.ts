@@ -1,10 +1,10 @@
-/** A secret with which the URLs of another service are signed. imgproxy has a key and a salt, in hexadecimal digits. */
+/** A secret that signs another service's URLs. imgproxy needs a key and a salt in hexadecimal digits. */
 export interface UrlSecret {
   readonly secret: string;
   readonly salt?: string;
 }
 
-/** The secrets of a project for the URLs of one service. */
+/** A project's secrets for one service's URLs. */
 export interface UrlSecrets {
   /** The current one first; a second one while it is being replaced. */
   readonly valid: readonly UrlSecret[];

@@ -65,7 +65,7 @@ export function addUrlSecretCommands(program: Command): void {
     );
 }
 
-/** Arguments of a command are shown to other users of the machine, and are kept by shells. */
+/** Other users of the machine see a command's arguments, and shells keep them. */
 async function readSecret(): Promise<{ secret: string; salt?: string }> {
   if (process.stdin.isTTY) process.stderr.write('The secret, and Ctrl-D in the next line: ');
   const [secret = '', salt = ''] = (await text(process.stdin)).split(/\r?\n/);

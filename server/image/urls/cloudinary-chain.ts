@@ -6,7 +6,7 @@ import { Meaning, noEquivalent, optionInvalid, readInteger, readNumber } from '.
 
 type Options = Map<string, string>;
 
-/** What a chain means. */
+/** The native meaning of a chain. */
 interface ReadChain {
   readonly parameters: Map<string, string>;
   /** The options that Cloudinary ignores as well. */
@@ -45,7 +45,7 @@ export class Chain {
 
   /**
    * Adds a component.
-   * @param source whose name an attachment has by default
+   * @param source its file name is an attachment's default name
    * @throws ServiceError parameter_invalid naming an option that has no equivalent
    */
   add(component: string, source: string): void {
@@ -116,7 +116,7 @@ export class Chain {
     if (resize.fit === 'contain' && resize.position === 'attention') throw noEquivalent('g_auto');
   }
 
-  /** A part of the source in its pixels: all other parts depend on the size of the source. */
+  /** A source area in pixels: all other areas depend on the source's size. */
   #addCrop(options: Options): void {
     if (this.#crop || this.#resize !== null || this.#isTurned) {
       throw optionInvalid('c_crop', 'must be the first change of the geometry');
@@ -133,7 +133,7 @@ export class Chain {
     this.#crop = true;
   }
 
-  /** The background of transparency, and of what a pad adds. */
+  /** The background behind transparency and around a padded image. */
   #addBackground(options: Options, isGeometry: boolean): void {
     const isPad = isGeometry && options.get('c') === 'pad';
     const colour = options.get('b');
@@ -154,7 +154,7 @@ export class Chain {
   #addAngle(text: string | undefined, isGeometry: boolean): void {
     if (text === undefined) return;
     const resize = this.#resize;
-    // What a symmetric resize keeps or adds is the same on both sides.
+    // A symmetric resize keeps or adds the same on both sides.
     const isSymmetric = resize === null || resize.position === null || resize.position === 'center';
     for (const word of text.split('.', 10)) {
       const isFlip = word === 'hflip' || word === 'vflip';

@@ -24,7 +24,7 @@ export const cloudinaryExamples: readonly UrlExample[] = [
   {
     url: '/demo/image/upload/c_fill,w_300,h_200/a.jpg',
     native: 'dpr=1&enlarge=1&fit=cover&fmt=jpeg&h=200&w=300',
-    meaning: 'The middle of the picture.',
+    meaning: 'The middle.',
     size: '300 × 200',
   },
   {
@@ -66,13 +66,13 @@ export const cloudinaryExamples: readonly UrlExample[] = [
   {
     url: '/demo/image/upload/c_lfill,w_300,h_200/a.jpg',
     native: 'dpr=1&fit=cover&fmt=jpeg&h=200&w=300',
-    meaning: 'The middle of a picture that is larger than the box; others stay as they are.',
+    meaning: 'The middle, if the source is larger than the box.',
     size: '300 × 200',
   },
   {
     url: '/demo/image/upload/c_lfill,w_2000,h_1500/a.jpg',
     native: 'dpr=1&fmt=jpeg',
-    meaning: 'A picture that is smaller than the box.',
+    meaning: 'No effect on a smaller source.',
     size: '1600 × 1000',
   },
   {

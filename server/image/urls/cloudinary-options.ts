@@ -1,7 +1,7 @@
 import type { Gravity } from '../../../contract/placement.ts';
 import { noEquivalent, optionInvalid } from './meaning.ts';
 
-/** The names of all parameters of Cloudinary's transformations, by which it tells them from folders. */
+/** All names of Cloudinary's transformation parameters; other segments are folders. */
 const names = new Set(
   `a ac af ar b bl bo br c co cs d dl dn dpr du e eo f fl fn fps g h if ki l o p pg q r so sp t u vc vs w x y
   z`.split(/\s+/),
@@ -57,7 +57,7 @@ const formats: Readonly<Record<string, string>> = {
   jxl: 'jxl',
 };
 
-/** The format of this service for one of Cloudinary, or null if there is none. */
+/** Returns this service's name for a Cloudinary format, or null for formats that it lacks. */
 export const formatOf = (name: string): string | null =>
   (Object.hasOwn(formats, name) && formats[name]) || null;
 

@@ -30,7 +30,7 @@ export interface Resize extends Mode {
   readonly sides: number;
   readonly ratio: string | number | null;
   position: Gravity | 'attention' | null;
-  /** Whether a source that is smaller than the box stays as it is. */
+  /** Whether sources smaller than the box keep their size. */
   readonly isForLarger: boolean;
 }
 
@@ -88,7 +88,7 @@ export function setResize(meaning: Meaning, resize: Resize, dpr: number): void {
 }
 
 /**
- * Returns the parameters of a resize that leaves smaller sources as they are.
+ * Returns the parameters of a resize with no effect on smaller sources.
  * @param parameters those for a larger source
  * @throws ServiceError parameter_invalid for a source that is larger in one direction only
  */

@@ -22,11 +22,11 @@ export const cloudinary: UrlGrammar = {
 const maxPathLength = 6_000;
 const maxComponents = 30;
 
-/** A path with the name of the cloud, which private CDNs and CNAMEs leave out. */
+/** A path with the cloud name, which private CDNs and CNAMEs leave out. */
 const pathPattern =
   /^\/(?:[^/]+\/)?image\/(?<type>upload|fetch)\/(?:s--(?<signature>[\w-]*)--\/)?(?<rest>.+)$/s;
 
-/** The parts of a URL, as they were sent. */
+/** URL parts exactly as sent. */
 interface Parts {
   readonly type: string;
   readonly signature: string | null;

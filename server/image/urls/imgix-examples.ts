@@ -16,7 +16,7 @@ export const imgixExamples: readonly UrlExample[] = [
   {
     url: '/a.jpg?w=2000',
     native: 'dpr=1&enlarge=1&w=2000',
-    meaning: 'Pictures are scaled up.',
+    meaning: 'Scaled up.',
     size: '2000 × 1250',
   },
   {
@@ -34,7 +34,7 @@ export const imgixExamples: readonly UrlExample[] = [
   {
     url: '/a.jpg?w=300&h=200&fit=crop',
     native: 'dpr=1&enlarge=1&fit=cover&h=200&w=300',
-    meaning: 'The middle of the picture.',
+    meaning: 'The middle.',
     size: '300 × 200',
   },
   {

@@ -51,7 +51,7 @@ function decoded(name: string, text: string): string {
   return Buffer.from(text, 'base64url').toString('utf8');
 }
 
-/** The parameters of a URL of imgix by their longer names, each of which is taken once. */
+/** The parameters of an imgix URL by their longer names; each can be taken once. */
 export class ImgixQuery {
   readonly #given = new Map<string, string>();
   readonly #unknown = new Set<string>();
@@ -85,7 +85,7 @@ export class ImgixQuery {
     this.#given.set(name, before === undefined ? text : `${before},${text}`);
   }
 
-  /** Returns the value of a parameter, which is not ignored any more. */
+  /** Returns a parameter's value, and removes it from the ignored ones. */
   take(name: string): string | undefined {
     const value = this.#given.get(name);
     this.#given.delete(name);

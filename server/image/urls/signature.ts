@@ -26,7 +26,7 @@ export function isSame(given: Buffer, expected: string): boolean {
 }
 
 /**
- * Checks the signature of a URL of another service. A wrong one is refused even if the project requires none.
+ * Checks the signature in another service's URL. Wrong signatures are refused even if the project requires none.
  * @param expires Unix ms; infinite for a URL that does not expire
  * @throws ServiceError signature_invalid
  */

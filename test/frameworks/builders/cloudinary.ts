@@ -20,7 +20,7 @@ const gravities = [
   'northWest',
 ];
 
-/** Calls of the builder on an image, and the native query of the image without its format. */
+/** The builder's calls on an image, and the image's native query except its format. */
 const rows: readonly (readonly [string, string])[] = [
   ['', 'dpr=1'],
   ['.resize(scale(300))', 'dpr=1&enlarge=1&w=300'],

@@ -8,7 +8,7 @@ import type { BuiltUrl } from './builder.ts';
 
 const run = promisify(execFile);
 
-/** What a page asks of unpic. */
+/** An image that a page requests from unpic. */
 export interface Operations {
   readonly width: number;
   readonly height?: number;
@@ -38,8 +38,8 @@ process.stdout.write(JSON.stringify(rows.map((row) => String(transformUrl({ url,
 
 /**
  * Builds unsigned URLs with unpic.
- * @param parent the folder of the folder of unpic
- * @param url of the service, whose name unpic knows as `provider`
+ * @param parent unpic is installed in a folder below it
+ * @param url of the service that unpic calls `provider`
  * @param native returns the query of the same image
  */
 export async function buildWithUnpic(
@@ -60,7 +60,7 @@ export async function buildWithUnpic(
   });
 }
 
-/** The query of an image that unpic requests with a part that is cut off, and not scaled up. */
+/** Returns the native query: unpic crops to the box and does not scale up. */
 export function unpicQuery({ width, height, format = 'auto', quality }: Operations): string {
   const box = height === undefined ? '' : `&fit=cover&h=${height}`;
   const q = quality === undefined ? '' : `&q=${quality}`;

@@ -4,7 +4,7 @@ import { cloudinary, cloudinarySignature } from '../../../server/image/urls/clou
 import { propertyRuns } from '../../more.ts';
 import { outcome, siteOf } from './url-outcome.ts';
 
-/** The native query of a transformation of `/a.jpg`, without the source. */
+/** Returns the native query for a transformation of `/a.jpg`. */
 const at = (transformation: string, source = 'a.jpg') =>
   outcome('cloudinary', `/demo/image/upload/${transformation}/${source}`).replace(
     'https://shop.example/a.jpg ',
@@ -113,7 +113,7 @@ t.test('refuses what has no equivalent, with its name', async (t) => {
   }
 });
 
-t.test('leaves a source that is smaller than the box of c_lfill as it is', async (t) => {
+t.test('ignores c_lfill for sources smaller than its box', async (t) => {
   const path = '/image/upload/c_lfill,dpr_2.0,g_west,h_100,w_200/a.jpg';
   const { bySize, parameters } = cloudinary.read(path, '', siteOf('cloudinary'));
   const at = (width: number, height: number) => {

@@ -3,7 +3,7 @@ import { readOptions } from '../../../server/image/address.ts';
 import { readHostAddress } from '../../../server/image/host-address.ts';
 import type { Site } from '../../../server/image/site.ts';
 
-/** Returns a site whose host reads the URLs of a service. */
+/** Returns a site with a host for a service's URLs. */
 export const siteOf = (urls: string, base: string | null = null): Site => ({
   project: {
     _id: 'prj_0123456789abcdef',
