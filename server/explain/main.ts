@@ -6,7 +6,7 @@ import { type ExplainedUrl, explainUrl } from '../image/explain-url.ts';
 import { readSource } from '../image/source-url.ts';
 import { urlKinds } from '../image/urls/grammars.ts';
 
-/** `image-delivery explain <URL>`: the meaning of an image URL, without a service and without a store. */
+/** `image-delivery explain <URL>`: explains an image URL, with no service and no store. */
 
 interface ExplainOptions {
   readonly urls: string;

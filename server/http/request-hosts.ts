@@ -56,8 +56,8 @@ export class RequestHosts {
   }
 
   /**
-   * Returns the origin of a request's URL at a canonical host: the scheme is that of X-Forwarded-Proto from a trusted
-   * proxy, or of the base URL. Only before the handler's first await.
+   * Returns the origin of a request's URL at a canonical host: the scheme comes from X-Forwarded-Proto of a trusted
+   * proxy, or from the base URL. Only before the handler's first await.
    */
   originAt(host: string, request: HostedRequest): string {
     const written = this.#forwarded(request) ?? request.host;

@@ -17,19 +17,19 @@ export const factsVariant: Variant = {
   placeholder: 'json',
 };
 
-/** Reads the size of the source, upright, from its facts. */
+/** Reads the upright source size from the source's facts. */
 export function sourceSize({ body }: Pick<Image, 'body'>): Size {
   const { width, height } = JSON.parse(Buffer.from(body).toString()).source;
   return { width, height };
 }
 
-/** A later release may describe an image in another way. */
+/** A later release can describe an image in another way. */
 const documentCaching = 'public, max-age=3600';
 
 /**
  * Returns the response with a document about a source.
  * @param result of the source's facts
- * @param ofImage the caching headers of an image of the same source
+ * @param ofImage the caching headers that an image would get
  */
 export function documentResponse(
   { contentType, body }: UrlDocument,

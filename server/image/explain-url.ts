@@ -6,14 +6,14 @@ import { parameters } from './parameters.ts';
 import type { Site } from './site.ts';
 import { percentEncode } from './source-url.ts';
 
-/** The meaning of an image URL, also of one of another service. */
+/** The meaning of an image URL, including another service's. */
 export interface ExplainedUrl {
   /** An absolute URL, or a path on the project's `origin`. */
   readonly source: string;
-  /** The native URL from `/img/` on; null if it depends on the source's size, which is not known. */
+  /** The native URL from `/img/` on, or null if it depends on the unknown source size. */
   readonly native: string | null;
   readonly options: readonly ExplainedOption[];
-  /** The options of the URL without any effect. */
+  /** The URL's options that have no effect. */
   readonly ignored: readonly string[];
 }
 
@@ -23,7 +23,7 @@ interface ExplainedOption {
   readonly meaning: string;
 }
 
-/** Maximum length of a URL, in characters, as of the head of a request. */
+/** Maximum length of a URL, in characters, as in requests. */
 export const maxExplainedLength = 16_384;
 
 const invalid = (message: string) => new ServiceError('source_invalid', message);
@@ -42,9 +42,9 @@ function meaningOf(name: string): string {
 }
 
 /**
- * Explains a URL, its path and query, as a delivery host reads it. Signatures are not checked.
+ * Explains a URL, its path and query, as a delivery host reads it, without checking signatures.
  * @param site the host: its kind of URLs, and what sources are relative to
- * @param size of the source, upright; null if it is not known
+ * @param size the upright source size, or null if unknown
  * @throws ServiceError source_invalid, source_missing, parameter_invalid
  */
 export function explainUrl(text: string, site: Site, size: Size | null): ExplainedUrl {

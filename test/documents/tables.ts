@@ -68,7 +68,7 @@ export function grammarMarkdown(kind: string, { title, examples, notes }: UrlGra
     size,
   ]);
   const table = markdownTable([title, 'Meaning', 'Native query', 'Size'], rows);
-  const explained = `[\`npx image-delivery explain <URL> --urls ${kind}\`](../delivery-hosts.md#see-what-a-url-means) prints the native URL and the meaning of each option of any other URL.`;
+  const explained = `[\`npx image-delivery explain <URL> --urls ${kind}\`](../delivery-hosts.md#explain-a-url) prints the native URL of any other URL, and explains its options.`;
   return `${table}\n\n${explained}\n\n${notes.map((note) => `- ${note}`).join('\n')}`;
 }
 

@@ -32,7 +32,7 @@ runpy.run_path(sys.argv[0], run_name='__main__')
 const printColours =
   'import json; from iiif_validator.validator import ValidationInfo as i; print(json.dumps(i().colorInfo))';
 
-/** The size of the picture in the viewer: 40 megapixels. */
+/** The image in the viewer: 40 megapixels. */
 const big = { width: 8_000, height: 5_000 };
 type Rgb = readonly [number, number, number];
 /** The colour at a point: smooth, so that every scale shows it, and different at all points. */
@@ -66,7 +66,7 @@ interface Host {
 
 /**
  * Checks a delivery host for IIIF with the official validator, from PyPI, and with OpenSeadragon in Chromium.
- * @param screenshot the file for the picture of the viewer; null for none
+ * @param screenshot a file for screenshots of the viewer, or null
  */
 export async function checkIiif(
   t: { teardown(action: () => unknown): void },
@@ -125,7 +125,7 @@ async function validate(python: string, { server }: Host, version: string, prefi
   return { last: lines.at(-1) ?? '', failures: code === 0 ? [] : lines };
 }
 
-/** Opens a viewer, zooms in at three points, and compares the colours of its canvas with those of the picture. */
+/** Opens a viewer, zooms in at three points, and compares the canvas with the image. */
 async function zoom(folder: string, url: string, screenshot: string | null): Promise<string[]> {
   if (noChromium !== false) throw new Error(noChromium);
   const args = ['--no-sandbox', `--host-resolver-rules=MAP ${host} 127.0.0.1`];
@@ -171,20 +171,20 @@ interface View {
   /** The centre, in parts of the width and the height. */
   readonly x: number;
   readonly y: number;
-  /** Of the zoom; 0 for the whole picture. */
+  /** Of the zoom; 0 for the whole image. */
   readonly scale: number;
 }
 
 interface Point {
-  /** In pixels of the picture. */
+  /** In image pixels. */
   readonly x: number;
   readonly y: number;
   readonly rgb: Rgb;
 }
 
-/** Runs in the page: shows a part of the picture, and returns the colours at nine points of the viewer. */
+/** Runs in the page: shows a part of the image, and returns the colours at nine points of the viewer. */
 async function look({ url, x, y, scale }: View): Promise<Point[]> {
-  // biome-ignore lint/suspicious/noExplicitAny: the library has no types here
+  // biome-ignore lint/suspicious/noExplicitAny: the library comes untyped
   const window = globalThis as any;
   const { OpenSeadragon } = window;
   if (window.deepZoom === undefined) {
@@ -211,7 +211,7 @@ async function look({ url, x, y, scale }: View): Promise<Point[]> {
     viewport.zoomTo(scale, null, true);
     viewport.panTo(new OpenSeadragon.Point(x, (y * size.y) / size.x), true);
   }
-  // It asks for tiles in the next frames.
+  // The viewer requests tiles in the next frames.
   for (let frame = 0; frame < 5 || !item.getFullyLoaded(); frame += 1) {
     await new Promise((next) => window.requestAnimationFrame(next));
   }
@@ -238,7 +238,7 @@ async function look({ url, x, y, scale }: View): Promise<Point[]> {
   return points;
 }
 
-/** The largest difference of a channel from the picture: JPEG, scaling and rounding to pixels. */
+/** The largest difference of a channel from the image: JPEG, scaling and rounding to pixels. */
 const tolerance = 8;
 
 function differences({ x, y, rgb }: Point): string[] {

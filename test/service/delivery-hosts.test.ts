@@ -117,7 +117,7 @@ eachHttpServer(
       }
     });
 
-    t.test('a host without a base has the origin of its project', async () => {
+    t.test('defaults the base of a host to the project origin', async () => {
       await setHost(store.projects, a, 'site.a.example', null);
       const project = await store.projects.find(a);
       const id = project?._id ?? '';

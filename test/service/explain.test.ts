@@ -28,7 +28,7 @@ const site = (urls: string, base: string | null = null) => ({
 const size = { width: 1_600, height: 1_000 };
 const optionsOf = (query: string) => readOptions(new Map(new URLSearchParams(query)));
 
-t.test('finds the native query of each documented URL', async (t) => {
+t.test('finds the native queries of documented URLs', async (t) => {
   for (const [kind, { examples }] of Object.entries(urlGrammars)) {
     for (const example of examples) {
       const { native, options } = explainUrl(example.url, site(kind), size);
@@ -53,7 +53,7 @@ t.test('writes sources on the origin as paths, and others with their host', asyn
 });
 
 // The example of docs/delivery-hosts.md.
-t.test('explains a URL without a service', async (t) => {
+t.test('explains a URL while no service runs', async (t) => {
   const url = 'https://www.example/_next/image?url=%2Fa.jpg&w=640&q=75';
   const origin = 'https://shop.example';
   const options = ['--urls', 'next', '--origin', origin, '--base', `${origin}/m/`];
@@ -63,7 +63,7 @@ t.test('explains a URL without a service', async (t) => {
   t.match(stdout, /^w=640 +Output width/m);
 });
 
-t.test('explains native URLs, with the project of the URL', async (t) => {
+t.test('explains native URLs, with their project', async (t) => {
   const url = '/img/https%3A%2F%2Fa.example%2Fa.jpg?project=prj_0123456789abcdef&width=300&zoom=2';
   const { stdout } = await explain(url, '--json');
   t.match(JSON.parse(stdout), {

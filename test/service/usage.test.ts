@@ -140,7 +140,7 @@ t.test('counts the requests of delivery hosts', async (t) => {
   t.match((await usage('', id)).usage.total, {
     requests: 5,
     misses: 3,
-    // The size of the source, and the tile.
+    // The source size, and the tile.
     renders: 3,
     bytes: native.bytes + info.bytes + tile.bytes,
   });

@@ -5,7 +5,7 @@ export interface SignerOptions {
   /** The `baseUrl` and the `project` of `createImageUrls`. URLs of others are not signed. */
   readonly baseUrl: string;
   readonly project: string;
-  /** Delivery hosts of the project, such as `img.shop.example`: their URLs are signed too. */
+  /** Delivery hosts of the project, such as `img.shop.example`, to sign their URLs too. */
   readonly hosts?: readonly string[] | undefined;
   /** The secret of the project, which `projects sign` has printed. */
   readonly secret: string;
@@ -72,7 +72,7 @@ const target = /^\/img\/(?:(?:https?(?::|%3a)|\/|%2f)[^?#]*)?\?([^#]*)(?=#|$)/i;
 const hostTarget = /^(https?:\/\/([^/:?#]+)(?::\d+)?)(\/[^?#]*)(?:\?([^#]*))?(#.*)?$/i;
 const escaped = (text: string): string => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
 
-/** Finds URLs at the start of a text, after a blank, or after the descriptor of another candidate. */
+/** Finds URLs at a text's start, after a blank, or after the descriptor of another candidate. */
 const urlsIn = (start: string, flags: string): RegExp =>
   new RegExp(`(?<=^|\\s|\\s[\\d.]+[wxh],)${start}\\S*[^\\s,]`, flags);
 

@@ -83,7 +83,7 @@ export function ForeignUrl({ api, project, description, onRead }: ForeignUrlProp
   );
 }
 
-/** The services whose URLs a delivery host can read. */
+/** The services that delivery hosts can read URLs of. */
 function kindsIn({ schemas }: ApiDescription): readonly string[] {
   const { urls } = schemas['DeliveryHostInput']?.properties ?? {};
   return (urls?.enum ?? []).map(String).filter((kind) => kind !== 'native');

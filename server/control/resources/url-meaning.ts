@@ -43,7 +43,7 @@ const urlMeaning = named(
 
 const side = { type: 'integer', minimum: 1, maximum: 999_999 } as const;
 
-/** Of the URL's host, or, for another host, one whose sources are on the project's origin. */
+/** Relative sources of other hosts' URLs are on the project's origin. */
 export const urlMeaningOperations = {
   getProjectUrlMeaning: operation({
     method: 'GET',

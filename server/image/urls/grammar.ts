@@ -12,9 +12,9 @@ export interface ReadUrl {
   readonly ignored: readonly string[];
   /** Whether client hints do not count, as at the other service. */
   readonly ignoresHints?: boolean;
-  /** Returns what the URL means for a source of this size, if that depends on it; then `parameters` are empty. */
+  /** Returns the meaning for a source of this size, if it depends on the size; `parameters` are then empty. */
   readonly bySize?: (size: Size, client: UrlClient) => UrlMeaning;
-  /** The path to which the URL redirects (303), without an image. */
+  /** The path that the URL redirects to (303), instead of an image. */
   readonly location?: string;
 }
 
@@ -35,7 +35,7 @@ export interface UrlDocument {
 export interface UrlMeaning {
   readonly parameters?: ReadonlyMap<string, string>;
   readonly document?: UrlDocument;
-  /** Further headers of the response. */
+  /** Additional response headers. */
   readonly headers: Headers;
 }
 

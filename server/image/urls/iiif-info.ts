@@ -4,7 +4,7 @@ import { type IiifLimits, type IiifVersion, iiifFormats } from './iiif-request.t
 const protocol = 'http://iiif.io/api/image';
 const tileSide = 512;
 const qualities = ['color', 'gray', 'bitonal'];
-/** Beyond those of level 2. */
+/** More than level 2 requires. */
 const features = [
   'canonicalLinkHeader',
   'mirroring',
@@ -15,7 +15,7 @@ const features = [
 export const iiifProfile = (version: IiifVersion): string => `${protocol}/${version}/level2.json`;
 export const iiifContext = (version: IiifVersion): string => `${protocol}/${version}/context.json`;
 
-/** The powers of two by which the image is divided, up to the one at which it fits one tile. */
+/** Powers of two to divide the image by, until it fits one tile. */
 function scaleFactors({ width, height }: Size): number[] {
   const factors = [1];
   for (let factor = 1; Math.max(width, height) / factor > tileSide; ) {
@@ -27,7 +27,7 @@ function scaleFactors({ width, height }: Size): number[] {
 
 /**
  * The image information of a source.
- * @param id the URL of the image up to its identifier
+ * @param id the image URL up to the identifier
  */
 export function iiifInfo(version: IiifVersion, id: string, full: Size, limits: IiifLimits): object {
   const { width, height } = full;

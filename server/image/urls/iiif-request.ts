@@ -6,7 +6,7 @@ import type { Area } from '../../../pool/variant.ts';
 /** The versions of the IIIF Image API, 2.1 and 3.0. */
 export type IiifVersion = 2 | 3;
 
-/** The limits of an output, which `info.json` names. */
+/** Output limits, which `info.json` states. */
 export interface IiifLimits {
   /** Maximum width and height, in pixels. */
   readonly side: number;
@@ -14,13 +14,13 @@ export interface IiifLimits {
   readonly area: number;
 }
 
-/** @param maxWidth of the project, in pixels; null for none */
+/** @param maxWidth of the project, in pixels, or null */
 export const iiifLimits = (maxWidth: number | null): IiifLimits => ({
   side: Math.min(maxSide, maxWidth ?? maxSide),
   area: maxFramePixels,
 });
 
-/** The texts of an image request between the identifier and the end of the path. */
+/** An image request's segments after the identifier. */
 export interface IiifTexts {
   readonly region: string;
   readonly size: string;
@@ -53,7 +53,7 @@ const rotation = new RegExp(`^(!?)${decimal}$`);
 export const iiifFormats = { jpg: 'jpeg', png: 'png', webp: 'webp', gif: 'gif' } as const;
 const formats: ReadonlyMap<string, string> = new Map(Object.entries(iiifFormats));
 
-/** A IIIF image is a still picture. */
+/** IIIF images are still. */
 const animatedFormats: readonly string[] = ['gif', 'webp'];
 
 const qualities: ReadonlyMap<string, readonly [name: string, value: string] | null> = new Map([
@@ -130,7 +130,7 @@ const sizeForms = {
   3: 'size must be max, w, or ,h or w,h or !w,h or pct:n, with ^ before it to scale up.',
 };
 
-/** Version 2.1 scales up without `^`, and calls the size of the region `full`. */
+/** Version 2.1 scales up without `^`, and calls the region's size `full`. */
 function readSize(text: string, version: IiifVersion): ReadSize {
   const hasCaret = version === 3 && text.startsWith('^');
   const mayEnlarge = version === 2 || hasCaret;
@@ -178,11 +178,11 @@ function readScaled(form: string): ReadSize | null {
   });
 }
 
-/** The side that follows from another one, at least a pixel unless that is 0. */
+/** The side that follows from the other, at least a pixel unless the other is 0. */
 const following = (given: number, own: number, other: number): number =>
   given === 0 ? 0 : Math.max(1, Math.round((own * given) / other));
 
-/** Whether a size has the aspect ratio of the region, as far as whole pixels allow. */
+/** Whether a size keeps the region's aspect ratio, as far as whole pixels allow. */
 const keepsRatio = ({ width, height }: Size, region: Size): boolean =>
   height === following(width, region.height, region.width) ||
   width === following(height, region.width, region.height);
@@ -203,7 +203,7 @@ function canonicalSize(size: Size, region: Size, limits: IiifLimits, version: Ii
 }
 
 /**
- * Reads an image request; what depends on the source is checked when its size is known.
+ * Reads an image request. The result checks the parts that depend on the source size.
  * @throws ServiceError parameter_invalid
  */
 export function readIiifRequest(texts: IiifTexts, version: IiifVersion): IiifRequest {

@@ -8,10 +8,10 @@ import { type IiifVersion, iiifLimits, readIiifRequest } from './iiif-request.ts
 
 /** The characters of a segment (RFC 3986, 3.3), up to the length that a source can have. */
 const identifierPattern = /^(?:[\w.~!$&'()*+,;=:@-]|%[0-9A-Fa-f]{2}){1,8192}$/;
-/** Up to nine segments, of which the last one is known: others would be folders with unencoded slashes. */
+/** Up to nine segments. Others than these at the end would be folders with unencoded slashes. */
 const prefixPattern = /^(?:\/[\w.~-]{1,64}){0,8}\/(?:iiif|v?(?:(2)(?:\.[01])?|3(?:\.0)?))$/;
 
-/** The URLs of the IIIF Image API 3.0 and 2.1. */
+/** URLs of the IIIF Image API 3.0 and 2.1. */
 export const iiif: UrlGrammar = {
   title: 'IIIF Image API',
   read,
@@ -50,7 +50,7 @@ export const iiif: UrlGrammar = {
     {
       url: '/iiif/2/a.jpg/full/,250/22.5/default.png',
       native: 'dpr=1&enlarge=1&fit=fill&fmt=png&h=384&rotate=22.5&w=465',
-      meaning: 'Version 2.1, turned by any angle: the box around the image is transparent.',
+      meaning: 'Version 2.1, turned by any angle, on a transparent background.',
       size: '465 × 384',
     },
     {
@@ -61,17 +61,17 @@ export const iiif: UrlGrammar = {
     },
   ],
   notes: [
-    'The identifier is the path below the `base` of the host, percent-encoded as a whole: `products%2Fcoast.jpg`. A slash that is not encoded returns 404.',
-    'The path may begin with the prefix of another server if it ends in `iiif`, `2` or `3`, such as `/cantaloupe/iiif/2`. After `2`, `v2`, `2.0` or `2.1` version 2.1 applies, otherwise 3.0.',
-    'Without a version in the prefix `info.json` is that of 2.1 if `Accept` names its context as the `profile`, with an `@id` that has the version.',
-    'The URL of the image without a request redirects to `info.json` with 303.',
-    'In 3.0 a size larger than the region needs `^`, and returns 400 without it; also `!w,h` if both sides are larger, as in the official validator. In 2.1 all sizes scale up.',
-    "`maxWidth` is 10,000 or the project's, and `maxArea` 40 million pixels. `max` is scaled down to them, and larger sizes return 400.",
-    'The formats are `jpg`, `png`, `webp` and `gif`; `tif`, `jp2` and `pdf` return 400. Animations become still pictures.',
-    'A size that distorts the region can be turned by multiples of 90 degrees only; others return 400.',
+    'The identifier is the path below the `base` of the host, percent-encoded as a whole: `products%2Fcoast.jpg`. An unencoded slash returns 404.',
+    'The path can start with the former server prefix if that ends in `iiif`, `2` or `3`, such as `/cantaloupe/iiif/2`. After `2`, `v2`, `2.0` or `2.1` version 2.1 applies, otherwise 3.0.',
+    'If the prefix names no version, `info.json` follows 2.1 if `Accept` names its context as the `profile`; its `@id` then names the version.',
+    'The image URL up to the identifier redirects to `info.json` with 303.',
+    'In 3.0 a size larger than the region needs `^`, and otherwise returns 400; so does `!w,h` if both sides are larger, as the official validator demands. In 2.1 all sizes scale up.',
+    "`maxWidth` is 10,000 or the project's, and `maxArea` 40 million pixels. `max` shrinks to them, and larger sizes return 400.",
+    'The formats are `jpg`, `png`, `webp` and `gif`; `tif`, `jp2` and `pdf` return 400. Animations become still images.',
+    'Sizes that distort the region allow only rotations by multiples of 90 degrees; others return 400.',
     "The project's quality and watermark apply, to each tile.",
-    'Parameters of a query are ignored, with `x-image-warnings`.',
-    'IIIF has no signatures: a project that requires them refuses these URLs.',
+    'The service ignores query parameters, with `x-image-warnings`.',
+    'IIIF URLs are unsigned: a project that requires them refuses these URLs.',
   ],
 };
 
@@ -79,10 +79,10 @@ const notFound = (message: string) => new ServiceError('source_not_found', messa
 
 /** A path at its last slashes. */
 interface Parts {
-  /** The path to the service, with a slash at its start; '' for none. */
+  /** The path to the service, with a slash at its start, or ''. */
   readonly prefix: string;
   readonly identifier: string;
-  /** What follows the identifier: none, `info.json`, or the four segments of an image request. */
+  /** The segments after the identifier: `info.json`, or the four segments of an image request. */
   readonly rest: readonly string[];
   /** Null if the prefix does not name one. */
   readonly version: IiifVersion | null;
@@ -110,7 +110,7 @@ function readParts(path: string): Parts {
   );
 }
 
-/** The identifier is a path, which has neither a query nor a fragment. */
+/** The identifier is a path, with no query and no fragment. */
 function readIdentifier(identifier: string, site: Site): URL {
   if (identifier === '') throw new ServiceError('source_missing', 'The identifier is missing.');
   if (!identifierPattern.test(identifier)) {
@@ -148,7 +148,7 @@ function read(path: string, query: string, site: Site): ReadUrl {
 
 const profileLink = (version: IiifVersion) => `<${iiifProfile(version)}>;rel="profile"`;
 
-/** Returns `info.json`; a client of 2.1 at an URL without a version continues at one with it. */
+/** Returns `info.json`. Clients of 2.1 at an unversioned URL continue at a versioned URL. */
 function infoOf(
   { prefix, identifier, version: named }: Omit<Parts, 'rest'>,
   limits: ReturnType<typeof iiifLimits>,

@@ -68,7 +68,7 @@ function read(path: string, query: string, site: Site): ReadUrl {
   };
 }
 
-/** Whether a text begins with a host of the project's allowlist; other texts are paths. */
+/** Whether a text starts with a host of the project's allowlist; other texts are paths. */
 function beginsWithHost(text: string, { project }: Site): boolean {
   const [name = ''] = text.split(/[/:]/, 1);
   const host = name.includes('.') ? canonicalHost(name) : null;

@@ -76,7 +76,7 @@ t.test('turns and mirrors the scaled region', async (t) => {
   }
 });
 
-t.test('rejects what the API does not allow', async (t) => {
+t.test('rejects values that the API does not allow', async (t) => {
   const rejected = (version: IiifVersion, path: string, maxWidth: number | null = null) =>
     t.throws(() => read(version, path, maxWidth), { code: 'parameter_invalid' }, path);
   for (const region of ['', 'Full', '0,0,0,5', '1600,0,5,5', '1,2,3', '-1,0,5,5', '1.5,0,5,5']) {

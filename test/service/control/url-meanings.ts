@@ -5,8 +5,8 @@ import type { Control } from './control.ts';
 export async function urlMeanings(t: Test, { call, project, issue }: Control): Promise<void> {
   const id = await project();
   const base = 'https://cdn.example.com/media/';
-  const fields = { allowedOrigins: ['cdn.example.com'] };
-  t.equal((await call('POST', `/projects/${id}/domains`, { json: fields })).status, 200);
+  const domain = { host: 'cdn.example.com' };
+  t.equal((await call('POST', `/projects/${id}/domains`, { json: domain })).status, 200);
   const host = await call('PUT', `/projects/${id}/hosts/next.shop.example`, {
     json: { base, urls: 'next' },
   });
