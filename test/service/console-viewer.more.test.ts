@@ -7,7 +7,7 @@ import { noChromium } from './chromium.ts';
 import { control, hasFocus, openPage, startConsole, violationsOf } from './console-page.ts';
 import { keyboardOf } from './keyboard.ts';
 
-/** Collects in the page what moved, other than the picture in its box, also within half a second of an input. */
+/** Collects in the page what moved, other than the image in its box, also within half a second of an input. */
 const watchShifts = `globalThis.shifts = [];
 new PerformanceObserver((list) => {
   for (const entry of list.getEntries()) {
@@ -225,7 +225,8 @@ t.test('the picture of the playground in a browser', { skip: noChromium }, async
     await page.getByLabel('Picture URL').fill(base.replace('other.jpg', 'lantern.png'));
     await page.getByText('Sample pictures come from a program').waitFor();
     await page.getByLabel('Picture URL').fill('https://photos.example/a.jpg');
-    await page.getByRole('link', { name: 'Allow photos.example' }).waitFor();
+    const allow = page.getByRole('link', { name: 'Allow photos.example' });
+    t.match(await allow.getAttribute('href'), /\/hosts\?host=photos\.example$/);
     t.same(await violationsOf(page), []);
     t.ok(
       problems.every((problem) => /status of 40[34]/.test(problem)),

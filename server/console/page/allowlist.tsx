@@ -8,9 +8,10 @@ import { moveFocus } from './route.ts';
 import { titleId } from './title.tsx';
 
 /** The hosts that sources may come from. */
-export function Allowlist({ api, project, onChange }: ProjectProps) {
+export function Allowlist({ api, project, query, onChange }: ProjectProps) {
   const domains = `/projects/${project.id}/domains`;
-  const [host, setHost] = useState('');
+  // An image that failed links here with its host.
+  const [host, setHost] = useState(query['host'] ?? '');
   const [added, setAdded] = useState('');
   const { run, message, failure } = useAction();
   useLayoutEffect(() => {

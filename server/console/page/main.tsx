@@ -113,7 +113,7 @@ function Page({ route, session, history, description }: PageProps) {
   const project = useProject(session, page === 'projects' ? id : '');
   if (page === 'service') return <ServicePage history={history} api={session.api} />;
   if (page === '') {
-    // A link to another project or picture resets the state.
+    // A link to another project or image resets the state.
     const { project = '', url = '' } = route.query;
     return (
       <Playground
@@ -141,6 +141,7 @@ function Page({ route, session, history, description }: PageProps) {
       segment={segment}
       api={api}
       project={project}
+      query={route.query}
       description={description}
       onChange={onChange}
       onDelete={session.removeProject}

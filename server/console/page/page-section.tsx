@@ -1,6 +1,7 @@
 import type { Project } from '@image-delivery/sdk/client';
 import type { ComponentChildren } from 'preact';
 import type { ApiDescription } from './openapi.ts';
+import type { PageRoute } from './route.ts';
 import type { Api } from './service.ts';
 import { Title } from './title.tsx';
 
@@ -8,6 +9,8 @@ import { Title } from './title.tsx';
 export interface ProjectProps {
   readonly api: Api;
   readonly project: Project;
+  /** Of the route. */
+  readonly query: PageRoute['query'];
   readonly description: ApiDescription;
   readonly onChange: (project: Project) => void;
   readonly onDelete: (project: Project) => void;

@@ -9,14 +9,14 @@ interface SourceHelpProps {
   readonly code: string;
 }
 
-/** What users can do about a picture that failed. */
+/** What users can do about an image that failed. */
 export function SourceHelp({ source, project, code }: SourceHelpProps) {
   if (code === 'source_not_allowed') {
     const { hostname } = new URL(source);
     return (
       <p>
-        <a href={linkTo(`/projects/${project}/hosts`)}>Allow {hostname}</a> in the project, then
-        load the picture again.
+        <a href={linkTo(`/projects/${project}/hosts`, { host: hostname })}>Allow {hostname}</a> in
+        the project, then load the picture again.
       </p>
     );
   }
