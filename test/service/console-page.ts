@@ -54,7 +54,7 @@ export const unexplained = (page: Page): Promise<string[]> =>
 export const overflows = (page: Page): Promise<boolean> =>
   page.evaluate('document.documentElement.scrollWidth > document.documentElement.clientWidth');
 
-/** The windows in which every page is checked. */
+/** Widths and themes of the page checks. */
 export const windows = (['light', 'dark'] as const).flatMap((colorScheme) =>
   [1440, 1024, 768, 360].map((width) => ({ width, colorScheme })),
 );

@@ -7,7 +7,7 @@ import { startWorker } from './worker/worker.ts';
 
 /**
  * `npm run docs:console` makes the screenshots of docs/console.md: each page once, at one of the widths. With a folder as
- * argument it makes all pages in all windows there, to be looked at.
+ * argument it captures every page in every window.
  */
 
 const [folder] = process.argv.slice(2);

@@ -1,4 +1,4 @@
-/** The sides of a picture in pixels. */
+/** The sides of an image in pixels. */
 export interface Sides {
   readonly width: number;
   readonly height: number;
@@ -33,7 +33,7 @@ export const corners: readonly Corner[] = [
 const clamp = (value: number, min: number, max: number): number =>
   Math.min(Math.max(value, min), max);
 
-/** A movement in whole pixels: at least one, so that the shortest step has an effect. */
+/** Returns a movement in whole pixels, at least 1 px: the shortest step moves too. */
 const pixels = (fraction: number, side: number): number =>
   Math.round(fraction * side) || Math.sign(fraction);
 

@@ -17,7 +17,7 @@ interface CropEditorProps extends EditorProps {
 
 const percent = (part: number, whole: number): string => `${(100 * part) / whole}%`;
 
-/** The whole source with the area that `crop` keeps, which users move, and whose corners they move. */
+/** Shows the whole source with the area that `crop` keeps; users move the area and its corners. */
 export function CropEditor({ picture, source, value, onChange }: CropEditorProps) {
   const area = readArea(value, source);
   const set = (next: Area) => onChange(areaText(next, source));

@@ -32,7 +32,7 @@ function optionsOf(values: Values): ParameterTexts {
   };
 }
 
-/** A picture with the saved defaults and with those of the form. */
+/** An image with the saved defaults and with those of the form. */
 export function DefaultsPreview({ api, project, values, saved }: PreviewProps) {
   const [source, setSource] = useState(() => lastPicture(project.id).source);
   const path = (from: Values) =>

@@ -2,7 +2,7 @@ import type { ComponentChildren } from 'preact';
 import type { Loaded } from './load-image.ts';
 
 export interface EditorProps {
-  /** The picture on which the value is edited. */
+  /** The image under the handles. */
   readonly picture: Loaded;
   /** The text of the parameter; '' for none. */
   readonly value: string;
@@ -14,7 +14,7 @@ interface EditorFrameProps extends Pick<EditorProps, 'picture'> {
   readonly children: ComponentChildren;
 }
 
-/** A picture as large as the box permits, with handles in fractions of its sides. */
+/** An image as large as the box permits, with handles in fractions of its sides. */
 export function EditorFrame({ picture, alt, children }: EditorFrameProps) {
   const ratio = picture.width / picture.height;
   const frame = { aspectRatio: String(ratio), maxWidth: `calc(var(--inner) * ${ratio})` };

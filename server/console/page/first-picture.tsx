@@ -17,13 +17,13 @@ import { type Picture, usePicture } from './use-picture.ts';
 const options: ParameterTexts = { w: '800' };
 const [[accept]] = browsers;
 
-/** The URL of a picture, which may be a path on the origin of the project. */
+/** The URL of an image, which may be a path on the origin of the project. */
 function sourceOf(text: string, origin: string): string {
   if (text === '' || isSource(text)) return text;
   return URL.canParse(text, origin) ? new URL(text, origin).href : '';
 }
 
-/** A project that has delivered nothing yet: its first picture, its URL and its code, and the next steps. */
+/** A project that has delivered nothing yet: its first image, its URL and its code, and the next steps. */
 export function FirstPicture({ api, project, description }: ProjectProps) {
   const [text, setText] = useState(() => lastPicture(project.id).source);
   const source = sourceOf(text, project.origin);
@@ -60,7 +60,7 @@ interface DeliveredProps {
   readonly project: string;
 }
 
-/** The image with its URL and its code; nothing before it is loaded. */
+/** Shows the loaded image with its URL and code. */
 function Delivered({ picture, project }: DeliveredProps) {
   const { result, information, source, url, snippets } = picture;
   const { loaded, loading } = result;

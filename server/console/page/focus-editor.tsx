@@ -2,7 +2,7 @@ import { movePoint, pointText, readPoint } from './area.ts';
 import { EditorFrame, type EditorProps } from './editor-frame.tsx';
 import { Handle } from './handle.tsx';
 
-/** The picture that `fit=cover` cuts, with the focal point, which users move. */
+/** Shows the image before `fit=cover` cuts it, with a movable focal point. */
 export function FocusEditor({ picture, value, onChange }: EditorProps) {
   const point = readPoint(value);
   const { x, y } = point;

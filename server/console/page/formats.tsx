@@ -11,7 +11,7 @@ interface FormatsProps {
   readonly onChoose: (format: string) => void;
 }
 
-/** The picture in each format that suits it, with its bytes and its time. */
+/** Compares the suitable formats: bytes and time. */
 export function Formats({ picture, source, onChoose }: FormatsProps) {
   const { fmt: _, ...options } = picture.options;
   const { better, plain } = formatsOf(options, { source });

@@ -12,7 +12,7 @@ interface HandleProps<T> {
   readonly onMove: (from: T, dx: number, dy: number) => void;
 }
 
-/** Something on a picture that users move in two directions, by pointer or arrow keys. */
+/** Something on an image that users move in two directions, by pointer or arrow keys. */
 export function Handle<T>({ label, value, text, place, now, onMove, ...props }: HandleProps<T>) {
   return (
     <span

@@ -68,7 +68,7 @@ interface LayerPreviewProps extends Pick<ProjectProps, 'api' | 'project'> {
   readonly layer: object;
 }
 
-/** A picture with a layer as it is edited. */
+/** An image with a layer as it is edited. */
 export function LayerPreview({ api, project, layer }: LayerPreviewProps) {
   const [source, setSource] = useState(() => lastPicture(project.id).source);
   const isShown = isSource(source);

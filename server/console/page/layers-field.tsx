@@ -26,7 +26,7 @@ export function LayersField({ session, project, options, onChange }: LayersField
     if (api !== null && isListed) {
       api('GET', `/projects/${project}/layers`).then(
         (body) => isCurrent && setLayers(body.layers),
-        // The picture, which needs no key, is shown nevertheless.
+        // The image, which needs no key, is shown nevertheless.
         () => {},
       );
     }

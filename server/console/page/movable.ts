@@ -22,7 +22,7 @@ interface Drag<T> {
 /**
  * Returns the listeners of an element that users move by pointer or arrow keys within the nearest `.frame`.
  *
- * @param move is called with the value before the movement, and the movement as fractions of the frame
+ * @param move takes the previous value, and the movement as fractions of the frame
  */
 export function useMovable<T>(value: T, move: (from: T, dx: number, dy: number) => void) {
   const drag = useRef<Drag<T> | null>(null);

@@ -162,7 +162,7 @@ export function formatsOf(
   return { better: ['avif', 'webp'], plain: source.hasAlpha ? 'png' : 'jpeg' };
 }
 
-/** A `picture` element; its width and height prevent layout shifts. */
+/** A `image` element; its width and height prevent layout shifts. */
 export function pictureCode(baseUrl: string, request: PageImage, facts: PictureFacts): string {
   const { width, height, plain, files, ...layout } = layoutOf(request.options, facts);
   const sizes = layout.sizes === '' ? '' : ` sizes="${layout.sizes}"`;

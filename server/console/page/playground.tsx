@@ -27,7 +27,7 @@ interface PlaygroundProps {
 /** From the last step of a slider or a drag to the new URL of the page. */
 const urlDelayMs = 150;
 
-/** A picture, its parameters and the result. The state is in the URL, which can be shared. */
+/** An image, its parameters and the result. The state is in the URL, which can be shared. */
 export function Playground({ description, route, session }: PlaygroundProps) {
   const { project: givenProject = '', url: givenUrl = '', ...givenOptions } = route.query;
   const isEmpty = givenProject === '' && givenUrl === '';

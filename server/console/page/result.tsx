@@ -92,7 +92,7 @@ function Steps({ steps }: Pick<Loaded, 'steps'>) {
           <div class="steps-bar" aria-hidden="true" style={{ background: barOf(steps, total) }} />
           <ul>
             {steps.map(({ name, ms }, index) => (
-              // By place: another step in it moves nothing.
+              // By place, so that steps replace each other in it.
               <li key={index}>{`${name} ${formatNumber(ms)} ms`}</li>
             ))}
           </ul>
@@ -102,7 +102,7 @@ function Steps({ steps }: Pick<Loaded, 'steps'>) {
   );
 }
 
-/** The steps as parts of a gradient, whose colours take turns. */
+/** The steps as a gradient with two alternating colours. */
 function barOf(steps: Loaded['steps'], total: number): string {
   let end = 0;
   const parts = steps.map(({ ms }, index) => {

@@ -3,18 +3,18 @@ const sampleNames = ['landscape.jpg', 'lantern.png', 'pulse.gif'] as const;
 
 const { project = '', pictures = '' } = document.getElementById('app')?.dataset ?? {};
 
-/** The first project and pictures of the playground (`SERVICE_CONSOLE_PICTURES`); '' and none by default. */
+/** The first project and images of the playground (`SERVICE_CONSOLE_PICTURES`); '' and none by default. */
 export const initial = { project, pictures: pictures.split(' ').filter((url) => url !== '') };
 
 interface SamplesProps {
   readonly project: string;
-  /** A URL on the origin of the pictures. */
+  /** A URL on the origin of the images. */
   readonly near: string;
   readonly onChoose: (url: string) => void;
 }
 
 /**
- * Pictures to choose: those of `SERVICE_CONSOLE_PICTURES`, or the sample pictures if the origin is on this
+ * Images to choose: the images of `SERVICE_CONSOLE_PICTURES`, or the sample images if the origin is on this
  * machine and may be the sample origin.
  */
 export function Samples({ project, near, onChoose }: SamplesProps) {
@@ -33,7 +33,7 @@ export function Samples({ project, near, onChoose }: SamplesProps) {
   );
 }
 
-/** Whether a source is a sample picture of an origin on this machine. */
+/** Whether a source is a sample image of an origin on this machine. */
 export const isSample = (source: string): boolean => samplesNear(source).includes(source);
 
 function samplesNear(near: string): readonly string[] {
@@ -43,7 +43,7 @@ function samplesNear(near: string): readonly string[] {
   return sampleNames.map((name) => `${origin}/${name}`);
 }
 
-/** The decoded path of a picture. */
+/** The decoded path of an image. */
 function nameOf(url: string): string {
   const path = URL.canParse(url) ? new URL(url).pathname.slice(1) : url;
   try {

@@ -72,7 +72,7 @@ export function useSession(): Session {
     signIn,
     loadMore,
     signOut: useCallback(() => {
-      // Also the pictures that the tab has shown.
+      // Also the images that the tab has shown.
       sessionStorage.clear();
       setState(signedOut);
     }, []),

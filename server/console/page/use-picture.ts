@@ -18,10 +18,10 @@ export interface Picture {
   /** Null until it is loaded. */
   readonly information: ImageFacts | null;
   readonly url: string;
-  /** Whether the URL has a signature, which expires. */
+  /** Whether the URL is signed, and expires. */
   readonly isSigned: boolean;
   readonly snippets: readonly Snippet[];
-  /** The path of the same source with other options; null without a project or a source. */
+  /** Returns the path of this source with other options, or null before both fields are complete. */
   readonly path: (options: ParameterTexts) => string | null;
   readonly sign: SignPath | null;
 }

@@ -24,7 +24,7 @@ const editedBy: Partial<Record<View, 'crop' | 'fp'>> = { Crop: 'crop', Focus: 'f
 const pick = (options: ParameterTexts, names: readonly string[]): ParameterTexts =>
   Object.fromEntries(names.map((name) => [name, options[name] ?? '']));
 
-/** The options of the picture on which a view lets users work; null for none. */
+/** Returns the options of a view's background image, or null for Formats. */
 function groundOf(view: View, options: ParameterTexts): ParameterTexts | null {
   const read = pick(options, sourceParameters);
   // At the highest quality without modern formats the output is the source, or nearly the same.
@@ -41,7 +41,7 @@ interface ViewerProps {
   readonly help: ComponentChildren;
 }
 
-/** A box of a fixed height, in which users see the picture, and choose its part and its format. */
+/** Shows the image in a box with a constant height, and lets users choose its part and format. */
 export function Viewer({ picture, onChange, help }: ViewerProps) {
   const [view, setView] = useState<View>('Compare');
   const { options, result } = picture;
@@ -138,7 +138,7 @@ function hintOf(view: View, options: ParameterTexts): string | null {
     : 'Set w and h, or ar, first: they cut the picture around this point.';
 }
 
-/** How the result differs from what was requested, above the picture. */
+/** How the result differs from what was requested, above the image. */
 function Notices({ result }: Pick<Picture, 'result'>) {
   const { fallback = '', warnings = '' } = result.loaded ?? {};
   if (fallback === '' && warnings === '') return null;
