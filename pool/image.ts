@@ -21,6 +21,8 @@ export interface Image {
   readonly height: number;
   /** When the fetches of its inputs began, Unix ms. */
   readonly fetchedAt: readonly number[];
+  /** Bytes of the source; absent for an image of an earlier version. */
+  readonly sourceBytes?: number;
   /** SHA-256 of the bytes of its inputs, base64url; absent for a project whose images do not follow their sources. */
   readonly digests?: readonly string[];
   /** Absent for an image that is as requested. */

@@ -182,7 +182,8 @@ export class Producer {
       const fetchedAt = leases.map((lease) => lease.fetchedAt);
       const isFollowing = miss.request.freshness !== null;
       // With Node 20 an object that is spread and extended has a hidden class of its own, 230 bytes.
-      const image = { body, contentType, etag, width, height, fetchedAt };
+      const sourceBytes = leases[0].bytes.byteLength;
+      const image = { body, contentType, etag, width, height, fetchedAt, sourceBytes };
       if (!isFollowing && warnings === undefined) return image;
       const digests = isFollowing && { digests: leases.map((lease) => lease.digest()) };
       return { ...image, ...digests, ...(warnings && { warnings }) };

@@ -147,6 +147,7 @@ class FrontEnd {
     });
     this.#usage = new UsageRecorder({
       records: this.#store.usage,
+      activity: this.#store.activity,
       available: this.#storeAvailable,
       onFailure: (error, dropped) =>
         log.warn(
@@ -156,7 +157,7 @@ class FrontEnd {
       now: Date.now,
     });
     const { registry } = this.#metrics;
-    const telemetry = new ImageTelemetry(registry, this.#usage.totals, logFailures(log));
+    const telemetry = new ImageTelemetry(registry, this.#usage, logFailures(log));
     const keyring = new Keyring(settings.encryptionKeys);
     const loaders = new SourceLoaders({ entries: settings.origins, keyring, log });
     const hosts = new RequestHosts(settings.baseUrl, settings.trustedProxies);

@@ -172,6 +172,12 @@ export class ProjectCache {
     return this.find(this.#hosts.get(host) ?? '');
   }
 
+  /** Returns the project of an id if it is known, also if it has to be confirmed. */
+  peek(id: string): ProjectState | null {
+    const known = this.#known.peek(id);
+    return known === undefined || known.project.deletedAt != null ? null : known;
+  }
+
   latest(project: Project): Project {
     return this.#known.peek(project._id)?.project ?? project;
   }

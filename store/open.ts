@@ -2,6 +2,7 @@ import { resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Db } from 'mongodb';
 import type { Settings } from '../contract/settings/table.ts';
+import { ActivityRecords } from './activity.ts';
 import { type ClientOptions, clientOf } from './client.ts';
 import { MongoConnection, type OnOutage } from './connection.ts';
 import { withTimeout } from './deadline.ts';
@@ -29,6 +30,7 @@ export interface Store {
   readonly prewarms: Prewarms;
   readonly purges: Purges;
   readonly usage: UsageRecords;
+  readonly activity: ActivityRecords;
   readonly db: Db;
   /** Whether the embedded store runs in this process: no service uses it. */
   readonly isInProcess: boolean;
@@ -153,8 +155,9 @@ export async function awaitStore(
 
 /** Idempotent, and safe to run in several processes at once. */
 export async function ensureIndexes(store: Store): Promise<void> {
-  const { projects, keys, prewarms, purges, usage } = store;
-  await Promise.all([projects, keys, prewarms, purges, usage].map((part) => part.ensureIndexes()));
+  const { projects, keys, prewarms, purges, usage, activity } = store;
+  const parts = [projects, keys, prewarms, purges, usage, activity];
+  await Promise.all(parts.map((part) => part.ensureIndexes()));
 }
 
 function createStore(
@@ -176,6 +179,7 @@ function createStore(
     prewarms: new Prewarms(db),
     purges: new Purges(db),
     usage: new UsageRecords(db),
+    activity: new ActivityRecords(db),
     established: (signal) => connection.established(signal),
     explain: (error) => connection.explain(error),
     async ping(timeoutMs) {

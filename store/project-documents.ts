@@ -25,6 +25,7 @@ export const projectCollections: readonly ProjectCollection[] = [
   { name: 'prewarms', ofProject: byProjectId },
   { name: 'purges', ofProject: byProjectId },
   { name: 'usage', ofProject: (project) => ({ project }) },
+  { name: 'activity', ofProject: (project) => ({ project }) },
 ];
 
 /** What a project has besides its own document. */

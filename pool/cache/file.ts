@@ -14,8 +14,8 @@ import {
  *     4 bytes   length of the header (big-endian)
  *     4 bytes   length of the body (big-endian)
  *     32 bytes  SHA-256 of the header
- *     header    JSON: key, content type, entity tag, width, height, times of fetches, digests,
- *               warnings
+ *     header    JSON: key, content type, entity tag, width, height, times of fetches, bytes of the
+ *               source, digests, warnings
  *     body      the image
  *
  * The digest verifies the header, and the entity tag in the header, which is a digest of the body, verifies
@@ -47,13 +47,17 @@ export function encodeFile(key: string, image: Image): [Buffer, Uint8Array] {
 export function decodeFile(key: string, file: Buffer): Image | null {
   const head = decodeHead(file);
   if (head === null || file.length !== head.end + file.readUInt32BE(12)) return null;
-  const { contentType, etag, width, height, fetchedAt, digests, warnings, ...header } = head.header;
+  const { contentType, etag, width, height, fetchedAt, sourceBytes, ...header } = head.header;
+  const { digests, warnings } = header;
   const body = file.subarray(head.end);
   if (header.key !== key || etag !== entityTag(body)) return null;
   if (!isContentType(contentType)) return null;
   if (typeof width !== 'number' || typeof height !== 'number') return null;
   if (!isListOf('number', fetchedAt)) return null;
-  const image = { body, contentType, etag, width, height, fetchedAt };
+  const image =
+    typeof sourceBytes === 'number'
+      ? { body, contentType, etag, width, height, fetchedAt, sourceBytes }
+      : { body, contentType, etag, width, height, fetchedAt };
   const more = {
     ...(isListOf('string', digests) && { digests }),
     ...(isWarnings(warnings) && { warnings }),

@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import { ServiceError } from '../../contract/errors.ts';
 import { newCommand } from '../../contract/new-command.ts';
+import { addActivityCommands } from './activity-commands.ts';
 import { addHostCommands } from './host-commands.ts';
 import { addKeyCommands } from './key-commands.ts';
 import { addOrganisationCommands } from './organisation-commands.ts';
@@ -25,6 +26,7 @@ export function adminCommand(): Command {
   addUrlSecretCommands(program);
   addPrewarmCommand(program);
   addPurgeCommand(program);
+  addActivityCommands(program);
   addStoreCommands(program);
   return program;
 }

@@ -1,4 +1,5 @@
 import type { Operation } from './operation.ts';
+import { activityOperations } from './resources/activity.ts';
 import { callbackOperations } from './resources/callbacks.ts';
 import { configurationOperations } from './resources/configuration.ts';
 import { domainOperations } from './resources/domains.ts';
@@ -30,6 +31,7 @@ export const operations = {
   ...purgeOperations,
   ...freshnessOperations,
   ...usageOperations,
+  ...activityOperations,
   ...limitOperations,
   ...domainOperations,
   ...hostOperations,

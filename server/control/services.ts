@@ -25,7 +25,7 @@ export interface Services {
   readonly callbacks: Pick<Callbacks, 'add' | 'requireRoom'> | null;
   readonly deliveries: Pick<Callbacks, 'latest'>;
   readonly keys: Pick<Keys, 'issue' | 'ofProject' | 'countValid' | 'revoke' | 'delete'>;
-  readonly usage: Pick<UsageRecorder, 'days'>;
+  readonly usage: Pick<UsageRecorder, 'days' | 'windows'>;
   readonly keyring: Keyring;
   readonly loaders: Pick<SourceLoaders, 'isOperators'>;
   /** The operator's folder; null for none. */

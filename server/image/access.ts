@@ -60,29 +60,20 @@ export function checkSource(project: Project, source: URL): void {
   );
 }
 
-/**
- * Checks the URL's signature if the project requires one, or if it is a URL of another service that has one.
- * @returns when the URL expires, Unix ms; infinite if it does not, or the project requires no signatures
- * @throws ServiceError signature_invalid
- */
-export function checkSignature(
+/** When a signed URL expires, Unix ms; or why it is not signed. */
+type SignatureCheck = { readonly expires: number } | { readonly fault: string };
+
+function readSignature(
   project: Project,
-  { parameters, host, grammar }: ImageAddress,
+  { parameters, host }: ImageAddress,
   path: string,
   query: string,
   now: number,
-): number {
+): SignatureCheck {
   const exp = parameters.get('exp') ?? '';
-  if (grammar !== null) {
-    const expires = exp === '' ? Number.POSITIVE_INFINITY : Number(exp) * 1_000;
-    checkUrlSignature(grammar, project, path, query, expires, now);
-    return expires;
-  }
-  if (!project.requireSignedUrls) return Number.POSITIVE_INFINITY;
-  const refuse = (why: string): ServiceError => new ServiceError('signature_invalid', why);
   const given = Buffer.from(parameters.get('sig') ?? '');
   if (given.length === 0 || !/^\d{1,12}$/.test(exp)) {
-    throw refuse('This project needs signed URLs, with exp and sig.');
+    return { fault: 'This project needs signed URLs, with exp and sig.' };
   }
   const unsigned = withoutSignature(query);
   const paths = host === null ? signedPaths(path) : [`//${host}${path}`];
@@ -90,13 +81,39 @@ export function checkSignature(
   const authentic = signingSecrets(project).some((secret) =>
     texts.some((text) => isSame(given, signature(secret, text))),
   );
-  if (!authentic) throw refuse('The signature does not match the URL.');
+  if (!authentic) return { fault: 'The signature does not match the URL.' };
 
   const expires = Number(exp) * 1_000;
-  if (expires <= now) throw refuse('The signed URL has expired.');
+  if (expires <= now) return { fault: 'The signed URL has expired.' };
   const ttl = project.signedUrlTtlSeconds;
   if (ttl !== null && expires > now + ttl * 1_000) {
-    throw refuse(`exp must be at most ${ttl} seconds ahead.`);
+    return { fault: `exp must be at most ${ttl} seconds ahead.` };
   }
-  return expires;
+  return { expires };
+}
+
+/**
+ * Checks the URL's signature, and requires it if the project does, or if it is a URL of another service that has one.
+ * @returns whether the signature is valid, and when the URL expires (Unix ms): never if it does not, or the project
+ *   requires no signatures
+ * @throws ServiceError signature_invalid
+ */
+export function checkSignature(
+  project: Project,
+  address: ImageAddress,
+  path: string,
+  query: string,
+  now: number,
+): { readonly isSigned: boolean; readonly expires: number } {
+  const { grammar, parameters } = address;
+  if (grammar !== null) {
+    const exp = parameters.get('exp') ?? '';
+    const expires = exp === '' ? Number.POSITIVE_INFINITY : Number(exp) * 1_000;
+    return { isSigned: checkUrlSignature(grammar, project, path, query, expires, now), expires };
+  }
+  const signature = readSignature(project, address, path, query, now);
+  const isSigned = 'expires' in signature;
+  if (!project.requireSignedUrls) return { isSigned, expires: Number.POSITIVE_INFINITY };
+  if (!isSigned) throw new ServiceError('signature_invalid', signature.fault);
+  return { isSigned, expires: signature.expires };
 }

@@ -81,11 +81,16 @@ const canonicalNames = new Map<string, ParameterName>(
 /** Canonical names and aliases of all parameters. */
 const parameterSpellings: readonly string[] = [...canonicalNames.keys()];
 
+/** The canonical name of a parameter's name or alias. */
+export const canonicalName = (spelling: string): ParameterName | undefined =>
+  canonicalNames.get(spelling);
+
 /** Whether a name is a parameter's canonical name or an alias. */
 export const isParameter = (name: string): boolean => canonicalNames.has(name);
 
-/** Returns the canonical name of a parameter, or undefined for another name. */
-export const canonicalName = (name: string): ParameterName | undefined => canonicalNames.get(name);
+/** The project that a query names, also of a URL that cannot be read; '' for none. */
+export const projectInQuery = (query: string): string =>
+  /(?:^|&)project=([^&]{1,60})/.exec(query)?.[1] ?? '';
 
 /** Names that are not in the table of image parameters. */
 const ownNames = new Set(['url', 'project', 'exp', 'sig']);

@@ -5,6 +5,8 @@ import { type Inputs, imageInputs } from '../../pool/inputs.ts';
 import { runStage } from '../../pool/stages.ts';
 import type { Variant } from '../../pool/variant.ts';
 import type { Project } from '../../store/projects.ts';
+import { shownParameters, shownSource } from '../activity/shown-url.ts';
+import { Subject } from '../activity/subject.ts';
 import type { HttpRequest } from '../http/request.ts';
 import type { ProjectState } from '../project-cache.ts';
 import { projectNotFound } from '../project-not-found.ts';
@@ -12,6 +14,7 @@ import { storeUnavailable } from '../store-failure.ts';
 import type { ObservedRequest } from '../telemetry/image-telemetry.ts';
 import { checkSignature, checkSource, isAllowedHost } from './access.ts';
 import {
+  projectInQuery,
   readAddress,
   readLayerTexts,
   readOptions,
@@ -131,7 +134,8 @@ export class Delivery {
               conditions,
             )
           : repeatedResponse(image, headers, conditions);
-      telemetry.hit(request, cached.project.counts, imageBytes(request.method, response));
+      const bytes = imageBytes(request.method, response);
+      telemetry.hit(request, cached.project.counts, cached.subject, bytes);
       return request.respond(response);
     }
     if (!request.isWellFormed()) return;
@@ -144,6 +148,7 @@ export class Delivery {
       }
       const site = found && siteOf(found.project, host);
       const observed = telemetry.observe(request);
+      observed.named(found ?? projects.peek(projectInQuery(request.query)));
       const cacheKey = keyAt(host, found, target);
       return observed.untilDone(this.#deliver(request, headers, site, cacheKey, observed));
     };
@@ -165,22 +170,25 @@ export class Delivery {
     }
     const { address, read, texts } = await runStage(observed, 'parse', () => {
       const address = site === null ? readAddress(path, query) : readHostAddress(path, query, site);
+      observed.addressed(address.projectId, address.source);
       if (refusesUnknown) requireKnown(address);
       const { parameters } = address;
       return { address, read: readOptions(parameters), texts: readLayerTexts(parameters) };
     });
-    observed.addressed(address.projectId, address.source.hostname);
     const state = await this.#findProject(address.projectId, observed);
     const { project } = state;
     const source = resolveSource(address.source, project.origin);
-    observed.addressed(project._id, source.hostname);
+    observed.addressed(project._id, source);
 
     const token = headers.backgroundToken;
     const background = token !== '' && (await isBackground(`${path}?${query}`, token));
     observed.isBackground = background;
     checkSource(project, source);
     // Background requests need no signature; clients need one for the same images.
-    const expires = background ? null : checkSignature(project, address, path, query, now());
+    const { isSigned, expires } = background
+      ? { isSigned: true, expires: null }
+      : checkSignature(project, address, path, query, now());
+    observed.isUnsigned = !isSigned;
 
     const { bySize, location } = address;
     if (location !== undefined) {
@@ -225,10 +233,20 @@ export class Delivery {
             throw withLostQuery(error, address);
           });
     observed.delivered(delivered.result.tier);
+    const subject = new Subject(
+      {
+        project: project._id,
+        source: shownSource(source),
+        variant: shownParameters(address.parameters),
+        isSigned,
+      },
+      delivered.result.image,
+    );
 
     const bytes = this.#respond(request, headers.conditions, delivered, {
       cacheKey,
       state,
+      subject,
       expires,
       urlHeaders: {
         download: options.download ?? null,
@@ -237,7 +255,7 @@ export class Delivery {
         others: meaning?.headers ?? [],
       },
     });
-    observed.sent(bytes);
+    observed.sent(subject, bytes);
   }
 
   async #findProject(projectId: string, observed: ObservedRequest): Promise<ProjectState> {
@@ -345,7 +363,7 @@ export class Delivery {
     request: HttpRequest,
     conditions: Conditions,
     { result, complete, sourceError, document }: Delivered,
-    { cacheKey, state, expires, urlHeaders }: ResponseContext,
+    { cacheKey, state, subject, expires, urlHeaders }: ResponseContext,
   ): number {
     const { image, entry } = result;
     const now = this.#environment.now();
@@ -374,6 +392,7 @@ export class Delivery {
       : null;
     this.responses.set(cacheKey, {
       project: state,
+      subject,
       entry,
       headers: repeated,
       urlHeaders,
@@ -391,6 +410,7 @@ const inputsOf = ({ source, version, variant, isAllowedHost }: InputsRequest): I
 interface ResponseContext {
   readonly cacheKey: string;
   readonly state: ProjectState;
+  readonly subject: Subject;
   /** When the URL expires, Unix ms; infinite without a signature, null for background requests. */
   readonly expires: number | null;
   readonly urlHeaders: UrlHeaders;

@@ -1,5 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import type { MemoryEntry } from '../../pool/cache/image-caches.ts';
+import type { Subject } from '../activity/subject.ts';
 import type { ProjectState } from '../project-cache.ts';
 import type { Lifetime } from './caching.ts';
 import type { RepeatedHeaders, UrlHeaders } from './response.ts';
@@ -7,6 +8,7 @@ import type { RepeatedHeaders, UrlHeaders } from './response.ts';
 /** A response and the state that it depends on. */
 interface CachedResponse {
   readonly project: ProjectState;
+  readonly subject: Subject;
   readonly entry: MemoryEntry;
   /** Null for headers that change with the time. */
   readonly headers: RepeatedHeaders | null;
@@ -28,7 +30,8 @@ const maxKeyLength = 2_048;
 export class ResponseCache {
   readonly #responses = new LRUCache<string, CachedResponse>({
     maxSize: maxBytes,
-    sizeCalculation: (_, requestKey) => entryBytes + requestKey.length,
+    sizeCalculation: ({ subject: { source, variant } }, requestKey) =>
+      entryBytes + requestKey.length + source.length + variant.length,
   });
 
   get(requestKey: string, now: number): CachedResponse | undefined {

@@ -6,7 +6,13 @@ import {
   type StageObserver,
   stageNames,
 } from '../../pool/stages.ts';
+import type { Activity } from '../activity/activity.ts';
+import { shownSource, shownText, shownUrl } from '../activity/shown-url.ts';
+import type { Subject } from '../activity/subject.ts';
+import type { SourceReference } from '../image/source-url.ts';
+import type { ProjectState } from '../project-cache.ts';
 import type { RequestCounts, Tier } from '../usage/request-counts.ts';
+import type { UsageRecorder } from '../usage/usage.ts';
 import type { UsageTotals } from '../usage/usage-totals.ts';
 import type { HistogramChild } from './cached-histogram.ts';
 import type { ImageFailure } from './failure-log.ts';
@@ -16,11 +22,14 @@ import type { RequestTelemetry } from './tracing.ts';
 interface ImageRequest extends RequestTelemetry {
   readonly id: string;
   readonly signal: AbortSignal;
+  readonly path: string;
+  readonly query: string;
 }
 
 /** The metrics, traces and log lines of image requests. */
 export class ImageTelemetry {
   readonly usage: UsageTotals;
+  readonly activity: Activity;
   readonly #registry: MetricsRegistry;
   readonly #stages: Readonly<Record<StageName, HistogramChild>>;
   readonly #onFailure: (failure: ImageFailure) => void;
@@ -30,19 +39,21 @@ export class ImageTelemetry {
   /** @param onFailure called for errors of the service or of a source's server */
   constructor(
     registry: MetricsRegistry,
-    usage: UsageTotals,
+    { totals, activity }: Pick<UsageRecorder, 'totals' | 'activity'>,
     onFailure: (failure: ImageFailure) => void,
   ) {
     this.#registry = registry;
-    this.usage = usage;
+    this.usage = totals;
+    this.activity = activity;
     this.#onFailure = onFailure;
     const histograms = stageNames.map((name) => [name, registry.histogram('stageDuration', name)]);
     this.#stages = Object.fromEntries(histograms);
   }
 
   /** Records a repeated request that the memory cache answers with a number of bytes. */
-  hit(request: ImageRequest, counts: RequestCounts, bytes: number): void {
+  hit(request: RequestTelemetry, counts: RequestCounts, subject: Subject, bytes: number): void {
     request.tier = 'memory';
+    this.activity.delivered(subject, bytes);
     if (request.trace !== null) request.trace.project = counts.project;
     this.usage.list(counts);
     counts.live.tiers.memory += 1;
@@ -98,10 +109,15 @@ type FailureContext = Pick<ImageFailure, 'requestId' | 'project' | 'host'>;
 export class ObservedRequest implements StageObserver {
   readonly #telemetry: ImageTelemetry;
   readonly #request: ImageRequest;
+  readonly #startedAt = performance.now();
   #project: string | null = null;
-  #host: string | null = null;
+  #source: SourceReference | null = null;
   /** Of the project; null before it is found. */
   #counts: RequestCounts | null = null;
+  /** The known project of a URL that may be invalid; its failures are recorded. */
+  #named: ProjectState | null = null;
+  /** Whether the URL has been found to have no valid signature. */
+  isUnsigned = false;
   /** Whether the request is background work, which is counted apart. */
   isBackground = false;
 
@@ -124,10 +140,14 @@ export class ObservedRequest implements StageObserver {
     };
   }
 
-  /** Sets the project and host of the URL; the project may not exist. */
-  addressed(project: string, host: string): void {
+  named(project: ProjectState | null): void {
+    this.#named = project;
+  }
+
+  /** Sets the project and source of the URL; the project may not exist. */
+  addressed(project: string, source: SourceReference): void {
     this.#project = project;
-    this.#host = host;
+    this.#source = source;
   }
 
   /** The project of the URL exists. */
@@ -138,11 +158,12 @@ export class ObservedRequest implements StageObserver {
 
   /** Observer of work for the request that goes on after its response, and counts as background work. */
   later(): ObservedRequest {
-    const { id, route, signal } = this.#request;
-    const request: ImageRequest = { id, route, signal, trace: null, tier: 'none' };
+    const { id, route, signal, path, query } = this.#request;
+    const request: ImageRequest = { id, route, signal, path, query, trace: null, tier: 'none' };
     const later = new ObservedRequest(this.#telemetry, request);
     later.#project = this.#project;
-    later.#host = this.#host;
+    later.#source = this.#source;
+    later.#named = this.#named;
     later.#counts = this.#counts;
     later.isBackground = true;
     return later;
@@ -151,10 +172,13 @@ export class ObservedRequest implements StageObserver {
   delivered(tier: Tier): void {
     this.#request.tier = tier;
     this.#count(tier);
+    if (tier !== 'miss' || this.isBackground || this.#counts === null) return;
+    this.#telemetry.activity.countMiss(this.#counts.project, performance.now() - this.#startedAt);
   }
 
   /** @param bytes of the body with the image */
-  sent(bytes: number): void {
+  sent(subject: Subject, bytes: number): void {
+    if (!this.isBackground) this.#telemetry.activity.delivered(subject, bytes);
     const counts = this.#counts;
     if (counts === null || bytes === 0) return;
     this.#telemetry.usage.list(counts);
@@ -167,6 +191,10 @@ export class ObservedRequest implements StageObserver {
       await work;
     } catch (error) {
       this.#count('none');
+      const isRefused = error instanceof ServiceError && error.code === 'signature_invalid';
+      if ((this.isUnsigned || isRefused) && this.#counts !== null) {
+        this.#telemetry.activity.countUnsigned(this.#counts.project);
+      }
       if (!this.#request.signal.aborted) this.failed(error);
       throw error;
     }
@@ -190,10 +218,23 @@ export class ObservedRequest implements StageObserver {
 
   /** Records an error, for which the client gets an error response or another image. */
   failed(error: unknown): void {
-    const context = { requestId: this.#request.id, project: this.#project, host: this.#host };
-    this.#telemetry.failed(ServiceError.of(error), error, context);
+    const { id, path, query } = this.#request;
+    const host = this.#source?.hostname ?? null;
+    const failure = ServiceError.of(error);
+    this.#telemetry.failed(failure, error, { requestId: id, project: this.#project, host });
+    const project = this.#counts?.project ?? this.#named?.project._id;
+    if (project === undefined) return;
+    const source = this.#source === null ? '' : shown(this.#source);
+    const { code, status } = failure;
+    const hosts = Object.values(this.#named?.project.hosts ?? {});
+    const isNative = hosts.every(({ urls = 'native' }) => urls === 'native');
+    const url = shownUrl(path, query, source, isNative);
+    this.#telemetry.activity.failed(project, { code, status, source, url });
   }
 }
+
+const shown = (source: SourceReference): string =>
+  source instanceof URL ? shownSource(source) : shownText(source.href);
 
 const noHeaders: Readonly<Record<string, string>> = {};
 const noAttributes: StageAttributes = {};

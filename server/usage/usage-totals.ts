@@ -70,12 +70,17 @@ export class UsageTotals {
   #writers = 0;
   #listed: RequestCounts[] = [];
   #reported = new Map<string, TierCounts>();
+  readonly #onCollect: (counts: RequestCounts) => void;
   /** Number of totals that were dropped because there were too many. */
   dropped = 0;
 
-  /** @param now Unix ms */
-  constructor(now: () => number) {
+  /**
+   * @param now Unix ms
+   * @param onCollect called with the counts of each project before they are cleared
+   */
+  constructor(now: () => number, onCollect: (counts: RequestCounts) => void = () => {}) {
     this.#now = now;
+    this.#onCollect = onCollect;
   }
 
   get today(): string {
@@ -144,6 +149,7 @@ export class UsageTotals {
       const totals = this.#totalsOf({ project: counts.project, date });
       addCounts(totals.counts, counts);
       totals.version += 1;
+      this.#onCollect(counts);
       counts.clear();
     }
   }

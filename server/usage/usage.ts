@@ -1,4 +1,6 @@
+import type { ActivityRecords } from '../../store/activity.ts';
 import type { UsageRecords } from '../../store/usage.ts';
+import { Activity, type WindowActivity, type WindowName } from '../activity/activity.ts';
 import { UsageLimits } from './usage-limits.ts';
 import {
   dateOf,
@@ -16,6 +18,7 @@ const batchLength = 100;
 
 interface UsageEnvironment {
   readonly records: Pick<UsageRecords, 'write' | 'claim' | 'end' | 'find' | 'findDays'>;
+  readonly activity: Pick<ActivityRecords, 'write' | 'find'>;
   /** False while the store is known to be unavailable. */
   readonly available: () => boolean;
   /** Called when the counts cannot be stored, with the number of projects and days that were dropped. */
@@ -33,13 +36,16 @@ export interface UsageOfDay {
 export class UsageRecorder {
   readonly totals: UsageTotals;
   readonly limits: UsageLimits;
+  readonly activity: Activity;
   readonly #environment: UsageEnvironment;
   #timer: NodeJS.Timeout | null = null;
   #storing: Promise<void> | null = null;
 
   constructor(environment: UsageEnvironment) {
     this.#environment = environment;
-    this.totals = new UsageTotals(environment.now);
+    const { activity: records, now } = environment;
+    this.activity = new Activity({ records, now });
+    this.totals = new UsageTotals(now, (counts) => this.activity.countRequests(counts));
     this.limits = new UsageLimits(this.totals, environment);
   }
 
@@ -85,6 +91,9 @@ export class UsageRecorder {
     // counted twice.
     const certain = ended.filter(({ isUncertain }) => !isUncertain);
     failures.push(...(await this.#inBatches(certain, (batch) => records.end(batch))));
+    failures.push(
+      ...(await this.activity.store((intervals, write) => this.#inBatches(intervals, write))),
+    );
     await this.limits.refresh().catch((error: unknown) => failures.push(error));
     if (failures.length === 0) return;
     onFailure(failures[0], totals.dropped);
@@ -117,6 +126,12 @@ export class UsageRecorder {
       for (const totals of batch) totals.isUncertain = true;
       throw error;
     }
+  }
+
+  /** What the requests of a project were in the last hour and day, of all processes. */
+  windows(project: string): Promise<Readonly<Record<WindowName, WindowActivity>>> {
+    this.totals.collect();
+    return this.activity.of(project);
   }
 
   /**

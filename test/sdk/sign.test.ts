@@ -34,7 +34,7 @@ const source = 'https://shop.example.com/a.jpg';
 function check(url: string, base: string): number {
   const [path = '', ...query] = url.slice(base.length).split('?');
   const text = query.join('?');
-  return checkSignature(owner, readAddress(path, text), path, text, Date.now());
+  return checkSignature(owner, readAddress(path, text), path, text, Date.now()).expires;
 }
 
 /** Replaces a character by one that is not the same letter in another case. */

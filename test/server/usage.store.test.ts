@@ -2,6 +2,7 @@ import t, { type Test } from 'tap';
 import { RequestCounts } from '../../server/usage/request-counts.ts';
 import { UsageRecorder } from '../../server/usage/usage.ts';
 import { noUsage, UsageTotals } from '../../server/usage/usage-totals.ts';
+import { ActivityRecords } from '../../store/activity.ts';
 import { UsageRecords, type WriterTotals } from '../../store/usage.ts';
 import { testDatabase } from '../store/connection.ts';
 import { storeLink } from './store-link.ts';
@@ -41,6 +42,7 @@ async function start(t: Test) {
         find: (...range) => records.find(...range),
         findDays: (days) => records.findDays(days),
       },
+      activity: new ActivityRecords(db),
       available: () => !faults.storeAway,
       onFailure: (error) => failures.push(error),
       now: () => at,

@@ -254,6 +254,14 @@ t.test('the admin command works beside a running service', async (t) => {
     }
     t.equal(await service.end('SIGTERM'), 0);
 
+    t.match(
+      await admin('failures', id),
+      /^20\S+ \S+ +404 +preset_not_found +1 +\/img\/https:.*preset=cart$/m,
+    );
+    t.match(JSON.parse(await admin('top', id, '--json')), { hour: { requests: /[1-9]/ } });
+    t.match(await admin('top', id), /There are none/);
+    await t.rejects(admin('top', 'prj_0000000000000000'), { code: 1, stderr: /no project/ });
+
     for (const [message, ...options] of [
       [/Name another store/],
       [

@@ -279,3 +279,73 @@ t.test('beyond a limit of bytes, cached images are delivered', async (t) => {
   await limit({ bytesPerDay: null });
   t.equal((await get(`${small}&w=10`)).status, 200, 'a changed limit applies at once');
 });
+
+t.test('requests and failures of the last hour and day are told, without secrets', async (t) => {
+  const { get, image, call, origin, createProject, project, warm, usage } = await start(t);
+  const query = '?X-Amz-Signature=SECRET&id=SECRET';
+  origin.serve(`/a.png${query}`, await picture(20, 20, 'png'));
+  const png = image('/a.png', 'fmt=png&w=20');
+  for (let i = 0; i < 3; i += 1) t.equal((await get(png)).status, 200);
+  const presigned = encodeURIComponent(`${origin.url}/a.png${query}`);
+  const more = 'fmt=png&sig=SECRET&exp=1&token=SECRET';
+  t.equal((await get(`/img/${presigned}?project=${project}&${more}`)).status, 200);
+  t.equal((await warm('/a.png', 'fmt=png&w=5')).status, 204);
+  for (let i = 0; i < 2; i += 1) {
+    t.equal((await get(image('/gone.png', 'w=30&sig=SECRET&token=SECRET'))).status, 404);
+  }
+  t.equal((await get(image('/a.png', 'w=abc'))).code, 'parameter_invalid');
+  const withUser = encodeURIComponent('https://user:SECRET@shop.example/a.png?token=SECRET');
+  t.equal((await get(`/img/${withUser}?project=${project}`)).code, 'source_invalid');
+  t.equal((await get(`/img/https://a.example/?project=prj_0000000000000000`)).status, 404);
+
+  const { top } = await json(await call('top'));
+  const { failures } = await json(await call('failures'));
+  const { total } = (await usage()).usage;
+  const source = origin.url;
+  for (const window of [top.hour, top.day]) {
+    t.match(window, {
+      requests: 6,
+      hits: { memory: 2, disk: 0, shared: 0 },
+      misses: 2,
+      errors: 2,
+      hitRatio: { memory: 0.5, disk: 0, shared: 0 },
+      unsigned: 6,
+      bytes: total.bytes,
+      sources: [
+        { source: `${source}/a.png`, requests: 3 },
+        { source: `${source}/a.png?X-Amz-Signature=…&id=…`, requests: 1 },
+      ],
+      variants: [
+        { variant: 'fmt=png&w=20', requests: 3 },
+        { variant: 'fmt=png', requests: 1 },
+      ],
+    });
+    const original = (await picture(20, 20, 'png')).length;
+    t.equal(window.originalBytes, 4 * original);
+    t.equal(window.bytesSaved, 4 * original - total.bytes);
+    t.ok(window.missMs.p50 > 0 && window.missMs.p50 <= window.missMs.p95);
+  }
+  t.match(
+    failures.map(({ code, status, source, url, count }: Record<string, unknown>) => [
+      code,
+      status,
+      source,
+      url,
+      count,
+    ]),
+    [
+      ['source_invalid', 400, '', '/img/https://shop.example/a.png?token=…', 1],
+      ['parameter_invalid', 400, `${source}/a.png`, `/img/${source}/a.png?w=abc`, 1],
+      ['source_not_found', 404, `${source}/gone.png`, `/img/${source}/gone.png?w=30`, 2],
+    ],
+  );
+  t.notMatch(JSON.stringify([top, failures]), /SECRET|sig=|exp=|user:/);
+
+  const other = await createProject('127.0.0.1');
+  t.same(await json(await call('failures', other)), { failures: [] });
+  t.match((await json(await call('top', other))).top.day, {
+    requests: 0,
+    hitRatio: { memory: null },
+  });
+  t.equal((await call('top', 'prj_0000000000000000')).status, 404);
+});

@@ -208,6 +208,7 @@ const otherCollections: Readonly<Record<string, string>> = {
   deployments: 'written last: a store without it contains no complete copy',
   copies: 'marks an incomplete copy',
   rateWindows: 'lasts for a minute',
+  activity: 'has the figures of the last day, which a new store begins again',
 };
 
 t.test('each collection in the code is copied, or excluded for a reason', async (t) => {

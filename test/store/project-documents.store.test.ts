@@ -1,4 +1,5 @@
 import t from 'tap';
+import { ActivityRecords } from '../../store/activity.ts';
 import { Callbacks } from '../../store/callbacks.ts';
 import { copiedCollections } from '../../store/copy.ts';
 import { HostClaims } from '../../store/delivery-host.ts';
@@ -24,6 +25,9 @@ t.test('the documents of a project are deleted, except calls of the purge hook',
     await new Purges(db).confirm('1', { projectId, sourceCount: 1, hook });
     const day = { project: projectId, date: '2026-11-20' };
     await new UsageRecords(db).write([{ ...day, writer: 'a', counts: { hits: 1 } }]);
+    const activity = { counts: {}, durations: [], sources: [], variants: [], failures: [] };
+    const interval = { project: projectId, window: 'day', start: 0, expiresAt: 1e15 };
+    await new ActivityRecords(db).write([{ ...interval, writer: 'a', activity }]);
     const key = { name: 'x', orgId: 'org_1', projectId, access: 'write' } as const;
     await new Keys(db).issue(key);
     await new HostClaims(db).claim(`${projectId}.example`, projectId);
@@ -34,13 +38,21 @@ t.test('the documents of a project are deleted, except calls of the purge hook',
     });
     return Object.fromEntries(await Promise.all(counts));
   };
-  const all = { keys: 1, hosts: 1, jobs: 2, prewarms: 1, purges: 1, usage: 1 };
+  const all = { keys: 1, hosts: 1, jobs: 2, prewarms: 1, purges: 1, usage: 1, activity: 1 };
   for (const id of ['prj_1', 'prj_10']) await fill(id);
   t.same(await countsOf('prj_1'), all);
 
   const documents = new ProjectDocuments(db);
   for (let i = 0; i < 2; i += 1) await documents.delete('prj_1');
-  t.same(await countsOf('prj_1'), { keys: 0, hosts: 0, jobs: 0, prewarms: 0, purges: 0, usage: 0 });
+  t.same(await countsOf('prj_1'), {
+    keys: 0,
+    hosts: 0,
+    jobs: 0,
+    prewarms: 0,
+    purges: 0,
+    usage: 0,
+    activity: 0,
+  });
   t.same(await countsOf('prj_10'), all, 'those of others stay');
   const left = await db.collection('jobs').find({ 'data.projectId': 'prj_1' }).toArray();
   t.same(

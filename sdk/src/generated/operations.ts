@@ -70,6 +70,12 @@ export const operations = {
     query: ['from', 'to', 'format'],
     result: 'usage',
   },
+  getProjectTop: { method: 'GET', path: '/projects/{projectId}/top', result: 'top' },
+  listProjectFailures: {
+    method: 'GET',
+    path: '/projects/{projectId}/failures',
+    result: 'failures',
+  },
   getProjectLimits: { method: 'GET', path: '/projects/{projectId}/limits', result: 'limits' },
   putProjectLimits: {
     method: 'PUT',

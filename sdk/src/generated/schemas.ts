@@ -399,6 +399,126 @@ export interface Usage {
   };
 }
 
+/** The requests of a project in the last hour and day. */
+export interface Top {
+  hour: {
+    /** The first counted minute, up to 10 minutes or an hour earlier. */
+    from: string;
+    /** Image requests, without those of prewarming. */
+    requests: number;
+    /** Requests by the cache that had the image. */
+    hits: {
+      memory: number;
+      disk: number;
+      shared: number;
+    };
+    /** Requests that waited for a render. */
+    misses: number;
+    /** Requests without an image. */
+    errors: number;
+    /** Hits of each cache among the requests with an image; null without any. */
+    hitRatio: {
+      /** 0 to 1. */
+      memory: number | null;
+      /** 0 to 1. */
+      disk: number | null;
+      /** 0 to 1. */
+      shared: number | null;
+    };
+    /** Time of misses, in ms, within 8%; null without any. */
+    missMs: {
+      p50: number | null;
+      p95: number | null;
+    };
+    /** Requests without a valid signature, required or not. */
+    unsigned: number;
+    /** Bytes of the bodies with images. */
+    bytes: number;
+    /** Bytes that the originals would have had, of images whose originals are known. */
+    originalBytes: number;
+    /** `originalBytes` without the bytes of the images that replaced them. */
+    bytesSaved: number;
+    /** The most requested sources, without secrets. */
+    sources: readonly {
+      source: string;
+      /** At least as many. */
+      requests: number;
+    }[];
+    /** The most requested sets of parameters; empty for an image without any. */
+    variants: readonly {
+      variant: string;
+      /** At least as many. */
+      requests: number;
+    }[];
+  };
+  day: {
+    /** The first counted minute, up to 10 minutes or an hour earlier. */
+    from: string;
+    /** Image requests, without those of prewarming. */
+    requests: number;
+    /** Requests by the cache that had the image. */
+    hits: {
+      memory: number;
+      disk: number;
+      shared: number;
+    };
+    /** Requests that waited for a render. */
+    misses: number;
+    /** Requests without an image. */
+    errors: number;
+    /** Hits of each cache among the requests with an image; null without any. */
+    hitRatio: {
+      /** 0 to 1. */
+      memory: number | null;
+      /** 0 to 1. */
+      disk: number | null;
+      /** 0 to 1. */
+      shared: number | null;
+    };
+    /** Time of misses, in ms, within 8%; null without any. */
+    missMs: {
+      p50: number | null;
+      p95: number | null;
+    };
+    /** Requests without a valid signature, required or not. */
+    unsigned: number;
+    /** Bytes of the bodies with images. */
+    bytes: number;
+    /** Bytes that the originals would have had, of images whose originals are known. */
+    originalBytes: number;
+    /** `originalBytes` without the bytes of the images that replaced them. */
+    bytesSaved: number;
+    /** The most requested sources, without secrets. */
+    sources: readonly {
+      source: string;
+      /** At least as many. */
+      requests: number;
+    }[];
+    /** The most requested sets of parameters; empty for an image without any. */
+    variants: readonly {
+      variant: string;
+      /** At least as many. */
+      requests: number;
+    }[];
+  };
+}
+
+/** Requests that failed in the same way. */
+export interface ImageFailure {
+  /** When the last one failed. */
+  at: string;
+  /** The code of the error. */
+  code: string;
+  /** 400 to 599. */
+  status: number;
+  /** Without secrets; empty if the URL does not name a source. */
+  source: string;
+  /** The path and the parameters of the image, without secrets. */
+  url: string;
+  /** How many failed, at least. */
+  count: number;
+}
+
 /** A project's maximum usage per day (UTC); null for no limit. */
 export interface Limits {
   /** Renders, including prewarming. */
@@ -1396,6 +1516,32 @@ export interface Operations {
     };
     body: undefined;
     result: Usage;
+  };
+  /**
+   * Read the requests of the last hour and day. The most requested sources and variants, hits by
+   * cache, bytes saved, the time of misses and unsigned requests. It is at most a minute behind.
+   */
+  getProjectTop: {
+    path: {
+      /** `prj_` and 16 base-36 characters. */
+      projectId: string;
+    };
+    query: undefined;
+    body: undefined;
+    result: Top;
+  };
+  /**
+   * List the last failures. The last 100 image requests of the day that failed, equal ones together,
+   * the latest first. It is at most a minute behind.
+   */
+  listProjectFailures: {
+    path: {
+      /** `prj_` and 16 base-36 characters. */
+      projectId: string;
+    };
+    query: undefined;
+    body: undefined;
+    result: readonly ImageFailure[];
   };
   /** Read the daily limits. Both are null for a project without limits. */
   getProjectLimits: {

@@ -1,5 +1,6 @@
 import type { ComponentType } from 'preact';
 import { useLayoutEffect, useRef } from 'preact/hooks';
+import { ActivityPage } from './activity.tsx';
 import { Allowlist } from './allowlist.tsx';
 import { Defaults } from './defaults.tsx';
 import { DeliveryHosts } from './delivery-hosts.tsx';
@@ -24,6 +25,7 @@ const pages: Readonly<
   Record<string, { readonly name: string; readonly Page: ComponentType<ProjectProps> }>
 > = {
   '': { name: 'Overview', Page: Overview },
+  activity: { name: 'Activity', Page: ActivityPage },
   hosts: { name: 'Allowed hosts', Page: Allowlist },
   sources: { name: 'Private sources', Page: Origins },
   'delivery-hosts': { name: 'Delivery hosts', Page: DeliveryHosts },

@@ -2,6 +2,7 @@ import type {
   Callback,
   DeliveryHost,
   Freshness,
+  ImageFailure,
   Layer,
   Limits,
   NewProjectKey,
@@ -15,6 +16,7 @@ import type {
   ServiceVersion,
   SignedUrl,
   Signing,
+  Top,
   UrlMeaning,
   UrlSecret,
   Usage,
@@ -75,6 +77,8 @@ export interface ResponseBody {
   readonly prewarm: PrewarmStatus;
   readonly purge: PurgeStatus;
   readonly usage: Usage;
+  readonly top: Top;
+  readonly failures: readonly ImageFailure[];
   readonly limits: Limits;
   readonly freshness: Freshness;
   readonly preset: Preset;

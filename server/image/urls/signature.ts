@@ -28,6 +28,7 @@ export function isSame(given: Buffer, expected: string): boolean {
 /**
  * Checks the signature in another service's URL. Wrong signatures are refused even if the project requires none.
  * @param expires Unix ms; infinite for a URL that does not expire
+ * @returns whether it has a signature that was checked
  * @throws ServiceError signature_invalid
  */
 export function checkUrlSignature(
@@ -37,7 +38,7 @@ export function checkUrlSignature(
   query: string,
   expires: number,
   now: number,
-): void {
+): boolean {
   const refuse = (why: string): ServiceError => new ServiceError('signature_invalid', why);
   const signature = readSignature?.(path, query) ?? null;
   const secrets = project.urlSecrets?.[kind]?.valid ?? [];
@@ -49,7 +50,8 @@ export function checkUrlSignature(
     if (!isAuthentic) throw refuse('The signature does not match the URL.');
   }
   if (expires <= now) throw refuse('The URL has expired.');
-  if (!project.requireSignedUrls) return;
+  const isSigned = signature !== null && secrets.length > 0;
+  if (!project.requireSignedUrls) return isSigned;
   if (readSignature === undefined) throw refuse(`URLs of ${title} have no signature.`);
   if (secrets.length === 0) throw refuse(`The project has no secret for URLs of ${title}.`);
   if (signature === null) throw refuse('This project needs signed URLs.');
@@ -57,4 +59,5 @@ export function checkUrlSignature(
   if (ttl !== null && expires > now + ttl * 1_000) {
     throw refuse(`The URL must expire within ${ttl} seconds, as the project demands.`);
   }
+  return isSigned;
 }

@@ -18,6 +18,7 @@ export function picture(bytes: number, name = 'a'): Image {
     width: 40,
     height: 30,
     fetchedAt: [1],
+    sourceBytes: 100,
   };
 }
 

@@ -23,7 +23,7 @@ const publicIds = ['getImage', 'getImageByQuery', 'getHealth', 'getLiveness', 'g
 const controlIds = `listProjects createProject getProject updateProject deleteProject
   getProjectConfiguration updateProjectSettings
   prewarmProjectImages getProjectPrewarm purgeProjectImages getProjectPurge getProjectFreshness
-  putProjectFreshness getProjectUsage getProjectLimits putProjectLimits addProjectDomain
+  putProjectFreshness getProjectUsage getProjectTop listProjectFailures getProjectLimits putProjectLimits addProjectDomain
   removeProjectDomain listProjectPresets getProjectPreset putProjectPreset deleteProjectPreset
   listProjectLayers getProjectLayer putProjectLayer deleteProjectLayer
   listProjectOrigins putProjectOrigin deleteProjectOrigin

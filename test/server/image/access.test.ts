@@ -17,7 +17,7 @@ const signing = project({ requireSignedUrls: true, signingSecret: secret });
 function check(of: Project, query: string, at = path): number {
   const address = readAddress(at, query);
   checkSource(of, resolveSource(address.source, of.origin));
-  return checkSignature(of, address, at, query, now);
+  return checkSignature(of, address, at, query, now).expires;
 }
 
 /** The error of a request; the code `accepted` for none. */
@@ -186,7 +186,7 @@ t.test('checks the signatures of other services with the secrets of their kind',
     const parameters = new Map(exp === undefined ? [] : [['exp', exp]]);
     const address = { ...readAddress(path, 'project=p'), grammar: given, parameters };
     try {
-      return checkSignature(of, address, '/a.jpg', query, now);
+      return checkSignature(of, address, '/a.jpg', query, now).expires;
     } catch (error) {
       if (error instanceof ServiceError && error.code === 'signature_invalid') return error.message;
       throw error;

@@ -1,6 +1,7 @@
 import t from 'tap';
 import { MemoryCache } from '../../../pool/cache/image-caches.ts';
 import type { Image } from '../../../pool/image.ts';
+import { Subject } from '../../../server/activity/subject.ts';
 import { repeatedHeaders } from '../../../server/image/response.ts';
 import { ResponseCache } from '../../../server/image/response-cache.ts';
 import { RequestCounts } from '../../../server/usage/request-counts.ts';
@@ -26,7 +27,9 @@ function cachedResponse(expires = Number.POSITIVE_INFINITY) {
   const headers = repeatedHeaders([['etag', '"x"']]);
   const lifetime = { expires, freshness: undefined, report: undefined };
   const urlHeaders = { download: null, tags: [], warnings: '' };
-  const response = { project: state, entry, headers, urlHeaders, lifetime };
+  const about = { project: 'p', source: 's', variant: 'v', isSigned: true };
+  const subject = new Subject(about, image);
+  const response = { project: state, subject, entry, headers, urlHeaders, lifetime };
   return { response, memory, state };
 }
 

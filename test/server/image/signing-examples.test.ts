@@ -98,7 +98,7 @@ for (const [language, all] of Object.entries(languages)) {
       const [path = '', query = ''] = stdout.split('?');
       const signed = project({ requireSignedUrls: true, signingSecret: secret });
       const check = (text: string) =>
-        checkSignature(signed, readAddress(path, text), path, text, now);
+        checkSignature(signed, readAddress(path, text), path, text, now).expires;
       t.equal(check(query), exp * 1_000);
       t.throws(() => check(query.replace('w=800', 'w=801')), { code: 'signature_invalid' });
     },

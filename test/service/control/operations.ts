@@ -319,7 +319,7 @@ export async function operations(
     const image = await fetch(`${service.url}/img/https://shop.example.com/a.jpg?project=${id}`);
     t.match([image.status, await image.json()], [404, { code: 'project_not_found' }]);
     await until('its key is gone', async () => (await call('GET', on, { key })).status === 401);
-    for (const name of ['keys', 'jobs', 'prewarms', 'purges', 'usage']) {
+    for (const name of ['keys', 'jobs', 'prewarms', 'purges', 'usage', 'activity']) {
       const documents = await store.db.collection(name).find().toArray();
       t.notMatch(JSON.stringify(documents), id, name);
     }

@@ -1,0 +1,231 @@
+import { randomBytes } from 'node:crypto';
+import type { ActivityRecords, StoredActivity } from '../../store/activity.ts';
+import type { RequestCounts } from '../usage/request-counts.ts';
+import type { FailedRequest } from './recent-failures.ts';
+import { ActivitySlice } from './slice.ts';
+import type { Subject } from './subject.ts';
+import type { NameBudget } from './top-counts.ts';
+
+const minuteMs = 60_000;
+
+/** The windows of the figures, each with the length of the intervals that it consists of. */
+export const windows = {
+  hour: { lengthMs: 60 * minuteMs, intervalMs: 10 * minuteMs },
+  day: { lengthMs: 24 * 60 * minuteMs, intervalMs: 60 * minuteMs },
+} as const;
+export type WindowName = keyof typeof windows;
+export const windowNames = Object.keys(windows) as WindowName[];
+
+const intervalStart = (name: WindowName, now: number): number =>
+  now - (now % windows[name].intervalMs);
+
+/** When the first interval of a window begins, Unix ms: up to an interval before the window. */
+export const windowStart = (name: WindowName, now: number): number =>
+  intervalStart(name, now) - windows[name].lengthMs;
+
+/** Projects of each window that a process counts. */
+const maxProjects = 10_000;
+/** Names and failures that a process remembers, of all projects and windows: some 8 MB. */
+const maxNames = 20_000;
+/** Responses whose requests are collected together. */
+const maxListed = 1_000;
+
+/** An interval of a project. */
+interface Interval {
+  readonly project: string;
+  readonly window: WindowName;
+  readonly start: number;
+  readonly slice: ActivitySlice;
+}
+
+interface ActivityEnvironment {
+  readonly records: Pick<ActivityRecords, 'write' | 'find'>;
+  /** Unix ms. */
+  readonly now: () => number;
+}
+
+/** The parts of the intervals of a project, of all processes. */
+export interface WindowActivity {
+  /** When the first interval begins, Unix ms. */
+  readonly start: number;
+  readonly parts: readonly StoredActivity[];
+}
+
+/**
+ * What the requests of each project were in the last hour and day. A process keeps the current intervals in fixed
+ * memory, and stores them in a field of its own, as its usage.
+ */
+export class Activity {
+  readonly #environment: ActivityEnvironment;
+  readonly #writer = `p${randomBytes(6).toString('hex')}`;
+  readonly #budget: NameBudget;
+  readonly #intervals: Readonly<Record<WindowName, Map<string, Interval>>> = {
+    hour: new Map(),
+    day: new Map(),
+  };
+  /** Ended intervals that are not stored yet. */
+  #ended: Interval[] = [];
+  #listed: Subject[] = [];
+
+  constructor(environment: ActivityEnvironment, names = maxNames) {
+    this.#environment = environment;
+    this.#budget = { left: names };
+  }
+
+  /** Counts a request that a response has answered, with the bytes of its body. */
+  delivered(subject: Subject, bytes: number): void {
+    subject.bytes += bytes;
+    subject.requests += 1;
+    if (subject.requests > 1) return;
+    this.#listed.push(subject);
+    if (this.#listed.length >= maxListed) this.collect();
+  }
+
+  countRequests(counts: RequestCounts): void {
+    for (const { slice } of this.#of(counts.project)) slice.countRequests(counts);
+  }
+
+  countUnsigned(project: string, requests = 1): void {
+    for (const { slice } of this.#of(project)) slice.countUnsigned(requests);
+  }
+
+  countMiss(project: string, ms: number): void {
+    for (const { slice } of this.#of(project)) slice.countMiss(ms);
+  }
+
+  /** Failures are kept by the hour only. */
+  failed(project: string, failed: FailedRequest): void {
+    const { now } = this.#environment;
+    this.#intervalOf('day', project)?.slice.addFailure(failed, now());
+  }
+
+  /** Adds the requests of responses to the current intervals. */
+  collect(): void {
+    const listed = this.#listed;
+    this.#listed = [];
+    for (const subject of listed) {
+      const { project, source, variant, isSigned, originalRatio, requests, bytes } = subject;
+      for (const { slice } of this.#of(project)) {
+        slice.countNames(source, variant, requests);
+        if (!isSigned) slice.countUnsigned(requests);
+        if (originalRatio > 0) slice.countOriginals(bytes, bytes * originalRatio);
+      }
+      subject.requests = 0;
+      subject.bytes = 0;
+    }
+  }
+
+  /**
+   * Stores the changed intervals.
+   * @param inBatches calls a function with batches of them, and returns the errors
+   */
+  async store(inBatches: InBatches): Promise<unknown[]> {
+    this.collect();
+    for (const name of windowNames) this.#endBefore(name);
+    const changed = this.#own().filter(({ slice }) => slice.isChanged);
+    const errors = await inBatches(changed, (batch) => this.#write(batch));
+    for (const interval of this.#ended) if (!interval.slice.isChanged) this.#forget(interval);
+    this.#ended = this.#ended.filter(({ slice }) => slice.isChanged);
+    return errors;
+  }
+
+  /** What all processes have counted for a project. It may lack the last minute of other processes. */
+  async of(project: string): Promise<Readonly<Record<WindowName, WindowActivity>>> {
+    this.collect();
+    const now = this.#environment.now();
+    const starts = { hour: windowStart('hour', now), day: windowStart('day', now) };
+    const found = await this.#environment.records.find(project, starts.day);
+    const own = this.#own().filter((one) => one.project === project);
+    const windowOf = (name: WindowName): WindowActivity => {
+      const start = starts[name];
+      const isIn = (one: Pick<Interval, 'start'> & { readonly window: string }) =>
+        one.window === name && one.start >= start;
+      const current = own.filter(isIn);
+      const replaced = new Set(current.map(({ start }) => start));
+      const stored = found.filter(isIn).flatMap(({ start, by }) =>
+        [...by].flatMap(([writer, part]) => {
+          const isOwn = writer === this.#writer && replaced.has(start);
+          return isOwn ? [] : [part];
+        }),
+      );
+      return { start, parts: [...stored, ...current.map(({ slice }) => slice.stored())] };
+    };
+    return { hour: windowOf('hour'), day: windowOf('day') };
+  }
+
+  /** Numbers of projects, and of names and failures, in memory. */
+  get size(): { readonly projects: number; readonly names: number } {
+    const own = this.#own();
+    return {
+      projects: new Set(own.map(({ project }) => project)).size,
+      names: own.reduce((sum, { slice }) => sum + slice.size, 0),
+    };
+  }
+
+  #own(): readonly Interval[] {
+    const current = windowNames.flatMap((name) => [...this.#intervals[name].values()]);
+    return [...this.#ended, ...current];
+  }
+
+  #of(project: string): readonly Interval[] {
+    return windowNames.flatMap((name) => this.#intervalOf(name, project) ?? []);
+  }
+
+  /** The current interval of a project; null if there are too many projects. */
+  #intervalOf(window: WindowName, project: string): Interval | null {
+    const intervals = this.#intervals[window];
+    const start = intervalStart(window, this.#environment.now());
+    const known = intervals.get(project);
+    if (known !== undefined && known.start === start) return known;
+    this.#endBefore(window);
+    if (intervals.size >= maxProjects) return null;
+    const interval = { project, window, start, slice: new ActivitySlice(this.#budget) };
+    intervals.set(project, interval);
+    return interval;
+  }
+
+  /** Ends the intervals before the current one. Those of the interval before that are given up, stored or not. */
+  #endBefore(window: WindowName): void {
+    const start = intervalStart(window, this.#environment.now());
+    const intervals = this.#intervals[window];
+    const [first] = intervals.values();
+    if (first === undefined || first.start === start) return;
+    const given = this.#ended.filter((one) => one.window === window);
+    for (const interval of given) this.#forget(interval);
+    this.#ended = this.#ended.filter((one) => one.window !== window);
+    for (const interval of intervals.values()) {
+      if (interval.slice.isChanged) this.#ended.push(interval);
+      else this.#forget(interval);
+    }
+    intervals.clear();
+  }
+
+  #forget({ slice }: Interval): void {
+    this.#budget.left += slice.size;
+  }
+
+  async #write(batch: readonly Interval[]): Promise<void> {
+    for (const { slice } of batch) slice.isChanged = false;
+    try {
+      await this.#environment.records.write(
+        batch.map(({ project, window, start, slice }) => ({
+          project,
+          window,
+          start,
+          writer: this.#writer,
+          expiresAt: start + windows[window].lengthMs + windows[window].intervalMs,
+          activity: slice.stored(),
+        })),
+      );
+    } catch (error) {
+      for (const { slice } of batch) slice.isChanged = true;
+      throw error;
+    }
+  }
+}
+
+/** @see UsageRecorder */
+type InBatches = <T>(
+  items: readonly T[],
+  write: (batch: readonly T[]) => Promise<void>,
+) => Promise<unknown[]>;

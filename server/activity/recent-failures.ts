@@ -1,0 +1,65 @@
+import type { NameBudget } from './top-counts.ts';
+
+/** A failed request, without secrets. */
+export interface FailedRequest {
+  readonly code: string;
+  /** HTTP status. */
+  readonly status: number;
+  /** '' if the URL does not name a source. */
+  readonly source: string;
+  /** The path and the parameters of the image. */
+  readonly url: string;
+}
+
+/** Equal failures. */
+export interface Failure extends FailedRequest {
+  /** When the last one was, Unix ms. */
+  readonly at: number;
+  readonly count: number;
+}
+
+export const maxFailures = 100;
+
+/** The same for equal failures. */
+export const failureKey = ({ code, url }: Pick<Failure, 'code' | 'url'>): string =>
+  `${code} ${url}`;
+
+/** The last failures that differ. */
+export class RecentFailures {
+  /** In the order of their times. */
+  readonly #failures = new Map<string, Failure>();
+  readonly #budget: NameBudget;
+
+  constructor(budget: NameBudget) {
+    this.#budget = budget;
+  }
+
+  add(failed: FailedRequest, at: number): void {
+    const key = failureKey(failed);
+    const known = this.#failures.get(key);
+    if (known === undefined && !this.#makeRoom()) return;
+    this.#failures.delete(key);
+    const { code, status, source, url } = failed;
+    this.#failures.set(key, { at, code, status, source, url, count: 1 + (known?.count ?? 0) });
+  }
+
+  /** The latest one last. */
+  list(): readonly Failure[] {
+    return [...this.#failures.values()];
+  }
+
+  /** Number of failures that are taken from the budget. */
+  get size(): number {
+    return this.#failures.size;
+  }
+
+  /** Whether there is room for one more. */
+  #makeRoom(): boolean {
+    if (this.#failures.size < maxFailures && this.#budget.left > 0) {
+      this.#budget.left -= 1;
+      return true;
+    }
+    const [oldest] = this.#failures.keys();
+    return oldest !== undefined && this.#failures.delete(oldest);
+  }
+}

@@ -1,0 +1,32 @@
+import type { Image } from '../../pool/image.ts';
+
+/**
+ * What a response is about, with the requests that it has answered since they were last collected. Responses in the
+ * response cache keep it, so that a hit only increments two numbers.
+ */
+export class Subject {
+  readonly project: string;
+  readonly source: string;
+  readonly variant: string;
+  /** Whether the URL would be accepted if the project required signatures. */
+  readonly isSigned: boolean;
+  /** Bytes of the original for each byte of the image; 0 if they cannot be compared. */
+  readonly originalRatio: number;
+  requests = 0;
+  bytes = 0;
+
+  constructor(
+    { project, source, variant, isSigned }: RequestedImage,
+    { body, contentType, sourceBytes = 0 }: Pick<Image, 'body' | 'contentType' | 'sourceBytes'>,
+  ) {
+    this.project = project;
+    this.source = source;
+    this.variant = variant;
+    this.isSigned = isSigned;
+    const isComparable = contentType.startsWith('image/') && body.byteLength > 0;
+    this.originalRatio = isComparable ? sourceBytes / body.byteLength : 0;
+  }
+}
+
+/** @see Subject */
+export type RequestedImage = Pick<Subject, 'project' | 'source' | 'variant' | 'isSigned'>;

@@ -1,0 +1,44 @@
+import type { StoredActivity } from '../../store/activity.ts';
+import { addToBucket, type DurationCounts } from './durations.ts';
+import { type Failure, failureKey, maxFailures } from './recent-failures.ts';
+import { type ActivityCounts, countFields, maxTopNames, noActivity } from './slice.ts';
+import type { NameCount } from './top-counts.ts';
+
+/** The sums over processes and intervals. */
+export interface ActivitySum {
+  readonly counts: ActivityCounts;
+  readonly durations: DurationCounts;
+  readonly sources: readonly NameCount[];
+  readonly variants: readonly NameCount[];
+}
+
+export function sumOfActivity(parts: readonly StoredActivity[]): ActivitySum {
+  const counts = noActivity();
+  const durations: DurationCounts = new Map();
+  for (const part of parts) {
+    for (const field of countFields) counts[field] += part.counts[field] ?? 0;
+    for (const { bucket, count } of part.durations) addToBucket(durations, bucket, count);
+  }
+  const sources = topOf(parts.map(({ sources }) => sources));
+  const variants = topOf(parts.map(({ variants }) => variants));
+  return { counts, durations, sources, variants };
+}
+
+function topOf(lists: readonly StoredActivity['sources'][]): readonly NameCount[] {
+  const sums = new Map<string, number>();
+  for (const { name, count } of lists.flat()) sums.set(name, (sums.get(name) ?? 0) + count);
+  return [...sums].sort(([, a], [, b]) => b - a).slice(0, maxTopNames);
+}
+
+/** The last failures of all parts, the latest one first. */
+export function lastFailures(parts: readonly StoredActivity[]): readonly Failure[] {
+  const sums = new Map<string, Failure>();
+  for (const failure of parts.flatMap(({ failures }) => failures)) {
+    const key = failureKey(failure);
+    const known = sums.get(key);
+    const at = Math.max(failure.at, known?.at ?? 0);
+    sums.set(key, { ...failure, at, count: failure.count + (known?.count ?? 0) });
+  }
+  const latest = [...sums.values()].reverse();
+  return latest.sort((a, b) => b.at - a.at).slice(0, maxFailures);
+}

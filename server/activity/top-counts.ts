@@ -1,0 +1,63 @@
+/** The names that all counts of a process may still add. */
+export interface NameBudget {
+  left: number;
+}
+
+interface Counted {
+  count: number;
+  /** How much of the count may be that of other names. */
+  error: number;
+}
+
+export type NameCount = readonly [name: string, count: number];
+
+/** Names that each counter keeps. */
+const maxNames = 40;
+
+/**
+ * Counts the most frequent of any number of names in fixed memory, by the Space-Saving algorithm (Metwally, Agrawal and
+ * El Abbadi, 2005): a new name replaces the one with the lowest count, and inherits this count as its possible error.
+ */
+export class TopCounts {
+  readonly #counted = new Map<string, Counted>();
+  readonly #budget: NameBudget;
+
+  constructor(budget: NameBudget) {
+    this.#budget = budget;
+  }
+
+  add(name: string, count: number): void {
+    const known = this.#counted.get(name);
+    if (known !== undefined) {
+      known.count += count;
+    } else if (this.#counted.size < maxNames && this.#budget.left > 0) {
+      this.#budget.left -= 1;
+      this.#counted.set(name, { count, error: 0 });
+    } else {
+      this.#replaceLowest(name, count);
+    }
+  }
+
+  /** The names with the counts that are certain, the highest first. */
+  list(): readonly NameCount[] {
+    return [...this.#counted]
+      .map(([name, { count, error }]) => [name, count - error] as const)
+      .sort(([, a], [, b]) => b - a);
+  }
+
+  /** Number of names that are taken from the budget. */
+  get size(): number {
+    return this.#counted.size;
+  }
+
+  #replaceLowest(name: string, count: number): void {
+    let lowest: NameCount | null = null;
+    for (const [known, { count }] of this.#counted) {
+      if (lowest === null || count < lowest[1]) lowest = [known, count];
+    }
+    if (lowest === null) return;
+    const [replaced, error] = lowest;
+    this.#counted.delete(replaced);
+    this.#counted.set(name, { count: error + count, error });
+  }
+}

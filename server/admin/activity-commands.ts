@@ -1,0 +1,63 @@
+import type { Command } from 'commander';
+import type { Store } from '../../store/open.ts';
+import { Activity } from '../activity/activity.ts';
+import { requireProject } from '../project-not-found.ts';
+import { withStore } from './store.ts';
+import { jsonOption, print, printable, printList } from './terminal.ts';
+
+/** What the processes of the service have stored for a project: it lacks their last minute. */
+async function activityOf(store: Store, id: string) {
+  requireProject(id, await store.projects.find(id));
+  return new Activity({ records: store.activity, now: Date.now }).of(id);
+}
+
+export function addActivityCommands(program: Command): void {
+  program
+    .command('failures')
+    .description('list the last failures of a project, at most a minute behind')
+    .argument('<project>')
+    .option(...jsonOption)
+    .action((id: string, { json = false }: { json?: boolean }) =>
+      withStore(async (store) => {
+        const { failuresBody } = await import('../control/resources/activity.ts');
+        printList({
+          json,
+          items: failuresBody(await activityOf(store, id)),
+          fields: (failure) => failure,
+          cells: ({ at, status, code, count, url }) => ({
+            TIME: at.slice(0, 19).replace('T', ' '),
+            STATUS: String(status),
+            CODE: code,
+            COUNT: String(count),
+            URL: url,
+          }),
+        });
+      }),
+    );
+
+  program
+    .command('top')
+    .description('list the most requested sources of a project in the last day')
+    .argument('<project>')
+    .option('--hour', 'of the last hour')
+    .option('--variants', 'the most requested sets of parameters instead of sources')
+    .option('--json', 'print all figures of the last hour and day as a JSON object')
+    .action((id: string, options: { hour?: boolean; variants?: boolean; json?: boolean }) =>
+      withStore(async (store) => {
+        const { topBody } = await import('../control/resources/activity.ts');
+        const top = topBody(await activityOf(store, id));
+        if (options.json === true) return print(printable(JSON.stringify(top)));
+        const { sources, variants } = options.hour === true ? top.hour : top.day;
+        const named =
+          options.variants === true
+            ? variants.map(({ variant, requests }) => ({ name: variant, requests }))
+            : sources.map(({ source, requests }) => ({ name: source, requests }));
+        printList({
+          json: false,
+          items: named,
+          fields: (item) => item,
+          cells: ({ name, requests }) => ({ REQUESTS: String(requests), NAME: name }),
+        });
+      }),
+    );
+}

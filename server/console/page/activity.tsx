@@ -1,0 +1,165 @@
+import type { ImageFailure, Top } from '@image-delivery/sdk/client';
+import { useState } from 'preact/hooks';
+import { useAction, useLoading } from './action.ts';
+import { type Fact, FactList } from './facts.tsx';
+import { countOf, formatBytes, formatNumber, formatTime } from './format.ts';
+import { FailureNotice } from './notice.tsx';
+import { PageSection, type ProjectProps } from './page-section.tsx';
+import { linkTo } from './route.ts';
+
+interface Activity {
+  readonly top: Top;
+  readonly failures: readonly ImageFailure[];
+}
+
+const windows = { hour: 'Last hour', day: 'Last day' } as const;
+type WindowName = keyof typeof windows;
+const windowNames = Object.keys(windows) as WindowName[];
+
+/** The last failures of a project, and its most requested sources and variants. */
+export function ActivityPage({ api, project }: ProjectProps) {
+  const [activity, setActivity] = useState<Activity | null>(null);
+  const [chosen, setChosen] = useState<WindowName>('hour');
+  const [reloads, setReloads] = useState(0);
+  const { run, busy, failure } = useAction();
+  const path = `/projects/${project.id}`;
+  const load = async () => {
+    const [{ top }, { failures }] = await Promise.all([
+      api('GET', `${path}/top`),
+      api('GET', `${path}/failures`),
+    ]);
+    setActivity({ top, failures });
+  };
+  useLoading(run, load, [api, path, reloads]);
+  return (
+    <PageSection
+      title="Activity"
+      project={project}
+      intro="The last failures and the most requested images, at most a minute behind."
+    >
+      <FailureNotice failure={failure} />
+      {activity === null && failure === null && <p role="status">Loading …</p>}
+      {activity !== null && (
+        <>
+          <Failures failures={activity.failures} />
+          <section aria-labelledby="requests">
+            <h2 id="requests">Requests</h2>
+            <fieldset class="choices">
+              <legend class="hidden">Window</legend>
+              <div>
+                {windowNames.map((name) => (
+                  <label key={name}>
+                    <input
+                      type="radio"
+                      name="window"
+                      checked={name === chosen}
+                      onChange={() => setChosen(name)}
+                    />{' '}
+                    {windows[name]}
+                  </label>
+                ))}
+              </div>
+            </fieldset>
+            <Window {...activity.top[chosen]} />
+          </section>
+        </>
+      )}
+      <button type="button" aria-disabled={busy} onClick={() => !busy && setReloads(reloads + 1)}>
+        Load again
+      </button>
+    </PageSection>
+  );
+}
+
+function Failures({ failures }: Pick<Activity, 'failures'>) {
+  return (
+    <section aria-labelledby="failures">
+      <h2 id="failures">Failures</h2>
+      {failures.length === 0 ? (
+        <p>No image has failed in the last day.</p>
+      ) : (
+        <ul class="rows card">
+          {failures.map((failure) => (
+            <li key={`${failure.code} ${failure.url}`}>
+              <span>
+                <strong>
+                  {failure.status} {failure.code}
+                </strong>{' '}
+                <code>{failure.url}</code>
+                <br />
+                <span class="quiet">
+                  {countOf(failure.count, 'request')}, the last one at {formatTime(failure.at)}
+                </span>
+              </span>
+            </li>
+          ))}
+        </ul>
+      )}
+    </section>
+  );
+}
+
+const percent = (ratio: number | null): string =>
+  ratio === null ? 'none' : `${formatNumber(ratio * 100)} %`;
+const time = (ms: number | null): string => (ms === null ? 'none' : `${formatNumber(ms)} ms`);
+
+function factsOf({ hitRatio, missMs, ...window }: Top[WindowName]): readonly Fact[] {
+  return [
+    ['Requests', formatNumber(window.requests), `since ${formatTime(window.from)}`],
+    ...Object.entries(hitRatio).map(
+      ([tier, ratio]) => [`Hit ratio: ${tier}`, percent(ratio), ''] as const,
+    ),
+    ['Misses', formatNumber(window.misses), ''],
+    ['Time of a miss', time(missMs.p50), `median; 95% take at most ${time(missMs.p95)}`],
+    ['Errors', formatNumber(window.errors), ''],
+    ['Unsigned', formatNumber(window.unsigned), 'requests without a valid signature'],
+    ['Delivered', formatBytes(window.bytes), ''],
+    ['Saved', formatBytes(Math.max(0, window.bytesSaved)), 'compared with the originals'],
+  ];
+}
+
+function Window(window: Top[WindowName]) {
+  if (window.requests === 0) {
+    return (
+      <p>
+        There were no requests. <a href={linkTo('/')}>Make one in the playground</a>.
+      </p>
+    );
+  }
+  const sources = window.sources.map(({ source, requests }) => [source, requests] as const);
+  const variants = window.variants.map(
+    ({ variant, requests }) => [variant || 'no parameters', requests] as const,
+  );
+  return (
+    <>
+      <FactList facts={factsOf(window)} />
+      <Names title="Most requested sources" names={sources} />
+      <Names title="Most requested variants" names={variants} />
+    </>
+  );
+}
+
+interface NamesProps {
+  readonly title: string;
+  readonly names: readonly (readonly [name: string, requests: number])[];
+}
+
+function Names({ title, names }: NamesProps) {
+  return (
+    <>
+      <h3>{title}</h3>
+      {names.length === 0 ? (
+        <p>None had an image.</p>
+      ) : (
+        <ol class="rows card">
+          {names.map(([name, requests]) => (
+            <li key={name}>
+              <code>{name}</code>
+              <span class="quiet">{countOf(requests, 'request')}</span>
+            </li>
+          ))}
+        </ol>
+      )}
+    </>
+  );
+}

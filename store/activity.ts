@@ -1,0 +1,112 @@
+import type { Collection, Db } from 'mongodb';
+import { withTimeout } from './deadline.ts';
+import { updateTogether } from './updates.ts';
+
+interface NameCount {
+  readonly name: string;
+  readonly count: number;
+}
+
+interface StoredFailure {
+  /** Unix ms. */
+  readonly at: number;
+  readonly code: string;
+  readonly status: number;
+  readonly source: string;
+  readonly url: string;
+  readonly count: number;
+}
+
+/** What a process has counted for a project and an interval. */
+export interface StoredActivity {
+  readonly counts: Readonly<Record<string, number>>;
+  readonly durations: readonly { readonly bucket: number; readonly count: number }[];
+  readonly sources: readonly NameCount[];
+  readonly variants: readonly NameCount[];
+  readonly failures: readonly StoredFailure[];
+}
+
+/** A project and an interval of a window, such as an hour of the last day. */
+export interface ProjectInterval {
+  readonly project: string;
+  readonly window: string;
+  /** Unix ms. */
+  readonly start: number;
+}
+
+interface WriterActivity extends ProjectInterval {
+  /** Letters and digits, the first one a letter. */
+  readonly writer: string;
+  /** When nobody needs the interval any more, Unix ms. */
+  readonly expiresAt: number;
+  readonly activity: StoredActivity;
+}
+
+/** The activity of a project in an interval, by writer. */
+export interface IntervalActivity extends ProjectInterval {
+  readonly by: ReadonlyMap<string, StoredActivity>;
+}
+
+/** Each writer has its own field, so that no write depends on another one. */
+interface ActivityDocument {
+  readonly _id: string;
+  readonly project: string;
+  readonly window: string;
+  readonly start: Date;
+  readonly expiresAt: Date;
+  readonly by: Readonly<Record<string, StoredActivity>>;
+}
+
+const name = 'activity';
+
+const idOf = ({ project, window, start }: ProjectInterval): string =>
+  `${project}/${window}/${new Date(start).toISOString()}`;
+
+/** The activity of projects in the last hour and day, of all processes and machines. */
+export class ActivityRecords {
+  readonly #db: Db;
+  readonly #collection: Collection<ActivityDocument>;
+
+  constructor(db: Db) {
+    this.#db = db;
+    this.#collection = db.collection('activity');
+  }
+
+  async ensureIndexes(): Promise<void> {
+    await this.#collection.createIndex({ expiresAt: 1 }, { expireAfterSeconds: 0 });
+    await this.#collection.createIndex({ project: 1, start: 1 });
+  }
+
+  /** Replaces what the writers have stored for the intervals. A repeated call has no further effect. */
+  async write(written: readonly WriterActivity[]): Promise<void> {
+    await updateTogether(
+      this.#db,
+      name,
+      written.map(({ project, window, start, expiresAt, writer, activity }) => ({
+        q: { _id: idOf({ project, window, start }) },
+        u: {
+          $set: { [`by.${writer}`]: activity },
+          $setOnInsert: {
+            project,
+            window,
+            start: new Date(start),
+            expiresAt: new Date(expiresAt),
+          },
+        },
+        upsert: true,
+      })),
+    );
+  }
+
+  /** The intervals of a project that begin at a time (Unix ms) or later. */
+  async find(project: string, from: number): Promise<IntervalActivity[]> {
+    const found = this.#collection.find({ project, start: { $gte: new Date(from) } });
+    const documents = await withTimeout(found.toArray());
+    return documents.map(({ project, window, start, by }) => ({
+      project,
+      window,
+      start: start.getTime(),
+      by: new Map(Object.entries(by)),
+    }));
+  }
+}

@@ -1,0 +1,78 @@
+import t from 'tap';
+import {
+  shownParameters,
+  shownSource,
+  shownText,
+  shownUrl,
+} from '../../../server/activity/shown-url.ts';
+
+t.test('shows what identifies a source, without secrets', async (t) => {
+  const sources = [
+    ['https://a.example/a%20b.jpg?v=2&file=x.png', 'https://a.example/a%20b.jpg?v=2&file=x.png'],
+    ['https://a.example/a@2x.png?20260101', 'https://a.example/a@2x.png?20260101'],
+    ['https://u:SECRET@a.example:81/a', 'https://a.example:81/a'],
+    ['https://a.example/a?id=4&t=SECRET', 'https://a.example/a?id=4&t=…'],
+    ['https://a.example/a?SECRET', 'https://a.example/a?…'],
+    [
+      'https://a.example/a?X-Amz-Signature=SECRET&id=SECRET',
+      'https://a.example/a?X-Amz-Signature=…&id=…',
+    ],
+    ['https://a.example/a?sv=1&sig=SECRET', 'https://a.example/a?sv=…&sig=…'],
+    ['https://a.example/a;jsessionid=SECRET/b', 'https://a.example/a;jsessionid=…/b'],
+    ['https://a.example/eyJSECRETSECRET.eyJSECRET.SECRET/b', 'https://a.example/…/b'],
+    ['https://a.example/p/https://u:SECRET@b.example/a', 'https://a.example/p/https://b.example/a'],
+    [
+      'https://a.example/p/https%3A%2F%2Fu%3ASECRET%40b.example%2Fa%3Ft%3DSECRET',
+      'https://a.example/p/https://b.example/a?t=…',
+    ],
+    ['https://a.example/p?src=https://b.example/?t=SECRET', 'https://a.example/p?src=…'],
+  ];
+  for (const [source = '', shown] of sources) t.equal(shownSource(new URL(source)), shown);
+  t.equal(shownSource(new URL(`https://a.example/${'x'.repeat(5_000)}`)).length, 300);
+});
+
+t.test('shows no secret of a text that is no source', async (t) => {
+  const once = encodeURIComponent('https://u:SEC/RET@h.example/a.jpg?token=SECRET');
+  const texts = [
+    once,
+    encodeURIComponent(once),
+    encodeURIComponent(encodeURIComponent(encodeURIComponent(encodeURIComponent(once)))),
+    'https://u:SECRET@h.example/a.jpg',
+    'http://u:pa/SECRET@h/a',
+    'u:SECRET@h/a',
+    '//u:SECRET@h/a',
+    'ftp://u:SECRET@h/a',
+    '/coast.jpg?t=SECRET',
+    '%E0%A4%A?SECRET',
+    'https:/u:SECRET@h/a#SECRET',
+    '\u0000\u202Ea.jpg?SECRET',
+  ];
+  for (const text of texts) {
+    t.notMatch(shownText(text), /SEC|RET|\p{C}/u, text);
+    for (const url of [
+      shownUrl(
+        `/img/${text}`,
+        'w=3&sig=SECRET&exp=1&t=SECRET&text.a=SECRET&fallback=https://u:SECRET@h/',
+        '',
+      ),
+      shownUrl('/img/', `url=${encodeURIComponent(text)}&w=3&sig=SECRET`, ''),
+      shownUrl(`/${text}`, 'w=3&key=SECRET', ''),
+    ]) {
+      t.notMatch(url, /SEC|RET|exp=|\p{C}/u, text);
+      t.match(url, /w=3/);
+    }
+  }
+  t.equal(
+    shownUrl('/SIGNATURE/w:3/plain/x', 's=SECRET', 'https://a.example/x', false),
+    'https://a.example/x',
+  );
+  t.equal(shownUrl('/SIGNATURE/w:3', '', '', false), '…');
+  t.equal(shownUrl('/img/coast.jpg', 'width=abc&f=webp', ''), '/img/coast.jpg?fmt=webp&w=abc');
+});
+
+t.test('shows equal parameters in the same way', async (t) => {
+  const shown = (query: string) => shownParameters(new URLSearchParams(query));
+  t.equal(shown('width=8&format=webp'), shown('f=webp&w=8&sig=x&utm_source=y'));
+  t.equal(shown('layer=a&text.a=words'), 'layer=a');
+  t.ok(shown(`download=${'x'.repeat(9_000)}`).length < 100);
+});
