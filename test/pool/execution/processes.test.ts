@@ -173,6 +173,7 @@ t.test('a process has limits, no secrets and no descriptors', { skip: !hasProc }
   const environment = readFileSync(`${folder}/environ`, 'utf8');
   t.notMatch(environment, 'sk_secret');
   t.notMatch(environment, /SERVICE_|NODE_OPTIONS|PATH=\/(?!.*font)/);
+  t.match(environment, 'glibc.malloc.hugetlb=1', 'buffers of pixels have huge pages');
   const limits = readFileSync(`${folder}/limits`, 'utf8');
   const soft = (name: string) => Number(new RegExp(`^${name} +(\\d+)`, 'm').exec(limits)?.[1]);
   const reservedMiB = process.versions.node.startsWith('22.') ? 8_192 : 4_096;
