@@ -6,6 +6,8 @@ import { siteOf } from '../../server/image/site.ts';
 import { cloudinarySignature } from '../../server/image/urls/cloudinary.ts';
 import { urlGrammars } from '../../server/image/urls/grammars.ts';
 import { imgixSignature } from '../../server/image/urls/imgix.ts';
+import { imgproxySignature } from '../../server/image/urls/imgproxy.ts';
+import { thumborSignature } from '../../server/image/urls/thumbor.ts';
 import type { Project } from '../../store/projects.ts';
 import { until } from '../until.ts';
 import { startFrontEnd } from './front-end.ts';
@@ -352,6 +354,8 @@ eachHttpServer(
     const id = await createProject('127.0.0.1');
     const base = `${origin.url}/shop/`;
     const fetched = `w_90/${base}a.jpg`;
+    const hex = (text: string) => Buffer.from(text).toString('hex');
+    const salt = hex('salt');
     /** By kind: a URL, its forms with signatures of a secret, and with a wrong one. */
     const kinds = {
       imgix: {
@@ -370,7 +374,25 @@ eachHttpServer(
           (signature) => `/demo/image/upload/${signature}/w_80/a.jpg`,
         ),
       },
+      imgproxy: {
+        unsigned: '/unsafe/w:80/plain/a.jpg',
+        signed: (secret: string) =>
+          ['/w:80/plain/a.jpg', '/w:80/YS5qcGc', '/c:40:30/plain/a.jpg'].map(
+            (path) => `/${imgproxySignature(hex(secret), salt, path)}${path}`,
+          ),
+        wrong: ['/x/w:80/plain/a.jpg', `/${'A'.repeat(43)}/w:80/plain/a.jpg`],
+      },
+      thumbor: {
+        unsigned: '/unsafe/80x0/a.jpg',
+        signed: (secret: string) =>
+          ['80x0/a.jpg', '8x8/filters:focal(1x1:9x9)/a.jpg'].map(
+            (path) => `/${thumborSignature(secret, path)}/${path}`,
+          ),
+        wrong: ['/x/80x0/a.jpg', `/${'A'.repeat(27)}=/80x0/a.jpg`],
+      },
     };
+    const secretFor = (kind: string, secret: string) =>
+      kind === 'imgproxy' ? { secret: hex(secret), salt } : { secret };
     for (const [kind, { unsigned, signed, wrong }] of Object.entries(kinds)) {
       const host = `${kind}.shop.example`;
       await store.projects.hostClaims.claim(host, id);
@@ -383,7 +405,7 @@ eachHttpServer(
       for (let i = 0; i < 2; i += 1) {
         t.same(new Set(await statuses(all)), new Set([200]), 'nothing is checked without a secret');
       }
-      await store.projects.setUrlSecret(id, kind, { secret: 'first' });
+      await store.projects.setUrlSecret(id, kind, secretFor(kind, 'first'));
       const refused = (targets: readonly string[]) => async () =>
         (await statuses(targets)).every((status) => status === 403);
       await until('wrong signatures are refused', refused([...wrong, ...signed('second')]));
@@ -394,11 +416,11 @@ eachHttpServer(
       await store.projects.requireSignatures(id, null);
       await until('a signature is required', refused([unsigned]));
       t.same(new Set(await statuses(signed('first'))), new Set([200]));
-      await store.projects.setUrlSecret(id, kind, { secret: 'second' }, true);
+      await store.projects.setUrlSecret(id, kind, secretFor(kind, 'second'), true);
       await until('both are valid', async () =>
         (await statuses([...signed('first'), ...signed('second')])).every((one) => one === 200),
       );
-      await store.projects.setUrlSecret(id, kind, { secret: 'second' });
+      await store.projects.setUrlSecret(id, kind, secretFor(kind, 'second'));
       await until('the first secret has ended', refused(signed('first')));
       t.same(new Set(await statuses(signed('second'))), new Set([200]));
       await store.projects.removeUrlSecret(id, kind);
@@ -410,6 +432,10 @@ eachHttpServer(
     const { status, headers } = await get('imgix.shop.example', path);
     t.match([status, headers.get('cache-control')], [200, /max-age=\d\d?\b/]);
     t.equal((await get('imgix.shop.example', '/a.jpg?w=70&expires=1')).status, 403);
+    for (const crop of ['', '/c:40:30']) {
+      const expired = `/unsafe/exp:1${crop}/plain/a.jpg`;
+      t.equal((await get('imgproxy.shop.example', expired)).status, 403, expired);
+    }
     const hinted = { 'sec-ch-width': '40', 'sec-ch-dpr': '2' };
     const whole = await get('imgix.shop.example', '/a.jpg?fm=png', hinted);
     t.equal(widthOf(whole), 160, 'client hints change no size');

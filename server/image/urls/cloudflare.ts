@@ -48,7 +48,12 @@ function read(path: string, query: string, site: Site): ReadUrl {
   setLossless(meaning, options);
   const isFace = options.get('gravity') === 'face';
   const ignored = options.has('zoom') && !isFace ? ['zoom'] : [];
-  return { source: sourceOf(source, query, site), parameters: meaning.parameters, ignored };
+  return {
+    source: sourceOf(source, query, site),
+    parameters: meaning.parameters,
+    ignored,
+    ignoresHints: options.get('width') !== 'auto',
+  };
 }
 
 function readOptions(text: string): Options {

@@ -121,7 +121,7 @@ function setGravity(meaning: Meaning, gravity: Placement | null, option = 'gravi
 /** The whole length of a side: the crop ends with the picture. */
 const wholeSide = 100_000;
 
-/** Sets a crop from the left and the top, the only ones that do not depend on the size of the source. */
+/** Sets a crop from the left and the top, to which `cropOf` turns others. */
 function setCrop(meaning: Meaning, options: ImgproxyOptions): void {
   const { crop, trim, rotate, flipHorizontal, flipVertical } = options;
   if (crop === null || (crop.width === 0 && crop.height === 0)) return;
@@ -129,19 +129,13 @@ function setCrop(meaning: Meaning, options: ImgproxyOptions): void {
   if (rotate !== 0 || flipHorizontal || flipVertical) {
     throw optionInvalid('crop', 'of a rotated or flipped picture has no equivalent here');
   }
-  const { type, x, y } = crop.gravity ?? options.gravity ?? { type: 'center', x: 0, y: 0 };
-  const isLeft = ['west', 'northwest', 'southwest'].includes(type);
-  const isTop = ['north', 'northwest', 'northeast'].includes(type);
-  const along = (length: number, offset: number, isStart: boolean) => {
-    if (length === 0) return { start: 0, length: wholeSide };
-    if (length < 1) throw optionInvalid('crop', 'with a share of a side has no equivalent here');
-    if (!isStart || (offset > 0 && offset < 1)) {
-      throw optionInvalid('crop', 'needs the gravity nowe, with offsets in pixels');
-    }
-    return { start: Math.max(0, Math.round(offset)), length: Math.floor(length) };
-  };
-  const across = along(crop.width, x, isLeft);
-  const down = along(crop.height, y, isTop);
+  const { x, y } = crop.gravity ?? options.gravity ?? { x: 0, y: 0 };
+  const along = (length: number, offset: number) =>
+    length === 0
+      ? { start: 0, length: wholeSide }
+      : { start: Math.max(0, Math.round(offset)), length: Math.floor(length) };
+  const across = along(crop.width, x);
+  const down = along(crop.height, y);
   meaning.set('crop', 'crop', [across.start, down.start, across.length, down.length].join(','));
 }
 

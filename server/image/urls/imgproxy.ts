@@ -1,8 +1,10 @@
 import { createHmac } from 'node:crypto';
 import { ServiceError } from '../../../contract/errors.ts';
+import type { Size } from '../../../pool/geometry.ts';
 import { type Site, sourceBelow } from '../site.ts';
 import { maxSourceLength, readSource } from '../source-url.ts';
 import type { ReadUrl, UrlGrammar, UrlSignature } from './grammar.ts';
+import { cropNeedsSize, cropOf } from './imgproxy-crop.ts';
 import { meaningOf, requirePresetFirst } from './imgproxy-meaning.ts';
 import { formatName, readImgproxyOptions } from './imgproxy-options.ts';
 import { noEquivalent, optionInvalid } from './meaning.ts';
@@ -44,9 +46,20 @@ function read(path: string, query: string, site: Site): ReadUrl {
   const source = /^[a-z][a-z0-9+.-]*:\/\//i.test(url)
     ? readSource(url)
     : sourceBelow(site, url.startsWith('/') ? url : `/${url}`);
-  const { parameters } = meaningOf(options, source, site);
+  const given = { source, ignored: [...new URLSearchParams(query).keys()], ignoresHints: true };
   requirePresetFirst(options, source, site);
-  return { source, parameters, ignored: [...new URLSearchParams(query).keys()] };
+  const meaningAt = (size: Size) =>
+    meaningOf({ ...options, crop: cropOf(options, size) }, source, site).parameters;
+  if (!cropNeedsSize(options)) {
+    return { ...given, parameters: meaningOf(options, source, site).parameters };
+  }
+  // All that does not depend on the size is checked at once.
+  const expires = meaningAt({ width: 100_000, height: 100_000 }).get('exp');
+  return {
+    ...given,
+    parameters: new Map(expires === undefined ? [] : [['exp', expires]]),
+    bySize: (size) => ({ parameters: meaningAt(size), headers: [] }),
+  };
 }
 
 /** Splits the format from a source. @param text with the format after the separator */
@@ -174,8 +187,13 @@ export const imgproxy: UrlGrammar = {
     {
       url: '/unsafe/c:400:300:nowe:100:80/w:200/plain/a.jpg',
       native: 'crop=100,80,400,300&dpr=1&w=200',
-      meaning:
-        'A crop from the top left, which is the only kind that does not need the size of the source.',
+      meaning: 'A crop, with offsets from the top left.',
+      size: '200 × 150',
+    },
+    {
+      url: '/unsafe/c:400:300/w:200/plain/a.jpg',
+      native: 'crop=600,350,400,300&dpr=1&w=200',
+      meaning: 'A crop in the middle of the source.',
       size: '200 × 150',
     },
     {
@@ -221,9 +239,9 @@ export const imgproxy: UrlGrammar = {
     '`exp` is enforced. `sm:1` and `kcr:1` keep the copyright, as imgproxy does by default; `sm:0` and `kcr:0` need a project with the same `stripMetadata`.',
     "Without a format, the project's `autoFormat` decides as `IMGPROXY_AUTO_WEBP` and `IMGPROXY_AUTO_AVIF` do; without a quality, its `defaultQuality`.",
     'A picture that is smaller than the box of `fill` or `extend`: the box shrinks and keeps its ratio, as with `fill-down` and `extend_aspect_ratio`. imgproxy keeps the sides of the box, up to those of the picture for `fill`.',
-    'A crop that leaves the picture is cut off; imgproxy moves it into the picture. Padding of a picture that is too small for its `dpr` keeps the factor.',
+    'A crop from the top left that leaves the picture is cut off; imgproxy moves it into the picture. The first request for a crop by another gravity reads the size of the source. Padding of a picture that is too small for its `dpr` keeps the factor.',
     'The place of a centred `fill` or `extend` may differ by one pixel. Animations stay animated, and SVGs are drawn.',
-    'Refused with the name of the option: Pro options, `rt:auto`, `force` with one side, gravities with offsets, crops with other gravities or shares, `min-width`, `min-height`, `zoom` or a `dpr` below 1 without a side, a colour of `trim`, `pixelate`, `watermark`, `raw`, `skip_processing`, `filename` without `att`, `auto_rotate:0`, `preserve_hdr:1`, `enforce_thumbnail:1`, several presets, and options of limits.',
+    'Refused with the name of the option: Pro options, `rt:auto`, `force` with one side, gravities of the resize with offsets, crops by `sm` and of trimmed, rotated or flipped pictures, `min-width`, `min-height`, `zoom` or a `dpr` below 1 without a side, a colour of `trim`, `pixelate`, `watermark`, `raw`, `skip_processing`, `filename` without `att`, `auto_rotate:0`, `preserve_hdr:1`, `enforce_thumbnail:1`, several presets, and options of limits.',
     'Queries are ignored, with `x-image-warnings`.',
   ],
 };

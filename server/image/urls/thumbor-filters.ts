@@ -1,5 +1,12 @@
 import { Meaning, noEquivalent, optionInvalid, readInteger, readNumber } from './meaning.ts';
 
+/** The middle of a focal area, in pixels of the source, and its pixels. */
+export interface FocalArea {
+  readonly x: number;
+  readonly y: number;
+  readonly weight: number;
+}
+
 /** The filters of a URL: parameters, and settings of the size. */
 export interface ThumborFilters {
   readonly meaning: Meaning;
@@ -12,7 +19,7 @@ export interface ThumborFilters {
   rotation: number;
   /** The background around a picture that is smaller than its box. */
   fill: string | null;
-  focal: boolean;
+  readonly focal: FocalArea[];
   metadata: string | null;
 }
 
@@ -106,8 +113,17 @@ const reads: Readonly<Record<string, Read>> = {
     if (angle % 90 === 0) filters.rotation = (((filters.rotation + angle) % 360) + 360) % 360;
     else filters.ignored.push(name);
   },
-  focal: (filters) => {
-    filters.focal = true;
+  focal: ({ focal, ignored }, [text = ''], name) => {
+    const match = /^(\d{1,6})x(\d{1,6}):(\d{1,6})x(\d{1,6})/.exec(text);
+    const [left = 0, top = 0, right = 0, bottom = 0] = match?.slice(1).map(Number) ?? [];
+    const [width, height] = [right - left, bottom - top];
+    if (width < 0 || height < 0) throw optionInvalid(name, 'must be left x top : right x bottom');
+    // thumbor ignores an empty area.
+    if (width === 0 || height === 0) ignored.push(name);
+    else {
+      const [x, y] = [left + Math.floor(width / 2), top + Math.floor(height / 2)];
+      focal.push({ x, y, weight: width * height });
+    }
   },
   strip_exif: (filters, _, name) => {
     filters.metadata = name;
@@ -143,7 +159,7 @@ export function readThumborFilters(text: string): ThumborFilters {
     upscale: false,
     rotation: 0,
     fill: null,
-    focal: false,
+    focal: [],
     metadata: null,
   };
   if (text === '') return filters;

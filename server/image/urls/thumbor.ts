@@ -1,12 +1,13 @@
 import { createHmac } from 'node:crypto';
 import { ServiceError } from '../../../contract/errors.ts';
 import { canonicalHost, hostMatches } from '../../../contract/hosts.ts';
-import type { Gravity } from '../../../contract/placement.ts';
+import type { Size } from '../../../pool/geometry.ts';
 import { type Site, sourceBelow } from '../site.ts';
 import { readSource } from '../source-url.ts';
 import type { ReadUrl, UrlGrammar, UrlSignature } from './grammar.ts';
 import { type Meaning, noEquivalent, optionInvalid, requireMetadata } from './meaning.ts';
 import { readThumborFilters, type ThumborFilters } from './thumbor-filters.ts';
+import { type Parts, setPlace } from './thumbor-place.ts';
 
 const maxFiltersLength = 2_000;
 
@@ -27,8 +28,6 @@ const pathPattern = new RegExp(
   ].join(''),
   's',
 );
-
-type Parts = Readonly<Record<string, string | undefined>>;
 
 function splitPath(path: string) {
   const parts: Parts = pathPattern.exec(path)?.groups ?? {};
@@ -55,17 +54,27 @@ function decode(text: string): string {
 function read(path: string, query: string, site: Site): ReadUrl {
   const { parts, filters: text, image } = splitPath(path);
   for (const name of ['debug', 'meta']) if (parts[name] !== undefined) throw noEquivalent(name);
-  const filters = readThumborFilters(text);
-  const { meaning, ignored, metadata } = filters;
-  if (metadata !== null) requireMetadata(metadata, site, true);
-  meaning.set('dpr', 'dpr', 1);
-  setArea(meaning, parts);
-  setSize(meaning, parts, filters);
-  return {
-    source: sourceOf(image, site),
-    parameters: meaning.parameters,
-    ignored: [...new URLSearchParams(query).keys(), ...ignored],
+  const meaningAt = (size: Size) => {
+    const filters = readThumborFilters(text);
+    const { meaning, metadata } = filters;
+    if (metadata !== null) requireMetadata(metadata, site, true);
+    meaning.set('dpr', 'dpr', 1);
+    setArea(meaning, parts);
+    setSize(meaning, parts, filters, size);
+    return { filters, parameters: meaning.parameters };
   };
+  // All that does not depend on the size is checked at once.
+  const { filters, parameters } = meaningAt({ width: 100_000, height: 100_000 });
+  const { ignored, focal } = filters;
+  const given = {
+    source: sourceOf(image, site),
+    ignored: [...new URLSearchParams(query).keys(), ...ignored],
+    ignoresHints: true,
+  };
+  if (focal.length === 0 || parameters.get('fit') !== 'cover') return { ...given, parameters };
+  if (parameters.has('trim')) throw optionInvalid('focal', 'with trim has no equivalent here');
+  const bySize = (size: Size) => ({ parameters: meaningAt(size).parameters, headers: [] });
+  return { ...given, parameters: new Map(), bySize };
 }
 
 /** Whether a text starts with a host of the project's allowlist; other texts are paths. */
@@ -112,7 +121,7 @@ function sideOf(name: string, text = '0'): number {
   return Number(text);
 }
 
-function setSize(meaning: Meaning, parts: Parts, filters: ThumborFilters): void {
+function setSize(meaning: Meaning, parts: Parts, filters: ThumborFilters, size: Size): void {
   const { fitIn, adaptive, full } = parts;
   const isOriginal = parts['width'] === 'orig' && parts['height'] === 'orig';
   const width = isOriginal ? 0 : sideOf('width', parts['width']);
@@ -144,45 +153,8 @@ function setSize(meaning: Meaning, parts: Parts, filters: ThumborFilters): void 
     meaning.set('stretch', 'fit', 'fill');
   } else {
     meaning.set('width', 'fit', 'cover');
-    setPlace(meaning, parts, filters, { flop, flip });
+    setPlace(meaning, parts, filters, { flop, flip }, size);
   }
-}
-
-/** Numbers of the eighths of a turn clockwise from the top. */
-const directions: readonly Gravity[] = [
-  'north',
-  'northeast',
-  'east',
-  'southeast',
-  'south',
-  'southwest',
-  'west',
-  'northwest',
-];
-
-/** Sets the part that is kept, which thumbor chooses before it mirrors and rotates. */
-function setPlace(
-  meaning: Meaning,
-  { smart, halign = 'center', valign = 'middle' }: Parts,
-  { focal, rotation }: ThumborFilters,
-  { flop, flip }: { readonly flop: boolean; readonly flip: boolean },
-): void {
-  if (focal) throw optionInvalid('focal', 'is in pixels of the source, and has no equivalent here');
-  if (smart !== undefined) return meaning.set('smart', 'pos', 'attention');
-  const mirrored = (isMirrored: boolean, side: string, other: string, word: string) =>
-    !isMirrored ? word : word === side ? other : word === other ? side : word;
-  const vertical = mirrored(flip, 'top', 'bottom', valign);
-  const horizontal = mirrored(flop, 'left', 'right', halign);
-  const words: Readonly<Record<string, string>> = {
-    top: 'north',
-    bottom: 'south',
-    left: 'west',
-    right: 'east',
-  };
-  const name = `${words[vertical] ?? ''}${words[horizontal] ?? ''}`;
-  const at = directions.indexOf(name as Gravity);
-  if (at === -1) return;
-  meaning.set('halign', 'pos', directions[(at + 8 - rotation / 45) % 8] ?? 'center');
 }
 
 /** base64url HMAC-SHA1 with padding. */
@@ -225,6 +197,12 @@ export const thumbor: UrlGrammar = {
       url: '/unsafe/300x200/smart/a.jpg',
       native: 'dpr=1&enlarge=1&fit=cover&h=200&pos=attention&w=300',
       meaning: 'The most interesting part, by colours and details.',
+      size: '300 × 200',
+    },
+    {
+      url: '/unsafe/300x200/filters:focal(1100x280:1140x320)/a.jpg',
+      native: 'dpr=1&enlarge=1&fit=cover&fp=0.7,0.3&h=200&w=300',
+      meaning: 'A focal point, in pixels of the source.',
       size: '300 × 200',
     },
     {
@@ -314,6 +292,6 @@ export const thumbor: UrlGrammar = {
     'With `no_upscale()` or `fill()`, a box that is larger than the picture shrinks and keeps its ratio; thumbor shortens each side for `no_upscale()`, and keeps the box for `fill()` in `fit-in`.',
     'A manual crop beyond the picture returns 400; thumbor ignores it.',
     '`strip_exif()` and `strip_icc()` need a project with `stripMetadata`. Filters that thumbor does not have are ignored, with `x-image-warnings`, and so are queries.',
-    'Refused with the name: `meta`, `debug`, `adaptive-fit-in` unless the box is a square, `orig` for one side, `trim` with `bottom-right` or a tolerance, `focal` (it is in pixels of the source), `brightness`, `contrast`, `sharpen`, `rgb`, `colorize`, `noise`, `round_corner`, `watermark`, `text`, `frame`, `convolution`, `curve`, `equalize`, `proportion`, `cover`, `autojpg`, `max_age`, `extract_focal`, and `fill` with `auto` or `blur`.',
+    'Refused with the name: `meta`, `debug`, `adaptive-fit-in` unless the box is a square, `orig` for one side, `trim` with `bottom-right` or a tolerance, `focal` with `smart` or `trim`, `brightness`, `contrast`, `sharpen`, `rgb`, `colorize`, `noise`, `round_corner`, `watermark`, `text`, `frame`, `convolution`, `curve`, `equalize`, `proportion`, `cover`, `autojpg`, `max_age`, `extract_focal`, and `fill` with `auto` or `blur`.',
   ],
 };

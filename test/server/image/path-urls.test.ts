@@ -101,9 +101,22 @@ t.test('reads the options of imgproxy by both of their names', async (t) => {
     [at('rs:fill:3:3/ex:1'), invalid('extend needs the resizing type fit, or enlarge')],
     [at('rs:fill:3:3/ex:1/el:1'), of('dpr=1&enlarge=true&fit=cover&h=3&w=3')],
     [at('rs:fit:3:3/exar:1:fp:0:0'), refused('extend_aspect_ratio')],
-    [at('c:400:300:we'), invalid('crop needs the gravity nowe, with offsets in pixels')],
-    [at('c:0.5:300:nowe'), invalid('crop with a share of a side has no equivalent here')],
-    [at('c:400:300:nowe:0.5:0'), invalid('crop needs the gravity nowe, with offsets in pixels')],
+    [at('c:400:300:we'), of('crop=0%2C350%2C400%2C300&dpr=1')],
+    [at('c:0.5:300:nowe'), of('crop=0%2C0%2C800%2C300&dpr=1')],
+    [at('c:400:300:nowe:0.5:0'), of('crop=800%2C0%2C400%2C300&dpr=1')],
+    [at('c:400:300'), of('crop=600%2C350%2C400%2C300&dpr=1')],
+    [at('c:400:300/g:soea:10:20'), of('crop=1190%2C680%2C400%2C300&dpr=1')],
+    [
+      at('c:400:300:fp:1:0.5/exp:4000000000'),
+      of('crop=1200%2C350%2C400%2C300&dpr=1&exp=4000000000'),
+    ],
+    [at('c:4000:300'), of('crop=0%2C350%2C1600%2C300&dpr=1')],
+    [at('c:400:300:sm'), invalid('crop with smart gravity has no equivalent here')],
+    [
+      at('c:400:300/rot:90'),
+      invalid('crop of a rotated or flipped picture has no equivalent here'),
+    ],
+    [at('c:400:300/bl:0.1'), /^parameter_invalid: blur must be/],
     [at('c:400:300:nowe:-9:1'), of('crop=0%2C1%2C400%2C300&dpr=1')],
     [at('c:400::nowe'), /^parameter_invalid: crop must be a number/],
     [at('c:0:0'), of('dpr=1')],
@@ -229,8 +242,30 @@ t.test('reads the URLs of thumbor', async (t) => {
       invalid('background_color with two colours has no equivalent here'),
     ],
     [
-      '/unsafe/9x9/filters:focal(1x1:2x2)/a.jpg',
-      invalid('focal is in pixels of the source, and has no equivalent here'),
+      '/unsafe/9x9/filters:focal(1100x280:1140x320)/a.jpg',
+      of('dpr=1&enlarge=true&fit=cover&fp=0.7%2C0.3&h=9&w=9'),
+    ],
+    [
+      '/unsafe/100x80:500x380/9x9/filters:focal(190x140:210x160):focal(1x1:2x2)/a.jpg',
+      of(
+        'crop=100%2C80%2C400%2C300&dpr=1&enlarge=true&fit=cover&fp=0.25%2C0.23333333333333334&h=9&w=9',
+      ),
+    ],
+    [
+      '/unsafe/-9x9/filters:focal(399x249:401x251):rotate(90)/a.jpg',
+      of('dpr=1&enlarge=true&fit=cover&flop=true&fp=0.25%2C0.25&h=9&rotate=270&w=9'),
+    ],
+    [
+      '/unsafe/9x9/filters:focal(5x5:5x9)/a.jpg',
+      of('dpr=1&enlarge=true&fit=cover&h=9&w=9', ' focal'),
+    ],
+    [
+      '/unsafe/9x9/smart/filters:focal(1x1:3x3)/a.jpg',
+      invalid('focal with smart has no equivalent here'),
+    ],
+    [
+      '/unsafe/trim/9x9/filters:focal(1x1:3x3)/a.jpg',
+      invalid('focal with trim has no equivalent here'),
     ],
     ['/unsafe/9x0/filters:focal(1x1:2x2)/a.jpg', of('dpr=1&enlarge=true&w=9')],
     ['/unsafe/filters:strip_icc()/a.jpg', of('dpr=1')],

@@ -19,7 +19,10 @@ export const siteOf = (urls: string, base: string | null = null): Site => ({
 export function outcome(urls: string, url: string, base: string | null = null): string {
   const [path = '', query = ''] = url.split(/\?(.*)/s);
   try {
-    const { source, parameters, unknown } = readHostAddress(path, query, siteOf(urls, base));
+    const read = readHostAddress(path, query, siteOf(urls, base));
+    const { source, unknown, bySize } = read;
+    const size = { width: 1_600, height: 1_000 };
+    const parameters = bySize?.(size, { origin: '', accept: '' }).parameters ?? read.parameters;
     readOptions(parameters);
     const native = new URLSearchParams([...parameters]);
     native.sort();
