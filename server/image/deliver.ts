@@ -21,38 +21,29 @@ import {
   requireKnown,
   unknownWarnings,
 } from './address.ts';
-import { documentResponse, factsVariant, redirectTo, sourceSize } from './by-size.ts';
-import { cacheTagHeaders, cachingHeaders, isConstant, notStored } from './caching.ts';
+import { factsVariant, redirectTo, sourceSize } from './by-size.ts';
+import { cacheTagHeaders } from './caching.ts';
 import type { DeliveryEnvironment } from './delivery-environment.ts';
 import { readHostAddress } from './host-address.ts';
 import { imageFreshness, imageGeneration, variantKey } from './key.ts';
 import { resolveLayers, withoutFailed } from './layers.ts';
 import { type Negotiate, type Negotiated, negotiation, noHints } from './negotiate.ts';
 import { provisionalVariant, resolveVariant, withPreset } from './resolve-variant.ts';
+import { type Delivered, respond } from './respond.ts';
 import {
-  backgroundResponse,
   type Conditions,
   currentHeaders,
   imageBytes,
-  imageHeaders,
   imageResponse,
   readConditions,
-  repeatedHeaders,
   repeatedResponse,
   send,
-  type UrlHeaders,
 } from './response.ts';
 import { ResponseCache } from './response-cache.ts';
 import { keyAt, type Site, siteOf } from './site.ts';
-import {
-  combinedError,
-  fallbackHeaders,
-  isReplaceable,
-  withLostQuery,
-  withoutSourceArea,
-} from './source-errors.ts';
+import { combinedError, isReplaceable, withLostQuery, withoutSourceArea } from './source-errors.ts';
 import { resolveSource } from './source-url.ts';
-import type { UrlClient, UrlDocument } from './urls/grammar.ts';
+import type { UrlClient } from './urls/grammar.ts';
 
 /** The headers of a request, copied because they cannot be read after an await. */
 interface RequestHeaders {
@@ -75,16 +66,6 @@ interface CheckedRequest
   readonly latest: () => Project;
   readonly stages: ObservedRequest;
   readonly signal: AbortSignal;
-}
-
-interface Delivered {
-  readonly result: CacheResult;
-  /** False if a layer is missing, or the fallback replaces the source: the response must not be stored. */
-  readonly complete: boolean;
-  /** The error of the source, when the image is the fallback's. */
-  readonly sourceError: ServiceError | null;
-  /** Sent instead of the image. */
-  readonly document?: UrlDocument;
 }
 
 /** Returns the error for a request whose host has no project. */
@@ -243,7 +224,9 @@ export class Delivery {
       delivered.result.image,
     );
 
-    const bytes = this.#respond(request, headers.conditions, delivered, {
+    const bytes = respond(request, headers.conditions, delivered, {
+      responses: this.responses,
+      now: now(),
       cacheKey,
       state,
       subject,
@@ -354,64 +337,9 @@ export class Delivery {
     // A later request tries again.
     rendered.catch((error) => stages.failed(error));
   }
-
-  /**
-   * Sends the image, and keeps the response for repeated requests if it may be stored.
-   * @returns the bytes of the body
-   */
-  #respond(
-    request: HttpRequest,
-    conditions: Conditions,
-    { result, complete, sourceError, document }: Delivered,
-    { cacheKey, state, subject, expires, urlHeaders }: ResponseContext,
-  ): number {
-    const { image, entry } = result;
-    const now = this.#environment.now();
-    const { freshness } = state.project;
-    // Another font may have the characters soon.
-    const isStored = complete && image.warnings?.includes('text_missing_glyphs') !== true;
-    const report = result.freshness;
-    const lifetime = { expires, freshness, report };
-    const caching = isStored ? cachingHeaders(lifetime, result, now) : notStored;
-    if (document !== undefined) {
-      return send(request, documentResponse(document, result, caching, urlHeaders, conditions));
-    }
-    const headers = imageHeaders(image, result, caching, urlHeaders);
-    if (sourceError !== null) {
-      return send(request, {
-        status: 200,
-        headers: fallbackHeaders(headers, sourceError),
-        body: image.body,
-      });
-    }
-    if (expires === null) return send(request, backgroundResponse(headers));
-    const bytes = send(request, imageResponse(image, headers, conditions));
-    if (entry === null || !isStored || result.isProvisional) return bytes;
-    const repeated = isConstant(lifetime)
-      ? repeatedHeaders(currentHeaders(image, lifetime, urlHeaders, now))
-      : null;
-    this.responses.set(cacheKey, {
-      project: state,
-      subject,
-      entry,
-      headers: repeated,
-      urlHeaders,
-      lifetime: { expires, freshness, report },
-    });
-    return bytes;
-  }
 }
 
 type InputsRequest = Pick<CheckedRequest, 'source' | 'version' | 'variant' | 'isAllowedHost'>;
 
 const inputsOf = ({ source, version, variant, isAllowedHost }: InputsRequest): Inputs =>
   imageInputs(source, version, variant, isAllowedHost);
-
-interface ResponseContext {
-  readonly cacheKey: string;
-  readonly state: ProjectState;
-  readonly subject: Subject;
-  /** When the URL expires, Unix ms; infinite without a signature, null for background requests. */
-  readonly expires: number | null;
-  readonly urlHeaders: UrlHeaders;
-}
