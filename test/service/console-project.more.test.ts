@@ -47,7 +47,7 @@ t.test('a project in the console, in a browser', { skip: noChromium }, async (t)
     await page.getByRole('heading', { name: 'Deliver the first picture' }).waitFor();
     await page.goto(`${url}/#/projects/${id}/hosts?host=photos.example`);
     t.equal(await page.getByLabel('Host to allow').inputValue(), 'photos.example');
-    await open('Overview');
+    await open('Limits');
     await open('Allowed hosts');
     await page.getByRole('button', { name: 'Remove a.example' }).click();
     await page.getByText('a.example is removed').waitFor();
