@@ -1,4 +1,4 @@
-import type { Signing as SigningState, Usage } from '@image-delivery/sdk/client';
+import type { Signing as SigningState } from '@image-delivery/sdk/client';
 import { useState } from 'preact/hooks';
 import { useAction, useLoading } from './action.ts';
 import { Confirm } from './confirm.tsx';
@@ -119,22 +119,19 @@ function FirstSecret({ api, project, description, onCreate }: FirstSecretProps) 
   );
 }
 
-/** Says how many requests were unsigned, which is all of them: a project without a secret has no valid signature. */
+/** Shows how many requests of the last hour would fail if the project required signatures. */
 function BrokenUrls({ api, project }: Pick<ProjectProps, 'api' | 'project'>) {
-  const [days, setDays] = useState<Usage['days'] | null>(null);
+  const [unsigned, setUnsigned] = useState<number | null>(null);
   const { run, failure } = useAction();
-  const path = `/projects/${project.id}/usage`;
-  useLoading(run, async () => {
-    const yesterday = new Date(Date.now() - 86_400_000).toISOString().slice(0, 10);
-    setDays((await api('GET', `${path}?from=${yesterday}`)).usage.days);
-  }, [api, path]);
+  const path = `/projects/${project.id}/top`;
+  useLoading(run, async () => setUnsigned((await api('GET', path)).top.hour.unsigned), [api, path]);
   return (
     <>
       <FailureNotice failure={failure} />
       <p role="status">
-        {days === null
+        {unsigned === null
           ? 'Loading the number of unsigned requests…'
-          : `Unsigned requests (UTC, at most a minute behind): ${days.map(requestsOf).join(', ')}.`}
+          : `Unsigned requests in the last hour: ${formatNumber(unsigned)}.`}
       </p>
       <p>
         Every URL of this project stops working until your backend signs it: pages with unsigned
@@ -142,10 +139,6 @@ function BrokenUrls({ api, project }: Pick<ProjectProps, 'api' | 'project'>) {
       </p>
     </>
   );
-}
-
-function requestsOf({ date, requests }: Usage['days'][number], index: number, days: Usage['days']) {
-  return `${formatNumber(requests)} ${index === days.length - 1 ? 'today' : `on ${date}`}`;
 }
 
 function SignUrl({ api, project, description }: ProjectProps) {
