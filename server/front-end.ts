@@ -26,6 +26,7 @@ import { RequestHosts } from './http/request-hosts.ts';
 import { Delivery } from './image/deliver.ts';
 import { isPurgedKey, projectDigits } from './image/key.ts';
 import { logLayerFailures } from './image/layer-failures.ts';
+import { shownRequest } from './image/shown-url.ts';
 import { SourceLoaders } from './origins/source-loaders.ts';
 import { ProjectCache } from './project-cache.ts';
 import type { Readiness } from './readiness.ts';
@@ -157,7 +158,7 @@ class FrontEnd {
       now: Date.now,
     });
     const { registry } = this.#metrics;
-    const telemetry = new ImageTelemetry(registry, this.#usage, logFailures(log));
+    const telemetry = new ImageTelemetry(registry, this.#usage, logFailures(log), shownRequest);
     const keyring = new Keyring(settings.encryptionKeys);
     const loaders = new SourceLoaders({ entries: settings.origins, keyring, log });
     const hosts = new RequestHosts(settings.baseUrl, settings.trustedProxies);

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import type { Store } from '../../store/open.ts';
-import { Activity } from '../activity/activity.ts';
 import { requireProject } from '../project-not-found.ts';
+import { Activity } from '../usage/activity/activity.ts';
 import { withStore } from './store.ts';
 import { jsonOption, print, printable, printList } from './terminal.ts';
 

@@ -5,13 +5,12 @@ import { type Inputs, imageInputs } from '../../pool/inputs.ts';
 import { runStage } from '../../pool/stages.ts';
 import type { Variant } from '../../pool/variant.ts';
 import type { Project } from '../../store/projects.ts';
-import { shownParameters, shownSource } from '../activity/shown-url.ts';
-import { Subject } from '../activity/subject.ts';
 import type { HttpRequest } from '../http/request.ts';
 import type { ProjectState } from '../project-cache.ts';
 import { projectNotFound } from '../project-not-found.ts';
 import { storeUnavailable } from '../store-failure.ts';
 import type { ObservedRequest } from '../telemetry/image-telemetry.ts';
+import { Subject } from '../usage/activity/subject.ts';
 import { checkSignature, checkSource, isAllowedHost } from './access.ts';
 import {
   projectInQuery,
@@ -40,6 +39,7 @@ import {
   send,
 } from './response.ts';
 import { ResponseCache } from './response-cache.ts';
+import { shownParameters, shownSource } from './shown-url.ts';
 import { keyAt, type Site, siteOf } from './site.ts';
 import { combinedError, isReplaceable, withLostQuery, withoutSourceArea } from './source-errors.ts';
 import { resolveSource } from './source-url.ts';

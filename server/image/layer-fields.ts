@@ -19,9 +19,9 @@ import {
   integer,
   neutral,
   number,
-  withKeyword,
   type ParameterType,
   partPattern,
+  withKeyword,
 } from './values.ts';
 
 /** A layer field. */

@@ -21,10 +21,10 @@ import {
   integer,
   neutral,
   number,
-  withKeyword,
   type ParameterType,
   parts,
   text,
+  withKeyword,
 } from './values.ts';
 
 /** Groups of parameters, in the order in which programs show them. */

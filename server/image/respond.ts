@@ -1,8 +1,8 @@
 import type { ServiceError } from '../../contract/errors.ts';
 import type { CacheResult } from '../../pool/engine.ts';
-import type { Subject } from '../activity/subject.ts';
 import type { HttpRequest } from '../http/request.ts';
 import type { ProjectState } from '../project-cache.ts';
+import type { Subject } from '../usage/activity/subject.ts';
 import { documentResponse } from './by-size.ts';
 import { cachingHeaders, isConstant, notStored } from './caching.ts';
 import {

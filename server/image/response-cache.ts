@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import type { MemoryEntry } from '../../pool/cache/image-caches.ts';
-import type { Subject } from '../activity/subject.ts';
 import type { ProjectState } from '../project-cache.ts';
+import type { Subject } from '../usage/activity/subject.ts';
 import type { Lifetime } from './caching.ts';
 import type { RepeatedHeaders, UrlHeaders } from './response.ts';
 

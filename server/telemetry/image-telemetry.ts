@@ -6,11 +6,10 @@ import {
   type StageObserver,
   stageNames,
 } from '../../pool/stages.ts';
-import type { Activity } from '../activity/activity.ts';
-import { shownSource, shownText, shownUrl } from '../activity/shown-url.ts';
-import type { Subject } from '../activity/subject.ts';
-import type { SourceReference } from '../image/source-url.ts';
+import type { Project } from '../../store/projects.ts';
 import type { ProjectState } from '../project-cache.ts';
+import type { Activity } from '../usage/activity/activity.ts';
+import type { Subject } from '../usage/activity/subject.ts';
 import type { RequestCounts, Tier } from '../usage/request-counts.ts';
 import type { UsageRecorder } from '../usage/usage.ts';
 import type { UsageTotals } from '../usage/usage-totals.ts';
@@ -26,10 +25,19 @@ interface ImageRequest extends RequestTelemetry {
   readonly query: string;
 }
 
+/** Returns the source and the URL of a failed request, without secrets. */
+type ShownRequest = (
+  request: Pick<ImageRequest, 'path' | 'query'> & {
+    readonly source: Pick<URL, 'href'> | null;
+    readonly project: Project | null;
+  },
+) => { readonly source: string; readonly url: string };
+
 /** The metrics, traces and log lines of image requests. */
 export class ImageTelemetry {
   readonly usage: UsageTotals;
   readonly activity: Activity;
+  readonly shownRequest: ShownRequest;
   readonly #registry: MetricsRegistry;
   readonly #stages: Readonly<Record<StageName, HistogramChild>>;
   readonly #onFailure: (failure: ImageFailure) => void;
@@ -41,7 +49,9 @@ export class ImageTelemetry {
     registry: MetricsRegistry,
     { totals, activity }: Pick<UsageRecorder, 'totals' | 'activity'>,
     onFailure: (failure: ImageFailure) => void,
+    shownRequest: ShownRequest,
   ) {
+    this.shownRequest = shownRequest;
     this.#registry = registry;
     this.usage = totals;
     this.activity = activity;
@@ -111,7 +121,7 @@ export class ObservedRequest implements StageObserver {
   readonly #request: ImageRequest;
   readonly #startedAt = performance.now();
   #project: string | null = null;
-  #source: SourceReference | null = null;
+  #source: Pick<URL, 'href' | 'hostname'> | null = null;
   /** Of the project; null before it is found. */
   #counts: RequestCounts | null = null;
   /** The known project of a URL that may be invalid; its failures are recorded. */
@@ -145,7 +155,7 @@ export class ObservedRequest implements StageObserver {
   }
 
   /** Sets the project and source of the URL; the project may not exist. */
-  addressed(project: string, source: SourceReference): void {
+  addressed(project: string, source: Pick<URL, 'href' | 'hostname'>): void {
     this.#project = project;
     this.#source = source;
   }
@@ -224,17 +234,17 @@ export class ObservedRequest implements StageObserver {
     this.#telemetry.failed(failure, error, { requestId: id, project: this.#project, host });
     const project = this.#counts?.project ?? this.#named?.project._id;
     if (project === undefined) return;
-    const source = this.#source === null ? '' : shown(this.#source);
     const { code, status } = failure;
-    const hosts = Object.values(this.#named?.project.hosts ?? {});
-    const isNative = hosts.every(({ urls = 'native' }) => urls === 'native');
-    const url = shownUrl(path, query, source, isNative);
-    this.#telemetry.activity.failed(project, { code, status, source, url });
+    const named = this.#named?.project ?? null;
+    const shown = this.#telemetry.shownRequest({
+      path,
+      query,
+      source: this.#source,
+      project: named,
+    });
+    this.#telemetry.activity.failed(project, { code, status, ...shown });
   }
 }
-
-const shown = (source: SourceReference): string =>
-  source instanceof URL ? shownSource(source) : shownText(source.href);
 
 const noHeaders: Readonly<Record<string, string>> = {};
 const noAttributes: StageAttributes = {};

@@ -1,6 +1,6 @@
 import type { ActivityRecords } from '../../store/activity.ts';
 import type { UsageRecords } from '../../store/usage.ts';
-import { Activity, type WindowActivity, type WindowName } from '../activity/activity.ts';
+import { Activity, type WindowActivity, type WindowName } from './activity/activity.ts';
 import { UsageLimits } from './usage-limits.ts';
 import {
   dateOf,

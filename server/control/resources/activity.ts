@@ -1,8 +1,8 @@
 import { cacheTiers } from '../../../pool/tiers.ts';
-import type { WindowActivity } from '../../activity/activity.ts';
-import { percentile } from '../../activity/durations.ts';
-import type { Failure } from '../../activity/recent-failures.ts';
-import { type ActivitySum, lastFailures, sumOfActivity } from '../../activity/sum.ts';
+import type { WindowActivity } from '../../usage/activity/activity.ts';
+import { percentile } from '../../usage/activity/durations.ts';
+import type { Failure } from '../../usage/activity/recent-failures.ts';
+import { type ActivitySum, lastFailures, sumOfActivity } from '../../usage/activity/sum.ts';
 import { listOf, one, operation } from '../operation.ts';
 import { closed, count, named, type ValueOf } from '../schema.ts';
 import { findProject } from '../services.ts';

@@ -1,8 +1,8 @@
 import t, { type Test } from 'tap';
-import { Activity } from '../../../server/activity/activity.ts';
-import { percentile } from '../../../server/activity/durations.ts';
-import { Subject } from '../../../server/activity/subject.ts';
-import { lastFailures, sumOfActivity } from '../../../server/activity/sum.ts';
+import { Activity } from '../../../server/usage/activity/activity.ts';
+import { percentile } from '../../../server/usage/activity/durations.ts';
+import { Subject } from '../../../server/usage/activity/subject.ts';
+import { lastFailures, sumOfActivity } from '../../../server/usage/activity/sum.ts';
 import { RequestCounts } from '../../../server/usage/request-counts.ts';
 import { ActivityRecords } from '../../../store/activity.ts';
 import { testDatabase } from '../../store/connection.ts';

@@ -1,9 +1,9 @@
 import t from 'tap';
 import { MemoryCache } from '../../../pool/cache/image-caches.ts';
 import type { Image } from '../../../pool/image.ts';
-import { Subject } from '../../../server/activity/subject.ts';
 import { repeatedHeaders } from '../../../server/image/response.ts';
 import { ResponseCache } from '../../../server/image/response-cache.ts';
+import { Subject } from '../../../server/usage/activity/subject.ts';
 import { RequestCounts } from '../../../server/usage/request-counts.ts';
 import { project } from '../../project.ts';
 

@@ -1,4 +1,4 @@
-import type { StoredActivity } from '../../store/activity.ts';
+import type { StoredActivity } from '../../../store/activity.ts';
 import { addToBucket, type DurationCounts } from './durations.ts';
 import { type Failure, failureKey, maxFailures } from './recent-failures.ts';
 import { type ActivityCounts, countFields, maxTopNames, noActivity } from './slice.ts';

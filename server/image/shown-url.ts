@@ -1,4 +1,5 @@
-import { canonicalName, hasTooManyParameters, isImagePath } from '../image/address.ts';
+import type { Project } from '../../store/projects.ts';
+import { canonicalName, hasTooManyParameters, isImagePath } from './address.ts';
 
 /** Stands for what may be a secret. */
 const hidden = '…';
@@ -85,6 +86,22 @@ function decode(text: string): string | null {
   } catch {
     return null;
   }
+}
+
+/** A failed request without secrets; the project may have hosts with the URLs of other services. */
+export function shownRequest({ path, query, source, project }: RequestedUrl) {
+  const shown = source instanceof URL ? shownSource(source) : shownText(source?.href ?? '');
+  const hosts = Object.values(project?.hosts ?? {});
+  const isNative = hosts.every(({ urls = 'native' }) => urls === 'native');
+  return { source: shown, url: shownUrl(path, query, shown, isNative) };
+}
+
+interface RequestedUrl {
+  readonly path: string;
+  readonly query: string;
+  /** Null if the URL could not be read. */
+  readonly source: Pick<URL, 'href'> | null;
+  readonly project: Pick<Project, 'hosts'> | null;
 }
 
 /** The parameters of an image by their canonical names, without signatures, words and unknown parameters. */

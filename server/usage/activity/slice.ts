@@ -1,5 +1,5 @@
-import type { StoredActivity } from '../../store/activity.ts';
-import { type RequestCounts, tiers } from '../usage/request-counts.ts';
+import type { StoredActivity } from '../../../store/activity.ts';
+import { type RequestCounts, tiers } from '../request-counts.ts';
 import { addDuration, type DurationCounts } from './durations.ts';
 import { type FailedRequest, RecentFailures } from './recent-failures.ts';
 import { type NameBudget, TopCounts } from './top-counts.ts';

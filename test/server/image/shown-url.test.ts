@@ -4,7 +4,7 @@ import {
   shownSource,
   shownText,
   shownUrl,
-} from '../../../server/activity/shown-url.ts';
+} from '../../../server/image/shown-url.ts';
 
 t.test('shows what identifies a source, without secrets', async (t) => {
   const sources = [

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import type { ActivityRecords, StoredActivity } from '../../store/activity.ts';
-import type { RequestCounts } from '../usage/request-counts.ts';
+import type { ActivityRecords, StoredActivity } from '../../../store/activity.ts';
+import type { RequestCounts } from '../request-counts.ts';
 import type { FailedRequest } from './recent-failures.ts';
 import { ActivitySlice } from './slice.ts';
 import type { Subject } from './subject.ts';

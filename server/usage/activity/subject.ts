@@ -1,4 +1,4 @@
-import type { Image } from '../../pool/image.ts';
+import type { Image } from '../../../pool/image.ts';
 
 /**
  * What a response is about, with the requests that it has answered since they were last collected. Responses in the
