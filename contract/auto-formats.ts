@@ -1,6 +1,9 @@
 /** Formats that clients name in Accept, and that `auto` may choose. */
-export const negotiableFormats = ['jxl', 'avif', 'webp'] as const;
+export const negotiableFormats = ['jxl', 'avif', 'webp', 'svg'] as const;
 export type NegotiableFormat = (typeof negotiableFormats)[number];
+
+/** Formats of any picture; only SVGs are delivered as SVG. */
+export const firstFormats = ['jxl', 'avif', 'webp'] as const satisfies readonly NegotiableFormat[];
 
 /** Among equal weights the first one wins. */
 export const defaultAutoFormats: readonly NegotiableFormat[] = ['avif', 'webp'];

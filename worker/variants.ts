@@ -9,6 +9,13 @@ export interface WarmRequest {
   readonly label: string;
 }
 
+const mediaTypes: Readonly<Record<NegotiableFormat, string>> = {
+  jxl: 'image/jxl',
+  avif: 'image/avif',
+  webp: 'image/webp',
+  svg: 'image/svg+xml',
+};
+
 /**
  * The kinds of clients that `auto` distinguishes: each accepts what is less preferred than its best format.
  *
@@ -17,7 +24,7 @@ export interface WarmRequest {
 const autoAccepts = (formats: readonly NegotiableFormat[]): Readonly<Record<string, string>> =>
   Object.fromEntries([
     ...formats.map((best, index) => {
-      const types = formats.slice(index).map((format) => `image/${format}`);
+      const types = formats.slice(index).map((format) => mediaTypes[format]);
       return [`auto/${best}`, [...types, '*/*'].join()];
     }),
     ['auto/plain', '*/*'],

@@ -2,6 +2,7 @@ import { availableParallelism } from 'node:os';
 import { resolve } from 'node:path';
 import {
   defaultAutoFormats,
+  firstFormats,
   type NegotiableFormat,
   negotiableFormats,
   parseAutoFormats,
@@ -295,8 +296,8 @@ export const settingsTable = {
       'Formats that `auto` chooses from if `Accept` names them, best first. Use the same value for the service and its workers.',
   }),
   autoFirst: text<NegotiableFormat | null>('SERVICE_AUTO_FIRST', {
-    accepts: `one of ${negotiableFormats.join(', ')}`,
-    parse: (text) => negotiableFormats.find((format) => format === text),
+    accepts: `one of ${firstFormats.join(', ')}`,
+    parse: (text) => firstFormats.find((format) => format === text),
     default: null,
     meaning:
       'Fast format from `SERVICE_AUTO_FORMATS` that `auto` sends first; the service renders the better format after responding.',

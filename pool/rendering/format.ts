@@ -1,6 +1,6 @@
 import type { SourceFacts } from '../formats/source-format.ts';
 import type { Variant } from '../variant.ts';
-import { encodingOf, type OutputFormat, outputFormats } from './encode/encodings.ts';
+import { encodingOf, type OutputFormat, rasterFormats } from './encode/encodings.ts';
 
 /** The properties of a source that the choice of a format depends on. */
 type FormatSource = Pick<SourceFacts, 'format' | 'hasAlpha' | 'gainMap'>;
@@ -13,7 +13,7 @@ export function keepsGainMap(
   return gainMap && placeholder === null && source.gainMap !== null;
 }
 
-/** @param animation true when the output may have several frames */
+/** The format of an output with pixels. @param animation true when the output may have several frames */
 export function chooseFormat(
   variant: Variant,
   source: FormatSource,
@@ -22,7 +22,8 @@ export function chooseFormat(
   // sharp writes no gain map in other formats.
   if (variant.negotiated && keepsGainMap(variant, source)) return 'jpeg';
   const suits = (format: OutputFormat) =>
-    !(variant.negotiated && animation) || encodingOf(format).showsAnimations;
+    rasterFormats.includes(format) &&
+    (!(variant.negotiated && animation) || encodingOf(format).showsAnimations);
   return (
     variant.formats.find(suits) ?? ownFormat(variant, source) ?? plainFormat(source, animation)
   );
@@ -36,7 +37,7 @@ export function ownFormat(
   { negotiated, formats, refused }: Variant,
   { format }: FormatSource,
 ): OutputFormat | null {
-  const own = outputFormats.find((one) => one === format.name) ?? null;
+  const own = rasterFormats.find((one) => one === format.name) ?? null;
   if (own === null || !negotiated) return own;
   const shown = encodingOf(own).mustBeNamed ? formats.includes(own) : !refused.includes(own);
   return shown ? own : null;

@@ -14,6 +14,7 @@ import { unlessAborted } from '../unless-aborted.ts';
 import { type Layer, plainVariant, type Variant } from '../variant.ts';
 import { bestOutput, type Output, originalOf } from './encode/choose.ts';
 import { encodings, type OutputFormat } from './encode/encodings.ts';
+import { svgOutput } from './encode/svg/output.ts';
 import { requireKeptGainMap } from './gain-map.ts';
 import { layerVariant, overlayOf } from './layer.ts';
 import { Pipeline, type RenderLimits } from './pipeline.ts';
@@ -49,7 +50,8 @@ export async function render(
   limits: RenderLimits,
 ): Promise<RenderedImage> {
   const inputs = await openInputs(sourceBytes, layerBytes, variant);
-  return draw(sourceBytes, layerBytes, variant, limits, inputs, null);
+  const drawing = svgImage(inputs, variant);
+  return drawing ?? draw(sourceBytes, layerBytes, variant, limits, inputs, null);
 }
 
 /**
@@ -64,9 +66,17 @@ export async function renderIfLight(
   limits: RenderLimits,
 ): Promise<RenderedImage | Placement> {
   const inputs = await openInputs(sourceBytes, layerBytes, variant);
+  const drawing = svgImage(inputs, variant);
+  if (drawing !== null) return drawing;
   const { placement, prepared } = await place(inputs, variant, limits);
   if (placement.isolated || placement.cost !== null) return placement;
   return draw(sourceBytes, layerBytes, variant, limits, inputs, prepared);
+}
+
+/** The source as SVG; null for an output with pixels. */
+function svgImage({ source }: OpenedInputs, variant: Variant): RenderedImage | null {
+  const output = svgOutput(source, variant);
+  return output && imageOf(output.body, encodings.svg.contentType, output);
 }
 
 /** Reads the containers of the source and the layers. */

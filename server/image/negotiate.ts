@@ -37,7 +37,8 @@ export function readAccept(
     const weight = parameters.find((parameter) => /^q\s*(?:=|$)/.test(parameter))?.slice(2) ?? '1';
     weights.set(type, qvalue.test(weight) ? Number(weight) : 0);
   }
-  const weightOf = (format: NegotiableFormat): number => weights.get(`image/${format}`) ?? 0;
+  const weightOf = (format: NegotiableFormat): number =>
+    weights.get(encodingOf(format).contentType) ?? 0;
   const formats = order
     .filter((format) => weightOf(format) > 0)
     .sort((a, b) => weightOf(b) - weightOf(a));

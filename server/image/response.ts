@@ -17,6 +17,11 @@ const constantHeaders: Headers = [
   ...embeddableAnywhere,
 ];
 
+/** A sanitised SVG opened as a document has nothing to run or to load, and may not. */
+const documentHeaders: Headers = [
+  ['content-security-policy', "default-src 'none'; style-src 'unsafe-inline'; sandbox"],
+];
+
 const bodyHeaders: ReadonlySet<string> = new Set([
   'content-type',
   'content-disposition',
@@ -82,6 +87,7 @@ export function imageHeaders(
       ? []
       : [['content-disposition', attachment(download, image.contentType)] as const]),
     ...constantHeaders,
+    ...(image.contentType === 'image/svg+xml' ? documentHeaders : []),
     ...tags,
     ...others,
     ...warningHeaders(image.warnings, warnings),

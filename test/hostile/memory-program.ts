@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { outputFormats } from '../../pool/rendering/encode/encodings.ts';
+import { rasterFormats } from '../../pool/rendering/encode/encodings.ts';
 import { childrenOf } from '../children.ts';
 import { patient, settings, TransformPool } from '../pool/execution/pools.ts';
 import { noise, shared, variant, watermark } from '../pool/rendering/pictures.ts';
@@ -58,7 +58,7 @@ async function next(): Promise<number> {
   const requested = variant({
     width,
     // In turn, so that what the first image of a format loads is loaded before the first measurement.
-    formats: [outputFormats[(index + round) % outputFormats.length] ?? 'png'],
+    formats: [rasterFormats[(index + round) % rasterFormats.length] ?? 'png'],
     quality: 100 - (count % 60),
     ...effects[index % effects.length],
   });

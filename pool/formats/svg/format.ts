@@ -19,6 +19,9 @@ const rasters: readonly SourceFormat[] = [jpeg, png, gif, webp, tiff, avif];
 /** libvips recognises an SVG by `<svg` in its first 1,000 bytes, the first 24 of which must be ASCII. */
 const signature = '<!-- <svg> in UTF-8 -->\n';
 
+/** The text of a document from its root element on. @throws ServiceError as `readDocument` */
+export const svgText = (bytes: Uint8Array): string => readDocument(bytes, [...rasters, svg]).text;
+
 /** SVG, which librsvg draws at the required size. */
 export const svg: SourceFormat = {
   ...libvipsFile,

@@ -79,6 +79,8 @@ export interface Encoding {
   readonly profile: boolean;
   /** True when only clients that name the format in Accept show it. */
   readonly mustBeNamed: boolean;
+  /** True for a format that is written from the text of an SVG, without pixels: see svg/. */
+  readonly vector?: true;
   /** Maximum pixels of all frames; see {@link maxOutputPixels}. */
   readonly maxPixels?: number;
   readonly cost: EncodingCost;
@@ -285,6 +287,20 @@ export const encodings = {
     lossless: { cost: { ms: 700, bytes: 44 }, maxPixels: 12_000_000, suitsDrawings: true },
     encode: null,
   },
+  svg: {
+    contentType: 'image/svg+xml',
+    extensions: ['svg'],
+    animates: false,
+    showsAnimations: false,
+    alpha: true,
+    profile: false,
+    mustBeNamed: true,
+    vector: true,
+    cost: { ms: 0, bytes: 0 },
+    lossy: null,
+    lossless: null,
+    encode: null,
+  },
 } as const satisfies Readonly<Record<string, Encoding>>;
 
 function webpLosses({ drawing, quality }: EncodeOptions) {
@@ -307,6 +323,9 @@ export const encodingOf = (format: OutputFormat): Encoding => encodings[format];
 export const outputFormatsWith = (
   condition: (encoding: Encoding) => boolean,
 ): readonly OutputFormat[] => outputFormats.filter((format) => condition(encodingOf(format)));
+
+/** The formats that are made of pixels. */
+export const rasterFormats = outputFormatsWith(({ vector }) => vector !== true);
 
 /**
  * Maximum pixels of all frames for slow encoders: with it the encoder takes about half of the default

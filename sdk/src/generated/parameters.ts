@@ -39,9 +39,9 @@ export interface ImageOptions {
    * `thumbhash` and `lqip` return a text placeholder to show while the image loads. `json` returns
    * information such as size, colours, focal point and a perceptual hash.
    *
-   * Accepts one of auto, avif, webp, jpeg, png, gif, jxl, blurhash, thumbhash, lqip, json. Default:
-   * `auto`, or the source's format if the project's `autoFormat` is false. Example: `fmt: 'webp'`.
-   * In URLs also `f`, `format`.
+   * Accepts one of auto, avif, webp, jpeg, png, gif, jxl, svg, blurhash, thumbhash, lqip, json.
+   * Default: `auto`, or the source's format if the project's `autoFormat` is false. Example: `fmt:
+   * 'webp'`. In URLs also `f`, `format`.
    */
   readonly fmt?:
     | 'auto'
@@ -51,6 +51,7 @@ export interface ImageOptions {
     | 'png'
     | 'gif'
     | 'jxl'
+    | 'svg'
     | 'blurhash'
     | 'thumbhash'
     | 'lqip'
@@ -380,7 +381,7 @@ export interface ImageOptions {
 }
 
 /** The formats of images. */
-export type ImageFormat = 'avif' | 'webp' | 'jpeg' | 'png' | 'gif' | 'jxl';
+export type ImageFormat = 'avif' | 'webp' | 'jpeg' | 'png' | 'gif' | 'jxl' | 'svg';
 
 /** The canonical names of parameters that have further names. */
 export const canonicalNames: Readonly<Record<string, string>> = {

@@ -24,7 +24,7 @@ export const rules: Readonly<Record<string, Rule>> = {
     ranges: [{ minimum: 1, maximum: 100, whole: true }],
   },
   fmt: {
-    accepts: 'one of auto, avif, webp, jpeg, png, gif, jxl, blurhash, thumbhash, lqip, json',
+    accepts: 'one of auto, avif, webp, jpeg, png, gif, jxl, svg, blurhash, thumbhash, lqip, json',
     words: [
       'auto',
       'avif',
@@ -33,6 +33,7 @@ export const rules: Readonly<Record<string, Rule>> = {
       'png',
       'gif',
       'jxl',
+      'svg',
       'blurhash',
       'thumbhash',
       'lqip',

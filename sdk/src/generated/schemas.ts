@@ -1208,6 +1208,7 @@ export type ImageFmt =
   | 'png'
   | 'gif'
   | 'jxl'
+  | 'svg'
   | 'blurhash'
   | 'thumbhash'
   | 'lqip'

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import sharp from 'sharp';
 import t from 'tap';
 import { fits, gravities } from '../../../contract/placement.ts';
-import { outputFormats } from '../../../pool/rendering/encode/encodings.ts';
+import { rasterFormats } from '../../../pool/rendering/encode/encodings.ts';
 import { Pipeline } from '../../../pool/rendering/pipeline.ts';
 import { makePlan } from '../../../pool/rendering/plan.ts';
 import { render } from '../../../pool/rendering/render.ts';
@@ -113,7 +113,7 @@ const variants: fc.Arbitrary<Variant> = fc.record({
   sharpen: rarely(decimal(0.01, 10)),
   opacity: rarely(decimal(0, 1)),
   layers: fc.constant(null),
-  formats: fc.constantFrom(...outputFormats.map((format) => [format])),
+  formats: fc.constantFrom(...rasterFormats.map((format) => [format])),
   negotiated: fc.constant(false),
   refused: fc.constant([]),
   lenient: seldom,

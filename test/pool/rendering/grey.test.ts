@@ -1,6 +1,6 @@
 import sharp from 'sharp';
 import t from 'tap';
-import { outputFormats } from '../../../pool/rendering/encode/encodings.ts';
+import { rasterFormats } from '../../../pool/rendering/encode/encodings.ts';
 import type { Variant } from '../../../pool/variant.ts';
 import { drawn } from './drawn.ts';
 import { near } from './pictures.ts';
@@ -51,7 +51,7 @@ for (const [name, source] of Object.entries(sources)) {
 
 t.test('grey stays grey', async (t) => {
   for (const name of ['8 bits', '16 bits'] as const) {
-    for (const format of outputFormats) {
+    for (const format of rasterFormats) {
       const { at } = await drawn(sources[name], {
         formats: [format],
         width: 20,

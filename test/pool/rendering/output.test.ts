@@ -3,7 +3,7 @@ import { transferableSymbol, valueSymbol } from 'piscina';
 import sharp from 'sharp';
 import t from 'tap';
 import transform from '../../../pool/execution/thread.ts';
-import { encodings, outputFormats } from '../../../pool/rendering/encode/encodings.ts';
+import { encodings, rasterFormats } from '../../../pool/rendering/encode/encodings.ts';
 import { classifyPixels } from '../../../pool/rendering/encode/pixel-traits.ts';
 
 import { openPool, patient } from '../execution/pools.ts';
@@ -16,7 +16,7 @@ import { redOnBlue } from './red-on-blue.ts';
 const pool = openPool(t);
 const source = shared(await noise(300, 200).jpeg().toBuffer());
 
-for (const format of outputFormats) {
+for (const format of rasterFormats) {
   t.test(`${format}: type, size, entity tag and times`, async (t) => {
     const options = variant({ width: 90, formats: [format] });
     const [image, other] = await Promise.all([

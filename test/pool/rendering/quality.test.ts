@@ -30,7 +30,7 @@ function encoded(image: Sharp, format: SharpFormat, options: Partial<EncodeOptio
 }
 
 /** Those that sharp writes. */
-type SharpFormat = Exclude<OutputFormat, 'jxl'>;
+type SharpFormat = Exclude<OutputFormat, 'jxl' | 'svg'>;
 
 /** Pixels with the colour of transparent ones removed. */
 async function visible(image: Sharp): Promise<Buffer> {

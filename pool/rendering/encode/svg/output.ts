@@ -1,0 +1,131 @@
+import { ServiceError } from '../../../../contract/errors.ts';
+import type { Gravity } from '../../../../contract/placement.ts';
+import { maxSide } from '../../../bounds.ts';
+import { corrupt, unsupported } from '../../../formats/errors.ts';
+import type { Container } from '../../../formats/source-format.ts';
+import { svgText } from '../../../formats/svg/format.ts';
+import { rootOf, unquoted, viewBoxOf } from '../../../formats/svg/root.ts';
+import { svgSize } from '../../../formats/svg/size.ts';
+import { type Box, fitBox, type Size, scaleWithin } from '../../../geometry.ts';
+import { changedFields, strategies, type Variant } from '../../../variant.ts';
+import { sanitised } from './sanitise.ts';
+
+/** Fields of a variant that an SVG follows, or that do not concern it. */
+const followed: ReadonlySet<keyof Variant> = new Set([
+  'width',
+  'height',
+  'pixelRatio',
+  'aspectRatio',
+  'fit',
+  'position',
+  'enlarge',
+  'kernel',
+  'maxWidth',
+  'formats',
+  'negotiated',
+  'refused',
+  'animated',
+  'quality',
+  'maxBytes',
+  'lossless',
+  'stripMetadata',
+  'copyright',
+  'keepProfile',
+  'lenient',
+]);
+
+/** The parameters of fields with other names. */
+const parameterNames: Partial<Record<keyof Variant, string>> = {
+  background: 'bg',
+  gainMap: 'hdr',
+  layers: 'a layer or watermark',
+  position: 'this pos or fp',
+};
+
+/** An SVG, and its size in whole pixels. */
+export interface SvgOutput extends Size {
+  readonly body: Buffer;
+}
+
+/**
+ * The source as a sanitised SVG; null if the variant does not accept it, or negotiates and needs pixels.
+ *
+ * @throws ServiceError source_unsupported, parameter_invalid, source_corrupt, source_too_large
+ */
+export function svgOutput({ format, bytes }: Container, variant: Variant): SvgOutput | null {
+  const { formats, negotiated, placeholder } = variant;
+  if (!formats.includes('svg') || placeholder !== null) return null;
+  const isSvg = format.name === 'svg';
+  const field = neededPixels(variant);
+  if (negotiated && (!isSvg || field !== null)) return null;
+  if (!isSvg) throw unsupported(`fmt=svg needs an SVG as the source, and not ${format.label}.`);
+  if (field !== null) {
+    const name = parameterNames[field] ?? field;
+    throw new ServiceError(
+      'parameter_invalid',
+      `fmt=svg is not possible with ${name}, which needs pixels. Omit it, or request another format.`,
+    );
+  }
+  return written(svgText(bytes), variant);
+}
+
+/** The first field that needs pixels; null for none. */
+function neededPixels(variant: Variant): keyof Variant | null {
+  const { position, fit } = variant;
+  const isPlaced =
+    typeof position === 'object' || strategies.some((strategy) => strategy === position);
+  if (isPlaced && fit === 'cover') return 'position';
+  const changed = changedFields(variant, 'plan', 'trim', 'turn', 'pixels');
+  return changed.find((field) => !followed.has(field)) ?? null;
+}
+
+function written(text: string, variant: Variant): SvgOutput {
+  const source = Buffer.from(text);
+  const natural = svgSize(source);
+  const { attributes } = rootOf(source);
+  const { width, height, aspectRatio, maxWidth } = variant;
+  const longest = { width: Math.min(maxSide, maxWidth ?? maxSide), height: maxSide };
+  const limits = { ...longest, pixels: Number.POSITIVE_INFINITY };
+  const enlargement = scaleWithin(natural, maxSide, Number.POSITIVE_INFINITY);
+  if (!(enlargement > 0)) throw corrupt('The SVG has a size that is not possible.');
+  const box = fitBox(natural, variant, enlargement, limits);
+  const isNatural =
+    width === null && height === null && aspectRatio === null && natural.width <= limits.width;
+  const outer = isNatural ? natural : box;
+  const ownRatio = unquoted(attributes, 'preserveAspectRatio');
+  const ratio = isNatural || ownRatio !== undefined ? null : preserveAspectRatio(box, variant);
+  const body = sanitised(text, {
+    width: String(outer.width),
+    height: String(outer.height),
+    viewBox: visibleBox(viewBoxOf(attributes), natural).join(' '),
+    ...(ratio !== null && { preserveAspectRatio: ratio }),
+  });
+  return { body: Buffer.from(body), width: box.width, height: box.height };
+}
+
+/** The part of the drawing that a viewport of the natural size shows, in its own coordinates. */
+function visibleBox(viewBox: readonly number[] | null, { width, height }: Size): readonly number[] {
+  const [left = 0, top = 0, across = width, down = height] = viewBox ?? [];
+  return [left, top, across || width, down || height];
+}
+
+const alignments: Readonly<Record<Gravity, string>> = {
+  center: 'xMidYMid',
+  north: 'xMidYMin',
+  northeast: 'xMaxYMin',
+  east: 'xMaxYMid',
+  southeast: 'xMaxYMax',
+  south: 'xMidYMax',
+  southwest: 'xMinYMax',
+  west: 'xMinYMid',
+  northwest: 'xMinYMin',
+};
+
+/** How the drawing fits the box; null if its sides have the same ratio. */
+function preserveAspectRatio({ fit }: Box, variant: Variant): string | null {
+  const { width, height, aspectRatio, position } = variant;
+  const hasBox = (width !== null && height !== null) || aspectRatio !== null;
+  if (fit === 'fill') return hasBox && variant.fit === 'fill' ? 'none' : null;
+  const gravity = Object.entries(alignments).find(([name]) => name === position);
+  return `${gravity?.[1] ?? alignments.center} ${fit === 'cover' ? 'slice' : 'meet'}`;
+}

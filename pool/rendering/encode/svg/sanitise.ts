@@ -1,0 +1,185 @@
+import { type SaxesAttributeNS, SaxesParser, type SaxesTagNS } from 'saxes';
+import { ServiceError } from '../../../../contract/errors.ts';
+import { animated, animations, attributes, elements, unwrapped } from './allowed.ts';
+import { isSafeValue, maxStyleText, safeDeclarations, safeSheet } from './css.ts';
+
+/** Characters of a document that is delivered as SVG, and of the result. */
+const maxCharacters = 5_000_000;
+const maxElements = 100_000;
+const maxAttributes = 100;
+const maxDepth = 256;
+
+const svgNamespaces: readonly string[] = ['', 'http://www.w3.org/2000/svg'];
+const xlink = 'http://www.w3.org/1999/xlink';
+const xml = 'http://www.w3.org/XML/1998/namespace';
+
+const tooLarge = (what: string) =>
+  new ServiceError('source_too_large', `The SVG has too many ${what} to be delivered as SVG.`);
+
+/** Attributes of the root element that replace those of the document. */
+export type RootAttributes = Readonly<Record<string, string>>;
+
+/**
+ * Writes a document again with what draws only: elements and attributes that are on a list, references within the
+ * document, and embedded rasters. Ids are kept.
+ *
+ * @param text as from `readDocument`: well-formed, without a document type
+ * @throws ServiceError source_too_large
+ */
+export function sanitised(text: string, root: RootAttributes): string {
+  if (text.length > maxCharacters) throw tooLarge('characters');
+  return new Writer(root).write(text);
+}
+
+/** What an open element of the source does. */
+type Treatment = 'written' | 'unwrapped' | 'dropped';
+
+class Writer {
+  readonly #root: RootAttributes;
+  #written = '';
+  /** Whether the last written tag lacks its end, because its element may be empty. */
+  #isTagOpen = false;
+  #open: { readonly treatment: Treatment; readonly name: string }[] = [];
+  #elements = 0;
+  #styleText = 0;
+  /** The text of the open style sheet; null outside of one. */
+  #sheet: string | null = null;
+
+  constructor(root: RootAttributes) {
+    this.#root = root;
+  }
+
+  write(text: string): string {
+    const parser = new SaxesParser({ xmlns: true, position: false });
+    parser.on('opentag', (tag) => this.#begin(tag));
+    parser.on('closetag', () => this.#end());
+    parser.on('text', (part) => this.#text(part));
+    parser.on('cdata', (part) => this.#text(part));
+    parser.write(text).close();
+    return this.#written;
+  }
+
+  #begin(tag: SaxesTagNS): void {
+    this.#elements += 1;
+    if (this.#elements > maxElements) throw tooLarge('elements');
+    if (this.#open.length >= maxDepth) throw tooLarge('nested elements');
+    if (Object.keys(tag.attributes).length > maxAttributes) throw tooLarge('attributes');
+    const treatment = this.#treatmentOf(tag);
+    const name = tag.local;
+    if (treatment === 'written') {
+      this.#append(`<${name}${this.#attributesOf(tag)}`);
+      this.#isTagOpen = true;
+      if (name === 'style') this.#sheet = '';
+    }
+    this.#open.push({ treatment, name });
+  }
+
+  #treatmentOf({ uri, local, attributes: given }: SaxesTagNS): Treatment {
+    if (this.#open.at(-1)?.treatment === 'dropped' || this.#sheet !== null) return 'dropped';
+    if (!svgNamespaces.includes(uri)) return 'dropped';
+    if (unwrapped.has(local)) return 'unwrapped';
+    if (!elements.has(local)) return 'dropped';
+    if (!animations.has(local) || local === 'animateMotion') return 'written';
+    const target = given['attributeName']?.value.trim() ?? '';
+    return animated.has(target) ? 'written' : 'dropped';
+  }
+
+  #attributesOf(tag: SaxesTagNS): string {
+    const isRoot = this.#open.length === 0;
+    const given = new Map<string, string>();
+    for (const attribute of Object.values(tag.attributes)) {
+      const kept = this.#kept(tag.local, attribute);
+      if (kept !== null) given.set(...kept);
+    }
+    if (isRoot) {
+      for (const [name, value] of Object.entries(this.#root)) given.set(name, value);
+      given.set('style', withoutSize(given.get('style') ?? ''));
+      if (given.get('style') === '') given.delete('style');
+    }
+    const written = [...given].map(([name, value]) => ` ${name}="${escaped(value)}"`).join('');
+    return (isRoot ? ' xmlns="http://www.w3.org/2000/svg"' : '') + written;
+  }
+
+  /** The name and the value of an attribute in the result; null for none. */
+  #kept(element: string, { local, prefix, uri, value }: SaxesAttributeNS): [string, string] | null {
+    if (uri === xml && (local === 'space' || local === 'lang')) return [`xml:${local}`, value];
+    if (local === 'href' && (prefix === '' || uri === xlink)) {
+      return isSafeReference(element, value) ? ['href', value.trim()] : null;
+    }
+    if (prefix !== '' || !attributes.has(local)) return null;
+    if (local === 'style') return this.#style(value);
+    if ((local === 'begin' || local === 'end') && !/^[\d\s.:;+smhin-]*$|^indefinite$/.test(value)) {
+      return null;
+    }
+    if (element === 'style' && local === 'type' && value.trim().toLowerCase() !== 'text/css') {
+      return ['type', 'text/plain'];
+    }
+    return isSafeValue(value) || local === 'id' || local === 'class' ? [local, value] : null;
+  }
+
+  #style(value: string): [string, string] | null {
+    this.#countStyle(value);
+    const safe = safeDeclarations(value);
+    return safe === '' ? null : ['style', safe];
+  }
+
+  #text(part: string): void {
+    const open = this.#open.at(-1);
+    if (open === undefined || open.treatment === 'dropped') return;
+    if (this.#sheet === null) return this.#append(escaped(part));
+    this.#countStyle(part);
+    this.#sheet += part;
+  }
+
+  #end(): void {
+    const closed = this.#open.pop();
+    if (closed?.treatment !== 'written') return;
+    if (this.#sheet !== null) {
+      // Safe sheets have no character that has to be escaped but `>`.
+      this.#append(escaped(safeSheet(this.#sheet)));
+      this.#sheet = null;
+    }
+    if (this.#isTagOpen) this.#written += '/>';
+    else this.#append(`</${closed.name}>`);
+    this.#isTagOpen = false;
+  }
+
+  #countStyle(text: string): void {
+    this.#styleText += text.length;
+    if (this.#styleText > maxStyleText) throw tooLarge('characters of style sheets');
+  }
+
+  #append(text: string): void {
+    if (text === '') return;
+    this.#written += this.#isTagOpen ? `>${text}` : text;
+    this.#isTagOpen = false;
+    if (this.#written.length > 2 * maxCharacters) throw tooLarge('characters');
+  }
+}
+
+/** The declarations of the root without its size, which the attributes have. */
+const withoutSize = (style: string): string =>
+  style
+    .split(';')
+    .filter((one) => !/^\s*(?:(?:min|max)-)?(?:width|height)\s*:/i.test(one))
+    .join(';');
+
+const raster = /^data:image\/(?:png|jpe?g|gif|webp|avif)\s*;\s*base64\s*,[\sA-Za-z0-9+/=]*$/i;
+
+/** Whether a reference stays within the document. */
+function isSafeReference(element: string, value: string): boolean {
+  const reference = value.trim();
+  if (reference.startsWith('#')) return true;
+  return (element === 'image' || element === 'feImage') && raster.test(reference);
+}
+
+const entities: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  '\r': '&#13;',
+};
+
+const escaped = (text: string): string =>
+  text.replace(/[&<>"\r]/g, (character) => entities[character] ?? '');

@@ -1,0 +1,128 @@
+import t from 'tap';
+import { openContainer } from '../../../pool/formats/source-formats.ts';
+import { svgOutput } from '../../../pool/rendering/encode/svg/output.ts';
+import { plainVariant, type Variant } from '../../../pool/variant.ts';
+import { svgAttacks } from '../../hostile/inputs/svg-attacks.ts';
+import { noise } from './pictures.ts';
+
+const source = (content: string, attributes = 'width="40" height="20"') =>
+  Buffer.from(`<svg xmlns="http://www.w3.org/2000/svg" ${attributes}>${content}</svg>`);
+
+const deliver = (bytes: Uint8Array, variant: Partial<Variant> = {}) =>
+  svgOutput(openContainer(bytes), { ...plainVariant, formats: ['svg'], ...variant });
+
+const written = (content: string, variant: Partial<Variant> = {}, attributes?: string): string =>
+  String(deliver(source(content, attributes), variant)?.body);
+
+/** The root's tag. */
+const root = (variant: Partial<Variant>, attributes?: string): string =>
+  written('', variant, attributes)
+    .replace(/ xmlns="[^"]*"|[<>/]|svg/g, '')
+    .trim();
+
+t.test('keeps what draws, with ids, styles, references and embedded images', async (t) => {
+  const drawing = [
+    '<style>.a&gt;path{fill:url(#g)}@media (width&gt;9px){.a{opacity:.5}}</style>',
+    '<defs><linearGradient id="g"><stop offset="0" stop-color="red"/></linearGradient></defs>',
+    '<g class="a" id="i" transform="scale(2)" style="mix-blend-mode:multiply">',
+    '<path d="M0 0h9v9z" fill="url(#g)" stroke="currentColor"/></g><use href="#i" x="1"/>',
+    '<text xml:space="preserve" x="1 2">a &lt; b &amp; <tspan dy="1">c</tspan></text>',
+    '<rect width="9"><animate attributeName="width" values="1;9" dur="2s" repeatCount="indefinite"/></rect>',
+  ].join('');
+  t.match(written(drawing), drawing, 'as it was');
+  const png = `data:image/png;base64,${(await noise(2, 2).png().toBuffer()).toString('base64')}`;
+  t.match(written(`<image href="${png}" width="9" height="9"/>`), `href="${png}"`);
+  const prefixed =
+    '<s:svg xmlns:s="http://www.w3.org/2000/svg" width="9" height="9"><s:g id="a"/></s:svg>';
+  t.match(
+    String(deliver(Buffer.from(prefixed))?.body),
+    /^<svg xmlns="[^"]*" .*><g id="a"\/><\/svg>$/,
+  );
+});
+
+t.test('leaves out all that runs, loads or links', async (t) => {
+  for (const [name, attack] of Object.entries(svgAttacks)) {
+    const bytes = Buffer.from(
+      attack.replaceAll('RUN', 'alert(9)').replaceAll('URL', 'https://attacker.example'),
+    );
+    const text = String(deliver(bytes)?.body);
+    t.notMatch(
+      text,
+      /alert\(9\)(?![^<]*<\/(?:desc|title|text)>)|attacker|javascript|\son\w+=|<a\b/i,
+      name,
+    );
+    t.notMatch(text, /<(?:script|foreignObject|iframe|handler|font-face)/i, name);
+    t.match(text, /^<svg xmlns="http:\/\/www\.w3\.org\/2000\/svg"/, name);
+  }
+});
+
+t.test('sets the outer size by w, h, fit and the limit of the project', async (t) => {
+  const size = 'width="40" height="20" viewBox="0 0 40 20"';
+  t.equal(root({}), size);
+  t.equal(root({}, 'viewBox="1 2 24.5 9"'), 'viewBox="1 2 24.5 9" width="24.5" height="9"');
+  t.equal(root({ width: 400 }), 'width="400" height="200" viewBox="0 0 40 20"');
+  t.equal(root({ height: 10 }), 'width="20" height="10" viewBox="0 0 40 20"');
+  t.equal(root({ maxWidth: 20 }), 'width="20" height="10" viewBox="0 0 40 20"');
+  const box = { width: 100, height: 100 } as const;
+  const of = 'width="100" height="100" viewBox="0 0 40 20"';
+  t.equal(root({ ...box, fit: 'cover' }), `${of} preserveAspectRatio="xMidYMid slice"`);
+  t.equal(
+    root({ ...box, fit: 'contain', position: 'northwest' }),
+    `${of} preserveAspectRatio="xMinYMin meet"`,
+  );
+  t.equal(root({ ...box, fit: 'fill' }), `${of} preserveAspectRatio="none"`);
+  t.equal(root({ ...box, fit: 'inside' }), 'width="100" height="50" viewBox="0 0 40 20"');
+  t.equal(
+    root({ width: 9 }, 'style="width:4px;fill:red" viewBox="0 0 4 4"'),
+    'style="fill:red" viewBox="0 0 4 4" width="9" height="9"',
+  );
+  t.match(deliver(source(''), { width: 400 }), { width: 400, height: 200 });
+});
+
+t.test('refuses what needs pixels, and leaves it to other formats when negotiated', async (t) => {
+  const raster = await noise(9, 9).png().toBuffer();
+  const label = /^fmt=svg needs an SVG as the source, and not (?:a )?PNG/;
+  t.throws(() => deliver(raster), { code: 'source_unsupported', message: label });
+  const cases: readonly (readonly [Partial<Variant>, RegExp])[] = [
+    [{ blur: 2 }, /with blur,/],
+    [{ crop: { left: 0, top: 0, width: 9, height: 9 } }, /with crop,/],
+    [{ background: { r: 0, g: 0, b: 0, alpha: 1 } as never }, /with bg,/],
+    [{ rotate: 90 }, /with rotate,/],
+    [{ position: 'attention' }, /with this pos or fp,/],
+    [{ layers: [] }, /with a layer or watermark,/],
+  ];
+  for (const [variant, message] of cases) {
+    t.throws(() => deliver(source(''), variant), { code: 'parameter_invalid', message });
+    t.equal(deliver(source(''), { ...variant, negotiated: true }), null);
+  }
+  const negotiated = { negotiated: true, formats: ['avif', 'svg'] } as const;
+  t.ok(deliver(source(''), negotiated));
+  t.equal(deliver(raster, negotiated), null);
+  t.equal(deliver(source(''), { ...negotiated, formats: ['avif'] }), null);
+});
+
+t.test('limits elements, attributes, depth and style sheets', async (t) => {
+  const attributes = Array.from({ length: 120 }, (_, i) => `data-${i}=""`).join(' ');
+  for (const content of [
+    '<g/>'.repeat(110_000),
+    `<g ${attributes}/>`,
+    `<style>${'a{}'.repeat(400_000)}</style>`,
+    `<text>${'>'.repeat(3_000_000)}</text>`,
+    `<desc>${'x'.repeat(5_100_000)}</desc>`,
+  ]) {
+    t.throws(() => written(content), { code: 'source_too_large' });
+  }
+  t.throws(() => written('<g>'.repeat(300) + '</g>'.repeat(300)), { code: 'source_unsupported' });
+});
+
+t.test('reads hostile style sheets in linear time', async (t) => {
+  const spaces = ' '.repeat(200_000);
+  for (const sheet of [
+    `a{fill:url(${spaces}x`,
+    '@import '.repeat(25_000),
+    'url('.repeat(50_000),
+    `@font-face${spaces}`,
+  ]) {
+    t.equal(typeof written(`<style>${sheet}</style>`), 'string', sheet.slice(0, 9));
+  }
+});
