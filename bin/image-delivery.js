@@ -15,7 +15,7 @@ const programs = {
   worker: ['worker/main.js', 'run only the worker, which prewarms images and sends webhooks'],
   admin: ['server/admin/main.js', 'manage keys, organisations, projects and the store'],
   demo: ['demo/main.js', 'run the service with sample pictures on temporary data'],
-  explain: ['server/explain/main.js', 'print what an image URL means, also one of another service'],
+  explain: ['server/explain/main.js', 'print the meaning of an image URL, even of another service'],
   health: ['server/health-check.js', 'exit with 0 when the service of this machine takes requests'],
 };
 const file = (path) => new URL(`../${path}`, import.meta.url);
@@ -25,7 +25,7 @@ const ownName = process.env.npm_command === 'exec' ? 'npx image-delivery' : 'ima
 /** In a clone, messages name the npm scripts. */
 const isClone = existsSync(file('scripts/build.js'));
 
-const lines = Object.entries(programs).map(([name, [, does]]) => `  ${name.padEnd(8)}${does}`);
+const lines = Object.entries(programs).map(([name, [, does]]) => `  ${name.padEnd(9)}${does}`);
 const help = `Usage: ${ownName} <command> [options]
 
 A self-hosted service that delivers transformed images.

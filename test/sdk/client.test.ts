@@ -91,6 +91,14 @@ t.test('every operation succeeds, also through a failing proxy', async (t) => {
   t.same(await client.getProjectLimits({ projectId }), limits);
   const days = { projectId, from: '2026-11-01', to: '2026-11-02' };
   t.equal((await client.getProjectUsage(days)).days.length, 2);
+  t.equal((await client.getProjectTop({ projectId })).hour.misses, 0);
+  t.same(await client.listProjectFailures({ projectId }), []);
+  const meant = await client.getProjectUrlMeaning({
+    projectId,
+    url: '/img/?url=/a.jpg&w=40',
+    urls: 'native',
+  });
+  t.match(meant, { native: /w=40/ });
   t.match(await client.getProjectUsage({ ...days, format: 'csv' }), /\n2026-11-02,0,/);
 
   const privateHost = 'private.example:8443';

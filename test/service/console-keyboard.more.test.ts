@@ -60,7 +60,7 @@ t.test('a user with only a keyboard', { skip: noChromium }, async (t) => {
   await keepsFocus('a new project');
   const [{ id }] = await projects();
 
-  await open('Allowed hosts', 14);
+  await open('Allowed hosts', 15);
   await tabTo('textbox "Host to allow"', 2);
   await type('no/host');
   await press('Enter');

@@ -32,6 +32,40 @@ t.test('formats of `auto` that the operator has chosen', async (t) => {
   }
 });
 
+t.test('delivers SVGs as sanitised SVGs', async (t) => {
+  const { url, origin, image } = await startFrontEnd(t, { SERVICE_AUTO_FORMATS: 'avif,svg' });
+  const logo = '<svg xmlns="http://www.w3.org/2000/svg" width="40" height="20">';
+  const script = '<script>alert(1)</script>';
+  origin.serve(
+    '/a.svg',
+    Buffer.from(`${logo}${script}<rect id="r" width="40" height="20"/></svg>`),
+  );
+  origin.serve('/a.jpg', await picture(60, 40));
+  const get = async (path: string, query: string, accept = 'image/svg+xml,image/avif,*/*') => {
+    const response = await fetch(url + image(path, query), { headers: { accept } });
+    return { response, type: response.headers.get('content-type'), text: await response.text() };
+  };
+  for (const cache of ['miss', 'memory']) {
+    const { response, type, text } = await get('/a.svg', 'w=80&fmt=svg');
+    t.match([response.status, type], [200, 'image/svg+xml']);
+    t.equal(response.headers.get('x-cache'), cache);
+    const policy = "default-src 'none'; style-src 'unsafe-inline'; sandbox";
+    t.equal(response.headers.get('content-security-policy'), policy);
+    t.equal(response.headers.get('x-content-type-options'), 'nosniff');
+    t.match(text, /^<svg [^>]*width="80" height="40"/);
+    t.match(text, '<rect id="r"');
+    t.notMatch(text, 'alert');
+  }
+  t.equal((await get('/a.svg', 'w=90')).type, 'image/svg+xml', 'auto, if Accept names it');
+  t.equal((await get('/a.svg', 'w=90', 'image/avif,*/*')).type, 'image/png');
+  t.equal((await get('/a.svg', 'w=90&blur=2')).type, 'image/png', 'auto, if pixels are needed');
+  t.equal((await get('/a.jpg', 'w=30')).type, 'image/avif');
+  const blurred = await get('/a.svg', 'fmt=svg&blur=2');
+  t.match([blurred.response.status, blurred.text], [400, /parameter_invalid.*blur/]);
+  const raster = await get('/a.jpg', 'fmt=svg');
+  t.match([raster.response.status, raster.text], [415, /source_unsupported.*JPEG/]);
+});
+
 t.test('auto sends the quick format until the best one has been rendered', async (t) => {
   const rootKey = 'sk_root-key-of-the-formats';
   const settings = { SERVICE_AUTO_FIRST: 'webp', SERVICE_ROOT_API_KEY: rootKey };
