@@ -17,9 +17,9 @@ const quick = options.quick === true;
 const rounds = options.rounds ?? (quick ? 2 : 5);
 const seconds = options.seconds ?? (quick ? 0.5 : 4);
 
-/** It needs photographs, and runs alone with them. */
-const alone = 'published';
-const names = only ?? (photographs === null ? null : [alone]);
+/** They need an option; with photographs only the first runs. */
+const special = ['published', 'scores'] as const;
+const names = only ?? (photographs === null ? null : [special[0]]);
 
 const environment = [
   `${rounds} rounds of ${seconds} s for each comparison, in turns; ratios are of one round each.${quick ? ' A quick run: these figures are preliminary.' : ''}`,
@@ -37,7 +37,9 @@ const common: Omit<Bench, 'results' | 'opened'> = {
   peers: peer.map((one) => peerServer(one, peerPid?.get(one.name) ?? null)),
 };
 const { failed } = await runScenarios({
-  scenarios: Object.entries(scenarios).filter(([name]) => names?.includes(name) ?? name !== alone),
+  scenarios: Object.entries(scenarios).filter(
+    ([name]) => names?.includes(name) ?? !special.some((one) => one === name),
+  ),
   benchFor: (results, ofScenario): Bench => ({ ...common, results, opened: ofScenario }),
   opened,
   folder,

@@ -7,6 +7,7 @@ import { mix } from './mix.ts';
 import { overload } from './overload.ts';
 import { prewarm } from './prewarm.ts';
 import { published } from './published.ts';
+import { scores } from './scores.ts';
 import { start } from './start.ts';
 
 /** The scenarios of `npm run bench`, in the order in which they run. */
@@ -19,4 +20,5 @@ export const scenarios: Readonly<Record<string, Scenario<Bench>>> = {
   start,
   prewarm,
   published,
+  scores,
 };
