@@ -60,7 +60,7 @@ t.test('values out of range and unknown words are rejected by parameter name', a
     w: ['', '0', '-1', '10001', '1.5', '1e3', '0x10', ' 5', '5 ', '+5', '1,000', 'ten', '१'],
     h: ['', '0', '10001', 'NaN', 'Infinity'],
     q: ['', '0', '101', '80%', 'null', 'automatic', 'auto,80'],
-    fmt: ['', 'bmp', 'svg', 'image/webp', 'web p', 'constructor', '__proto__'],
+    fmt: ['', 'bmp', 'ico', 'image/webp', 'web p', 'constructor', '__proto__'],
     fit: ['', 'crop', 'toString', 'cover,'],
     dpr: ['', '0', '0.5', '3.1', '2x', '1..5', '1.', '.5', '9'.repeat(400)],
     ar: [
