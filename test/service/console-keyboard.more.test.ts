@@ -79,7 +79,7 @@ t.test('a user with only a keyboard', { skip: noChromium }, async (t) => {
   t.same((await projects())[0].allowedOrigins, ['images.example']);
   await keepsFocus('hosts');
 
-  await open('Presets', 10);
+  await open('Presets', 11);
   await page.getByText('There is none yet').waitFor();
   await tabTo('button "New preset"', 1);
   await press('Enter');
@@ -106,7 +106,7 @@ t.test('a user with only a keyboard', { skip: noChromium }, async (t) => {
   await hasFocus('button "Delete card …"');
   await keepsFocus('a preset');
 
-  await open('Keys', 6);
+  await open('Keys', 7);
   await page.getByText('There is none yet').waitFor();
   await tabTo('button "New key"', 1);
   await press('Enter');
@@ -130,8 +130,8 @@ t.test('a user with only a keyboard', { skip: noChromium }, async (t) => {
   t.match(await keys(), [{ name: 'backend', access: 'write', revokedAt: String }]);
   await keepsFocus('a key');
 
-  await open('Limits', 5);
-  await open('Keys', 4);
+  await open('Limits', 6);
+  await open('Keys', 5);
   t.notMatch(await page.content(), secret, 'the secret is shown once');
 
   await open('Settings', 1);
