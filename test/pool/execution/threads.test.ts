@@ -111,7 +111,7 @@ t.test('stuck threads are counted, also while the additional thread works', asyn
   t.match(pool.stats(), { stuck: 2, active: 2, stalledMs: 2_000 });
 
   await until('the threads have ended', () => {
-    // Again and again: a thread with a low priority may open the pipe late.
+    // Again and again: a thread with a low priority can open the pipe late.
     unblock();
     return pool.stats().active === 0;
   });
