@@ -99,13 +99,15 @@ async function openVector(
   return { pipeline: pipeline.apply((image) => image.extract(size)), size };
 }
 
-/** Converts an area of a scaled copy to pixels of the original, rounded outwards. */
+/** Converts an area of a scaled copy to pixels of the original, rounded outwards within `area`: SVGs have parts of pixels. */
 function inOriginal(area: Area, found: Area, copy: Size): Area {
-  const convert = (start: number, length: number, first: number, factor: number) => {
+  const convert = (start: number, length: number, first: number, whole: number, copied: number) => {
+    const factor = whole / copied;
     const from = Math.floor(start * factor);
-    return [first + from, Math.ceil((start + length) * factor) - from] as const;
+    const to = Math.min(whole, Math.ceil((start + length) * factor));
+    return [first + from, to - from] as const;
   };
-  const [left, width] = convert(found.left, found.width, area.left, area.width / copy.width);
-  const [top, height] = convert(found.top, found.height, area.top, area.height / copy.height);
+  const [left, width] = convert(found.left, found.width, area.left, area.width, copy.width);
+  const [top, height] = convert(found.top, found.height, area.top, area.height, copy.height);
   return { left, top, width, height };
 }

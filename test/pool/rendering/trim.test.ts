@@ -1,6 +1,6 @@
 import sharp from 'sharp';
 import t from 'tap';
-import { allNear, corners, drawn, plain } from './drawn.ts';
+import { allNear, corners, drawn, plain, rendered } from './drawn.ts';
 import { blue, green, near, quarters, type Rgb, red, yellow } from './pictures.ts';
 
 const white: Rgb = [255, 255, 255];
@@ -92,4 +92,15 @@ t.test('trim of a large image is exact to a few pixels and does not cut the cont
   const { width, height } = await drawn(source, { trim: 10, formats: ['jpeg'], quality: 1 });
   t.ok(width >= 3600 && width <= 3604, `${width} wide`);
   t.ok(height >= 2400 && height <= 2404, `${height} high`);
+});
+
+t.test('trims an SVG with parts of pixels to its whole pixels', async (t) => {
+  const circle = '<circle r="9"/>';
+  const source = Buffer.from(
+    `<svg xmlns="http://www.w3.org/2000/svg" width=".4in" viewBox="0 0 7.3 2.6">${circle}</svg>`,
+  );
+  const output = await rendered(source, { trim: 7 });
+  const { width, height } = await sharp(output.body).metadata();
+  t.same([output.width, output.height], [width, height]);
+  t.same([width, height], [38, 14], 'the size without trim');
 });
