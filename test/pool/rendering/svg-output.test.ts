@@ -126,3 +126,21 @@ t.test('reads hostile style sheets in linear time', async (t) => {
     t.equal(typeof written(`<style>${sheet}</style>`), 'string', sheet.slice(0, 9));
   }
 });
+
+t.test('limits the elements that use repeats', (t) => {
+  const tenfold = (level: number, href: string) =>
+    `<g id="a${level + 1}">${`<use ${href}="#a${level}"/>`.repeat(10)}</g>`;
+  const nested = (levels: number, href = 'href') => {
+    const groups = Array.from({ length: levels }, (_, level) => tenfold(level, href));
+    return `<rect id="a0"/>${groups.join('')}<use href="#a${levels}"/>`;
+  };
+  t.match(written(nested(3)), /id="a3"/);
+  t.throws(() => written(nested(9)), { code: 'source_too_large' });
+  const prefixed = `<g xmlns:l="http://www.w3.org/1999/xlink">${nested(9, 'l:href')}</g>`;
+  t.throws(() => written(prefixed), { code: 'source_too_large' });
+  t.throws(() => written(nested(9).replaceAll('"#a', '"#%61')), { code: 'source_too_large' });
+  t.match(written('<g id="a"><use href="#a"/></g>'), /use/, 'browsers ignore a circle');
+  const chain = Array.from({ length: 9_000 }, (_, i) => `<use id="u${i}" href="#u${i + 1}"/>`);
+  t.throws(() => written(chain.join('')), { code: 'source_too_large' }, 'without a stack overflow');
+  t.end();
+});

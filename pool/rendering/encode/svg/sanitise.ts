@@ -2,10 +2,13 @@ import { type SaxesAttributeNS, SaxesParser, type SaxesTagNS } from 'saxes';
 import { ServiceError } from '../../../../contract/errors.ts';
 import { animated, animations, attributes, elements, unwrapped } from './allowed.ts';
 import { isSafeValue, maxStyleText, safeDeclarations, safeSheet } from './css.ts';
+import { Expansion, type Part } from './expansion.ts';
 
 /** Characters of a document that is delivered as SVG, and of the result. */
 const maxCharacters = 5_000_000;
 const maxElements = 100_000;
+/** Elements with the repetitions of `use`. */
+const maxExpanded = 1_000_000;
 const maxAttributes = 100;
 const maxDepth = 256;
 
@@ -39,7 +42,8 @@ class Writer {
   #written = '';
   /** Whether the last written tag lacks its end, because its element may be empty. */
   #isTagOpen = false;
-  #open: { readonly treatment: Treatment; readonly name: string }[] = [];
+  #open: { readonly treatment: Treatment; readonly name: string; readonly part: Part }[] = [];
+  readonly #expansion = new Expansion();
   #elements = 0;
   #styleText = 0;
   /** The text of the open style sheet; null outside of one. */
@@ -56,6 +60,7 @@ class Writer {
     parser.on('text', (part) => this.#text(part));
     parser.on('cdata', (part) => this.#text(part));
     parser.write(text).close();
+    if (this.#expansion.elements > maxExpanded) throw tooLarge('repeated elements');
     return this.#written;
   }
 
@@ -66,12 +71,19 @@ class Writer {
     if (Object.keys(tag.attributes).length > maxAttributes) throw tooLarge('attributes');
     const treatment = this.#treatmentOf(tag);
     const name = tag.local;
+    const part = this.#partOf(tag);
     if (treatment === 'written') {
       this.#append(`<${name}${this.#attributesOf(tag)}`);
       this.#isTagOpen = true;
       if (name === 'style') this.#sheet = '';
     }
-    this.#open.push({ treatment, name });
+    this.#open.push({ treatment, name, part });
+  }
+
+  #partOf({ local, attributes: given }: SaxesTagNS): Part {
+    const references = local === 'use' ? Object.values(given).filter(isReference) : [];
+    const used = references.flatMap(({ value }) => idsOf(value.trim()));
+    return this.#expansion.add(this.#open.at(-1)?.part, given['id']?.value, used);
   }
 
   #treatmentOf({ uri, local, attributes: given }: SaxesTagNS): Treatment {
@@ -103,7 +115,7 @@ class Writer {
   /** The name and the value of an attribute in the result; null for none. */
   #kept(element: string, { local, prefix, uri, value }: SaxesAttributeNS): [string, string] | null {
     if (uri === xml && (local === 'space' || local === 'lang')) return [`xml:${local}`, value];
-    if (local === 'href' && (prefix === '' || uri === xlink)) {
+    if (isReference({ local, prefix, uri })) {
       return isSafeReference(element, value) ? ['href', value.trim()] : null;
     }
     if (prefix !== '' || !attributes.has(local)) return null;
@@ -154,6 +166,20 @@ class Writer {
     this.#written += this.#isTagOpen ? `>${text}` : text;
     this.#isTagOpen = false;
     if (this.#written.length > 2 * maxCharacters) throw tooLarge('characters');
+  }
+}
+
+const isReference = ({ local, prefix, uri }: Pick<SaxesAttributeNS, 'local' | 'prefix' | 'uri'>) =>
+  local === 'href' && (prefix === '' || uri === xlink);
+
+/** The ids that a reference within the document may mean: browsers decode it. */
+function idsOf(reference: string): string[] {
+  if (!reference.startsWith('#')) return [];
+  const id = reference.slice(1);
+  try {
+    return [...new Set([id, decodeURIComponent(id)])];
+  } catch {
+    return [id];
   }
 }
 
