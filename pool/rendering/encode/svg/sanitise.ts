@@ -172,7 +172,7 @@ class Writer {
 const isReference = ({ local, prefix, uri }: Pick<SaxesAttributeNS, 'local' | 'prefix' | 'uri'>) =>
   local === 'href' && (prefix === '' || uri === xlink);
 
-/** The ids that a reference within the document may mean: browsers decode it. */
+/** Returns the ids that a reference within the document can name, as browsers also decode it. */
 function idsOf(reference: string): string[] {
   if (!reference.startsWith('#')) return [];
   const id = reference.slice(1);
