@@ -1,10 +1,10 @@
-/** The elements of a part of a document, and the parts that it repeats. */
+/** A part of a document. */
 export interface Part {
   elements: number;
   readonly children: Part[];
   /** Ids in `use` elements. */
   readonly uses: string[];
-  /** Elements with all repetitions; null while they are counted. */
+  /** Elements with all repetitions; null during the count. */
   expanded?: number | null;
 }
 
@@ -15,14 +15,14 @@ const maxChain = 500;
 
 /**
  * Counts the elements that a browser draws for a document: each `use` repeats the part that it names, so a few hundred
- * bytes can ask for billions.
+ * bytes can expand to billions.
  */
 export class Expansion {
   readonly #root = newPart();
   /** The first part with an id counts, as in browsers. */
   readonly #byId = new Map<string, Part>();
 
-  /** Adds an element to a part. Returns the part of its children: a new part if the element has an id. */
+  /** Adds an element to a part. Returns the part for its children: a new part for an id. */
   add(part: Part | undefined, id: string | undefined, used: readonly string[]): Part {
     const parent = part ?? this.#root;
     const own = id === undefined ? parent : newPart();
