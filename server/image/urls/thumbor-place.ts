@@ -1,4 +1,4 @@
-import type { Gravity } from '../../../contract/placement.ts';
+import { type Gravity, gravities } from '../../../contract/placement.ts';
 import type { Size } from '../../../pool/geometry.ts';
 import { type Meaning, optionInvalid } from './meaning.ts';
 import type { FocalArea, ThumborFilters } from './thumbor-filters.ts';
@@ -58,16 +58,7 @@ function turned(point: Point, { flop, flip }: Mirrored, rotation: number): Point
 }
 
 /** Numbers of the eighths of a turn clockwise from the top. */
-const directions: readonly Gravity[] = [
-  'north',
-  'northeast',
-  'east',
-  'southeast',
-  'south',
-  'southwest',
-  'west',
-  'northwest',
-];
+const directions: readonly Gravity[] = gravities.filter((gravity) => gravity !== 'center');
 
 /** Sets the part that is kept, which thumbor chooses before it mirrors and rotates. */
 export function setPlace(
