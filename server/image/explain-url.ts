@@ -34,11 +34,12 @@ const otherMeanings: Readonly<Record<string, string>> = {
   sig: 'Signature of the URL.',
 };
 
-function meaningOf(name: string): string {
+/** Returns null for a name that is no parameter. */
+function meaningOf(name: string): string | null {
   const canonical = canonicalName(name);
   if (canonical !== undefined) return parameters[canonical].meaning;
   if (name.startsWith('text.')) return 'The words of the text layer of this name.';
-  return otherMeanings[name] ?? 'Unknown.';
+  return otherMeanings[name] ?? null;
 }
 
 /**
@@ -69,15 +70,18 @@ export function explainUrl(text: string, site: Site, size: Size | null): Explain
   if (bySize !== undefined && meaning === undefined) {
     return { source: written, native: null, options: [], ignored: unknown };
   }
-  const given = [...(meaning?.parameters ?? read)]
-    .filter(([name]) => !unknown.includes(name))
-    .sort(([a], [b]) => (a < b ? -1 : 1));
-  readOptions(new Map(given));
-  const pairs = given.map(([name, value]) => `&${percentEncode(name)}=${percentEncode(value)}`);
+  const options = [...(meaning?.parameters ?? read)]
+    .flatMap(([name, value]) => {
+      const meaning = meaningOf(name);
+      return meaning === null ? [] : [{ name, value, meaning }];
+    })
+    .sort((a, b) => (a.name < b.name ? -1 : 1));
+  readOptions(new Map(options.map(({ name, value }) => [name, value])));
+  const pairs = options.map(({ name, value }) => `&${percentEncode(name)}=${percentEncode(value)}`);
   return {
     source: written,
     native: `/img/${percentEncode(written)}?project=${site.project._id}${pairs.join('')}`,
-    options: given.map(([name, value]) => ({ name, value, meaning: meaningOf(name) })),
+    options,
     ignored: unknown,
   };
 }

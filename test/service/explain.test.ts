@@ -31,12 +31,18 @@ const optionsOf = (query: string) => readOptions(new Map(new URLSearchParams(que
 t.test('finds the native queries of documented URLs', async (t) => {
   for (const [kind, { examples }] of Object.entries(urlGrammars)) {
     for (const example of examples) {
-      const { native, options } = explainUrl(example.url, site(kind), size);
+      const { native } = explainUrl(example.url, site(kind), size);
       const query = native?.split('?')[1] ?? '';
       t.same(optionsOf(query), optionsOf(example.native), example.url);
-      t.notOk(options.some(({ meaning }) => meaning === 'Unknown.'));
     }
   }
+});
+
+t.test('keeps a parameter with the name of an ignored option', async (t) => {
+  const url = '/a.jpg?rect=10,10,200,100&crop=top';
+  const { native, ignored } = explainUrl(url, site('imgix'), null);
+  t.match(native, '&crop=10%2C10%2C200%2C100');
+  t.same(ignored, ['crop']);
 });
 
 t.test('writes sources on the origin as paths, and others with their host', async (t) => {
