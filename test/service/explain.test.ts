@@ -38,7 +38,7 @@ t.test('finds the native queries of documented URLs', async (t) => {
   }
 });
 
-t.test('keeps a parameter with the name of an ignored option', async (t) => {
+t.test('keeps parameters that share a name with an ignored option', async (t) => {
   const url = '/a.jpg?rect=10,10,200,100&crop=top';
   const { native, ignored } = explainUrl(url, site('imgix'), null);
   t.match(native, '&crop=10%2C10%2C200%2C100');
