@@ -17,7 +17,7 @@ interface StoredFailure {
   readonly count: number;
 }
 
-/** What a process has counted for a project and an interval. */
+/** The counts of a process for a project and an interval. */
 export interface StoredActivity {
   readonly counts: Readonly<Record<string, number>>;
   readonly durations: readonly { readonly bucket: number; readonly count: number }[];
@@ -35,9 +35,9 @@ export interface ProjectInterval {
 }
 
 interface WriterActivity extends ProjectInterval {
-  /** Letters and digits, the first one a letter. */
+  /** Letters and digits, starting with a letter. */
   readonly writer: string;
-  /** When nobody needs the interval any more, Unix ms. */
+  /** Unix ms. No reader needs the interval after this time. */
   readonly expiresAt: number;
   readonly activity: StoredActivity;
 }
@@ -47,7 +47,7 @@ export interface IntervalActivity extends ProjectInterval {
   readonly by: ReadonlyMap<string, StoredActivity>;
 }
 
-/** Each writer has its own field, so that no write depends on another one. */
+/** Each writer writes only its own field, so concurrent writes do not conflict. */
 interface ActivityDocument {
   readonly _id: string;
   readonly project: string;
@@ -77,7 +77,7 @@ export class ActivityRecords {
     await this.#collection.createIndex({ project: 1, start: 1 });
   }
 
-  /** Replaces what the writers have stored for the intervals. A repeated call has no further effect. */
+  /** Replaces the writers' stored counts for the intervals. Idempotent. */
   async write(written: readonly WriterActivity[]): Promise<void> {
     await updateTogether(
       this.#db,
@@ -98,7 +98,7 @@ export class ActivityRecords {
     );
   }
 
-  /** The intervals of a project that begin at a time (Unix ms) or later. */
+  /** Returns a project's intervals that start at `from` (Unix ms) or later. */
   async find(project: string, from: number): Promise<IntervalActivity[]> {
     const found = this.#collection.find({ project, start: { $gte: new Date(from) } });
     const documents = await withTimeout(found.toArray());

@@ -13,13 +13,17 @@ import {
 } from './waiting-jobs.ts';
 
 const reconnectEveryMs = 1_000;
-/** Interval at which a consumer polls for expired locks and for delayed jobs that are due, ms. */
+/** Interval in ms at which a consumer polls for expired locks and due delayed jobs. */
 const pollEveryMs = 500;
-/** One that runs, and one that takes what the first one does not. Agenda claims at each poll, however long it takes. */
+/**
+ * The first claim processes jobs; the second takes jobs that the first leaves. Agenda adds a claim
+ * at each poll, no matter how long a claim takes.
+ */
 const maxClaims = 2;
 /**
- * Agenda starts taken jobs only when it has found no further one of any kind. While a job has waited for this long,
- * ms, it finds none: the lock must not expire before the job starts.
+ * Agenda starts claimed jobs only when it finds no more jobs of any kind. After a job has waited
+ * for this long (ms), the repository reports no more jobs, so that the job starts before its lock
+ * expires.
  */
 const startWithinMs = 1_000;
 
@@ -28,7 +32,7 @@ export class LockLost extends Error {
   override readonly name = 'LockLost';
 }
 
-/** How many jobs of a project, and for a receiver, a consumer runs at a time; by the name of the kind. */
+/** Maximum concurrent jobs per project and per receiver in a consumer, by job kind. */
 export type Shares = Readonly<
   Record<string, { readonly project: number; readonly receiver: number }>
 >;
@@ -36,7 +40,9 @@ export type Shares = Readonly<
 interface Kind {
   readonly lowest: LowestTurn;
   readonly turns: JobTurns;
-  /** When expired locks and jobs without a turn are looked for again, by the clock of `performance`. */
+  /**
+   * Time of the next search for expired locks and jobs without a turn, by the `performance` clock.
+   */
   pollAt: number;
   claim: Promise<unknown>;
   /** The number of claims that run or wait. */
@@ -48,18 +54,20 @@ type SaveJobState = Parameters<MongoJobRepository['saveJobState']>;
 /**
  * Agenda's repository, with four changes:
  *
- * - Jobs are taken in the order of their turns (job-turns.ts), by an index for both filter and order. Agenda's
- *   own query examines all jobs. Those of a project or a receiver that has its share of a consumer's places are
- *   left to others.
- * - The state is saved only while the lock is held. Agenda does not check it (agenda/agenda#589): a worker
- *   that was suspended for longer than its lock would overwrite the state of the job's next worker.
- * - A taken job has no `lockedAt` until it starts. Agenda drops a job whose lock has expired before, and never
- *   frees its place.
- * - A job that waits again gets its `waitingKey` again.
+ * - Claims jobs in turn order (job-turns.ts), through an index that covers filter and order,
+ *   because
+ * Agenda's own query examines all jobs. Skips projects and receivers that already use their share
+ * of a consumer's places.
+ * - Saves a job's state only while the worker holds the lock. Agenda does not check the lock
+ * (agenda/agenda#589), so a worker suspended past its lock would overwrite the next worker's state.
+ * - Leaves `lockedAt` unset until a claimed job starts. Agenda drops a job if its lock expires
+ *   before
+ * the start, and never frees its place.
+ * - Restores a job's `waitingKey` when the job has to wait again.
  */
 class JobRepository extends MongoJobRepository {
   readonly #kinds = new Map<string, Kind>();
-  /** When the jobs that have not started were taken, by id, in this order. */
+  /** Claim times of jobs that have not started, by id, oldest first. */
   readonly #taken = new Map<string, Date>();
   readonly #jobs: Jobs;
   readonly #shares: Shares;
@@ -139,14 +147,14 @@ class JobRepository extends MongoJobRepository {
     return next === null ? undefined : parametersOf(next);
   }
 
-  /** @returns whether a job without a turn was due */
+  /** @returns whether any job without a turn was due */
   async #assignDue(kind: Kind): Promise<boolean> {
     const assigned = await kind.turns.assignDue(new Date());
     kind.pollAt = assigned > 0 ? 0 : performance.now() + pollEveryMs;
     return assigned > 0;
   }
 
-  /** The jobs that a consumer may take. */
+  /** The jobs that a consumer can claim within its shares. */
   async #withinShares(
     name: string,
     lockDeadline: Date,
@@ -170,7 +178,7 @@ class JobRepository extends MongoJobRepository {
       this.#taken.delete(String(job._id));
       const isInTime = startsInTime(takenAt);
       job.lockedAt = isInTime ? takenAt : new Date();
-      // The state of the job's start was stored when it was taken.
+      // The claim has already stored the start state.
       if (isInTime) return;
     }
     const date = (value: Date | null | undefined) => (value ? new Date(value) : null);
@@ -209,7 +217,7 @@ class JobRepository extends MongoJobRepository {
 const atLeast = (times: number, items: readonly string[]): string[] =>
   [...new Set(items)].filter((item) => items.filter((one) => one === item).length >= times);
 
-/** Whether the lock of a job that starts now is as good as new. */
+/** Returns whether a job that starts now holds a nearly unused lock. */
 const startsInTime = (takenAt: Date): boolean => Date.now() - takenAt.getTime() < startWithinMs;
 
 /** Converts a taken job to the form that Agenda expects: without null fields. */

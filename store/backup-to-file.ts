@@ -8,7 +8,9 @@ import { checkDataFile, DataFileDamaged } from './embedded/storage/file-check.ts
 import { copyDataFile } from './embedded/storage/journal.ts';
 import { syncPath } from './embedded/storage/sync-path.ts';
 
-/** The file exists, there is no store, it is damaged, or the file system returned an error. */
+/**
+ * The file exists, the store does not, the store is damaged, or the file system returned an error.
+ */
 export class BackupFailed extends Error {
   override readonly name = 'BackupFailed';
 
@@ -18,10 +20,10 @@ export class BackupFailed extends Error {
 }
 
 /**
- * Writes a consistent snapshot of an embedded store to a new file, which only this user can read. A service may use the
- * store meanwhile.
+ * Writes a consistent snapshot of an embedded store to a new file with mode 0600, even while a
+ * service uses the store.
  * @param folder as given to `startEmbeddedStore`
- * @returns the size of the file in bytes
+ * @returns the file size in bytes
  * @throws {BackupFailed}
  */
 export async function backUpToFile(folder: string, path: string): Promise<number> {

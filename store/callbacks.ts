@@ -9,22 +9,22 @@ import {
   waitingWebhooksOf,
 } from './waiting-jobs.ts';
 
-/** Calls whose end is told to clients. */
+/** Kinds of calls that can report their end to a client. */
 export const callbackSubjects = ['prewarm', 'purge'] as const;
 
-/** A request that tells a client that its call has ended. */
+/** A callback request that reports the end of a call to a client. */
 export interface CallbackJob {
   readonly projectId: string;
   readonly url: string;
-  /** What was called. */
+  /** The kind of call. */
   readonly subject: (typeof callbackSubjects)[number];
-  /** The id of the call. */
+  /** The call's id. */
   readonly id: string;
 }
 
 export const callbackStates = ['waiting', 'done', 'failed'] as const;
 
-/** What has become of a request. */
+/** Progress of a callback request. */
 export interface Delivery {
   readonly id: string;
   readonly subject: CallbackJob['subject'];
@@ -43,7 +43,7 @@ export interface Delivery {
 /** The deliveries in a list. */
 const maxDeliveries = 50;
 
-/** Requests of a project that may wait. */
+/** Maximum waiting callbacks per project. */
 const maxWaiting = 100;
 
 /** A project has too many waiting requests. */
@@ -62,7 +62,7 @@ export class Callbacks {
   }
 
   /**
-   * Concurrent calls may exceed the maximum by a few.
+   * Concurrent calls can exceed the maximum slightly.
    * @throws CallbacksFull
    */
   async requireRoom(projectId: string): Promise<void> {
@@ -88,7 +88,7 @@ export class Callbacks {
 function deliveryOf(job: WithId<JobDocument<CallbackJob>>): Delivery {
   const { _id, data, failedAt, failReason, failCount, lastFinishedAt } = job;
   const { origin, pathname } = new URL(data.url);
-  // An attempt that only found that the call has not ended is none.
+  // An attempt that only found the call still running does not count as a failure.
   const hasFailed = failedAt !== null && failedAt >= (lastFinishedAt ?? failedAt);
   return {
     id: String(_id),

@@ -7,13 +7,15 @@ function databaseOf(url: string): string {
   return named === undefined ? 'image_delivery' : decodeURIComponent(named);
 }
 
-/** Called after the reply or failure of each command, with its duration in whole ms. */
+/** Runs after each command's reply or failure, with the duration in whole ms. */
 export type OnCommand = (command: string, ms: number, ok: boolean) => void;
 
 export interface ClientOptions {
   readonly onCommand?: OnCommand;
   /**
-   * Whether all connections stay open. To open one takes a slow store longer than an operation may take.
+   * Whether to keep all connections open, because a slow store can take longer to accept a
+   * connection
+   * than an operation's timeout.
    */
   readonly keepsConnections?: boolean;
 }
@@ -23,7 +25,7 @@ const timeoutMs = 5_000;
 const maxConnections = 10;
 
 /**
- * A client that is not connected yet, and its database.
+ * Returns an unconnected client and its database.
  * @throws StoreUrlInvalid
  */
 export function clientOf(
@@ -39,7 +41,7 @@ export function clientOf(
       appName: 'image-delivery',
       serverSelectionTimeoutMS: timeoutMs,
       connectTimeoutMS: timeoutMs,
-      // A server may accept connections but not respond.
+      // A server can accept connections without responding.
       socketTimeoutMS: timeoutMs,
       waitQueueTimeoutMS: timeoutMs,
       maxPoolSize: maxConnections,

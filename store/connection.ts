@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type MongoClient, MongoNotConnectedError, MongoTopologyClosedError } from 'mongodb';
 import { describeOutage, isOutage, StoreUnavailable } from './outage.ts';
 
-/** Called with the cause at the start of an outage, for each new kind of cause, and with null at its end. */
+/** Runs with the cause when an outage starts or its cause changes, and with null when it ends. */
 export type OnOutage = (cause: string | null) => void;
 
 const backoffMs = { first: 250, max: 5_000 };
@@ -10,22 +10,24 @@ const backoffMs = { first: 250, max: 5_000 };
 interface RetryOptions {
   readonly signal: AbortSignal;
   readonly onOutage: OnOutage;
-  /** Which errors to retry; by default those of an outage. */
+  /** Selects the errors to retry; by default those caused by an outage. */
   readonly retries?: (error: unknown) => boolean;
 }
 
 /**
- * Runs an operation, and retries it until the outage of the store ends.
+ * Runs an operation and retries it until the store's outage ends.
  *
- * The backoff grows because some errors, such as rejected credentials, are immediate. It is measured
- * from the start of an attempt: without a server an attempt lasts as long as the driver's server
- * selection, which polls the servers and finds one within a second after it becomes available.
+ * The backoff grows, because some errors, such as rejected credentials, are immediate. It counts
+ * from
+ * the start of an attempt: while no server responds, an attempt lasts as long as the driver's
+ * server
+ * selection, which polls the servers and finds a recovered server within a second.
  */
 export async function retryDuringOutages<T>(
   attempt: () => Promise<T>,
   { signal, onOutage, retries = isOutage }: RetryOptions,
 ): Promise<T> {
-  // By error name: messages may contain connection numbers, so each would be logged as new.
+  // By error name, because messages can contain connection numbers and would each be logged as new.
   const reported = new Set<string>();
   for (let pauseMs = backoffMs.first; ; pauseMs = Math.min(2 * pauseMs, backoffMs.max)) {
     signal.throwIfAborted();
@@ -47,9 +49,10 @@ export async function retryDuringOutages<T>(
 }
 
 /**
- * Connects a client, and retries until it succeeds: after a first failure the driver rejects every operation
- * until `connect()` is called. After the first success the driver reconnects by itself, except after a
- * heartbeat that never ends (see watchHeartbeats); this class reconnects it then.
+ * Connects a client and retries until it succeeds: after a failed first attempt the driver rejects
+ * every operation until the next `connect()`. After the first success the driver reconnects by
+ * itself,
+ * except after a stuck heartbeat (see watchHeartbeats), when this class reconnects it.
  */
 export class MongoConnection {
   readonly #client: MongoClient;
@@ -98,7 +101,7 @@ export class MongoConnection {
   async close(): Promise<void> {
     this.#closing.abort();
     await this.#client.close();
-    // An attempt that was still in server selection may have connected after the first close.
+    // An attempt in server selection can connect after the first close.
     await this.#connecting.catch(() => {});
     await this.#client.close();
   }
@@ -132,11 +135,11 @@ async function connect(client: MongoClient): Promise<void> {
 const graceMs = 1_000;
 
 /**
- * Calls `onLost` each time the driver stops monitoring a server.
+ * Calls `onLost` whenever the driver stops monitoring a server.
  *
- * A heartbeat that is written while the server closes the connection never ends (driver 7.8:
- * `writeCommand` awaits `drain` on a destroyed socket), and the server stays `Unknown`, even after it
- * recovers. This happens when a server that does not stream its state stops during an operation.
+ * If the driver writes a heartbeat while the server closes the connection, the heartbeat never ends
+ * (driver 7.8: `writeCommand` awaits `drain` on a destroyed socket), and the server stays `Unknown`
+ * after it recovers. This happens when a server that does not stream its state stops mid-operation.
  */
 function watchHeartbeats(client: MongoClient, onLost: () => void): void {
   const { connectTimeoutMS, heartbeatFrequencyMS } = client.options;
@@ -161,7 +164,7 @@ function watchHeartbeats(client: MongoClient, onLost: () => void): void {
   client.on('serverClosed', ({ address }) => ended(address));
 }
 
-/** Pings a store until the signal is aborted, to report outages: Agenda retries without a report. */
+/** Pings a store and reports outages until the signal aborts, because Agenda retries silently. */
 export async function watchForOutages(
   ping: (timeoutMs: number) => Promise<unknown>,
   { signal, onOutage }: Pick<RetryOptions, 'signal' | 'onOutage'>,
@@ -177,7 +180,7 @@ export async function watchForOutages(
   }
 }
 
-/** Logs the start of an outage, each kind of its causes, and its end with its duration. */
+/** Logs each outage: its start, each new cause, and its end with the duration. */
 export function logOutages(log: {
   error(message: string): void;
   info(message: string): void;

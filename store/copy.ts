@@ -6,8 +6,10 @@ import { writePortably } from './upsert.ts';
 
 const dayMs = 24 * 60 * 60 * 1_000;
 /**
- * The copied collections in order. Stores delete documents by themselves a day after the date in the named field, each
- * at another moment. A test fails for a collection in the code that is not copied without a reason.
+ * The collections to copy, in order, with the name of their expiry date field. A store deletes
+ * documents by itself up to a day after that date, at its own time. A test requires every
+ * collection
+ * in the code to be listed here or excluded with a reason.
  */
 export const copiedCollections: Readonly<Record<string, string | null>> = {
   organisations: null,
@@ -19,13 +21,13 @@ export const copiedCollections: Readonly<Record<string, string | null>> = {
   purges: 'createdAt',
   usage: null,
 };
-/** Longer than a copy takes. Documents that end earlier are not copied. */
+/** Longer than any copy takes. The copy skips documents that expire earlier. */
 const copyMs = 60 * 60 * 1_000;
 /** No request waits for a page of a copy. */
 const slowly = { withinMs: 60_000 };
 const mark = { _id: 'unfinished' };
 
-/** The source or the target cannot be used. */
+/** The source or the target is unusable. */
 export class CopyRefused extends Error {
   override readonly name = 'CopyRefused';
 }
@@ -33,13 +35,13 @@ export class CopyRefused extends Error {
 /** The number of a collection's documents, and the start of their SHA-256 in the order of their ids. */
 export type Content = readonly [documents: number, digest: string];
 
-/** Called for each page with the number of documents of the collection so far. */
+/** Runs after each page with the collection's document count so far. */
 export type OnPage = (step: 'copied' | 'compared', name: string, documents: number) => void;
 
 /**
- * Copies a store that no service uses into an empty one, and compares both. The same call starts an interrupted copy
- * again: its mark says that the target contains nothing else.
- * @returns the content of each collection, which is the same in both stores
+ * Copies an unused store into an empty store, and compares both. Run again, it restarts an
+ * interrupted copy: a mark guarantees that the target contains no other data.
+ * @returns each collection's content, identical in both stores
  * @throws CopyRefused
  */
 export async function copyStore(
@@ -76,7 +78,7 @@ export async function copyStore(
     }
     contents.set(name, source);
   }
-  // Without the times at which its parts were seen: none runs with the target.
+  // Omits when worker and service were last seen, because neither has run with the target.
   const { _id, workerSeenAt: _, serviceSeenAt: __, ...identity } = deployment;
   const deployments = to.collection<DeploymentRecord>('deployments');
   await deployments.updateOne({ _id }, { $set: identity }, { upsert: true });
@@ -86,7 +88,7 @@ export async function copyStore(
 
 const marksOf = (db: Db) => db.collection<typeof mark>('copies');
 
-/** Whether a store is the target of a copy that was interrupted. */
+/** Returns whether a store is the target of an interrupted copy. */
 export const isIncompleteCopy = async (db: Db): Promise<boolean> =>
   (await marksOf(db).findOne(mark)) !== null;
 
@@ -94,7 +96,7 @@ const deploymentOf = (db: Db): Promise<DeploymentRecord | null> =>
   db.collection<DeploymentRecord>('deployments').findOne({ _id: 'deployment' });
 
 /**
- * Whether a copy was interrupted after its last document, before its mark was removed.
+ * Returns whether an interrupted copy had written its last document but not removed its mark.
  * @throws CopyRefused for a target with other data
  */
 async function isWritten(to: Db, { backgroundSecret }: DeploymentRecord): Promise<boolean> {
@@ -127,7 +129,7 @@ async function contentOf(db: Db, name: string, endsAfter: number, onPage: OnPage
   return [documents, hash.digest('hex').slice(0, 16)] as const;
 }
 
-/** Equal for equal documents, independent of the order of their fields, which servers may change. */
+/** Returns equal texts for equal documents, because servers can reorder fields. */
 const canonicalText = (document: Document): string =>
   BSON.EJSON.stringify(document, (_, value: unknown) =>
     typeof value === 'object' && value !== null && !Array.isArray(value)

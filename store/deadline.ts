@@ -7,8 +7,8 @@ import { StoreUnavailable } from './outage.ts';
 const operationTimeoutMs = 1_500;
 
 /**
- * Limits the wait for an operation of the store. The operation continues after a timeout: a write may
- * still take effect.
+ * Limits the wait for a store operation. The operation continues after a timeout: a write can still
+ * take effect.
  * @throws StoreUnavailable after the timeout
  */
 export async function withTimeout<T>(
@@ -19,7 +19,8 @@ export async function withTimeout<T>(
   const timedOut = new Promise<never>((_, reject) => {
     const seconds = timeoutMs / 1_000;
     const fail = () => reject(new StoreUnavailable(`it has not answered within ${seconds} s`));
-    // If this process was blocked, a reply may have arrived: it is read before an immediate runs.
+    // If this process was blocked, a reply can be waiting; the event loop reads it before an
+    // immediate.
     timer = setTimeout(() => setImmediate(fail), timeoutMs);
   });
   try {

@@ -3,13 +3,13 @@ import { withTimeout } from './deadline.ts';
 import { StoreUnavailable } from './outage.ts';
 import { isDuplicateKey, writePortably } from './upsert.ts';
 
-/** A host whose requests belong to a project, as the project has it. */
+/** A host that serves a project's images, as stored in the project. */
 export interface DeliveryHost {
   /** In canonical form. */
   readonly host: string;
   /** The URL below which its sources are; null for the project's `origin`. */
   readonly base: string | null;
-  /** The service whose URLs the host reads; absent for this service's own. */
+  /** The service whose URL grammar the host parses; absent for native URLs. */
   readonly urls?: string;
   /** By the clock of the front end. */
   readonly updatedAt: Date;
@@ -21,8 +21,10 @@ interface Claim {
 }
 
 /**
- * Which project of the deployment has a host: the host is the id of a document, so it has one project. A host is claimed
- * before the project gets it, and released before the project loses it.
+ * Assigns hosts to projects. The host is the document id, so each host belongs to one project in
+ * the
+ * deployment. A host is claimed before the project lists it, and released after the project drops
+ * it.
  */
 export class HostClaims {
   readonly #collection: Collection<Claim>;
@@ -35,7 +37,7 @@ export class HostClaims {
     await this.#collection.createIndex({ projectId: 1 });
   }
 
-  /** Claims a host unless it is claimed already. @returns the id of the project that has it */
+  /** Claims a host unless another project owns it. @returns the owner's id */
   async claim(host: string, projectId: string): Promise<string> {
     const insert = () => this.#collection.insertOne({ _id: host, projectId });
     await withTimeout(writePortably(insert)).catch((error: unknown) => {
@@ -50,7 +52,7 @@ export class HostClaims {
     await withTimeout(this.#collection.deleteMany({ _id: host, projectId }));
   }
 
-  /** The ids of the projects that have some of these hosts. */
+  /** Returns the ids of the projects that own any of these hosts. */
   async projectsOf(hosts: readonly string[]): Promise<string[]> {
     const found = this.#collection.find({ _id: { $in: [...hosts] } });
     const claims = await withTimeout(found.toArray());

@@ -7,16 +7,18 @@ import { findOrInsert } from './upsert.ts';
 /** The only document of its collection. */
 export interface DeploymentRecord {
   readonly _id: 'deployment';
-  /** The organisation of projects and keys for which no other is given. */
+  /** The default organisation for projects and keys. */
   readonly defaultOrganisation: string;
   /**
    * Signs the tokens of background requests (background-token.ts), and a key derived from it the objects of the
    * shared cache (pool/cache/shared-cache.ts).
    */
   readonly backgroundSecret: string;
-  /** When a worker last took jobs, by the store's clock; missing if none has. */
+  /** When a worker last claimed jobs, by the store's clock; missing before the first claim. */
   readonly workerSeenAt?: Date;
-  /** When a service last ran with this store, by the store's clock; only in a MongoDB, which has no lock. */
+  /**
+   * When a service last used this store, by the store's clock; only in MongoDB, which has no lock.
+   */
   readonly serviceSeenAt?: Date;
 }
 
@@ -39,7 +41,7 @@ export class DeploymentSecret {
     this.#storeAvailable = storeAvailable;
   }
 
-  /** Null while it cannot be loaded. No image waits for a store that is known to be unavailable. */
+  /** Returns null until loaded. No image waits for an unavailable store. */
   async find(): Promise<string | null> {
     if (this.#secret === null && !this.#storeAvailable()) return null;
     try {

@@ -1,17 +1,19 @@
 /**
- * The purges of a project. Each has a number, which is higher than all before: that of the last purge is the generation
- * of what it concerns. An image has the highest generation of its project and of its inputs, and is found only with it.
+ * A project's purges. Each purge gets a number higher than all before; the last purge's number is
+ * the
+ * generation of everything that it covers. An image's key contains the highest generation among its
+ * project and inputs, so an image from an earlier generation is never found.
  */
 export interface Generations {
   /** The number of the last purge. */
   readonly last?: number;
   /** Of all images of the project. */
   readonly all?: number;
-  /** Of the images of a group of sources, by the group. */
+  /** Generations of source groups, by group. */
   readonly groups?: Readonly<Record<string, number>>;
 }
 
-/** As projects remember their purges. */
+/** Purges as stored in a project. */
 export interface Purges {
   /** Absent before the first purge. */
   readonly generations?: Generations;
@@ -28,7 +30,7 @@ export function sourceGroup(tag: string): string {
   return digits.toString(16).padStart(3, '0');
 }
 
-/** A group as a field of a document: a path may not have a number. */
+/** Returns a group's field name: a path component cannot be a number. */
 const fieldOf = (group: string): string => `g${group}`;
 
 /**
@@ -47,11 +49,11 @@ export function generationOf(project: Purges, groups: readonly string[]): number
   return Math.max(allOf(project), ...groups.map((group) => numbers[fieldOf(group)] ?? 0));
 }
 
-/** The number of a project's last purge; 0 for none. */
+/** The number of the project's last purge; 0 before the first purge. */
 export const lastGeneration = ({ generations, purges }: Purges): number =>
   Math.max(generations?.last ?? 0, purges?.last ?? 0);
 
-/** The groups that were purged after a generation; null for all images. */
+/** Returns the groups purged after a generation; null for all images. */
 export function groupsPurgedAfter(project: Purges, number: number): string[] | null {
   if (allOf(project) > number) return null;
   const groups = Object.entries(project.generations?.groups ?? {});
@@ -59,9 +61,9 @@ export function groupsPurgedAfter(project: Purges, number: number): string[] | n
 }
 
 /**
- * The update of a purge.
+ * Returns a purge's update.
  * @param tags of the purged sources; null for all images
- * @param number higher than the revision of the project, and so than those of all its purges
+ * @param number higher than the project's revision, and so than all its purges' numbers
  */
 export function purgeUpdate(before: Purges, tags: readonly string[] | null, number: number) {
   const fields = tags?.map((tag) => `groups.${fieldOf(sourceGroup(tag))}`) ?? ['all'];

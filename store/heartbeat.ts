@@ -3,9 +3,9 @@ import type { Db } from 'mongodb';
 import { withTimeout } from './deadline.ts';
 import { type DeploymentRecord, findDeployment } from './deployment.ts';
 
-/** Interval at which a running part of the deployment records the time, ms. */
+/** Interval in ms at which a running service or worker records the time. */
 export const heartbeatEveryMs = 5_000;
-/** Longer than a worker needs to restart, or to be replaced by another, ms. */
+/** Longer than a worker takes to restart or to be replaced, ms. */
 export const workerMissingAfterMs = 30_000;
 /** A part that runs has recorded the time within this time, even on a busy machine, ms. */
 const stoppedAfterMs = 15_000;
@@ -13,27 +13,33 @@ const stoppedAfterMs = 15_000;
 /** `worker`: takes jobs from the queue. `service`: the primary of a machine runs. */
 export type Part = 'worker' | 'service';
 
-/** All times are those of the store's clock: the clocks of machines can differ. */
+/** By the store's clock, because machines' clocks can differ. */
 interface Seen {
-  /** When the part last recorded the time; null if it never has since the store was created. */
+  /** When the service last recorded the time; null before the first record. */
   readonly seenAt: Date | null;
   readonly agoMs: number;
 }
 
 export interface WorkerState {
-  /** When a worker last took jobs; null if none has since the store was created. */
+  /** When a worker last claimed jobs; null before the first claim. */
   readonly seenAt: Date | null;
   readonly isMissing: boolean;
 }
 
-/** Records that a part runs. Parts of all machines share one field: only the last one matters. */
+/**
+ * Records that a part runs. All machines share one field, because only the latest time matters.
+ */
 export async function recordPart(db: Db, part: Part): Promise<void> {
   const { _id } = await findDeployment(db);
   const seenNow = { $currentDate: { [`${part}SeenAt`]: true } } as const;
   await db.collection<DeploymentRecord>('deployments').updateOne({ _id }, seenNow);
 }
 
-/** Records a part now and then at each interval, until the returned timer is cleared. Outages are logged elsewhere. */
+/**
+ * Records a part immediately and at each interval, until the returned timer is cleared. Does not
+ * log
+ * outages, because another task does.
+ */
 export function recordRegularly(db: Db, part: Part): NodeJS.Timeout {
   const record = () => void recordPart(db, part).catch(() => {});
   record();
@@ -57,8 +63,8 @@ export async function findWorker(db: Db): Promise<WorkerState> {
 }
 
 /**
- * Finds out which part of a deployment runs. Waits until a part that has run just now records the time again, or must
- * have stopped.
+ * Determines which part of a deployment runs. Waits until a recently active part either records the
+ * time again or must have stopped.
  */
 export async function findRunningPart(db: Db, onWait: () => void): Promise<Part | null> {
   for (const part of ['service', 'worker'] as const) {

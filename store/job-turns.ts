@@ -2,11 +2,13 @@ import type { Filter } from 'mongodb';
 import { epoch, type JobDocument, type Jobs, type PrewarmJob, requeue } from './waiting-jobs.ts';
 
 /**
- * Self-clocked fair queuing of the jobs of a kind that are due (Golestani, "A self-clocked fair queueing scheme for
- * broadband applications", INFOCOM 1994): jobs are taken by their `turn`, the lowest first. The turn of a
- * project's next job is that of its last one plus the number of the job's variants, or 1 for a webhook; a
- * project without waiting jobs starts at the lowest turn of all. So every project gets the same number of
- * variants or webhooks, however many jobs another one has queued.
+ * Self-clocked fair queuing for due jobs of a kind (Golestani, "A self-clocked fair queueing scheme
+ * for broadband applications", INFOCOM 1994): workers take jobs by ascending `turn`. A project's
+ * next
+ * job gets the turn of its last job plus the job's variant count, or plus 1 for a webhook; a
+ * project
+ * without waiting jobs starts at the lowest turn overall. So every project gets the same number of
+ * variants or webhooks, however many jobs another project has queued.
  */
 
 /** Maximum of delayed jobs that get their turns at once. */
@@ -15,9 +17,11 @@ const batchSize = 50;
 const minWindow = 8;
 
 /**
- * Finds the job with the lowest turn. It queries a window of turns above the last lowest one, and a larger
- * window if that has no job: some servers (DocumentDB) sort all jobs that a filter selects, even with an
- * index in that order.
+ * Finds the job with the lowest turn. Queries a window of turns above the previous lowest turn,
+ * then a
+ * larger window if the first is empty: some servers (DocumentDB) sort all jobs that a filter
+ * selects,
+ * even with an index in that order.
  */
 export class LowestTurn {
   readonly #jobs: Jobs;
@@ -53,7 +57,7 @@ export class LowestTurn {
   }
 }
 
-/** The turns of the jobs of one kind. */
+/** Assigns turns to jobs of a kind. */
 export class JobTurns {
   readonly #jobs: Jobs;
   readonly #name: string;
@@ -79,10 +83,10 @@ export class JobTurns {
   }
 
   /**
-   * Gives turns to jobs that are due and have none: webhooks, jobs after a failed attempt, and those that an
-   * operator has scheduled in the workbench. All at once, because locks of jobs that have not started grow old
+   * Assigns turns to due jobs that lack them: webhooks, retried jobs, and jobs that an operator has
+   * scheduled in the workbench. Assigns all in one call, because the locks of claimed jobs age
    * meanwhile.
-   * @returns their number; more may be due
+   * @returns their number; more jobs can be due
    */
   async assignDue(now: Date): Promise<number> {
     const waiting = { name: this.#name, turn: null, lockedAt: null };
@@ -93,7 +97,7 @@ export class JobTurns {
       .toArray();
     if (due.length === 0) return 0;
     const lowest = this.#lowestTurn();
-    // A job that an operator created in the workbench may have any data.
+    // Operators can create jobs with any data in the workbench.
     const projectIds = new Set(due.map(({ data }) => data?.projectId));
     const assigned = [...projectIds].map(async (projectId) => {
       const own = due.filter(({ data }) => data?.projectId === projectId);
@@ -110,7 +114,7 @@ export class JobTurns {
   }
 }
 
-/** The turns of jobs of one project, in their order. */
+/** Returns turns for a project's jobs, in order. */
 export function turnsAfter(last: number, jobs: readonly PrewarmJob[]): number[] {
   let turn = last;
   return jobs.map((job) => {

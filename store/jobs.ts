@@ -23,21 +23,21 @@ import {
 export interface QueueStats {
   /** Jobs that a worker runs. */
   readonly active: number;
-  /** Jobs that are due, also those of workers that died. */
+  /** Due jobs, including jobs left by dead workers. */
   readonly waiting: number;
   readonly delayed: number;
   readonly failed: number;
-  /** Waiting time of the oldest job that is due, in ms; 0 when none is waiting. */
+  /** How long the oldest due job has waited, in ms; 0 if the queue is empty. */
   readonly oldestWaitingMs: number;
 }
 
-/** A job in the queue, which may be deleted when an equal one waits. */
+/** A queued job, which can be deleted if an equal job waits. */
 export interface QueuedJob {
   readonly id: ObjectId;
   readonly fingerprint: string;
 }
 
-/** A call would exceed the maximum of waiting jobs of a project. None of its jobs was added. */
+/** The call would exceed the project's maximum of waiting jobs, so it added no job. */
 export class QueueFull extends Error {
   override readonly name = 'QueueFull';
   readonly waiting: number;
@@ -62,8 +62,9 @@ export class JobQueue {
   readonly #adding = new Map<string, { jobs: number; turn: number }>();
 
   /**
-   * @param maxWaiting the maximum of a project's waiting jobs. Processes that add jobs at the same time may
-   *   exceed it, by the number of jobs that each adds.
+   * @param maxWaiting maximum waiting jobs per project. Processes that add jobs concurrently can
+   *   exceed
+   * it by the number of jobs that each adds.
    */
   constructor(db: Db, maxWaiting = Number.POSITIVE_INFINITY) {
     this.#maxWaiting = maxWaiting;
@@ -73,7 +74,7 @@ export class JobQueue {
 
   /** Idempotent, and safe to run in several processes at once. */
   async ensureIndexes(): Promise<void> {
-    // Sparse: only waiting jobs have the field.
+    // Sparse, because only waiting jobs contain the field.
     await this.#jobs.createIndex({ waitingKey: 1 }, { unique: true, sparse: true });
     await this.#jobs.createIndex({ name: 1, turn: 1, nextRunAt: 1 });
     await this.#jobs.createIndex({ name: 1, 'data.projectId': 1, turn: -1 });
@@ -82,8 +83,8 @@ export class JobQueue {
   }
 
   /**
-   * Queues jobs of one project, except those that are already waiting.
-   * @returns the jobs in the queue, also those that waited before
+   * Queues a project's jobs, except jobs that already wait.
+   * @returns the queued jobs, including jobs that waited already
    * @throws QueueFull
    */
   async add(jobs: readonly PrewarmJob[]): Promise<QueuedJob[]> {
@@ -119,7 +120,7 @@ export class JobQueue {
     }
   }
 
-  /** @param beingAdded all jobs that this process is adding; some may be stored already */
+  /** @param beingAdded all jobs that this process is adding, even if already stored */
   async #checkMaximum(projectId: string, added: number, beingAdded: number): Promise<void> {
     if (!Number.isFinite(this.#maxWaiting)) return;
     const waiting = await withTimeout(this.#jobs.countDocuments(waitingJobsOf(projectId)));
@@ -147,7 +148,7 @@ export class JobQueue {
     return withTimeout(this.#jobs.countDocuments({ ...ofProject, ...openJobs }));
   }
 
-  /** Counts the jobs of a kind by indexes, which is fast enough to run every second. */
+  /** Counts a kind's jobs through indexes, fast enough to run every second. */
   async stats(name = prewarmJobName): Promise<QueueStats> {
     const now = new Date();
     const expiredAt = new Date(now.getTime() - lockLifetimeMs);

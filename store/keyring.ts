@@ -2,13 +2,15 @@ import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
 import type { EncryptionKey } from '../contract/encryption-keys.ts';
 
 const cipher = 'aes-256-gcm';
-/** A key may encrypt 2^32 texts with random initialisation vectors of 96 bits (NIST SP 800-38D). */
+/** With random 96-bit initialisation vectors, a key can encrypt 2^32 texts (NIST SP 800-38D). */
 const ivBytes = 12;
 const tagBytes = 16;
 
 /**
- * Encrypts texts for the store. The first key encrypts and all keys decrypt, so that a key can be replaced. A
- * ciphertext is bound to a context, such as its project: with another context it cannot be decrypted.
+ * Encrypts texts for the store. The first key encrypts and all keys decrypt, so keys can be
+ * rotated. A
+ * ciphertext is bound to a context, such as its project, and cannot be decrypted in another
+ * context.
  */
 export class Keyring {
   readonly #keys: ReadonlyMap<string, Buffer>;
@@ -34,7 +36,7 @@ export class Keyring {
     return `${this.#first}.${sealed.toString('base64url')}`;
   }
 
-  /** The text; null if it was changed, has another context, or its key is missing. */
+  /** Returns the text; null if the text was changed, the context differs or the key is missing. */
   open(sealed: string, context: string): string | null {
     const [id = '', encoded = ''] = sealed.split('.');
     const key = this.#keys.get(id);

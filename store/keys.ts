@@ -13,9 +13,9 @@ export interface ApiKey {
   readonly hash: string;
   readonly name: string;
   readonly orgId: string;
-  /** The project of the key; null for all projects of its organisation. */
+  /** The key's project; null for all projects in its organisation. */
   readonly projectId: string | null;
-  /** Set for a root key, which has access to the projects of every organisation. */
+  /** Set for root keys, which can access every organisation's projects. */
   readonly allOrganisations?: true;
   readonly access: KeyAccess;
   /** Set for the key from SERVICE_ROOT_API_KEY. */
@@ -38,7 +38,7 @@ export class Keys {
     await this.#collection.createIndex({ projectId: 1 });
   }
 
-  /** Creates a key. The returned `secret` is not stored, so it cannot be read later. */
+  /** Creates a key. The store does not keep the returned `secret`, so nobody can read it later. */
   async issue(input: NewKey): Promise<{ key: ApiKey; secret: string }> {
     const secret = newApiKey();
     const key: ApiKey = {
@@ -80,7 +80,7 @@ export class Keys {
     await retryOnDuplicateKey(upsert);
   }
 
-  /** Ids of the valid keys that earlier environments, or those of other machines, had. */
+  /** Returns ids of valid keys issued for earlier environments or other machines' environments. */
   async otherEnvironmentKeys(secret: string): Promise<string[]> {
     const others = await this.#collection
       .find({ fromEnvironment: true, hash: { $ne: hashApiKey(secret) }, revokedAt: null })
@@ -102,7 +102,7 @@ export class Keys {
     return byCreation(pagesOf(this.#collection));
   }
 
-  /** The keys that are limited to a project, also revoked ones, by their ids. */
+  /** Returns a project's own keys, including revoked keys, by id. */
   ofProject(projectId: string): Promise<ApiKey[]> {
     return withTimeout(this.#collection.find({ projectId }).sort({ _id: 1 }).toArray());
   }
@@ -116,8 +116,8 @@ export class Keys {
   }
 
   /**
-   * Revokes a key, and keeps the date of an earlier revocation. Null for an unknown id.
-   * @param projectId only a key that is limited to it
+   * Revokes a key, and keeps an earlier revocation date. Returns null for an unknown id.
+   * @param projectId restricts the call to this project's own keys
    */
   async revoke(id: string, projectId?: string): Promise<ApiKey | null> {
     const one = { _id: id, ...(projectId === undefined ? {} : { projectId }) };
@@ -126,7 +126,7 @@ export class Keys {
     return withTimeout(this.#collection.findOne(one));
   }
 
-  /** Deletes a key that nobody has received. */
+  /** Deletes a key that no client has received. */
   async delete(id: string): Promise<void> {
     await withTimeout(this.#collection.deleteMany({ _id: id }));
   }

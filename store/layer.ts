@@ -1,6 +1,6 @@
 import { isPresetName, type PresetValue, presetNamePattern } from './preset.ts';
 
-/** The JSON values of a layer's fields, by name. Absent ones have their defaults. */
+/** A layer's JSON fields by name. Absent fields take their defaults. */
 export type LayerFields = Readonly<Record<string, PresetValue>>;
 
 /** A layer as a project keeps it: an image or a text. */
@@ -9,6 +9,6 @@ export interface StoredLayer {
   readonly text?: LayerFields;
 }
 
-/** The names of layers follow the rules of those of presets. */
+/** Layer names follow the same rules as preset names. */
 export const layerNamePattern = presetNamePattern;
 export const isLayerName = isPresetName;

@@ -7,7 +7,7 @@ import { readBackupTime } from './embedded/storage/backup-time.ts';
 import { DataFileDamaged } from './embedded/storage/file-check.ts';
 import { StoreUnavailable, StoreUrlInvalid } from './outage.ts';
 
-/** Describes in one sentence why the store could not be opened; null for an unexpected error. */
+/** Explains in one sentence why the store did not open; returns null for an unexpected error. */
 export async function openErrorText(error: unknown, dataDir: string): Promise<string | null> {
   if (error instanceof FolderHeld) {
     return `The data folder ${resolve(dataDir)} (SERVICE_DATA_DIR) belongs to process ${error.pid}, which is running: stop that service, or choose another folder for this one (--data-dir).`;

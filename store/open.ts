@@ -46,8 +46,8 @@ export interface Store {
 }
 
 /**
- * Connects to a store by its URL, in the background, with retries. Until it is connected, operations
- * fail within seconds.
+ * Connects to a store's URL in the background, with retries. Operations fail within seconds until
+ * the connection succeeds.
  * @throws StoreUrlInvalid
  */
 export function connectStore(url: string, onOutage: OnOutage, options?: ClientOptions): Store {
@@ -63,10 +63,11 @@ export const storeExists = (settings: StoreSettings): boolean =>
   settings.mongodbUrl !== null || hasEmbeddedStore(settings.dataDir);
 
 /**
- * Opens the configured store; without a MongoDB URL, starts the embedded store in the data folder. The store
- * may not be connected yet (see `established`).
- * @param onBackupFailure called with the reason when the embedded store could not be copied
- * @throws FolderHeld when another process owns the embedded store's folder
+ * Opens the configured store; without a MongoDB URL, starts the embedded store in the data folder.
+ * The
+ * returned store can still be connecting (see `established`).
+ * @param onBackupFailure runs with the reason if the embedded store could not be copied
+ * @throws FolderHeld if another process owns the embedded store's folder
  * @throws DataFileDamaged
  * @throws StoreUrlInvalid
  */
@@ -95,7 +96,7 @@ export async function joinStore(settings: StoreSettings): Promise<Store> {
   try {
     return await withoutRetry((onOutage) => openStore(settings, onOutage));
   } catch (error) {
-    // A service may have started after the check.
+    // A service might have started after the check.
     const started = error instanceof FolderHeld ? await runningStoreUrl(folder) : null;
     if (started === null) throw error;
     return connect(started);
@@ -103,7 +104,7 @@ export async function joinStore(settings: StoreSettings): Promise<Store> {
 }
 
 /**
- * Opens a store that no service may use: the embedded store is locked meanwhile.
+ * Opens a store for exclusive use: locks the embedded store against services.
  * @throws FolderHeld while a service uses the embedded store
  * @throws StoreUnavailable
  * @throws StoreUrlInvalid

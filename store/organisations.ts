@@ -8,7 +8,7 @@ import { findOrInsert } from './upsert.ts';
 export interface Organisation {
   readonly _id: string;
   readonly name: string;
-  /** Requests with keys of an organisation without product access get 402. */
+  /** If false, requests with the organisation's keys return 402. */
   readonly productAccess: boolean;
   readonly createdAt: Date;
 }

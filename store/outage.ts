@@ -10,7 +10,7 @@ import {
   type TopologyDescription,
 } from 'mongodb';
 
-/** The store cannot be reached, or rejects the credentials. */
+/** The store is unreachable or rejects the credentials. */
 export class StoreUnavailable extends Error {
   override readonly name = 'StoreUnavailable';
 
@@ -50,8 +50,8 @@ export class StoreUrlInvalid extends Error {
 
 const outOfDiskSpace = 14_031;
 /**
- * Codes of temporary errors: those that drivers retry according to the MongoDB driver specifications
- * ("Retryable Writes"), and that of a full disk.
+ * Codes of temporary errors: retryable errors in the MongoDB driver specifications ("Retryable
+ * Writes"), and the error for a full disk.
  */
 const temporaryCodes: ReadonlySet<unknown> = new Set([
   6,
@@ -79,7 +79,7 @@ const refusals: Readonly<Record<string, string>> = {
   8000: 'authentication failed',
 };
 
-/** Names of the driver's errors while a client reconnects; some classes are not exported. */
+/** Names of driver errors during a reconnect; the driver does not export some of these classes. */
 const clientErrors: ReadonlySet<string> = new Set([
   // No connection of the pool became free.
   'MongoWaitQueueTimeoutError',
@@ -89,8 +89,8 @@ const clientErrors: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Codes of broken connections. The driver rejects with the socket's own error while a command waits to be
- * written (mongodb 7.8.0, cmap/connection.js, writeCommand).
+ * Codes of broken connections. While a command waits to be written, the driver rejects it with the
+ * socket's own error (mongodb 7.8.0, cmap/connection.js, writeCommand).
  */
 const socketCodes: ReadonlySet<unknown> = new Set([
   'EPIPE',
@@ -103,7 +103,7 @@ const socketCodes: ReadonlySet<unknown> = new Set([
   'ENETRESET',
 ]);
 
-/** Whether a write failed because the store has no space; it still answers reads. */
+/** Returns whether a write failed because the store is full; reads still work. */
 export const isFull = (error: unknown): boolean =>
   error instanceof MongoServerError && error.code === outOfDiskSpace;
 

@@ -2,20 +2,21 @@ import type { Collection, Document, Filter } from 'mongodb';
 import { withTimeout } from './deadline.ts';
 
 interface Page {
-  /** Besides the bounds of the ids. */
+  /** Applied in addition to the id bounds. */
   readonly filter?: Document;
-  /** The id before the first one; null for the first page. */
+  /** The page starts after this id; null for the first page. */
   readonly after: unknown;
   readonly limit: number;
-  /** Timeout in ms; by default that of a request. */
+  /** Timeout in ms; defaults to a request's timeout. */
   readonly withinMs?: number;
-  /** The fields of the result; all of them by default. */
+  /** Fields to return; all by default. */
   readonly projection?: Readonly<Record<string, 1>> | undefined;
 }
 
 /**
- * Documents in the order of their ids, which every collection has as an index. Documents that are added or removed
- * between two pages do not change which of the others are in them.
+ * Returns documents sorted by id, which every collection indexes. Documents added or removed
+ * between
+ * two pages do not move other documents.
  * @throws StoreUnavailable
  */
 async function findPage<T extends Document>(
@@ -52,6 +53,6 @@ export async function byCreation<T extends Document & { readonly createdAt: Date
 ): Promise<T[]> {
   const all: T[] = [];
   for await (const page of pages) all.push(...page);
-  // The sort is stable, and the pages are in the order of the ids.
+  // The sort is stable and pages arrive in id order.
   return all.sort((a, b) => a.createdAt.getTime() - b.createdAt.getTime());
 }

@@ -12,7 +12,7 @@ interface PrewarmRecord extends ProjectRecord {
 
 type SourceState = 'waiting' | 'running' | 'done' | 'failed';
 
-/** The status of a call, which must have the fields of `PrewarmStatus` in the OpenAPI document. */
+/** A call's status. Its fields must match `PrewarmStatus` in the OpenAPI document. */
 export type PrewarmStatus = ReturnType<typeof statusOf>;
 
 export class Prewarms {
@@ -28,7 +28,7 @@ export class Prewarms {
     return this.#records.ensureIndexes();
   }
 
-  /** @returns the id of the call */
+  /** @returns the call's id */
   async add(projectId: string, jobs: readonly QueuedJob[], variantCount: number): Promise<string> {
     const _id = newPrewarmId();
     await this.#records.add({ _id, projectId, createdAt: new Date(), variantCount, jobs });
@@ -40,14 +40,15 @@ export class Prewarms {
     return record && statusOf(record, await this.#jobsOf(record));
   }
 
-  /** Null for a job that was deleted. */
+  /** Contains null for each deleted job. */
   async #jobsOf({ projectId, jobs }: PrewarmRecord): Promise<Array<JobDocument | null>> {
     const found = await this.#jobsWith({ _id: { $in: jobs.map(({ id }) => id) } });
     const byId = new Map(found.map((job) => [job._id.toHexString(), job]));
     const isMissing = ({ id }: QueuedJob) => !byId.has(id.toHexString());
     const missing = jobs.filter(isMissing).map(({ fingerprint }) => fingerprint);
-    // A job that has to wait again gives way to an equal one that waits.
-    // With the name, the jobs of the project are found by an index.
+    // A rescheduled job is deleted if an equal job waits already. The job's name is in the filter
+    // so that
+    // an index finds the project's jobs.
     const ofProject = { name: prewarmJobName, 'data.projectId': projectId };
     const equal = { ...ofProject, 'data.fingerprint': { $in: missing } };
     const successors = missing.length === 0 ? [] : await this.#jobsWith(equal);
@@ -92,7 +93,7 @@ function statusOf(
   };
 }
 
-/** Without failed variants, which a later attempt may render. */
+/** Excludes failed variants, because a later attempt can still render them. */
 function donePercent(job: JobDocument | null): number {
   const { done = 0, total = 0 } = job?.data.counts ?? {};
   return total === 0 ? 0 : (100 * done) / total;

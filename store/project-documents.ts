@@ -9,8 +9,8 @@ export interface ProjectCollection {
 const byProjectId = (projectId: string): Document => ({ projectId });
 
 /**
- * The documents that are deleted with their project: access ends first. Calls of the purge hook stay, because a CDN
- * must learn that the images are gone.
+ * Collections whose documents are deleted together with their project, starting with its keys.
+ * Purge hook calls stay, so that the CDN still drops the images.
  */
 export const projectCollections: readonly ProjectCollection[] = [
   { name: 'keys', ofProject: byProjectId },
@@ -28,7 +28,7 @@ export const projectCollections: readonly ProjectCollection[] = [
   { name: 'activity', ofProject: (project) => ({ project }) },
 ];
 
-/** What a project has besides its own document. */
+/** A project's documents in other collections. */
 export class ProjectDocuments {
   readonly #db: Db;
 
@@ -36,7 +36,7 @@ export class ProjectDocuments {
     this.#db = db;
   }
 
-  /** Repeatable. Without a deadline: there may be many. */
+  /** Idempotent. Has no deadline, because a project can have many documents. */
   async delete(projectId: string): Promise<void> {
     for (const { name, ofProject } of projectCollections) {
       await this.#db.collection(name).deleteMany(ofProject(projectId));

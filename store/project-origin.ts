@@ -1,10 +1,10 @@
-/** A private origin of a project: how the sources of a host are fetched. Its secrets are encrypted. */
+/** A project's private origin: how to fetch sources from a host, with encrypted secrets. */
 export interface ProjectOrigin {
   /** With the port, unless it is the default port of the scheme. */
   readonly host: string;
-  /** The names of the request headers that are sent to the host. */
+  /** Names of the request headers to send to the host. */
   readonly headers: readonly string[];
-  /** The `s3://` URL of the bucket that has the sources; null for an HTTP origin. */
+  /** The source bucket's `s3://` URL; null for an HTTP origin. */
   readonly location: string | null;
   /** The origin with its secrets, as JSON encrypted by `Keyring.seal`. */
   readonly sealed: string;
@@ -12,5 +12,7 @@ export interface ProjectOrigin {
   readonly updatedAt: Date;
 }
 
-/** The field of a host in `Project.origins`. Dots are encoded, because they separate the fields of a path. */
+/**
+ * Returns the host's field in `Project.origins`. Encodes dots, because they separate path segments.
+ */
 export const originField = (host: string): string => host.replaceAll('.', '%2E');

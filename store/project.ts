@@ -26,15 +26,17 @@ export interface ProjectSettings {
   readonly watermarkMargin: number;
 }
 
-/** How the images of a project follow their sources. Ages are in seconds. */
+/** How a project's images follow their sources. Ages are in seconds. */
 export interface ProjectFreshness {
-  /** Time after which a source is asked again; `origin` to follow its Cache-Control, null for never. */
+  /**
+   * Time after which a source is revalidated; `origin` follows its Cache-Control, null disables it.
+   */
   readonly sourceAge: number | 'origin' | null;
-  /** Time for which browsers keep images; null for a year. */
+  /** How long browsers keep images; null for a year. */
   readonly browserAge: number | null;
 }
 
-/** The most that a project may use on a day (UTC); null for no limit. */
+/** A project's maximum daily usage (UTC); null for no limit. */
 export interface ProjectLimits {
   readonly rendersPerDay: number | null;
   readonly bytesPerDay: number | null;
@@ -53,7 +55,7 @@ export interface Project extends ProjectSettings, Purges {
   readonly signedUrlTtlSeconds: number | null;
   /** The HMAC secret of signed URLs; null until created. */
   readonly signingSecret: string | null;
-  /** The secret before the last rotation, valid until it is revoked. */
+  /** The secret before the last rotation; it stays valid until revoked. */
   readonly previousSigningSecret?: string | null;
   /** The project's image parameters, by preset name. */
   readonly presets?: Readonly<Record<string, PresetParameters>>;
@@ -67,12 +69,12 @@ export interface Project extends ProjectSettings, Purges {
   readonly hosts?: Readonly<Record<string, DeliveryHost>>;
   /** By the kind of URLs, such as `imgix`. */
   readonly urlSecrets?: Readonly<Record<string, UrlSecrets>>;
-  /** Absent until they are set: the project has no limits. */
+  /** Absent until first set; the project is then unlimited. */
   readonly limits?: ProjectLimits;
   /** By the store's clock. */
   readonly purgedAt?: Date;
   readonly createdAt: Date;
-  /** By the store's clock. Only for display: a clock may be set back. */
+  /** By the store's clock. For display only, because a clock can be set back. */
   readonly changedAt: Date;
   /** Incremented by every change. */
   readonly revision: number;
@@ -80,7 +82,7 @@ export interface Project extends ProjectSettings, Purges {
   readonly deletedAt?: Date | null;
 }
 
-/** What an integration shows of a project, and the site that it is for. */
+/** The name and site that integrations show for a project. */
 export type ProjectIdentity = Pick<Project, 'name' | 'origin'>;
 
 export interface NewProject extends Pick<Project, 'orgId' | 'name' | 'origin' | 'allowedOrigins'> {
@@ -104,8 +106,8 @@ export const newProjectSettings: ProjectSettings = {
 };
 
 /**
- * The fields of a deleted project, and those that it does not have: nothing that a client has written. Without a host,
- * processes of earlier releases deliver no images of it.
+ * Values that a deleted project's document keeps; everything written by clients is removed. Because
+ * it lists no host, processes running earlier releases deliver no image for it.
  */
 export const deletedFields = {
   ...newProjectSettings,
@@ -127,7 +129,10 @@ export const removedFields = {
   limits: '',
 } as const satisfies { readonly [Field in keyof Project]?: '' };
 
-/** The fields of a project in lists: without its presets, layers, origins and generations, which may be large. */
+/**
+ * Project fields in lists: presets, layers, origins and generations can be large, so they are
+ * excluded.
+ */
 export const listedFields = [
   '_id',
   'orgId',

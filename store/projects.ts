@@ -34,12 +34,12 @@ function namedField<P extends 'presets' | 'layers'>(parent: P, name: string): `$
   return `${parent}.${name}`;
 }
 
-/** More documents than one reply has: by default a second round trip begins after 101. */
+/** More documents than a reply can contain: by default a second round trip starts after 101. */
 const oneBatch = 100_000;
 
 const sweptFields = { generations: 1, purges: 1, revision: 1, deletedAt: 1 } as const;
 
-/** What tells which images of a project are purged. */
+/** The fields that determine which of a project's images are purged. */
 export type SweptProject = Pick<Project, '_id' | keyof typeof sweptFields>;
 
 /** Part of every filter for projects that exist. Null also stands for a missing field. */
@@ -49,12 +49,13 @@ const existing = { deletedAt: null } as const;
 const keepDeletedSeconds = 24 * 60 * 60;
 
 /**
- * More than the processes that change a project at the same time: each makes one change at a time (`ChangeTurns`), and
- * one of them succeeds in each attempt.
+ * Exceeds the number of processes that can change a project concurrently: each makes one change at
+ * a
+ * time (`ChangeTurns`), and each attempt lets one succeed.
  */
 const maxAttempts = 100;
 
-/** Checks the state that a change begins with, and throws if the change is not allowed. */
+/** Checks the state before a change, and throws if the state does not allow it. */
 export type StateCheck = (project: Project) => void;
 const anyState: StateCheck = () => {};
 
@@ -104,13 +105,13 @@ export class Projects {
     return found;
   }
 
-  /** Those that exist or were deleted during the last day. */
+  /** Returns projects that exist or were deleted within the last day. */
   async findAll(ids: readonly string[]): Promise<Project[]> {
     const found = this.#collection.find({ _id: { $in: [...ids] } });
     return withTimeout(found.toArray());
   }
 
-  /** The projects that have some of these delivery hosts. */
+  /** Returns the projects that own any of these delivery hosts. */
   async findByHosts(hosts: readonly string[]): Promise<Project[]> {
     const ids = await this.hostClaims.projectsOf(hosts);
     return ids.length === 0 ? [] : this.findAll(ids);
@@ -125,9 +126,9 @@ export class Projects {
   }
 
   /**
-   * Projects in the order of their ids, in pages.
-   * @param orgId null for the projects of every organisation
-   * @param bounds the id before the first project, and the projects of a page
+   * Returns projects sorted by id, in pages.
+   * @param orgId null for all organisations
+   * @param bounds the id before the page, and the page size
    */
   pages(
     orgId: string | null = null,
@@ -137,12 +138,12 @@ export class Projects {
     return pagesOf(this.#collection, { ...bounds, filter, projection: listed });
   }
 
-  /** The projects of every organisation, by date of creation. */
+  /** Returns the projects of all organisations by creation date. */
   list(): Promise<ListedProject[]> {
     return byCreation(this.pages());
   }
 
-  /** By id, as `findAll`. Without ids it shows that the store answers. */
+  /** By id, like `findAll`. An empty list of ids checks that the store responds. */
   async revisionsOf(ids: readonly string[]): Promise<Map<string, number>> {
     const found = this.#collection
       .find({ _id: { $in: [...ids] } }, { batchSize: oneBatch })
@@ -156,7 +157,7 @@ export class Projects {
     return this.#change(id, { $set: settings });
   }
 
-  /** @param host is allowed from now on; null for none */
+  /** @param host to add to the allowlist; null to add no host */
   updateIdentity(
     id: string,
     identity: Partial<ProjectIdentity>,
@@ -183,7 +184,7 @@ export class Projects {
     return this.#change(id, { $pull: { allowedOrigins: host } });
   }
 
-  /** @param name for which `isPresetName` is true */
+  /** @param name must satisfy `isPresetName` */
   setPreset(
     id: string,
     name: string,
@@ -198,7 +199,7 @@ export class Projects {
     return this.#change(id, { $unset: { [namedField('presets', name)]: '' } });
   }
 
-  /** @param name for which `isLayerName` is true */
+  /** @param name must satisfy `isLayerName` */
   setLayer(
     id: string,
     name: string,
@@ -221,7 +222,7 @@ export class Projects {
     return this.#change(id, { $unset: { [`origins.${originField(host)}`]: '' } });
   }
 
-  /** The host must be claimed. */
+  /** The caller must have claimed the host. */
   setDeliveryHost(id: string, host: DeliveryHost, check = anyState): Promise<Project | null> {
     const $set = { [`hosts.${originField(host.host)}`]: host };
     return this.#changeChecked(id, { $set }, check);
@@ -251,11 +252,11 @@ export class Projects {
   }
 
   /**
-   * Purges the images that were made from earlier bytes of sources.
+   * Purges images made from earlier source bytes.
    *
-   * @param tags of the sources; null for all images
+   * @param tags source tags; null for all images
    * @param now Unix ms
-   * @throws StoreUnavailable when other changes of the project always come first
+   * @throws StoreUnavailable if other changes to the project always win
    */
   purge(
     id: string,
@@ -266,18 +267,19 @@ export class Projects {
   }
 
   /**
-   * Deletes a project, and all of its images by the purge in the same update. What remains tells every process, until
-   * it expires.
+   * Deletes a project and purges its images in the same update. The remaining document notifies
+   * every
+   * process until it expires.
    */
   delete(id: string, now: () => number = Date.now): Promise<Project | null> {
     const $set = { ...deletedFields, deletedAt: new Date(now()) };
     return this.#changeWithPurge(id, null, now, { $set, $unset: removedFields });
   }
 
-  /** The projects that have purged images, or were deleted, since a time. */
+  /** Yields projects purged or deleted since a time. */
   async *purgedSince(time: Date): AsyncGenerator<SweptProject> {
     const found = this.#collection.find({ purgedAt: { $gte: time } }, { batchSize: oneBatch });
-    // Without a deadline: there may be many.
+    // Has no deadline, because there can be many.
     yield* found.project<SweptProject>(sweptFields);
   }
 
@@ -296,8 +298,11 @@ export class Projects {
   }
 
   /**
-   * Replaces a project's secret, which stays valid until `revokePreviousSecret`. Also null when the secrets
-   * have changed since the project was read, or two are valid: a third one would invalidate the oldest.
+   * Replaces a project's secret, which stays valid until `revokePreviousSecret`. Also returns null
+   * if
+   * the secrets have changed since the project was read or two are valid, because a third secret
+   * would
+   * invalidate the oldest.
    */
   async rotateSecret({ _id, signingSecret }: Project): Promise<Project | null> {
     if (signingSecret === null) return null;
@@ -326,8 +331,9 @@ export class Projects {
     { $set, ...update }: UpdateFilter<Project>,
   ): Promise<Project | null> {
     return this.#changeFrom(id, (project) => {
-      // It becomes the revision too. The time makes it new even after the store was restored from a backup, the revision
-      // after the clock was set back.
+      // This number is also the revision. The time makes it new after the store was restored from a
+      // backup;
+      // the revision makes it new after the clock was set back.
       const number = Math.max(now(), project.revision + 1);
       const purge = purgeUpdate(project, tags, number);
       const increment = number - project.revision;
@@ -367,8 +373,8 @@ export class Projects {
   }
 
   /**
-   * @param condition further filter for the update
-   * @param increment of the revision
+   * @param condition additional filter for the update
+   * @param increment added to the revision
    */
   async #change(
     id: string,

@@ -13,14 +13,17 @@ import {
 
 /** The promise of purges: after this time they are in effect in every process that reaches the store. */
 export const purgeEffectiveMs = 2_000;
-/** When the hook is called: from then on no process sends an old image, so a CDN cannot store it again. */
+/**
+ * Delay before the hook runs. By then no process sends an old image, so a CDN cannot store it
+ * again.
+ */
 const dueAfterMs = 3_000;
-/** When the hook is called for a purge that was not confirmed, because the process or the store failed. */
+/** Delay for a purge that was never confirmed because the process or the store failed. */
 const heldMs = 60_000;
-/** Calls of the hook that may wait for a project; more of them are replaced by one for all its images. */
+/** Maximum waiting hook calls per project; beyond it, a call for all its images replaces them. */
 const maxWaiting = 1_000;
 
-/** A call of the hook, which tells a CDN what a project has purged. */
+/** A hook call that tells a CDN which images a project has purged. */
 export interface PurgeHookJob {
   readonly projectId: string;
   /** The tags that its images have in CDNs. */
@@ -30,15 +33,15 @@ export interface PurgeHookJob {
 interface PurgeRecord extends ProjectRecord {
   /** 0 for all images. */
   readonly sourceCount: number;
-  /** The job that calls the purge hook; null when there is none. */
+  /** The job that calls the purge hook; null if the project has no hook. */
   readonly hook: ObjectId | null;
 }
 
-/** States of the call of the hook; `none` without a hook. */
+/** Hook call states; `none` if the project has no hook. */
 export const hookStates = ['none', 'waiting', 'done', 'failed'] as const;
 type HookState = (typeof hookStates)[number];
 
-/** The purges of projects, and their calls of the hook. The id of a purge is the revision of its project. */
+/** Purges and their hook calls. A purge's id is its project's revision. */
 export class Purges {
   readonly #records: ProjectRecords<PurgeRecord>;
   readonly #jobs: Collection<JobDocument<PurgeHookJob>>;
@@ -55,15 +58,17 @@ export class Purges {
   }
 
   /**
-   * Queues the call of the hook for a purge that is about to take effect. Before the purge, so that no kill and no
-   * outage can lose it: without `confirm` it is called after a minute, and a call without a purge does no harm.
+   * Queues the hook call for an imminent purge. Because this precedes the purge, no kill or outage
+   * can
+   * lose the call: without `confirm` it runs after a minute, and a call without a purge is
+   * harmless.
    *
-   * @param projectTag of all images of the project
+   * @param projectTag tag of all the project's images
    */
   async hold(job: PurgeHookJob, projectTag: string): Promise<ObjectId> {
     const { projectId } = job;
     const before = ObjectId.createFromTime(Math.floor((Date.now() - heldMs) / 1_000));
-    // Not those of purges that have not taken effect.
+    // Excludes calls for purges not yet in effect.
     const confirmed = { waitingKey: waitingWebhooksOf(purgeHookJobName, projectId, before) };
     const waiting = await withTimeout(this.#jobs.countDocuments(confirmed));
     const isFull = waiting >= this.#maxWaiting;
@@ -74,7 +79,7 @@ export class Purges {
     return held._id;
   }
 
-  /** Makes the call of the hook, if any, due soon after its purge, which has taken effect, and remembers the purge. */
+  /** Records an effective purge, and schedules its hook call, if any, soon. */
   async confirm(id: string, purge: Omit<PurgeRecord, '_id' | 'createdAt'>): Promise<void> {
     const { projectId, hook: _id } = purge;
     const nextRunAt = new Date(Date.now() + dueAfterMs);
@@ -84,7 +89,7 @@ export class Purges {
     await this.#records.add({ ...purge, _id: `${projectId}:${id}`, createdAt: new Date() });
   }
 
-  /** The status of a purge, which must have the fields of `PurgeStatus` in the OpenAPI document. */
+  /** Returns a purge's status. Its fields must match `PurgeStatus` in the OpenAPI document. */
   async find(projectId: string, id: string) {
     const record = await this.#records.find(projectId, `${projectId}:${id}`);
     if (record === null) return null;
@@ -96,12 +101,12 @@ export class Purges {
     return { id, status, sourceCount, hook, createdAt: createdAt.toISOString() };
   }
 
-  /** The state of the call of the hook, and the reason of its last failure, or empty. */
+  /** Returns the hook call's state and its last failure's reason, or an empty reason. */
   async #hookOf({ projectId, hook }: PurgeRecord): Promise<{ status: HookState; reason: string }> {
     if (hook === null) return { status: 'none', reason: '' };
     const find = (filter: Filter<JobDocument<PurgeHookJob>>) =>
       withTimeout(this.#jobs.findOne(filter));
-    // A later call may have named all images of the project. It is found while it waits or runs.
+    // A later call can cover all the project's images. It is found while it waits or runs.
     const replacement = { name: purgeHookJobName, 'data.projectId': projectId, ...openJobs };
     const job = (await find({ _id: hook })) ?? (await find(replacement));
     const failed = job !== null && (job.failCount ?? 0) > 0;

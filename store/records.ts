@@ -1,7 +1,7 @@
 import type { Collection, Db, Filter, OptionalUnlessRequiredId } from 'mongodb';
 import { withTimeout } from './deadline.ts';
 
-/** What is remembered of a call that continues after its response. */
+/** The stored record of a call that continues after its response. */
 export interface ProjectRecord {
   readonly _id: string;
   readonly projectId: string;
@@ -14,10 +14,10 @@ export type CallState = (typeof callStates)[number];
 
 /** As long as ended jobs. */
 const keepSeconds = 24 * 60 * 60;
-/** Of one project; the oldest are deleted. */
+/** Per project; the oldest are deleted. */
 const maxOfProject = 1_000;
 
-/** ProjectRecords of the calls of projects, bounded by number and age. */
+/** Records of projects' calls, bounded by number and age. */
 export class ProjectRecords<R extends ProjectRecord> {
   readonly #collection: Collection<R>;
   readonly #max: number;

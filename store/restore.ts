@@ -10,7 +10,7 @@ import { readBackupTime } from './embedded/storage/backup-time.ts';
 import { checkDataFile, DataFileDamaged } from './embedded/storage/file-check.ts';
 import { folderErrorText } from './open-error.ts';
 
-/** There is no backup, it is damaged, the store is in use, or the file system returned an error. */
+/** The backup is missing or damaged, the store is in use, or the file system returned an error. */
 export class RestoreFailed extends Error {
   override readonly name = 'RestoreFailed';
 
@@ -20,18 +20,20 @@ export class RestoreFailed extends Error {
 }
 
 export interface Restored {
-  /** The time of the backup's data; null for a backup of an earlier version, which does not contain it. */
+  /** Time of the backed-up data; null for backups by earlier versions, which do not store it. */
   readonly dataOf: Date | null;
-  /** Path of the replaced data file; null if there was none. */
+  /** Path of the replaced data file; null if the folder had no data file. */
   readonly replaced: string | null;
 }
 
 /**
- * Replaces the data file of an embedded store by a copy of a backup; the replaced file gets another
- * name. The new file has the owner and mode of the replaced file, or else of the backup, because the user
- * who restores it may not be the user of the service. After an error the data file is unchanged.
+ * Replaces an embedded store's data file with a copy of a backup, and renames the replaced file.
+ * The
+ * new file keeps the replaced file's owner and mode, or else the backup's, because the restoring
+ * user
+ * can differ from the service's user. After an error the data file is unchanged.
  * @param folder as given to `startEmbeddedStore`
- * @param given the file of a backup; the one that the service makes by default
+ * @param given the backup file; defaults to the service's own backup
  * @throws {RestoreFailed}
  */
 export async function restoreBackup(folder: string, given?: string): Promise<Restored> {
@@ -55,7 +57,7 @@ export async function restoreBackup(folder: string, given?: string): Promise<Res
   }
 }
 
-/** @returns the new path of the replaced file; null if there was none */
+/** @returns the replaced file's new path; null if the folder had no data file */
 async function replaceFile(file: string, backup: string): Promise<string | null> {
   const replaced = existsSync(file)
     ? `${file}.${new Date().toISOString().replaceAll(':', '-')}`
@@ -78,7 +80,7 @@ async function replaceFile(file: string, backup: string): Promise<string | null>
   }
 }
 
-/** @param like the file whose owner and mode the copy gets */
+/** @param like the file to copy owner and mode from */
 async function copySynced(from: string, to: string, like: string): Promise<void> {
   const { uid, gid, mode } = await stat(like);
   await copyFile(from, to);

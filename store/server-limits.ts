@@ -1,8 +1,8 @@
 import type { Db } from 'mongodb';
 
-/** The limits of the store's server, as a text for the log; null for MongoDB. */
+/** Describes the limits of the store's server for the log; returns null for MongoDB. */
 export async function serverLimits(db: Db): Promise<string | null> {
-  // A server that refuses the command to this user is treated as MongoDB.
+  // Treats a server that refuses the command to this user as MongoDB.
   const info = await db.command({ buildInfo: 1 }).catch(() => null);
   if (info?.['embedded'] === true) {
     return 'the embedded store serves this machine only; SERVICE_MONGODB_URL names a store for several';

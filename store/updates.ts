@@ -19,11 +19,12 @@ interface WriteError {
 const withinMs = 10_000;
 
 /**
- * Updates several documents by one command, which takes a tenth of the time of separate calls. Failed updates are
- * repeated once, because another process may have inserted the same document.
+ * Updates several documents with one command, which takes a tenth of the time that separate calls
+ * take. Retries failed updates once, because another process might have inserted the same document.
  *
- * In the order of the ids: FerretDB locks the documents of a command one after the other until its end, and
- * commands with different orders wait for each other.
+ * Sorts the updates by id: FerretDB locks each document in order until the command ends, so
+ * commands
+ * with different orders would deadlock.
  */
 export async function updateTogether(
   db: Db,

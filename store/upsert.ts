@@ -17,7 +17,9 @@ const deadlock = 'deadlock detected';
 /** Few, because a deadlock lasts a second (`deadlock_timeout`); one of its writes succeeds. */
 const attempts = 3;
 
-/** Whether a write failed because another document has the same value in a unique index. */
+/**
+ * Returns whether a write failed because another document has the same value in a unique index.
+ */
 export function isDuplicateKey(error: unknown): boolean {
   if (!(error instanceof MongoServerError)) return false;
   const { code, message } = error;
@@ -25,8 +27,8 @@ export function isDuplicateKey(error: unknown): boolean {
 }
 
 /**
- * Runs a write of a document with a unique index. A duplicate key has the error code 11000 on every server.
- * Repeats the write after a deadlock, which has no effect. MongoDB itself has no such deadlocks.
+ * Writes a document with a unique index. Every server reports duplicate keys with the code 11000.
+ * Retries after a deadlock, which leaves no effect; MongoDB itself has no such deadlocks.
  */
 export async function writePortably<T>(write: () => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt += 1) {
@@ -44,8 +46,10 @@ export async function writePortably<T>(write: () => Promise<T>): Promise<T> {
 }
 
 /**
- * Runs an upsert, and retries it once after a duplicate key error: one of two concurrent upserts of a key
- * may fail (MongoDB manual, "Upsert with Unique Index") after the other one has inserted the document.
+ * Runs an upsert and retries it once after a duplicate key error: of two concurrent upserts with
+ * the
+ * same key, one can fail (MongoDB manual, "Upsert with Unique Index") after the other has inserted
+ * the document.
  */
 export function retryOnDuplicateKey<T>(upsert: () => Promise<T>): Promise<T> {
   return writePortably(upsert).catch((error: unknown) => {

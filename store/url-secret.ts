@@ -6,15 +6,15 @@ export interface UrlSecret {
 
 /** A project's secrets for one service's URLs. */
 export interface UrlSecrets {
-  /** The current one first; a second one while it is being replaced. */
+  /** The current secret first, then the previous secret during a replacement. */
   readonly valid: readonly UrlSecret[];
   /** By the clock of the front end. */
   readonly updatedAt: Date;
 }
 
 /**
- * The valid secrets after a new one is set.
- * @param keepPrevious whether the current one stays valid too; a repeated call changes nothing
+ * Returns the valid secrets after a new secret is set.
+ * @param keepPrevious whether the current secret stays valid too; a repeated call changes nothing
  */
 export function withUrlSecret(
   before: readonly UrlSecret[],

@@ -14,10 +14,10 @@ export interface ProjectDay {
 
 /** The counts of a writer for a project and a day so far. They never decrease. */
 export interface WriterTotals extends ProjectDay {
-  /** Letters and digits, the first one a letter. */
+  /** Letters and digits, starting with a letter. */
   readonly writer: string;
   readonly counts: StoredCounts;
-  /** As in `claim`; 0 for none. */
+  /** As in `claim`; 0 if unclaimed. */
   readonly claimed?: number;
 }
 
@@ -28,11 +28,11 @@ export interface DayUsage extends ProjectDay {
   readonly claims: ReadonlyMap<string, number>;
 }
 
-/** Each writer has its own field, so that no write depends on another one. */
+/** Each writer writes only its own field, so concurrent writes do not conflict. */
 interface UsageDocument {
   readonly _id: string;
   readonly project: string;
-  /** The beginning of the day. The document expires `keepDays` after it. */
+  /** Start of the day. The document expires after `keepDays`. */
   readonly day: Date;
   readonly by: Readonly<Record<string, StoredCounts>>;
   readonly claims?: Readonly<Record<string, number>>;
@@ -64,7 +64,7 @@ export class UsageRecords {
     await this.#collection.createIndex({ project: 1, day: 1 });
   }
 
-  /** Stores totals, or rejects. A repeated, late or reordered call has no further effect. */
+  /** Stores totals or rejects. Idempotent; late or reordered calls have no effect. */
   async write(totals: readonly WriterTotals[]): Promise<void> {
     await updateTogether(
       this.#db,
@@ -81,8 +81,9 @@ export class UsageRecords {
   }
 
   /**
-   * Stores how many renders of a writer have ended or are in progress, and returns the usage of all writers, in one
-   * operation: of two writers, at least the later one knows what the other one has claimed.
+   * Stores how many renders a writer has finished or started, and returns all writers' usage, in
+   * one
+   * operation: of two writers, at least the later sees the other's claim.
    */
   async claim(
     { writer, ...day }: Omit<WriterTotals, 'counts'>,
@@ -103,8 +104,8 @@ export class UsageRecords {
   }
 
   /**
-   * Moves the totals of writers, which must be stored, to the sum of the ended writers. The sum over all writers
-   * does not change, unless an earlier `write` without a response takes effect later.
+   * Moves stored totals of ended writers to a common sum. The sum over all writers does not change,
+   * unless an earlier `write` without a response takes effect later.
    */
   async end(totals: readonly WriterTotals[]): Promise<void> {
     await updateTogether(
@@ -124,7 +125,7 @@ export class UsageRecords {
     );
   }
 
-  /** The days of a project that have counts, in order; both dates are included. */
+  /** Returns a project's days with counts, in order, including both dates. */
   async find(project: string, from: string, to: string): Promise<DayUsage[]> {
     const day = { $gte: new Date(from), $lte: new Date(to) };
     const found = this.#collection.find({ project, day }).sort({ day: 1 });

@@ -35,7 +35,7 @@ export interface JobCounts {
 }
 
 export interface PrewarmJobData extends PrewarmJob {
-  /** Identifies equal jobs, which are not queued twice. */
+  /** Identifies equal jobs, which are queued once. */
   readonly fingerprint: string;
   readonly counts?: JobCounts;
 }
@@ -61,9 +61,9 @@ export interface JobDocument<D = PrewarmJobData> {
   readonly lastModifiedBy: string | null;
   /** Only in waiting jobs, with a unique index: see {@link waitingKeyOf}. */
   readonly waitingKey?: string;
-  /** The host of the URL that a callback calls, with its port. */
+  /** Host and port that a callback calls. */
   readonly receiver?: string;
-  /** Only in waiting jobs that are due: the order in which they are taken; see job-turns.ts. */
+  /** The claim order; only in due waiting jobs. See job-turns.ts. */
   readonly turn?: number | null;
 }
 
@@ -98,11 +98,11 @@ export const isOpen = ({ nextRunAt, lockedAt }: Pick<JobDocument, 'nextRunAt' | 
 
 /** Equal for equal prewarm jobs of a project. */
 export function waitingKeyOf(data: Partial<PrewarmJobData> | undefined, id?: ObjectId): string {
-  // A job that an operator created in the workbench may have any data.
+  // Operators can create jobs with any data in the workbench.
   return `${data?.projectId}:${data?.fingerprint ?? id?.toHexString()}`;
 }
 
-/** Differs for all webhooks, and orders those of a kind and a project by their age. */
+/** Unique per webhook; sorts a project's webhooks of a kind by age. */
 const webhookKeyOf = (name: string, projectId: string | undefined, id: ObjectId): string =>
   `${name}:${projectId}:${id.toHexString()}`;
 
@@ -117,7 +117,7 @@ export function waitingWebhook<D extends { readonly projectId: string }>(
   return { ...waitingJob(name, data, nextRunAt), _id, waitingKey };
 }
 
-/** The keys of the waiting webhooks of a project, up to an age. */
+/** Keys of a project's waiting webhooks, up to an age. */
 export const waitingWebhooksOf = (name: string, projectId: string, before?: ObjectId) => ({
   $gte: `${name}:${projectId}:`,
   // In ASCII a semicolon follows the colon.
@@ -131,7 +131,7 @@ export const waitingJobsOf = (projectId: string): Filter<JobDocument> => ({
 });
 
 /**
- * Makes a job wait again. If an equal job waits already, deletes this one instead.
+ * Returns a job to the waiting state, or deletes it if an equal job waits already.
  * @returns whether a document matched the filter
  */
 export async function requeue(
@@ -156,7 +156,7 @@ export async function requeue(
   }
 }
 
-/** Releases a consumer's lock of a job, which is then due immediately. */
+/** Releases a consumer's lock, which makes the job due immediately. */
 export async function releaseJob(
   jobs: Jobs,
   job: Pick<JobDocument, '_id' | 'name' | 'data'>,

@@ -10,7 +10,7 @@ import type {
   Shape,
 } from './supported.ts';
 
-/** The parsed type of each kind of argument. */
+/** Maps each argument kind to its parsed type. */
 interface ParsedAs extends Record<ArgumentType, unknown> {
   ignored: null;
   false: false;
@@ -65,10 +65,11 @@ const readers: { readonly [K in ArgumentType]: Reader<K> } = {
 };
 
 /**
- * Parses a command, or a statement of a command, by its table.
+ * Parses a command or a command's statement by its table.
  * @param where the command's name, for messages
- * @throws {ReplyError} 115 for an argument that is not in the table, because ignoring it could give
- *   a wrong result; 14 for an argument of another type.
+ * @throws {ReplyError} 115 for an argument missing from the table, because ignoring it could
+ *   return
+ * a wrong result; 14 for an argument with the wrong type.
  */
 export function readArguments<S extends Shape>(
   document: Document,
@@ -82,7 +83,6 @@ export function readArguments<S extends Shape>(
     field,
     readArgument(fieldOf(document, field), kind, `${where}.${field}`),
   ]);
-  // The entries are the fields of the shape, each parsed by the reader of its kind.
   return Object.fromEntries(read) as ArgumentsOf<S>;
 }
 

@@ -28,8 +28,9 @@ export async function makePrivateFolder(folder: string): Promise<void> {
 export const usualSocketPath = (privateFolder: string): string => join(privateFolder, socketName);
 
 /**
- * The path of the socket: in the private folder or, if a socket cannot have that path, in a folder within the
- * system's temporary folder, named by a hash.
+ * Returns the socket path: in the private folder or, if the path is too long for a socket, in a
+ * folder
+ * within the system's temporary folder, named by a hash.
  */
 export function socketPath(privateFolder: string): string {
   const inside = usualSocketPath(privateFolder);
@@ -42,8 +43,8 @@ export function socketPath(privateFolder: string): string {
 }
 
 /**
- * Creates the socket's folder and removes a stale socket. The caller must have the lock.
- * @throws {ForeignFolder} when another user may have modified the folder
+ * Creates the socket's folder and removes a stale socket. The caller must hold the lock.
+ * @throws {ForeignFolder} if another user could have modified the folder
  */
 export async function prepareSocket(socket: string, privateFolder: string): Promise<void> {
   const folder = dirname(socket);

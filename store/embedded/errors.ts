@@ -35,7 +35,7 @@ interface Fields {
 export class ReplyError extends Error {
   override readonly name = 'ReplyError';
   readonly code: ReplyCode;
-  /** Further fields of the reply, such as `keyPattern` and `keyValue` of a duplicate key. */
+  /** Additional reply fields, such as `keyPattern` and `keyValue` for a duplicate key. */
   readonly details: Fields;
 
   constructor(code: ReplyCode, message: string, details: Fields = {}) {
@@ -44,14 +44,14 @@ export class ReplyError extends Error {
     this.details = details;
   }
 
-  /** The fields of an error reply, or of an entry of `writeErrors`. */
+  /** Fields for an error reply or a `writeErrors` entry. */
   get fields(): Fields {
     const { code, message: errmsg, details } = this;
     return { errmsg, code, codeName: codeNames[code], ...details };
   }
 }
 
-/** @param what the feature, for the message */
+/** @param what the feature's name, for the message */
 export function notSupported(what: string): ReplyError {
   return new ReplyError(115, `${what} is not supported by the embedded store`);
 }

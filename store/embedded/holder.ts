@@ -9,9 +9,9 @@ export interface Holder {
   readonly pid: number;
   /** Distinguishes the process from a later one with the same pid; null where not available. */
   readonly started: string | null;
-  /** The pid namespace of the pid; null where the system has none. */
+  /** The pid's namespace; null on systems without namespaces. */
   readonly namespace: string | null;
-  /** The path of its socket, which may not be listening yet. */
+  /** The socket path. The process might not listen yet. */
   readonly socket: string;
 }
 
@@ -25,9 +25,9 @@ export async function thisProcess(socket: string): Promise<Holder> {
 }
 
 /**
- * The text of a lock. File systems such as ext4 keep the target of a symbolic link of less than 60
- * bytes in the entry itself, so it can be created on a full disk.
- * @param defaultSocket omitted from the text if it is the holder's
+ * Formats a lock's text. File systems such as ext4 store a symbolic link's target in the directory
+ * entry if it is shorter than 60 bytes, so the lock can be created on a full disk.
+ * @param defaultSocket omitted from the text if the holder uses it
  */
 export function formatHolder({ pid, started, namespace, socket }: Holder, defaultSocket: string) {
   const fields = [pid, started ?? '', namespace ?? ''];
@@ -44,10 +44,10 @@ export function parseHolder(target: string, defaultSocket: string): Holder | nul
 
 /** Whether the process is still running. */
 export async function isAlive(holder: Holder): Promise<boolean> {
-  // A pid from another container has no meaning here, so check the socket instead.
+  // A pid from another container is meaningless here, so check the socket instead.
   if (holder.namespace !== (await pidNamespace())) return listens(holder.socket);
   const started = await processStart(holder.pid);
-  // Checked last: the parent may reap the process while its start is read.
+  // Last, because the parent can reap the process while its start time is being read.
   try {
     process.kill(holder.pid, 0);
   } catch (error) {

@@ -1,4 +1,4 @@
-/** The limits of the protocol, as announced by `hello`. */
+/** Protocol limits, as announced by `hello`. */
 
 /** A message, header included. */
 export const maxMessageBytes = 48_000_000;
@@ -9,5 +9,5 @@ export const maxDocumentBytes = 16 * 1024 * 1024;
 /** A document in a message: a stored one and the command around it. */
 export const maxCommandBytes = maxDocumentBytes + 16 * 1024;
 
-/** Statements per write command of the driver: bulk writes, whose messages are refused, would have more. */
+/** Statements per write command. Only bulk writes, which the store refuses, have more. */
 export const maxStatements = 1;

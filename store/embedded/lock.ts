@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { privateFolderOf, storeUrlOf, usualSocketPath } from './endpoint.ts';
 import { formatHolder, type Holder, hasCode, isAlive, parseHolder, thisProcess } from './holder.ts';
 
-/** Another process has the folder's lock. */
+/** Another process holds the folder's lock. */
 export class FolderHeld extends Error {
   override readonly name = 'FolderHeld';
   readonly pid: number;
@@ -18,7 +18,7 @@ export class FolderHeld extends Error {
 
 interface Lock {
   readonly generation: number;
-  /** Null when the lock was released. */
+  /** Null after the lock's release. */
   readonly holder: Holder | null;
 }
 
@@ -31,13 +31,15 @@ const releasedTarget = 'released';
 const maxAttempts = 100;
 
 /**
- * The lock is a symbolic link `lock.<generation>` whose target describes the holder. Creating a
- * symbolic link is exclusive, and writes its content in the same step. Only the highest generation is
- * valid, and at least one always exists after the first: a new holder creates the next generation before it
- * removes lower ones, and a release creates a generation that is marked as released. Therefore no process
- * removes a lock that seems stale but that another process has replaced in the meantime.
+ * The lock is a symbolic link `lock.<generation>` with a target that describes the holder. Creating
+ * a
+ * symbolic link is exclusive and writes its content in the same step. Only the highest generation
+ * is
+ * valid, and after the first start at least one exists: a new holder creates the next generation
+ * before it removes lower generations, and a release creates a generation marked as released. So no
+ * process removes a seemingly stale lock that another process has replaced in the meantime.
  *
- * @param socket the path at which the holder will listen
+ * @param socket the path where the holder will listen
  * @throws {FolderHeld}
  */
 export async function takeLock(folder: string, socket: string): Promise<FolderLock> {
@@ -48,7 +50,7 @@ export async function takeLock(folder: string, socket: string): Promise<FolderLo
     const generation = (last?.generation ?? 0) + 1;
     if (!(await createLock(folder, generation, formatHolder(holder, usualSocketPath(folder)))))
       continue;
-    // A slow process may have created a generation that was already superseded and removed.
+    // A slow process can create a generation that others have already superseded and removed.
     if ((await currentLock(folder))?.generation === generation) {
       await removeBelow(folder, generation);
       return { release: () => releaseLock(folder, generation) };
@@ -59,7 +61,7 @@ export async function takeLock(folder: string, socket: string): Promise<FolderLo
 }
 
 /**
- * The connection URL of the process that owns the folder; null without an owner.
+ * Returns the owning process's connection URL; null if the folder has no owner.
  * @param folder as given to `startEmbeddedStore`
  */
 export async function runningStoreUrl(folder: string): Promise<string | null> {
@@ -68,7 +70,7 @@ export async function runningStoreUrl(folder: string): Promise<string | null> {
 }
 
 async function releaseLock(folder: string, generation: number): Promise<void> {
-  // The folder may have been deleted.
+  // The folder might no longer exist.
   await createLock(folder, generation + 1, releasedTarget).catch(ignoreMissing);
   await removeLock(folder, generation);
 }

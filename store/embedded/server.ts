@@ -33,11 +33,11 @@ export const lockFileOf = (dataFile: string): string => `${dataFile}-lock`;
 /** The first pages, the lock file and the first preallocation. */
 const newFileBytes = 2 * 2 ** 20;
 
-/** Time for which the end of the process waits for the thread to leave lmdb. */
+/** How long the process's exit waits for the thread to leave lmdb, ms. */
 const stopWithinMs = 1_000;
 
 export interface EmbeddedStoreOptions {
-  /** Called with the reason when the data file could not be copied. */
+  /** Runs with the reason after a failed copy of the data file. */
   readonly onBackupFailure?: (reason: string) => void;
   readonly backupTimes?: BackupTimes;
 }
@@ -51,11 +51,11 @@ export interface EmbeddedStore {
 }
 
 /**
- * Takes the folder's lock and starts the thread; resolves when it listens.
- * @param folder created when it is missing
- * @throws {FolderHeld} when another process, or this one, owns the folder
+ * Takes the folder's lock and starts the thread; resolves when the thread listens.
+ * @param folder created if missing
+ * @throws {FolderHeld} if a process, including this process, owns the folder
  * @throws {DataFileDamaged}
- * @throws a file system error, such as EACCES, or ENOSPC when there is no space for a new store
+ * @throws a file system error, such as EACCES, or ENOSPC if a new store does not fit
  */
 export async function startEmbeddedStore(
   folder: string,
@@ -87,7 +87,7 @@ export async function startEmbeddedStore(
   try {
     return await startThread(data, cleanUp, options.onBackupFailure ?? (() => {}));
   } catch (error) {
-    // lmdb may have failed to write its first pages; the next start would find a damaged file.
+    // lmdb might have failed to write its first pages; the next start would find a damaged file.
     if (isNew) await rm(file, { force: true });
     throw error;
   }
@@ -104,7 +104,7 @@ async function requireSpace(folder: string): Promise<void> {
 }
 
 /**
- * If a file exists, it must be writable: lmdb ends the process by a signal when it cannot write its lock
+ * If a file exists, it must be writable: a signal kills the process if lmdb cannot write its lock
  * file, and its error about the data file would be reported as damage.
  * @throws a file system error
  */
@@ -135,7 +135,7 @@ async function startThread(
     if (message.type === 'backup-failed') onBackupFailure(message.reason);
   });
   const send = (message: OwnerMessage) => thread.postMessage(message);
-  // A thread that is terminated inside a transaction of lmdb aborts the process, or never ends.
+  // Terminating a thread inside an lmdb transaction aborts the process or hangs.
   const stop = () => {
     send('stop');
     Atomics.wait(data.stopped, 0, 0, stopWithinMs);

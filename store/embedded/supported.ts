@@ -1,8 +1,9 @@
 /**
- * The supported commands, arguments, operators and types: everything else is rejected by name.
+ * The supported commands, arguments, operators and types. The store rejects anything else by name.
  *
- * test/store/embedded/sent.store.test.ts records what the service, Agenda, Agendash, the rate limiter and
- * the driver send, and fails when a table lacks something or contains something that no client sends.
+ * test/store/embedded/sent.store.test.ts records the commands that the service, Agenda, Agendash,
+ * the
+ * rate limiter and the driver send, and fails if a table lacks an entry or lists an unused entry.
  */
 
 /** BSON types, by MongoDB's aliases. */
@@ -50,15 +51,15 @@ export type UpdateOperator = (typeof updateOperators)[number];
 /** Aggregation stages and accumulators. */
 export const pipelineOperators = ['$match', '$group', '$sum'] as const;
 
-/** How an argument is parsed; see arguments.ts. */
+/** How arguments.ts parses an argument. */
 export type ArgumentType =
   /** Has no effect, whatever its value. */
   | 'ignored'
-  /** Only `false`, or only 0: the behaviour for other values is not supported. */
+  /** Only `false` or 0, because the behaviour for other values is unsupported. */
   | 'false'
   | 'zero'
   | 'string'
-  /** The name of a collection. */
+  /** A collection's name. */
   | 'collection'
   | 'boolean'
   | 'nonNegativeInteger'
@@ -83,14 +84,14 @@ const handshake = {
   backpressure: 'ignored',
 } as const;
 
-/** Commands with their arguments, besides `$db`, which every command has. */
+/** Commands with their arguments, except `$db`, which every command accepts. */
 export const commandShapes = {
-  // The driver opens a connection with the old name, and repeats it with the new one.
+  // The driver opens a connection with the old name, then switches to the new name.
   ismaster: { ismaster: 'ignored', ...handshake },
   hello: { hello: 'ignored' },
   ping: { ping: 'ignored' },
   buildInfo: { buildInfo: 'ignored' },
-  // `ordered` has no effect with one statement.
+  // `ordered` is irrelevant to a single statement.
   insert: { insert: 'collection', documents: 'statement', ordered: 'ignored' },
   update: { update: 'collection', updates: 'statements', ordered: 'boolean?' },
   delete: { delete: 'collection', deletes: 'statement', ordered: 'ignored' },
@@ -120,7 +121,7 @@ export const commandShapes = {
 } as const satisfies { readonly [command: string]: Shape };
 export type CommandName = keyof typeof commandShapes;
 
-/** The fields of a statement, by the command's argument that contains it. */
+/** Statement fields by the command argument that contains the statement. */
 export const statementShapes = {
   'update.updates': { q: 'document', u: 'document', multi: 'boolean?', upsert: 'boolean?' },
   'delete.deletes': { q: 'document', limit: 'zero' },

@@ -21,11 +21,11 @@ export type OwnerMessage = 'close' | 'stop';
 
 export type ThreadMessage =
   | { readonly type: 'listening' }
-  /** The data file could not be loaded; the thread ends. */
+  /** The thread cannot load the data file, and ends. */
   | { readonly type: 'unreadable'; readonly reason: string }
   | { readonly type: 'backup-failed'; readonly reason: string };
 
-/** Enough for several driver pools of 100; the listener drops further connections. */
+/** Enough for several 100-connection driver pools; the listener drops more connections. */
 const maxConnections = 1000;
 const sweepIntervalMs = 1000;
 
@@ -80,7 +80,7 @@ function serve(
     clearInterval(sweeping);
     server.close();
     for (const connection of connections) connection.stopReading();
-    // Finished commands are committed and answered before connections close.
+    // Commits and replies to finished commands before connections close.
     catalog.journal.commit();
     await new Promise((resolve) => setImmediate(resolve));
     for (const connection of connections) connection.end();
@@ -92,7 +92,7 @@ function serve(
     if (message === 'close') return void close();
     Atomics.store(stopped, 0, 1);
     Atomics.notify(stopped, 0);
-    // Blocks until the thread is terminated.
+    // Blocks until the thread's termination.
     Atomics.wait(stopped, 0, 1);
   });
 }

@@ -4,9 +4,9 @@ import { compareNumbers, numberKey } from './number.ts';
 import { type Document, isArray, isNumber, type Scalar, typeOf, type Value } from './value.ts';
 
 /**
- * The rank of each type in BSON's comparison order
- * (https://www.mongodb.com/docs/manual/reference/bson-type-comparison-order/). Documents and arrays are never
- * ordered here, so they have no rank.
+ * Rank per type in BSON's comparison order
+ * (https://www.mongodb.com/docs/manual/reference/bson-type-comparison-order/). Documents and arrays
+ * have no rank, because no query here sorts them.
  */
 const ranks: Readonly<Record<Exclude<BsonType, 'object' | 'array'>, number>> = {
   null: 5,
@@ -40,14 +40,14 @@ export function compareScalars(left: Scalar, right: Scalar): number {
   return rankOf(left) - rankOf(right);
 }
 
-/** By code points, as UTF-8 bytes are ordered; JavaScript's own order is by UTF-16 unit. */
+/** Compares by code point, like UTF-8 bytes; JavaScript compares UTF-16 units. */
 export function compareText(left: string, right: string): number {
   if (left === right) return 0;
   const length = Math.min(left.length, right.length);
   for (let i = 0; i < length; i += 1) {
     const [a, b] = [left.charCodeAt(i), right.charCodeAt(i)];
     if (a === b) continue;
-    // Below the surrogates, code units have the order of code points.
+    // Below the surrogates, code units sort like code points.
     if (a < firstSurrogate || b < firstSurrogate) return a - b;
     return Buffer.compare(Buffer.from(left), Buffer.from(right));
   }
@@ -61,8 +61,8 @@ function rankOf(value: Scalar): number {
 }
 
 /**
- * A string that is the same for two values if and only if BSON's comparison treats them as equal, such as 1,
- * 1.0 and Long(1). The strings delimit themselves, so they can be joined.
+ * Returns the same string for two values if and only if BSON compares them as equal, such as 1, 1.0
+ * and Long(1). The strings are self-delimiting, so callers can join them.
  */
 export function equalityKey(value: Value): string {
   if (value === null) return 'z;';

@@ -27,7 +27,7 @@ export function compareNumbers(left: NumberValue, right: NumberValue): number {
 /** Equal for two numbers if and only if {@link compareNumbers} returns 0. */
 export function numberKey(value: NumberValue): string {
   const number = primitive(value);
-  // The decimal text of a double above the safe integers is rounded.
+  // JavaScript rounds the decimal text of a double above the safe integers.
   const exact = typeof number === 'number' && Number.isInteger(number) ? BigInt(number) : number;
   return String(exact);
 }

@@ -6,7 +6,7 @@ import type { BsonType } from '../supported.ts';
 /** A BSON value in memory. Numbers keep the wrapper classes of their BSON types. */
 export type Value = Scalar | readonly Value[] | Document;
 
-/** A value that can be ordered. */
+/** A sortable value. */
 export type Scalar = null | boolean | string | Date | NumberValue | ObjectId;
 
 export interface Document {
@@ -68,8 +68,8 @@ export function setField(document: Document, field: string, value: Value): void 
 }
 
 /**
- * @throws {ReplyError} 22 for malformed BSON, 115 for a type that is not supported, 2 for values
- *   that could not be written back unchanged, 15 for excessive nesting.
+ * @throws {ReplyError} 22 for malformed BSON, 115 for an unsupported type, 2 for values
+ * that would change when written back, 15 for excessive nesting.
  */
 export function decode(bytes: Uint8Array): Document {
   const decoded = parse(bytes);
@@ -109,7 +109,7 @@ function checkSupported(value: unknown, depth: number): void {
   if (Array.isArray(value)) {
     for (const element of value) checkSupported(element, depth + 1);
   } else if (isDocument(value)) {
-    // bson takes an object with this field for one of its own classes, and cannot serialise it.
+    // bson treats an object with this field as its own class, and fails to serialise it.
     if (Object.hasOwn(value, '_bsontype')) {
       throw new ReplyError(2, 'a field must not be named _bsontype');
     }

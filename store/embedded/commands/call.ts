@@ -36,7 +36,7 @@ export class Call {
     return collection;
   }
 
-  /** The last journal batch that the reply depends on, which must be on disk before it is sent. */
+  /** The last journal batch that must be on disk before the server sends the reply. */
   get requiredBatch(): number {
     let last = this.state.catalog.changed;
     for (const { changed } of this.#touched) last = Math.max(last, changed);

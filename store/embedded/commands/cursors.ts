@@ -13,7 +13,7 @@ const idleMs = 10 * 60 * 1000;
 /** Maximum overhead of an array element in a document. */
 const elementOverheadBytes = 12;
 
-/** A result as it was at the first batch: later writes are not visible. */
+/** A snapshot taken at the first batch; it hides later writes. */
 interface Cursor {
   readonly namespace: string;
   readonly documents: readonly Document[];
@@ -26,12 +26,12 @@ export interface CursorResult {
   readonly namespace: string;
   readonly documents: readonly Document[];
   readonly project?: Projection | undefined;
-  /** Documents of the first batch; 0 for none. */
+  /** Documents in the first batch; 0 for an empty batch. */
   readonly batchSize?: number | undefined;
   readonly singleBatch?: boolean;
 }
 
-/** Open cursors. At the maximum number, the least recently used one is closed for a new one. */
+/** Open cursors. At the maximum, a new cursor closes the least recently used cursor. */
 export class Cursors {
   readonly #open = new Map<string, Cursor>();
 

@@ -76,8 +76,8 @@ function errorReply(error: unknown): CommandReply {
 const wireVersion = 21;
 
 /**
- * Describes a standalone server: neither `setName` nor `msg`. Without
- * `logicalSessionTimeoutMinutes` drivers do not use sessions, transactions and retryable writes.
+ * Describes a standalone server: no `setName`, no `msg`. Because `logicalSessionTimeoutMinutes` is
+ * missing, drivers do not use sessions, transactions or retryable writes.
  */
 function helloReply(connectionId: number): CommandReply {
   return {

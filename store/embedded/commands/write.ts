@@ -40,7 +40,7 @@ export function update(call: Call, args: CommandArguments<'update'>): CommandRep
 interface Updated {
   readonly n: number;
   readonly nModified: number;
-  /** The id of an inserted document. */
+  /** The inserted document's id. */
   readonly upserted?: Value | undefined;
 }
 
@@ -50,7 +50,7 @@ function runUpdate(call: Call, name: string, statement: Document): Updated {
   const change = parseUpdate(args.u);
   const collection = call.collection(name);
   const now = new Date();
-  // All documents are found before the first change, so that none is updated twice.
+  // Finds all documents before the first change, so that no document changes twice.
   const found = collection?.find(filter) ?? [];
   if (collection === undefined || found.length === 0) {
     if (args.upsert !== true) return { n: 0, nModified: 0 };
@@ -98,7 +98,7 @@ export function findAndModify(call: Call, args: CommandArguments<'findAndModify'
   };
 }
 
-/** Runs a command's only statement; its error is reported in `writeErrors`. */
+/** Runs a command's only statement, and reports its error in `writeErrors`. */
 function statement(noEffect: CommandReply, run: () => CommandReply): CommandReply {
   let reply = noEffect;
   const failed = failureOf(0, () => {

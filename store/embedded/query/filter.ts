@@ -12,14 +12,14 @@ import { notSupported, ReplyError } from '../errors.ts';
 import type { QueryOperator } from '../supported.ts';
 import { type Path, parsePath, someValueAt } from './path.ts';
 
-/** Every matching document has one of the values at the path. */
+/** Every matching document contains one of these values at the path. */
 export interface Requirement {
   readonly path: Path;
   readonly values: readonly Value[];
   readonly operator: '$eq' | '$in';
 }
 
-/** Every matching document has an accepted value, with the rank of the bound's, at the path. */
+/** Every matching document contains an accepted value of the same rank at the path. */
 export interface Bound {
   readonly path: Path;
   readonly value: Scalar;
@@ -33,14 +33,14 @@ export interface Filter {
   readonly requirements: readonly Requirement[];
   /** Used to choose an index. */
   readonly bounds: readonly Bound[];
-  /** Whether requirements and bounds together are sufficient for single scalar values. */
+  /** Whether requirements and bounds alone decide for single scalar values. */
   readonly exhaustive: boolean;
 }
 
 type Test = (value: Value) => boolean;
 
 interface Condition {
-  /** True for at least one value at the path; with `negated`, for none. */
+  /** True if at least one value at the path matches; with `negated`, if no value matches. */
   readonly test: Test;
   readonly negated?: true;
   readonly requires?: Pick<Requirement, 'values' | 'operator'>;
@@ -87,7 +87,7 @@ export function parseFilter(document: Document): Filter {
   return { matches, requirements, bounds, exhaustive };
 }
 
-/** A single branch is refused: it would need requirements, and no client sends it. */
+/** Refuses a single branch: it would need requirements, and no client sends it. */
 function parseBranches(value: Value): Filter[] {
   if (!isArray(value) || value.length < 2) throw new ReplyError(2, '$or needs several branches');
   return value.map((branch) => {
@@ -116,7 +116,7 @@ function isConditionName(operator: string): operator is keyof typeof conditionPa
 
 function equal(operand: Value): Condition {
   const key = equalityKey(operand);
-  // Most operands: without computing a key for each value.
+  // Covers most operands without computing a key per value.
   const direct = operand === null || typeof operand === 'string' || typeof operand === 'boolean';
   const test: Test = direct ? (value) => value === operand : (value) => equalityKey(value) === key;
   return { test, requires: { values: [operand], operator: '$eq' } };
@@ -132,7 +132,7 @@ function oneOf(operator: string, operand: Value): Condition {
   };
 }
 
-/** Values of different rank do not match, and neither does NaN. */
+/** Values with a different rank do not match; NaN does not match either. */
 function range(accepts: (order: number) => boolean): Parse {
   return (operator, operand) => {
     if (operand === null || !isScalar(operand) || isNaNValue(operand)) {

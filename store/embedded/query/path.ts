@@ -5,9 +5,10 @@ import { notSupported, ReplyError } from '../errors.ts';
 export type Path = readonly string[];
 
 /**
- * @throws {ReplyError} 56 for an empty component, 115 for one that could be an array's index
- *   (a field name or an index, depending on the document) or is a positional operator, 52 for
- *   another one with a leading dollar sign.
+ * @throws {ReplyError} 56 for an empty component, 115 for a component that could be an array
+ *   index
+ * (field name or index, depending on the document) or is a positional operator, 52 for
+ * any other component with a leading dollar sign.
  */
 export function parsePath(dotted: string): Path {
   const path = dotted.split('.');
@@ -27,8 +28,10 @@ export function parsePath(dotted: string): Path {
 }
 
 /**
- * Whether the test is true for any value at the path. Arrays before the end of the path are replaced by their
- * documents; of an array at its end, the elements and the array itself are tested. A missing field is null.
+ * Returns whether any value at the path passes the test. Descends into the documents of arrays
+ * before
+ * the path's end; for an array at the end, tests its elements and the array itself. A missing field
+ * counts as null.
  */
 export function someValueAt(
   document: Document,
@@ -46,9 +49,10 @@ export function someValueAt(
 }
 
 /**
- * The single value at a path; a missing field counts as null.
+ * Returns the single value at a path; a missing field counts as null.
  * @param purpose for the error message
- * @throws {ReplyError} 115 for an array within or at the end of the path, which has several values
+ * @throws {ReplyError} 115 for an array within or at the path's end, because it has several
+ *   values
  */
 export function valueAt(document: Document, path: Path, purpose: string): Value {
   const value = singleValueAt(document, path);
@@ -56,7 +60,7 @@ export function valueAt(document: Document, path: Path, purpose: string): Value 
   return value;
 }
 
-/** As {@link valueAt}, but undefined for an array within or at the end of the path. */
+/** Like {@link valueAt}, but returns undefined for an array within or at the path's end. */
 export function singleValueAt(document: Document, path: Path): Value | undefined {
   let value: Value = document;
   for (const component of path) {
@@ -66,7 +70,7 @@ export function singleValueAt(document: Document, path: Path): Value | undefined
   return value;
 }
 
-/** Whether a document has the field at a path, or an array before its end. */
+/** Returns whether a document contains the field at a path, or an array before the path's end. */
 export function exists(document: Document, path: Path): boolean {
   let value: Value | undefined = document;
   for (const component of path) {

@@ -69,7 +69,7 @@ function parseGroup(group: Document, filter: Filter): Aggregation {
   };
 }
 
-/** A constant number, or the name of a field. */
+/** A constant number or a field name. */
 function parseGroupKey(expression: Value | undefined): NumberValue | string {
   if (isNumber(expression)) return expression;
   if (typeof expression === 'string' && /^\$[^$.]+$/.test(expression)) return expression.slice(1);

@@ -5,7 +5,7 @@ import { notSupported } from '../errors.ts';
 export type Projection = (document: Document) => Document;
 
 /**
- * Parses a projection that lists the fields to return besides `_id`.
+ * Parses a projection that lists the fields to return in addition to `_id`.
  * @throws {ReplyError} 115 for any other projection
  */
 export function parseProjection(projection: Document): Projection {
@@ -20,7 +20,7 @@ export function parseProjection(projection: Document): Projection {
   const fields = new Set(['_id', ...Object.keys(projection)]);
   return (document) => {
     const result: Document = {};
-    // In the order of the document.
+    // Keeps the document's field order.
     for (const field of Object.keys(document)) {
       if (fields.has(field)) setField(result, field, fieldOf(document, field) ?? null);
     }

@@ -6,7 +6,7 @@ import { type Path, parsePath, valueAt } from './path.ts';
 
 export interface SortOrder {
   readonly paths: readonly Path[];
-  /** 1 ascending, -1 descending; one for each path. */
+  /** 1 ascending, -1 descending; same order as the paths. */
   readonly directions: readonly number[];
 }
 
@@ -22,7 +22,7 @@ export function parseSort(sort: Document): SortOrder {
   };
 }
 
-/** In a sort or in the key of an index. */
+/** Parses the direction in a sort or an index key. */
 export function directionOf(field: string, value: Value): number {
   if (!isNumber(value)) throw notSupported(`a direction of '${field}' that is not a number`);
   const direction = safeInteger(value);
@@ -31,8 +31,8 @@ export function directionOf(field: string, value: Value): number {
 }
 
 /**
- * A sorted copy of the list. The sort is stable.
- * @throws {ReplyError} 115 for arrays or documents, whose order is not supported
+ * Returns a sorted copy of the list. The sort is stable.
+ * @throws {ReplyError} 115 for arrays or documents, because the store does not order them
  */
 export function sortDocuments<T>(
   items: readonly T[],

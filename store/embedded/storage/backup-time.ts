@@ -1,6 +1,9 @@
 import { open } from 'node:fs/promises';
 
-/** The time of a backup's data is written behind its last page, where lmdb does not read: copies of the file keep it. */
+/**
+ * The backup's data time follows its last page, where lmdb does not read, so copies of the file
+ * keep it.
+ */
 const label = 'image-delivery backup of ';
 const blockBytes = 4096;
 
@@ -15,7 +18,7 @@ export async function writeBackupTime(file: string, time: Date): Promise<void> {
   }
 }
 
-/** Returns the time of a backup's data, or null for a backup of an earlier version. */
+/** Returns the backup's data time, or null for a backup by an earlier version. */
 export async function readBackupTime(file: string): Promise<Date | null> {
   const handle = await open(file, 'r');
   try {

@@ -87,7 +87,7 @@ export class Backups {
   }
 }
 
-/** Whether a copy does not exist or was made before the last change of the original. */
+/** Returns whether a copy is missing or older than the original's last change. */
 function isOlder(copy: string, original: string): boolean {
   return !existsSync(copy) || statSync(copy).mtimeMs < statSync(original).mtimeMs;
 }

@@ -5,7 +5,7 @@ import type { Index } from './index.ts';
 import { type IndexSpecification, parseIndexSpecification } from './index-specification.ts';
 import { Journal } from './journal.ts';
 
-/** The catalog's own collection number, and its record with the format version. */
+/** The catalog's own collection number, and its format version record. */
 const catalogNumber = 0;
 const formatRecord = 0;
 const formatVersion = 1;
@@ -16,7 +16,7 @@ export class Catalog {
   #nextNumber = 1;
   #changed = 0;
 
-  /** @param onReload called when memory was reloaded from disk after a failed commit */
+  /** @param onReload runs after memory was reloaded from disk because a commit failed */
   constructor(file: string, onReload: () => void = () => {}) {
     this.journal = new Journal(file, () => {
       this.#load();

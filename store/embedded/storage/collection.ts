@@ -10,9 +10,10 @@ import type { Journal } from './journal.ts';
 import { toStorable } from './storable.ts';
 
 /**
- * All documents are in memory, and all changes are recorded in the journal. All methods are synchronous,
- * so each command is isolated from the others. A change is recorded before it is made, because the journal
- * rejects it when the disk is full.
+ * Keeps all documents in memory and records all changes in the journal. Every method is
+ * synchronous,
+ * which isolates commands from each other. Records a change before making it, because the journal
+ * rejects changes when the disk is full.
  */
 export class Collection {
   /** The first part of its journal keys. */
@@ -22,7 +23,7 @@ export class Collection {
   readonly #journal: Journal;
   readonly #indexes = new Map<string, Index>();
   readonly #byId = new Map<string, Entry>();
-  /** Null until a query first asks for this order: few collections need it. */
+  /** Null until the first query that needs this order: few collections do. */
   #idOrder: Index | null = null;
   #nextRecord = 1;
   #changed = 0;
@@ -42,7 +43,7 @@ export class Collection {
     return [...this.#indexes.values()];
   }
 
-  /** Adds a document that was read from disk. */
+  /** Adds a document read from disk. */
   restore(record: number, document: Document): void {
     this.#add({ record, document });
     this.#nextRecord = Math.max(this.#nextRecord, record + 1);
@@ -138,7 +139,7 @@ export class Collection {
     this.#changed = this.#journal.batch;
   }
 
-  /** A scan in the order of the result, unless another index selects fewer entries. */
+  /** Returns a scan in result order, unless another index selects fewer entries. */
   #orderedScan(filter: Filter, order: SortOrder): Scan | null {
     if (order.paths.length === 0) return null;
     const byId = isIdOrder(order) ? this.#orderById().scan(filter, true) : null;

@@ -9,8 +9,9 @@ import type { IndexSpecification } from './index-specification.ts';
 const msPerSecond = 1000;
 
 /**
- * Removes documents that are expired according to a TTL index. A later sweep removes those that remain
- * because of a full disk or a failed write.
+ * Removes documents that have expired under a TTL index. A later sweep removes documents left
+ * behind
+ * by a full disk or a failed write.
  */
 export function sweepExpired(catalog: Catalog, now: number): void {
   for (const collection of catalog.list()) {

@@ -32,7 +32,7 @@ const branchFlag = 0x01;
 const leafFlag = 0x02;
 const overflowFlag = 0x04;
 const metaFlag = 0x08;
-/** Flag of a node whose data is on its own overflow pages. */
+/** Flags a node with its data on separate overflow pages. */
 const bigDataFlag = 0x01;
 const noRoot = 0xffff_ffff_ffff_ffffn;
 const maxDepth = 32;
@@ -45,10 +45,11 @@ interface Meta {
 }
 
 /**
- * Checks the structure of an lmdb file before lmdb maps it. lmdb trusts its file: a page that is
- * missing or overwritten ends the process by SIGBUS or SIGSEGV, which no code can handle.
+ * Checks an lmdb file's structure before lmdb maps it. lmdb trusts its file: a missing or
+ * overwritten
+ * page ends the process with SIGBUS or SIGSEGV, which code cannot handle.
  *
- * Every page of both trees (records, free pages) is read once. The content of records is not checked.
+ * Reads every page of both trees (records, free pages) once, without checking record contents.
  * @throws {DataFileDamaged}
  */
 export function checkDataFile(file: string): void {
@@ -116,7 +117,7 @@ class Check {
     if (depth < 1 || depth > maxDepth) this.#damaged(`its tree has a depth of ${depth}`);
     const expected = depth === 1 ? leafFlag : branchFlag;
     const page = this.#page(number, expected);
-    // Offsets within a page count from the end of its header.
+    // Page offsets count from the end of the page header.
     const lower = pageAt.header + page.readUInt16LE(pageAt.lower);
     const upper = pageAt.header + page.readUInt16LE(pageAt.upper);
     const valid = lower > pageAt.header && lower <= upper && upper <= this.#pageBytes;

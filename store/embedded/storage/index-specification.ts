@@ -9,21 +9,21 @@ import { statementShapes } from '../supported.ts';
 export interface IndexSpecification {
   readonly name: string;
   readonly key: Document;
-  /** One for each field. */
+  /** Same order as the indexed fields. */
   readonly paths: readonly Path[];
-  /** 1 ascending, -1 descending; one for each field. */
+  /** 1 ascending, -1 descending; same order as the paths. */
   readonly directions: readonly number[];
   /** Path of the first field, the only one of a unique, sparse or TTL index. */
   readonly path: Path;
   readonly unique: boolean;
-  /** Whether documents without the field are left out. */
+  /** Whether the index omits documents that lack the field. */
   readonly sparse: boolean;
   readonly expireAfterSeconds: number | null;
   /** The specification as received and stored. */
   readonly document: Document;
 }
 
-/** Every collection has it, so it is neither created nor stored. */
+/** Every collection includes this index, so it is neither created nor stored. */
 export const idSpecification: IndexSpecification = {
   name: '_id_',
   key: { _id: new Int32(1) },

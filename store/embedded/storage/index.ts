@@ -15,8 +15,8 @@ export interface Entry {
 }
 
 /**
- * The values of an index's fields in a document: `unkeyed` for an array, a document or NaN, which no
- * bound includes; null when a sparse index omits the document.
+ * A document's values in the indexed fields: `unkeyed` for an array, a document or NaN, which every
+ * bound excludes; null if a sparse index omits the document.
  */
 type Key = readonly Scalar[] | 'unkeyed' | null;
 
@@ -33,13 +33,13 @@ export interface Scan {
   readonly size: number;
   /** Whether all of the entries match. */
   readonly exact: boolean;
-  /** How many of the index's first fields have the same value in all entries. */
+  /** How many leading index fields share the same value in all entries. */
   readonly fixed: number;
 }
 
 /**
- * The entries in the order of their keys. A filter selects ranges by equality on the first fields and bounds
- * on the next one, in logarithmic time.
+ * Entries sorted by key. A filter selects ranges by equality on the first fields and bounds on the
+ * next field, in logarithmic time.
  */
 export class Index {
   readonly specification: IndexSpecification;
@@ -52,9 +52,9 @@ export class Index {
   }
 
   /**
-   * The value that would violate uniqueness, or undefined.
-   * @param self the entry whose document is to be replaced
-   * @throws {ReplyError} 115 for an array: each of its elements would have to be unique.
+   * Returns the value that would violate uniqueness, or undefined.
+   * @param self the entry to replace
+   * @throws {ReplyError} 115 for an array, because each element would have to be unique.
    */
   conflict(document: Document, self?: Entry): Value | undefined {
     const { unique, path } = this.specification;
@@ -110,8 +110,9 @@ export class Index {
   }
 
   /**
-   * For a filter without a condition on the first field null, or a scan of all entries.
-   * @param orAll whether the order of the entries is worth it
+   * Returns null for a filter without a condition on the first field, or else a scan of all
+   * entries.
+   * @param orAll whether the entries' order justifies scanning them all
    */
   scan({ requirements, bounds, exhaustive }: Filter, orAll = false): Scan | null {
     const { paths, sparse } = this.specification;
@@ -119,7 +120,7 @@ export class Index {
     let fixed = 0;
     for (const path of paths) {
       const values = scalarsFor(path, requirements, fixed === 0);
-      // A sparse index does not contain the documents without the field, which match null.
+      // Documents without the field match null, but a sparse index omits them.
       if (values === null || (sparse && values.includes(null))) break;
       prefixes = values.flatMap((value) => prefixes.map((prefix) => [...prefix, value]));
       fixed += 1;

@@ -4,15 +4,16 @@ import { ReplyError } from '../errors.ts';
 import { Preallocation } from './preallocation.ts';
 import { syncPath } from './sync-path.ts';
 
-/** `[collection, record]`; collection 0 is the catalogue, with a record for each collection. */
+/** `[collection, record]`; collection 0 is the catalogue, with a record per collection. */
 export type RecordKey = [collection: number, record: number];
 
 /**
- * Writes to disk in batches. The changes of all commands in one event loop iteration are one
- * transaction, which is synced before their replies are sent.
+ * Writes to disk in batches. All changes in an event loop iteration form one transaction, which is
+ * synced before the replies are sent.
  *
- * The commit is synchronous because lmdb's asynchronous writes report a failed commit through several
- * internal promises, which cannot be caught. The thread serves only the store, so it may block.
+ * The commit is synchronous, because lmdb's asynchronous writes report a failed commit through
+ * several
+ * internal promises that callers cannot catch. The thread serves only the store, so it can block.
  */
 export class Journal {
   readonly #database: RootDatabase<Uint8Array, RecordKey>;
@@ -37,7 +38,7 @@ export class Journal {
     syncPath(dirname(file));
   }
 
-  /** @throws {ReplyError} 14031 when the disk is full; then nothing has changed. */
+  /** @throws {ReplyError} 14031 if the disk is full; the store is then unchanged. */
   put(key: RecordKey, bytes: Uint8Array): void {
     this.#preallocation.add(bytes.length);
     this.#changes.set(key.join(), { key, bytes });
@@ -49,14 +50,14 @@ export class Journal {
     this.#changes.set(key.join(), { key, bytes: null });
   }
 
-  /** The number of the batch of the next change. */
+  /** The next change's batch number. */
   get batch(): number {
     return this.#finished + 1;
   }
 
   /**
-   * Resolves when the batch is on disk.
-   * @throws {ReplyError} 14031 when the write failed; then no change of the batch was applied.
+   * Resolves once the batch is on disk.
+   * @throws {ReplyError} 14031 if the write failed; all changes in the batch are then undone.
    */
   durable(batch: number): Promise<void> {
     if (batch <= this.#finished) return Promise.resolve();
@@ -96,7 +97,7 @@ export class Journal {
       start: [collection, 0],
       end: [collection + 1, 0],
     })) {
-      // A copy: lmdb may reuse the memory of a value.
+      // Copies the value, because lmdb can reuse its memory.
       yield { record: key[1], bytes: Uint8Array.from(value) };
     }
   }
@@ -118,7 +119,10 @@ export class Journal {
   }
 }
 
-/** Writes a compact copy of a data file that another process may use to a new file. */
+/**
+ * Writes a compact copy of a data file to a new file, even while another process uses the data
+ * file.
+ */
 export async function copyDataFile(from: string, to: string): Promise<void> {
   const database = open({ path: from, noSubdir: true, readOnly: true });
   try {
@@ -141,7 +145,7 @@ function wait(commit: () => void): Waiting {
     resolve = onDone;
     reject = onFailure;
   });
-  // No reply waits if its connection was closed; `commit` has handled the failure.
+  // After a connection has closed, no reply waits; `commit` has handled the failure.
   promise.catch(() => {});
   setImmediate(commit);
   return { promise, resolve, reject };

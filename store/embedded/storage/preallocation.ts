@@ -4,7 +4,7 @@ import { ReplyError } from '../errors.ts';
 
 /** The file grows by at least this much at a time. */
 const stepBytes = 1024 * 1024;
-/** A record's key, and the headers of its node and page. */
+/** Per record: its key, and the node and page headers. */
 const overheadBytes = 64;
 /** The pages from the root to a record (7 levels hold more than 10^9 records), and one for a split. */
 const pathPages = 8;
@@ -12,10 +12,12 @@ const pathPages = 8;
 const freeListPages = 32;
 
 /**
- * Extends the data file before a commit needs the space, by writing zeros after its last page. A full disk
- * is then detected before any change, and lmdb's own writes do not fail: in lmdb 3.5.6 such a failure writes
- * past a buffer of 100 bytes (`mdb_page_flush` in mdb.c formats `last_error`), which corrupts the heap.
- * Copy-on-write file systems (btrfs, ZFS) do not guarantee allocated space.
+ * Extends the data file before a commit needs the space, by writing zeros after its last page. So a
+ * full disk is detected before any change, and lmdb's own writes do not fail: in lmdb 3.5.6 a
+ * failed
+ * write overruns a 100-byte buffer (`mdb_page_flush` in mdb.c formats `last_error`) and corrupts
+ * the
+ * heap. Copy-on-write file systems (btrfs, ZFS) do not guarantee allocated space.
  */
 export class Preallocation {
   readonly #database: Pick<RootDatabase, 'getStats'>;
@@ -43,16 +45,16 @@ export class Preallocation {
   add(recordBytes: number): void {
     const records = this.#pending.records + 1;
     const share = (recordBytes + overheadBytes) / this.#pageBytes;
-    // Leaves are at least half full; larger records have pages of their own.
+    // Leaves are at least half full; larger records fill separate pages.
     const pages = this.#pending.pages + (share < 0.5 ? 2 * share : Math.ceil(share));
-    // A page is copied when it changes, but only once in a transaction.
+    // A changed page is copied only once per transaction.
     const copiedPages = Math.min(records * pathPages, this.#treePages + 2 * pages + pathPages);
     const neededPages = this.#usedPages + pages + copiedPages + freeListPages;
     this.#extend(Math.ceil(neededPages) * this.#pageBytes);
     this.#pending = { records, pages };
   }
 
-  /** Called after each commit, also a failed one. */
+  /** Runs after each commit, even if it failed. */
   committed(): void {
     const stats = this.#database.getStats() as DatabaseStats;
     this.#pageBytes = stats.pageSize;
@@ -80,7 +82,7 @@ export class Preallocation {
         this.#fileBytes += writeSync(this.#descriptor, this.#zeros, 0, length, this.#fileBytes);
       }
     } catch (error) {
-      // Less than a whole step may be enough.
+      // Less than a whole step can suffice.
       if (wantedBytes <= this.#fileBytes) return;
       const reason = error instanceof Error ? error.message : String(error);
       throw new ReplyError(14031, `there is no space for the write on the disk: ${reason}`);

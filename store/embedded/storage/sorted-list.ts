@@ -2,7 +2,8 @@
 const maxBlockItems = 512;
 
 /**
- * A sorted list in blocks, so that an insertion or removal moves the items of one block only. V8 copies a
+ * A sorted list in blocks, so that an insertion or removal moves only one block's items. V8 copies
+ * a
  * long array as a whole.
  */
 export class SortedList<T> {

@@ -10,10 +10,11 @@ export interface StorableDocument {
 }
 
 /**
- * Validates a document before it is stored. The result shares no memory with the request message,
- * and is the same as after a restart.
- * @throws {ReplyError} 10334 when it is too large, 15 when nested too deep, 52 for a field name
- *   that begins with `$`, 2 for an `_id` that is an array.
+ * Validates a document before storing it. The result shares no memory with the request message
+ * and equals the document after a restart.
+ * @throws {ReplyError} 10334 for an oversized document, 15 for excessive nesting, 52 for a field
+ *   name
+ * with a leading `$`, 2 for an array as `_id`.
  */
 export function toStorable(document: Document): StorableDocument {
   checkStorable(document, 1);

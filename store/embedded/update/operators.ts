@@ -11,7 +11,7 @@ import type { UpdateOperator } from '../supported.ts';
 export type UpdateEffect = (current: Value | undefined, now: Date) => Value | undefined;
 
 export interface Operator {
-  /** Whether a missing path is created; if false, a missing path is left unchanged. */
+  /** Whether the operator creates a missing path or leaves it unchanged. */
   readonly creates: boolean;
   /** Whether the operator applies only when an upsert inserts. */
   readonly onInsert?: true;
@@ -29,7 +29,7 @@ const operators: Readonly<Record<UpdateOperator, Operator>> = {
   $pull: { creates: false, parse: pull },
 };
 
-/** @throws {ReplyError} 115 for an operator that is not supported. */
+/** @throws {ReplyError} 115 for an unsupported operator. */
 export function operatorNamed(name: string): Operator {
   if (isOperatorName(name)) return operators[name];
   throw name.startsWith('$')

@@ -16,8 +16,8 @@ interface Change {
 export type Update = readonly Change[];
 
 /**
- * @throws {ReplyError} 9 for a field beside operators, 40 for conflicting paths, 115 for a
- *   replacement or an operator that is not supported.
+ * @throws {ReplyError} 9 for a field next to operators, 40 for conflicting paths, 115 for a
+ * replacement or an unsupported operator.
  */
 export function parseUpdate(update: Document): Update {
   const [first = ''] = Object.keys(update);
@@ -36,7 +36,7 @@ export function parseUpdate(update: Document): Update {
   );
 }
 
-/** Sorts by path: as in MongoDB, new fields are added in the order of their paths. */
+/** Sorts by path, because MongoDB adds new fields in path order. */
 function sortedByPath(changes: Change[]): Update {
   changes.sort((a, b) => comparePaths(a.path, b.path));
   changes.forEach(({ path }, i) => {
@@ -59,8 +59,8 @@ function comparePaths(left: Path, right: Path): number {
 }
 
 /**
- * Returns the updated document; the argument is not changed.
- * @throws {ReplyError} 66 when `_id` would change, 28 when a path leads through a scalar.
+ * Returns the updated document without changing the argument.
+ * @throws {ReplyError} 66 if `_id` would change, 28 if a path leads through a scalar.
  */
 export function applyUpdate(update: Update, document: Document, now: Date): Document {
   return applied(
@@ -71,10 +71,11 @@ export function applyUpdate(update: Update, document: Document, now: Date): Docu
 }
 
 /**
- * The document that an upsert inserts when nothing matches: the equality conditions of the filter,
- * then the update.
- * @throws {ReplyError} 40 when the filter names a path and another within it, 66 when `_id` would
- *   differ from the filter's, 115 for `$in` in the filter, where MongoDB uses a single value.
+ * Returns the document that an upsert inserts if no document matches: the filter's equality
+ * conditions, then the update.
+ * @throws {ReplyError} 40 if the filter names a path and another path within it, 66 if `_id`
+ *   would
+ * differ from the filter's, 115 for `$in` in the filter, where MongoDB uses a single value.
  */
 export function upsertedDocument(filter: Filter, update: Update, now: Date): Document {
   const equalities = filter.requirements.map(({ path, values: [value = null], operator }) => {
@@ -127,7 +128,7 @@ function notViable(path: Path, at: string, value: Value): ReplyError {
   );
 }
 
-/** Shares arrays and scalars, which are never modified. */
+/** Shares arrays and scalars, which the store never modifies. */
 function copyOf(document: Document): Document {
   const copy: Document = {};
   for (const [field, value] of Object.entries(document)) {

@@ -7,8 +7,9 @@ import { type CommandReply, type CommandRequest, readRequest, writeReply } from 
 export type RunCommand = (command: Document) => Promise<CommandReply>;
 
 /**
- * Requests of one connection are processed one at a time, in order. There are no time limits: only processes of the
- * service's user can connect.
+ * Processes a connection's requests in order, without concurrency and without timeouts: only
+ * processes
+ * running as the service's user can connect.
  */
 export class ClientConnection {
   readonly #socket: Socket;
@@ -50,7 +51,7 @@ export class ClientConnection {
       }
       this.#socket.resume();
     } catch {
-      // A protocol violation or a bug in this server: only this connection is closed.
+      // After a protocol violation or a bug in this server, closes only this connection.
       this.#socket.destroy();
     } finally {
       this.#serving = false;

@@ -4,14 +4,14 @@ export const headerBytes = 16;
 
 const firstCapacityBytes = 4096;
 
-/** The client violates the protocol: the connection is closed without a reply. */
+/** The client violates the protocol, so the server closes the connection without replying. */
 export class MalformedMessage extends Error {
   override readonly name = 'MalformedMessage';
 }
 
 /**
- * Assembles the messages of one connection. The buffer grows with the bytes received, and not to
- * the length that a header announces. It doubles, so that receiving single bytes costs no more than large chunks.
+ * Assembles a connection's messages. The buffer grows with the received bytes, regardless of the
+ * length that a header announces. It doubles, so that single bytes cost no more than large chunks.
  */
 export class FrameReader {
   #buffer = Buffer.alloc(0);

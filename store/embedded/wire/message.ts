@@ -6,13 +6,16 @@ const opReply = 1;
 const opQuery = 2004;
 const opMsg = 2013;
 
-/** The required flag bits. None is supported: no client sends checksums, or writes without a reply. */
+/**
+ * The required flag bits. The server supports none: no client sends checksums or unacknowledged
+ * writes.
+ */
 const requiredFlags = 0xffff;
 
 const flagsBytes = 4;
 const bodySection = 0;
 
-/** The handshake has them when the URL has a user name. */
+/** The handshake includes these fields if the URL contains a user name. */
 const credentialFields = ['saslSupportedMechs', 'speculativeAuthenticate'];
 
 const queryFailure = 2;
@@ -20,7 +23,7 @@ const awaitCapable = 8;
 
 export interface CommandRequest {
   readonly id: number;
-  /** Whether it is a legacy OP_QUERY, with which drivers still open a connection. */
+  /** Whether this is a legacy OP_QUERY, which drivers still use to open a connection. */
   readonly legacy: boolean;
   /**
    * Decodes the command.
@@ -63,7 +66,7 @@ function readQuery(message: Buffer): CommandRequest['command'] {
   const nameEnd = message.indexOf(0, nameAt);
   if (nameEnd === -1) throw new MalformedMessage('an unterminated name');
   const namespace = message.toString('utf8', nameAt, nameEnd);
-  // The name is followed by numberToSkip and numberToReturn.
+  // Skips numberToSkip and numberToReturn after the name.
   const query = documentAt(message, nameEnd + 1 + 8);
   return () => {
     const handshake = parse(query);
@@ -88,7 +91,7 @@ function documentAt(message: Buffer, start: number): Buffer {
   return message.subarray(start, start + length);
 }
 
-/** A reply's fields besides `ok`; JavaScript numbers are encoded as int32 or double. */
+/** A reply's fields without `ok`; JavaScript numbers become int32 or double. */
 export interface CommandReply {
   readonly [field: string]: unknown;
 }
