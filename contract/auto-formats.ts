@@ -1,11 +1,11 @@
-/** Formats that clients name in Accept, and that `auto` may choose. */
+/** Formats that clients name in Accept and `auto` can select. */
 export const negotiableFormats = ['jxl', 'avif', 'webp', 'svg'] as const;
 export type NegotiableFormat = (typeof negotiableFormats)[number];
 
-/** Formats of any picture; only SVGs are delivered as SVG. */
+/** Formats for any source; only SVG sources are delivered as SVG. */
 export const firstFormats = ['jxl', 'avif', 'webp'] as const satisfies readonly NegotiableFormat[];
 
-/** Among equal weights the first one wins. */
+/** With equal weights, the earlier format wins. */
 export const defaultAutoFormats: readonly NegotiableFormat[] = ['avif', 'webp'];
 
 /** A list of different formats in order of preference, separated by commas; undefined for any other text. */

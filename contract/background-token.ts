@@ -1,9 +1,11 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 
 /**
- * Request header by which a worker marks its requests as background work: `<Unix seconds>.<base64url
- * HMAC-SHA256>` of the time and the request target, keyed with the deployment's secret. Only processes
- * with access to the store can create a token. An intercepted token is valid for one URL and a few minutes.
+ * Request header that marks a worker's requests as background work: `<Unix seconds>.<base64url
+ * HMAC-SHA256>` over the time and the request target, keyed with the deployment's secret. Only
+ * processes
+ * with store access can create a token. An intercepted token is valid for a single URL and a few
+ * minutes.
  */
 export const backgroundHeader = 'x-image-delivery-background';
 
@@ -23,8 +25,8 @@ export function backgroundToken(secret: string, target: string, now: number): st
 }
 
 /**
- * Whether a token is valid for this request target at this time.
- * @param secret null while it is not known
+ * Returns whether a token is valid for this request target at this time.
+ * @param secret null until loaded
  */
 export function isBackgroundToken(
   secret: string | null,

@@ -1,4 +1,4 @@
-/** The project ('' for none) and picture URLs that the playground opens with. */
+/** The project ('' for no project) and image URLs that the playground opens. */
 export interface ConsolePictures {
   readonly project: string;
   readonly urls: readonly string[];
@@ -7,7 +7,7 @@ export interface ConsolePictures {
 /** Maximum length; the page contains the whole value. Linux limits an environment variable to 128 KiB. */
 export const maxPicturesText = 65_536;
 
-/** Undefined for a text that is not accepted. */
+/** Returns undefined for an unparsable text. */
 export function parsePictures(list: string): ConsolePictures | undefined {
   if (list.length > maxPicturesText || !/^[\w-]+( +https?:\/\/[^ ]+)*$/u.test(list))
     return undefined;

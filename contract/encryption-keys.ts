@@ -1,5 +1,5 @@
 export interface EncryptionKey {
-  /** Stored unencrypted beside the texts that the key has encrypted. */
+  /** Stored unencrypted next to each text that the key encrypts. */
   readonly id: string;
   /** 32 bytes in Base64. */
   readonly secret: string;

@@ -181,7 +181,8 @@ interface ErrorDetails {
 export type ErrorData = Pick<ApiError, 'code' | 'message'> & ErrorDetails;
 
 /**
- * An error that ends a request. Clients see the message, so it must not contain secrets; `cause` is only logged.
+ * An error that ends a request. Clients see the message, so it must not contain secrets; `cause` is
+ * only logged.
  */
 export class ServiceError extends Error {
   override readonly name = 'ServiceError';

@@ -1,6 +1,7 @@
 /**
- * Sources of patterns for hosts and URLs of requests, as precise as a pattern can be that is valid in all dialects of
- * regular expressions, from ECMA-262 to RE2. What they accept is checked again when it is read.
+ * Regular expression sources for hosts and URLs in requests, as precise as every dialect from
+ * ECMA-262
+ * to RE2 allows. Parsers check accepted values again.
  */
 
 const byte = '(?:25[0-5]|2[0-4][0-9]|1[0-9]{2}|[1-9]?[0-9])';
@@ -22,8 +23,9 @@ function ipv6(): string {
 }
 
 /**
- * A name whose last label is no number, which would make it an IPv4 address.
- * @param international labels in other alphabets too; not every one can be converted (UTS #46)
+ * Matches a name with a non-numeric last label, because a numeric label would make it an IPv4
+ * address.
+ * @param international also matches labels in other alphabets; UTS #46 cannot convert all of them
  */
 function name(international: boolean): string {
   const edge = '[A-Za-z0-9_]';
@@ -35,24 +37,29 @@ function name(international: boolean): string {
   return `(?:${label}\\.)*${last}\\.?`;
 }
 
-/** Host texts of allowlists: a name, also with a wildcard, or an IP address. */
+/** Hosts in allowlists: a name, including a wildcard, or an IP address. */
 export const hostTextSource = `^(?:(?:\\*\\.)?${name(true)}|${ipv4}|${ipv6()})$`;
 
 /** A host name in any spelling, without wildcard, and no IP address. */
 export const hostNameSource = `^${name(true)}$`;
 
 const longPort = '[1-5][0-9]{4}|6[0-4][0-9]{3}|65[0-4][0-9]{2}|655[0-2][0-9]|6553[0-5]';
-/** Of a URL, which may have zeros in front. */
+/** A URL's port, which can start with zeros. */
 const port = `(?:0*(?:[0-9]{1,4}|${longPort}))`;
 
-/** A host, with its port if it is not that of the scheme. */
+/** A host, followed by its port unless the port is the scheme's default. */
 export const authoritySource = `^(?:${name(true)}|${ipv4}|${ipv6()})(?::(?:[1-9][0-9]{0,3}|${longPort}))?$`;
 
 /** With the format `uri`: an absolute http or https URL (RFC 3986) without userinfo. The format checks IPv6 addresses. */
 export const httpUrlSource = `^[Hh][Tt][Tt][Pp][Ss]?://(?:${name(false)}|${ipv4}|\\[[0-9A-Fa-f:.]+\\])(?::${port})?(?:[/?#]|$)`;
 
-/** An http or https URL whose host has more than 253 characters (RFC 1035), a dot at its end not counted. */
+/**
+ * An http or https URL with a host longer than 253 characters (RFC 1035), not counting a final dot.
+ */
 export const longHostSource = '^[^/]*//[^/?#:]{253,254}[^/?#:.]';
 
-/** An http or https URL without userinfo and query, as a value of a query; its colon and slashes may be encoded. */
+/**
+ * An http or https URL without userinfo and query, as a query value; its colon and slashes can be
+ * encoded.
+ */
 export const endpointSource = `[Hh][Tt][Tt][Pp][Ss]?(?::|%3[Aa])(?:/|%2[Ff]){2}(?:${name(false)}|${ipv4})(?:(?::|%3[Aa])${port})?(?:(?:/|%2[Ff])[A-Za-z0-9._~/-]*)?`;

@@ -5,14 +5,15 @@ import { domainToASCII } from 'node:url';
 const labelSource = '[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?';
 const label = new RegExp(`^${labelSource}$`);
 
-/** Longest authority or host that is parsed, in characters. */
+/** Longest authority or host to parse, in characters. */
 const maxAuthority = 1_024;
-/** Longest one with non-ASCII letters: no name has more than 253 octets. */
+/** Longest name with non-ASCII letters: names have at most 253 octets. */
 const maxInternational = 253;
 
 /**
- * Whether an authority or a host is too long to be parsed. The time to convert an internationalised name
- * grows with the square of its length: 40 ms for 4,500 letters.
+ * Returns whether an authority or host is too long to parse. Converting an internationalised name
+ * takes
+ * time quadratic in its length: 40 ms for 4,500 letters.
  */
 export function isLongAuthority(text: string): boolean {
   if (text.length <= maxInternational) return false;
@@ -30,9 +31,11 @@ export function authorityOf(reference: string): string {
 }
 
 /**
- * The form in which hosts are stored and compared: lower-case ASCII (UTS #46) without a trailing dot;
- * IP addresses in canonical form, IPv6 in brackets. Null for a text that is not a bare host: with a port,
- * scheme, path, user information or empty label, or too long.
+ * Returns the form in which hosts are stored and compared: lower-case ASCII (UTS #46) without a
+ * trailing dot; IP addresses in canonical form, IPv6 in brackets. Returns null for an overlong text
+ * and
+ * for anything but a bare host, such as a text with a port, scheme, path, user information or empty
+ * label.
  */
 export function canonicalHost(text: string): string | null {
   if (isLongAuthority(text)) return null;
@@ -47,8 +50,9 @@ export function canonicalHost(text: string): string | null {
 }
 
 /**
- * A canonical host with the port of a URL, if it is not that of the scheme: `photos.example.com`,
- * `photos.example.com:8443`. Null for other texts, also with a wildcard.
+ * Returns a canonical host followed by the URL's port, unless the port is the scheme's default:
+ * `photos.example.com`, `photos.example.com:8443`. Returns null for other texts, including
+ * wildcards.
  */
 export function canonicalAuthority(text: string): string | null {
   const [, name = text, digits] = /^(.+):([1-9]\d{0,4})$/s.exec(text) ?? [];
@@ -58,7 +62,7 @@ export function canonicalAuthority(text: string): string | null {
   return port === 443 || port === 80 ? host : `${host}:${port}`;
 }
 
-/** A source's URL without its fragment and the trailing dot of its host, as requests and cache keys have it. */
+/** Returns a source URL without fragment and trailing host dot, for requests and cache keys. */
 export function canonicalUrl(url: URL): URL {
   const copy = new URL(url);
   copy.hash = '';
@@ -67,8 +71,9 @@ export function canonicalUrl(url: URL): URL {
 }
 
 /**
- * An allowlist entry in canonical form: a host, or `*.example.com`, whose `*` matches one or more labels.
- * Null for other texts.
+ * Returns an allowlist entry in canonical form: a host, or `*.example.com` with a `*` that matches
+ * any
+ * number of labels, at least one. Returns null for other texts.
  */
 export function canonicalHostPattern(text: string): string | null {
   if (!text.startsWith('*.')) return canonicalHost(text);

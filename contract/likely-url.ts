@@ -5,16 +5,19 @@ const maxLength = 2_048;
 const hostPattern =
   /^(?:(?:[a-z\d_](?:[a-z\d_-]{0,62})\.)+[a-z]{2,63}|localhost|\d{1,3}(?:\.\d{1,3}){3})(?::\d{1,5})?(?=[/?#]|$)/i;
 
-/** The ends of file names that look like those of hosts. */
+/** File extensions that look like top-level domains. */
 const filePattern =
   /^[^/?#]*\.(?:jpe?g|png|webp|gif|avif|svg|heic|tiff?|bmp|ico|pdf|html?|php)(?:[?#]|$)/i;
 
-/** Whether a text is the beginning of a URL that is percent-encoded, maybe several times. */
+/** Returns whether a text starts like a percent-encoded URL, even if encoded several times. */
 export const isEncodedUrl = (text: string): boolean => /^https?%(?:25)*3a/i.test(text);
 
 /**
- * The http or https URL that a text probably stands for: one that lacks `https://` or some of its characters, or is
- * percent-encoded. Undefined for other texts, such as paths, and URLs of other schemes.
+ * Returns the http or https URL that a text probably stands for: the text lacks `https://` or some
+ * of
+ * its characters, or is percent-encoded. Returns undefined for other texts, such as paths and URLs
+ * with
+ * another scheme.
  */
 export function likelyUrl(text: string): string | undefined {
   if (text.length > maxLength) return undefined;

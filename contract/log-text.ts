@@ -29,7 +29,7 @@ interface LoggedError {
   readonly stack?: unknown;
 }
 
-/** The stack, which begins with the message, or else the message; each line is indented. */
+/** Returns the indented stack, which starts with the message, or else the indented message. */
 function formatError(error: LoggedError): string {
   const text = typeof error.stack === 'string' ? error.stack : formatValue(error.message ?? error);
   return text

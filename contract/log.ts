@@ -20,7 +20,7 @@ function secretsOf(settings: Settings): string[] {
   return [...values, ...passwords].filter(({ length }) => length >= minSecretLength);
 }
 
-/** Maximum bytes of lines that wait to be written. */
+/** Maximum bytes of unwritten lines. */
 const maxBufferedBytes = 64 * 1024;
 
 /** Whether a person reads the log: standard output is a terminal, and the format is not JSON. */
@@ -32,11 +32,14 @@ const hasColours = (): boolean =>
   process.stdout.isTTY === true && !process.env['NO_COLOR'] && process.env['TERM'] !== 'dumb';
 
 /**
- * A logger to standard output, as JSON or text. It writes synchronously, because the last lines before a
- * crash matter most, and redacts secret settings, also within error messages. On a terminal the default
- * level is `warn`. Write errors do not end the process: a full disk (ENOSPC), a closed terminal (EIO), a
- * pipe without a reader (EPIPE). Some lines are then held and written later; a warning has the number of
- * lost ones.
+ * Creates a logger to standard output, as JSON or text. It writes synchronously, because the last
+ * lines
+ * before a crash matter most, and redacts secret settings even in error messages. On a terminal the
+ * default level is `warn`. Write errors do not end the process: a full disk (ENOSPC), a closed
+ * terminal
+ * (EIO), a pipe without a reader (EPIPE). The logger then holds some lines, writes them later, and
+ * warns
+ * how many lines were lost.
  *
  * @param part the kind of process: `primary`, `front-end`, `worker`, `start`
  */
@@ -46,9 +49,10 @@ export function createLogger(settings: Settings, part: string): Logger {
   const terminal = isOnTerminal(settings);
   const colours = hasColours();
   const asText = terminal || settings.logFormat === 'text';
-  // `flush` does nothing if `minLength` is 0.
+  // `flush` has no effect if `minLength` is 0.
   const output = pino.destination({ sync: true, minLength: 1, maxLength: maxBufferedBytes });
-  // pino's flush after a fatal line would never return on a full disk; each line is written at once.
+  // pino's flush after a fatal line would never return on a full disk; each line is written
+  // immediately.
   output.flushSync = () => {};
   const log = pino(
     {
@@ -75,7 +79,7 @@ export function createLogger(settings: Settings, part: string): Logger {
       });
     }
     lost += 1;
-    // A dropped line does not cause the held ones to be written.
+    // Dropping a line does not write the held lines.
     output.flush();
   });
   return log;

@@ -14,8 +14,9 @@ export function within(address: IpAddress, list: readonly Network[]): boolean {
 }
 
 /**
- * Parses an IP address in its standard text form; null for other texts. An IPv4-mapped IPv6 address
- * becomes the IPv4 address, to which a socket connects.
+ * Parses an IP address in its standard text form; returns null for other texts. Converts an
+ * IPv4-mapped
+ * IPv6 address to IPv4, because a socket connects to the IPv4 address.
  */
 export function parseAddress(text: string): IpAddress | null {
   const version = isIP(text);

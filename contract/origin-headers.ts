@@ -1,13 +1,15 @@
-/** Request headers for the sources of a host, by lower-case name. Their values are secrets. */
+/** Request headers for a host's sources, by lower-case name. Their values are secrets. */
 export type OriginHeaders = Readonly<Record<string, string>>;
 
 const maxHeaders = 16;
-/** Limit of the names and values together, with four bytes of separators for each header. */
+/** Maximum bytes of all names and values, plus four separator bytes per header. */
 const maxHeadersBytes = 8_192;
 
-/** RFC 9110, 5.6.2. As these are in the interface specification, they are valid in all dialects of patterns. */
+/**
+ * RFC 9110, 5.6.2. The OpenAPI document contains these patterns, so they are valid in all dialects.
+ */
 export const headerNameSource = "^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,128}$";
-/** Visible ASCII with spaces in between: no line breaks, and nothing that a server could trim. */
+/** Visible ASCII with inner spaces: no line breaks and no characters that a server could trim. */
 export const headerValueSource = '^[\\x21-\\x7e](?:[\\x20-\\x7e]*[\\x21-\\x7e])?$';
 const namePattern = new RegExp(headerNameSource);
 const valuePattern = new RegExp(headerValueSource);
@@ -37,7 +39,7 @@ const reserved = new Set([
 const anyCase = (text: string): string =>
   text.replaceAll(/[a-z]/g, (letter) => `[${letter.toUpperCase()}${letter}]`);
 
-/** Of the names that are not allowed. */
+/** Matches forbidden names. */
 export const reservedHeaderSource = `^(?:${[...reserved].map(anyCase).join('|')}|${anyCase('if-')}.*|${anyCase('proxy-')}.*)$`;
 
 const isReserved = (name: string): boolean =>
@@ -64,7 +66,7 @@ export function readOriginHeaders(
   return isValid ? Object.fromEntries(entries) : null;
 }
 
-/** Shorter values, such as `true`, are not secrets, and would be removed from many texts. */
+/** Shorter values, such as `true`, are not secret, and redacting them would garble many texts. */
 const minSecretLength = 8;
 const publicHeaders = new Set(['user-agent', 'accept', 'accept-language']);
 

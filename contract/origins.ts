@@ -13,7 +13,7 @@ type OriginTarget =
 export interface OriginEntry {
   /** In the form of `canonicalAuthority`. */
   readonly host: string;
-  /** The only project that uses the entry; null for all whose allowlist has the host. */
+  /** The only project that can use the entry; null for every project that allows the host. */
   readonly projectId: string | null;
   readonly target: OriginTarget;
 }
@@ -33,8 +33,9 @@ export function parseOrigin(text: string): OriginEntry | null {
 }
 
 /**
- * Parses the entries of a list, each host at most once for each project, and once for the others.
- * @throws RangeError that names the first entry that is not valid, without its target, which may hold secrets
+ * Parses a list of entries, each host at most once per project and once for all other projects.
+ * @throws RangeError that names the first invalid entry without its target, which can contain
+ *   secrets
  */
 export function parseOrigins(texts: readonly string[]): readonly OriginEntry[] {
   const entries = new Map<string, OriginEntry>();
@@ -48,7 +49,9 @@ export function parseOrigins(texts: readonly string[]): readonly OriginEntry[] {
   return [...entries.values()];
 }
 
-/** The part of a secret behind a comma that is not encoded may look like a host, but no target follows it. */
+/**
+ * After an unencoded comma, the rest of a secret can look like a host, but no target follows it.
+ */
 function nameOf(text: string, index: number): string {
   const { name, target } = partsOf(text);
   const host = /^(?:s3|file|headers):/.test(target) ? canonicalAuthority(name) : null;
@@ -58,7 +61,7 @@ function nameOf(text: string, index: number): string {
 export const originKey = ({ host, projectId }: Pick<OriginEntry, 'host' | 'projectId'>): string =>
   `${projectId ?? ''}@${host}`;
 
-/** The texts that no log may contain. */
+/** Returns the texts that logs must not contain. */
 export const secretsOfOrigins = (entries: readonly OriginEntry[]): readonly string[] =>
   entries.flatMap(({ target }) =>
     target.kind === 'headers' ? secretsOfHeaders(target.headers) : [],
@@ -93,7 +96,7 @@ function parseBucket(text: string): OriginTarget | null {
   }
 }
 
-/** Parses the URL of a folder on this machine; null for the root folder. */
+/** Parses a local folder's URL; returns null for the root folder. */
 function parseFolder(text: string): OriginTarget | null {
   try {
     const url = new URL(text);

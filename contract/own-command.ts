@@ -1,13 +1,17 @@
 import { fileURLToPath } from 'node:url';
 import { ownFile } from './own-files.ts';
 
-/** What `bin/image-delivery.js` was started as, such as `npx image-delivery`; it sets the variable for all processes. */
+/**
+ * The command that started `bin/image-delivery.js`, such as `npx image-delivery`, which sets the
+ * variable for all processes.
+ */
 export const launchCommand = (): string | undefined =>
   process.env['IMAGE_DELIVERY_COMMAND'] || undefined;
 
 /**
- * A command of the administration as the user types it, for messages: `npx image-delivery admin keys create` where
- * the service was installed as a package, `npm run admin -- keys create` in a clone.
+ * Returns an admin command as the user types it, for messages: `npx image-delivery admin keys
+ * create`
+ * for an installed package, `npm run admin -- keys create` in a clone.
  */
 export function adminCommand(args: string): string {
   const own = launchCommand();
@@ -15,7 +19,7 @@ export function adminCommand(args: string): string {
 }
 
 /**
- * The path of a page of the documentation, for messages: in the installed package, or in the clone.
+ * Returns a documentation page's path for messages: in the installed package, or in the clone.
  * @param name such as `http-engines.md`
  */
 export function documentPath(name: string): string {

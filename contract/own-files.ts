@@ -9,20 +9,21 @@ const root = isSource
   ? new URL('../package.json', import.meta.url)
   : import.meta.resolve('image-delivery/package.json');
 
-/** The URL of a file of the package, such as `demo/origin/pictures/coast.jpg`. */
+/** Returns the URL of a file in the package, such as `demo/origin/pictures/coast.jpg`. */
 export const ownFile = (path: string): URL => new URL(path, root);
 
 /**
- * The URL of a program or thread, as source if this runs from source, else as built.
- * @param name such as `server/main`; it is an entry of the build (`scripts/build.js`)
+ * Returns a program's or thread's URL: the source file if this runs from source, else the built
+ * file.
+ * @param name such as `server/main`, an entry in the build (`scripts/build.js`)
  */
 export const programUrl = (name: string): URL =>
   ownFile(isSource ? `${name}.ts` : `dist/${name}.js`);
 
 /**
- * Opens a thread whose entry is a `programUrl`.
+ * Starts a thread with a `programUrl` as its entry.
  *
- * @throws when the process has no memory for it
+ * @throws if the process lacks the memory
  */
 export function openThread(entry: URL, options: WorkerOptions): Worker {
   if (!isSource) return new Worker(entry, options);

@@ -1,8 +1,8 @@
-/** How an image is fitted into a box when both sides are given (sharp's terms). */
+/** How an image fits a box with both sides given (sharp's terms). */
 export const fits = ['contain', 'cover', 'fill', 'inside', 'outside'] as const;
 export type Fit = (typeof fits)[number];
 
-/** The edges and corners of an image, and its middle (sharp's terms). */
+/** An image's edges, corners and centre (sharp's terms). */
 export const gravities = [
   'center',
   'north',

@@ -4,7 +4,7 @@ import { type Network, parseNetwork } from './networks.ts';
 /** The ports of http and https. */
 export const defaultPorts: readonly number[] = [80, 443];
 
-/** Ports that sources may use; null for all. */
+/** Ports allowed for sources; null for all ports. */
 export type Ports = readonly number[] | null;
 
 /** An entry of SERVICE_PRIVATE_SOURCES: a network, or a host pattern in canonical form. */

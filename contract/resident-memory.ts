@@ -1,8 +1,11 @@
 let lastBytes = 0;
 
 /**
- * Resident memory of this process, in bytes. Reading it takes a descriptor, and throws while the process or the
- * machine has none: then it is the last value. Timers use it, whose errors would end the process.
+ * Returns this process's resident memory in bytes. Reading it takes a descriptor and throws while
+ * the
+ * process or machine has none left; then returns the previous value, because an error in a timer
+ * would
+ * end the process.
  */
 export function residentMemory(): number {
   try {

@@ -1,7 +1,7 @@
 import { endpointSource } from './host-patterns.ts';
 import { parseAddress } from './networks.ts';
 
-/** A bucket of an S3-compatible service, or those of its objects whose keys begin with a prefix. */
+/** A bucket in an S3-compatible service, or the objects in it whose keys start with a prefix. */
 export interface S3Location {
   readonly bucket: string;
   /** Empty, or ends with a slash. Decoded. */
@@ -20,16 +20,20 @@ export const s3LocationForm =
 /** The rules of AWS for new buckets. */
 const bucketPattern = /^(?!.*\.\.)[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/;
 const regionPattern = /^[a-z0-9][a-z0-9-]{0,62}$/;
-/** A key may have 1,024 bytes. */
+/** A key can have 1,024 bytes. */
 const maxPrefixBytes = 512;
 const parameterNames = ['region', 'endpoint', 'style'];
 
 /**
- * Parses `s3://bucket/prefix?region=…&endpoint=…&style=path|virtual`. Without an endpoint the service is AWS,
- * which requires the region. The default style is `virtual` for AWS, unless the bucket's name has a dot, which
- * AWS's certificate does not cover, and `path` for other services, whose default region is `us-east-1`.
+ * Parses `s3://bucket/prefix?region=…&endpoint=…&style=path|virtual`. Without an endpoint the
+ * service is
+ * AWS, which requires the region. The default style is `virtual` for AWS, unless the bucket name
+ * contains
+ * a dot, which AWS's certificate does not cover, and `path` for other services, with the default
+ * region
+ * `us-east-1`.
  *
- * @throws RangeError whose message does not contain the value, which may contain a misplaced secret
+ * @throws RangeError without the value, which can contain a misplaced secret
  */
 export function parseS3Location(text: string): S3Location {
   const match = /^s3:\/\/([^/?#]*)(?:\/([^?#]*))?(?:\?([^#]*))?$/.exec(text);
@@ -91,7 +95,10 @@ function decoded(text: string): string | null {
   }
 }
 
-/** Matches what `parseS3Location` accepts, as far as a pattern can tell; valid in all dialects. */
+/**
+ * Matches texts that `parseS3Location` accepts, as far as a pattern can check; valid in all
+ * dialects.
+ */
 export const s3LocationSource = locationSource();
 
 function locationSource(): string {
@@ -104,7 +111,7 @@ function locationSource(): string {
     `%[Ee][1-9A-Ca-c](?:${continued}){2}`,
   ];
   const character = `(?:[^/?#%.\\x00-\\x1f\\x7f-\\x9f]|${encoded.join('|')})`;
-  // Neither `.` nor `..`.
+  // Excludes `.` and `..`.
   const segment = `(?:\\.{0,2}${character}(?:\\.|${character})*|\\.{3,}(?:\\.|${character})*)`;
   const service = `(?:region=${regionPattern.source.slice(1, -1)}|endpoint=${endpointSource})`;
   const style = 'style=(?:path|virtual)';

@@ -11,10 +11,12 @@ const listenCauses: Readonly<Record<string, string>> = {
 const listenCalls = /^(?:listen|bind\d?|getaddrinfo)$/;
 
 /**
- * Describes in one sentence why a listener could not be started: setting, address and cause. Returns null for an error
- * that has another origin, such as a module that does not load while the listener is prepared.
- * @param variable the variable of the port, such as `SERVICE_PORT`; that of the host ends with HOST instead
- * @param movedBy the value of the option `--port`, if it has set the port; null otherwise
+ * Describes in one sentence why a listener did not start: setting, address and cause. Returns null
+ * for
+ * an unrelated error, such as a module that fails to load while the listener is being prepared.
+ * @param variable the port's variable, such as `SERVICE_PORT`; the host's variable ends with HOST
+ *   instead
+ * @param movedBy the `--port` value if it set the port; null otherwise
  */
 export function listenFailureText(
   variable: `SERVICE_${string}PORT`,

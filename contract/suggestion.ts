@@ -1,11 +1,11 @@
 import { editsBetween, isAbbreviated } from '../sdk/src/similar.ts';
 
-// The SDK, a package of its own, cannot import this folder.
+// The SDK is a separate package, so it cannot import this folder.
 export { similarName } from '../sdk/src/similar.ts';
 
 /** Shorter names are one edit away from too many others. */
 const minLength = 4;
-/** Longer names than any known one, also after HTML escaping, are not compared. */
+/** Longer than any known name, even after HTML escaping; longer names are not compared. */
 const maxLength = 80;
 
 interface KnownName {
@@ -14,7 +14,9 @@ interface KnownName {
   readonly index: number;
 }
 
-/** Known names, prepared for {@link nearestName}: requests may have many unknown ones. */
+/**
+ * Known names, prepared for {@link nearestName}, because a request can contain many unknown names.
+ */
 export class KnownNames {
   /** The first one of names that differ only in case. */
   readonly #byLower = new Map<string, string>();
@@ -58,9 +60,11 @@ export function nearestName(name: string, known: readonly string[]): string | un
 }
 
 /**
- * The variable that an unknown `SERVICE_...` variable probably stands for: it differs in case, by few
- * letters, or by words that are omitted, abbreviated or in another order. Undefined if none is similar,
- * as for the `SERVICE_NAME` of Consul or the `SERVICE_SERVICE_HOST` of Kubernetes.
+ * Returns the variable that an unknown `SERVICE_...` variable probably stands for: it differs in
+ * case,
+ * by few letters, or by omitted, abbreviated or reordered words. Returns undefined if no variable
+ * is
+ * similar, as for Consul's `SERVICE_NAME` or Kubernetes' `SERVICE_SERVICE_HOST`.
  */
 export function nearestVariable(name: string, known: readonly string[]): string | undefined {
   const words = wordsOf(name);

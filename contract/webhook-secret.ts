@@ -14,8 +14,9 @@ export const webhookKey = (secret: string): Buffer =>
   Buffer.from(secret.slice(prefix.length), 'base64');
 
 /**
- * The secret of a project's callbacks, derived from the deployment's secret: whoever verifies the callbacks of one
- * project can forge neither those of another nor calls of the purge hook.
+ * Derives a project's callback secret from the deployment's secret, so that a project that verifies
+ * its
+ * callbacks can forge neither another project's callbacks nor purge hook calls.
  */
 export function projectWebhookSecret(secret: string, projectId: string): string {
   const key = createHmac('sha256', webhookKey(secret)).update(`callbacks ${projectId}`);

@@ -1,17 +1,20 @@
 import type { JobNotification, NotificationChannel, NotificationHandler } from 'agenda';
 import { toJobId } from 'agenda';
 
-/** Makes an Agenda claim jobs immediately instead of at its next poll, as if it were notified of a new job. */
+/**
+ * Makes an Agenda claim jobs immediately instead of at its next poll, like a notification of a new
+ * job.
+ */
 export class ClaimTrigger implements NotificationChannel {
   readonly state = 'connected';
-  /** The kinds of jobs that are to be claimed. */
+  /** Job kinds waiting for a claim. */
   readonly #wanted = new Set<string>();
   #handler: NotificationHandler | null = null;
   #claiming: Promise<void> | null = null;
 
   /**
-   * Claims as many jobs of a kind as may run. Calls during a claim cause one more claim after it: concurrent
-   * claims would exceed the limit together.
+   * Claims as many jobs of a kind as can run. Calls during a claim cause a single additional claim
+   * afterwards, because concurrent claims would together exceed the limit.
    */
   async claim(jobName: string): Promise<void> {
     this.#wanted.add(jobName);
@@ -22,7 +25,7 @@ export class ClaimTrigger implements NotificationChannel {
   }
 
   async #claim(): Promise<void> {
-    // Also those that are added meanwhile.
+    // Includes kinds added during the loop.
     for (const jobName of this.#wanted) {
       this.#wanted.delete(jobName);
       const timestamp = new Date();

@@ -24,9 +24,9 @@ import { warmRequests } from './variants.ts';
 import { WarmingFailed, warm } from './warm.ts';
 import { type WebhookSettings, Webhooks, webhookBackOff, webhookConcurrency } from './webhooks.ts';
 
-/** Polling interval of the queue; when a job ends, the next one is claimed immediately. */
+/** Queue polling interval in ms; when a job ends, the worker claims the next immediately. */
 const pollEveryMs = 500;
-/** Ended jobs are kept this long for the workbench, ms. */
+/** How long ended jobs stay visible in the workbench, ms. */
 const keepEndedMs = 24 * 60 * 60 * 1_000;
 const removeEndedEveryMs = 10 * 60 * 1_000;
 /** 2 s, 4 s, 8 s … up to a minute: about five minutes in all. */
@@ -37,7 +37,7 @@ export const backOff = when(
 
 export interface ConsumerOptions {
   readonly store: Pick<Store, 'db' | 'projects' | 'prewarms' | 'purges'>;
-  /** Base URL by which this worker reaches the service. */
+  /** The service's base URL for this worker. */
   readonly serviceUrl: string;
   readonly concurrency: number;
   /** Of the service. */
@@ -116,7 +116,7 @@ export class Consumer {
     return this.#accepting && !this.#stopping.signal.aborted;
   }
 
-  /** May be called again after it has failed. */
+  /** Can be called again after a failure. */
   async start(): Promise<void> {
     await this.agenda.ready;
     await this.queue.ensureIndexes();
@@ -159,7 +159,7 @@ export class Consumer {
   async #warm(job: Job<PrewarmJobData>, lock: JobLock, signal: AbortSignal): Promise<void> {
     const { log, metrics, autoFormats, serviceUrl } = this.#options;
     const { data } = job.attrs;
-    // The query is not logged: it may have a secret of the source's host.
+    // Logs omit the query, which can contain a secret for the source's host.
     const [source] = data.source.split('?', 1);
     const logFields = { job: String(job.attrs._id), project: data.projectId, source };
     const startedAt = performance.now();
@@ -191,7 +191,7 @@ export class Consumer {
     }
   }
 
-  /** Read again after a failure: the store may have been replaced. */
+  /** Reads the secret again after a failure, because the store might have been replaced. */
   #backgroundSecret(): Promise<string> {
     this.#secret ??= findDeployment(this.#options.store.db).then((found) => found.backgroundSecret);
     return this.#secret;

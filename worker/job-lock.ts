@@ -1,17 +1,23 @@
 import type { Job } from 'agenda';
 import { LockLost } from '../store/agenda.ts';
 
-/** How often a lock is renewed during its lifetime. */
+/** Lock renewals per lifetime. */
 const renewalsPerLifetime = 6;
-/** A job is stopped when its lock was not renewed for this part of the lifetime: another worker may run it. */
+/**
+ * Fraction of the lifetime after which a job with an unrenewed lock stops, because another worker
+ * can
+ * start it.
+ */
 const lockLossThreshold = 2 / 3;
-/** Minimum interval of storing progress; it is also stored at the end of the job. */
+/** Minimum interval between progress updates; the job's end also stores progress. */
 const progressEveryMs = 1_000;
 
 export interface JobLock {
-  /** Aborts before the lock may expire because renewals failed. */
+  /** Aborts after failed renewals, before the lock can expire. */
   readonly lost: AbortSignal;
-  /** Stores the progress and renews the lock, unless it was renewed just now. */
+  /**
+   * Stores the progress and renews the lock, unless it was renewed within the minimum interval.
+   */
   progress(percent: number): Promise<void>;
   /** Awaits a renewal in progress, which could undo the release of the lock. */
   end(): Promise<void>;
@@ -33,7 +39,8 @@ export function holdLock<D>(job: Job<D>, lifetimeMs: number): JobLock {
     }
     renewedAt = startedAt;
   };
-  // By a timer: one variant may wait in the service's queue for longer than the lock's lifetime.
+  // Uses a timer, because a variant can wait in the service's queue longer than the lock's
+  // lifetime.
   const timer = setInterval(() => {
     renewing = Promise.all([renewing, renew().catch(() => {})]);
     const unrenewedMs = performance.now() - renewedAt;

@@ -57,7 +57,8 @@ async function stop(exitCode: number): Promise<void> {
 
 process.on('SIGTERM', () => void stop(0));
 ignoreOutputErrors();
-// The terminal was closed. The service replaces its child processes on SIGHUP; a worker has none.
+// The terminal closed. The service replaces its child processes on SIGHUP; a worker has no
+// children.
 process.on('SIGHUP', () => void stop(0));
 // `npm start`, which is the parent process, has ended.
 process.on('disconnect', () => void stop(0));
@@ -86,7 +87,7 @@ async function listen(): Promise<void> {
   log.info({ port }, 'the operations server listens');
 }
 
-/** The addresses that clients may name for callbacks: those of sources. */
+/** Allows the same addresses for clients' callbacks as for sources. */
 function callbackGuard(): AddressGuard {
   const { privateSources, sourcePorts, nat64Prefixes, dnsServers } = settings;
   const { baseUrl, internalUrl } = settings;
@@ -112,7 +113,7 @@ async function consume(): Promise<void> {
     metrics,
   });
   consumer = starting;
-  // The store may become unavailable again before the consumer has started.
+  // The store can become unavailable again before the consumer starts.
   await retryDuringOutages(() => starting.start(), { signal, onOutage });
   log.info('the worker is ready');
   // Informs `npm start`.

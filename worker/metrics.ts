@@ -37,7 +37,7 @@ export const workerMetrics = {
   },
 } as const;
 
-/** The kind of a job as the value of a label. */
+/** Returns a job's kind as a label value. */
 const kindOf = (jobName: string): string => jobName.replace(' ', '_');
 
 /** Gauges with the suffix of counters, which `promtool check metrics` rejects. They are sums of others. */
@@ -51,7 +51,7 @@ export class WorkerMetrics {
   #finished = 0;
   #totalMs = 0;
 
-  /** @param queue returns null until the store is connected */
+  /** @param queue returns null until the store connects */
   constructor(queue: () => JobQueue | null) {
     const registers = [this.registry];
     collectDefaultMetrics({ register: this.registry });
@@ -72,7 +72,7 @@ export class WorkerMetrics {
       registers,
     });
     for (const jobName of [purgeHookJobName, callbackJobName]) {
-      // A rate begins with the first request only if the counter exists before it.
+      // A rate counts the first request only if the counter exists beforehand.
       for (const outcome of ['done', 'failed'] as const) {
         this.#webhooks.inc({ kind: kindOf(jobName), outcome }, 0);
       }
@@ -100,7 +100,7 @@ export class WorkerMetrics {
       registers,
       async collect() {
         this.reset();
-        // The other metrics are also returned while the store is unavailable.
+        // The other metrics remain available during a store outage.
         const stats = await queue()
           ?.stats()
           .catch(() => undefined);

@@ -21,7 +21,7 @@ export interface OperationsEnvironment {
   readonly settings: Settings;
   readonly log: Logger;
   readonly metrics: WorkerMetrics;
-  /** Null until the store is connected. */
+  /** Null until the store connects. */
   readonly consumer: () => Consumer | null;
   /** Round trip to the store, ms; rejects after the timeout. */
   readonly pingStore: (timeoutMs: number) => Promise<number>;

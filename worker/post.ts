@@ -8,15 +8,16 @@ import { MeteredClient, secureOptions } from '../pool/source/metered-client.ts';
 
 /** Aborting a request of undici does not end an attempt to connect; this limit does. */
 const connectTimeoutMs = 5_000;
-/** For the whole request. Receivers answer first, and work afterwards. */
+/** For the whole request: receivers should respond first and work afterwards. */
 const timeoutMs = 10_000;
-/** Of a response, which is not used. */
+/** Maximum bytes read from a response, which is not used. */
 const maxResponseBytes = 16_384;
 const maxHeaderBytes = 16_384;
 
 /**
- * A request that failed. Clients can read the message, so it has neither the URL, which may be a secret, nor an
- * address. The cause may have both.
+ * A failed request. Clients can read the message, so it contains neither an address nor the URL,
+ * which
+ * can be secret. The cause can contain both.
  */
 class PostFailed extends Error {
   override readonly name = 'PostFailed';
@@ -35,7 +36,7 @@ export interface Post {
   /** `whsec_` and the key in Base64. */
   readonly secret: string;
   readonly signal: AbortSignal;
-  /** Which addresses a client's URL may lead to; null for an operator's. */
+  /** Restricts the addresses that a client's URL can resolve to; null for an operator's URL. */
   readonly guard: AddressGuard | null;
 }
 
@@ -56,9 +57,9 @@ export function signedHeaders(
 }
 
 /**
- * Makes a signed POST and follows no redirect.
+ * Sends a signed POST without following redirects.
  *
- * @throws PostFailed unless the response has a status from 200 to 299
+ * @throws PostFailed unless the response status is between 200 and 299
  */
 export async function post({ url, signal, guard, ...signed }: Post): Promise<void> {
   await guard?.checkFetched(url);

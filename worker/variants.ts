@@ -17,9 +17,11 @@ const mediaTypes: Readonly<Record<NegotiableFormat, string>> = {
 };
 
 /**
- * The kinds of clients that `auto` distinguishes: each accepts what is less preferred than its best format.
+ * Returns an Accept header for each kind of client that `auto` distinguishes: each client accepts
+ * its
+ * best format and all less preferred formats.
  *
- * @param formats of `auto`, the best one first
+ * @param formats that `auto` can select, best first
  */
 const autoAccepts = (formats: readonly NegotiableFormat[]): Readonly<Record<string, string>> =>
   Object.fromEntries([
@@ -59,7 +61,7 @@ export function warmRequests(
   );
 }
 
-/** The parameters that name a variant in messages; others may have a secret. */
+/** The parameters that name a variant in messages; other parameters can contain secrets. */
 const namingParameters = ['preset', 'w', 'h'];
 
 function namesOf(query: string): { readonly size: string; readonly format: string } {

@@ -5,7 +5,7 @@ import type { WarmRequest } from './variants.ts';
 
 interface Failure {
   readonly reason: string;
-  /** A later attempt may succeed. */
+  /** Whether a later attempt can succeed. */
   readonly retryable: boolean;
   /** All variants of the job would fail. */
   readonly allVariants: boolean;
@@ -30,21 +30,22 @@ export interface Warming {
   readonly onProgress: (counts: JobCounts) => Promise<void>;
 }
 
-/** Background requests may wait for a transform thread. */
+/** Background requests can wait for a transform thread. */
 const requestTimeoutMs = 5 * 60_000;
 
 const retryableStatuses = new Set([429, 500, 502, 503, 504]);
 /** Their cause is the service or the source: all variants would fail. */
 const allVariantsStatuses = new Set([403, 404, 413, 415, 422, 429, 502, 503, 504]);
 const maxErrorBytes = 16_384;
-/** The code of a 504 whose cause is the variant: others may take less time. */
+/** The code of a 504 caused by the variant itself; other variants can be faster. */
 const slowVariantCode = 'transform_timeout';
 /** The code of a 429 that lasts until the next day. */
 const limitCode = 'usage_limit_reached';
 
 /**
- * Requests all variants of one source from the service, one after the other over one connection: one
- * front end handles them and fetches the source once.
+ * Requests all variants of a source in sequence over a single connection, so that the same front
+ * end
+ * handles them and fetches the source once.
  * @throws WarmingFailed
  */
 export async function warm(requests: readonly WarmRequest[], warming: Warming): Promise<JobCounts> {
@@ -85,7 +86,7 @@ async function requestVariant(
   { secret, signal }: Warming,
 ): Promise<Failure | null> {
   try {
-    // The token signs the path that the service receives: a proxy removes the path of the base URL.
+    // Signs the path that the service receives, because a proxy removes the base URL's path.
     const headers = { accept, [backgroundHeader]: backgroundToken(secret, target, Date.now()) };
     const path = basePath + target;
     const { statusCode, body } = await client.request({ method: 'GET', path, headers, signal });
@@ -109,7 +110,11 @@ async function requestVariant(
   }
 }
 
-/** Code and message of the service's error. Another body, such as a proxy's, is not shown: clients can read it. */
+/**
+ * Returns the code and message of the service's error. Hides other bodies, such as a proxy's,
+ * because
+ * clients can read the result.
+ */
 function readError(body: string): { readonly code: unknown; readonly text: string } {
   try {
     const { code, message } = JSON.parse(body);

@@ -11,27 +11,27 @@ import type { WorkerMetrics } from './metrics.ts';
 import { type Post, post } from './post.ts';
 
 export interface WebhookSettings extends Pick<Settings, 'purgeHookUrl' | 'hookSecret'> {
-  /** Which addresses the URLs of clients may lead to. */
+  /** Restricts the addresses that clients' URLs can resolve to. */
   readonly guard: AddressGuard;
 }
 
 /**
- * Maximum concurrent requests of each kind in each worker: all, those of a project, and those to a receiver. One
- * that does not answer holds only its share. All purge hooks have one receiver.
+ * Maximum concurrent requests per kind and worker: in total, per project and per receiver. An
+ * unresponsive receiver blocks only its share. All purge hook calls share a receiver.
  */
 export const webhookConcurrency = {
   [purgeHookJobName]: { all: 8, project: 4, receiver: 8 },
   [callbackJobName]: { all: 32, project: 8, receiver: 4 },
 } as const;
-/** Limits of the pause before a call is asked again whether it has ended. */
+/** Limits for the pause between checks whether a call has ended. */
 const asked = { minMs: 1_000, maxMs: 60_000 };
 
-/** A webhook that cannot be sent, however often it is tried. */
+/** A webhook that no number of attempts could send. */
 class WebhookImpossible extends Error {
   override readonly name = 'WebhookImpossible';
 }
 
-/** A call that has taken long may take as long again. */
+/** The longer a call has run, the longer it is likely to continue. */
 const pauseOf = (ageMs: number): number => Math.min(asked.maxMs, Math.max(asked.minMs, ageMs / 4));
 
 /** 5 s, 10 s, 20 s … up to an hour: about a day in all. */
@@ -57,7 +57,7 @@ export class Webhooks {
     this.#options = options;
   }
 
-  /** Tells a CDN what was purged. */
+  /** Notifies a CDN of purged images. */
   callHook(job: Job<PurgeHookJob>, signal: AbortSignal): Promise<void> {
     const { purgeHookUrl, hookSecret: secret } = this.#options.webhooks;
     const { tags } = job.attrs.data;
@@ -65,13 +65,13 @@ export class Webhooks {
       if (purgeHookUrl === null || secret === null) {
         throw new WebhookImpossible('SERVICE_PURGE_HOOK_URL is not set for this worker.');
       }
-      // An operator's URL may have a private address.
+      // An operator's URL can use a private address.
       const url = new URL(purgeHookUrl);
       return { url, body: JSON.stringify({ tags }), secret, guard: null };
     });
   }
 
-  /** Tells a client that its call has ended; until then the job waits again. */
+  /** Notifies a client that its call has ended; before that, the job waits again. */
   callBack(job: Job<CallbackJob>, signal: AbortSignal): Promise<void> {
     const { webhooks, store } = this.#options;
     const { guard, hookSecret } = webhooks;
@@ -80,7 +80,7 @@ export class Webhooks {
       if (hookSecret === null) {
         throw new WebhookImpossible('SERVICE_HOOK_SECRET is not set for this worker.');
       }
-      // A job that was added while its project was deleted.
+      // The job was added while its project was being deleted.
       if ((await store.projects.organisationOf(projectId)) === null) {
         throw new WebhookImpossible('The project does not exist any more.');
       }
@@ -106,7 +106,10 @@ export class Webhooks {
     });
   }
 
-  /** @param prepare returns the request, or null when it cannot be sent yet; rejects when it cannot be sent */
+  /**
+   * @param prepare returns the request, or null if it is too early; rejects if the request is
+   *   impossible
+   */
   async #send(
     { attrs }: Job<PurgeHookJob | CallbackJob>,
     signal: AbortSignal,

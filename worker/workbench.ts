@@ -14,8 +14,8 @@ type Credentials = Pick<Settings, 'workbenchUsername' | 'workbenchPassword'>;
 type WorkbenchSettings = Credentials & Pick<Settings, 'baseUrl'>;
 
 /**
- * The queue dashboard at /workbench, with access control.
- * @param agenda null until the store is connected
+ * Serves the queue dashboard at /workbench with access control.
+ * @param agenda null until the store connects
  */
 export function addWorkbench(
   server: FastifyInstance,
@@ -34,7 +34,7 @@ export function addWorkbench(
           throw new ServiceError('store_unavailable', 'The store does not answer yet.');
         }
       });
-      // The access control applies to unknown paths only if the scope has its own handler for them.
+      // The access control covers unknown paths only if the scope handles them itself.
       scope.setNotFoundHandler(notFound);
       await scope.register(await agendashPlugin(lazyAgenda(agenda)));
     },
@@ -57,13 +57,13 @@ function nameService(baseUrl: string) {
   return async (_: FastifyRequest, reply: FastifyReply, payload: unknown): Promise<unknown> => {
     if (!String(reply.getHeader('content-type')).startsWith('text/html')) return payload;
     const page = await text(payload as Readable);
-    // They are those of the file.
+    // These headers describe the original file.
     for (const header of ['content-length', 'etag', 'last-modified']) reply.removeHeader(header);
     return page.replace('<title>Agendash</title>', head).replace('<body>', `<body>${banner}`);
   };
 }
 
-/** Paths of this server by what they may be called. */
+/** Paths that users are likely to try, with this server's equivalent. */
 const likelyPaths: Readonly<Record<string, string>> = {
   '/health': '/health',
   '/healthz': '/health',
@@ -122,7 +122,10 @@ function equalInConstantTime(one: string, other: string): boolean {
   return timingSafeEqual(digest(one), digest(other));
 }
 
-/** Whether a proxy forwarded the request: behind one on this machine, any client has a loopback address. */
+/**
+ * Returns whether a proxy forwarded the request: behind a local proxy, every client has a loopback
+ * address.
+ */
 function isForwarded(headers: IncomingHttpHeaders): boolean {
   return Object.keys(headers).some((name) =>
     /^(forwarded|via|x-forwarded-.*|x-real-ip)$/.test(name),
@@ -140,8 +143,10 @@ async function agendashPlugin(agenda: Agenda): Promise<FastifyPluginAsync> {
 }
 
 /**
- * Agendash needs the Agenda when the routes are registered, before the store is connected. It streams the states of
- * jobs from a channel, which Agenda itself must not have: with a channel it would start jobs by another rule.
+ * Agendash needs the Agenda when its routes are registered, before the store connects. It streams
+ * job
+ * states from a channel that Agenda itself must not use: Agenda would then start jobs by another
+ * rule.
  */
 function lazyAgenda(agenda: () => Agenda | null): Agenda {
   let states: InMemoryNotificationChannel | null = null;
@@ -158,7 +163,7 @@ function lazyAgenda(agenda: () => Agenda | null): Agenda {
   });
 }
 
-/** Reports the jobs of this worker. The dashboard loads its list again when a job is complete. */
+/** Reports this worker's jobs. The dashboard reloads its list when a job completes. */
 function followStates(agenda: Agenda): InMemoryNotificationChannel {
   const channel = new InMemoryNotificationChannel();
   void channel.connect();

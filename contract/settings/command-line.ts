@@ -40,12 +40,13 @@ read command lines:
 ${secretHelp}`;
 
 /**
- * Adds options for settings to a command and parses the command line. Exits when an option or a setting is
- * not valid. Options become environment variables of this process, which take precedence over `.env` and are
+ * Adds setting options to a command and parses the command line. Exits if an option or a setting is
+ * invalid. Options become environment variables of this process, take precedence over `.env`, and
+ * are
  * inherited by child processes.
  * @param listeners that the command starts
- * @param names the settings with an option; all that are not secret by default
- * @param defaults of the command, in words, where they are not those of the settings
+ * @param names the settings with an option; defaults to all non-secret settings
+ * @param defaults the command's own defaults, in words
  * @returns the settings, and the given options by variable
  */
 export function settingsFromCommandLine(
@@ -83,7 +84,10 @@ export function settingsFromCommandLine(
   return { settings: settingsOrExit({ optionNames: given, listeners }), given };
 }
 
-/** Whether a listener has the port to which `--port` moves it: probably nobody has set its own. */
+/**
+ * Returns whether a listener uses the port that `--port` assigned, probably because no user set
+ * another.
+ */
 export function isMovedByPort(
   settings: Pick<Settings, Listener>,
   listener: Exclude<Listener, 'port'>,
@@ -93,7 +97,10 @@ export function isMovedByPort(
   return portsBeside(port, [listener]).some(([, moved]) => moved === settings[listener]);
 }
 
-/** With the option `--port`, moves the listeners whose ports are not set, unless it names the default port. */
+/**
+ * With `--port`, moves listeners without an explicit port, unless the option names the default
+ * port.
+ */
 function movePorts(given: ReadonlyMap<string, string>, listeners: readonly Listener[]): void {
   const { variable, parse, default: byDefault } = settingsTable.port;
   const port = given.has(variable) ? parse(process.env[variable] ?? '') : undefined;

@@ -1,6 +1,6 @@
 import type { SettingName } from './table.ts';
 
-/** The headings under which the help of commands lists their options, in this order. */
+/** Headings for options in the commands' help, in this order. */
 const headings = {
   listeners: 'Listeners and addresses',
   data: 'Data and store',
@@ -79,7 +79,7 @@ const groupOf: Readonly<Record<SettingName, keyof typeof headings>> = {
   logFormat: 'logs',
 };
 
-/** Each heading with the names of its settings, in the order of the help. */
+/** Each heading with its settings' names, in the order of the help. */
 export const settingGroups = Object.entries(headings).map(
   ([group, heading]) =>
     [

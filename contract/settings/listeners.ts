@@ -1,7 +1,7 @@
-/** The setting of each listener's host, by that of its port: public, operations, worker. */
+/** Maps each listener's port setting to its host setting: public, operations, worker. */
 export const hostSettings = { port: 'host', opsPort: 'opsHost', workerPort: 'workerHost' } as const;
 
-/** A listener, named by the setting of its port. */
+/** A listener, named by its port setting. */
 export type Listener = keyof typeof hostSettings;
 
 /**
@@ -24,7 +24,7 @@ interface ListenerAddress {
   /** The variable or option that set the port. */
   readonly name: string;
   readonly host: string;
-  /** Null for the default, 0 for none: these two conflict with no other port. */
+  /** Null for the default, 0 for a random port; both never conflict with another port. */
   readonly port: number | null;
 }
 
@@ -34,7 +34,7 @@ const wildcards = new Set(['0.0.0.0', '::']);
 const overlap = (host: string, other: string): boolean =>
   host === other || wildcards.has(host) || wildcards.has(other);
 
-/** A message for each pair of listeners with the same port and address. */
+/** Returns a message for each pair of listeners that share a port and address. */
 export function portConflicts(addresses: readonly ListenerAddress[]): string[] {
   const used = addresses.filter(({ port }) => port);
   return used.flatMap((one, index) =>
@@ -48,7 +48,7 @@ export function portConflicts(addresses: readonly ListenerAddress[]): string[] {
   );
 }
 
-/** The URL at which this machine reaches a listener, without a path. */
+/** Returns a listener's URL on this machine, without a path. */
 export function listenerUrl(host: string, port: number): string {
   const addresses: Readonly<Record<string, string>> = { '0.0.0.0': '127.0.0.1', '::': '::1' };
   const address = addresses[host] ?? host;

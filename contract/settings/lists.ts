@@ -36,7 +36,11 @@ export function parseDnsServers(list: string): readonly string[] | undefined {
   return servers?.length === 0 ? undefined : servers;
 }
 
-/** The end of a name determines how tags are separated. No other header of an image ends so, except ETag. */
+/**
+ * The end of a name determines the separator between tags. No other image header ends this way,
+ * except
+ * ETag.
+ */
 const tagHeaderPattern = /^(?!etag$)[a-z0-9-]{0,60}(tag|key)$/;
 
 export function parseTagHeaders(list: string): readonly string[] | undefined {

@@ -24,11 +24,14 @@ const variables = settingRows.map(([, { variable }]) => variable as string);
 const unknownVariables = (environment: Environment): string[] =>
   Object.keys(environment).filter((name) => /^SERVICE_/.test(name) && !variables.includes(name));
 
-/** Unknown `SERVICE_...` variables that are not similar to a setting, and so have no effect. */
+/** Returns unknown `SERVICE_...` variables that resemble no setting, and so have no effect. */
 export const ignoredVariables = (environment: Environment): string[] =>
   unknownVariables(environment).filter((name) => nearestVariable(name, variables) === undefined);
 
-/** The variables of an egress proxy that are set, which have no effect; their values may contain a password. */
+/**
+ * Returns the egress proxy variables that are set, which have no effect; their values can contain a
+ * password.
+ */
 export const proxyVariables = (environment: Environment): string[] =>
   Object.keys(environment).filter(
     (name) => /^(?:https?|all)_proxy$/i.test(name) && environment[name] !== '',
@@ -37,7 +40,7 @@ export const proxyVariables = (environment: Environment): string[] =>
 /** A value as Kubernetes' service links and Docker's links have it, such as `tcp://10.0.0.1:80`. */
 const linkPattern = /^(?:tcp|udp|sctp):\/\/[\w.:[\]-]+:\d+$/;
 
-/** Explains the variable of a port that has an address as its value; '' for other values. */
+/** Explains a port variable that contains an address; returns '' for other values. */
 function linkText(variable: string, value: string): string {
   if (!variable.endsWith('_PORT') || !linkPattern.test(value)) return '';
   const name = variable.slice(0, -'_PORT'.length).toLowerCase().replaceAll('_', '-');
@@ -46,7 +49,9 @@ function linkText(variable: string, value: string): string {
 
 const urlSchemes = ['https://', 'http://', 'mongodb://'];
 
-/** How a value that is not accepted should be written, without it: it may be a misplaced secret. */
+/**
+ * Explains how to write a rejected value, without repeating it: it could be a misplaced secret.
+ */
 function hint(variable: string, text: string, parse: Parse): string {
   const isAccepted = (other: string) => parsed(parse, other).value !== undefined;
   const schemes = /_URL$/.test(variable) && likelyUrl(text) !== undefined ? urlSchemes : [];
@@ -55,7 +60,7 @@ function hint(variable: string, text: string, parse: Parse): string {
   return unitHint(variable, text, isAccepted) || linkText(variable, text);
 }
 
-/** A value, or why it is not accepted if the setting says it. */
+/** Returns a value, or the setting's reason for rejecting it. */
 function parsed(parse: Parse, text: string): { value?: unknown; reason?: string } {
   try {
     return { value: parse(text) };
@@ -73,9 +78,12 @@ interface SettingsOptions {
 }
 
 /**
- * Settings from environment variables. An empty variable counts as not set, because templates and
- * compose files produce empty variables. An unknown `SERVICE_...` variable that is similar to a setting
- * is an error, because a misspelt security setting must not be ignored; orchestrators set others.
+ * Loads settings from environment variables. Treats an empty variable as unset, because templates
+ * and
+ * compose files produce empty variables. An unknown `SERVICE_...` variable similar to a setting is
+ * an
+ * error, because a misspelt security setting must not be ignored; orchestrators set other
+ * variables.
  * @throws SettingsInvalid
  */
 export function loadSettings(
@@ -99,7 +107,7 @@ export function loadSettings(
     const { value, reason } = text === '' ? {} : parsed(parse, text);
     names.set(key, name);
     if (text !== '' && value === undefined) {
-      // Without the value, which may be a misplaced secret.
+      // Omits the value, which could be a misplaced secret.
       errors.push(`${name} must be ${accepts}${reason ?? hint(variable, text, parse)}`);
       invalid.add(key);
     }
@@ -152,8 +160,9 @@ export function loadEnvironmentFile(): void {
 }
 
 /**
- * For the start of a process: settings from the environment, and from `.env` in the working directory
- * for those not set. Prints invalid settings to standard error and exits with code 1.
+ * Loads settings at a process's start, from the environment, then from `.env` in the working
+ * directory.
+ * Prints invalid settings to standard error and exits with code 1.
  */
 export function settingsOrExit(options?: SettingsOptions): Settings {
   loadEnvironmentFile();

@@ -7,18 +7,19 @@ export interface Setting<T> {
   /** The accepted values, for messages. */
   readonly accepts: string;
   /**
-   * Parses a value that is not empty; undefined for one that is not accepted, or a RangeError with the reason,
-   * without the value.
+   * Parses a non-empty value. Returns undefined for an invalid value, or throws a RangeError with
+   * the
+   * reason but without the value.
    */
   readonly parse: (text: string) => T | undefined;
-  /** A function if the default depends on settings above this one in the table. */
+  /** A function if the default depends on settings higher up in the table. */
   readonly default: T | ((above: { readonly [name: string]: unknown }) => T);
-  /** The default as shown in the documents, if it is computed or an object. */
+  /** The default as documented, if it is computed or an object. */
   readonly defaultInWords?: string;
   readonly meaning: string;
   /** Redacted in logs. Not an option of commands, because all users of a machine can read those. */
   readonly secret?: true;
-  /** The texts that logs must not contain, if the value of a secret is not a text. */
+  /** Returns the texts that logs must not contain, if a secret's value is not a text. */
   secretsIn?(value: T): readonly string[];
   /** A variable that platforms set; used if the setting's own is not set. */
   readonly platformVariable?: string;
@@ -92,7 +93,10 @@ export function httpUrl(
   return text(variable, { accepts, parse, ...details });
 }
 
-/** An http or https URL that may have a query, without user information and fragment. */
+/**
+ * Returns whether this is an http or https URL without user information and fragment; a query is
+ * allowed.
+ */
 export const isHookUrl = (url: string): boolean =>
   isUri(url) && /^https?:\/\/[^/@#]+(\/[^#]*)?$/.test(url);
 

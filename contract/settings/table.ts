@@ -37,19 +37,20 @@ import {
 const atLeastOne = (n: number): number => Math.max(1, Math.floor(n));
 
 /**
- * One thread more than cores: it works while another one transfers its result (docs/operating/sizing.md). With one core it
- * has no effect.
+ * Plans a thread more than cores, to work while another transfers its result
+ * (docs/operating/sizing.md). On a single core an additional thread has no effect.
  *
- * @param cores for each process
+ * @param cores per process
  */
 const defaultThreads = (cores: number): number => (cores < 2 ? 1 : Math.floor(cores) + 1);
 /** Default port of the operations listener. */
 export const defaultOpsPort = 9_090;
 
 /**
- * The settings of all processes of a deployment. The processes share one environment and reject
- * unknown variables, so they share this table. Parsing, types, error messages, `.env.example` and
- * the table of docs/settings.md derive from it.
+ * Settings for all processes in a deployment. The processes share an environment and reject unknown
+ * variables, so they share this table. Parsing, types, error messages, `.env.example` and the table
+ * in
+ * docs/settings.md derive from it.
  */
 export const settingsTable = {
   host: listenHost('SERVICE_HOST', '0.0.0.0', 'Address to listen on.'),

@@ -32,7 +32,7 @@ export function unitHint(
   return `; write it as ${written.join(', or ')}`;
 }
 
-/** The numbers that an amount with a unit may stand for, each with the name of that unit. */
+/** Returns the numbers that an amount with a unit can stand for, each with its unit's name. */
 function valuesOf(variable: string, amount: number, unit: string): [name: string, value: number][] {
   if (unit === '') return [['', amount]];
   if (/_BYTES$/.test(variable)) {
