@@ -44,7 +44,7 @@ function fail(message) {
   process.exitCode = 1;
 }
 
-/** Whether this Node is at least that of `engines`, such as `>=20.19`. */
+/** Returns whether this Node satisfies `engines`, such as `>=20.19`. */
 function isSupported() {
   const [major, minor] = manifest.engines.node.slice(2).split('.').map(Number);
   const [ownMajor, ownMinor] = process.versions.node.split('.').map(Number);

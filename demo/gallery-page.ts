@@ -7,7 +7,7 @@ export interface GalleryItem {
   readonly address: string;
   readonly type: string;
   readonly bytes: number;
-  /** For a picture: a file in the folder of the page. */
+  /** Picture examples only: a file in the page's folder. */
   readonly file?: string;
   /** For a text response. */
   readonly content?: string;

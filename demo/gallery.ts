@@ -20,7 +20,7 @@ import { type PictureName, picture as readPicture } from './origin/pictures.ts';
 
 const folder = fileURLToPath(new URL('../../docs/gallery/', import.meta.url));
 
-/** A layer of each kind, to which the examples add a field. */
+/** A base layer per kind, to which the examples add a field. */
 const layerBase: Readonly<Record<LayerKind, LayerFields>> = {
   image: { scale: 25 },
   text: { words: 'Sale:\nall the seas of the north', size: 28, color: 'fff', position: 'center' },
@@ -39,14 +39,14 @@ const layerExamples = layerKinds.flatMap((kind) =>
 );
 const layerName = (kind: LayerKind, field: string) => `${kind}-${field.toLowerCase()}`;
 
-/** The landscape without its end, as after an interrupted download. */
+/** The landscape with its end cut off, as after an interrupted download. */
 const truncated = 'truncated.jpg';
-/** Italics of the packaged family, which texts have only as a font of a project. */
+/** The packaged family's italics, which texts can use only as a project's font. */
 const letters = 'letters.woff2';
 const italics = '@fontsource-variable/open-sans/files/open-sans-latin-wght-italic.woff2';
 type GalleryPicture = PictureName | typeof truncated;
 
-/** The pictures of parameters for which the landscape is not the best example. */
+/** Parameters that another picture illustrates better than the landscape. */
 const pictureOf: Partial<Record<ParameterName, GalleryPicture>> = {
   pos: 'coast.jpg',
   bg: 'coast.jpg',
@@ -98,7 +98,7 @@ const sections: Readonly<Record<string, readonly Example[]>> = {
   })),
 };
 
-/** Of the files of a section. */
+/** File prefixes by section. */
 const prefixes: Readonly<Record<string, string>> = { Parameters: 'parameter', Layers: 'layer' };
 
 const origin = await serveBodies(async (target) => {

@@ -7,8 +7,9 @@ import { startSampleOrigin } from './origin/origin.ts';
 import { pictureNames } from './origin/pictures.ts';
 
 /**
- * A demo of the service: an origin with sample pictures, the service with access to it and its worker,
- * and a project. The data is in a temporary folder, which is deleted at the end.
+ * A demo: an origin with sample images, the service with access to it, a worker and a project. The
+ * data
+ * is in a temporary folder, which the demo deletes at its end.
  */
 
 /** The images that the demo prints URLs of. */
@@ -39,7 +40,7 @@ const { settings: given } = settingsFromCommandLine(
   ],
 );
 
-// Bundles have no await of a module.
+// Bundles cannot use a top-level await.
 async function demo(): Promise<void> {
   await takeFreePorts(given).catch((error: Error) => command.error(error.message));
   const origin = await startSampleOrigin();

@@ -5,11 +5,14 @@ import { gzipSync } from 'node:zlib';
 import { build } from 'esbuild';
 
 /**
- * `npm run build:sdk` prints the bytes of each entry, and those of the packages of other services that `peers.json`
- * holds: of a program that uses it, bundled by esbuild for production, minified and gzipped.
+ * `npm run build:sdk` prints each entry's bytes, and the bytes of other services' packages recorded
+ * in
+ * `peers.json`: for a program that uses it, bundled by esbuild for production, minified and
+ * gzipped.
  *
- * `node sdk/bytes.js --peers FOLDER` measures the packages that are installed in that folder instead, and prints
- * them as `peers.json` has them.
+ * `node sdk/bytes.js --peers FOLDER` measures the packages installed in that folder instead, and
+ * prints
+ * the contents for `peers.json`.
  */
 const src = `'https://shop.example.com/coast.jpg'`;
 const widths = '[320, 480, 640, 828, 1080, 1440, 1920, 2560, 3840]';
@@ -111,7 +114,7 @@ const peers = [
 /**
  * Measures a program.
  * @param {Program} program
- * @param {string} folder in which its package is installed
+ * @param {string} folder where its package is installed
  */
 async function measure({ package: packageName, does, code, server = false }, folder) {
   const { outputFiles } = await build({

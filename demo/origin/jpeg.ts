@@ -1,8 +1,11 @@
 import sharp from 'sharp';
 
-/** What cameras write and sharp does not: JPEGs (ITU-T T.81) with 4:2:2, and with metadata of their own. */
+/**
+ * Creates JPEGs as cameras write them and sharp does not (ITU-T T.81): with 4:2:2 and camera
+ * metadata.
+ */
 
-/** Pixels with 8 bits for each of red, green and blue. */
+/** Pixels with 8 bits per channel: red, green and blue. */
 export interface Pixels {
   readonly data: Buffer;
   /** A multiple of 16. */
@@ -22,8 +25,9 @@ function segment(marker: number, ...parts: readonly Uint8Array[]): Buffer {
 }
 
 /**
- * A baseline JPEG with 4:2:2, as many cameras write. Y, Cb and Cr are encoded by sharp, as grey pictures; here their
- * blocks take turns, two of Y, then one of Cb and one of Cr. All have the tables of a grey picture.
+ * Encodes a baseline JPEG with 4:2:2, like many cameras. Encodes Y, Cb and Cr with sharp as grey
+ * images
+ * and interleaves their blocks: two Y, then Cb, then Cr. All use a grey image's tables.
  */
 export async function jpeg422({ data, width, height }: Pixels, quality: number): Promise<Buffer> {
   const [y, cb, cr] = await Promise.all(
@@ -71,7 +75,7 @@ interface GreyScan {
   /** The segments of its tables. */
   readonly tables: readonly Buffer[];
   readonly data: Buffer;
-  /** Copies the next block, whose codes stay the same: the blocks of a component keep their order. */
+  /** Copies the next block unchanged: a component's blocks keep their order and codes. */
   copyBlock(to: BitWriter): void;
 }
 
@@ -127,7 +131,7 @@ async function greyScan(
   };
 }
 
-/** By 16 bits: the length of the code with which they begin, in the upper byte, and its symbol (C.2). */
+/** Indexed by the next 16 bits: code length in the upper byte, and its symbol (C.2). */
 function codesOf(table: Buffer): Uint16Array {
   const codes = new Uint16Array(0x1_0000);
   let from = 0;
@@ -142,7 +146,7 @@ function codesOf(table: Buffer): Uint16Array {
   return codes;
 }
 
-/** Without the zeros after bytes of ones (B.1.1.5), and with some bytes that can be read after its end. */
+/** Removes the zeros after all-ones bytes (B.1.1.5), and appends bytes to read past the end. */
 function unstuffed(data: Buffer): Buffer {
   const result = Buffer.alloc(data.length + 3, 0xff);
   let length = 0;
@@ -160,7 +164,7 @@ class BitWriter {
   #count = 0;
 
   constructor(maxBytes: number) {
-    // Each byte of ones is followed by a zero.
+    // A zero follows each all-ones byte.
     this.#bytes = Buffer.alloc(2 * maxBytes);
   }
 
@@ -176,23 +180,23 @@ class BitWriter {
     this.#bits &= 0xff;
   }
 
-  /** The bytes, the last one filled with ones. */
+  /** Returns the bytes, with the last byte padded with ones. */
   end(): Buffer {
     if (this.#count > 0) this.put(0xff >> this.#count, 8 - this.#count);
     return this.#bytes.subarray(0, this.#length);
   }
 }
 
-/** The EXIF of a camera; the maker's note and the thumbnail may be empty. */
+/** A camera's EXIF; maker's note and thumbnail can be empty. */
 export interface CameraExif {
-  /** How the picture must be turned, 1 to 8; 1 is upright. */
+  /** The rotation needed for display, 1 to 8; 1 is upright. */
   readonly orientation?: number;
   readonly thumbnail?: Buffer;
   /** Of the maker's note; a segment has room for 65,000 bytes of all. */
   readonly noteBytes?: number;
 }
 
-/** A JPEG without EXIF with that of a camera, before the picture. */
+/** Inserts a camera's EXIF into a JPEG without EXIF. */
 export function withExif(
   jpeg: Buffer,
   { orientation = 1, thumbnail = Buffer.of(), noteBytes = 0 }: CameraExif,

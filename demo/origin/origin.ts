@@ -1,7 +1,7 @@
 import { type BodyServer, serveBodies } from './bodies.ts';
 import { isPictureName, mediaTypeOf, picture, pictureNames, pictures } from './pictures.ts';
 
-/** Serves the sample pictures at `/<name>`, and a page that shows them at `/`. */
+/** Serves the sample images at `/<name>`, and a page that shows them at `/`. */
 export function startSampleOrigin(port = 0): Promise<BodyServer> {
   return serveBodies(async (target) => {
     const [path = ''] = target.split('?', 1);

@@ -12,14 +12,14 @@ const quality = 90;
 /** One kind of photograph. */
 export interface Photograph {
   readonly name: string;
-  /** Of the images that are made of it; 800 px by default. */
+  /** Width of the images rendered from it; 800 px by default. */
   readonly width?: number;
   /** Of these images; JPEG by default. */
   readonly format?: 'webp';
   make(): Promise<Buffer>;
 }
 
-/** Adobe RGB (1998), whose gamma is 563/256. */
+/** Adobe RGB (1998) with a gamma of 563/256. */
 const adobeRgb = matrixProfile(
   {
     name: 'Compatible with Adobe RGB (1998)',
@@ -33,7 +33,9 @@ const adobeRgb = matrixProfile(
 );
 
 /**
- * Photographs as cameras and phones write them, made of one sample. HEIC is left out: sharp writes and reads none.
+ * Creates photographs like those from cameras and phones, all from a single sample. Omits HEIC,
+ * because
+ * sharp neither reads nor writes it.
  * @param folder for a profile, which sharp reads from a file
  */
 export async function photographs(folder: string): Promise<Photograph[]> {

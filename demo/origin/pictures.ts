@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { extname } from 'node:path';
 import { ownFile } from '../../contract/own-files.ts';
 
-/** The sample pictures, which are generated, by file name, with a caption. */
+/** The generated sample images by file name, with captions. */
 export const pictures = {
   'landscape.jpg': 'A mountain lake after sunset',
   'coast.jpg': 'A beach from above',

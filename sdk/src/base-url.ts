@@ -1,6 +1,8 @@
 const example = 'https://images.example.com';
 
-/** What is wrong with the `baseUrl` of image URLs, in a sentence; null if nothing is. */
+/**
+ * Explains in a sentence why a `baseUrl` for image URLs is invalid; returns null if it is valid.
+ */
 export function baseUrlError(baseUrl: unknown): string | null {
   if (baseUrl === undefined || baseUrl === null || baseUrl === '') {
     return `baseUrl is missing: the address of the service, such as ${example}. An environment variable that is not set is undefined, in a browser also one without the prefix of the framework.`;
@@ -15,7 +17,9 @@ export function baseUrlError(baseUrl: unknown): string | null {
     : `baseUrl must not end with /img, which is added to it: write ${withoutImg}.`;
 }
 
-/** What is wrong with the `project` of image URLs, in a sentence; null if nothing is. */
+/**
+ * Explains in a sentence why a `project` for image URLs is invalid; returns null if it is valid.
+ */
 export const projectError = (project: unknown): string | null =>
   typeof project === 'string' && project !== ''
     ? null

@@ -7,21 +7,22 @@ import {
   pixelLimits,
 } from './generated/parameters.ts';
 
-/** The options of a srcset, which determine the sizes that a browser may choose from. */
+/** Srcset options, which determine the sizes that browsers can choose from. */
 export interface SrcsetOptions
   extends Omit<ImageOptions, 'w' | 'h' | 'ar' | 'dpr' | 'extend' | 'fmt' | 'fit'> {
   readonly fmt?: ImageFormat | 'auto' | undefined;
-  /** How the picture fits `ratio`; `cover` by default. */
+  /** How the image fits `ratio`; `cover` by default. */
   readonly fit?: 'cover' | 'contain' | 'fill' | undefined;
   /** Device pixels of the candidates; by default nine steps from 320 to 3840. */
   readonly widths?: readonly number[] | undefined;
-  /** The width in CSS pixels of an image that has the same size on every screen, instead of `widths`. */
+  /** Width in CSS pixels for an image with the same size on every screen; replaces `widths`. */
   readonly fixed?: number | undefined;
-  /** The width divided by the height, such as `16 / 9`; by default the image keeps that of its source. */
+  /** Width divided by height, such as `16 / 9`; defaults to the source's ratio. */
   readonly ratio?: number | undefined;
   /**
-   * The width of the source in pixels, or of what `crop`, `trim` and `rotate` leave of it. Nothing larger is
-   * requested, because the service does not scale up; omit it for SVGs.
+   * Source width in pixels after `crop`, `trim` and `rotate`. The SDK requests no larger images,
+   * because
+   * the service does not scale up. Omit it for SVGs.
    */
   readonly sourceWidth?: number | undefined;
   /** As `sourceWidth`. Needed for candidates that are exact with `ratio`, and for `width` and `height`. */
@@ -60,8 +61,9 @@ function widest(
 }
 
 /**
- * The candidates of a srcset, each with exactly the pixels that its descriptor states. Widths that the service
- * cannot deliver are replaced by the largest one that it can.
+ * Returns srcset candidates, each with exactly the pixels that its descriptor states. Replaces
+ * widths
+ * that the service cannot deliver with the largest width that it can.
  *
  * @param maxWidth device pixels
  */

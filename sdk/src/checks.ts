@@ -16,7 +16,7 @@ const isIn = ({ minimum, maximum, whole }: Range, text: string): boolean => {
 };
 
 const isFlag = (text: string): boolean => /^(?:true|false|1|0)?$/.test(text);
-/** If a flag may also be a number, `1.0` counts as the flag `1`. */
+/** If a flag also allows numbers, `1.0` is the flag `1`. */
 const asFlag = (text: string): string => (decimal.test(text) ? String(Number(text)) : text);
 
 function sourceError(text: string): string | null {

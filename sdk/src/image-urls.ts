@@ -6,13 +6,16 @@ import { type CheckParts, createChecked } from './mistakes.ts';
 import { readUrl } from './read.ts';
 import { encode, textsOf } from './write.ts';
 
-/** Whether an image is an animation, or may be one as far as its URL tells. */
+/** Returns whether an image is animated or could be, judging by its URL. */
 const mayBeAnimated = (src: string, { sourceFrames, animated, page }: PictureOptions): boolean =>
   animated !== false &&
   page === undefined &&
   (sourceFrames ? sourceFrames > 1 : /^[^?#]*\.(gif|webp)(?![^?#])/i.test(src));
 
-/** The source as an absolute URL, or as a path if only the service knows the site; null if it cannot be either. */
+/**
+ * Returns the source as an absolute URL, or as a path if only the service knows the site; null if
+ * neither is possible.
+ */
 function sourceOf(src: string, origin: string | undefined): string | null {
   if (/^https?:\/\//i.test(src)) return src;
   if (origin === undefined && /^\/(?![\t\n\r]*[/\\])/.test(src)) return src;
@@ -35,7 +38,7 @@ function createUnchecked(settings: ImageUrlsOptions, check?: CheckParts): ImageU
   const { baseUrl, project, origin, maxWidth, sign, passthrough } = settings;
   const prefix = `${baseUrl.replace(/\/+$/, '')}/img/`;
 
-  /** Null for a source that stays as it is. */
+  /** Returns null for a source that stays unchanged. */
   function write(src: string, options: object = {}): string | null {
     if (/^(data|blob):/i.test(src) || src.startsWith(prefix) || passthrough?.(src)) return null;
     const source = sourceOf(src, origin);
@@ -104,14 +107,14 @@ function createUnchecked(settings: ImageUrlsOptions, check?: CheckParts): ImageU
 declare const process: { readonly env: { readonly NODE_ENV?: string } };
 
 /**
- * Functions that write the image URLs of a project, and read them.
- * @throws TypeError in development, as the functions do, for what is a mistake
+ * Creates functions that write and read a project's image URLs.
+ * @throws TypeError in development for mistakes in the options; so do the functions
  */
 let create: (settings: ImageUrlsOptions) => ImageUrls = createUnchecked;
 try {
   if (process.env.NODE_ENV !== 'production') create = createChecked(createUnchecked);
 } catch {
-  // Browsers without a bundler, and some edge runtimes, have no `process`.
+  // Browsers without a bundler, and some edge runtimes, lack `process`.
 }
 
 export { create as createImageUrls };

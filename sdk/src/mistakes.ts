@@ -15,7 +15,7 @@ const optionNames = [...Object.keys(rules), ...Object.keys(canonicalNames)];
 /** The options of a srcset that an image does not have. */
 const srcsetNames = ['widths', 'fixed', 'ratio', 'sourceWidth', 'sourceHeight'];
 const pictureNames = ['formats', 'sizes', 'sourceFrames'];
-/** The options of an image that a srcset does not have, and what it has instead. */
+/** Image options that a srcset does not accept, and their replacements. */
 const insteadOf: Readonly<Record<string, string>> = {
   w: 'widths, or fixed for an image of one size',
   h: 'ratio',
@@ -60,7 +60,7 @@ export function checkSettings(settings: ImageUrlsOptions): void {
 }
 
 function checkSource(src: unknown): void {
-  // With an origin it would be the address of the site.
+  // With an origin, the empty URL would resolve to the site's address.
   if (src === '') throw mistake('The source URL is missing.');
   if (typeof src === 'string') return;
   const isObject = typeof src === 'object' && src !== null;
@@ -102,7 +102,7 @@ function checkSigned(url: string, signed: unknown): string {
   );
 }
 
-/** Checks the parts of a URL. @param source the absolute source; null if there is none */
+/** Checks the parts of a URL. @param source the absolute source, or null */
 export type CheckParts = (src: string, source: string | null, texts: Texts) => void;
 
 type Create = (settings: ImageUrlsOptions, check: CheckParts) => ImageUrls;

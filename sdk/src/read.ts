@@ -2,10 +2,14 @@ import { canonicalNames, flagName, type ImageOptions, textName } from './generat
 
 const ownName = /^(url|project|exp|sig)$/;
 
-/** The name of a parameter in options, for any of its names. */
+/** Returns a parameter's option name for any of its spellings. */
 export const canonicalName = (spelling: string): string => canonicalNames[spelling] ?? spelling;
 
-/** The source in the path of an image URL: unencoded if it starts with a scheme or a slash, else encoded as a whole. */
+/**
+ * Returns the source in an image URL's path: unencoded if it starts with a scheme or a slash, else
+ * fully
+ * encoded.
+ */
 const readSource = (path: string): string =>
   // Proxies turn `//` into `/`.
   /^(https?:)?\//i.test(path) ? path.replace(/^(\w+):\/(?!\/)/, '$1://') : decodeURIComponent(path);
@@ -18,7 +22,7 @@ function readValue(name: string, text: string): unknown {
   return /[,_]/.test(text) ? text.split(/[,_]/).map(Number) : Number(text);
 }
 
-/** The source, the project and the options of the part of an image URL after `/img/`. */
+/** Parses the part of an image URL after `/img/` into source, project and options. */
 export function readUrl(rest: string) {
   const [, path = '', query = ''] = /^([^?#]*)\??([^#]*)/.exec(rest) ?? [];
   const parameters = new URLSearchParams(query);

@@ -1,11 +1,11 @@
-/** The numbers that a value may be. */
+/** Allowed numbers. */
 export interface Range {
   readonly minimum: number;
   readonly maximum: number;
   readonly whole?: true;
 }
 
-/** What the text of an option must be: one of the given alternatives. */
+/** The allowed texts for an option: any of the given alternatives. */
 export interface Rule {
   /** In words. */
   readonly accepts: string;
@@ -13,7 +13,7 @@ export interface Rule {
   readonly flag?: true;
   /** In lower case. */
   readonly words?: readonly string[];
-  /** The range of a number, or one for each of several numbers. */
+  /** A number's range, or a range per number in a list. */
   readonly ranges?: readonly Range[];
   readonly kind?: 'colour' | 'fileName' | 'url';
   /** A regular expression. */

@@ -1,9 +1,14 @@
-/** Longer names than any known one are not compared, because a comparison takes time for each pair of letters. */
+/**
+ * Longer than any known name. Longer names are not compared, because a comparison takes time per
+ * pair of
+ * letters.
+ */
 const maxLength = 80;
 
 /**
- * The known name that resembles another one most, for a hint that may be wrong: it differs by an edit for each three
- * letters, or one begins with the other. Undefined if none is similar.
+ * Returns the most similar known name, for a hint that can be wrong: the names differ by at most an
+ * edit
+ * per three letters, or either starts with the other. Returns undefined if no name is similar.
  */
 export function similarName(name: string, known: readonly string[]): string | undefined {
   if (name.length > maxLength) return undefined;
@@ -19,7 +24,7 @@ export function similarName(name: string, known: readonly string[]): string | un
   return candidates.sort((a, b) => a.edits - b.edits)[0]?.other;
 }
 
-/** Whether one text is the beginning of the other, from three letters on. */
+/** Returns whether either text starts with the other and shares at least three letters. */
 export function isAbbreviated(text: string, other: string): boolean {
   const shorter = Math.min(text.length, other.length);
   return shorter >= 3 && (text.startsWith(other) || other.startsWith(text));

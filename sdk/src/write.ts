@@ -1,4 +1,7 @@
-/** Percent-encodes all but unreserved characters (RFC 3986, 2.3), so that nothing on the way encodes more. */
+/**
+ * Percent-encodes all but unreserved characters (RFC 3986, 2.3), so that no intermediary encodes
+ * more.
+ */
 export const encode = (text: string): string =>
   encodeURIComponent(text.replace(/\p{Cs}/gu, '\ufffd')).replace(
     /[!'()*]/g,
@@ -6,8 +9,8 @@ export const encode = (text: string): string =>
   );
 
 /**
- * The text of an option's value. Numbers have at most six decimals; several are separated by `_`, because
- * programs split srcsets at commas.
+ * Returns an option value as text. Numbers get at most six decimals; several are separated by `_`,
+ * because programs split srcsets at commas.
  */
 export const textOf = (value: unknown): string =>
   Array.isArray(value)

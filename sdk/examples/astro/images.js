@@ -1,4 +1,4 @@
-/** The settings of the site, which environment variables replace. */
+/** The site's settings; environment variables override them. */
 const {
   IMAGES_URL = 'http://localhost:3000',
   IMAGES_PROJECT = 'prj_32gx1acb9wtykf3m',

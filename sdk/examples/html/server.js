@@ -26,7 +26,7 @@ const attributes = (values) =>
     .map(([name, value]) => ` ${name}="${escaped(String(value))}"`)
     .join('');
 
-/** A picture, in front of the small one that is shown until it is loaded. */
+/** Renders an image over the small placeholder that is visible until the image loads. */
 async function html(src, alt, options) {
   const { sources, img } = urls.picture(src, options);
   const style = `background: url(${await urls.placeholder(src)}) center / cover`;
@@ -36,7 +36,7 @@ async function html(src, alt, options) {
   </picture>`;
 }
 
-/** The sides of a source, by which a picture has no more pixels than its source. */
+/** Returns a source's size, so that the image never has more pixels than its source. */
 async function sides(src) {
   const facts = await urls.facts(src);
   return { sourceWidth: facts.source.width, sourceHeight: facts.source.height };

@@ -10,7 +10,7 @@ const {
 export default {
   images: imageConfig('./image-loader.js', { maxWidth: Number(IMAGES_MAX_WIDTH) }),
   env: { IMAGES_URL, IMAGES_PROJECT, IMAGES_ORIGIN },
-  // Not a folder above that has a lock file.
+  // Prevents Next from choosing a parent folder with a lock file.
   turbopack: { root: import.meta.dirname },
   outputFileTracingRoot: import.meta.dirname,
 };

@@ -1,4 +1,4 @@
-/** The body of a response as text, or null when it has more bytes than the maximum. */
+/** Returns the response body as text, or null if it exceeds the maximum. */
 export async function readText(response: Response, maxBytes: number): Promise<string | null> {
   if (response.body === null) return '';
   const reader = response.body.getReader();
@@ -10,7 +10,7 @@ export async function readText(response: Response, maxBytes: number): Promise<st
     if (done) return text + decoder.decode();
     bytes += value.byteLength;
     if (bytes > maxBytes) {
-      // A failure to cancel has no effect on the result.
+      // A failed cancel does not affect the result.
       reader.cancel().catch(() => {});
       return null;
     }

@@ -18,12 +18,12 @@ import { type CallOptions, type Request, send } from './send.ts';
 
 type Fields<T> = [NonNullable<T>] extends [never] ? unknown : NonNullable<T>;
 
-/** The fields of an operation's path, query and body, whose names differ. */
+/** Fields for an operation's path, query and body; their names are distinct. */
 export type OperationInput<Id extends keyof Operations> = Fields<Operations[Id]['path']> &
   Fields<Operations[Id]['query']> &
   Fields<Operations[Id]['body']>;
 
-/** What a call of an operation resolves with. */
+/** The value that a call to the operation resolves with. */
 export type OperationResult<Id extends keyof Operations> = Id extends 'prewarmProjectImages'
   ? QueuedPrewarm
   : Id extends 'purgeProjectImages'
@@ -36,7 +36,10 @@ export interface QueuedPrewarm extends PrewarmReceipt {
 }
 
 export interface QueuedPurge extends PurgeReceipt {
-  /** The id for `getProjectPurge`; null in the rare case that the service could not remember the purge. */
+  /**
+   * The id for `getProjectPurge`; null in the rare case that the service could not record the
+   * purge.
+   */
   readonly purgeId: string | null;
 }
 
@@ -62,7 +65,7 @@ type ControlPlane = { readonly [Id in keyof Operations]: Method<Id> };
 
 type Table = typeof operations;
 
-/** The operations whose result is a list that the service sends in pages. */
+/** Operations with a paged list as their result. */
 export type ListId = {
   [Id in keyof Operations]: Table[Id] extends { readonly isPaged: true } ? Id : never;
 }[keyof Operations];
@@ -73,35 +76,39 @@ export type ListItem<Id extends ListId> = Operations[Id]['result'] extends reado
   : never;
 
 /**
- * The methods reject with an `ApiError`, a `ConnectionError`, a `TimeoutError`, or the reason of the call's
- * signal; and with a TypeError for a field that cannot be sent.
+ * The methods reject with an `ApiError`, a `ConnectionError`, a `TimeoutError`, or the reason in
+ * the
+ * call's signal; for a field that cannot be sent, with a TypeError.
  */
 export interface Client extends ControlPlane {
   /**
-   * The items of a list, however long it is: the service is asked for pages, each when its items are needed.
-   * `iterate('listProjects')` yields the projects in the order of their ids.
+   * Iterates over a list's items, however long the list is, and requests each page when its items
+   * are
+   * needed. `iterate('listProjects')` yields projects by ascending id.
    */
   iterate<Id extends ListId>(
     operation: Id,
     input?: OperationInput<Id>,
     options?: CallOptions,
   ): AsyncGenerator<ListItem<Id>, void, undefined>;
-  /** The health of the service and of what it depends on; also that of a service that is not healthy. */
+  /** Returns the health of the service and its dependencies, even if the service is unhealthy. */
   getHealth(options?: CallOptions): Promise<HealthStatus>;
-  /** Whether a process of the service answers. */
+  /** Checks whether a process of the service responds. */
   getLiveness(options?: CallOptions): Promise<Liveness>;
   /** Whether to send requests to this machine. */
   getReadiness(options?: CallOptions): Promise<Readiness>;
   /**
-   * Queues exactly the images of a picture, in as few prewarm requests as they fit in. An image with
-   * `fmt=auto` is warmed for each format of the service's SERVICE_AUTO_FORMATS, and for other browsers. If one of several requests
-   * fails, those before it stay queued; warming the picture again is safe.
+   * Queues exactly the images that a `picture` requests, in as few prewarm requests as possible.
+   * Warms an
+   * image with `fmt=auto` in each format of the service's SERVICE_AUTO_FORMATS, and once for other
+   * browsers. If a request fails, earlier requests stay queued; warming the picture again is safe.
    *
    * @throws NotPrewarmableError before anything is queued
    */
   warm(picture: PictureUrls, options?: CallOptions): Promise<readonly WarmingPicture[]>;
   /**
-   * Asks each second for the progress of prewarming, until its status is `done` or `failed`. A `signal` limits
+   * Polls the prewarming progress each second until its status is `done` or `failed`. A `signal`
+   * limits
    * the time.
    */
   waitForPrewarm(prewarm: PrewarmReference, options?: CallOptions): Promise<PrewarmStatus>;
@@ -109,7 +116,7 @@ export interface Client extends ControlPlane {
 
 export type PrewarmReference = OperationInput<'getProjectPrewarm'>;
 
-/** A queued prewarm request of a picture. */
+/** A queued prewarm request for a picture. */
 export interface WarmingPicture extends QueuedPrewarm {
   readonly projectId: string;
 }
@@ -117,15 +124,15 @@ export interface WarmingPicture extends QueuedPrewarm {
 const progressEveryMs = 1_000;
 
 /**
- * A client of the control plane.
- * @throws TypeError for an option that cannot be used
+ * Creates a control plane client.
+ * @throws TypeError for an invalid option
  */
 export const createClient = (options: ClientOptions): Client =>
   createClientWith(options, systemClock);
 
 /** A client with a given clock. */
 export function createClientWith(options: ClientOptions, clock: Clock): Client {
-  // The key is only in closures, so that nothing that prints the client can reach it.
+  // Only closures hold the key, so that printing the client cannot reveal it.
   const connection = readOptions(options);
   const call = (request: Request<unknown>, callOptions: CallOptions = {}) =>
     send(request, callOptions, connection, clock);
@@ -154,7 +161,7 @@ export function createClientWith(options: ClientOptions, clock: Clock): Client {
       ({ cursor } = page);
     } while (cursor !== null);
   };
-  // Each entry of the table has its method; the tests call all of them.
+  // Each table entry has a matching method; the tests call all methods.
   const operations = client as unknown as ControlPlane;
   const warm: Client['warm'] = async (picture, callOptions) => {
     const warming: WarmingPicture[] = [];

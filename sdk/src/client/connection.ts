@@ -1,7 +1,7 @@
 import type { RetryOptions } from './retries.ts';
 
 export interface ClientOptions {
-  /** The address of the service, such as `https://img.example.com`; a path is allowed. */
+  /** The service's address, such as `https://img.example.com`; a path is allowed. */
   readonly baseUrl: string;
   /** An API key of the service, `sk_…`. It is in no error and in no field of the client. */
   readonly apiKey: string;
@@ -9,7 +9,7 @@ export interface ClientOptions {
   readonly fetch?: typeof fetch;
   /** Milliseconds for the whole response to one attempt. Default: 30,000. */
   readonly timeoutMs?: number;
-  /** How calls that fail temporarily are repeated. */
+  /** How to retry calls after temporary failures. */
   readonly retries?: RetryOptions;
   /** The most bytes of a response. Default: 16 MiB. */
   readonly maxResponseBytes?: number;
@@ -29,8 +29,8 @@ export interface Connection {
 }
 
 /**
- * @throws TypeError naming the wrong option, without its value, which may contain the key or the password
- *   of a URL
+ * @throws TypeError naming the invalid option, without its value, which can contain the key or a
+ * password in a URL
  */
 export function readOptions(options: ClientOptions): Connection {
   const { apiKey, timeoutMs = 30_000, retries = {}, maxResponseBytes = 16 * 1024 * 1024 } = options;

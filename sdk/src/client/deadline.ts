@@ -1,9 +1,10 @@
 /**
- * Runs an action that must end after `timeoutMs` or when the caller's signal aborts, also if it ignores its own
- * signal.
+ * Runs an action, and ends it after `timeoutMs` or when the caller's signal aborts, even if the
+ * action
+ * ignores its signal.
  *
- * @param timeoutError creates the error of a call that takes longer
- * @returns rejects with the reason of the caller's signal when that aborts
+ * @param timeoutError creates the error for a call that takes longer
+ * @returns rejects with the reason in the caller's signal if it aborts
  */
 export async function withDeadline<T>(
   timeoutMs: number,

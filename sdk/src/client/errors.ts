@@ -1,8 +1,9 @@
 import type { ErrorCode as ServiceErrorCode } from '../generated/errors.ts';
 
 /**
- * `code` of an `ApiError`: one of the service, also of a later version, or `unexpected_response` for a
- * response that is not the service's, such as a proxy's page.
+ * `code` of an `ApiError`: a code from the service, including later versions, or
+ * `unexpected_response`
+ * for a response that another program wrote, such as a proxy's page.
  */
 export type ErrorCode = ServiceErrorCode | 'unexpected_response' | (string & {});
 
@@ -19,7 +20,7 @@ interface ApiErrorFields {
 /** The service, or a proxy in front of it, has refused a call. */
 export class ApiError extends Error {
   override readonly name = 'ApiError';
-  /** The name of the called method. */
+  /** The called method's name. */
   readonly operation: string;
   /** The HTTP status. */
   readonly status: number;
@@ -44,14 +45,14 @@ export class ApiError extends Error {
 }
 
 /**
- * There was no response, or its end is missing: a call that changes something may have taken effect.
+ * The response is missing or incomplete. A call that changes data might have taken effect.
  *
- * It has no `cause`, because errors of a given `fetch` may contain the request with its key.
+ * Omits `cause`, because errors from a custom `fetch` can contain the request with its key.
  */
 export class ConnectionError extends Error {
   override readonly name = 'ConnectionError';
   readonly code = 'connection_lost';
-  /** The name of the called method. */
+  /** The called method's name. */
   readonly operation: string;
 
   /** @param reason without the key */
@@ -61,11 +62,11 @@ export class ConnectionError extends Error {
   }
 }
 
-/** There was no whole response within `timeoutMs`: a call that changes something may have taken effect. */
+/** No complete response within `timeoutMs`. A call that changes data might have taken effect. */
 export class TimeoutError extends Error {
   override readonly name = 'TimeoutError';
   readonly code = 'timeout';
-  /** The name of the called method. */
+  /** The called method's name. */
   readonly operation: string;
   readonly timeoutMs: number;
 

@@ -8,17 +8,17 @@ export interface Operation {
   readonly method: string;
   /** Below the prefix; each name in braces is one path segment. */
   readonly path: string;
-  /** The names of the query's parameters. */
+  /** Names of the query parameters. */
   readonly query: readonly string[];
   readonly hasBody: boolean;
-  /** The field of the response's body that has the result; null for a response without a body. */
+  /** The response body's field that contains the result; null if the response has no body. */
   readonly result: string | null;
-  /** The result is a list, which can be asked for in pages. */
+  /** Whether the result is a paged list. */
   readonly isPaged: boolean;
   readonly hasLocation: boolean;
 }
 
-/** An entry of the generated table, in which a field that does not apply is absent. */
+/** An entry in the generated table; inapplicable fields are absent. */
 interface Entry {
   readonly method: string;
   readonly path: string;
@@ -33,7 +33,7 @@ type PostId = {
   [Id in OperationId]: (typeof operations)[Id]['method'] extends 'POST' ? Id : never;
 }[OperationId];
 
-/** Whether a POST may take effect twice. Every other method may. */
+/** Whether a POST is safe to repeat. Every other method is. */
 const repeatablePosts: Readonly<Record<PostId, boolean>> = {
   createProject: false,
   createProjectKey: false,
@@ -59,15 +59,16 @@ export const operationList = (): readonly Operation[] =>
   );
 
 /**
- * Whether a call may take effect twice without harm, so that it can be repeated when it is unknown whether
- * it took effect. With a `callbackUrl` the receiver would get a callback of each.
+ * Returns whether a call is safe to repeat, even if it might have taken effect. With a
+ * `callbackUrl` the
+ * receiver would get a callback for each repetition.
  */
 export function isRepeatable({ id, method }: Operation, input: Input): boolean {
   if (method !== 'POST') return true;
   return repeatablePosts[id as PostId] && input['callbackUrl'] === undefined;
 }
 
-/** The fields of the path, the query and the body of a call, whose names differ. */
+/** A call's path, query and body fields; their names are distinct. */
 export type Input = Readonly<Record<string, unknown>>;
 
 export const hasInput = ({ path, query, hasBody }: Operation): boolean =>

@@ -4,13 +4,13 @@ import type { Picture } from '../interface.ts';
 import { readUrl } from '../read.ts';
 import { textOf } from '../write.ts';
 
-/** The URLs that the attributes of a `picture` element have, as `createImageUrls` makes them. */
+/** The URLs in the attributes of a `picture` element, as `createImageUrls` creates them. */
 export interface PictureUrls {
   readonly sources: readonly Pick<Picture['sources'][number], 'srcset'>[];
   readonly img: Pick<Picture['img'], 'src' | 'srcset'>;
 }
 
-/** Prewarming cannot express what a picture requests. Nothing of it was queued. */
+/** Prewarming cannot express an image that the picture requests. Nothing was queued. */
 export class NotPrewarmableError extends Error {
   override readonly name = 'NotPrewarmableError';
   /** The URLs, each with all reasons. */
@@ -28,7 +28,7 @@ export class NotPrewarmableError extends Error {
 
 export type Prewarm = PrewarmInput & { readonly projectId: string };
 
-/** The images of one source. */
+/** A source's images. */
 interface Group {
   readonly projectId: string;
   readonly src: string;
@@ -36,8 +36,11 @@ interface Group {
 }
 
 /**
- * The prewarm requests for exactly the images of a picture, each at most once. One with `fmt=auto` has a
- * form for each format of SERVICE_AUTO_FORMATS and one more, of which a browser requests one.
+ * Returns prewarm requests for exactly the images that a picture requests, without duplicates. An
+ * image
+ * with `fmt=auto` has a version per format in SERVICE_AUTO_FORMATS and another for other browsers;
+ * a
+ * browser requests a single version.
  *
  * @throws NotPrewarmableError
  */
@@ -49,7 +52,7 @@ export function prewarmsOf({ sources, img }: PictureUrls): Prewarm[] {
   const refused: { url: string; reasons: readonly string[] }[] = [];
   const groups = new Map<string, Group>();
   for (const url of new Set([...candidates, img.src])) {
-    // A browser requests nothing for it.
+    // Browsers request nothing for such a URL.
     if (url === undefined || /^(?:(?:data|blob):|$)/i.test(url)) continue;
     const reasons = add(url, groups);
     if (reasons.length > 0) refused.push({ url, reasons });
@@ -104,7 +107,7 @@ function refusals(variant: PrewarmVariant): string[] {
   ];
 }
 
-/** The fewest requests for a group, in the order of its variants. */
+/** Returns the fewest requests for a group, in the order of its variants. */
 function requestsOf({ projectId, src, variants }: Group): Prewarm[] {
   const requests: PrewarmVariant[][] = [];
   for (const variant of variants) {

@@ -5,8 +5,8 @@ import { type Answer, errorOf, readObject } from './response.ts';
 import type { Request } from './send.ts';
 
 /**
- * The request of a call.
- * @throws TypeError for a field of the path that is missing or cannot be sent
+ * Creates a call's request.
+ * @throws TypeError for a missing or invalid path field
  */
 export function requestOf(
   operation: Operation,
@@ -42,13 +42,13 @@ export function requestOf(
   };
 }
 
-/** A page of a list, and the cursor of the next one; null for the last page. */
+/** A list's page, and the cursor for the next page; null for the last page. */
 export interface Page {
   readonly items: readonly unknown[];
   readonly cursor: string | null;
 }
 
-/** The request of a page. @param cursor null for the first one */
+/** Creates a page's request. @param cursor null for the first page */
 export function pageRequestOf(
   operation: Operation,
   input: Input,
@@ -75,7 +75,7 @@ function nextCursor(link: string | null): string | null {
   return new URLSearchParams(query).get('cursor');
 }
 
-/** A segment of dots, also of encoded ones, would be resolved, so that the path would be another one. */
+/** A segment of dots, even if encoded, would be resolved and change the path. */
 function segment(operation: string, name: string, value: unknown): string {
   if (typeof value !== 'string' || /^\.{0,2}$/.test(value)) {
     throw new TypeError(`${operation} needs ${name}, a text that is neither empty nor dots`);
@@ -93,7 +93,7 @@ function readResult(operation: Operation, answer: Answer, connection: Connection
     const value = readObject(answer)?.[result];
     if (value !== undefined && !hasLocation) return value;
     const [, located = null] = /([^/?#]+)$/.exec(headers.get('location') ?? '') ?? [];
-    // Only a purge may have no Location; otherwise a proxy has removed the header.
+    // Only a purge can lack a Location; otherwise a proxy has removed the header.
     if (value !== undefined && (located !== null || id === 'purgeProjectImages')) {
       return Object.assign({}, value, { [`${result}Id`]: located });
     }
@@ -101,7 +101,11 @@ function readResult(operation: Operation, answer: Answer, connection: Connection
   throw errorOf(id, answer, connection);
 }
 
-/** The request of a health operation, which needs no key. The response of an unhealthy service is a result too. */
+/**
+ * Creates a health operation's request, which needs no key. The response counts as a result even if
+ * the
+ * service is unhealthy.
+ */
 export function healthRequest(
   operation: string,
   target: string,

@@ -9,7 +9,7 @@ export interface Answer {
   readonly text: string | null;
 }
 
-/** The JSON object of an answer, or null. */
+/** Returns the response's JSON object, or null. */
 export function readObject({ headers, text }: Answer): Readonly<Record<string, unknown>> | null {
   if (text === null || !/^application\/json\b/i.test(headers.get('content-type') ?? ''))
     return null;
@@ -23,10 +23,10 @@ export function readObject({ headers, text }: Answer): Readonly<Record<string, u
   }
 }
 
-/** Maximum length of each text of the response in an error. */
+/** Maximum length per response text in an error. */
 const maxCharacters = 8_192;
 
-/** The error of an answer that is not the result of an operation. */
+/** Creates the error for a response that is not the operation's result. */
 export function errorOf(operation: string, answer: Answer, connection: Connection): ApiError {
   const { status, headers } = answer;
   const bounded = (text: string) => connection.redact(text).slice(0, maxCharacters);
@@ -54,7 +54,7 @@ export function errorOf(operation: string, answer: Answer, connection: Connectio
   });
 }
 
-/** Describes a response without its text, which may repeat the key. */
+/** Describes a response without quoting its text, which can repeat the key. */
 function describe({ status, headers, text }: Answer, connection: Connection): string {
   const { baseUrl, maxResponseBytes, redact } = connection;
   // Browsers hide the status of a redirect.
@@ -72,7 +72,9 @@ function describe({ status, headers, text }: Answer, connection: Connection): st
   return `The response is not the service's (${status}, ${redact(type).slice(0, 100)}). It may come from a proxy in front of it, or baseUrl (${baseUrl}) may be wrong.`;
 }
 
-/** Whole seconds, also for a date (RFC 9110, 10.2.3); null for neither. */
+/**
+ * Returns whole seconds, including for a date (RFC 9110, 10.2.3); null if the value is neither.
+ */
 function readRetryAfter(value: string | null): number | null {
   if (value === null) return null;
   if (/^\d{1,9}$/.test(value)) return Number(value);

@@ -1,28 +1,28 @@
 import { ApiError, ConnectionError, TimeoutError } from './errors.ts';
 
 /**
- * How calls are repeated. A 429 is always repeated: it is a refusal before the work. A 503, a lost connection, a
- * time-out, and a proxy's 502 or 504 are repeated if the call may take effect twice, which is every call but
- * `createProject` and those with a `callbackUrl`.
+ * How to retry calls. A 429 is always retried: the service refuses before any work. A 503, a lost
+ * connection, a timeout, and a proxy's 502 or 504 are retried if the call is safe to repeat, which
+ * excludes `createProject` and calls with a `callbackUrl`.
  */
 export interface RetryOptions {
-  /** The most attempts after the first one; 0 for none. Default: 3. */
+  /** Maximum retries after the first attempt; 0 disables them. Default: 3. */
   readonly count?: number;
   /**
-   * Milliseconds after the start of a call in which another attempt may begin; a longer `Retry-After` is not
-   * waited for. Default: 30,000.
+   * Latest start of a retry in ms after the call's start; a longer `Retry-After` ends the call.
+   * Default: 30,000.
    */
   readonly withinMs?: number;
 }
 
-/** The state of a call after a failed attempt. */
+/** A call's state after a failed attempt. */
 export interface FailedAttempt {
   readonly error: unknown;
-  /** Failed attempts so far, with this one. */
+  /** Failed attempts so far, including the latest. */
   readonly failed: number;
-  /** Since the start of the call. */
+  /** Since the call's start. */
   readonly elapsedMs: number;
-  /** Whether the operation may take effect twice. */
+  /** Whether the operation is safe to repeat. */
   readonly isRepeatable: boolean;
 }
 
@@ -47,7 +47,7 @@ export function waitAfter(
   return elapsedMs + waitMs > withinMs ? null : waitMs;
 }
 
-/** Statuses of proxies that got no response from the service, or none in time. */
+/** Statuses from proxies that received no response from the service, or received it too late. */
 const lostBehindProxy = [502, 504];
 
 function mayRepeat(error: unknown, isRepeatable: boolean): boolean {

@@ -20,13 +20,13 @@ export interface Request<Result> {
   readonly target: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string | null;
-  /** Whether the operation may take effect twice. */
+  /** Whether the operation is safe to repeat. */
   readonly isRepeatable: boolean;
-  /** The result in an answer. @throws ApiError */
+  /** Extracts the result from a response. @throws ApiError */
   readonly read: (answer: Answer) => Result;
 }
 
-/** Sends a request until it succeeds or must not be repeated. */
+/** Sends a request until it succeeds or must not be retried. */
 export async function send<Result>(
   request: Request<Result>,
   { signal, timeoutMs }: CallOptions,
@@ -70,7 +70,7 @@ async function attempt(
   }
 }
 
-/** The innermost message: `fetch` has the reason in a chain of causes. */
+/** Returns the innermost message, because `fetch` nests the reason in a chain of causes. */
 function reasonOf(error: unknown): string {
   let found = error;
   for (

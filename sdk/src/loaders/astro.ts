@@ -7,7 +7,7 @@ import { imageOptions } from './image-options.ts';
 
 /** An image as Astro gives it to a service: the properties of its component. */
 export interface Transform {
-  /** The address of an image, or an imported one. */
+  /** An image's address, or an imported image. */
   readonly src: string | ImportedImage;
   readonly width?: number | undefined;
   readonly height?: number | undefined;
@@ -35,7 +35,7 @@ export interface SrcsetValue {
   readonly attributes: { readonly type?: string };
 }
 
-/** What the configuration of Astro has of this service: `image.service.config`. */
+/** This service's part of the Astro configuration: `image.service.config`. */
 export interface ImageConfig {
   readonly service: { readonly config: Readonly<Record<string, unknown>> };
 }
@@ -53,7 +53,7 @@ const isVector = ({ src, format }: Transform): boolean =>
 
 /** Qualities that Astro has as words. */
 const qualities: Readonly<Record<string, number>> = { low: 40, mid: 60, high: 80, max: 100 };
-/** How Astro names what the service has, in CSS's words. */
+/** Maps CSS's terms, as used by Astro, to the service's. */
 const fits: Readonly<Record<string, ImageOptions['fit']>> = {
   contain: 'contain',
   cover: 'cover',
@@ -71,12 +71,12 @@ function sizeOf({ src, width, height }: Transform): { width: number; height: num
   return { width: given, height: height || Math.round(given / ratio) };
 }
 
-/** What the candidates of an image have in common. */
+/** Returns the options shared by all of an image's candidates. */
 function srcsetOptions(transform: Transform): SrcsetOptions {
   const { src, fit = 'cover', format } = transform;
   const { width, height } = sizeOf(transform);
   const source = typeof src === 'object' ? src : undefined;
-  // Sides of the layout are rounded.
+  // Layouts round their sides.
   const isWhole = source && Math.abs(height - (width * source.height) / source.width) < 1;
   return {
     ratio: isWhole ? undefined : width / height,
@@ -84,7 +84,7 @@ function srcsetOptions(transform: Transform): SrcsetOptions {
     fmt: (format ?? 'auto') as SrcsetOptions['fmt'],
     sourceWidth: source?.width,
     sourceHeight: source?.height,
-    // Of a source whose size is unknown, so that candidates have the pixels that they say.
+    // If the source's size is unknown, enlarges candidates to the pixels that they claim.
     enlarge: source ? undefined : true,
   };
 }
@@ -94,8 +94,10 @@ const candidates = (transform: Transform, widths: readonly number[], maxWidth: u
   candidatesOf({ ...srcsetOptions(transform), widths }, Number(maxWidth) || Infinity).all;
 
 /**
- * An external image service of Astro. Without options it has those of the configuration, as `imageDelivery`
- * writes them; a module that gives it others, such as `sign`, is the `entrypoint` of `image.service`.
+ * Creates an external Astro image service. By default it reads the options that `imageDelivery`
+ * writes
+ * to the configuration; a module that passes other options, such as `sign`, is the `entrypoint` of
+ * `image.service`.
  */
 export function createService(given?: ImageUrlsOptions): ImageService {
   const settingsOf = (config?: ImageConfig) =>
@@ -143,7 +145,7 @@ export function createService(given?: ImageUrlsOptions): ImageService {
   };
 }
 
-/** The part of an integration of Astro that this one has. */
+/** The parts of an Astro integration that this module uses. */
 export interface Integration {
   readonly name: string;
   readonly hooks: {
@@ -156,13 +158,15 @@ export interface Integration {
 }
 
 /**
- * The integration of Astro. Builds have the image service of this module, with `site` as the origin of imported
- * images, and its steps of width; the development server keeps Astro's own service, because the images of a
- * development server cannot be reached from elsewhere.
+ * Creates the Astro integration. Builds use this module's image service, with `site` as the origin
+ * for
+ * imported images, and its width steps. The development server keeps Astro's own service, because
+ * the
+ * image service cannot reach a development server.
  */
 export function imageDelivery(
   options: Pick<ImageUrlsOptions, 'baseUrl' | 'project' | 'origin' | 'maxWidth'> & {
-    /** A module whose default export is another service, such as one that signs. */
+    /** A module whose default export is another service, such as a signing service. */
     readonly entrypoint?: string | undefined;
   },
 ): Integration {

@@ -7,8 +7,9 @@ import { imageOptions } from './image-options.ts';
 export interface LoaderOptions
   extends Pick<ImageUrlsOptions, 'baseUrl' | 'project' | 'origin' | 'passthrough'> {
   /**
-   * Options of all images. `enlarge` is true by default, so that images of small sources have the pixels that
-   * the `srcset` of Next says too.
+   * Options for all images. `enlarge` is true by default, so that images from small sources have
+   * the
+   * pixels that Next's `srcset` claims.
    */
   readonly options?: Omit<ImageOptions, 'w' | 'h' | 'dpr'> | undefined;
 }
@@ -30,7 +31,7 @@ export function createLoader({ options, ...settings }: LoaderOptions) {
       src,
       imageOptions({ ...others, width, quality: quality ?? q, format: fmt }),
     );
-    // Next warns in development about a loader that gives the same text for each width.
+    // In development, Next warns if a loader returns the same text for every width.
     return written === src ? `${src}#w=${width}` : written;
   };
 }
@@ -39,7 +40,7 @@ export function createLoader({ options, ...settings }: LoaderOptions) {
 const smallWidths = [40, 80, 160];
 
 /**
- * The `images` of the configuration of Next: its widths are the steps of the service.
+ * Returns `images` for the Next configuration, with the service's steps as widths.
  *
  * @param loaderFile a module whose default export is a loader
  */

@@ -2,7 +2,7 @@ import { createImageUrls } from '../image-urls.ts';
 import type { ImageUrlsOptions } from '../interface.ts';
 import { type FrameworkOptions, imageOptions } from './image-options.ts';
 
-/** The modifiers of an image. Those without an attribute of `NuxtImg` are written in its `modifiers`. */
+/** An image's modifiers. Pass modifiers without a `NuxtImg` attribute in `modifiers`. */
 export interface Modifiers extends FrameworkOptions {
   /** As `bg`. */
   readonly background?: string | undefined;
@@ -17,8 +17,9 @@ export interface ProviderOptions extends Pick<ImageUrlsOptions, 'baseUrl' | 'pro
 export type ResolvedOptions = ProviderOptions & { readonly modifiers: Partial<Modifiers> };
 
 /**
- * The URL of an image. Images are enlarged unless `enlarge` is false: browsers divide the pixels of an image by
- * the density that its `srcset` says, so that the image of a small source would be shown smaller otherwise.
+ * Returns an image's URL. Enlarges images unless `enlarge` is false: browsers divide an image's
+ * pixels
+ * by its `srcset` density, so that images from small sources would otherwise appear too small.
  */
 function getImage(src: string, { modifiers, ...settings }: ResolvedOptions): { url: string } {
   const { background, bg = background, enlarge = true, ...others } = modifiers;

@@ -5,7 +5,7 @@ import { type FrameworkOptions, imageOptions } from './image-options.ts';
 
 export type Operations = FrameworkOptions;
 
-/** A source and what is done to it. */
+/** A source and the operations applied to it. */
 export interface Extracted {
   readonly src: string;
   readonly operations: Operations;
@@ -20,7 +20,7 @@ export function extract(url: string | URL, options: ImageUrlsOptions): Extracted
   return { src: parsed.src, operations: { ...others, width, height, quality, format }, options };
 }
 
-/** The URL of an image of a source. */
+/** Returns the URL for a source's image. */
 export const generate = (
   src: string | URL,
   operations: Operations,
@@ -28,10 +28,11 @@ export const generate = (
 ): string => createImageUrls(options).url(String(src), imageOptions(operations));
 
 /**
- * The URL of an image of a source, or of what another image URL of the project is made of. It is the `transformer`
- * of the base components of `@unpic/*`.
+ * Returns an image URL for a source, or for the source of another of the project's image URLs.
+ * Works as
+ * the `transformer` for the base components of `@unpic/*`.
  *
- * @throws TypeError without options
+ * @throws TypeError if options are missing
  */
 export function transform(
   src: string | URL,

@@ -12,10 +12,13 @@ export type { AsyncSigner, Signable, Signer, SignerOptions } from './signed.ts';
 export { createAsyncSigner } from './web.ts';
 
 /**
- * A function that signs image URLs, srcsets and pictures of a project, for the `sign` of `createImageUrls`. It needs
- * Node. It signs every URL of the project that it gets: do not give it one that a user has written.
+ * Creates a function that signs a project's image URLs, srcsets and pictures, for `sign` in
+ * `createImageUrls`. Requires Node. It signs every project URL that it receives: never pass URLs
+ * that a
+ * user has written.
  *
- * @throws TypeError for times that cannot be; the signer throws one for the other options, such as an absent secret
+ * @throws TypeError for impossible times; the signer throws it for other options, such as a
+ *   missing secret
  */
 export function createSigner(options: SignerOptions): Signer {
   checkTimes(options);

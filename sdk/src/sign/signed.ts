@@ -2,26 +2,29 @@ import { baseUrlError, projectError } from '../base-url.ts';
 import type { Picture } from '../interface.ts';
 
 export interface SignerOptions {
-  /** The `baseUrl` and the `project` of `createImageUrls`. URLs of others are not signed. */
+  /** `baseUrl` and `project` as in `createImageUrls`. Other URLs are not signed. */
   readonly baseUrl: string;
   readonly project: string;
   /** Delivery hosts of the project, such as `img.shop.example`, to sign their URLs too. */
   readonly hosts?: readonly string[] | undefined;
   /** The secret of the project, which `projects sign` has printed. */
   readonly secret: string;
-  /** Seconds for which a URL is valid at least. */
+  /** Minimum validity of a URL in seconds. */
   readonly validFor: number;
   /**
-   * Seconds to whose multiples `exp` is rounded up, `validFor` by default: the URLs of the same image are equal
-   * for that time, so that caches have it once. With a `--ttl` of the project, `validFor` and `step` together
-   * must be less.
+   * Rounds `exp` up to multiples of this many seconds; `validFor` by default. Within a step, an
+   * image's URL
+   * stays the same, so caches store it once. If the project sets a `--ttl`, `validFor` plus `step`
+   * must be
+   * less.
    */
   readonly step?: number | undefined;
 }
 
 /**
- * What can be signed: an image URL, a srcset, or a picture. Other URLs in it stay as they are, and so does a picture
- * whose source did.
+ * Values to sign: an image URL, a srcset or a picture. Foreign URLs in it stay unchanged, and so
+ * does a
+ * picture whose source stays unchanged.
  */
 export type Signable = string | Picture;
 
@@ -45,8 +48,9 @@ export function checkTimes({ validFor, step = validFor }: SignerOptions): void {
 }
 
 /**
- * Checks what comes from the environment. It may be absent where a page is built, so it is checked when something is
- * signed.
+ * Checks options from the environment when signing starts, because the environment can lack them
+ * where a
+ * page is built.
  * @throws TypeError for options that cannot sign
  */
 function checkEnvironment({ baseUrl, project, secret }: SignerOptions): void {
@@ -60,12 +64,12 @@ function checkEnvironment({ baseUrl, project, secret }: SignerOptions): void {
   if (error !== null) throw new TypeError(error);
 }
 
-/** When a URL that is signed now expires, Unix seconds. */
+/** Returns the expiry of a URL signed now, in Unix seconds. */
 export function expiry({ validFor, step = validFor }: SignerOptions): number {
   return Math.ceil((Date.now() / 1000 + validFor) / step) * step;
 }
 
-/** An image URL from `/img` on, without a fragment. The path of a base URL is not signed. */
+/** Matches an image URL from `/img` on, without its fragment. A base URL's path is not signed. */
 const target = /^\/img\/(?:(?:https?(?::|%3a)|\/|%2f)[^?#]*)?\?([^#]*)(?=#|$)/i;
 
 /** A URL of a delivery host: its origin, its host, its path, its query and its fragment. */
@@ -130,7 +134,7 @@ export function signed(
   const sign = signerOf(options, exp, signatureOf);
   if (typeof value === 'string') return sign(value);
   const { sources, img } = value;
-  // The source has stayed as it is: a URL that may come from a user.
+  // The source stayed unchanged, so its URL could come from a user.
   if (img.srcset === undefined) return value;
   return {
     sources: sources.map((source) => ({ ...source, srcset: sign(source.srcset) })),

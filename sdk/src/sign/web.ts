@@ -16,10 +16,11 @@ function base64url(bytes: ArrayBuffer): string {
 }
 
 /**
- * A function that signs image URLs, srcsets and pictures of a project by WebCrypto, for edge runtimes; see
- * `createSigner`.
+ * Creates a function that signs a project's image URLs, srcsets and pictures with WebCrypto, for
+ * edge
+ * runtimes; see `createSigner`.
  *
- * @throws TypeError for times that cannot be; the signer rejects with one for the other options
+ * @throws TypeError for impossible times; the signer rejects with it for other options
  */
 export function createAsyncSigner(options: SignerOptions): AsyncSigner {
   checkTimes(options);
