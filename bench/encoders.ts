@@ -66,12 +66,12 @@ async function usable(folder: string): Promise<Buffer[]> {
   return found.length > 0 ? found : command.error(`${folder} has no photographs.`);
 }
 
-// The settings of the service for AVIF.
+// Matches the service's AVIF settings.
 sharp.concurrency(avifThreads);
 sharp.cache(false);
 const opened = new Opened();
 const meter = await opened.open(openMeter(options.ssimulacra2));
-// JPEG only: a source that was encoded as WebP or AVIF would favour that encoder.
+// JPEG only: a source encoded as WebP or AVIF would favour that encoder.
 const samples = ['landscape.jpg', 'coast.jpg', 'portrait-rotated.jpg'] as const;
 const files = options.photographs
   ? await usable(options.photographs)
@@ -82,7 +82,7 @@ const photographs = await scaled(used(files));
 const drawings = options.drawings ? await scaled(used(await usable(options.drawings))) : new Map();
 if (options.calibrate) await calibrate();
 else {
-  // The goals are for photographs: generated samples have no grain.
+  // The goals apply to photographs: generated samples have no grain.
   const withGoals = meter.name === 'SSIMULACRA2' && options.photographs !== undefined;
   const chosen = { ...(options.settings && { settings }), ...(options.auto && { autoScores }) };
   const usual = { encoders: encoders(withGoals, options.formats !== true) };
@@ -96,8 +96,8 @@ else {
 }
 
 /**
- * Finds the qualities of each encoder that have the mean score of the scale of `q`, JPEG with the standard's
- * tables: the points of the curves in pool/rendering/encode/quality.ts.
+ * Finds each encoder's qualities that score the same on average as the `q` scale (JPEG with the
+ * standard's tables): the curve points in pool/rendering/encode/quality.ts.
  */
 async function calibrate(): Promise<void> {
   const scale: Encode = (image, quality) =>
@@ -107,7 +107,7 @@ async function calibrate(): Promise<void> {
   for (const [side, ofSide] of photographs) {
     const wanted = await curveOf(scale, requested, ofSide, meter);
     for (const [mode, encode] of Object.entries(encodersOnOwnScale()) as [Mode, Encode][]) {
-      // They have the curve of AVIF, for images that are not photographs.
+      // These modes use AVIF's curve, for images other than photographs.
       if (mode === 'avifFlat' || mode === 'avifGraphic') continue;
       const found = await curveOf(encode, own, ofSide, meter);
       const points = wanted.map(({ quality, score }) => {

@@ -10,7 +10,7 @@ import { hasMinimal } from './servers/minimal.ts';
 import { hasNginx } from './servers/nginx.ts';
 import { peerServer } from './servers/peer.ts';
 
-/** `npm run bench`: compares the service with what the machine can do and with other servers. */
+/** `npm run bench`: compares the service with the machine's limits and with other servers. */
 
 const { only, folder, peer = [], peerPid, photographs = null, ...options } = readBenchOptions();
 const quick = options.quick === true;

@@ -1,4 +1,4 @@
-/** What is open and must be closed, such as servers and temporary folders. */
+/** Tracks open resources, such as servers and temporary folders, and closes them. */
 export class Opened {
   readonly #all: { close(): Promise<unknown> }[] = [];
 

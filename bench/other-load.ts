@@ -15,7 +15,7 @@ function ownMs(): number {
   try {
     const text = readFileSync('/proc/self/stat', 'utf8');
     const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
-    // User and system time, and those of the children: the fields 14 to 17.
+    // Sums user and system time, including the children's: the fields 14 to 17.
     return tickMs * fields.slice(11, 15).reduce((all, field) => all + Number(field), 0);
   } catch {
     return Number.NaN;
@@ -23,8 +23,11 @@ function ownMs(): number {
 }
 
 /**
- * Begins to measure other programs, whose load changes even the processor time of a request: caches and clocks are shared.
- * @returns a function for the time when all children have ended: the processors that other programs used on average, or NaN
+ * Starts to measure other programs' load, which affects even a request's processor time, because
+ * processors share caches and clocks.
+ * @returns a function to call after all children have ended: returns the average number of
+ *   processors
+ * that other programs used, or NaN
  */
 export function measureOtherLoad(): () => number {
   const since = performance.now();

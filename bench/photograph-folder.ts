@@ -2,7 +2,9 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import sharp from 'sharp';
 
-/** The files of a folder that can be decoded, by name. @param report called with a line for each other file */
+/**
+ * Returns a folder's decodable files by name. @param report called with a line per undecodable file
+ */
 export async function readPhotographs(
   folder: string,
   report: (text: string) => void,

@@ -7,7 +7,7 @@ import { textTable } from './text-table.ts';
 
 export type Goal = { readonly atLeast: number } | { readonly atMost: number };
 
-/** One figure of a scenario, which may have a value for each of several cases. */
+/** A scenario's figure, which can have a value per case. */
 export interface Measure {
   readonly what: string;
   /** Such as `ms`; `×` is a ratio of two measurements in one round. */
@@ -18,7 +18,7 @@ export interface Measure {
 
 export type Measures = Readonly<Record<string, Measure>>;
 
-/** A scenario without its run. */
+/** A scenario that can be described but not run. */
 export interface Described {
   readonly title: string;
   /** How it measures. */
@@ -26,27 +26,27 @@ export interface Described {
   readonly measures: Measures;
 }
 
-/** A measure's values in one case, one for each round. */
+/** A measure's values in a case, a value per round. */
 export interface Finding {
   readonly measure: Measure;
-  /** With the names of the scenario and the measure. */
+  /** Includes the names of the scenario and the measure. */
   readonly name: string;
   /** Such as `20 KB, 32 connections`. */
   readonly caseName: string;
   readonly values: readonly number[];
   /** The absolute figures behind a ratio. */
   readonly detail: string;
-  /** Whether the goal is met; null without one. */
+  /** Whether the goal is met; null if the measure has no goal. */
   readonly met: boolean | null;
 }
 
 export interface Table {
   readonly title: string;
-  /** The first row has the heads. */
+  /** The first row contains the headings. */
   readonly rows: ReadonlyArray<readonly string[]>;
 }
 
-/** Collects the results of a scenario, and shows them as they arrive. `M`: the names of its measures. */
+/** Collects a scenario's results, and shows them as they arrive. `M`: the measures' names. */
 export class Results<M extends string = string> {
   readonly findings: Finding[] = [];
   readonly tables: Table[] = [];
@@ -80,7 +80,9 @@ export class Results<M extends string = string> {
     this.progress(`${key}, ${caseName}: ${parts.join('; ')}`);
   };
 
-  /** A finding: the ratio of two servers' values in each round. `unit`: of the values, such as `/s`. */
+  /**
+   * Reports the ratio of two servers' values per round. `unit`: the values' unit, such as `/s`.
+   */
   readonly ratio = (
     key: M,
     caseName: string,
@@ -116,7 +118,7 @@ function goalInWords({ goal, unit }: Measure): string {
   return 'atLeast' in goal ? `at least ${goal.atLeast} ${unit}` : `at most ${goal.atMost} ${unit}`;
 }
 
-/** Such as `0.83: missed`; empty without a goal. */
+/** Returns a verdict such as `0.83: missed`; empty if the measure has no goal. */
 function verdict({ values, met }: Finding): string {
   if (met === null) return '';
   const value = median(values);

@@ -1,6 +1,6 @@
 /**
- * Calls every measurement once in each round; each round begins with another one.
- * @returns the values of each, one for each round
+ * Runs every measurement once per round, each round starting with a different measurement.
+ * @returns each measurement's values, a value per round
  */
 export async function alternate<Name extends string, T>(
   rounds: number,
@@ -17,7 +17,7 @@ export async function alternate<Name extends string, T>(
   return values;
 }
 
-/** The ratio in each round. */
+/** Returns the ratio per round. */
 export const ratios = (values: readonly number[], others: readonly number[]): number[] =>
   values.map((value, round) => value / (others[round] ?? Number.NaN));
 

@@ -4,19 +4,19 @@ import { Opened } from './opened.ts';
 import { measureOtherLoad } from './other-load.ts';
 import { type Described, findingsTable, Results, writeReport } from './report.ts';
 
-/** A scenario; `B` is what it needs, with its results. */
+/** A scenario; `B` contains its inputs and results. */
 export interface Scenario<B> extends Described {
   run(bench: B): Promise<void>;
 }
 
 export interface RunOptions<B> {
   readonly scenarios: ReadonlyArray<readonly [name: string, scenario: Scenario<B>]>;
-  /** What a scenario needs. `opened` is closed after it. */
+  /** Creates a scenario's inputs. `opened` is closed afterwards. */
   readonly benchFor: (results: Results, opened: Opened) => B;
   /** Closed at the end. */
   readonly opened: Opened;
   readonly folder: string;
-  /** Lines at the top of the report, after those of the machine. */
+  /** Lines at the top of the report, after the machine's lines. */
   readonly environment: readonly string[];
 }
 

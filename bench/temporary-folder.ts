@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** A folder that is deleted when it is closed. */
+/** A folder that close deletes. */
 export interface TemporaryFolder {
   readonly path: string;
   close(): Promise<void>;
@@ -10,7 +10,7 @@ export interface TemporaryFolder {
 
 export async function temporaryFolder(name: string): Promise<TemporaryFolder> {
   const path = await mkdtemp(join(tmpdir(), `image-delivery-${name}-`));
-  // Open writes may add a file meanwhile.
+  // Open writes can add a file meanwhile.
   const close = () => rm(path, { recursive: true, force: true, maxRetries: 10 });
   return { path, close };
 }

@@ -1,4 +1,4 @@
-/** A text table; the first columns are aligned left, the others right. */
+/** Formats a text table; aligns the first columns left and the others right. */
 export function textTable(rows: ReadonlyArray<ReadonlyArray<string>>, leftColumns = 1): string {
   const widths = (rows[0] ?? []).map((_, column) =>
     Math.max(...rows.map((row) => row[column]?.length ?? 0)),

@@ -5,9 +5,10 @@ import { dirname, join, relative } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 
 /**
- * `node scripts/build.js [service | test | sdk]` builds `dist/`, `dist-test/` (with the tests) or `sdk/dist/`, unless it is
- * up to date: a stamp has a hash of the sources and the installed packages. Without the development dependencies an
- * existing build is used.
+ * `node scripts/build.js [service | test | sdk]` builds `dist/`, `dist-test/` (with the tests) or
+ * `sdk/dist/`, unless it is up to date: a stamp contains a hash of the sources and installed
+ * packages.
+ * Without development dependencies it uses an existing build.
  */
 
 // `import.meta.dirname` does not exist in old versions of Node, which get a message below.
@@ -19,7 +20,7 @@ const source = ['contract', 'server', 'pool', 'store', 'worker', 'demo', 'sdk/sr
 /** The names of programs, of threads, and of the module that the build itself runs. */
 const isProgram = /\/(?:main|front-end-main|start|health-check|thread|uws-digests)\.ts$/;
 
-/** The files of a folder, or the file. */
+/** Returns a folder's files, or the file itself. */
 function filesOf(path) {
   if (!fs.statSync(path, { throwIfNoEntry: false })?.isDirectory()) return [path];
   const entries = fs.readdirSync(path, { recursive: true, withFileTypes: true });
@@ -28,8 +29,10 @@ function filesOf(path) {
 }
 
 /**
- * Options of esbuild for the programs. Packages in `dependencies` have native parts, WebAssembly or files of their own, or
- * are loaded by such a package; all others are bundled, because few large files load faster.
+ * esbuild options for the programs. Packages in `dependencies` contain native parts, WebAssembly or
+ * separate files, or are loaded by such a package; all others are bundled, because a few large
+ * files load
+ * faster.
  */
 export const programOptions = {
   absWorkingDir: root,
@@ -108,10 +111,11 @@ async function checkNativeFiles() {
 }
 
 /**
- * Builds the programs and the page. Files are replaced one by one, so that a program that starts meanwhile reads no
- * partial file.
+ * Builds the programs and the page. Replaces files individually, so that a program starting
+ * meanwhile
+ * reads no partial file.
  *
- * @returns the metafile of the programs
+ * @returns the programs' metafile
  */
 export async function buildService() {
   const esbuild = await import('esbuild');
@@ -127,7 +131,7 @@ export async function buildService() {
     fs.renameSync(temporary, path);
   }
   const built = new Set(files.map(({ path }) => path));
-  // Not the stamp, and not the temporary files of another build.
+  // Keeps the stamp and another build's temporary files.
   const isOld = (path) => !built.has(path) && !/\.(?:built-from|\d+)$/.test(path);
   for (const path of filesOf(join(root, 'dist')).filter(isOld)) fs.rmSync(path, { force: true });
   await checkNativeFiles();
@@ -145,7 +149,7 @@ async function build(target) {
   const packages = 'node_modules/.package-lock.json';
   const from = hashOf([...folders, 'package.json', 'tsconfig.json', 'scripts', packages]);
   if (stamp() === from) return;
-  // Without the stamp, a build that fails or is killed is repeated.
+  // Because the stamp is gone, a failed or killed build is repeated.
   fs.rmSync(target === 'service' ? stampFile : join(root, dist), { recursive: true, force: true });
   const begun = performance.now();
   if (target === 'service') await buildService();

@@ -4,7 +4,7 @@ import { buildService, readJson, root } from './build.js';
 
 /** `prepack` of `npm pack` and `npm publish`: builds `dist/` anew, with the licences of the bundled packages. */
 
-/** The names of the packages whose modules are in the bundles. */
+/** Returns the names of packages with modules in the bundles. */
 export function bundledPackages({ inputs }) {
   const names = Object.keys(inputs).flatMap((path) => {
     const inside = path.split('node_modules/').slice(1).at(-1);

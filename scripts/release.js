@@ -7,14 +7,16 @@ import { buildService, readJson, root } from './build.js';
 import { bundledPackages } from './pack.js';
 
 /**
- * `npm run release -- 1.2.3 [--dry-run]` checks, sets the version, packs, writes an SBOM and checksums, commits and tags. A
- * dry run does not commit, and restores the files. It publishes nothing: see docs/releasing.md.
+ * `npm run release -- 1.2.3 [--dry-run]` checks, sets the version, packs, writes an SBOM and
+ * checksums,
+ * commits and tags. A dry run does not commit, and restores the files. It publishes nothing: see
+ * docs/releasing.md.
  */
 
 /** https://semver.org, without build metadata, which npm ignores. */
 const semver =
   /^(?:0|[1-9]\d*)\.(?:0|[1-9]\d*)\.(?:0|[1-9]\d*)(?:-[0-9A-Za-z-]+(?:\.[0-9A-Za-z-]+)*)?$/;
-/** It is used at releases only, so `npm ci` does not install it. */
+/** Only releases use it, so `npm ci` does not install it. */
 const typesChecker = '@arethetypeswrong/cli@0.18.5';
 
 const { values, positionals } = parseArgs({
@@ -27,7 +29,7 @@ const dryRun = values['dry-run'];
 const bothPackages = ['--workspaces', '--include-workspace-root'];
 const say = (text) => process.stdout.write(`\n==> ${text}\n`);
 
-/** Runs a program, whose output is shown unless it is returned. @throws when it fails */
+/** Runs a program and shows its output unless it is returned. @throws if the program fails */
 function run(name, args, stdio = 'inherit') {
   const options = { cwd: root, stdio, encoding: 'utf8', maxBuffer: 64 * 2 ** 20 };
   const result = spawnSync(name, args, options);
@@ -38,13 +40,13 @@ function run(name, args, stdio = 'inherit') {
 const outputOf = (name, args) => run(name, args, 'pipe');
 const git = (...args) => outputOf('git', args);
 
-/** The reason why there can be no release now, or null. */
+/** Returns the reason that prevents a release, or null. */
 function refusal() {
   if (!semver.test(version)) return `${version} is not a version such as 1.2.3 or 1.3.0-rc.1`;
   if (git('status', '--porcelain') !== '')
     return 'the working tree has changes: commit or stash them';
   if (git('tag', '--list', `v${version}`) !== '') return `the tag v${version} exists`;
-  // Of what precedes the same version, such as 1.3.0-rc.1, the tags tell.
+  // The tags decide whether a pre-release of the same version, such as 1.3.0-rc.1, precedes it.
   const present = readJson('package.json').version;
   const [next, last] = [version, present].map((text) => text.split('-')[0]);
   const precedes = next.localeCompare(last, 'en', { numeric: true }) < 0;
@@ -53,7 +55,7 @@ function refusal() {
 
 const unreleased = /^## \[?Unreleased\]?\n/m;
 
-/** Moves what is not released yet below a heading of the release. */
+/** Moves unreleased entries below the release's heading. */
 const moveUnreleased = (text, title) => {
   const [, after = ''] = text.split(unreleased);
   if (after.split(/^## /m)[0].trim() === '') return text;
@@ -65,7 +67,9 @@ const moveUnreleased = (text, title) => {
 const replaceTags = (text) =>
   text.replaceAll(/(?<=\bimage-delivery:)\d+\.\d+\.\d+[^\s`]*/g, version);
 
-/** The files that have the version, beside the manifests and the lock file, which npm changes. */
+/**
+ * Files that contain the version, in addition to the manifests and lock file, which npm changes.
+ */
 const changes = {
   'docs/deploy/helm/image-delivery/Chart.yaml': (text) =>
     text.replaceAll(/^((?:v|appV)ersion: )\S+/gm, `$1${version}`),
@@ -118,7 +122,7 @@ function writeSbom(file, bundled) {
   fs.writeFileSync(file, `${JSON.stringify(sbom, null, 2)}\n`);
 }
 
-/** @returns the folder with what is published, and its tarballs */
+/** @returns the folder with the published files, and its tarballs */
 async function assemble() {
   const folder = join(root, 'packages', version);
   fs.rmSync(folder, { recursive: true, force: true });
@@ -161,7 +165,7 @@ and a release of the tag, with NOTES.md as its text and the other files attached
 async function release() {
   const reason = refusal();
   if (reason !== null) throw new Error(reason);
-  // Ctrl-C ends the program that runs, and the files are restored.
+  // Ctrl-C ends the running program, and the release script restores the files.
   for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => {});
   let complete = false;
   try {

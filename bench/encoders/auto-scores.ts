@@ -8,7 +8,7 @@ import { type ComparedFormat, encodeAs } from './service-encodings.ts';
 
 const formats = ['jpeg', 'webp', 'avif'] as const satisfies ComparedFormat[];
 
-/** Compares the scores of `q=auto` with the scores of one quality with the same mean. */
+/** Compares scores for `q=auto` with scores for a fixed quality with the same mean. */
 export const autoScores: Scenario<EncodersBench> = {
   title: 'q=auto',
   method:
@@ -62,7 +62,7 @@ async function chosenQuality({ open }: Photograph): Promise<number> {
   return autoQuality({ data, ...info });
 }
 
-/** The standard deviation of scores, the one that nine of ten reach, and the least. */
+/** Returns the scores' standard deviation, first decile and minimum. */
 function spread(points: readonly Point[], { digits }: Meter): string[] {
   const scores = points.map(({ score }) => score).sort((a, b) => a - b);
   const average = mean(scores);

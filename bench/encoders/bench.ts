@@ -10,9 +10,9 @@ export interface EncodersBench {
   readonly results: Results;
   readonly meter: Meter;
   readonly photographs: Photographs;
-  /** Which the service encodes with settings of their own, and without loss. */
+  /** The service encodes drawings with separate settings and losslessly. */
   readonly drawings: Photographs;
 }
 
-/** The curves of each photograph. */
+/** Curves per photograph. */
 export type Curves = Record<ComparedFormat, Point[][]>;

@@ -11,7 +11,7 @@ import { comparedFormats, encodeAs } from './service-encodings.ts';
 interface OtherEncoder {
   readonly format: EncodedFormat;
   readonly encode: Encode;
-  /** On its own scale, with scores below and above those of the service. */
+  /** On the encoder's own scale, with scores below and above the service's. */
   readonly qualities: readonly number[];
   /** On photographs, at the same SSIMULACRA2: at most this multiple of its time and bytes. */
   readonly goal: { readonly time: number; readonly bytes: number };
@@ -76,7 +76,7 @@ export const encoders = (withGoals: boolean, withOthers: boolean): Scenario<Enco
   },
 });
 
-/** Reports the formats of the service. @returns their curves by the sizes */
+/** Reports the service's formats. @returns their curves by size */
 async function compareFormats(
   { results, meter }: EncodersBench,
   name: string,

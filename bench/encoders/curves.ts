@@ -30,7 +30,10 @@ export interface Point {
   readonly ms: number;
 }
 
-/** Short encodes are repeated for this CPU time, and all once: the first of an encoder in WebAssembly compiles it. */
+/**
+ * Short encodes repeat for this CPU time, and every encode runs twice: the first run compiles a
+ * WebAssembly encoder.
+ */
 const repeatedMs = 60;
 
 /** Encodes a photograph at one quality. */

@@ -9,10 +9,10 @@ import {
   losslessFormats,
 } from './service-encodings.ts';
 
-/** With which the other formats are compared. */
+/** The format that the others are compared with. */
 const base = 'webp';
 
-/** Reports bytes and time of each format at the scores of WebP, divided by those of WebP. */
+/** Reports each format's bytes and time at WebP's scores, divided by WebP's. */
 export function reportEqualScores(
   results: Results,
   name: string,

@@ -14,13 +14,13 @@ const run = promisify(execFile);
 export interface Photograph {
   readonly width: number;
   readonly height: number;
-  /** What the service chooses its settings by. */
+  /** The service chooses its settings by these traits. */
   readonly traits: PixelTraits;
   /** A new sharp pipeline with the pixels as its input. */
   open(): Sharp;
 }
 
-/** Scores the quality of encoded pictures. */
+/** Scores the quality of encoded images. */
 export interface Meter {
   readonly name: 'SSIMULACRA2' | 'SSIM';
   /** Significant digits after the decimal point. */
@@ -45,10 +45,12 @@ const ssimMeter: Meter = {
 };
 
 /**
- * SSIMULACRA2 (github.com/cloudinary/ssimulacra2) is perceived quality including chroma: 100 is no
- * difference, 90 hardly visible, 70 high, 50 medium, 30 low, and very bad pictures are below 0.
+ * SSIMULACRA2 (github.com/cloudinary/ssimulacra2) measures perceived quality including chroma: 100
+ * is
+ * identical, 90 hardly visible, 70 high, 50 medium, 30 low; very bad images score below 0.
  *
- * @param command takes two PNG files and prints SSIMULACRA2 as the last number; without it the meter is SSIM
+ * @param command takes two PNG files and prints SSIMULACRA2 as the last number; if omitted, uses
+ *   SSIM
  */
 export async function openMeter(command: string | undefined): Promise<Meter> {
   if (command === undefined) return ssimMeter;
@@ -81,7 +83,7 @@ export async function openMeter(command: string | undefined): Promise<Meter> {
   };
 }
 
-/** An encoded picture as sharp reads it: a JPEG XL as a PNG, another one as it is. */
+/** Converts a JPEG XL to PNG for sharp, and returns other images unchanged. */
 async function readable(encoded: Uint8Array): Promise<Uint8Array> {
   const limits = { sourceMaxPixels: 100_000_000, isolated: true, processMemoryBytes: 2 ** 31 };
   const container = openContainer(encoded);

@@ -12,7 +12,7 @@ export type ComparedFormat = (typeof comparedFormats)[number];
 /** Formats that can keep every pixel. */
 export const losslessFormats = ['webp', 'avif', 'jxl'] as const satisfies ComparedFormat[];
 
-/** The encoder of a format with the settings of the service, whose quality is on JPEG's scale. */
+/** Encodes a format with the service's settings; the quality is on JPEG's scale. */
 export const encodeAs =
   (format: ComparedFormat, lossless = false): Encode =>
   (image, quality, { width, height, traits }) => {

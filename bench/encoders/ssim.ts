@@ -1,7 +1,7 @@
 import sharp, { type Sharp } from 'sharp';
 import { ssim as compare } from 'ssim.js';
 
-/** The pixels of a picture. */
+/** An image's pixels. */
 export interface Reference {
   readonly data: Uint8ClampedArray;
   readonly width: number;
@@ -14,8 +14,9 @@ export async function toReference(image: Sharp): Promise<Reference> {
 }
 
 /**
- * Mean structural similarity of the luma of an encoded picture and its original, in Gaussian windows of
- * 11 x 11 (Wang, Bovik, Sheikh, Simoncelli, 2004). 1 is no difference. Chroma is ignored.
+ * Returns the mean structural similarity between an encoded image's luma and its original's, in 11
+ * x 11
+ * Gaussian windows (Wang, Bovik, Sheikh, Simoncelli, 2004). 1 means identical. Ignores chroma.
  */
 export async function ssim(reference: Reference, encoded: Uint8Array): Promise<number> {
   const decoded = await toReference(sharp(encoded));

@@ -29,12 +29,12 @@ export interface Fleet {
   close(): Promise<void>;
 }
 
-/** What a part of the benchmark needs. */
+/** Inputs for a part of the benchmark. */
 export interface FleetBench<M extends string = string> {
   readonly results: Results<M>;
   readonly fleet: Fleet;
   readonly variants: number;
-  /** The length of each fault. */
+  /** Each fault's duration. */
   readonly faultMs: number;
 }
 

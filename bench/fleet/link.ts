@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 /** `slow` delays all bytes, `silent` drops all bytes, `refused` refuses connections. */
 export type Fault = 'none' | 'slow' | 'silent' | 'refused';
 
-/** The delay of a slow link, in each direction. */
+/** A slow link's delay in each direction, ms. */
 export const slowMs = 2_000;
 
 /** A TCP port of 127.0.0.1 that forwards to a server, with faults. */

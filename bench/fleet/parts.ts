@@ -9,7 +9,11 @@ import { deadlineMs, type Fleet, type FleetBench } from './fleet.ts';
 import { type Fault, type Link, slowMs } from './link.ts';
 import { sourceNumberOf } from './pictures.ts';
 
-/** The parts of `npm run bench:fleet`, which run in order on one fleet. All variants are cached after the first one. */
+/**
+ * The parts of `npm run bench:fleet`, which run in order on the same fleet. The first part caches
+ * all
+ * variants.
+ */
 
 const failed = {
   what: 'requests without an image',
@@ -136,7 +140,7 @@ export const replaced: Scenario<FleetBench> = {
 };
 
 const perSecond = 30;
-/** Variants from this number on have not been requested before. */
+/** No request has used variants from this number on. */
 const firstNewVariant = 1_000_000;
 let newVariant = firstNewVariant;
 

@@ -2,15 +2,15 @@ import sharp from 'sharp';
 import { serveBodies } from '../../demo/origin/bodies.ts';
 import { picture } from '../../demo/origin/pictures.ts';
 
-/** Widths of the variants of each source, in pixels. */
+/** Variant widths per source, in pixels. */
 const widths = Array.from({ length: 10 }, (_, index) => 40 + 30 * index);
 
-/** Time for which a front end keeps the bytes of a source, in ms. */
+/** How long a front end keeps a source's bytes, ms. */
 const ttlRangeMs = 30_000;
 
 export type Pictures = Awaited<ReturnType<typeof startPictures>>;
 
-/** Starts an origin of small pictures, which can replace all of them. */
+/** Starts an origin with small images, and can replace them all. */
 export async function startPictures() {
   const resized = sharp(await picture('landscape.jpg')).resize(400);
   const versions = await Promise.all(
@@ -36,17 +36,17 @@ export async function startPictures() {
     total: () => total,
     /** The number of fetches so far within 30 s of an earlier fetch of the same source, by its number. */
     repeated: repeated as ReadonlyMap<number, number>,
-    /** Replaces the picture of each source. */
+    /** Replaces every source's image. */
     replace() {
       version = 1;
     },
   };
 }
 
-/** The number of the source of a variant. */
+/** Returns the number of a variant's source. */
 export const sourceNumberOf = (variant: number): number => Math.floor(variant / widths.length);
 
-/** The URL of a variant, 0 or more. */
+/** Returns a variant's URL; variants count from 0. */
 export function imageUrlOf(variant: number, service: string, origin: string, project: string) {
   const source = encodeURIComponent(`${origin}/${sourceNumberOf(variant)}`);
   const width = widths[variant % widths.length];

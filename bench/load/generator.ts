@@ -8,39 +8,42 @@ import { type ClassResult, type Finished, outcomeOf, resultOf } from './results.
 
 /** The maximum length of a class with `atLeast`, in multiples of its length. */
 const maxExtension = 5;
-/** Number of requests that are sent before responses are read again. */
+/** Requests to send before reading responses again. */
 const batch = 64;
 
 export interface Sending {
   /** The next request; null when there are no more. */
   readonly next: () => PlannedRequest | null;
   /**
-   * Open loop: requests per second, and when the first is due; closed loop: the number of clients. Times are
-   * ms of `performance.now()`.
+   * Open loop: requests per second, and when the first is due; closed loop: the number of clients.
+   * Times
+   * are `performance.now()` ms.
    */
   readonly pace:
     | { readonly rate: number; readonly firstDueAt: number }
     | { readonly clients: number };
-  /** Whether a request that is due at a time is sent. */
+  /** Returns whether to send a request due at a time. */
   readonly continues: (dueAt: number) => boolean;
   readonly onFinished?: (request: Finished) => void;
 }
 
-/** What was sent, in the order of the ends, and when the first client of a closed loop stopped. */
+/**
+ * The sent requests in order of completion, and when the first client of a closed loop stopped.
+ */
 interface Sent {
   readonly finished: readonly Finished[];
   readonly stoppedAt: number;
 }
 
 /**
- * Lets this process run before others, if it may. The clients of a service have processors of their own: what the service's
- * threads delay here would count as the service's latency.
+ * Raises this process's priority, if permitted. A service's clients run on separate processors: any
+ * delay that the service's threads cause here would count as the service's latency.
  */
 export function raisePriority(): void {
   try {
     setPriority(constants.priority.PRIORITY_HIGHEST);
   } catch {
-    // Only root may. The delays are reported in any case.
+    // Only root can raise it. The report includes the delays in any case.
   }
 }
 
@@ -58,7 +61,9 @@ class ReadDelay {
     }, this.#everyMs).unref();
   }
 
-  /** The maximum time that a response that is read now may have waited, in ms, beyond the timer's own steps. */
+  /**
+   * Returns how long a response read now can have waited, in ms, beyond the timer's resolution.
+   */
   at(now: number): number {
     return Math.max(0, now - this.#beforeAt - 2 * this.#everyMs);
   }
@@ -68,7 +73,7 @@ class ReadDelay {
   }
 }
 
-/** Sends requests over persistent connections, as many as are needed. */
+/** Sends requests over persistent connections, and opens as many as needed. */
 export class Generator {
   readonly #agent: Agent;
   readonly #readDelay = new ReadDelay();
@@ -84,7 +89,7 @@ export class Generator {
     });
   }
 
-  /** Resolves when every request has a response or has failed. */
+  /** Resolves when every request has received a response or failed. */
   async send({ next, pace, continues, onFinished = () => {} }: Sending): Promise<Sent> {
     const finished: Finished[] = [];
     const sendOne = async (planned: PlannedRequest, dueAt: number) => {
@@ -214,7 +219,7 @@ async function runClass(
   return { ...counted, generatorCores: generatorCores() };
 }
 
-/** Returns a function that tells how many processors this process has used on average since now. */
+/** Returns a function that reports this process's average processor use since the call. */
 function coresFromNow(): () => number {
   const [before, since] = [process.cpuUsage(), performance.now()];
   return () => {

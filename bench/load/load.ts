@@ -3,9 +3,9 @@ import type { LoadClass, LoadPlan } from './plan.ts';
 import { type ClassResult, type Outcome, outcomes } from './results.ts';
 
 /**
- * Runs a plan in its own process.
- * @param cpus the processors that it may use, as taskset lists them; all when null
- * @returns the results of the classes, in their order
+ * Runs a plan in a separate process.
+ * @param cpus processors to use, in taskset's format; null for all
+ * @returns the classes' results, in order
  */
 export async function load<const Classes extends readonly LoadClass[]>(
   plan: Omit<LoadPlan, 'classes'> & { readonly classes: Classes },
@@ -16,9 +16,9 @@ export async function load<const Classes extends readonly LoadClass[]>(
 }
 
 /**
- * Runs a plan of one class.
- * @param expected the outcomes that it may have; all by default
- * @throws for a request with another outcome, after the warm-up
+ * Runs a plan with a single class.
+ * @param expected the allowed outcomes; all by default
+ * @throws for a request with another outcome after the warm-up
  */
 export async function loadOne(
   planned: LoadClass,

@@ -1,7 +1,7 @@
 /** The plan of the load generator. */
 
 export interface Requests {
-  /** `{n}` is replaced by a number. */
+  /** Each request replaces `{n}` with a number. */
   readonly url: string;
   /** The first number. */
   readonly first: number;
@@ -13,25 +13,25 @@ export interface Requests {
 }
 
 interface AnyClass extends Requests {
-  /** The start and end of the class, in seconds from the start of the plan; by default those of the plan. */
+  /** The class's start and end, in seconds after the plan's start; default to the plan's. */
   readonly fromS?: number;
   readonly untilS?: number;
 }
 
-/** Open loop: requests are due at a fixed rate, whether or not earlier ones have a response. */
+/** Open loop: requests are due at a fixed rate, regardless of earlier responses. */
 interface OpenClass extends AnyClass {
   /** Requests per second. */
   readonly rate: number;
 }
 
-/** Closed loop: each client sends a request after the response to its last one. */
+/** Closed loop: each client sends a request once its previous response arrives. */
 interface ClosedClass extends AnyClass {
   readonly clients: number;
   /** The class ends after this number of requests, all clients together. */
   readonly requests?: number;
   /**
-   * The class continues until this number of images has arrived after the warm-up, for at most five times
-   * its length: a rate of a few images would depend on where the window ends.
+   * The class continues until this many images have arrived after the warm-up, up to five times its
+   * length: a rate computed from a few images would depend on where the window ends.
    */
   readonly atLeast?: number;
 }
@@ -40,9 +40,9 @@ export type LoadClass = OpenClass | ClosedClass;
 
 export interface LoadPlan {
   readonly seconds: number;
-  /** Requests due in these first seconds are not counted. */
+  /** Requests due in these first seconds are ignored. */
   readonly warmupS?: number;
-  /** Requests without a response fail after this time, 15 s by default. */
+  /** Requests fail without a response after this time, 15 s by default. */
   readonly timeoutS?: number;
   readonly seed?: number;
   readonly classes: readonly LoadClass[];

@@ -29,8 +29,10 @@ export function seeded(seed: number): Random {
 }
 
 /**
- * Draws 0 to `count - 1`, where rank r (from 1) has the weight 1 / r^exponent: Zipf's law, which requests
- * for web objects follow with exponents of 0.6 to 0.9 (Breslau et al., "Web caching and Zipf-like
+ * Draws 0 to `count - 1`, with the weight 1 / r^exponent for rank r (from 1): Zipf's law, which
+ * requests
+ * for web objects follow with exponents between 0.6 and 0.9 (Breslau et al., "Web caching and
+ * Zipf-like
  * distributions", INFOCOM 1999).
  */
 export function zipf(count: number, exponent: number, random: Random): () => number {

@@ -8,7 +8,7 @@ export interface PlannedRequest {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** Generates the requests of a class. */
+/** Generates a class's requests. */
 export function requestsOf(planned: Requests, random: Random): () => PlannedRequest {
   const { url, first, count, zipf: exponent, headers = {} } = planned;
   const draw = count === undefined || exponent === undefined ? null : zipf(count, exponent, random);

@@ -1,14 +1,14 @@
 import { mean, percentile } from '../rounds.ts';
 
-/** One finished request. Times are ms of `performance.now()` of the process that has sent it. */
+/** A finished request. Times are the sending process's `performance.now()` in ms. */
 export interface Finished {
   readonly number: number;
-  /** Open loop: when it was due; closed loop: when it was sent. */
+  /** Open loop: the due time; closed loop: the send time. */
   readonly dueAt: number;
   readonly endAt: number;
   /**
-   * The generator's part of the time in between: until the request was written to its socket, and at most the time that the
-   * response waited to be read.
+   * The generator's own share of the latency: until the request was written to its socket, plus the
+   * longest time that the response can have waited to be read.
    */
   readonly ownMs: number;
   /** 0 if no complete response arrived. */
@@ -19,7 +19,7 @@ export interface Finished {
   /** The header `X-Machine`, which the balancer of `npm run bench:fleet` adds. */
   readonly machine: string;
   readonly bytes: number;
-  /** The error of a request without a response; empty for others. */
+  /** The error if the request received no response; otherwise empty. */
   readonly failure: string;
 }
 
@@ -40,16 +40,16 @@ export function outcomeOf({ status, cache }: Pick<Finished, 'status' | 'cache'>)
 
 /** One request of a class. */
 export interface Sample {
-  /** Since the start of the plan, s. */
+  /** Seconds after the plan's start. */
   readonly dueS: number;
   /** From the due time (open loop) or the sending (closed loop). */
   readonly latencyMs: number;
-  /** The latency without the generator's part. */
+  /** The latency minus the generator's share. */
   readonly serverMs: number;
   readonly outcome: Outcome;
 }
 
-/** The requests of a class. */
+/** A class's requests. */
 export interface Counted {
   /** Of the requests that were due after the warm-up. */
   readonly samples: readonly Sample[];
@@ -71,7 +71,7 @@ export interface ClassResult extends Counted {
 }
 
 export interface Window {
-  /** When the plan began, when its warm-up ended, and when the class ended. */
+  /** When the plan started, its warm-up ended, and the class ended. */
   readonly beganAt: number;
   readonly fromAt: number;
   readonly untilAt: number;
@@ -118,7 +118,10 @@ export function resultOf(
   };
 }
 
-/** A percentile of an outcome in several rounds together, in ms; NaN when there was none. */
+/**
+ * Returns a percentile for an outcome over several rounds, in ms; NaN if the outcome never
+ * occurred.
+ */
 export const latencyOf = (
   rounds: readonly Pick<ClassResult, 'samples'>[],
   outcome: Outcome,

@@ -3,12 +3,12 @@ import type { Results } from '../report.ts';
 import type { ImageServer } from '../servers/server.ts';
 import type { SourcePictures } from './sources.ts';
 
-/** What a scenario needs. `M`: the names of its measures. */
+/** A scenario's inputs. `M`: the measures' names. */
 export interface Bench<M extends string = string> {
   /** Fewer rounds, cases and requests: the figures are preliminary. */
   readonly quick: boolean;
   readonly rounds: number;
-  /** The length of one measurement. */
+  /** A measurement's duration. */
   readonly seconds: number;
   readonly cores: number;
   readonly sources: SourcePictures;

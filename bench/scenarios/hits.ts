@@ -67,7 +67,7 @@ export const hits: Scenario<Bench> = {
   },
 };
 
-/** The processor time of a process is known in steps of 10 ms. */
+/** The system reports a process's processor time in steps of 10 ms. */
 const minSeconds = 2;
 
 /** Compares the hits per second of processor time. */

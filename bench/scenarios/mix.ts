@@ -25,7 +25,7 @@ const cachedShare = 0.2;
 const loads = [0.5, 0.8, 0.95, 1.2];
 /** Files occupy whole blocks of a disk. */
 const blockBytes = 4_096;
-/** Requests per second for hits beside misses: few, so that only the misses use the processors. */
+/** Hits per second during misses: so few that only the misses load the processors. */
 const hitRate = 100;
 const hotUrls = 50;
 

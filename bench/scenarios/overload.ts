@@ -41,7 +41,7 @@ const factors = [5, 10];
 const hotUrls = 50;
 const hits = { first: 0, count: hotUrls, rate: 100 };
 const probeRate = 10;
-/** Of the peak and of the overload: the queue fills, and the generator's code is compiled. */
+/** Warm-up of the peak and the overload: fills the queue and compiles the generator's code. */
 const warmupS = 0.5;
 /** The recovery ends with this many consecutive probes of at most `fastFactor` times the idle time. */
 const fastProbes = 3;
@@ -144,7 +144,7 @@ function peakOf(bench: OverloadBench, server: ImageServer): Promise<ClassResult>
   return loadOne(concurrent, { seconds: secondsOf(bench) + warmupS, warmupS });
 }
 
-/** How long the recovery is observed. */
+/** How long to observe the recovery. */
 const restS = ({ quick }: OverloadBench): number => (quick ? 2.5 : 8);
 
 type Overloaded = Awaited<ReturnType<typeof overloaded>>;
@@ -169,7 +169,7 @@ async function overloaded(bench: OverloadBench, server: ImageServer, rate: numbe
     server: latencyOf([result], outcome, 0.99, 'serverMs'),
   });
   const [refusals, cached] = [p99Of(misses, 'refused'), p99Of(hitsBeside, 'hit')];
-  // Images per second for each processor that the generator leaves.
+  // Images per second for each processor that the generator leaves free.
   const perRest = ({ goodput, generatorCores }: ClassResult) =>
     goodput / (bench.cores - generatorCores);
   return {
@@ -192,7 +192,11 @@ async function overloaded(bench: OverloadBench, server: ImageServer, rate: numbe
   };
 }
 
-/** Seconds from the end of the load to the first of `fastProbes` consecutive fast probes; infinite without them. */
+/**
+ * Returns the seconds from the load's end to the first of `fastProbes` consecutive fast probes;
+ * infinite
+ * if none occur.
+ */
 export function recovery(
   probes: ReadonlyArray<Omit<Sample, 'serverMs'>>,
   fromS: number,

@@ -41,7 +41,7 @@ const most = { rounds: 2, seconds: 2 } as const;
 /** The photographs of a quick run. */
 const quickNames: readonly string[] = ['Display P3', 'scale 2.0'];
 
-/** Makes the photographs, one for each row of the table. */
+/** Creates the photographs, a photograph per table row. */
 export async function makeCases({
   sources,
   quick,
@@ -61,7 +61,7 @@ export async function makeCases({
   }
 }
 
-/** Measures the photographs beside the servers that deliver them upright. */
+/** Measures the photographs next to the servers that deliver them upright. */
 export async function comparePhotographs(
   bench: PhotographsBench,
   cases: readonly RenderedCase[],
@@ -103,7 +103,7 @@ async function failureAt(
   return isExpected ? null : `its image has ${width} x ${height} px`;
 }
 
-/** Reports the mean of a comparison over the photographs that have one, in each round. */
+/** Reports a comparison's mean per round, over the photographs that have a value. */
 export function reportMean(
   { results }: Pick<PhotographsBench, 'results'>,
   comparison: Comparison,

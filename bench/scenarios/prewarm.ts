@@ -52,7 +52,7 @@ export const prewarm: Scenario<Bench> = {
       service.worker.resume();
       await sleep(200);
       const samples = await runRound(service, live, round + 1);
-      // The worker may have finished during the last round, so that round does not count.
+      // If the worker finished during the last round, that round does not count.
       const { active, queued } = (await service.process.health()).checks.prewarmQueue;
       if (active + queued === 0) break;
       during.push(...samples);
@@ -110,7 +110,7 @@ async function tierOf(
   return response.headers.get('x-cache') ?? '';
 }
 
-/** Serves different pictures that cost the same to transform. */
+/** Serves different images that cost the same to transform. */
 async function startOrigin(count: number) {
   const landscape = sharp(await picture('landscape.jpg')).resize(2000, 1500);
   const bodies: Buffer[] = [];

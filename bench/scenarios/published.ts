@@ -30,10 +30,10 @@ const measures = {
 
 type PublishedBench = Bench<keyof typeof measures>;
 
-/** The figures of one server in one round. */
+/** A server's figures in a round. */
 interface Round {
   readonly perSecond: number;
-  /** Of an image; NaN when the process is not known. */
+  /** Per image; NaN if the process is unknown. */
   readonly processorMs: number;
   readonly peakMiB: number;
 }
@@ -161,7 +161,11 @@ async function measure(server: ImageServer, one: Case): Promise<Round> {
   return { perSecond: result.goodput, processorMs: used / length, peakMiB };
 }
 
-/** The mean score and bytes of a server's images; NaN for the score if none has the expected size. */
+/**
+ * Returns the mean score and bytes of a server's images; the score is NaN if no image has the
+ * expected
+ * size.
+ */
 async function quality(server: ImageServer, one: Case, meter: Meter) {
   const scores: number[] = [];
   const bytes: number[] = [];

@@ -11,22 +11,22 @@ import { imageUrlOf, type SourcePicture } from './sources.ts';
 /** With fewer, a rate depends on where its window ends. */
 const minImages = 10;
 
-/** The figures of one server in one round. */
+/** A server's figures in a round. */
 export interface Rendering {
   readonly perSecond: number;
   readonly bytes: number;
-  /** Of each image; NaN when the process of the server is not known. */
+  /** Per image; NaN if the server's process is unknown. */
   readonly processorMs: number;
 }
 
-/** The images of a picture in a format. */
+/** A source's images in a format. */
 export interface RenderedCase {
   readonly name: string;
   readonly source: SourcePicture;
   readonly format: EncodedFormat;
 }
 
-/** The figures of each round, by the names of the servers. */
+/** Returns each round's figures, by server name. */
 export function measureCase(
   bench: Pick<Bench, 'seconds' | 'cores' | 'rounds'>,
   one: RenderedCase,
@@ -56,13 +56,13 @@ async function measureMisses(
   return { perSecond, bytes: meanBytes, processorMs: ((await usedMs()) - before) / all };
 }
 
-/** What the names of a case's measures begin with: those of photographs have other goals. */
+/** Prefix of a case's measures: photographs have separate goals. */
 export type Kind = '' | 'photograph, ';
 export type Comparison = 'of minimal' | 'of the fastest other';
 
 /**
- * Reports one case.
- * @param found the figures of each round, by the names of the servers
+ * Reports a case.
+ * @param found each round's figures, by server name
  */
 export function reportCase<K extends Kind>(
   results: Results<`${K}${Comparison | 'processor time, of minimal'}`>,

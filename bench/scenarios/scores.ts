@@ -52,7 +52,7 @@ export const scores: Scenario<Bench> = {
   },
 };
 
-/** Opens the pixels of a source, upright, opaque and in sRGB; decoded whole, before they are scaled. */
+/** Decodes a whole source before scaling: upright, opaque and in sRGB. */
 async function decoded({ source }: RenderedCase) {
   const { data, info } = await sharp(await readFile(source.file))
     .autoOrient()

@@ -7,21 +7,21 @@ import { type EncodedFormat, encoderOptions } from '../servers/encoder-settings.
 import type { ImageServer } from '../servers/server.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 
-/** The quality of all images, on JPEG's scale: that of a new project. */
+/** The quality for all images, on JPEG's scale; the default for new projects. */
 export const requestedQuality = 80;
 
-/** A picture, and the width of the images that are requested of it. */
+/** A source image, and the width of the images requested from it. */
 export interface SourcePicture {
-  /** With `{n}` at the end of its query, which the origin ignores. */
+  /** Its query ends with `{n}`, which the origin ignores. */
   readonly url: string;
-  /** The same picture as a file, for programs that do not read URLs. */
+  /** The same image as a file, for programs that cannot read URLs. */
   readonly file: string;
   readonly width: number;
   /** Of the output at that width. */
   readonly pixels: number;
 }
 
-/** The URL of a source's image on a server. */
+/** Returns the URL of a source's image on a server. */
 export const imageUrlOf = (
   server: ImageServer,
   { url: source, width, pixels }: SourcePicture,
@@ -29,24 +29,24 @@ export const imageUrlOf = (
 ): string => server.imageUrl({ source, width, format, pixels, quality: requestedQuality });
 
 export interface SourcePictures {
-  /** A JPEG of 2725 x 2225, to 800 px. */
+  /** A 2725 x 2225 JPEG, scaled to 800 px. */
   readonly photo: SourcePicture;
   /** The same, to 200 px. */
   readonly thumbnail: SourcePicture;
-  /** A PNG with transparency of 1600 x 2000, to 600 px. */
+  /** A 1600 x 2000 PNG with transparency, scaled to 600 px. */
   readonly alpha: SourcePicture;
   /** A small JPEG that takes little time, to 160 px. */
   readonly small: SourcePicture;
-  /** A JPEG whose image, as a JPEG of the same width, has about this number of bytes. */
+  /** Creates a JPEG whose image, as a JPEG with the same width, is about this many bytes long. */
   sized(bytes: number): Promise<SourcePicture>;
-  /** Another picture, and the width of its images. */
+  /** Adds a source with the width of its images. */
   add(name: string, body: Buffer, width: number): Promise<SourcePicture>;
-  /** The bytes of a source's image as JPEG, encoded as the service does. */
+  /** Returns the bytes of a source's image as JPEG, encoded like the service. */
   imageBytes(source: SourcePicture): Promise<number>;
   close(): Promise<void>;
 }
 
-/** Serves the pictures on a port of 127.0.0.1. */
+/** Serves the sources on a port of 127.0.0.1. */
 export async function startSources(): Promise<SourcePictures> {
   const folder = await temporaryFolder('sources');
   const bodies = new Map<string, Buffer>();

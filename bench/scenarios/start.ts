@@ -10,7 +10,7 @@ import { imageUrlOf, type SourcePicture } from './sources.ts';
 
 interface Start {
   readonly healthyS: number;
-  /** From the start of the process; without the creation of the project. */
+  /** From the process's start; excludes creating the project. */
   readonly pictureS: number;
 }
 

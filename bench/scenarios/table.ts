@@ -10,7 +10,7 @@ import { published } from './published.ts';
 import { scores } from './scores.ts';
 import { start } from './start.ts';
 
-/** The scenarios of `npm run bench`, in the order in which they run. */
+/** The scenarios of `npm run bench`, in execution order. */
 export const scenarios: Readonly<Record<string, Scenario<Bench>>> = {
   hits,
   misses,

@@ -4,11 +4,13 @@ import { loadUws, type UwsLibrary } from '../../server/http/uws-library.ts';
 
 /**
  * The minimum cost of a hit: a handler that sends the same headers and body for every URL, with
- * uWebSockets.js if it loads, as the service does, otherwise with Node's own server.
+ * uWebSockets.js like the service, or with Node's own server if it does not load.
  *
- * Arguments: a port, a file with the headers as JSON, a file with the body, and a file with paths as JSON, each
- * of which has its own copy of the body: one body for all stays in the processor's caches, unlike those of a
- * server of many images.
+ * Arguments: a port, a file with the headers as JSON, a file with the body, and a file with paths
+ * as JSON.
+ * Each path gets a separate copy of the body: a shared body stays in the processor's caches, unlike
+ * the
+ * images of a real server.
  */
 type BodyOf = (path: () => string) => Buffer | undefined;
 

@@ -32,7 +32,11 @@ export async function cachedResponse(url: string): Promise<RepeatedResponse> {
   return { headers: [...response.headers].filter(([name]) => !ownHeaders.has(name)), body };
 }
 
-/** @param paths without queries, of which each has its own copy of the body, and others get 404. None: one body for all. */
+/**
+ * @param paths without queries; each gets a separate copy of the body, and other paths return
+ *   404. An
+ * empty list shares a body between all paths.
+ */
 export const startBare = (
   { headers, body }: RepeatedResponse,
   cpus: string | null = null,

@@ -3,7 +3,7 @@ import { encodings } from '../../pool/rendering/encode/encodings.ts';
 
 export const encodedFormats = ['jpeg', 'webp', 'avif'] as const;
 export type EncodedFormat = (typeof encodedFormats)[number];
-/** A format of the images that servers are compared with; a PNG has no quality. */
+/** A format in which servers are compared; PNG ignores the quality. */
 export type BenchFormat = EncodedFormat | 'png';
 
 /** An encoder's own options, such as `{ quality: 74, effort: 2 }`. */

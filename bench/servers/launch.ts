@@ -13,7 +13,7 @@ import type { Server } from './server.ts';
 const readyWithinMs = 60_000;
 const endsWithinMs = 15_000;
 
-/** Whether a command is installed. */
+/** Returns whether a command is installed. */
 export const installed = (command: string): boolean =>
   spawnSync('sh', ['-c', `command -v ${command}`], { stdio: 'ignore' }).status === 0;
 
@@ -25,7 +25,7 @@ export const pinning = (cores: number): Record<'server' | 'load', string | null>
 
 /**
  * Starts a command; its messages go to standard error.
- * @param cpus the processors that it may use, as taskset lists them; all when null
+ * @param cpus processors to use, in taskset's format; null for all
  */
 export function startCommand(
   command: readonly string[],
@@ -84,8 +84,8 @@ export async function ephemeralPort(): Promise<number> {
 }
 
 /**
- * Resolves when the URL answers with a success, or with any status when `anyStatus`.
- * @param child rejects when it ends
+ * Resolves when the URL returns a success, or any status if `anyStatus`.
+ * @param child rejects if it ends
  */
 export async function untilOk(
   url: string,
@@ -113,8 +113,8 @@ export interface ServerOptions {
 }
 
 /**
- * Starts a server on a free port of 127.0.0.1, with a temporary folder that is deleted when it closes.
- * @param command for a port and the folder
+ * Starts a server on a free port of 127.0.0.1, with a temporary folder that close deletes.
+ * @param command returns the command for a port and the folder
  */
 export async function startServer(
   name: string,

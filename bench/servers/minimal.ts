@@ -8,15 +8,15 @@ export const hasMinimal = typeof loadUws() !== 'string';
 export const minimalName = 'minimal';
 
 /**
- * A server of the service's packages and nothing else: what its parts can do for a miss.
- * @param threads the number of images at a time
+ * Starts a server with only the service's packages, as a lower bound for a miss.
+ * @param threads the number of concurrent images
  */
 export async function startMinimal(threads: number): Promise<ImageServer> {
   const program = script('./minimal-server', import.meta.url);
   const server = await startServer(
     minimalName,
     (port, folder) => [...program, port, folder, String(threads)],
-    // Files are written by the threads of libuv too.
+    // libuv's threads also write the files.
     { env: { ...process.env, UV_THREADPOOL_SIZE: String(threads + 2) } },
   );
   const imageUrl: ImageServer['imageUrl'] = ({ source, width, format, pixels, quality }) => {

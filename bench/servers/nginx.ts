@@ -6,7 +6,7 @@ export const hasNginx = installed('nginx');
 
 /**
  * Starts nginx on a free port.
- * @param http the contents of the block `http`, for the folder of its files and the port
+ * @param http returns the `http` block's contents for nginx's folder and port
  */
 export const startNginx = (
   name: string,
@@ -22,7 +22,8 @@ export const startNginx = (
         const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map(
           (kind) => `${kind}_temp_path ${folder}/${kind};`,
         );
-        // Workers of root would run as another user, who may not read the temporary folder.
+        // As root, nginx would run its workers as another user, who cannot read the temporary
+        // folder.
         const user = process.getuid?.() === 0 ? 'user root;' : '';
         const main = `daemon off; ${user} worker_processes 1; pid ${folder}/pid; error_log stderr warn;
 events { worker_connections 4096; multi_accept on; }

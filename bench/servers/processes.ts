@@ -1,7 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** The ids of a process and its descendants, from /proc. */
+/** Returns the ids of a process and its descendants, from /proc. */
 export async function processTree(pid: number): Promise<number[]> {
   const threads = await readdir(`/proc/${pid}/task`).catch(() => []);
   const children = await Promise.all(
@@ -44,7 +44,8 @@ const tickMs = 10;
 export async function processorMs(pid: number): Promise<number> {
   const times = (await processTree(pid)).map(async (id) => {
     const text = await readFile(`/proc/${id}/stat`, 'utf8').catch(() => '');
-    // The name before the last parenthesis may have spaces; user and system time are the fields 14, 15.
+    // The name before the last parenthesis can contain spaces; user and system time are the fields
+    // 14, 15.
     const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
     return tickMs * (Number(fields[11]) + Number(fields[12]));
   });

@@ -36,8 +36,11 @@ export const silent: Handler = () => {};
 export const refusing: Handler = (_, response) => fail(response, 503, 'SlowDown');
 
 /**
- * A server on 127.0.0.1 with the S3 operations that the service uses. No maintained S3 test server supports Node 20.
- * @param isAllowed whether a request is signed as it must be; otherwise it is refused
+ * Starts a server on 127.0.0.1 with the S3 operations that the service uses. No maintained S3 test
+ * server
+ * supports Node 20.
+ * @param isAllowed returns whether a request is signed correctly; the server refuses other
+ *   requests
  */
 export async function startS3(
   isAllowed: (request: IncomingMessage, body: Buffer) => boolean = () => true,

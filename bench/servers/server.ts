@@ -2,10 +2,10 @@ import type { BenchFormat } from './encoder-settings.ts';
 
 /** An image; every server has a URL for it. */
 export interface BenchRequest {
-  /** Its query may end with `{n}`, which makes it another source for each number. */
+  /** Its query can end with `{n}`, to make each number a different source. */
   readonly source: string;
   readonly width: number;
-  /** Of the box in which the image fits; without it the width alone counts. */
+  /** Height of the box that the image must fit; if omitted, only the width counts. */
   readonly height?: number;
   readonly format: BenchFormat;
   /** Of the image; the service's encoder settings depend on them. */
@@ -19,9 +19,9 @@ export interface Server {
   readonly name: string;
   /** Without a slash at the end. */
   readonly url: string;
-  /** Its first process; null when it was started by others. */
+  /** Its first process; null if the bench did not start it. */
   readonly pid: number | null;
-  /** From the start of its process to its first response, ms; null when it was started by others. */
+  /** From its process's start to its first response, ms; null if the bench did not start it. */
   readonly healthyMs: number | null;
   close(): Promise<void>;
 }

@@ -21,7 +21,9 @@ export interface HealthBody {
 
 type Settings = Readonly<Record<string, string>>;
 
-/** The built service as a process of its own. It can start again on its port, with its data or without. */
+/**
+ * The built service in a separate process. It can restart on its port, with or without its data.
+ */
 export class ServiceProcess {
   readonly port: number;
   readonly env: NodeJS.ProcessEnv;
@@ -46,7 +48,7 @@ export class ServiceProcess {
     };
   }
 
-  /** @param cpus the processors that it may use, as taskset lists them; all when null */
+  /** @param cpus processors to use, in taskset's format; null for all */
   static async create(dataDir: string, settings: Settings, cpus: string | null = null) {
     return new ServiceProcess(await ephemeralPort(), dataDir, settings, cpus);
   }
@@ -116,10 +118,10 @@ export class ServiceProcess {
   }
 }
 
-/** The service and its worker, with a store, a key and projects of their own. */
+/** The service and its worker, with a separate store, key and projects. */
 export interface DeployedService extends ImageServer {
   readonly process: ServiceProcess;
-  /** May use sources on 127.0.0.1. */
+  /** A project that can use sources on 127.0.0.1. */
   readonly project: string;
   /** The same, and requires signed URLs. */
   readonly signed: { readonly project: string; readonly secret: string };
@@ -132,8 +134,8 @@ export interface DeployedService extends ImageServer {
 }
 
 /**
- * @param settings in addition to those that isolate the deployment
- * @param dataDir a folder that is kept at the end; otherwise a temporary one
+ * @param settings in addition to the settings that isolate the deployment
+ * @param dataDir a folder to keep at the end; a temporary folder by default
  */
 export async function deployService(
   settings: Settings = {},

@@ -24,7 +24,7 @@ export function similarName(name: string, known: readonly string[]): string | un
   return candidates.sort((a, b) => a.edits - b.edits)[0]?.other;
 }
 
-/** Returns whether either text starts with the other and shares at least three letters. */
+/** Returns whether either text starts with the other, if the shorter has at least three letters. */
 export function isAbbreviated(text: string, other: string): boolean {
   const shorter = Math.min(text.length, other.length);
   return shorter >= 3 && (text.startsWith(other) || other.startsWith(text));
