@@ -10,8 +10,10 @@ const maxFrames = 1_000;
 /** Opening a TIFF reads the tags of all its pages. */
 const maxPages = 2_000;
 /**
- * Scans of a JPEG with the maximum number of pixels; a smaller one may have more. The timeout does not
- * interrupt decoding until all scans are read: about 1 ms for each scan of a megapixel.
+ * Maximum scans in a JPEG with the maximum number of pixels; a smaller JPEG can have more. The
+ * timeout
+ * does not interrupt decoding before it has read all scans, which takes about 1 ms per scan and
+ * megapixel.
  */
 const maxScans = 32;
 
@@ -38,7 +40,7 @@ export function requirePages({ pages, format }: Container): void {
 }
 
 /**
- * @param pixels of one frame
+ * @param pixels per frame
  * @throws ServiceError source_too_large
  */
 export function requireScans({ scans, format }: Container, pixels: number, maxPixels: number) {
@@ -50,7 +52,8 @@ export function requireScans({ scans, format }: Container, pixels: number, maxPi
 }
 
 /**
- * Refuses vector graphics that cannot be rasterised at any size; no side may be below 1 pixel.
+ * Refuses vector graphics that exceed the limit at every size, because no side can be below 1
+ * pixel.
  *
  * @throws ServiceError source_too_large
  */

@@ -1,7 +1,7 @@
 /** Reads an unsigned integer in the byte order of the file. */
 export type ReadUint = (at: number, bytes: 2 | 4 | 8) => number;
 
-/** Null if the file does not begin with a byte order. */
+/** Returns null if the file does not start with a byte order. */
 export function uintReader(file: Buffer): ReadUint | null {
   const order = file.toString('latin1', 0, 2);
   if (order !== 'II' && order !== 'MM') return null;

@@ -27,7 +27,7 @@ export type Matcher = (text: string, head: Buffer) => boolean;
 /** The root element of an SVG is in this many bytes: licences and editors write long comments before it. */
 const headBytes = 2 ** 16;
 
-/** The first of some formats that recognises the bytes; null for none. */
+/** Returns the first format that recognises the bytes, or null. */
 export function matching<T extends { readonly matches: Matcher }>(
   formats: readonly T[],
   bytes: Uint8Array,

@@ -11,9 +11,9 @@ export function decodingCostOf(cost: DecodingCost, { width, height, is16Bit, has
 }
 
 /**
- * Requires that a decoder in WebAssembly has the memory for a source.
+ * Requires enough memory for a WebAssembly decoder to decode a source.
  *
- * @param processBytes memory of a process that has decoded a small source
+ * @param processBytes a process's memory after decoding a small source
  * @throws ServiceError source_too_large
  */
 export function requireDecoderMemory(

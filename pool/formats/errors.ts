@@ -1,10 +1,10 @@
 import { ServiceError } from '../../contract/errors.ts';
 
-/** The source, or its encoding, is not supported (415). */
+/** Creates the error for an unsupported source or encoding (415). */
 export const unsupported = (message: string, cause?: unknown): ServiceError =>
   new ServiceError('source_unsupported', message, cause);
 
-/** The source is damaged (422). */
+/** Creates the error for a damaged source (422). */
 export const corrupt = (message: string, cause?: unknown): ServiceError =>
   new ServiceError('source_corrupt', message, cause);
 

@@ -26,11 +26,11 @@ import type {
 
 /** Format-specific parts of examining a file that libvips reads. */
 export interface FileTraits {
-  /** The loader that sharp must choose; another one means that the bytes match two formats. */
+  /** The loader that sharp must choose; another choice means that the bytes match two formats. */
   readonly decoder: string;
-  /** Reads the header of a file with one page; null if only sharp can read it. */
+  /** Reads the header of a single-page file; returns null if only sharp can read it. */
   readonly readHeader?: (source: Uint8Array, options: ExamineOptions) => FileHeader | null;
-  /** The frames of an animation of which the still image is used; 1 if it is none. */
+  /** Counts the frames of an animation that is served as its still image; 1 for a still file. */
   readonly storedFrames?: (source: Uint8Array) => number;
   /** The exact size, if the header rounds it. */
   readonly sizeOf?: (source: Uint8Array, header: FileHeader) => Size;
@@ -113,7 +113,7 @@ function requireOpenable(container: Container): void {
   requirePages(container);
 }
 
-/** Reads the header of the requested page: pages of a TIFF or a HEIF may differ in size. */
+/** Reads the requested page's header: TIFF and HEIF pages can differ in size. */
 async function readPageHeader(
   container: Container,
   { page, lenient }: Pick<ExamineOptions, 'page' | 'lenient'>,
@@ -132,8 +132,9 @@ async function readHeader(
   lenient: boolean,
 ): Promise<FileHeader> {
   try {
-    // The caller checks the pixels before decoding. sharp's own limit would be an error that differs from
-    // those of invalid headers only by its message.
+    // The caller checks the pixels before decoding. sharp's own limit would cause an error that
+    // differs from
+    // an invalid header's error only in its message.
     const failOn = lenient ? 'none' : 'error';
     const options = { ...format.options, limitInputPixels: false, failOn } as const;
     return await sharp(bytes, { ...options, ...pageOption(page) }).metadata();
@@ -146,7 +147,7 @@ async function readHeader(
 }
 
 /**
- * The size of a file inside of a source. The caller checks its pixels.
+ * Returns the size of a file embedded in a source. The caller checks its pixels.
  *
  * @throws ServiceError source_unsupported, source_corrupt, source_too_large
  */
@@ -173,11 +174,11 @@ function colourOf({ icc, space, hasProfile, depth }: FileHeader): SourceColour {
   };
 }
 
-/** Without a page libvips opens the primary image of a HEIF, which may be another than page 0. */
+/** If no page is given, libvips opens a HEIF's primary image, which can differ from page 0. */
 export const pageOption = (page: number | null): { readonly page?: number } =>
   page === null ? {} : { page };
 
-/** The header and the metadata of a file that was checked before. */
+/** Reads the header and metadata of a checked file. */
 export function checkedHeader(
   file: Uint8Array,
   { options }: SourceFormat,

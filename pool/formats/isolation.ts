@@ -4,8 +4,9 @@ import { profileTags } from './metadata/profile.ts';
 import type { Container } from './source-format.ts';
 
 /**
- * Whether only a process, which can be killed, may examine a source: for its format, or for metadata that a thread must
- * not read.
+ * Returns whether only a killable process can examine a source: because of its format, or of
+ * metadata
+ * that a thread must not read.
  *
  * @throws ServiceError source_corrupt, source_unsupported
  */
@@ -23,8 +24,9 @@ export const hasExcessMetadata = ({ excessMetadata, inconsistent }: Container): 
   excessMetadata.size > 0 || inconsistent;
 
 /**
- * Maximum width decoded on a thread, the limit of camera formats. libvips keeps some hundred rows of an
- * image that it scales down, 2.7 KB for each pixel of the width: 1,000,000 x 64 pixels take a gigabyte.
+ * Maximum width decoded on a thread, the limit of camera formats. When libvips scales an image
+ * down, it
+ * keeps some hundred rows, 2.7 KB per pixel of width: 1,000,000 x 64 pixels take a gigabyte.
  */
 export const maxThreadWidth = 65_535;
 
@@ -35,10 +37,10 @@ const maxProfileBytes = 8 * 2 ** 20;
 const maxElements = 32;
 
 /**
- * Refuses profiles that lcms takes minutes to apply: a tag of processing elements (`D2Bx` and `B2Dx`,
+ * Refuses profiles that lcms takes minutes to apply: a processing element tag (`D2Bx` and `B2Dx`,
  * ICC.1:2022, 10.16) can name the same element 200,000 times.
  *
- * @returns false for a profile that only a process may apply: a large one, or one with processing elements
+ * @returns false for a profile that only a process can apply: large, or with processing elements
  * @throws ServiceError source_unsupported
  */
 export function isOrdinaryProfile(profile: Uint8Array): boolean {

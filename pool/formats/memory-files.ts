@@ -18,7 +18,7 @@ const isSupported = process.platform === 'linux' && existsSync(descriptors);
 export class MemoryFiles {
   readonly #open: number[] = [];
 
-  /** Returns the path of a copy, or null if such files are unsupported or `/dev/shm` has no room for it. */
+  /** Returns a copy's path, or null if such files are unsupported or `/dev/shm` is full. */
   write(bytes: Uint8Array): string | null {
     if (!isSupported) return null;
     try {
@@ -30,7 +30,7 @@ export class MemoryFiles {
     }
   }
 
-  /** Closes the files. Their paths may then lead to other files. */
+  /** Closes the files. Their paths can then lead to other files. */
   close(): void {
     for (const file of this.#open.splice(0)) closeSync(file);
   }

@@ -15,7 +15,7 @@ export const rawInput = ({ data, ...raw }: RawPixels): DecoderInput => ({
   options: { raw },
 });
 
-/** The facts of pixels without a file, such as those of a bitmap. */
+/** Facts about pixels without a file, such as a bitmap's. */
 export const plainFacts = {
   orientation: 1,
   frames: 1,

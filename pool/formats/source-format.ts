@@ -7,9 +7,9 @@ import type { ContainerFormat, Examination } from './container/examination.ts';
 import type { MemoryFiles } from './memory-files.ts';
 import type { ColourSpace } from './metadata/colour-space.ts';
 
-/** A source format. Each is the object of one folder and an entry of the list in `source-formats.ts`. */
+/** A source format. Each is a folder's object and an entry in the list in `source-formats.ts`. */
 export interface SourceFormat {
-  /** Name in the answer to `fmt=json`, such as `jpeg`. */
+  /** Name in the `fmt=json` response, such as `jpeg`. */
   readonly name: string;
   /** Name in messages. */
   readonly label: string;
@@ -19,52 +19,60 @@ export interface SourceFormat {
   readonly extensions: readonly string[];
   /** Recognises the format by the first bytes; the formats before it in the list did not match. */
   readonly matches: Matcher;
-  /** The setting with which an operator refuses the format; absent if the service always reads it. */
+  /** The setting that disables the format; absent if the service always reads it. */
   readonly setting?: FormatSetting;
-  /** Resolves when it is known whether libvips decodes the format; absent if that is always known. */
+  /** Resolves after the check whether libvips decodes the format; absent if no check is needed. */
   readonly probed?: Promise<void>;
-  /** `process` for decoders that only a process, which can be killed, may use. */
+  /** `process` for decoders that must run in a killable process. */
   readonly runsIn: 'thread' | 'process';
-  /** The loader of libvips that threads block, if it is used only in processes. */
+  /** The libvips loader that threads block, because only processes use it. */
   readonly isolatedLoader?: string;
-  /** True for vector graphics, which are rasterised at the required size. */
+  /** Whether this is a vector format, which is rasterised at the required size. */
   readonly vector: boolean;
   /**
-   * True if further pages are frames of an animation. The pages of other formats are separate images: only the
-   * first or the primary one is served.
+   * Whether more pages are animation frames. In other formats pages are separate images, and the
+   * service
+   * delivers only the first or primary page.
    */
   readonly animates: boolean;
   /** True if libvips reads the metadata of the files that `examine` returns. */
   readonly hasMetadata: boolean;
   readonly cost: DecodingCost;
-  /** Null if the parts of the file are not examined, because only a process with limits of its own opens it. */
+  /**
+   * Null if the file's parts are not examined, because only a process that limits itself opens it.
+   */
   readonly container: ContainerFormat | null;
   /** sharp's options for files of the format. */
   readonly options: SharpOptions;
   /**
-   * Whether the decoder may scale to this part of the size as far as sharp lets it; absent if it always may, or never
-   * scales.
+   * Returns whether the decoder can scale to this fraction of the size, within sharp's own limits;
+   * absent if
+   * it always can, or never scales.
    */
   readonly decodesReduced?: (scale: number) => boolean;
   /**
-   * The part of its size at which the decoder opens a file that is then scaled to `scale`, where sharp would let it
-   * decode more pixels; null to leave the choice to sharp. Absent for a format without such scales.
+   * Returns the fraction of its size at which the decoder opens a file that is then scaled to
+   * `scale`, where
+   * sharp would decode more pixels; null leaves the choice to sharp. Absent for formats without
+   * such scales.
    */
   readonly decoderScale?: (scale: number, size: Size) => number | null;
   /** True if texts in files of the format are drawn with the fonts of the process. */
   readonly drawsLetters?: boolean;
-  /** True if nothing interrupts the decoder, so that its caller must limit the time. */
+  /** Whether the decoder cannot be interrupted, so that its caller must limit the time. */
   readonly uninterruptible?: boolean;
   /** Whether a file inside the source has metadata that a thread must not read. */
   readonly hidesMetadata?: (container: Container) => boolean;
-  /** True for a source that may have a gain map; only its decoder can verify it. */
+  /** Returns whether a source could contain a gain map; only its decoder can verify it. */
   readonly mayHaveGainMap?: (source: Uint8Array) => boolean;
   /** EXIF that libvips does not read, of a source or an output in this format; null if absent. */
   readonly ownExif?: (file: Uint8Array) => Buffer | null;
   /**
-   * The error for a file that failed to decode because of an encoding that no decoder supports; null for other
-   * encodings. The file's own fields decide: the threads share one buffer for libvips' messages, so a message may
-   * be missing or belong to another file.
+   * Returns the error for a file that failed to decode because no decoder supports its encoding;
+   * null for
+   * other encodings. Decides by the file's own fields: all threads share a buffer for libvips
+   * messages, so a
+   * message can be missing or describe another file.
    */
   readonly unsupportedEncoding?: (source: Uint8Array, cause: unknown) => ServiceError | null;
   /**
@@ -75,12 +83,13 @@ export interface SourceFormat {
    */
   readonly weigh?: (container: Container, limits: InspectionLimits) => Weight | null;
   /**
-   * Reads the properties of a source from its headers, and refuses sources that must not be decoded.
+   * Reads a source's properties from its headers, and refuses sources that must not be decoded.
    *
-   * On a thread it must not be called for sources of `isExaminedInProcess`.
+   * Must not run on a thread for sources that `isExaminedInProcess`.
    *
-   * @throws ServiceError source_unsupported, source_corrupt, source_too_large, parameter_invalid for a
-   *   page that the source does not have
+   * @throws ServiceError source_unsupported, source_corrupt, source_too_large, parameter_invalid
+   *   for a
+   * missing page
    */
   readonly examine: (
     container: Container,
@@ -88,7 +97,7 @@ export interface SourceFormat {
     options: ExamineOptions,
   ) => Promise<Examined>;
   /**
-   * Makes the input of sharp from a file in this format, after the size was checked.
+   * Creates sharp's input from a file in this format, after the size check.
    *
    * @throws ServiceError source_unsupported, source_corrupt, source_too_large
    */
@@ -96,7 +105,7 @@ export interface SourceFormat {
 }
 
 export interface FormatSetting {
-  /** The name of the setting among {@link AllowedFormats}. */
+  /** The setting's name in {@link AllowedFormats}. */
   readonly name: string;
   /** Name of the format in the message that refuses it. */
   readonly refused: string;
@@ -104,15 +113,15 @@ export interface FormatSetting {
   readonly advice: string;
 }
 
-/** Whether an operator allows the formats that have a setting, by its name. */
+/** Whether an operator allows each format that has a setting, by the setting's name. */
 export type AllowedFormats = Readonly<Record<string, boolean>>;
 
-/** A source, with properties of its container that are read before any decoder opens it. */
+/** A source with container properties, read before any decoder opens it. */
 export interface Container extends Examination {
   readonly format: SourceFormat;
   /** As decoders read it. */
   readonly bytes: Uint8Array;
-  /** As it may be delivered: without what `bytes` may have for the decoders. */
+  /** The bytes as delivered: without changes that `bytes` makes for decoders. */
   readonly deliverable: Uint8Array;
 }
 
@@ -123,7 +132,7 @@ export interface InspectionLimits {
   readonly processMemoryBytes: number;
 }
 
-/** The parameters of a variant that affect how its source is opened. */
+/** Variant parameters that affect how the source is opened. */
 export type ExamineOptions = Pick<
   Variant,
   'page' | 'lenient' | 'stripMetadata' | 'copyright' | 'gainMap'
@@ -142,7 +151,7 @@ export interface Opening extends Examined {
   readonly files: MemoryFiles;
   /** True to open all frames of an animation. */
   readonly animated: boolean;
-  /** True if EXIF and XMP are needed. */
+  /** Whether EXIF and XMP are needed. */
   readonly keepsMetadata: boolean;
   /** See Variant. */
   readonly lenient: boolean;
@@ -159,7 +168,7 @@ export interface DecoderInput {
 /** ms for decoding a million pixels, and bytes for one. */
 export interface DecodingCost {
   readonly ms: number;
-  /** Also of coefficients, and of pixels that are copied. */
+  /** Includes coefficients and copied pixels. */
   readonly bytes: number;
   /** Of samples with more than 8 bits, if they take more. */
   readonly deep?: Pick<DecodingCost, 'ms' | 'bytes'>;
@@ -169,13 +178,13 @@ export interface DecodingCost {
   readonly uninterruptibleMs?: number;
 }
 
-/** Pixels of a source, with what determines the cost of one. */
+/** A source's pixels, with everything that determines a pixel's cost. */
 export interface Weight extends Size {
   readonly is16Bit: boolean;
   readonly hasAlpha: boolean;
 }
 
-/** The fields of sharp's metadata that facts are made of. */
+/** The fields of sharp's metadata that facts derive from. */
 export type FileHeader = Pick<
   Metadata,
   'format' | 'width' | 'height' | 'space' | 'channels' | 'depth' | 'hasProfile' | 'hasAlpha'
@@ -191,8 +200,9 @@ export type FileHeader = Pick<
 export interface SourceFacts {
   readonly format: SourceFormat;
   /**
-   * Size of one frame in pixels as stored, before the orientation is applied. The size of a vector source is in CSS
-   * pixels and may be fractional.
+   * A frame's size in pixels as stored, before applying the orientation. For a vector source, the
+   * size in CSS
+   * pixels, which can be fractional.
    */
   readonly width: number;
   readonly height: number;
@@ -200,28 +210,32 @@ export interface SourceFacts {
   readonly orientation: number;
   /** 1 unless animated. */
   readonly frames: number;
-  /** Frames of the animation in the file, which may be one that is not read; 1 unless animated. */
+  /**
+   * Frames in the file's animation, even if the service does not animate it; 1 for a still image.
+   */
   readonly storedFrames: number;
   /** Pages, images or frames in the file. */
   readonly pages: number;
-  /** Requested page, from 0, which the other facts describe; null if none was requested. */
+  /**
+   * The requested page, from 0, which the other facts describe; null if the request names no page.
+   */
   readonly page: number | null;
   /** Null for a single frame. */
   readonly timing: Timing | null;
   readonly hasAlpha: boolean;
-  /** True if samples include others than colours and alpha; those are dropped. */
+  /** Whether samples include more than colours and alpha; additional samples are dropped. */
   readonly extraSamples: boolean;
   readonly colour: SourceColour;
-  /** True if the format's own decoder is used, because libvips lacks it. */
+  /** Whether the format uses its own decoder, because libvips lacks it. */
   readonly ownDecoder: boolean;
-  /** True if only a process may decode the source, although a thread may examine it. */
+  /** Whether only a process can decode the source, although a thread can examine it. */
   readonly exceedsThread: boolean;
   /** Size of the gain map in pixels; null if absent, and in processes that do not read gain maps. */
   readonly gainMap: Size | null;
 }
 
 export interface Timing {
-  /** Delay of each frame, in ms. */
+  /** Delay per frame, in ms. */
   readonly delay: readonly number[];
   /** Number of repetitions; 0 is infinite. */
   readonly loop: number;
@@ -230,12 +244,15 @@ export interface Timing {
 export interface SourceColour {
   readonly model: 'rgb' | 'grey' | 'other';
   readonly hasProfile: boolean;
-  /** Null without a profile, or if it has no name. */
+  /** Null if the profile or its name is missing. */
   readonly profileName: string | null;
-  /** True if colours are the same without the profile, whatever its name. */
+  /** Whether colours look the same without the profile, whatever its name. */
   readonly isSrgb: boolean;
   /** True for 16 bits per channel. */
   readonly is16Bit: boolean;
-  /** The profile's colour space; null for sRGB, no profile, and profiles that cannot be converted to. */
+  /**
+   * The profile's colour space; null for sRGB, a missing profile, and profiles that cannot be a
+   * target.
+   */
   readonly space: ColourSpace | null;
 }

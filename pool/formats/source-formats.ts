@@ -16,7 +16,7 @@ import { svg } from './svg/format.ts';
 import { tiff } from './tiff/format.ts';
 import { webp } from './webp/format.ts';
 
-/** The supported source formats: the first one that recognises the bytes is the format of a source. */
+/** The supported source formats. The first format that recognises the bytes applies. */
 export const sourceFormats: readonly SourceFormat[] = [
   jpeg,
   png,
@@ -33,16 +33,18 @@ export const sourceFormats: readonly SourceFormat[] = [
 ];
 
 /**
- * The format of a source by its first bytes, whatever its content type; null if unsupported. Only sources of known
- * formats are passed to a decoder, so hostile bytes reach no other decoders than theirs.
+ * Recognises a source's format by its first bytes, whatever its content type; returns null if
+ * unsupported.
+ * Decoders receive only sources in their own format, so hostile bytes reach no other decoder.
  */
 export const recognise = (source: Uint8Array): SourceFormat | null =>
   matching(sourceFormats, source);
 
 /**
- * Recognises the format of a source, and examines its parts before sharp or any parser opens it.
+ * Recognises a source's format, and examines its parts before sharp or any parser opens it.
  *
- * @throws ServiceError source_unsupported for an unsupported format, source_too_large for too many parts
+ * @throws ServiceError source_unsupported for an unsupported format, source_too_large for too
+ *   many parts
  */
 export function openContainer(source: Uint8Array): Container {
   const format = recognise(source);
@@ -50,17 +52,17 @@ export function openContainer(source: Uint8Array): Container {
   return openAs(format, source);
 }
 
-/** Resolves when it is known which formats libvips decodes, shortly after the start. */
+/** Resolves when all formats have been probed, shortly after the start. */
 export const formatsProbed: Promise<unknown> = Promise.all(
   sourceFormats.map(({ probed }) => probed),
 );
 
-/** Extensions of the names of sources. */
+/** File extensions of sources. */
 export const sourceExtensions: readonly string[] = sourceFormats.flatMap(
   ({ extensions }) => extensions,
 );
 
-/** The loaders of libvips that only processes may use. */
+/** The libvips loaders that only processes can use. */
 export const isolatedLoaders: readonly string[] = sourceFormats.flatMap(
   ({ isolatedLoader }) => isolatedLoader ?? [],
 );
@@ -94,8 +96,9 @@ const video = textAt(0, '\x1aE\xdf\xa3', '\0\0\x01\xb3', '\0\0\x01\xba');
 const audio = textAt(0, 'ID3', 'fLaC', 'OggS');
 
 /**
- * Recognised formats that are not supported, in order of precedence: signatures, one of which matches the
- * beginning of the file, and advice that completes "To use it: ...".
+ * Recognised but unsupported formats, in order of precedence: signatures, any of which matches the
+ * file's
+ * start, and advice that completes "To use it: ...".
  */
 const unsupportedFormats: readonly (readonly [
   string,
@@ -136,7 +139,7 @@ const headBytes = 200;
 /** The response with a source. */
 interface SourceResponse {
   readonly bytes: Uint8Array;
-  /** Null if the origin sent none. */
+  /** Null if the origin sent no content type. */
   readonly contentType: string | null;
 }
 

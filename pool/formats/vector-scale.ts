@@ -3,7 +3,10 @@ import { type Size, scaleWithin } from '../geometry.ts';
 /** Maximum pixels per side of an SVG in sharp, and of a PDF. */
 const maxRasterSide = 32_767;
 
-/** The possible scales, in pixels for each CSS pixel; may be empty. No side has less than a pixel. */
+/**
+ * Returns the possible scales, in pixels per CSS pixel; can be empty. Each side has at least a
+ * pixel.
+ */
 export function vectorScales(size: Size, pixels: number) {
   return {
     smallest: 1 / Math.min(size.width, size.height),

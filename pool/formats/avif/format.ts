@@ -17,7 +17,7 @@ export const avif: SourceFormat = {
   cost: { ms: 200, bytes: 8, uninterruptibleMs: 600 },
   container: {
     parts: heifParts,
-    // A table has the offset of each image.
+    // A table lists each image's offset, so decoding is not sequential.
     sequential: false,
     opened: withOpenedBrand('avif'),
     completed: withHeifProfile,

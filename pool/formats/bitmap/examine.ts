@@ -4,9 +4,9 @@ import type { Container, Examined, ExamineOptions, InspectionLimits } from '../s
 import type { BitmapHeader } from './header.ts';
 
 /**
- * Examines a bitmap, which has no metadata. Its size is checked before anything is allocated.
+ * Examines a bitmap, which contains no metadata. Checks its size before allocating memory.
  *
- * @throws ServiceError source_too_large, parameter_invalid for another page than 0
+ * @throws ServiceError source_too_large, parameter_invalid for any page except 0
  */
 export function examineBitmap(
   file: Container,

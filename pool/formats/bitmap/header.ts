@@ -2,7 +2,7 @@ import type { ServiceError } from '../../../contract/errors.ts';
 import { parseBytes } from '../bytes.ts';
 import { corrupt, unsupported } from '../errors.ts';
 
-/** Bit mask of each channel in a pixel of 16 or 32 bits; 0 for a missing channel. */
+/** Each channel's bit mask in a 16-bit or 32-bit pixel; 0 for a missing channel. */
 type Masks = readonly [red: number, green: number, blue: number, alpha: number];
 
 /** A bitmap's header: Microsoft's BITMAPINFOHEADER and its versions, or OS/2's. */
@@ -16,9 +16,9 @@ export interface BitmapHeader {
   readonly masks: Masks;
   /** True for run lengths that skip pixels. */
   readonly skips: boolean;
-  /** Offset and number of colours, and bytes of each colour. */
+  /** The colours' offset and number, and bytes per colour. */
   readonly palette: { readonly at: number; readonly colours: number; readonly bytes: 3 | 4 };
-  /** Default offset of the pixels: the end of the palette. */
+  /** The pixels' default offset: the palette's end. */
   readonly pixelsAt: number;
 }
 
@@ -38,9 +38,9 @@ const os2 = { runs24: 4, headerBytes: 64 } as const;
 const coreHeaderBytes = 12;
 
 /**
- * Reads the header of a bitmap without allocating anything.
+ * Reads a bitmap's header without allocating memory.
  *
- * @param at offset of the header
+ * @param at the header's offset
  * @param isIcon true in an ICO, whose height includes the mask below the image
  * @throws ServiceError source_unsupported, source_corrupt
  * @throws RangeError for truncated bytes
@@ -58,7 +58,7 @@ export function readBitmapHeader(bytes: Buffer, at: number, isIcon: boolean): Bi
   if (coding === null || (coding === 'runs' && rows < 0))
     throw unsupportedBitmap(compression, bits);
   const masked = compression === compressions.masks || compression === compressions.masks4;
-  // The first version has the masks behind the header, later ones in it.
+  // In the first version the masks follow the header; later versions include them.
   const maskBytes = masked && size === 40 ? (compression === compressions.masks ? 12 : 16) : 0;
   const paletteAt = at + size + maskBytes;
   const maxColours = bits <= 8 ? 2 ** bits : 0;
@@ -75,7 +75,7 @@ export function readBitmapHeader(bytes: Buffer, at: number, isIcon: boolean): Bi
       : usualMasks(bytes, at, size, bits, isIcon),
     skips: false,
     palette: { at: paletteAt, colours, bytes: colourBytes },
-    // Images of more than 8 bits may have a palette of suggested colours.
+    // Images with more than 8 bits can include a palette of suggested colours.
     pixelsAt: paletteAt + (bits <= 8 ? coloursUsed || maxColours : coloursUsed) * colourBytes,
   };
 }
@@ -102,15 +102,16 @@ function readInfo(bytes: Buffer, at: number, size: number) {
     width: bytes.readInt32LE(at + 4),
     rows: bytes.readInt32LE(at + 8),
     bits: bytes.readUInt16LE(at + 14),
-    // OS/2's header may be shorter.
+    // OS/2's header can be shorter.
     compression: size >= 20 ? bytes.readUInt32LE(at + 16) : compressions.plain,
     coloursUsed: size >= 36 ? Math.min(bytes.readUInt32LE(at + 32), 65_536) : 0,
   };
 }
 
 /**
- * Null if unsupported. In OS/2's second version 3 and 4 have other meanings; its header may have the size
- * of Microsoft's, but an embedded JPEG has a later header, or 0 bits.
+ * Returns null if unsupported. OS/2's second version reassigns 3 and 4; its header can be as long
+ * as
+ * Microsoft's, but a bitmap with an embedded JPEG uses a later header or 0 bits.
  */
 function codingOf(compression: number, bits: number, size: number) {
   if (compression === compressions.plain) return 'plain';
@@ -128,8 +129,8 @@ function readMasks(bytes: Buffer, at: number, size: number, compression: number)
 }
 
 /**
- * The fourth byte of a pixel is alpha in icons, and if the header has an alpha mask although its
- * compression is not one with masks.
+ * A pixel's fourth byte is alpha in icons, and if the header includes an alpha mask although its
+ * compression does not use masks.
  */
 function usualMasks(bytes: Buffer, at: number, size: number, bits: number, isIcon: boolean): Masks {
   if (bits === 16) return [0x7c00, 0x03e0, 0x001f, 0];

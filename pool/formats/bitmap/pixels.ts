@@ -27,14 +27,14 @@ export function decodePixels(
   const { width, height, topDown, bits, coding } = header;
   const rowBytes = stride(width, bits);
   if (coding === 'plain') {
-    // Checked before memory for the pixels is allocated.
+    // Checks before allocating memory for the pixels.
     requireBytes(bytes, at + rowBytes * (height - 1) + Math.ceil((width * bits) / 8));
   }
   const data = Buffer.alloc(width * height * channels);
   const rowOf = (row: number) => (topDown ? row : height - 1 - row) * width * channels;
   if (coding === 'runs') {
     const colours = readPalette(bytes, header);
-    // Skipped pixels stay 0: transparent, or black in an icon, which has a mask.
+    // Skipped pixels stay 0: transparent, or black in an icon, which includes a mask.
     readRuns(bytes, at, header, (row, x, from, index) => {
       const to = rowOf(row) + channels * x;
       if (bits === 24) copyColour(bytes, from, data, to);
@@ -53,7 +53,7 @@ export const stride = (width: number, bits: number): number => 4 * Math.ceil((wi
 
 type ReadRow = (from: number, data: Buffer, to: number) => void;
 
-/** Reads rows of 16 and 32 bits by their masks, those of 24 bits, or those with a palette. */
+/** Reads rows of 16-bit and 32-bit pixels by their masks, 24-bit rows, and rows with a palette. */
 function rowReader(bytes: Buffer, header: BitmapHeader, channels: 3 | 4): ReadRow {
   const { width, bits, masks } = header;
   if (bits === 16 || bits === 32) {
@@ -100,7 +100,7 @@ function copyColour(from: Uint8Array, at: number, to: Buffer, toAt: number): voi
   to[toAt + 2] = from[at] ?? 0;
 }
 
-/** Blue, green, red of each colour that a pixel can name; missing ones are black. */
+/** Returns blue, green and red of each colour that a pixel can name; missing colours are black. */
 function readPalette(bytes: Buffer, { palette, bits }: BitmapHeader): Uint8Array {
   const colours = new Uint8Array(bits > 8 ? 0 : 3 * 2 ** bits);
   for (let index = 0; index < palette.colours; index += 1) {

@@ -1,22 +1,23 @@
 import { type BitmapHeader, corruptBitmap } from './header.ts';
 
-/** Consecutive pixels of one row. */
+/** Consecutive pixels in a row. */
 interface Run {
   readonly row: number;
   readonly x: number;
   readonly length: number;
   /** Offset of the values. */
   readonly from: number;
-  /** True if one value is repeated, or two alternate at 4 bits. */
+  /** Whether the run repeats a value, or alternates two values at 4 bits. */
   readonly repeated: boolean;
 }
 
 type PixelLayout = Pick<BitmapHeader, 'width' | 'height' | 'bits'>;
 
 /**
- * Parses run-length codes: pairs of a count and a value, of 4 or 8 bits, or of 24 in OS/2's second version;
- * a count of 0 begins an escape. Positions only grow, so each pixel is in at most one run. The time
- * depends on the number of codes, not on that of pixels.
+ * Parses run-length codes: pairs of a count and a value with 4 or 8 bits, or 24 in OS/2's second
+ * version;
+ * a count of 0 starts an escape. Positions only grow, so each pixel is in at most one run. The time
+ * depends on the number of codes, not pixels.
  *
  * @throws ServiceError source_corrupt for truncated codes
  */
@@ -57,7 +58,7 @@ export function requireBytes(bytes: Buffer, end: number): void {
   if (end > bytes.length) throw corruptBitmap('ends before its last pixel');
 }
 
-/** True if the codes skip pixels, which are transparent, as in browsers. */
+/** Returns whether the codes skip pixels, which are transparent, as in browsers. */
 export function skipsPixels(bytes: Buffer, at: number, layout: PixelLayout): boolean {
   let pixels = 0;
   for (const { length } of parseRuns(bytes, at, layout)) pixels += length;
@@ -65,7 +66,7 @@ export function skipsPixels(bytes: Buffer, at: number, layout: PixelLayout): boo
 }
 
 /**
- * @param setPixel takes the offset of a colour of 24 bits, or an index into the palette
+ * @param setPixel takes a 24-bit colour's offset, or a palette index
  * @throws ServiceError source_corrupt for truncated codes
  */
 export function readRuns(

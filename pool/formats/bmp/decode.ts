@@ -4,7 +4,7 @@ import { skipsPixels } from '../bitmap/runs.ts';
 import { bufferOf } from '../bytes.ts';
 import type { RawPixels } from '../raw-pixels.ts';
 
-/** Bytes of the file header, which precedes that of the bitmap. */
+/** Bytes in the file header, which precedes the bitmap header. */
 const fileHeaderBytes = 14;
 
 /** @throws ServiceError source_unsupported, source_corrupt */

@@ -10,7 +10,7 @@ export const bmp: SourceFormat = {
   name: 'bmp',
   label: 'BMP',
   extensions: ['bmp'],
-  // With the header, because many texts begin with BM.
+  // Checks the header too, because many texts start with BM.
   matches: (text, head) =>
     text.startsWith('BM') && head.length >= 26 && isHeaderSize(head.readUInt32LE(14)),
   runsIn: 'process',

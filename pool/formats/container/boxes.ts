@@ -6,7 +6,7 @@ export interface ContainerBox {
   readonly data: Buffer;
 }
 
-/** Boxes in one box; only hostile files have more. */
+/** Maximum boxes within a box; only hostile files contain more. */
 export const maxBoxes = 10_000;
 
 /**

@@ -19,13 +19,13 @@ export function openAs(format: SourceFormat, source: Uint8Array): Container {
   if (container === null) return { bytes: source, deliverable: source, format, ...notExamined };
   const deliverable = container.opened?.(source) ?? source;
   const examined = examineParts(bufferOf(deliverable), container);
-  // After the limits of parts were checked.
+  // Runs after checking the limits of parts.
   const completed = container.completed?.(deliverable) ?? deliverable;
   const all = completed === deliverable ? examined : examineParts(bufferOf(completed), container);
   return { bytes: oriented(completed, all, container), deliverable, format, ...all };
 }
 
-/** A file without an orientation that browsers ignore, in a copy if it has one. */
+/** Removes an orientation that browsers ignore, in a copy if the file contains one. */
 function oriented(bytes: Uint8Array, { exif }: Examination, { seal }: ContainerFormat): Uint8Array {
   if (exif === null) return bytes;
   const old = bufferOf(bytes).subarray(...exif);

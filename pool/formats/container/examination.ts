@@ -1,28 +1,34 @@
 import { type MetadataRole, metadataRoles, type Part, type Parts, tooManyParts } from './parts.ts';
 
-/** How the parts of a file are found, and changed. */
+/** How to find and change a file's parts. */
 export interface ContainerFormat {
   readonly parts: (file: Buffer) => Parts;
   /** True if parts follow each other and no offset refers to them, which allows to cut out parts. */
   readonly sequential: boolean;
-  /** Returns the source in a form that libvips 8.18 opens: a copy if anything changes. The result may be delivered. */
+  /**
+   * Converts the source to a form that libvips 8.18 opens, in a copy if the bytes change. The
+   * service can
+   * deliver the result.
+   */
   readonly opened?: (source: Uint8Array) => Uint8Array;
-  /** Adds the parts that libvips 8.18 does not infer. Returns the same bytes if nothing is missing. */
+  /**
+   * Adds parts that libvips 8.18 does not infer. Returns the same bytes if the file is complete.
+   */
   readonly completed?: (source: Uint8Array) => Uint8Array;
-  /** Corrects the header of a file after parts were removed. */
+  /** Corrects a file's header after parts were removed. */
   readonly correct?: (file: Buffer, removed: ReadonlySet<MetadataRole>) => void;
-  /** Corrects a file whose EXIF was replaced. @param exif the offsets of its content */
+  /** Corrects a file after its EXIF was replaced. @param exif offsets of the EXIF content */
   readonly seal?: (file: Buffer, exif: readonly [start: number, end: number]) => void;
   /**
-   * Returns the contents of a file besides coded images: nothing, only a C2PA manifest, or something else. Absent for
-   * formats with parts that show this.
+   * Returns a file's contents in addition to coded images. Absent for formats whose parts show
+   * them.
    */
   readonly besidesImages?: (source: Uint8Array) => 'nothing' | 'manifest' | 'other';
 }
 
 /** Properties of a container, from its parts. */
 export interface Examination {
-  /** Scans of a JPEG (ITU-T T.81, B.1): baseline ones have one to four, progressive ones about ten. */
+  /** Scans in a JPEG (ITU-T T.81, B.1): one to four if baseline, about ten if progressive. */
   readonly scans: number;
   /** Frames of an animation. */
   readonly frames: number;
@@ -37,8 +43,10 @@ export interface Examination {
 }
 
 /**
- * Bytes of each kind of metadata that are read on a transform thread; larger metadata is read in a process.
- * A segment of a JPEG has less than 64 KiB; printing profiles have up to 1 MiB. Nothing reads `c2pa` and `other`.
+ * Maximum bytes per kind of metadata read on a transform thread; a process reads larger metadata. A
+ * JPEG
+ * segment has less than 64 KiB; printing profiles have up to 1 MiB. No code reads `c2pa` and
+ * `other`.
  */
 export const maxThreadMetadataBytes: Readonly<Record<MetadataRole, number>> = {
   profile: 2 ** 20,
@@ -54,8 +62,8 @@ export const maxThreadMetadataBytes: Readonly<Record<MetadataRole, number>> = {
 export const maxMetadataParts = 1_000;
 
 /**
- * A PNG of 32 MB has 4,000 parts of the 8 KB that libpng writes; a GIF of the most frames that are
- * allowed has 4,000. 50,000 take 20 to 45 ms.
+ * A 32 MB PNG contains 4,000 parts if libpng wrote it (8 KB each); a GIF with the maximum number of
+ * frames contains 4,000. 50,000 take 20 to 45 ms.
  */
 export const maxParts = 50_000;
 

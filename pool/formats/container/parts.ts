@@ -17,9 +17,9 @@ export type PartRole =
   | 'frame'
   /** The head of a JPEG scan. */
   | 'scan'
-  /** The first part of a page of a TIFF. */
+  /** The first part of a TIFF page. */
   | 'page'
-  /** A part that decoders may need, or bytes between parts. */
+  /** A part that decoders can need, or bytes between parts. */
   | 'unknown'
   /** The last part: bytes behind it do not belong to the image. */
   | 'end';
@@ -36,19 +36,24 @@ export interface Part {
   readonly compressed?: boolean;
   /** Decompressed size of its content; absent if not compressed. */
   readonly bytes?: number;
-  /** Makes the part without what the pixels do not need, such as a thumbnail; absent if it has nothing else. */
+  /**
+   * Creates the part without data that the pixels do not need, such as a thumbnail; absent if the
+   * part
+   * contains no such data.
+   */
   readonly plain?: () => Buffer;
-  /** True if decoders read nothing behind this part. */
+  /** Whether decoders ignore everything after this part. */
   readonly last?: boolean;
 }
 
 /**
- * The parts of a file in order, up to the first malformed one. Parts are parsed on demand, so the number
- * of parts that the caller takes bounds the work; a {@link StepLimit} bounds the work within a part.
+ * A file's parts in order, up to the first malformed part. The generator parses on demand, so the
+ * number
+ * of parts taken bounds the work; a {@link StepLimit} bounds the work within a part.
  */
 export type Parts = Generator<Part, void, void>;
 
-/** A GIF of 32 MB needs 130,000, because a sub-block has up to 255 bytes. Four million take 40 ms. */
+/** A 32 MB GIF needs 130,000, because a sub-block has up to 255 bytes. Four million take 40 ms. */
 const maxSteps = 4_000_000;
 
 /** Limits the steps within the parts of one file, such as the sub-blocks of a GIF. */

@@ -5,8 +5,9 @@ import { type ContainerFormat, maxParts } from './examination.ts';
 import { type MetadataRole, metadataRoles } from './parts.ts';
 
 /**
- * A source with the same coded pixels and without metadata, or null if that requires encoding again. The
- * profile is removed too, except from a source whose parts cannot be cut out.
+ * Returns a source with the same coded pixels and no metadata, or null if that requires encoding
+ * again.
+ * Also removes the profile, unless the source's parts cannot be cut out.
  */
 export function withoutMetadata(
   source: Uint8Array,
@@ -22,7 +23,7 @@ export function withoutMetadata(
 /** Metadata that changes no pixel. */
 const invisible: ReadonlySet<MetadataRole> = new Set(['xmp', 'iptc', 'text', 'c2pa', 'other']);
 
-/** Cuts out metadata that a thread must not read, if the output needs none of it. */
+/** Cuts out metadata that a thread must not read, if the output does not need it. */
 export function withoutExcessMetadata(
   container: Container,
   { stripMetadata, copyright, gainMap }: Variant,
@@ -37,10 +38,11 @@ export function withoutExcessMetadata(
 }
 
 /**
- * A source without parts of some roles, and without the bytes behind its end. `isWhole` is true if the
- * file was complete and all of its parts are known.
+ * Returns a source without parts in some roles, and without the bytes after its end. `isWhole` is
+ * true
+ * if the file was complete and all its parts are known.
  *
- * @returns null for formats that nothing can be cut out of, and for too many parts
+ * @returns null for formats whose parts cannot be cut out, and for too many parts
  */
 function withoutRoles(
   source: Uint8Array,

@@ -1,15 +1,16 @@
 import { bufferOf } from '../bytes.ts';
 import { block, gifParts, tableBytes } from './parts.ts';
 
-/** Bytes that may be missing at the end, and the tolerance of their estimate. */
+/** Maximum missing bytes at the end, and the tolerance of their estimate. */
 const maxMissing = 16;
 const tolerance = 2;
-/** Codes of a frame that are read: some 6 MB. */
+/** Maximum codes to read per frame: some 6 MB. */
 const maxCodes = 4_000_000;
 
 /**
- * A GIF that lacks only its trailer or a few more bytes, with them, in a copy; the same bytes for any other one. The missing
- * pixels are those that no frame has drawn, as in browsers.
+ * Completes a GIF that lacks only its trailer or a few more bytes, in a copy; returns the same
+ * bytes for
+ * other files. As in browsers, missing pixels are pixels that no frame has drawn.
  */
 export function completedGif(source: Uint8Array): Uint8Array {
   const file = bufferOf(source);
@@ -34,7 +35,7 @@ export function completedGif(source: Uint8Array): Uint8Array {
   return copy;
 }
 
-/** The data of sub-blocks up to the end of the file, and the offset of the last one. */
+/** Returns the sub-blocks' data up to the file's end, and the last sub-block's offset. */
 function dataFrom(file: Buffer, from: number): { readonly data: Buffer; readonly last: number } {
   const blocks: Buffer[] = [];
   let last = from;
@@ -53,7 +54,7 @@ function codedPixels(
   const none = { all: 0, byLast: 0 };
   if (rootBits < 2 || rootBits > 8) return none;
   const clear = 2 ** rootBits;
-  /** Pixels of each code. */
+  /** Pixels per code. */
   const lengths = new Uint16Array(4096).fill(1, 0, clear);
   let [next, bits, previous, at] = [clear + 2, rootBits + 1, 0, 0];
   let [all, byLast] = [0, 0];
@@ -67,7 +68,7 @@ function codedPixels(
     if (code === clear) [next, bits, previous] = [clear + 2, rootBits + 1, 0];
     else if (code > next || code === clear + 1) return { all, byLast };
     else {
-      // The code to come is the previous one and a pixel.
+      // The next code is the previous code plus a pixel.
       if (previous > 0 && next < 4096) {
         lengths[next] = previous + 1;
         next += 1;

@@ -38,7 +38,10 @@ function roleOf(file: Buffer, from: number): PartRole {
 export const tableBytes = (packed = 0): number =>
   (packed & 0x80) === 0 ? 0 : 3 * 2 ** ((packed & 7) + 1);
 
-/** The end of a series of sub-blocks, each preceded by its length, the last of length 0. */
+/**
+ * Returns the end of a series of sub-blocks, each preceded by its length; the last has the length
+ * 0.
+ */
 function endOfBlocks(file: Buffer, from: number, steps: StepLimit): number | null {
   for (let at = from; at < file.length; ) {
     steps.take();
@@ -51,17 +54,19 @@ function endOfBlocks(file: Buffer, from: number, steps: StepLimit): number | nul
 
 /** In the packed field of a graphic control extension (23). */
 const control = { transparent: 1, disposal: 0b11100, toBackground: 0b01000 } as const;
-/** No pixel has it where colours have fewer than 8 bits. */
+/** No pixel uses it if colours have fewer than 8 bits. */
 const unusedColour = 255;
 
 /**
- * A GIF with a transparent colour that no pixel has, in a copy, if areas without a frame are visible and it has no
- * transparent colour: browsers show such areas transparent, libvips black. Unchanged if every frame has 256
- * colours.
+ * Adds an unused transparent colour to a GIF, in a copy, if areas without a frame are visible and
+ * no
+ * colour is transparent: browsers show such areas as transparent, libvips as black. Returns the
+ * same bytes
+ * if every frame uses 256 colours.
  */
 export function withGifTransparency(source: Uint8Array): Uint8Array {
   const file = bufferOf(source);
-  /** Whether the image is transparent where the frame to come is not. */
+  /** Whether the image is transparent outside the next frame. */
   let isClear = true;
   let isVisible = false;
   /** The graphic control extension of the frame to come. */
@@ -94,7 +99,7 @@ export function withGifTransparency(source: Uint8Array): Uint8Array {
   return copy;
 }
 
-/** Whether a frame has the area of the whole image. */
+/** Returns whether a frame covers the whole image. */
 function covers(file: Buffer, frame: number): boolean {
   const [left, top, width, height] = [1, 3, 5, 7].map((at) => file.readUInt16LE(frame + at));
   const isWhole = width === file.readUInt16LE(6) && height === file.readUInt16LE(8);

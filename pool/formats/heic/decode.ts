@@ -9,20 +9,22 @@ import type { HeicTask } from './thread.ts';
 const entry = programUrl('pool/formats/heic/thread');
 
 /**
- * From this number of pixels on, samples of 10 and 12 bits are decoded to 8: up to 24 bytes for each pixel would not
- * fit in the memory of a process.
+ * From this number of pixels on, decodes 10-bit and 12-bit samples to 8 bits, because up to 24
+ * bytes per
+ * pixel would exceed a process's memory.
  */
 const maxDeepPixels = 50_000_000;
 
-/** True if samples of more than 8 bits are decoded to 16. */
+/** Returns whether samples with more than 8 bits are decoded to 16. */
 export const keepsDepth = ({ width, height }: Size): boolean => width * height <= maxDeepPixels;
 
 /**
- * Decodes an image of a HEIC with libheif and libde265, which sharp's libvips does not have, and writes it as an
- * uncompressed PNG: raw pixels would have no profile. The image is upright, because libheif applies the
- * transformations of the container.
+ * Decodes a HEIC image with libheif and libde265, which sharp's libvips lacks, and writes it as an
+ * uncompressed PNG, because raw pixels cannot carry a profile. The image is upright, because
+ * libheif
+ * applies the container's transformations.
  *
- * @param facts of the image, whose size was checked
+ * @param facts about the image, with a checked size
  * @param keepsMetadata true to include EXIF and XMP
  * @throws ServiceError source_unsupported, source_corrupt, source_too_large
  */

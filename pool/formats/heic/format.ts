@@ -23,7 +23,7 @@ const traits: FileTraits = {
   },
 };
 
-/** HEIC and other HEIFs, whose codec HEVC only some builds of libvips have. */
+/** HEIC and other HEIFs coded with HEVC, which only some libvips builds decode. */
 export const heic: SourceFormat = {
   ...libvipsFile,
   name: 'heif',
@@ -38,8 +38,9 @@ export const heic: SourceFormat = {
   },
   probed: hevcProbed,
   runsIn: 'process',
-  // Decoded in WebAssembly, to a PNG without compression: 10 to 12 bytes, of 10 bits 16 to 19 bytes with half the
-  // resolution of chroma, and 24 with all.
+  // Decoded in WebAssembly to an uncompressed PNG: 10 to 12 bytes per pixel, or for 10-bit samples
+  // 16 to 19
+  // bytes at half chroma resolution and 24 at full resolution.
   cost: { ms: 200, bytes: 12, deep: { ms: 200, bytes: 24 } },
   container: {
     parts: heifParts,
@@ -47,8 +48,9 @@ export const heic: SourceFormat = {
     opened: withOpenedBrand('mif1'),
     completed: withHeifProfile,
   },
-  // libvips 8.18 opens files of at most 256 items, and a grid of 100 megapixels has more. They are only opened in a
-  // process, which limits memory and time.
+  // libvips 8.18 opens files with at most 256 items, and a 100-megapixel grid contains more. Only a
+  // process
+  // opens them, which limits memory and time.
   options: { unlimited: true },
   unsupportedEncoding,
   examine: async (file, limits, options) => {

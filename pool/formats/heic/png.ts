@@ -17,10 +17,11 @@ export interface PngMetadata {
 const exifPrefix = Buffer.from('Exif\0\0', 'latin1');
 
 /**
- * An uncompressed PNG (W3C, PNG third edition), in an ArrayBuffer of its own. It is written once and in place,
- * because a copy of the pixels of a large picture would not fit in the memory of the process.
+ * Writes an uncompressed PNG (W3C, PNG third edition) to a separate ArrayBuffer. Writes it once and
+ * in
+ * place, because a copy of a large image's pixels would exceed the process's memory.
  *
- * @param read writes the row `y`, with samples of 16 bits in big endian
+ * @param read writes the row `y`, with 16-bit samples in big endian
  */
 export function pngOfRows(
   form: PngForm,
@@ -47,7 +48,7 @@ export function pngOfRows(
   return png;
 }
 
-/** Of a chunk without its data: length, name and checksum. */
+/** Per chunk, excluding its data: length, name and checksum. */
 const chunkBytes = 12;
 
 function withoutPrefix(exif: Uint8Array): Uint8Array {
@@ -55,11 +56,11 @@ function withoutPrefix(exif: Uint8Array): Uint8Array {
   return exifPrefix.equals(start) ? exif.subarray(exifPrefix.length) : exif;
 }
 
-/** Maximum of a stored block (RFC 1951, 3.2.4), whose head has 5 bytes. */
+/** Maximum bytes in a stored block (RFC 1951, 3.2.4), which starts with a 5-byte header. */
 const maxBlock = 65_535;
 const blockHead = 5;
 
-/** A row with its first byte, which names the filter: 0 for none. */
+/** A row with its first byte, which names the filter: 0 for unfiltered. */
 const rowBytes = ({ width, channels, bits }: PngForm): number => 1 + (width * channels * bits) / 8;
 
 /** Length of the zlib stream of {@link writeStored}: 2 bytes before the blocks, and 4 behind them. */
@@ -68,7 +69,7 @@ function storedBytes(form: PngForm): number {
   return 2 + form.height * (row + blockHead * Math.ceil(row / maxBlock)) + 4;
 }
 
-/** Writes a zlib stream (RFC 1950) without compression. No row shares a block with another one. */
+/** Writes an uncompressed zlib stream (RFC 1950). Rows do not share blocks. */
 function writeStored(
   form: PngForm,
   target: Buffer,
@@ -95,7 +96,7 @@ function writeStored(
 
 /** Adler-32 (RFC 1950, 8.2), continued from `sum`. */
 function adler32(bytes: Uint8Array, sum: number): number {
-  // As many as keep `high` below 2^31, in which numbers are integers.
+  // As many bytes as keep `high` below 2^31, so that V8 stores it as an integer.
   const atOnce = 3_000;
   let low = sum & 0xffff;
   let high = sum >>> 16;

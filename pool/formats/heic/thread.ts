@@ -20,7 +20,7 @@ const libheif: (options: object) => MainModule = createRequire(import.meta.url)(
 );
 const api = libheif(emscriptenOptions);
 
-/** The pixels of one plane, in rows of `stride` bytes. */
+/** A plane's pixels, in rows of `stride` bytes. */
 interface Plane {
   readonly id: unknown;
   readonly data: Uint8Array;
@@ -30,7 +30,7 @@ interface Plane {
   readonly bits_per_pixel: number;
 }
 
-/** An error of libheif, or what a call returns in place of one. */
+/** A libheif error, or a call's alternative to a result. */
 interface Result {
   readonly code?: unknown;
   readonly subcode?: unknown;
@@ -46,7 +46,7 @@ const {
 } = api.heif_error_code;
 const { heif_suberror_Security_limit_exceeded: limit } = api.heif_suberror_code;
 
-/** The result of a call of libheif, unless it is an error. */
+/** Returns the result of a libheif call, or throws its error. */
 function succeeded<T>(result: T & Result): T {
   const { code, subcode, message } = result;
   if (code === undefined || code === ok) return result;
@@ -56,7 +56,10 @@ function succeeded<T>(result: T & Result): T {
   throw incomplete(message);
 }
 
-/** The message begins with the names of code and subcode, such as that of memory for each limit of libheif. */
+/**
+ * The message starts with the code and subcode names, such as the memory subcode for each libheif
+ * limit.
+ */
 const refused = (message: unknown): Error =>
   unsupported(
     `The source is a HEIF with features that are not supported (${String(message).split(': ').at(-1)?.trim()}).`,
@@ -71,7 +74,7 @@ function decode({ source, page, form, metadata }: HeicTask): Buffer<ArrayBuffer>
   const opened: Result = api.heif_context_read_from_memory(context, source);
   // The libheif of sharp has read the file, and refuses less.
   if (opened.code !== ok) throw refused(opened.message);
-  // By its index, as libvips finds it: the item that the file calls primary may be a thumbnail.
+  // Finds the image by index, like libvips, because the file's primary item can be a thumbnail.
   const item = api.heif_context_get_list_of_top_level_image_IDs(context)[page];
   const handle = succeeded(api.heif_context_get_image_handle(context, item));
   const { heif_chroma: chroma, heif_colorspace: space, heif_channel: channel } = api;
@@ -86,11 +89,12 @@ function decode({ source, page, form, metadata }: HeicTask): Buffer<ArrayBuffer>
     readonly image: { readonly $$: { readonly ptr: number } };
     readonly channels: readonly Plane[];
   };
-  // Tiles that cannot be decoded, such as those of a truncated file, are only warnings, and black.
+  // Tiles that libheif cannot decode, such as a truncated file's, cause only warnings, and are
+  // black.
   const warnings = warningsOf(image.image.$$.ptr).filter((code) => code !== otherCodes.value);
   if (warnings.length > 0) throw incomplete(`libheif warned: ${warnings.join(', ')}`);
   const plane = image.channels.find(({ id }) => id === channel.heif_channel_interleaved);
-  // The size in the header was checked, and what is decoded may have another one.
+  // The header's size was checked; the decoded size can differ.
   if (plane === undefined || plane.width !== form.width || plane.height !== form.height) {
     throw corrupt('The image of the HEIF has another size than its header.');
   }
@@ -100,10 +104,12 @@ function decode({ source, page, form, metadata }: HeicTask): Buffer<ArrayBuffer>
   });
 }
 
-/** The video has other colour codes than the container, whose ones are used. */
+/** The video's colour codes differ from the container's, which libheif uses. */
 const { heif_suberror_NCLX_colr_VUI_mismatch: otherCodes } = api.heif_suberror_code;
 
-/** The codes of libheif's warnings about an image: the second of the three words of each. */
+/**
+ * Returns the codes of libheif's warnings about an image: the second of each warning's three words.
+ */
 function warningsOf(image: number): number[] {
   const count = api._heif_image_get_decoding_warnings(image, 0, 0, 0);
   const at = api._malloc(12 * count);
@@ -111,7 +117,9 @@ function warningsOf(image: number): number[] {
   return Array.from({ length: count }, (_, index) => api.HEAPU32[at / 4 + 3 * index + 1]);
 }
 
-/** Scales samples, such as those of 10 bits, to 16 bits by repeating their upper bits. Big endian. */
+/**
+ * Scales samples, such as 10-bit samples, to 16 bits by repeating their upper bits. Big endian.
+ */
 function widen(row: Uint8Array, bits: number): void {
   for (let at = 0; at < row.length; at += 2) {
     const sample = ((row[at] ?? 0) << 8) | (row[at + 1] ?? 0);

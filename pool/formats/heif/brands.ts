@@ -1,6 +1,6 @@
 import { bufferOf, type Matcher } from '../bytes.ts';
 
-/** Brands of HEIFs that are coded with HEVC. */
+/** Brands of HEIFs coded with HEVC. */
 const hevcBrands: readonly string[] = ['heic', 'heix', 'heim', 'heis', 'hevc', 'hevx'];
 
 /** libvips takes a file with such a major brand for HEVC, whatever its other brands are. */
@@ -29,9 +29,10 @@ const openedBrands: ReadonlySet<string> = new Set(
 );
 
 /**
- * The source, with a major brand that libvips opens in place of others, such as `avis` of sequences, most of which
- * include a still image, and `mif2`. It compares only that brand, and none of the compatible ones. A copy if
- * anything changes.
+ * Replaces a major brand that libvips does not open, such as `mif2` and `avis` for sequences, most
+ * of
+ * which include a still image. libvips compares only the major brand and ignores compatible brands.
+ * Returns a copy if the bytes change.
  */
 export const withOpenedBrand =
   (brand: 'avif' | 'mif1') =>

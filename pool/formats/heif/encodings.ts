@@ -5,8 +5,9 @@ import type { FileHeader } from '../source-format.ts';
 import { readHeif } from './header.ts';
 
 /**
- * Refuses HDR colours without a profile. libvips 8.18 ignores colour codes: it reads them as sRGB, grey and dark. Other
- * codes have become a profile.
+ * Refuses HDR colours without a profile. libvips 8.18 ignores colour codes and reads such colours
+ * as sRGB,
+ * grey and dark. Other codes have already become a profile.
  *
  * @throws ServiceError source_unsupported
  */

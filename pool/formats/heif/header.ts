@@ -14,22 +14,26 @@ import { associations, cicpOf, requireFewAssociations } from './properties.ts';
 interface HeifHeader {
   /** Major brand. */
   readonly brand: string;
-  /** True for a sequence without a still image. */
+  /** Whether this is a sequence without a still image. */
   readonly onlySequence: boolean;
-  /** Frames of a sequence; 1 without one. */
+  /** Frames in a sequence; 1 for other files. */
   readonly frames: number;
   /** The colour codes (`nclx`); null if absent. */
   readonly cicp: Cicp | null;
   /**
-   * Type of the primary image's coded items, such as `hvc1` or `j2k1`; null if absent. That of an image derived
-   * from others, such as a grid, is the type of the first one.
+   * Type of the primary image's coded items, such as `hvc1` or `j2k1`; null if absent. For a
+   * derived image,
+   * such as a grid, the type of its first item.
    */
   readonly coding: string | null;
-  /** True if the primary image is coded as the difference to another one (ISO/IEC 23008-12, 6.4.9). */
+  /**
+   * Whether the primary image is coded as the difference to another image (ISO/IEC 23008-12,
+   * 6.4.9).
+   */
   readonly predicted: boolean;
-  /** True if the file has only coded images: no metadata, sequence or unknown part. */
+  /** Whether the file contains only coded images: no metadata, sequence or unknown part. */
   readonly onlyImages: boolean;
-  /** True if the file has a C2PA manifest, and else only coded images. */
+  /** Whether the file contains only coded images and a C2PA manifest. */
   readonly onlySignedImages: boolean;
 }
 
@@ -54,7 +58,7 @@ export const readHeif = (source: Uint8Array): HeifHeader =>
 function readHeader(source: Buffer): HeifHeader {
   const top = boxes(source);
   const brand = findBox(top, 'ftyp')?.toString('latin1', 0, 4) ?? '';
-  // Full boxes begin with a version and flags, of 4 bytes together.
+  // Full boxes start with a version and flags, 4 bytes together.
   const meta = findBox(top, 'meta')?.subarray(4);
   const hasSequence = findBox(top, 'moov') !== undefined;
   if (meta === undefined) return { ...noHeader, brand, onlySequence: hasSequence };
@@ -76,7 +80,9 @@ function readHeader(source: Buffer): HeifHeader {
   };
 }
 
-/** The samples of the longest track (14496-12, 8.7.3.2); those of a second one are its alpha. */
+/**
+ * Counts samples in the longest track (14496-12, 8.7.3.2); a second track contains their alpha.
+ */
 function framesOf(moov: Buffer | undefined): number {
   let frames = 1;
   for (const { type, data } of boxes(moov)) {
@@ -93,7 +99,7 @@ function framesOf(moov: Buffer | undefined): number {
 const imageItems: ReadonlySet<string> = new Set(['av01', 'grid']);
 const imageBoxes: ReadonlySet<string> = new Set(['ftyp', 'meta', 'mdat']);
 
-/** C2PA 2.1, A.5.1: a box with a type of its own. */
+/** C2PA 2.1, A.5.1: the manifest box's type. */
 const manifestType = 'd8fec3d61b0e483c92975828877ec481';
 const isManifest = ({ type, data }: ContainerBox): boolean =>
   type === 'uuid' && data.toString('hex', 0, 16) === manifestType;
@@ -103,18 +109,19 @@ function primaryItem(pitm: Buffer | undefined): number | null {
   return pitm[0] === 0 ? pitm.readUInt16BE(4) : pitm.readUInt32BE(4);
 }
 
-/** Types of items that are derived from others (ISO/IEC 23008-12, 6.6). */
+/** Types of derived items (ISO/IEC 23008-12, 6.6). */
 const derivedItems: ReadonlySet<string> = new Set(['grid', 'iden', 'iovl', 'tmap']);
 
-/** Items of a hostile file may be derived from each other. */
+/** Items in a hostile file can be derived from each other. */
 const maxDerivations = 8;
 
 /**
- * The type of an item, such as `hvc1` or `j2k1`; null if absent. That of an item derived from others, such as a
- * grid, is the type of the first one.
+ * Returns an item's type, such as `hvc1` or `j2k1`; null if absent. For a derived item, such as a
+ * grid,
+ * returns the type of its first item.
  *
- * @param entries of the `iinf` box
- * @param iref the references of the items
+ * @param entries in the `iinf` box
+ * @param iref the items' references
  * @throws RangeError for a malformed box
  */
 function codingOf(
@@ -132,7 +139,10 @@ function codingOf(
   return null;
 }
 
-/** The first item to which an item refers (14496-12, 8.11.12); null without such a reference. */
+/**
+ * Returns the first item that an item references (14496-12, 8.11.12); null if it has no such
+ * reference.
+ */
 function referenceOf(type: 'dimg' | 'pred', item: number, iref: Buffer | undefined): number | null {
   const idBytes = iref?.[0] === 0 ? 2 : 4;
   for (const reference of boxes(iref?.subarray(4))) {

@@ -41,7 +41,7 @@ function* boxParts(file: Buffer, list: readonly ContainerBox[]): Parts {
   for (const { type, data } of list) {
     const start = data.byteOffset - file.byteOffset;
     const isProfile = type === 'colr' && /^(prof|rICC)/.test(data.toString('latin1', 0, 4));
-    // The bytes of other boxes are counted with the boxes inside.
+    // The bytes of other boxes are counted with their inner boxes.
     const to = isProfile ? start + data.length : start;
     yield { role: isProfile ? 'profile' : 'pixels', from: start, to, content: [start, to] };
   }

@@ -12,15 +12,18 @@ import {
 } from './properties.ts';
 
 /**
- * A HEIF or AVIF with the profiles of its images' colour codes (`nclx`), in a copy, if images have such codes
- * and no profile. The codes are kept: they also tell how the colours are coded. Malformed files are unchanged.
+ * Adds profiles for the images' colour codes (`nclx`) to a HEIF or AVIF, in a copy, if images
+ * contain such
+ * codes and no profile. Keeps the codes, because they also define the colours' coding. Malformed
+ * files
+ * stay unchanged.
  *
- * The profile also expands greys of the limited range, which libheif 1.23 decodes as they are.
+ * The profile also expands limited-range greys, which libheif 1.23 decodes unexpanded.
  */
 export const withHeifProfile = (source: Uint8Array): Uint8Array =>
   parsedOr(null, () => withProfiles(bufferOf(source))) ?? source;
 
-/** Null if there is nothing to add. @throws RangeError for an offset outside of the file */
+/** Returns null if there is nothing to add. @throws RangeError for an offset outside the file */
 function withProfiles(file: Buffer): Buffer | null {
   const top = boxes(file);
   const meta = top.find(({ type }) => type === 'meta');
@@ -43,7 +46,7 @@ function propertiesWithProfiles(parts: readonly ContainerBox[]): Buffer | null {
   const profiles = properties.map(isProfile);
   const added: Buffer[] = [];
   const known = new Map<string, number | null>();
-  /** The index of the profile for the codes; null if they need none. */
+  /** Returns the profile's index for the codes; null if they need no profile. */
   const indexOf = ({ primaries, transfer }: Cicp, isLimited: boolean): number | null => {
     const key = `${primaries}/${transfer}/${isLimited}`;
     const found = known.get(key);
@@ -73,8 +76,9 @@ function propertiesWithProfiles(parts: readonly ContainerBox[]): Buffer | null {
 }
 
 /**
- * Replaces the `meta` box. The new one is at the end, and the old one becomes free space, because the offsets of
- * the coded images count from the start of the file.
+ * Replaces the `meta` box. Appends the new box and turns the old box into free space, because the
+ * coded
+ * images' offsets count from the file's start.
  */
 function withMeta(
   file: Buffer,
@@ -84,7 +88,7 @@ function withMeta(
 ): Buffer | null {
   const copy = Buffer.concat([file, meta]);
   const start = startOf(file, old);
-  // The last box may have the size 0, which stands for the rest of the file.
+  // The last box can have the size 0, which means the rest of the file.
   for (const last of top.slice(-1)) {
     const at = startOf(file, last);
     if (at !== null) copy.writeUInt32BE(last.data.length + 8, at);
@@ -94,7 +98,7 @@ function withMeta(
   return copy;
 }
 
-/** The offset of a box; null for one with a size of 64 bits. */
+/** Returns a box's offset; null for a box with a 64-bit size. */
 function startOf(file: Buffer, { type, data }: ContainerBox): number | null {
   const start = data.byteOffset - file.byteOffset - 8;
   return file.toString('latin1', start + 4, start + 8) === type ? start : null;

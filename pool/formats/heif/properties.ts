@@ -1,16 +1,16 @@
 import { type ContainerBox, maxBoxes } from '../container/boxes.ts';
 import type { Cicp } from '../metadata/cicp.ts';
 
-/** The properties of one item (ISO/IEC 23008-12, 9.3). */
+/** An item's properties (ISO/IEC 23008-12, 9.3). */
 interface Association {
   readonly item: number;
-  /** From 1; 0 is none. */
+  /** Counted from 1; 0 means no property. */
   readonly indexes: readonly number[];
-  /** Whether a reader must know the property, by index. */
+  /** Whether a reader must support the property, by index. */
   readonly essential: readonly boolean[];
 }
 
-/** Of all `ipma` boxes of a file: those of 10,000 tiles have some 200 KB. */
+/** For all `ipma` boxes in a file: 10,000 tiles need some 200 KB. */
 const maxAssociationBytes = 2 ** 18;
 
 /** @throws RangeError for associations that no real file has: reading 30 MB of them takes seconds */
@@ -40,7 +40,7 @@ export function* associations(ipma: Buffer): Generator<Association> {
   }
 }
 
-/** The entries as a box of version 1, whose numbers have the most bits. */
+/** Writes the entries as a version 1 box, which has the widest numbers. */
 export function ipmaOf(entries: readonly Association[]): Buffer {
   const head = Buffer.from([1, 0, 0, 1, 0, 0, 0, 0]);
   head.writeUInt32BE(entries.length, 4);

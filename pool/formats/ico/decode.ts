@@ -9,7 +9,7 @@ import { bufferOf } from '../bytes.ts';
 import { pngSignature } from '../png/chunks.ts';
 import type { RawPixels } from '../raw-pixels.ts';
 
-/** The largest image of an ICO or CUR: a whole PNG, or a bitmap without a file header. */
+/** The largest image in an ICO or CUR: a whole PNG, or a bitmap without a file header. */
 type Icon =
   | { readonly png: Buffer }
   | { readonly png: null; readonly bytes: Buffer; readonly header: BitmapHeader };
@@ -25,10 +25,11 @@ export function readIcon(source: Uint8Array): Icon {
     const file = bufferOf(source);
     let best: { bytes: Buffer; pixels: number; bits: number } | null = null;
     for (let entry = 0; entry < file.readUInt16LE(4); entry += 1) {
-      // The entry's length is ignored: some writers' lengths are wrong, and no decoder needs them.
+      // Ignores the entry's length: some writers store wrong lengths, and decoders do not need
+      // them.
       const at = directoryBytes + entryBytes * entry;
       const bytes = file.subarray(file.readUInt32LE(at + 12));
-      // A PNG of few colours may be stored with all bits; in a CUR the field is a coordinate.
+      // A PNG with few colours can claim all bits; in a CUR the field is a coordinate.
       const entryBits = file.readUInt16LE(2) === iconType ? file.readUInt16LE(at + 6) : 0;
       const image = { bytes, ...sizeOf(bytes, entryBits) };
       const isLarger = best === null || image.pixels > best.pixels;
@@ -43,7 +44,10 @@ export function readIcon(source: Uint8Array): Icon {
 
 const isPng = (bytes: Buffer) => bytes.subarray(0, pngSignature.length).equals(pngSignature);
 
-/** Size in the image's own header: the directory has one byte for a side, and may be wrong. */
+/**
+ * Returns the size in the image's own header: the directory stores a side in one byte, and can be
+ * wrong.
+ */
 function sizeOf(bytes: Buffer, entryBits: number): { pixels: number; bits: number } {
   if (isPng(bytes)) {
     return { pixels: bytes.readUInt32BE(16) * bytes.readUInt32BE(20), bits: entryBits || 32 };
@@ -53,7 +57,9 @@ function sizeOf(bytes: Buffer, entryBits: number): { pixels: number; bits: numbe
 }
 
 /**
- * Decodes the bitmap of an ICO whose largest image is no PNG. Its mask is applied if the bitmap has no transparency of its own.
+ * Decodes the bitmap of an ICO whose largest image is not a PNG. Applies its mask if the bitmap
+ * itself is
+ * opaque.
  *
  * @throws ServiceError source_unsupported, source_corrupt
  */
@@ -71,7 +77,7 @@ export function decodeIcon(source: Uint8Array): RawPixels {
     for (let row = 0; row < height; row += 1) {
       const to = (height - 1 - row) * width;
       for (let x = 0; x < width; x += 1) {
-        // A missing mask hides nothing.
+        // A missing mask hides no pixel.
         const byte = bytes[maskAt + row * rowBytes + (x >> 3)] ?? 0;
         pixels.data[4 * (to + x) + 3] = (byte >> (7 - (x & 7))) & 1 ? 0 : 255;
       }

@@ -9,12 +9,12 @@ import { decodeIcon, readIcon } from './decode.ts';
 
 const signature = textAt(0, '\0\0\x01\0', '\0\0\x02\0');
 
-/** ICO and CUR: the largest image is used, a bitmap or a PNG. */
+/** ICO and CUR: uses the largest image, a bitmap or a PNG. */
 export const ico: SourceFormat = {
   name: 'ico',
   label: 'ICO',
   extensions: ['ico'],
-  // An icon or a cursor whose first image follows the directory.
+  // An icon or cursor whose first image follows the directory.
   matches: (text, head) => {
     if (!signature(text, head) || head.length < 22) return false;
     const images = head.readUInt16LE(4);

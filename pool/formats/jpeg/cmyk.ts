@@ -6,7 +6,11 @@ const name = Buffer.from('ICC_PROFILE\0\x01\x01', 'latin1');
 /** Offset of a profile in its first segment, and of the colour space in the profile (ICC.1:2022, 7.2.6). */
 const [profileAt, spaceAt] = [18, 16];
 
-/** A JPEG of CMYK with a profile for CMYK, in a copy with that of browsers if it has none; the same bytes for any other. */
+/**
+ * Adds the browsers' CMYK profile to a CMYK JPEG that lacks a profile, in a copy; returns the same
+ * bytes
+ * for other files.
+ */
 export function withCmykProfile(source: Uint8Array): Uint8Array {
   const file = bufferOf(source);
   let components = 0;

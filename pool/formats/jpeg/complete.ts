@@ -6,28 +6,30 @@ import { jpegParts, markers } from './parts.ts';
 const endMarker = Buffer.from([0xff, markers.end]);
 
 /**
- * Bytes that may be missing, and the tolerance of their estimate: the mean of two, with the density of the whole scan and
- * with that of the last bytes.
+ * Maximum missing bytes, and the tolerance of their estimate: the mean of two estimates, by the
+ * density of
+ * the whole scan and of its last bytes.
  */
 const maxMissing = 16;
 const tolerance = 2;
 const maxBlocks = 8;
-/** Rows of pixels at the bottom that are compared. */
+/** Rows to compare at the bottom, in pixels. */
 const comparedRows = 64;
 
 interface Scan {
   /** Offset of the coded data. */
   readonly from: number;
-  /** Height of the blocks that are coded together. */
+  /** Height of blocks coded together. */
   readonly blockHeight: number;
   readonly progressive: boolean;
 }
 
 /**
- * A JPEG that lacks only its end marker or a few more bytes, with that marker; the same bytes for any other one. libjpeg
- * takes the missing blocks as grey, as in browsers.
+ * Completes a JPEG that lacks only its end marker or a few more bytes; returns the same bytes for
+ * other
+ * files. libjpeg draws missing blocks grey, as in browsers.
  *
- * @param size of the image, which was checked: it is decoded up to three times
+ * @param size of the image, already checked: this function decodes it up to three times
  */
 export async function completedJpeg(source: Uint8Array, size: Size): Promise<Uint8Array> {
   const file = bufferOf(source);
@@ -47,7 +49,7 @@ export async function completedJpeg(source: Uint8Array, size: Size): Promise<Uin
   const area = codedArea(all, part, size, scan.blockHeight);
   if (area === null) return source;
   const missing = area.all - area.to;
-  // A few bytes do not tell how many more the rest has.
+  // A few bytes do not reveal how many more the rest needs.
   if (missing > area.all / 4) return source;
   // The last bytes of a flat area code this many blocks.
   if (missing <= Math.min(maxBlocks * scan.blockHeight, area.all / 10)) return completed;
@@ -56,7 +58,7 @@ export async function completedJpeg(source: Uint8Array, size: Size): Promise<Uin
   return Math.sqrt(asAll * asLast) <= maxMissing * tolerance ? completed : source;
 }
 
-/** The last scan of a JPEG that has begun with all bits of all components; null for another one. */
+/** Returns a JPEG's last scan, if it starts with all bits of all components; otherwise null. */
 function lastScan(file: Buffer): Scan | null {
   let frame: Buffer | null = null;
   let scan: Scan | null = null;
@@ -89,7 +91,7 @@ interface Bottom {
   readonly channels: number;
 }
 
-/** The last rows of an image; null if they cannot be decoded. */
+/** Returns an image's last rows; null if decoding fails. */
 async function bottomOf(
   jpeg: Buffer,
   { width, height }: Size,
@@ -108,8 +110,9 @@ async function bottomOf(
 }
 
 /**
- * The area from the first to the last block with a difference between all data and a part of it, and that of the image, in
- * columns of blocks one after the other; null without a difference.
+ * Returns the area from the first to the last block that differs between all data and a part of it,
+ * and
+ * the whole image's area, in consecutive block columns; null if no block differs.
  */
 function codedArea(
   { data, channels }: Bottom,
@@ -124,7 +127,7 @@ function codedArea(
     if (data[at] === part.data[at]) continue;
     const pixel = Math.floor(at / channels);
     const y = top + Math.floor(pixel / width);
-    // Chroma of one block is interpolated into the next row.
+    // libjpeg interpolates a block's chroma into the next row.
     if ((y > 0 && y % block === 0) || y % block === block - 1) continue;
     const place = Math.floor(y / block) * width + (pixel % width);
     from = Math.min(from, place);

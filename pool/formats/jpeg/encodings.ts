@@ -16,7 +16,7 @@ const frames: Readonly<Record<number, string>> = {
   247: 'JPEG-LS',
 };
 
-/** The error for a JPEG that no browser shows either; null for another one. */
+/** Returns the error for a JPEG that browsers do not show either; null for other files. */
 export function unsupportedJpeg(source: Uint8Array, cause: unknown): ServiceError | null {
   const file = bufferOf(source);
   for (const { role, from, to } of jpegParts(file)) {

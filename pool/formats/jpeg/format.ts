@@ -25,8 +25,8 @@ export const jpeg: SourceFormat = {
   // With the coefficients of progressive ones.
   cost: { ms: 8, bytes: 6 },
   container: { parts: jpegParts, sequential: true, completed: withCmykProfile },
-  // At an eighth it consists of the means of its blocks, which make texts hard to read; a quarter is nearly as good as
-  // the whole.
+  // At an eighth, pixels are block means, which blur texts; a quarter looks nearly as good as the
+  // whole.
   decodesReduced: (scale) => scale > 1 / 9,
   decoderScale,
   mayHaveGainMap,
@@ -52,8 +52,9 @@ export const jpeg: SourceFormat = {
 };
 
 /**
- * Maximum distance, in pixels of the output, by which the far edges move. libvips drops the part
- * of a column that remains: a half of 2725 columns is a half of the first 2724.
+ * Maximum distance, in output pixels, by which the far edges move. libvips drops a partial column:
+ * half of
+ * 2725 columns is half of the first 2724.
  */
 const maxShift = 0.6;
 

@@ -4,17 +4,18 @@ import type { Part } from '../container/parts.ts';
 import type { FileHeader } from '../source-format.ts';
 import { jpegParts, markers } from './parts.ts';
 
-/** Bytes before the data of a segment of a profile: marker, length, name, number and count. */
+/** Bytes before the data in a profile segment: marker, length, name, number and count. */
 const profileHead = 18;
-/** libvips ignores further ones. */
+/** libvips ignores parts beyond these. */
 const maxProfileParts = 10;
 const exifPrefix = 'Exif\0\0';
 const orientationTag = 0x0112;
 const short = 3;
 
 /**
- * Reads the header of a plain JPEG as libvips does: 8 bits, one or three components, well-formed tables, and EXIF and a
- * profile in the usual form. Null for any other JPEG, which sharp reads.
+ * Reads a plain JPEG's header like libvips: 8 bits, one or three components, well-formed tables,
+ * and usual
+ * EXIF and profile. Returns null for any other JPEG, which sharp reads.
  *
  * @param source with examined parts
  */
@@ -106,7 +107,7 @@ function isScanOf({ ids }: Frame, file: Buffer, { from, to }: Part): boolean {
   return new Set(used).size === components && used.every((id) => ids.includes(id));
 }
 
-/** True for segments that tell nothing about the header, and for well-formed tables. */
+/** Returns whether a segment does not affect the header, or contains well-formed tables. */
 function isHarmless(file: Buffer, type: number, { role, from, to }: Part): boolean {
   if (type === markers.huffmanTables) return hasHuffmanTables(file, from + 4, to);
   if (type === markers.quantisationTables) return hasQuantisationTables(file, from + 4, to);
@@ -127,7 +128,7 @@ function hasHuffmanTables(file: Buffer, start: number, end: number): boolean {
   return at === end;
 }
 
-/** Tables of 64 values of one or two bytes (B.2.4.1). */
+/** Returns whether the data consists of tables with 64 values of one or two bytes (B.2.4.1). */
 function hasQuantisationTables(file: Buffer, start: number, end: number): boolean {
   let at = start;
   while (at < end) {
@@ -138,7 +139,7 @@ function hasQuantisationTables(file: Buffer, start: number, end: number): boolea
   return at === end;
 }
 
-/** The orientation in EXIF; 1 if it has none, null for EXIF that is not as usual. */
+/** Returns the orientation in EXIF; 1 if absent, null for unusual EXIF. */
 function exifOrientation(file: Buffer, { from, to }: Part): number | null {
   const prefix = file.toString('latin1', from + 4, from + 4 + exifPrefix.length);
   const tiff = file.subarray(from + 4 + exifPrefix.length, to);

@@ -20,12 +20,13 @@ export const markers = {
 } as const;
 
 /**
- * The segments that decoders need (ITU-T T.81, B.1.1.3): frame headers, tables, restart intervals; none of
+ * Segments that decoders need (ITU-T T.81, B.1.1.3): frame headers, tables, restart intervals.
+ * Excludes
  * arithmetic coding and hierarchical images, which browsers do not show.
  */
 const needed: ReadonlySet<number> = new Set([0xc0, 0xc1, 0xc2, 0xc4, 0xdb, 0xdd]);
 
-/** Roles of application segments, by the text at their beginning. */
+/** Roles of application segments, by their initial text. */
 const applications = [
   { marker: markers.app1, begins: 'Exif\0', role: 'exif' },
   { marker: markers.app1, begins: 'http://ns.adobe.com/x', role: 'xmp' },
@@ -33,7 +34,7 @@ const applications = [
   { marker: markers.photoshop, begins: 'Photoshop 3.0\0', role: 'iptc' },
 ] as const;
 
-/** The type of a JUMBF box that is a C2PA manifest store (C2PA 2.1, 11.1.4.2). */
+/** Type of a JUMBF box that is a C2PA manifest store (C2PA 2.1, 11.1.4.2). */
 const manifestType = '6332706100110010800000aa00389b71';
 /** Offsets in a segment with a part of a box (ISO/IEC 19566-5, D.2), from its marker. */
 const boxAt = { identifier: 4, instance: 6, type: 16, describedType: 28 } as const;
@@ -41,7 +42,7 @@ const boxAt = { identifier: 4, instance: 6, type: 16, describedType: 28 } as con
 const jfifBytes = 18;
 const adobeBytes = 16;
 
-/** The segments of a JPEG, and the coded data of each scan. */
+/** Yields a JPEG's segments, and each scan's coded data. */
 export function* jpegParts(file: Buffer): Parts {
   const steps = new StepLimit();
   let componentsInOneScan = 0;
@@ -59,13 +60,13 @@ export function* jpegParts(file: Buffer): Parts {
     }
     if (at + 4 > file.length) return;
     const length = file.readUInt16BE(at + 2);
-    // libjpeg takes a length below that of its own two bytes as two.
+    // libjpeg treats a length below 2, the size of the length itself, as 2.
     const to = at + 2 + Math.max(2, length);
     if (to > file.length) return;
-    // In SOF0 and SOF1 each component has one scan, and a scan may have all components.
+    // In SOF0 and SOF1 each component appears in one scan, and a scan can include all components.
     if (type === 0xc0 || type === 0xc1) componentsInOneScan = file[at + 9] ?? 0;
     if (type === markers.scan) scans += 1;
-    // The data of the only scan is not searched for further segments.
+    // The data of a single scan is not searched for more segments.
     const last = type === markers.scan && scans === 1 && file[at + 4] === componentsInOneScan;
     if (type === markers.app11 && beginsManifest(file, at, to))
       manifest = boxInstance(file, at, to);
@@ -92,7 +93,7 @@ function roleOf(file: Buffer, type: number, from: number, to: number): PartRole 
   if (type === markers.app0 && begins('JFIF\0')) {
     return to - from < jfifBytes ? 'unknown' : 'pixels';
   }
-  // Adobe's segment has the colour model of the components.
+  // Adobe's segment defines the components' colour model.
   if (type === markers.adobe && begins('Adobe')) {
     return to - from === adobeBytes ? 'pixels' : 'unknown';
   }
@@ -111,7 +112,7 @@ function beginsManifest(file: Buffer, from: number, to: number): boolean {
   );
 }
 
-/** The number by which the segments of a JUMBF box belong together; null for other segments. */
+/** Returns the number that links a JUMBF box's segments; null for other segments. */
 function boxInstance(file: Buffer, from: number, to: number): number | null {
   if (to - from < boxAt.type + 4) return null;
   const at = from + boxAt.identifier;
@@ -120,7 +121,7 @@ function boxInstance(file: Buffer, from: number, to: number): number | null {
     : null;
 }
 
-/** The JFIF segment without its thumbnail (ITU-T T.871, 10.1). */
+/** Returns the JFIF segment without its thumbnail (ITU-T T.871, 10.1). */
 function plainJfif(segment: Buffer): Buffer {
   const plain = Buffer.from(segment.subarray(0, jfifBytes));
   plain.writeUInt16BE(jfifBytes - 2, 2);
@@ -132,7 +133,7 @@ function plainJfif(segment: Buffer): Buffer {
 const isWithoutLength = (type: number): boolean =>
   (type >= markers.restart && type <= markers.start) || type === markers.temporary;
 
-/** The next marker of a segment, or the end of the file. */
+/** Returns the next segment's marker, or the file's end. */
 function nextSegment(file: Buffer, from: number, steps: StepLimit): number {
   for (let at = from + 1; at < file.length; at += 1) {
     steps.take();
@@ -149,7 +150,7 @@ function endOfScan(file: Buffer, from: number, steps: StepLimit): number {
   for (let at = file.indexOf(0xff, from); at !== -1; at = file.indexOf(0xff, at + 1)) {
     steps.take();
     const next = file[at + 1] ?? 0;
-    // 0xff may be repeated before a marker.
+    // 0xff can be repeated before a marker.
     const codes = next === 0 || next === 0xff || (next >= markers.restart && next < markers.start);
     if (!codes) return at;
   }

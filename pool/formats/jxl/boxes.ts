@@ -12,12 +12,13 @@ export interface JxlParts {
   readonly xmp: Uint8Array | null;
 }
 
-/** Limit of EXIF and of XMP, also after they are decompressed. */
+/** Maximum bytes of EXIF and of XMP, even after decompression. */
 const maxMetadataBytes = 2 ** 20;
 
 /**
- * Reads a codestream alone, or one in boxes (ISO/IEC 18181-2). Other boxes, such as the data from which a JPEG can be
- * restored, are left out, and decoders never decompress one.
+ * Reads a bare codestream, or a codestream in boxes (ISO/IEC 18181-2). Omits other boxes, such as
+ * data for
+ * restoring a JPEG, so decoders never decompress them.
  *
  * @param needsMetadata false omits EXIF and XMP
  * @throws ServiceError source_corrupt, source_too_large for too many boxes
@@ -29,7 +30,7 @@ export function jxlParts(source: Uint8Array, needsMetadata: boolean): JxlParts {
     () => boxes(file),
     () => corrupt('The source has a JPEG XL box that is not inside the file.'),
   );
-  // Only the first box of a type: each of thousands may decompress to the limit.
+  // Reads only the first box of a type, because each of thousands could decompress to the limit.
   const metadata = (wanted: string): Buffer | null => {
     const box = needsMetadata ? all.find((one) => contentType(one) === wanted) : undefined;
     return box === undefined ? null : contentOf(box);
@@ -41,7 +42,7 @@ export function jxlParts(source: Uint8Array, needsMetadata: boolean): JxlParts {
   };
 }
 
-/** From one box, or from several, each with the number of its place, whose highest bit marks the last one. */
+/** Reads a single box, or several with sequence numbers, whose highest bit marks the last. */
 function codestreamOf(all: readonly ContainerBox[]): Uint8Array {
   const whole = all.find(({ type }) => type === 'jxlc');
   if (whole !== undefined) return whole.data;
@@ -50,11 +51,11 @@ function codestreamOf(all: readonly ContainerBox[]): Uint8Array {
   return Buffer.concat(parts.map(({ data }) => data.subarray(4)));
 }
 
-/** The type of a box, or of what a compressed one contains. */
+/** Returns a box's type, or the type of the box compressed inside it. */
 const contentType = ({ type, data }: ContainerBox): string =>
   type === 'brob' ? data.toString('latin1', 0, 4) : type;
 
-/** The content of a box, decompressed; null if it is damaged or above the limit. */
+/** Returns a box's decompressed content; null if damaged or above the limit. */
 function contentOf({ type, data }: ContainerBox): Buffer | null {
   if (type !== 'brob') return data.length > maxMetadataBytes ? null : data;
   try {

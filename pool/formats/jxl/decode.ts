@@ -15,11 +15,13 @@ export function jxlHeader(source: Uint8Array, maxPixels: number): JxlHeader {
 }
 
 /**
- * Decodes a JPEG XL with libjxl to an upright, uncompressed PNG with its profile; of an animation, its first frame.
+ * Decodes a JPEG XL with libjxl to an upright, uncompressed PNG with its profile; for an animation,
+ * decodes
+ * the first frame.
  *
  * @param premultiplied true if colours are stored multiplied by alpha
- * @param needsMetadata true if EXIF and XMP are needed
- * @param maxCpuMs CPU time that the process may use meanwhile
+ * @param needsMetadata true to include EXIF and XMP
+ * @param maxCpuMs CPU time that the process can use meanwhile
  * @throws ServiceError source_unsupported, source_corrupt, source_too_large, transform_timeout
  */
 export function decodeJxl(

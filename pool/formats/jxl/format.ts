@@ -12,8 +12,11 @@ import { decodeJxl, jxlHeader } from './decode.ts';
 const isBuiltIn = sharp.format.jxl.input.buffer;
 
 /**
- * In WebAssembly, above `processBytes`, which `isolatedCost` counts with 256 MiB. Flat pictures and noise, with and
- * without loss, take 18 to 21 bytes, and 41 with more than 8 bits; with alpha 30, and 55 with more than 8 bits.
+ * In WebAssembly, above `processBytes`, which `isolatedCost` counts as 256 MiB. Flat images and
+ * noise, with
+ * and without loss, take 18 to 21 bytes, and 41 with more than 8 bits; with alpha 30, and 55 with
+ * more
+ * than 8 bits.
  */
 const cost: DecodingCost = { ms: 200, bytes: 22, deep: { ms: 200, bytes: 42 }, alphaFactor: 4 / 3 };
 /** Memory of a process that has decoded a small JPEG XL. */
@@ -21,12 +24,13 @@ const processBytes = 200 * 2 ** 20;
 
 /** CPU time of the first decoding in a process, which compiles the module; a fifth of it on the machine of the costs. */
 const startMs = 5_000;
-/** How much slower than the machine of the costs a machine may be. */
+/** How much slower a machine can be than the machine on which the costs were measured. */
 const slowness = 3;
 
 /**
- * Reads the header of a source whose decoder has the memory for it. The time depends on what follows the header, so it
- * is limited.
+ * Reads a source's header, and requires memory for its decoder. Limits the time, because it depends
+ * on the
+ * data after the header.
  *
  * @throws ServiceError source_unsupported, source_corrupt, source_too_large
  */
@@ -37,7 +41,7 @@ function decodableHeader(source: Uint8Array, limits: InspectionLimits) {
   return { ...weight, maxCpuMs: startMs + slowness * decodingCostOf(cost, weight).ms };
 }
 
-/** For a libvips without it. */
+/** For a libvips without JPEG XL. */
 const ownDecoder: Pick<SourceFormat, 'weigh' | 'examine'> = {
   weigh: ({ bytes }, limits) => decodableHeader(bytes, limits),
   examine: async ({ bytes, deliverable }, limits, options) => {

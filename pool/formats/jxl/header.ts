@@ -1,16 +1,16 @@
 import { corrupt, unsupported } from '../errors.ts';
 import { requireConvertible } from '../metadata/cicp.ts';
 
-/** Properties of a JPEG XL, read from the beginning of its codestream. */
+/** JPEG XL properties from the codestream's start. */
 export interface JxlHeader {
   /** Pixels, upright. */
   readonly width: number;
   readonly height: number;
-  /** Of the samples; the exponent of floating-point ones is included. */
+  /** Bits per sample; for floating-point samples, including the exponent. */
   readonly bits: number;
   readonly grey: boolean;
   readonly animated: boolean;
-  /** True if colours are stored multiplied by alpha. */
+  /** Whether colours are stored multiplied by alpha. */
   readonly premultiplied: boolean;
   readonly hasAlpha: boolean;
 }
@@ -40,11 +40,11 @@ const colours = { grey: 1, xyb: 2 } as const;
 const custom = 2;
 
 /**
- * Reads the header of a codestream (ISO/IEC 18181-1, image header), without any loop over more than its extra
- * channels.
+ * Reads a codestream's header (ISO/IEC 18181-1, image header). Loops only over its extra channels.
  *
  * @param codestream its first bytes
- * @throws ServiceError source_unsupported for what libvips does not decode right; source_corrupt
+ * @throws ServiceError source_unsupported for features that libvips decodes wrongly;
+ *   source_corrupt
  */
 export function readJxlHeader(codestream: Uint8Array): JxlHeader {
   const bits = new Bits(codestream);
@@ -121,15 +121,15 @@ function readDepth(bits: Bits): number {
 }
 
 /**
- * libvips takes further channels for colours or alpha, or fails.
+ * libvips mistakes other channels for colours or alpha, or fails.
  *
- * @returns whether colours are multiplied by alpha; null without alpha
+ * @returns whether colours are multiplied by alpha; null if there is no alpha
  */
 function readOnlyAlpha(bits: Bits): 'premultiplied' | 'separate' | null {
   const count = bits.choose([0, 0], [1, 0], [2, 4], [1, 12]);
   let premultiplied = false;
   for (let index = 0; index < count; index += 1) {
-    // Alpha of 8 bits, not premultiplied.
+    // 8-bit alpha, not premultiplied.
     if (bits.flag()) {
       if (index > 0) throw moreChannels('a second alpha');
       continue;
@@ -199,7 +199,7 @@ class Bits {
     return this.take(1) === 1;
   }
 
-  /** `U32`: one of four ranges, each with its first value and the number of bits of the offset. */
+  /** `U32`: one of four ranges, each with its first value and its offset's bits. */
   choose(...ranges: readonly (readonly [first: number, bits: number])[]): number {
     const [first = 0, count = 0] = ranges[this.take(2)] ?? [];
     return first + this.take(count);

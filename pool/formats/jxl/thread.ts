@@ -6,7 +6,7 @@ import type { JxlParts } from './boxes.ts';
 /** The entry point of the thread that decodes one JPEG XL. */
 
 export interface JxlSource extends JxlParts {
-  /** True if colours are stored multiplied by alpha, as libvips leaves them. */
+  /** Whether colours are stored multiplied by alpha; libvips does not undo it. */
   readonly premultiplied: boolean;
 }
 
@@ -21,7 +21,9 @@ async function decode({
 }: JxlSource): Promise<Buffer<ArrayBuffer>> {
   const vips = await openVips();
   try {
-    // Sequential access: libvips would copy the pixels to memory, or to a file from 100 MB on, which is denied.
+    // Sequential access, because libvips would otherwise copy the pixels to memory, or from 100 MB
+    // on to a
+    // file, which is denied.
     const opening = { fail_on: 'error', access: 'sequential' } as const;
     const image = vips.Image.jxlloadBuffer(codestream, opening);
     const samples = image.format === 'float' ? inWholeNumbers(image) : image;

@@ -16,9 +16,9 @@ const d50: Row = [0.9642, 1, 0.8249];
 const maxXyz = 4;
 
 /**
- * Primaries with chromaticities and a white, adapted to that of profiles.
+ * Returns primaries for chromaticities and a white point, adapted to the profiles' white point.
  *
- * @returns null if they are those of no display
+ * @returns null if no display could have them
  */
 export function primariesOf(
   white: Chromaticity,

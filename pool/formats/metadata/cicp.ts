@@ -33,7 +33,7 @@ const primaries709: Primaries = {
   ],
 };
 
-/** 2 is unspecified, and 3 and 10 (XYZ) are none of an RGB. */
+/** 2 is unspecified; 3 and 10 (XYZ) are not RGB primaries. */
 const primariesByCode: Readonly<Record<number, Primaries>> = {
   1: primaries709,
   2: primaries709,
@@ -107,7 +107,7 @@ export function requireConvertible(transfer: Cicp['transfer']): void {
   throw unsupported(`The source is an HDR image (${hdr}), whose colours cannot be converted.`);
 }
 
-/** Transfer characteristics with the curve of sRGB, or with none. */
+/** Transfer characteristics that use sRGB's curve or are unspecified. */
 const srgbTransfers: ReadonlySet<number> = new Set([2, 12, 13]);
 const curves: Readonly<Record<number, Curve>> = {
   4: [2.2],
@@ -115,7 +115,7 @@ const curves: Readonly<Record<number, Curve>> = {
   8: [1],
   17: [2.6, (52.37 / 48) ** (1 / 2.6), 0, 0, 0],
 };
-/** The curves of displays for video (ITU-R BT.1886), and that of SMPTE 240M. */
+/** Curves of video displays (ITU-R BT.1886), and SMPTE 240M's curve. */
 const videoCurves: Readonly<Record<number, Curve>> = {
   1: [2.4],
   6: [2.4],
@@ -126,13 +126,14 @@ const videoCurves: Readonly<Record<number, Curve>> = {
 };
 
 /**
- * A profile (ICC.1:2022) with the meaning of the codes.
+ * Creates a profile (ICC.1:2022) equivalent to the codes.
  *
- * @param isVideo true for an image of a video codec: Chromium shows such an image with the curve of sRGB instead of one for
- *   video, like players, and a PNG with its own
- * @param isLimited true for pixels of 16 to 235, which the decoder has not expanded
- * @returns null for colours that are those of sRGB, and for codes that no profile of primaries and curves can
- *   express, such as those of HDR
+ * @param isVideo true for a video codec's image: Chromium, like players, shows it with sRGB's
+ *   curve instead
+ * of a video curve, but uses a PNG's own curve
+ * @param isLimited true for unexpanded pixels from 16 to 235
+ * @returns null for sRGB colours, and for codes that primaries and curves cannot express, such as
+ *   HDR
  */
 export function cicpProfile(
   { primaries: code, transfer }: Cicp,
@@ -152,12 +153,12 @@ export function cicpProfile(
     : matrixProfile({ ...primaries, name: fullName }, curve);
 }
 
-/** True for codes with a meaning, other than those of HDR. */
+/** Returns whether the codes have a meaning other than HDR. */
 export const isConvertible = ({ primaries, transfer }: Cicp): boolean =>
   primariesByCode[primaries] !== undefined &&
   (srgbTransfers.has(transfer) || (curves[transfer] ?? videoCurves[transfer]) !== undefined);
 
-/** The curve of codes for grey; null for that of sRGB and for codes of HDR. */
+/** Returns the grey curve of the codes; null for sRGB's curve and for HDR. */
 export const cicpGreyCurve = ({ transfer }: Cicp): Curve | null =>
   curves[transfer] ?? videoCurves[transfer] ?? null;
 

@@ -1,20 +1,26 @@
 import { curveTag, fixed, profileOf, srgbCurve, tag } from './written-profile.ts';
 
-/** Grid points of the table for each of cyan, magenta, yellow and black. Red depends on cyan and black alone. */
+/**
+ * The table's grid points for cyan, magenta, yellow and black. Red depends only on cyan and black.
+ */
 const grid = [2, 17, 17, 17] as const;
 
-/** sRGB to the XYZ of profiles, of which a lookup table codes half (ICC.1:2022, 6.3.4.2). */
+/**
+ * Converts sRGB to the profiles' XYZ, of which a lookup table codes half (ICC.1:2022, 6.3.4.2).
+ */
 const toXyz = [
   0.4360747, 0.3850649, 0.1430804, 0.2225045, 0.7168786, 0.0606169, 0.0139322, 0.0971045, 0.7141733,
 ].map((value) => value / 2);
 
 /**
- * A profile for CMYK without a profile, with the colours of browsers: each of red, green and blue is the product of what
- * its ink and black leave. Without a profile libvips takes that of a printer.
+ * Creates a profile for CMYK files that lack a profile, with browsers' colours: red, green and blue
+ * are each
+ * the product of the light that their ink and black leave. By default libvips uses a printer's
+ * profile.
  */
 export const plainCmykProfile = (): Buffer => profileOf('CMYK', [['A2B0', lookupTable()]]);
 
-/** A lutAToBType (10.12): a table of the products, sRGB's curve, and its matrix. */
+/** Creates a lutAToBType (10.12): a table of the products, sRGB's curve, and its matrix. */
 function lookupTable(): Buffer {
   const linear = curveTag([1]);
   const table = Buffer.alloc(2 * 3 * grid.reduce((product, points) => product * points, 1));

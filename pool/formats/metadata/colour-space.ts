@@ -12,7 +12,7 @@ const srgb: Matrix = [
   [0.0139322, 0.0971045, 0.7141733],
 ];
 
-/** Values of linear light that have an sRGB value in a table: a step is at most 0.2 of a level. */
+/** Number of linear light values with a tabulated sRGB value: a step is at most 0.2 levels. */
 const lightSteps = 16_384;
 
 /** sRGB's value for light from 0 to 1 (IEC 61966-2-1). */
@@ -37,7 +37,7 @@ export class ColourSpace {
     this.#profile = profile;
   }
 
-  /** Null for a profile of another kind, and for one that cannot be read. */
+  /** Returns null for other kinds of profile and for unreadable profiles. */
   static of(profile: Uint8Array): ColourSpace | null {
     const bytes = bufferOf(profile);
     const found = parsedOr(null, () => readProfile(bytes));
@@ -45,9 +45,11 @@ export class ColourSpace {
   }
 
   /**
-   * Whether colours are nearly the same without the profile, whatever its name: no grey and no sample of other
-   * colours differs by more than two levels. Of 23 profiles named sRGB those with its curve differ by one or two,
-   * and those with a gamma of 2.2, of some cameras, by nine.
+   * Whether colours look nearly the same without the profile, whatever its name: greys and sampled
+   * colours
+   * differ by at most two levels. Of 23 profiles named sRGB, profiles with sRGB's curve differ by
+   * one or
+   * two levels, and some cameras' profiles with gamma 2.2 by nine.
    */
   get isSrgb(): boolean {
     const converted = srgbSamples.slice();
@@ -63,8 +65,9 @@ export class ColourSpace {
   }
 
   /**
-   * Converts pixels of this space to sRGB, in place. Colours that sRGB does not contain become the nearest in each
-   * channel. Takes a third of the time of lcms.
+   * Converts pixels in this space to sRGB, in place. Clips colours outside sRGB per channel. Takes
+   * a third
+   * of lcms's time.
    *
    * @param pixels RGB or RGBA, 8 bits per channel
    */
@@ -115,7 +118,7 @@ function srgbValue(light: number): number {
   return srgbValues[step] ?? 0;
 }
 
-/** All greys, and the colours whose channels are one of five values. */
+/** All greys, and colours that combine five values per channel. */
 const srgbSamples = Uint8Array.from([
   ...Array.from({ length: 256 }, (_, grey) => [grey, grey, grey]).flat(),
   ...Array.from({ length: 125 }, (_, n) => [n % 5, Math.floor(n / 5) % 5, Math.floor(n / 25)])
@@ -123,14 +126,14 @@ const srgbSamples = Uint8Array.from([
     .map((part) => Math.round((part * 255) / 4)),
 ]);
 
-/** Converted colours that are cached. */
+/** Maximum cached colours. */
 const maxKnown = 10_000;
 
 interface ProfileColours {
   /** Linear sRGB to the space's linear light, and back. */
   readonly matrix: Matrix;
   readonly inverse: Matrix;
-  /** Linear light of each channel's 256 values, 0..1 and rising. */
+  /** Linear light for each channel's 256 values, 0..1 and rising. */
   readonly light: readonly Float64Array[];
 }
 

@@ -6,7 +6,10 @@ import type { SourceFormat } from '../source-format.ts';
 import { hasOnlyCopyright } from './copyright.ts';
 import { hasOnlyTags } from './exif.ts';
 
-/** Parts that a source may have besides its manifest; of EXIF and XMP one each, with only copyright. */
+/**
+ * Parts that a source can contain besides its manifest: EXIF and XMP once each, and only with
+ * copyright.
+ */
 const harmless: ReadonlySet<PartRole> = new Set([
   'pixels',
   'frame',
@@ -26,8 +29,9 @@ const harmlessTags: ReadonlySet<number> = new Set([
 ]);
 
 /**
- * True for a source with a C2PA manifest (C2PA 2.1, A.3) and without metadata that `keep=copyright` removes. Its
- * manifest is valid as long as no byte changes, so it cannot be kept together with other metadata.
+ * Returns whether a source contains a C2PA manifest (C2PA 2.1, A.3) and no metadata that
+ * `keep=copyright`
+ * removes. A manifest is valid only while no byte changes, so it cannot survive such a removal.
  */
 export async function hasOnlyManifest(source: Uint8Array, format: SourceFormat): Promise<boolean> {
   const { container } = format;

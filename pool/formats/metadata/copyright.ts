@@ -13,7 +13,7 @@ export interface Copyright {
   readonly xmp: string;
 }
 
-/** Sources of each text: EXIF (Exif 3.0, 4.6.5), IPTC-IIM (data sets 80 and 116) and PNG chunks. */
+/** Each text's sources: EXIF (Exif 3.0, 4.6.5), IPTC-IIM (data sets 80 and 116) and PNG chunks. */
 const texts = [
   { name: 'Artist', tag: 0x013b, dataSet: 80, keyword: 'Author' },
   { name: 'Copyright', tag: 0x8298, dataSet: 116, keyword: 'Copyright' },
@@ -35,7 +35,7 @@ const photoshop = 'http://ns.adobe.com/photoshop/1.0/';
 const cc = 'http://creativecommons.org/ns#';
 const plus = 'http://ns.useplus.org/ldf/xmp/1.0/';
 
-/** Allowed elements and attributes of each namespace; '' is its declaration. */
+/** Allowed elements and attributes per namespace; '' stands for its declaration. */
 const allowed: Readonly<Record<string, readonly string[]>> = {
   [x]: ['', 'xmpmeta'],
   [rdf]: ['', 'RDF', 'Description', 'Seq', 'Bag', 'Alt', 'li', 'resource', 'parseType'],
@@ -46,7 +46,10 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   [cc]: ['', 'license', 'attributionName', 'attributionURL'],
   [plus]: ['', 'Licensor', 'LicensorName', 'LicensorURL', 'CopyrightOwner', 'CopyrightOwnerName'],
 };
-/** Further ones that tell nothing about the picture: the subject, the program, the place of a C2PA manifest. */
+/**
+ * More names that reveal nothing about the image: the subject, the program, a C2PA manifest's
+ * location.
+ */
 const harmless: Readonly<Record<string, readonly string[]>> = {
   [x]: ['xmptk'],
   [rdf]: ['about'],
@@ -56,10 +59,11 @@ const harmless: Readonly<Record<string, readonly string[]>> = {
 const structure: ReadonlySet<string> = new Set([x, rdf, xml]);
 
 /**
- * The author, copyright and licence of a source, from its EXIF, XMP, IPTC and text chunks. sharp writes no
- * IPTC, so its texts become EXIF and XMP.
+ * Returns a source's author, copyright and licence from its EXIF, XMP, IPTC and text chunks. sharp
+ * cannot
+ * write IPTC, so its texts become EXIF and XMP.
  *
- * @returns null if the source has none
+ * @returns null if the source contains none of them
  */
 export async function copyrightOf(
   source: Uint8Array,
@@ -75,7 +79,10 @@ export async function copyrightOf(
   };
 }
 
-/** True for a packet that has no more than what `copyrightOf` keeps and what {@link harmless} lists. */
+/**
+ * Returns whether a packet contains only the texts of `copyrightOf` and names listed in {@link
+ * harmless}.
+ */
 export function hasOnlyCopyright(packet: string): boolean {
   let isOnly = true;
   const check = (uri: string, local: string) => {

@@ -1,25 +1,31 @@
 import { type ReadUint, uintReader } from '../byte-order.ts';
 import { parsedOr } from '../bytes.ts';
 
-/** Bytes of each type of value (TIFF 6.0, section 2), by number. */
+/** Bytes per value type (TIFF 6.0, section 2), by number. */
 const typeBytes = [0, 1, 1, 2, 4, 8, 1, 1, 2, 4, 8, 4, 8];
 const ascii = 2;
 
-/** Tags whose values are offsets of further directories: Exif, GPS, interoperability. */
+/** Tags whose values are offsets of more directories: Exif, GPS, interoperability. */
 const directoryTags: ReadonlySet<number> = new Set([0x8769, 0x8825, 0xa005]);
 
-/** Exif 3.0 has fewer directories (4.6.3). */
+/** Exif 3.0 defines fewer directories (4.6.3). */
 const maxDirectories = 16;
-/** Total size of the values, which may share bytes, as a multiple of the EXIF's; cameras need less. */
+/**
+ * Maximum total size of the values, which can share bytes, as a multiple of the EXIF's size;
+ * cameras need
+ * less.
+ */
 const maxSharing = 4;
 
 const prefix = Buffer.from('Exif\0\0', 'latin1');
 
 /**
- * EXIF without its thumbnail, which would show pixels that a crop or a blur removes. The length stays the
- * same: bytes that the first directory, that of the image, does not lead to become zeros (Exif 3.0, 4.5).
+ * Removes the thumbnail from EXIF, because it would show pixels that a crop or a blur removes. The
+ * length
+ * stays the same: bytes that are unreachable from the image's directory become zeros (Exif 3.0,
+ * 4.5).
  *
- * @returns the argument if it has no thumbnail; null if it cannot be read
+ * @returns the argument if it contains no thumbnail; null if it is unreadable
  */
 export function withoutThumbnail(exif: Buffer): Buffer | null {
   return parsedOr(null, () => {
@@ -29,7 +35,7 @@ export function withoutThumbnail(exif: Buffer): Buffer | null {
   });
 }
 
-/** The texts of the image's tags, with their padding. */
+/** Returns the texts of the image's tags, including their padding. */
 export function textTags(exif: Buffer, tags: readonly number[]): ReadonlyMap<number, Buffer> {
   return parsedOr(new Map(), () => {
     const { bytes, read, first, link } = openExif(exif);
@@ -46,10 +52,11 @@ export function textTags(exif: Buffer, tags: readonly number[]): ReadonlyMap<num
 }
 
 /**
- * EXIF reduced to the directories that the first one leads to, for a parser without limits of its own: their
- * values have at most {@link maxSharing} times the bytes of the EXIF.
+ * Reduces EXIF to the directories reachable from the first, for a parser that does not limit its
+ * work:
+ * their values have at most {@link maxSharing} times the EXIF's bytes.
  *
- * @returns null if it cannot be read
+ * @returns null if the EXIF is unreadable
  */
 export function boundedExif(exif: Buffer): Buffer | null {
   return parsedOr(null, () => {
@@ -58,7 +65,7 @@ export function boundedExif(exif: Buffer): Buffer | null {
   });
 }
 
-/** True for EXIF with no other tags, and with no bytes that belong to none. */
+/** Returns whether EXIF contains only allowed tags, and no bytes outside them. */
 export function hasOnlyTags(exif: Buffer, allowed: ReadonlySet<number>): boolean {
   return parsedOr(false, () => {
     const { bytes, read, first } = openExif(exif);
@@ -70,12 +77,15 @@ export function hasOnlyTags(exif: Buffer, allowed: ReadonlySet<number>): boolean
 
 const orientationTag = 0x0112;
 
-/** EXIF whose image is upright: the containers of HEIC and JPEG XL have it too, which decoders apply. */
+/**
+ * Resets the orientation, because decoders apply the orientation in HEIC and JPEG XL containers.
+ */
 export const withoutOrientation = (exif: Buffer): Buffer => withOrientations(exif, () => false);
 
 /**
- * EXIF without an orientation that is not one number of the type SHORT, which browsers ignore and libvips does not. The
- * same bytes if it has none.
+ * Removes an orientation unless it is a single SHORT, because browsers ignore it and libvips does
+ * not.
+ * Returns the same bytes if there is nothing to remove.
  */
 export const withUsualOrientation = (exif: Buffer): Buffer =>
   withOrientations(exif, (type, count) => type === short && count === 1);
@@ -90,7 +100,7 @@ function withOrientations(exif: Buffer, isKept: (type: number, count: number) =>
       if (read(entry, 2) !== orientationTag) continue;
       if (isKept(read(entry + 2, 2), read(entry + 4, 4))) continue;
       if (changed === exif) changed = Buffer.from(exif);
-      // 0 is no orientation (Exif 3.0, 4.6.5.1.5), in each byte order.
+      // 0 means no orientation (Exif 3.0, 4.6.5.1.5), in each byte order.
       changed.fill(0, start + entry + 8, start + entry + 12);
     }
     return changed;
@@ -98,10 +108,11 @@ function withOrientations(exif: Buffer, isKept: (type: number, count: number) =>
 }
 
 /**
- * The TIFF in EXIF, at `start`, with the offsets of the first directory and of its link to the second one,
- * that of the thumbnail.
+ * Returns the TIFF in EXIF, from `start`, with the offsets of the first directory and of its link
+ * to the
+ * second, which describes the thumbnail.
  *
- * @throws RangeError for an unknown byte order or an offset outside of the bytes
+ * @throws RangeError for an unknown byte order or an offset outside the bytes
  */
 function openExif(exif: Buffer) {
   const start = exif.subarray(0, prefix.length).equals(prefix) ? prefix.length : 0;
@@ -113,7 +124,7 @@ function openExif(exif: Buffer) {
 }
 
 /**
- * A copy of the directories that the first one leads to, and of their values, among zeros.
+ * Copies the directories reachable from the first, and their values; all other bytes become zeros.
  *
  * @param tags receives the tags of all entries
  */

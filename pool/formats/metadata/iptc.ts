@@ -1,15 +1,16 @@
 /** The Photoshop resource that contains IPTC-IIM. */
 const resource = { signature: '8BIM', iptc: 0x0404 } as const;
-/** The first byte of each data set, and the record of the content (IIM 4.2, 1.5). */
+/** The first byte of each data set, and the content record (IIM 4.2, 1.5). */
 const marker = 0x1c;
 const content = 2;
 
-/** Values of one data set; images have few authors and notices. */
+/** Maximum values per data set; images name few authors and notices. */
 const maxValues = 20;
 
 /**
- * The texts of data sets of record 2 (IPTC-IIM 4.2), such as 80, the by-line. Repeated ones are joined by
- * commas.
+ * Returns the texts of data sets in record 2 (IPTC-IIM 4.2), such as 80, the by-line. Joins
+ * repeated data
+ * sets with commas.
  *
  * @param data IIM, or Photoshop resources that contain it
  */

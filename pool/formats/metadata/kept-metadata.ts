@@ -6,11 +6,11 @@ import { filteredXmp } from './xmp.ts';
 
 /** Metadata of a source for an output with changed pixels. */
 export interface KeptMetadata {
-  /** The source with the EXIF to keep; the same bytes if nothing had to be changed. */
+  /** The source with the EXIF to keep; the same bytes if they needed no change. */
   readonly source: Uint8Array;
-  /** `dropped` if it could not be read. */
+  /** `dropped` if unreadable. */
   readonly exif: 'none' | 'kept' | 'dropped';
-  /** Replaces the source's XMP; null to keep that, '' if it could not be read. */
+  /** Replaces the source's XMP; null keeps it, '' drops unreadable XMP. */
   readonly xmp: string | null;
 }
 
@@ -18,8 +18,9 @@ export interface KeptMetadata {
 const maxKeptBytes = 2 ** 20;
 
 /**
- * Removes the thumbnail from the EXIF, and the description of a gain map from the XMP. sharp cannot change
- * EXIF that it keeps, so the source is changed.
+ * Removes the thumbnail from the EXIF, and a gain map's description from the XMP. sharp cannot
+ * change kept
+ * EXIF, so this function changes the source.
  */
 export async function keptMetadata(container: Container): Promise<KeptMetadata> {
   const { bytes: source, format } = container;
@@ -29,7 +30,7 @@ export async function keptMetadata(container: Container): Promise<KeptMetadata> 
   const plain = exif.length > maxKeptBytes ? null : withoutThumbnail(exif);
   if (plain === exif) return { ...kept, exif: 'kept' };
   const changed = plain && withExif(container, exif, plain);
-  // A malformed file may have another copy of the EXIF, which libvips uses.
+  // A malformed file can contain another copy of the EXIF, which libvips uses.
   if (changed === null || (await hasThumbnail(changed, format)))
     return { ...kept, exif: 'dropped' };
   return { ...kept, source: changed, exif: 'kept' };
@@ -43,7 +44,7 @@ function replacement(xmp: Buffer): string | null {
   return plain === packet ? null : (plain ?? '');
 }
 
-/** Namespaces that describe a gain map, or further images of the file. */
+/** Namespaces that describe a gain map, or more images in the file. */
 const gainMapNamespaces: ReadonlySet<string> = new Set([
   'http://ns.adobe.com/hdr-gain-map/1.0/',
   'http://ns.apple.com/HDRGainMap/1.0/',
@@ -51,10 +52,11 @@ const gainMapNamespaces: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * XMP without the description of a gain map. The output has no gain map, and viewers that look for it
+ * Removes a gain map's description from XMP. The output contains no gain map, and viewers that look
+ * for it
  * would show the image too bright, or not at all.
  *
- * @returns the argument if it describes none; null if it describes one and cannot be read
+ * @returns the argument if it describes no gain map; null if it describes one and is unreadable
  */
 function withoutGainMap(xmp: string): string | null {
   if (![...gainMapNamespaces].some((namespace) => xmp.includes(namespace))) return xmp;
@@ -74,7 +76,9 @@ async function hasThumbnail(source: Uint8Array, format: SourceFormat): Promise<b
   return exif !== undefined && withoutThumbnail(exif) !== exif;
 }
 
-/** A copy of the source with other EXIF of the same length; null if the EXIF was not found. */
+/**
+ * Copies the source with other EXIF of the same length; returns null if the EXIF was not found.
+ */
 function withExif({ bytes, exif, format }: Container, from: Buffer, to: Buffer): Buffer | null {
   if (exif === null) return null;
   // libvips omits bytes that a format writes before the EXIF, such as an offset in HEIF.

@@ -18,7 +18,7 @@ export function dot(row: Row, column: readonly [number, number, number]): number
   return row[0] * column[0] + row[1] * column[1] + row[2] * column[2];
 }
 
-/** Null for a matrix that has no inverse. */
+/** Returns null for a singular matrix. */
 export function inverted([[a, b, c], [d, e, f], [g, h, i]]: Matrix): Matrix | null {
   const determinant = a * (e * i - f * h) - b * (d * i - f * g) + c * (d * h - e * g);
   if (Math.abs(determinant) < 1e-9) return null;

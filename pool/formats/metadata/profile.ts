@@ -23,7 +23,7 @@ export function* profileTags(profile: Uint8Array): Generator<Tag> {
   }
 }
 
-/** The name of an ICC profile, such as `Display P3`; null if it has none. */
+/** Returns an ICC profile's name, such as `Display P3`; null if absent. */
 export function profileName(profile: Uint8Array): string | null {
   const [name = ''] = description(profile).split('\0', 1);
   return (
@@ -34,7 +34,7 @@ export function profileName(profile: Uint8Array): string | null {
   );
 }
 
-/** The text of the `desc` tag (ICC.1:2022, 9.2.41), of version 2 or 4; '' if absent. */
+/** Returns the `desc` tag's text (ICC.1:2022, 9.2.41), version 2 or 4; '' if absent. */
 function description(profile: Uint8Array): string {
   for (const { name, data } of profileTags(profile)) if (name === 'desc') return text(data);
   return '';

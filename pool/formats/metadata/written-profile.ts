@@ -59,7 +59,7 @@ export function profileOf(
 ): Buffer {
   const header = Buffer.alloc(headerBytes);
   const isPrinter = space === 'CMYK';
-  // Version 4.4; black of version 4 is raised for printers.
+  // Version 4.4; printers raise version 4's black.
   header.writeUInt32BE(isPrinter ? 0x02_40_00_00 : 0x04_40_00_00, 8);
   header.write(`${isPrinter ? 'prtr' : 'mntr'}${space}XYZ `, 12, 'latin1');
   header.write('acsp', 36, 'latin1');
@@ -89,7 +89,7 @@ export function tag(type: string, ...data: readonly Buffer[]): Buffer {
   return Buffer.concat([bytes, Buffer.alloc(-bytes.length & 3)]);
 }
 
-/** Numbers of 16 bits before and after the point. */
+/** Writes numbers with 16 bits before and after the point. */
 export function fixed(values: readonly number[]): Buffer {
   const bytes = Buffer.alloc(4 * values.length);
   for (const [index, value] of values.entries()) {

@@ -1,7 +1,7 @@
 import { SaxesParser, type SaxesTagNS } from 'saxes';
 import { escapeXml } from '../escape-xml.ts';
 
-/** Elements and attributes of an XMP packet to keep. An element is removed with its content. */
+/** Elements and attributes to keep in an XMP packet. Removing an element removes its content. */
 interface XmpFilter {
   element(tag: SaxesTagNS): boolean;
   /** @param uri the attribute's namespace, or the namespace that it declares */
@@ -12,7 +12,7 @@ interface XmpFilter {
 const maxPacketLength = 2 ** 20;
 /** XMP needs about ten levels of elements; each level costs a search for prefixes. */
 const maxDepth = 100;
-/** Attributes of one element, including namespace declarations. */
+/** Maximum attributes per element, including namespace declarations. */
 const maxAttributes = 1_000;
 
 /**

@@ -14,7 +14,7 @@ const run = (task: PdfTask): Promise<Uint8Array<ArrayBuffer>> =>
 const pixelsOfPoint = 96 / 72;
 
 /**
- * The number of pages of a PDF, and the size of one in CSS pixels, upright.
+ * Returns a PDF's page count, and a page's upright size in CSS pixels.
  *
  * @param page from 0
  * @throws ServiceError source_unsupported for an encrypted PDF, source_corrupt, source_too_large

@@ -7,7 +7,7 @@ import { drawPdf, readPdf } from './decode.ts';
 
 const label = 'PDF';
 
-/** PDF, of which PDFium draws one page on white, at the required size. */
+/** PDF: PDFium draws one page on white, at the required size. */
 export const pdf: SourceFormat = {
   name: 'pdf',
   label,

@@ -12,14 +12,17 @@ export interface PdfTask {
   readonly raster: { readonly width: number; readonly height: number } | null;
 }
 
-/** The result without a raster, as JSON. Sizes are in points of 1/72 inch; 0 for a page that is not there. */
+/**
+ * The JSON result if no raster is requested. Sizes are in points of 1/72 inch; 0 for a missing
+ * page.
+ */
 export interface PdfSize {
   readonly pages: number;
   readonly width: number;
   readonly height: number;
 }
 
-/** Objects of a page, such as a line of text or a path. A dense map has some 50,000. */
+/** Maximum objects on a page, such as lines of text or paths. A dense map contains some 50,000. */
 const maxObjects = 200_000;
 
 /** Errors of `FPDF_GetLastError` (fpdfview.h). */
@@ -31,7 +34,10 @@ const flags = 0x01 | 0x10;
 const bitmapFormat = 3;
 const white = 0xffffffff;
 
-/** The memory of the instance, which is another object after it has grown. The package's types lack it. */
+/**
+ * Returns the instance's memory, which is another object after it has grown. The package's types
+ * lack it.
+ */
 const heapOf = ({ pdfium }: WrappedPdfiumModule): Uint8Array =>
   (pdfium as unknown as { readonly HEAPU8: Uint8Array }).HEAPU8;
 
@@ -90,7 +96,7 @@ function openingError(code: number): Error {
   return corrupt('The source cannot be read as PDF.', `error ${code} of PDFium`);
 }
 
-/** In an ArrayBuffer of its own, which can be transferred. */
+/** Returns the JSON in a separate ArrayBuffer, so that it can be transferred. */
 function json(size: PdfSize): Buffer<ArrayBuffer> {
   return Buffer.from(new Uint8Array(Buffer.from(JSON.stringify(size))).buffer);
 }

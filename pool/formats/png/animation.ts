@@ -35,7 +35,7 @@ const bytes = { header: 13, sequence: 4, dataAt: 8 };
 const disposals = ['kept', 'cleared', 'restored'] as const;
 /** Each frame copies the palette and its transparency. */
 const maxShared = { chunks: 2, bytes: 12 + 3 * 256 };
-/** Denominator of delays where the file gives 0. */
+/** Denominator for delays that state 0. */
 const hundredths = 100;
 
 /**

@@ -19,7 +19,10 @@ export function pngHead({ width, height }: Size, bits: number, colourType: numbe
 export const pngProfile = (profile: Uint8Array): Uint8Array[] =>
   pngChunk('iCCP', Buffer.from('icc\0\0', 'latin1'), deflateSync(profile));
 
-/** The pieces of a chunk of a PNG: length and type, data, and the CRC of type and data (third edition, 5.3). */
+/**
+ * Returns a PNG chunk's pieces: length and type, data, and the CRC over type and data (third
+ * edition, 5.3).
+ */
 export function pngChunk(type: string, ...data: readonly Uint8Array[]): Uint8Array[] {
   const name = Buffer.from(type, 'latin1');
   const head = Buffer.alloc(8);

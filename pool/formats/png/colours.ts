@@ -11,12 +11,15 @@ import { greyProfile, matrixProfile, type Primaries } from '../metadata/written-
 import { pngProfile, pngSignature } from './chunks.ts';
 import { pngParts } from './parts.ts';
 
-/** What precedes the pixels of a PNG and tells their colours and frames (PNG specification, third edition, 11.3.2). */
+/**
+ * Chunks before a PNG's pixels that define colours and frames (PNG specification, third edition,
+ * 11.3.2).
+ */
 interface PngColours {
   readonly cicp: Cicp | null;
   readonly hasProfile: boolean;
   readonly isGrey: boolean;
-  /** Frames of an animation (11.3.7.1); 1 if it is none. */
+  /** Frames in an animation (11.3.7.1); 1 for a still image. */
   readonly frames: number;
   /** Of gAMA and cHRM; null if absent, or replaced by sRGB. */
   readonly gamma: Gamma | null;
@@ -32,7 +35,7 @@ interface Gamma {
 /** Offsets of the colour type in a PNG, and of the data in a chunk; bytes of gAMA and cHRM. */
 const [colourTypeAt, dataAt] = [25, 8];
 const [gammaBytes, chromaticityBytes] = [4, 32];
-/** Exponents of other gammas are those of no picture, or cannot be written. */
+/** No real image has gammas outside this range, and some cannot be written. */
 const exponents = { min: 0.01, max: 100 };
 /** libpng takes a gamma as sRGB's 1/2.2 within this part of it. */
 const srgbTolerance = 0.05;
@@ -58,7 +61,10 @@ export function pngColours(source: Uint8Array): PngColours {
   return { cicp, hasProfile, isGrey, frames, gamma };
 }
 
-/** As in Chromium cHRM alone, or with invalid values, has no effect, and a gamma of sRGB without cHRM means sRGB. */
+/**
+ * As in Chromium, cHRM alone or with invalid values is ignored, and sRGB's gamma without cHRM means
+ * sRGB.
+ */
 function gammaOf(gAMA: Buffer | undefined, cHRM: Buffer | undefined): Gamma | null {
   if (gAMA?.length !== gammaBytes) return null;
   const gamma = gAMA.readUInt32BE() / 100_000;
@@ -86,7 +92,8 @@ const headerEnd = pngSignature.length + 25;
 export function withPngProfile(source: Uint8Array): Uint8Array {
   const colours = pngColours(source);
   const { cicp, hasProfile } = colours;
-  // Codes come before a profile (11.3.2.6). Those of HDR cannot be converted, and a profile can.
+  // Codes take precedence over a profile (11.3.2.6). HDR codes cannot be converted, but a profile
+  // can.
   const isReplaced = hasProfile && cicp !== null && isConvertible(cicp);
   const profile = hasProfile && !isReplaced ? null : profileOf(colours);
   if (profile === null && !isReplaced) return source;

@@ -48,7 +48,7 @@ function roleOf(file: Buffer, type: string, start: number): PartRole {
   return roles[type] ?? (/^[A-Z]/.test(type) ? 'unknown' : 'other');
 }
 
-/** A keyword has at most 79 bytes; the compression flag of an iTXt follows it (11.3.3.4). */
+/** A keyword has at most 79 bytes; the compression flag in iTXt follows it (11.3.3.4). */
 function isCompressed(file: Buffer, start: number, end: number): boolean {
   const keyword = file.subarray(start, Math.min(end, start + 80));
   const nul = keyword.indexOf(0);
@@ -59,8 +59,9 @@ function isCompressed(file: Buffer, start: number, end: number): boolean {
 const compressedHead = 256;
 
 /**
- * Bytes of a compressed profile, from its own header (ICC.1:2022, 7.2.2), which libpng enforces; 0 for data
- * that cannot be decompressed, which libpng ignores.
+ * Returns a compressed profile's length from its own header (ICC.1:2022, 7.2.2), which libpng
+ * enforces; 0
+ * if decompression fails, because libpng ignores such data.
  */
 function profileBytes(chunk: Buffer): number {
   const from = chunk.subarray(0, 80).indexOf(0) + 2;

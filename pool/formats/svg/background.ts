@@ -2,17 +2,17 @@ import type { Size } from '../../geometry.ts';
 import { rootOf, viewBoxOf } from './root.ts';
 
 /**
- * The colour of the background that browsers draw behind the root element; null if it has none.
+ * Returns the background colour that browsers draw behind the root element, or null.
  *
- * @param sheets the style sheets of the document
- * @param style the declarations of the root's attribute
+ * @param sheets the document's style sheets
+ * @param style the declarations in the root's attribute
  */
 export function backgroundOf(sheets: string, style: string): string | null {
   let colour: string | null = null;
   for (const declaration of `${rootDeclarations(sheets)};${style}`.split(';')) {
     const [, name = '', value = ''] =
       /^\s*(background(?:-color)?)\s*:([^:]*)$/i.exec(declaration) ?? [];
-    // A value that is not understood leaves a colour as it is, but a background is more than its colour.
+    // An invalid value leaves a colour unchanged, but a background also sets other properties.
     const found = colourOf(value.replace(/!\s*important/i, '').trim());
     if (found !== undefined) colour = found;
     else if (name.toLowerCase() === 'background') colour = null;
@@ -50,7 +50,8 @@ function rootDeclarations(sheets: string): string {
 }
 
 /**
- * The document with a polygon behind its drawing that fills the whole area. A polygon has no properties of geometry, and
+ * Inserts a polygon behind the drawing that fills the whole area. A polygon has no geometry
+ * properties, and
  * no style sheet overrides its declarations.
  *
  * @param size of the drawing, as `svgSize` returns it

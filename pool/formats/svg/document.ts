@@ -16,7 +16,7 @@ const maxElements = 1_000_000;
 /** Embedded images: more than real SVGs have, and few enough to inspect quickly. */
 const maxEmbedded = 256;
 
-/** Characters of style sheets that are searched for the root's background. */
+/** Maximum characters of style sheets searched for the root's background. */
 const maxSheets = 100_000;
 
 const namespaces = {
@@ -29,10 +29,13 @@ const namespaces = {
 interface EmbeddedImage {
   readonly format: SourceFormat;
   readonly bytes: Uint8Array;
-  /** The value of its attribute, and the indexes in the text of the raw value. */
+  /** The attribute's value, and the raw value's indexes in the text. */
   readonly url: string;
   readonly urlAt: Range;
-  /** The side that its element leaves to the aspect ratio of the image; null if it names both, or none. */
+  /**
+   * The side that the image's aspect ratio determines; null if the element gives both sides or
+   * neither.
+   */
   readonly openSide: OpenSide | null;
 }
 
@@ -43,10 +46,10 @@ interface Range {
 
 export interface OpenSide {
   readonly name: 'width' | 'height';
-  /** The length of the other side. */
+  /** The other side's length. */
   readonly length: number;
   readonly unit: string;
-  /** The index in the text where an attribute can be added. */
+  /** The index in the text where an attribute can be inserted. */
   readonly at: number;
 }
 
@@ -62,10 +65,11 @@ export interface SvgDocument {
 }
 
 /**
- * Reads a document, checks it as far as the limits of the process do not, and finds the images in it. Documents that are
- * not well-formed are refused; librsvg would refuse them too.
+ * Reads a document, checks everything that the process limits do not cover, and finds its images.
+ * Refuses
+ * malformed documents, as librsvg would.
  *
- * @param formats that images may have
+ * @param formats allowed for embedded images
  * @throws ServiceError source_unsupported, source_corrupt, source_too_large
  */
 export function readDocument(source: Uint8Array, formats: readonly SourceFormat[]): SvgDocument {
@@ -73,7 +77,7 @@ export function readDocument(source: Uint8Array, formats: readonly SourceFormat[
   return { text, ...parsed(text, formats) };
 }
 
-/** The document without its prologue, which affects its texts only. */
+/** Returns the document without its prologue, which affects only its texts. */
 function rootText(text: string): string {
   const rest = text.slice(svgRoot(text)?.at ?? 0);
   if (!rest.startsWith('<!DOCTYPE')) return rest;
@@ -90,7 +94,7 @@ function parsed(text: string, formats: readonly SourceFormat[]): Omit<SvgDocumen
   let isSheet = false;
   let elements = 0;
   let depth = 0;
-  /** Of the values of the tag's attributes, by name. */
+  /** Positions of attribute values in the tag, by name. */
   const ranges = new Map<string, Range>();
   const parser = new SaxesParser({ xmlns: true, position: false });
   parser.on('error', (error) => {
@@ -121,7 +125,7 @@ function parsed(text: string, formats: readonly SourceFormat[]): Omit<SvgDocumen
       const { type, bytes } = dataOf(url);
       if (bytes.byteLength === 0) continue;
       const format = matching(formats, bytes);
-      // librsvg believes the type of a drawing, and recognises the others.
+      // librsvg trusts a drawing's type, and recognises the others by their bytes.
       const isDrawing = /svg|xml/i.test(type);
       if (format === null || format.vector !== isDrawing) throw unreadableImage(type);
       if (images.length === maxEmbedded) throw tooManyImages();
@@ -146,8 +150,9 @@ function parsed(text: string, formats: readonly SourceFormat[]): Omit<SvgDocumen
 const imageElements: ReadonlySet<string> = new Set(['image', 'feImage']);
 
 /**
- * The attributes `href`, `xlink:href`, because librsvg may follow either one, and of `path`, which old versions of
- * Illustrator write and librsvg reads.
+ * Returns the attributes `href` and `xlink:href`, because librsvg can follow either, and `path`,
+ * which old
+ * Illustrator versions write and librsvg reads.
  */
 function imageAttributes({ attributes }: SaxesTagNS): SaxesAttributeNS[] {
   return Object.values(attributes).filter(({ local, uri, prefix }) => {
@@ -178,8 +183,9 @@ function unreadableImage(type: string): ServiceError {
 const tooManyImages = () => unsupported(`The SVG embeds more than ${maxEmbedded} images.`);
 
 /**
- * The type and the bytes of an image embedded as a data: URL (RFC 2397, parsed as leniently as in the Fetch standard);
- * no bytes for another URL.
+ * Returns the type and bytes of an image in a data: URL (RFC 2397, parsed as leniently as by the
+ * Fetch
+ * standard); no bytes for other URLs.
  */
 function dataOf(value: string): { readonly type: string; readonly bytes: Uint8Array } {
   // The URL Standard removes these characters before it parses.
@@ -202,7 +208,7 @@ function decode(source: Uint8Array): string {
   }
 }
 
-/** XML has only five of HTML's named entities. */
+/** XML defines only five of HTML's named entities. */
 function undeclaredEntity(cause: Error): ServiceError {
   const message =
     'The SVG uses an XML entity that is not declared: without declarations there are only &amp;, &lt;, &gt;, &quot; and &apos;.';

@@ -1,13 +1,17 @@
 import { TextDecoder } from 'node:util';
 
-/** Whether the first bytes may be those of an XML document. @param text one character for each byte */
+/**
+ * Returns whether the first bytes could start an XML document. @param text one character per byte
+ */
 export const mayBeXml = (text: string): boolean =>
   /^(?:\xef\xbb\xbf\s*<|\xff\xfe|\xfe\xff|\s*<|\0<\0\?)/.test(text);
 
 /**
- * Decodes a document as browsers do: by a byte order mark, UTF-16 in the characters `<?`, or the declared encoding.
- * Browsers and this decoder use UTF-8 for a declared encoding that they do not know, and for UTF-16 that is declared in
- * bytes of ASCII, as .NET does.
+ * Decodes a document like browsers: by a byte order mark, UTF-16 in the characters `<?`, or the
+ * declared
+ * encoding. Like browsers, uses UTF-8 for unknown encodings, and for UTF-16 declared in ASCII
+ * bytes, as
+ * written by .NET.
  *
  * @throws TypeError for bytes that are invalid in the encoding, unless the document is cut
  */

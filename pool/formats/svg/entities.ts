@@ -7,15 +7,19 @@ const max = { entities: 64, length: 2_000, addedLength: 1_000_000 };
 const declaration =
   /\s+|<!--[\s\S]*?-->|<\?[\s\S]*?\?>|<!(?:ELEMENT|ATTLIST)\s[^"'<>]*>|<!ENTITY\s+([\w.:-]{1,100})\s+("[^"]*"|'[^']*')\s*>/y;
 
-/** Texts without other entities than those of XML, and without character references to `&` and `<`, which begin entities. */
+/**
+ * Texts that use only XML's own entities, and no character references to `&` and `<`, which start
+ * entities.
+ */
 const literal =
   /^(?:[^&%]|&(?:amp|lt|gt|quot|apos);|&#(?!0*(?:38|60);|x0*(?:26|3c);)(?:\d+|x[\da-f]+);)*$/i;
 
 /**
- * Replaces the entities that a document's internal subset declares, and removes the document type. Entities are
- * texts of bounded number and length which contain no other entities, such as Illustrator's namespaces.
+ * Replaces entities declared in a document's internal subset, and removes the document type.
+ * Entities are
+ * literal texts, bounded in number and length, such as Illustrator's namespaces.
  *
- * @param text from the start of the document type
+ * @param text from the document type on
  * @throws ServiceError source_unsupported, source_too_large
  */
 export function withoutDocumentType(text: string): string {
@@ -40,7 +44,7 @@ export function withoutDocumentType(text: string): string {
   return replaced(text.slice(end + close[0].length), entities);
 }
 
-/** Sections that have no entities, which may be incomplete, and the uses of entities. */
+/** Matches sections that cannot contain entities, even if incomplete, and entity references. */
 const uses =
   /<!--[\s\S]*?(?:-->|$)|<!\[CDATA\[[\s\S]*?(?:\]\]>|$)|<\?[\s\S]*?(?:\?>|$)|&([\w.:-]{1,100});/g;
 

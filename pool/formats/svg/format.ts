@@ -16,10 +16,13 @@ import { sizedSvg, svgDensity, svgSize } from './size.ts';
 /** Formats of embedded images, in addition to SVG. */
 const rasters: readonly SourceFormat[] = [jpeg, png, gif, webp, tiff, avif];
 
-/** libvips recognises an SVG by `<svg` in its first 1,000 bytes, the first 24 of which must be ASCII. */
+/**
+ * libvips recognises an SVG by `<svg` in its first 1,000 bytes, the first 24 of which must be
+ * ASCII.
+ */
 const signature = '<!-- <svg> in UTF-8 -->\n';
 
-/** The text of a document from its root element on. @throws ServiceError as `readDocument` */
+/** Returns a document's text from its root element on. @throws ServiceError as `readDocument` */
 export const svgText = (bytes: Uint8Array): string => readDocument(bytes, [...rasters, svg]).text;
 
 /** SVG, which librsvg draws at the required size. */
@@ -35,7 +38,8 @@ export const svg: SourceFormat = {
   vector: true,
   cost: { ms: 0, bytes: 0 },
   container: null,
-  // Without the limits of libxml2, such as 10 MB for an embedded picture: `readDocument` and the process have limits.
+  // Disables libxml2's limits, such as 10 MB per embedded image: `readDocument` and the process set
+  // limits.
   options: { density: svgDensity, unlimited: true },
   uninterruptible: true,
   weigh: () => null,
@@ -44,7 +48,7 @@ export const svg: SourceFormat = {
     const text = await withDrawnImages(document, rasters, limits.sourceMaxPixels);
     const written = Buffer.from(signature + text);
     const size = svgSize(written);
-    // libvips reads the header of a drawing with whole pixels.
+    // libvips rounds a drawing's header to whole pixels.
     const scale = Math.max(1, 2 / Math.min(size.width, size.height));
     const colour = backgroundOf(document.sheets, document.style);
     const filled = colour === null ? written : withBackground(written, size, colour);

@@ -10,16 +10,17 @@ import { svgSize } from './size.ts';
 /** The formats that librsvg draws; it leaves out the others. */
 const drawn: ReadonlySet<string> = new Set(['jpeg', 'png']);
 
-/** Bytes of all images that are encoded again, in base64. */
+/** Maximum base64 bytes of all re-encoded images. */
 const maxBytes = 100_000_000;
 
 /**
- * Returns the text of a document with the embedded images in formats that librsvg draws. They are decoded completely, at any
- * rendered size, so their pixels count like those of any source. What a document costs otherwise, the limits of the
- * process bound.
+ * Converts a document's embedded images to formats that librsvg draws. They are decoded completely
+ * at any
+ * rendered size, so their pixels count like those in any source. The process limits bound all other
+ * costs.
  *
- * @param rasters the formats of images in embedded drawings
- * @param spent pixels, and bytes of images that were encoded again, of the whole document
+ * @param rasters formats allowed for images in embedded drawings
+ * @param spent the document's pixels so far, and bytes of its re-encoded images
  * @throws ServiceError source_unsupported, source_corrupt, source_too_large
  */
 export async function withDrawnImages(
@@ -79,7 +80,7 @@ function edited(text: string, edits: readonly Edit[]): string {
   return [...parts, text.slice(end)].join('');
 }
 
-/** A drawing inside of the drawing, as it was checked; it has no other drawings. */
+/** Returns a checked drawing from inside the drawing; it contains no more drawings. */
 async function nestedDrawing(
   source: Uint8Array,
   rasters: readonly SourceFormat[],
@@ -90,7 +91,11 @@ async function nestedDrawing(
   return Buffer.from(text);
 }
 
-/** A data: URL of the first frame, as PNG, or as JPEG for a large picture without alpha, which would be a large PNG. */
+/**
+ * Returns a data: URL of the first frame as PNG, or as JPEG for a large opaque image, which would
+ * be a large
+ * PNG.
+ */
 async function encodedAgain({ bytes, format }: Container): Promise<string> {
   try {
     const image = sharp(bytes, { limitInputPixels: false });

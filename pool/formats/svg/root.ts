@@ -8,9 +8,11 @@ export interface Root {
 }
 
 /**
- * Finds the root element in the text of a document, or of its beginning; null if the root is not svg. Only an XML
- * declaration, processing instructions, comments and a document type may precede the root. A document type with an
- * internal subset only has to name the root element, with the index of the subset.
+ * Finds the root element in a document's text, or in its start; returns null if the root is not
+ * svg. Only
+ * an XML declaration, processing instructions, comments and a document type can precede the root. A
+ * document type with an internal subset only needs to name the root element, and returns the
+ * subset's index.
  */
 export function svgRoot(text: string): Root | null {
   let at = 0;
@@ -34,7 +36,7 @@ const rootAt = (at: number, found: RegExpExecArray | null): Root | null =>
 const prologues: readonly (readonly [open: string, whole: RegExp])[] = [
   ['<?', /^<\?[\s\S]*?\?>/],
   ['<!--', /^<!--[\s\S]*?-->/],
-  // Up to its end, or up to the start of its internal subset.
+  // Matches up to its end, or up to the start of its internal subset.
   ['<!DOCTYPE', /^<!DOCTYPE(?:"[^"]*"|'[^']*'|[^"'[>])*[[>]/],
 ];
 
@@ -61,7 +63,7 @@ export const unquoted = (
   name: string,
 ): string | undefined => attributes.get(name)?.slice(1, -1);
 
-/** The four numbers of the viewBox; null if it is absent or invalid. */
+/** Returns the four numbers in the viewBox; null if absent or invalid. */
 export function viewBoxOf(attributes: ReadonlyMap<string, string>): readonly number[] | null {
   const box = (unquoted(attributes, 'viewBox') ?? '')
     .trim()

@@ -3,16 +3,17 @@ import { corrupt } from '../errors.ts';
 import { rootOf, unquoted, viewBoxOf } from './root.ts';
 
 /**
- * Density at which SVGs are opened, in dots per inch: that of CSS (CSS Values 4, 6.2), so points and inches
- * have the same size as in browsers. Other sizes are written into the document: libvips 8.18 also uses the
- * density as the scale, and the size of a drawing in inches would grow with its square.
+ * Density for opening SVGs, in dots per inch: CSS's (CSS Values 4, 6.2), so points and inches match
+ * browsers. Other sizes are written into the document: libvips 8.18 also uses the density as the
+ * scale, so
+ * the size of a drawing in inches would grow with its square.
  */
 export const svgDensity = 96;
 
-/** Pixels of libvips for each CSS pixel at that density. */
+/** libvips pixels per CSS pixel at that density. */
 const libvipsScale = svgDensity / 72;
 
-/** CSS pixels of each unit of length. */
+/** CSS pixels per length unit. */
 const units: Readonly<Record<string, number>> = {
   '': 1,
   px: 1,
@@ -27,13 +28,16 @@ const units: Readonly<Record<string, number>> = {
 /** Parts of the root's font size; browsers measure `ex` and `ch` in its font. */
 const fontUnits: Readonly<Record<string, number>> = { em: 1, rem: 1, ex: 0.5, ch: 0.5 };
 
-/** Size and font size that browsers use where a document has none, in CSS pixels. */
+/** Default size and font size in browsers, in CSS pixels. */
 const initial = { width: 300, height: 150, fontSize: 16 };
 
 /**
- * The size of a drawing in CSS pixels, which is that of an `<img>` with it in browsers (CSS Images 3, 5.3): width and
- * height of the attributes, whatever style sheets say. Percentages count as absent, and the aspect ratio of the viewBox
- * gives a missing side. A viewBox alone is the size; browsers leave such a size to the page.
+ * Returns a drawing's size in CSS pixels, as an `<img>` shows it in browsers (CSS Images 3, 5.3):
+ * width and
+ * height from the attributes, ignoring style sheets. Percentages count as absent, and the viewBox's
+ * aspect
+ * ratio determines a missing side. A viewBox alone is the size; browsers leave such a size to the
+ * page.
  *
  * @throws ServiceError source_corrupt for a side of 0
  */
@@ -60,8 +64,9 @@ export function svgSize(source: Uint8Array): Size {
 }
 
 /**
- * The drawing with another size: `scale` pixels for each CSS pixel, at `svgDensity`. The `viewBox` scales
- * the content.
+ * Changes the drawing's size to `scale` pixels per CSS pixel, at `svgDensity`. The `viewBox` scales
+ * the
+ * content.
  *
  * @param size in CSS pixels
  */

@@ -4,12 +4,13 @@ import { plainCmykProfile } from '../metadata/cmyk.ts';
 import { profileTag, tiffPixels } from './parts.ts';
 
 const separated = 5;
-/** Bytes of an entry, and the type of bytes without a meaning (TIFF 6.0, section 2). */
+/** Bytes per entry, and the type for opaque bytes (TIFF 6.0, section 2). */
 const [entryBytes, undefinedType] = [12, 7];
 
 /**
- * A TIFF with the profile of browsers for CMYK, in a copy, if its first page is CMYK and has no profile. The page gets a
- * directory at the end of the file, with one entry more. A BigTIFF is unchanged.
+ * Adds browsers' CMYK profile to a TIFF, in a copy, if its first page is CMYK without a profile.
+ * Writes the
+ * page's directory, with an additional entry, at the file's end. Leaves a BigTIFF unchanged.
  */
 export const withTiffCmykProfile = (source: Uint8Array): Uint8Array =>
   parsedOr(source, () => {

@@ -4,8 +4,11 @@ import { unsupported } from '../errors.ts';
 import { type TiffPixels, tiffPixels } from './parts.ts';
 
 /**
- * Refuses encodings that libvips 8.18 decodes wrong, with success: for example it draws nothing for tiles of old-style JPEG
- * if libtiff is built without that codec, as sharp's is (`rtiff_read_rgba_tile`), and takes numbers from 0 to 1 as black.
+ * Refuses encodings that libvips 8.18 decodes wrongly without an error: for example it draws
+ * nothing for
+ * tiles of old-style JPEG if libtiff lacks that codec, as sharp's does (`rtiff_read_rgba_tile`),
+ * and treats
+ * values from 0 to 1 as black.
  *
  * @throws ServiceError source_unsupported
  */
@@ -19,7 +22,7 @@ export function requireReadablePixels(source: Uint8Array): void {
 function misreadEncoding(page: TiffPixels): string | null {
   const { compression, bits, samples, colours, sampleFormat, tiled } = page;
   if (tiled && compression === oldJpeg) return 'tiles of old-style JPEG';
-  // LogLuv has bits of its own.
+  // LogLuv defines its own bits.
   if (colours === photometric.logLuv) return null;
   if (sampleFormat === numbers.floating) return 'floating-point samples';
   if (sampleFormat === numbers.signed) return 'samples with a sign';
@@ -45,7 +48,7 @@ function encodingError(encoding: string, cause?: unknown): ServiceError {
   return unsupported(message, cause);
 }
 
-/** JPEG as section 22 of TIFF 6.0 describes it, which nothing writes any more. */
+/** JPEG by section 22 of TIFF 6.0, which current programs no longer write. */
 const oldJpeg = 6;
 const newJpeg = 7;
 

@@ -10,7 +10,7 @@ const forms = {
 /** Header of BigTIFF; no image fits in fewer bytes. */
 const headBytes = 16;
 
-/** Bytes of each type of value (TIFF 6.0, section 2; BigTIFF), by number. */
+/** Bytes per value type (TIFF 6.0, section 2; BigTIFF), by number. */
 const typeBytes = [0, 1, 1, 2, 4, 8, 1, 1, 2, 4, 8, 4, 8, 4, 0, 0, 8, 8, 8];
 const ascii = 2;
 
@@ -73,7 +73,7 @@ const roles: ReadonlyMap<number, PartRole> = new Map([
   [profileTag, 'profile'],
 ]);
 
-/** A `page` part for each directory, followed by the values of its entries. */
+/** Yields a `page` part per directory, followed by its entries' values. */
 export function* tiffParts(file: Buffer): Parts {
   for (const { from, to, entries } of tiffDirectories(file)) {
     yield { role: 'page', from, to };
@@ -97,7 +97,7 @@ export interface TiffPixels {
   /** SampleFormat: 1 for unsigned integers, 2 for signed ones, 3 for floating point. */
   readonly sampleFormat: number;
   readonly hasProfile: boolean;
-  /** True for one plane for each sample. */
+  /** Whether each sample has a separate plane. */
   readonly separate: boolean;
   readonly tiled: boolean;
 }

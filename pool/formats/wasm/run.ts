@@ -23,24 +23,27 @@ declare global {
 }
 
 /**
- * JavaScript heap of a thread. A decoder's memory and pixels are outside of it. The address space of a process is
- * limited, and Node 22 would reserve more of it for code than is left.
+ * JavaScript heap per thread. It excludes a decoder's memory and pixels. The process's address
+ * space is
+ * limited, and Node 22 would reserve more of it for code than remains.
  */
 const heap = { maxOldGenerationSizeMb: 64, codeRangeSizeMb: 16 };
 
-/** Interval of the checks of the CPU time, in ms. */
+/** Interval between CPU time checks, in ms. */
 const checkEveryMs = 100;
 
 const modules = new Map<string, Promise<WebAssembly.Module>>();
 
 /**
- * Runs a decoder in WebAssembly for one source, on a thread, so that the process can still check its memory. Each
- * source has a new thread and a new instance, which leave neither memory nor bytes to the next source. The
- * module is compiled once, for the first source in the process.
+ * Runs a WebAssembly decoder for one source on a thread, so that the process can still check its
+ * memory.
+ * Each source gets a new thread and instance, which leave neither memory nor bytes to the next
+ * source. The
+ * process compiles the module once, for its first source.
  *
  * @param entry a file that calls `answer`
  * @param module from `moduleOf`
- * @param maxCpuMs CPU time that the process may use meanwhile
+ * @param maxCpuMs CPU time that the process can use meanwhile
  * @throws ServiceError source_unsupported, source_corrupt, source_too_large, transform_timeout
  */
 export async function runDecoder<Task>(
@@ -75,8 +78,9 @@ export async function runDecoder<Task>(
 const { resolve } = createRequire(import.meta.url);
 
 /**
- * The compiled module of a package, such as `wasm-vips/vips.wasm`. V8 uses the code of one that is kept for each further
- * one with the same bytes.
+ * Returns a package's compiled module, such as `wasm-vips/vips.wasm`. While a module exists, V8
+ * reuses its
+ * code for more modules with the same bytes.
  */
 export function moduleOf(specifier: string): Promise<WebAssembly.Module> {
   const known = modules.get(specifier);
@@ -92,7 +96,7 @@ async function compile(specifier: string): Promise<WebAssembly.Module> {
   return WebAssembly.compile(await readFile(resolve(specifier)));
 }
 
-/** libvips. Its part for JPEG XL is a module of its own, which it loads itself. */
+/** Returns libvips. It loads its separate JPEG XL module itself. */
 export async function vipsModule(): Promise<WebAssembly.Module> {
   const [libvips] = await Promise.all([
     moduleOf('wasm-vips/vips.wasm'),
@@ -101,7 +105,7 @@ export async function vipsModule(): Promise<WebAssembly.Module> {
   return libvips;
 }
 
-/** @throws ServiceError source_too_large when the process has no memory for a thread */
+/** @throws ServiceError source_too_large if the process lacks the memory for a thread */
 export function startThread(entry: URL, workerData: object): Worker {
   try {
     return openThread(entry, { workerData, resourceLimits: heap });

@@ -2,7 +2,9 @@ import fs from 'node:fs';
 import Vips from 'wasm-vips';
 import { emscriptenOptions } from './thread.ts';
 
-/** Metadata that is written (`VipsForeignKeep`). libvips would write EXIF also for an image without. */
+/**
+ * Metadata to write (`VipsForeignKeep`). libvips would write EXIF even for an image without EXIF.
+ */
 export const keepFlags = { exif: 1, xmp: 2, icc: 8 } as const;
 
 /**
@@ -24,7 +26,10 @@ export async function openVips(): Promise<typeof Vips> {
   return vips;
 }
 
-/** The package's file system is that of Node, and no image needs a file: this thread opens none from now on. */
+/**
+ * The package uses Node's file system, but images need no file: this thread opens no files from now
+ * on.
+ */
 function denyFiles(): void {
   const deny = () => {
     throw Object.assign(new Error('no files'), { code: 'EACCES' });

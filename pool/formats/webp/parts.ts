@@ -38,7 +38,7 @@ export function* webpParts(file: Buffer): Parts {
   }
 }
 
-/** Corrects the header of a WebP after parts were removed. */
+/** Corrects a WebP's header after parts were removed. */
 export function correctWebp(file: Buffer, removed: ReadonlySet<MetadataRole>): void {
   if (file.length < headBytes) return;
   file.writeUInt32LE(file.length - 8, 4);

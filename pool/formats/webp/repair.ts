@@ -1,18 +1,20 @@
 import { bufferOf } from '../bytes.ts';
 import { headBytes, roles, webpParts } from './parts.ts';
 
-/** Missing bytes of a chunk that are added, as a multiple of the file's. */
+/** Maximum missing bytes to add to a chunk, as a multiple of the file's size. */
 const maxAdded = 8;
 
 /**
- * A WebP with a wrong size in its header, or without its last padding byte, in a copy with the right one, as browsers read
- * it. The same bytes for any other one.
+ * Corrects a WebP's size in its header, or adds its last padding byte, in a copy, as browsers do.
+ * Returns
+ * the same bytes for other files.
  */
 export const withWebpSize = (source: Uint8Array): Uint8Array => sized(source, false);
 
 /**
- * As `withWebpSize`, also for a truncated one: the bytes that are missing in its image are zeros, and a frame of an
- * animation without all bytes is left out.
+ * Like `withWebpSize`, but also repairs a truncated file: missing bytes in its image become zeros,
+ * and an
+ * incomplete animation frame is dropped.
  */
 export const withWebpPixels = (source: Uint8Array): Uint8Array => sized(source, true);
 
