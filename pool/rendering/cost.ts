@@ -7,15 +7,16 @@ import { maxEncodes } from './encode/within-bytes.ts';
 import { requestedOperations } from './operations.ts';
 import type { Plan } from './plan.ts';
 
-/** An estimate of the resources of a transform, from its plan. */
+/** A transform's estimated resources, derived from its plan. */
 export interface Cost {
   /** CPU time in ms, on the machine of the measurements below. */
   readonly ms: number;
   /** Memory for pixels and encoder. */
   readonly bytes: number;
   /**
-   * True when the memory is not known beforehand. A process is then limited to `bytes`, and a transform that needs more
-   * begins again with all that a process may have.
+   * Whether the memory is unpredictable. A process then starts with the limit `bytes`; a transform
+   * that
+   * needs more restarts with the memory of a whole process.
    */
   readonly isMemoryCapped?: boolean;
 }
@@ -29,15 +30,18 @@ const lightCost: Cost = { ms: 500, bytes: 128e6 };
 export const isLight = ({ ms, bytes }: Cost): boolean =>
   ms <= lightCost.ms && bytes <= lightCost.bytes;
 
-/** ms for each frame that is processed in a pipeline of its own. */
+/** ms per frame processed in a separate pipeline. */
 const separateFrame = 10;
 
-/** Scaling, copying and intermediate images, for each pixel of the output. */
+/** Scaling, copying and intermediate images, per output pixel. */
 const processing: Cost = { ms: 10, bytes: 11 };
 
 /**
- * For SVGs, texts, and sources that a thread must not open, whose cost is not known beforehand. A process has 67 MiB
- * before it works, 110 to 160 MiB with ordinary drawings of 2,000 x 2,000 pixels, and its limit with hostile ones.
+ * For SVGs, texts, and sources that a thread must not open, because their cost is unpredictable. A
+ * process
+ * takes 67 MiB before it works, 110 to 160 MiB with ordinary drawings of 2,000 x 2,000 pixels, and
+ * its
+ * whole limit with hostile drawings.
  */
 export const isolatedCost: Cost = { ms: 5_000, bytes: 2 ** 28, isMemoryCapped: true };
 
@@ -47,7 +51,7 @@ export function addCosts(a: Cost, b: Cost): Cost {
 }
 
 /**
- * The cost of a source that a thread does not examine.
+ * Returns the cost of a source that a thread does not examine.
  *
  * @throws ServiceError source_unsupported, source_corrupt, source_too_large
  */
@@ -93,7 +97,7 @@ export function costOf(facts: SourceFacts, plan: Plan, variant: Variant): Cost {
   ].reduce(addCosts);
 }
 
-/** ms for a million pixels of a layer that are scaled, with their transparency. */
+/** ms per million pixels for scaling a layer, including its transparency. */
 const layerScaling: Cost = { ms: 290, bytes: 0 };
 
 /** Each layer is blended with the whole output. */
@@ -115,7 +119,7 @@ function encodingCost(format: OutputFormat, variant: Variant): Cost {
   return { ms, bytes };
 }
 
-/** Encoder runs follow each other, so only the time is multiplied. */
+/** Encoder runs are sequential, so only the time is multiplied. */
 function encodes({ ms, bytes }: Cost, { maxBytes, lossless }: Variant): Cost {
   return { ms: maxBytes === null || lossless === true ? ms : maxEncodes * ms, bytes };
 }
@@ -123,7 +127,7 @@ function encodes({ ms, bytes }: Cost, { maxBytes, lossless }: Variant): Cost {
 /** ms for scaling up a million pixels, measured on a photograph. */
 const enlarging = 40;
 
-/** ms for each million pixels of the output. */
+/** Returns ms per million output pixels. */
 const filtering = (variant: Variant): number =>
   requestedOperations(variant)
     .map(({ operation, value }) => operation.ms?.(value) ?? 0)
@@ -134,21 +138,26 @@ function times({ ms, bytes }: Cost, pixels: number): Cost {
 }
 
 /**
- * Maximum on a thread, in ms: how long a transform can occupy it after its timeout. Decoders and encoders with
- * `uninterruptibleMs` do not end within a second of the timeout: the maximum over photographs and noise at all
- * qualities, on a core that resizes 88 photographs of 6 megapixels to 800 px per second.
+ * Maximum on a thread, in ms: how long a transform can occupy it after its timeout. Decoders and
+ * encoders
+ * with `uninterruptibleMs` can run more than a second past the timeout: the maximum over
+ * photographs and
+ * noise at all qualities, on a core that resizes 88 six-megapixel photographs to 800 px per second.
  */
 const maxUninterruptibleMs = 2000;
 
-/** Whether a thread may decode a source, or is occupied for too long. */
+/** Returns whether a thread can decode a source without being occupied for too long. */
 export const isDecodedOnThread = ({ format, ...size }: SourceFacts): boolean =>
   megapixels(size) * (format.cost.uninterruptibleMs ?? 0) <= maxUninterruptibleMs;
 
-/** Whether a thread may decode a source and encode the output. @param plan of the area before `trim` */
+/**
+ * Returns whether a thread can decode a source and encode the output. @param plan for the area
+ * before `trim`
+ */
 export function isDrawnOnThread(facts: SourceFacts, plan: Plan, variant: Variant): boolean {
   const { cost } = encodingOf(plan.format);
   const encodeMs = cost.uninterruptibleMs ?? 0;
-  // Only the decoded pixels tell the size of a trimmed output.
+  // The size of a trimmed output is unknown until the pixels are decoded.
   if (variant.trim !== null && encodeMs > 0) return false;
   const frames = plan.animated ? facts.frames : 1;
   const runs = frames * (variant.maxBytes === null ? 1 : maxEncodes);

@@ -5,7 +5,7 @@ import { encodingOf, type OutputFormat, rasterFormats } from './encode/encodings
 /** The properties of a source that the choice of a format depends on. */
 type FormatSource = Pick<SourceFacts, 'format' | 'hasAlpha' | 'gainMap'>;
 
-/** True when the output has the source's gain map. */
+/** Returns whether the output keeps the source's gain map. */
 export function keepsGainMap(
   { gainMap, placeholder }: Variant,
   source: Pick<FormatSource, 'gainMap'>,
@@ -13,7 +13,10 @@ export function keepsGainMap(
   return gainMap && placeholder === null && source.gainMap !== null;
 }
 
-/** The format of an output with pixels. @param animation true when the output may have several frames */
+/**
+ * Chooses the format of an output with pixels. @param animation whether the output can have several
+ * frames
+ */
 export function chooseFormat(
   variant: Variant,
   source: FormatSource,
@@ -30,8 +33,9 @@ export function chooseFormat(
 }
 
 /**
- * The format of the source, if it can be written. A negotiated format must be one that the client shows:
- * some only if it names them, others if it does not refuse them.
+ * Returns the source's format, if it can be written. After negotiation the client must be able to
+ * show it:
+ * some formats only if Accept names them, others unless Accept refuses them.
  */
 export function ownFormat(
   { negotiated, formats, refused }: Variant,

@@ -5,7 +5,7 @@ import { changedFields, strategies, type Variant } from '../variant.ts';
 import { keepsGainMap } from './format.ts';
 import type { Plan } from './plan.ts';
 
-/** sharp 0.35 has the function and not its type. */
+/** sharp 0.35 provides the function but not its type. */
 declare module 'sharp' {
   interface Sharp {
     keepGainMap(): Sharp;
@@ -13,14 +13,20 @@ declare module 'sharp' {
 }
 
 /**
- * sharp 0.35 keeps a gain map only in a JPEG made in one pass of scaling, cropping, extending and quarter
- * turns.
+ * sharp 0.35 keeps a gain map only in a JPEG made in a single pass with scaling, cropping,
+ * extending and
+ * quarter turns.
  *
- * It reads the map from the memory of the opened image. To turn or flip an image it copies the pixels and frees
- * that memory, so that the map would be read from freed memory. Before a crop it turns the image first, and reads the
- * map from the copy: so a plan crops an image that is turned, and a flip, which is not done first, is refused.
+ * It reads the map from the opened image's memory. To turn or flip an image it copies the pixels
+ * and frees
+ * that memory, so that it would read the map from freed memory. Before a crop it turns the image
+ * first, and
+ * reads the map from the copy: so a plan crops a turned image, and a flip, which is not done first,
+ * is
+ * refused.
  *
- * @throws ServiceError parameter_invalid when a variant would lose the gain map, or move it against the image
+ * @throws ServiceError parameter_invalid if a variant would lose the gain map, or shift it from
+ *   the image
  */
 export function requireKeptGainMap(facts: SourceFacts, plan: Plan, variant: Variant): void {
   if (!keepsGainMap(variant, facts)) return;
@@ -43,8 +49,9 @@ function refusalReason(facts: SourceFacts, plan: Plan, variant: Variant): string
   if (strategies.some((strategy) => strategy === chosen))
     return `pos=${chosen} moves the image against the gain map`;
   if (variant.flip) return 'the image cannot be flipped together with its gain map';
-  // sharp 0.35 ignores the orientation of the gain map beside another turn, and mirrors it before the turn
-  // and not after.
+  // With another turn, sharp 0.35 ignores the gain map's orientation, and mirrors it before the
+  // turn instead of
+  // after it.
   if (facts.orientation !== 1 && variant.rotate !== 0)
     return 'a source that is stored turned or mirrored cannot be rotated';
   if (facts.orientation === 5 || facts.orientation === 7)

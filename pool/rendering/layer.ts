@@ -5,7 +5,7 @@ import { type Layer, type Length, type Placement, plainVariant, type Variant } f
 
 /** The output on which a layer is drawn. */
 export interface LayerFrame extends Size {
-  /** Pixels of the output for each CSS pixel of a layer. */
+  /** Output pixels per CSS pixel of a layer. */
   readonly cssPixel: number;
 }
 
@@ -69,7 +69,7 @@ export async function overlayOf(
   return onEachFrame(canvas, frame, blend);
 }
 
-/** Frames are stacked vertically, so a transparent frame with the layer is tiled. */
+/** Frames are stacked vertically, so this tiles a transparent frame that contains the layer. */
 function onEachFrame(canvas: Buffer, { width, height }: Size, blend: Placement['blend']) {
   const raw = { width, height, channels: 4 as const };
   return { input: canvas, raw, tile: true, gravity: 'northwest', blend };
@@ -83,7 +83,10 @@ function canvasOf(overlay: OverlayOptions, { width, height }: Size): Promise<Buf
   return sharp({ create }).composite([overlay]).raw().toBuffer();
 }
 
-/** A layer with transparent gaps to the next one on the right and below; at most as large as the frame. */
+/**
+ * Returns a layer with transparent gaps to its neighbours on the right and below, no larger than
+ * the frame.
+ */
 async function withGaps(
   { pixels, width, height }: RgbaImage,
   { offsetX, offsetY }: Placement,

@@ -11,22 +11,23 @@ export interface Modulation {
 
 /** The part of the plan that operations depend on. */
 interface PlannedOutput {
-  /** Size of each frame of the output, in pixels. */
+  /** Size of each output frame in pixels. */
   readonly width: number;
   readonly height: number;
   readonly background: Rgba;
   readonly isOpaque: boolean;
-  /** The colour of `tint` in the colour space of the output; null without it. */
+  /** The `tint` colour in the output's colour space; null if the request has no tint. */
   readonly tint: Rgba | null;
 }
 
 /**
- * Where an operation is among the passes of `steps.ts`: before the crop, with the resize, after it as one of the
- * filters, in the last pass of the image, or below the layers.
+ * An operation's place in the passes of `steps.ts`: before the crop, with the resize, after it as a
+ * filter,
+ * in the image's last pass, or below the layers.
  */
 export type Place = 'turn' | 'resize' | 'filter' | 'finish' | 'below layers';
 
-/** The properties of an image that decide whether a filter needs a pass of its own. */
+/** Image properties that decide whether a filter needs a separate pass. */
 interface Transparency {
   readonly ofSource: boolean;
   readonly isPossible: boolean;
@@ -34,34 +35,47 @@ interface Transparency {
 
 /** An operation on the pixels of an image, which a parameter of the same name requests. */
 export interface Operation<T> {
-  /** The value that changes nothing. */
+  /** The value that has no effect. */
   readonly plain: T;
   readonly place: Place;
   /** Adds the operation to a pipeline. Called only for other values than `plain`. */
   readonly apply: (image: Sharp, value: NonNullable<T>, plan: PlannedOutput) => Sharp;
-  /** Returns the time for each million pixels of the output in ms, measured on a photograph; absent for little. */
+  /** Returns ms per million output pixels, measured on a photograph; absent if negligible. */
   readonly ms?: (value: NonNullable<T>) => number;
-  /** True if it would mix the frames of an animation, which are one tall image, or cannot be applied to that. */
+  /**
+   * Whether it would mix an animation's frames, which form one tall image, or cannot be applied to
+   * it.
+   */
   readonly needsSingleFrames?: boolean;
   /**
-   * Whether each filter must have a pass of its own. sharp premultiplies colours with alpha from scaling to sharpening,
-   * which is wrong for colour operations in between. It does not premultiply input without alpha, which would mix
-   * blurred edges with the black of transparent pixels.
+   * Returns whether each filter needs a separate pass. From scaling to sharpening, sharp
+   * premultiplies
+   * colours with alpha, which is wrong for colour operations in between. It does not premultiply
+   * input that
+   * lacks alpha, which would mix blurred edges with the black of transparent pixels.
    */
   readonly needsOwnPass?: (transparency: Transparency) => boolean;
-  /** True if the background must be added in a pass after it, because it would change the background. */
+  /**
+   * Whether the background must be added in a later pass, because the operation would change it.
+   */
   readonly changesBackground?: boolean;
   readonly makesGrey?: boolean;
-  /** True if it changes single colours: one that mixes neighbours, such as `blur`, may precede a conversion. */
+  /**
+   * Whether it changes single colours. An operation that mixes neighbours, such as `blur`, can
+   * precede a
+   * conversion.
+   */
   readonly changesColours?: boolean;
 }
 
 const operation = <T>(row: Operation<T>): Operation<T> => row;
 
 /**
- * Every operation by the name of its parameter and of its field in a variant. Operations of one place are applied in
- * the order of this table, which is sharp's. The variant, the passes, the costs, and the decisions of the plan derive
- * from it.
+ * Every operation, by the name of its parameter and variant field. Operations in the same place run
+ * in table
+ * order, which is sharp's. The variant, the passes, the costs and the plan's decisions derive from
+ * this
+ * table.
  */
 export const operations = {
   /** Mirrors vertically. */
@@ -97,7 +111,7 @@ export const operations = {
     apply: (image, _, { tint }) => (tint === null ? image.grayscale() : image),
     makesGrey: true,
   }),
-  /** Side of the square of the median filter, 1..15. libvips refuses one that is larger than the image. */
+  /** Side of the median filter's square, 1..15. libvips refuses a square larger than the image. */
   median: operation<number | null>({
     plain: null,
     place: 'filter',
@@ -106,8 +120,9 @@ export const operations = {
     needsSingleFrames: true,
   }),
   /**
-   * 0..255: lighter pixels become white, darker ones black. A linear function so steep that it has two values: sharp's
-   * own threshold also changes alpha.
+   * 0..255: lighter pixels become white, darker pixels black. Uses a linear function so steep that
+   * it yields
+   * two values, because sharp's own threshold also changes alpha.
    */
   threshold: operation<number | null>({
     plain: null,
@@ -162,7 +177,11 @@ export const operations = {
     apply: (image) => image.negate({ alpha: false }),
     changesColours: true,
   }),
-  /** 0..1, multiplied with the image's own opacity. An image that cannot be transparent is blended with the background. */
+  /**
+   * 0..1, multiplied with the image's own opacity. An image that cannot be transparent blends with
+   * the
+   * background.
+   */
   opacity: operation<number | null>({
     plain: null,
     place: 'below layers',
@@ -181,7 +200,7 @@ export const operations = {
 type Operations = typeof operations;
 export type OperationName = keyof Operations;
 
-/** The fields of a variant that request operations. */
+/** Variant fields that request operations. */
 export type OperationValues = {
   readonly [Name in OperationName]: Operations[Name] extends Operation<infer T> ? T : never;
 };
@@ -198,7 +217,7 @@ export interface Requested {
   readonly value: NonNullable<unknown>;
 }
 
-/** The operations that a variant requests, in the order of the table. @param place null for all */
+/** Returns the operations that a variant requests, in table order. @param place null for all */
 export function requestedOperations(
   variant: OperationValues,
   place: Place | null = null,

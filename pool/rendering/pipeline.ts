@@ -17,15 +17,15 @@ export interface Opening {
   readonly animated: boolean;
   /** See Variant. */
   readonly lenient?: boolean;
-  /** True for a source whose EXIF is kept, which libvips' TIFF does not do. */
+  /** Whether to keep the source's EXIF, which libvips' TIFF loses. */
   readonly keepsExif?: boolean;
-  /** True to leave colours as they are although the source has a profile; always done for that of sRGB. */
+  /** Whether to leave colours unchanged although the source has a profile; implied for sRGB. */
   readonly ignoresProfile?: boolean;
 }
 
 export type Pixels = { readonly data: Uint8Array; readonly info: OutputInfo };
 
-/** A sharp pipeline to which operations are added. It runs when it is rendered or written. */
+/** A sharp pipeline that collects operations, and runs when it is rendered or written. */
 export class Pipeline {
   readonly #decodingError: (error: unknown) => ServiceError;
   readonly #limits: RenderLimits;
@@ -34,11 +34,9 @@ export class Pipeline {
   /** True while the pipeline's input is the encoded source. */
   #decoding = true;
   #image: Sharp;
-  /**
-   * Opens the rendered pixels without the copy that `clone()` makes; null while operations have not run yet.
-   */
+  /** Reopens the rendered pixels without `clone()`'s copy; null before the operations have run. */
   #reopen: (() => Sharp) | null = null;
-  /** The rendered pixels of `eachFrame` or `plainPixels`, until another operation is added. */
+  /** The pixels rendered by `eachFrame` or `plainPixels`, until another operation is added. */
   #raw: Pixels | null = null;
 
   constructor(input: DecoderInput, facts: SourceFacts, opening: Opening, limits: RenderLimits) {
@@ -54,8 +52,9 @@ export class Pipeline {
       // Missing or corrupt pixels are errors unless `lenient`. Decoder warnings are not, because browsers
       // show such images too.
       failOn: opening.lenient === true ? 'none' : 'error',
-      // A second safeguard after `examine`. The sides of a rasterised SVG are rounded up, by less than a
-      // pixel each, so they may exceed the plan.
+      // A second safeguard after `examine`. The sides of a rasterised SVG are rounded up, by less
+      // than a pixel
+      // each, so they can exceed the plan.
       limitInputPixels: limits.sourceMaxPixels + (vector ? 2 * maxSide + 1 : 0),
       ...(opening.animated ? { pages: -1 } : {}),
       ignoreIcc: facts.colour.isSrgb || opening.ignoresProfile === true,
@@ -77,8 +76,9 @@ export class Pipeline {
   /** Runs the operations; later ones start from their pixels. Returns a function that opens these. */
   async render(): Promise<() => Sharp> {
     if (this.#reopen !== null) return this.#reopen;
-    // Unlike raw pixels a TIFF keeps frames, profile, metadata, and the transparency of images that were
-    // converted to grey.
+    // Unlike raw pixels, a TIFF keeps frames, profile and metadata, and the transparency of images
+    // that became
+    // grey.
     const { data } = await this.#toBuffer(
       this.#keepsExif && !this.#animated
         ? this.#image.png({ compressionLevel: 0 })
@@ -107,8 +107,9 @@ export class Pipeline {
       const frame = fromRaw(pixels, { ...info, height });
       const rendered = await this.#rgba(operations(frame));
       const length = rendered.data.byteLength;
-      // All output frames have the same size. If it is not larger than the input, they overwrite the input
-      // frames, which are by far the largest buffer.
+      // All output frames share a size. If they are not larger than the input frames, they
+      // overwrite them, because
+      // these are by far the largest buffer.
       if (length > size && index === 0) all = new Uint8Array(length * frames);
       all.set(rendered.data, index * length);
       output = rendered.info;
@@ -141,8 +142,10 @@ export class Pipeline {
   }
 
   /**
-   * Runs the pipeline with further operations, which a rendered pipeline does not keep. A Buffer from sharp
-   * is not transferable to another thread, so the caller must copy it. `toUint8Array()` would leak: sharp
+   * Runs the pipeline with more operations, which a rendered pipeline does not keep. A Buffer from
+   * sharp is
+   * not transferable to another thread, so the caller must copy it. `toUint8Array()` would leak:
+   * sharp
    * 0.35.5 never frees that memory, because src/pipeline.cc passes the pointer as `hint` to
    * `FreeCallback(hint, data)`.
    *
@@ -152,7 +155,7 @@ export class Pipeline {
     return this.#toBuffer(operations(this.#reopen === null ? this.#image : this.#reopen()));
   }
 
-  /** In two steps, because the raw output of a grey image has neither RGB nor alpha. */
+  /** Takes two steps, because the raw output of a grey image contains neither RGB nor alpha. */
   async #rgba(image: Sharp): Promise<Pixels> {
     const { data } = await this.#toBuffer(image.tiff({ compression: 'none' }));
     return this.#toBuffer(sharp(data, { limitInputPixels: false }).ensureAlpha().raw());
@@ -166,7 +169,8 @@ export class Pipeline {
       this.#decoding = false;
       return pixels;
     } catch (error) {
-      // sharp's errors have no codes, so the elapsed time distinguishes a timeout from corrupt pixels.
+      // sharp's errors have no codes, so the elapsed time distinguishes a timeout from corrupt
+      // pixels.
       if (performance.now() - startedAt >= seconds * 1000) {
         throw transformTimeout(error);
       }
@@ -180,7 +184,7 @@ function fromRaw(
   { width, height, channels }: Pick<OutputInfo, 'width' | 'height' | 'channels'>,
   pageHeight = height,
 ): Sharp {
-  // Omitted for a single frame: libvips keeps the page height when the frame is resized.
+  // Omitted for a single frame, because libvips keeps the page height when it resizes the frame.
   const raw = { width, height, channels, ...(pageHeight < height ? { pageHeight } : {}) };
   return sharp(data, { raw, limitInputPixels: false });
 }

@@ -8,20 +8,21 @@ import type { SmallPixels } from './image-facts/pixels.ts';
 
 /** Facts for `json`. */
 export interface Description extends Pick<Described, 'source' | 'bytes'> {
-  /** Encodes the output of the same request without the placeholder; called only where needed. */
+  /** Encodes the output of the same request without the placeholder; called only if needed. */
   output(): Promise<DescribedOutput>;
 }
 
 interface Placeholder {
   readonly contentType: ContentType;
-  /** @param image the transformed image, of which the first frame is used; it can still be written later */
+  /** @param image the transformed image; uses the first frame, and leaves the image writable */
   make(image: Sharp, description: Description): Promise<Uint8Array>;
 }
 
 const text = 'text/plain; charset=utf-8';
 
 export const placeholders = {
-  // https://blurha.sh. It has no transparency, so the image is flattened on white, as on most pages.
+  // https://blurha.sh. It cannot express transparency, so the image is flattened on white, like
+  // most pages.
   blurhash: {
     contentType: text,
     async make(image) {
@@ -39,7 +40,7 @@ export const placeholders = {
       return bytes(Buffer.from(rgbaToThumbHash(width, height, data)).toString('base64'));
     },
   },
-  // An image of a few hundred bytes as a data URI (RFC 2397), to be scaled up by the page.
+  // An image of a few hundred bytes as a data URI (RFC 2397), which the page scales up.
   lqip: {
     contentType: text,
     async make(image) {
@@ -66,7 +67,7 @@ const hashCosines = 3;
 const previewSide = 20;
 
 async function shrink(image: Sharp, side: number, background?: string): Promise<SmallPixels> {
-  // A second resize in the same pipeline would replace the first one.
+  // A second resize in the same pipeline would replace the first.
   const rgba = image.clone().ensureAlpha().raw({ depth: 'uchar' });
   const rendered = await rgba.toBuffer({ resolveWithObject: true });
   const { width, channels, pageHeight: height = rendered.info.height } = rendered.info;
@@ -82,8 +83,9 @@ async function shrink(image: Sharp, side: number, background?: string): Promise<
 }
 
 /**
- * Repeats the pixels of a small or narrow image. Both hashes are sums of cosines sampled at the pixels: with
- * fewer pixels than cosines, an image of one colour decodes to others.
+ * Repeats the pixels of a small or narrow image. Both hashes are sums of cosines sampled at the
+ * pixels: with
+ * fewer pixels than cosines, a single-colour image would decode to several colours.
  */
 async function repeatPixels({ data, width, height }: SmallPixels): Promise<SmallPixels> {
   const times = Math.max(1, Math.floor(hashSide / Math.max(width, height)));

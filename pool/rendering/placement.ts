@@ -15,9 +15,9 @@ import {
 import { makePlan, type Plan } from './plan.ts';
 import { croppedArea } from './used-area.ts';
 
-/** Where a transform runs, and whether it waits for a turn of heavy transforms. */
+/** Where a transform runs, and whether it waits for a heavy transform's turn. */
 export interface Placement {
-  /** True for a process, which can be killed. */
+  /** Whether it runs in a killable process. */
   readonly isolated: boolean;
   /** Null for a light transform, which does not wait. */
   readonly cost: Cost | null;
@@ -29,7 +29,7 @@ interface Part {
   readonly cost: Cost;
 }
 
-/** The source and the images of the layers; null for texts. */
+/** The source and the layers' images; null for texts. */
 export interface OpenedInputs {
   readonly source: Container;
   readonly layers: readonly (Container | null)[];
@@ -47,16 +47,18 @@ interface Placed {
 }
 
 /**
- * Decides from the headers of a source and its layers where a transform runs, before anything is decoded.
+ * Decides from the headers of a source and its layers where a transform runs, before decoding
+ * anything.
  *
- * @throws ServiceError of the source, as `prepare`; a layer's error is thrown when the layer is drawn
+ * @throws ServiceError of the source, like `prepare`; a layer's error is thrown when the layer is
+ *   drawn
  */
 export async function place(
   { source, layers }: OpenedInputs,
   variant: Variant,
   limits: InspectionLimits,
 ): Promise<Placed> {
-  // Threads have no fonts, and the time of drawing letters is not known.
+  // Threads have no fonts, and the time for drawing letters is unpredictable.
   if (hasText(variant)) {
     return { placement: { isolated: true, cost: isolatedCost }, prepared: null };
   }

@@ -28,31 +28,33 @@ import { encodingOf, maxOutputPixels, type OutputFormat } from './encode/encodin
 import { chooseFormat, keepsGainMap } from './format.ts';
 import { isAnyRequested } from './operations.ts';
 
-/** The parameters of one transform, computed from the source and the variant. */
+/** A transform's parameters, computed from the source and the variant. */
 export interface Plan {
   readonly format: OutputFormat;
-  /** True when the output has all frames of the source. */
+  /** Whether the output contains all of the source's frames. */
   readonly animated: boolean;
   /** Null for a still image. */
   readonly timing: Timing | null;
-  /** Size of each frame of the output, in pixels. */
+  /** Size of each output frame in pixels. */
   readonly width: number;
   readonly height: number;
-  /** The scale at which the source is opened; see `Opening.scale`. */
+  /** The scale for opening the source; see `Opening.scale`. */
   readonly scale: number | null;
   /**
-   * True when 16 bits per channel are first reduced to 8: sharp loses the profile of such an image when it is
-   * rotated, blurred or normalised in the same pass.
+   * Whether to reduce 16 bits per channel to 8 first: sharp loses such an image's profile when it
+   * is rotated,
+   * blurred or normalised in the same pass.
    */
   readonly depthReduced: boolean;
   /**
-   * The area of the upright image, in pixels after opening; null for the whole image. An image with a gain map
-   * that is turned has an area, of the whole image: see gain-map.ts.
+   * The area of the upright image to extract, in pixels after opening; null for the whole image. A
+   * turned
+   * image with a gain map gets an area that covers the whole image: see gain-map.ts.
    */
   readonly extract: Area | null;
-  /** Size to which a first pass scales that area; null without such a pass. */
+  /** Size to which a first pass scales that area; null if there is no such pass. */
   readonly prepared: Size | null;
-  /** True when frames are processed one by one. */
+  /** Whether frames are processed individually. */
   readonly byFrame: boolean;
   /** The resize after the rotation, without the border; null when the size is already right. */
   readonly resize: Resize | null;
@@ -64,24 +66,26 @@ export interface Plan {
   /** True when each filter runs in a separate pass. */
   readonly separateFilters: boolean;
   readonly background: Rgba;
-  /** True when transparency must be flattened on the background. */
+  /** Whether to flatten transparency on the background. */
   readonly flatten: boolean;
   readonly profile: ProfileHandling;
   /**
-   * The space from which the service converts to sRGB after all passes, at the size of the output, while sharp would
-   * do it before it scales; null if sharp converts, or nothing has to be converted.
+   * The space from which the service converts to sRGB after all passes, at the output's size,
+   * although sharp
+   * would convert before scaling; null if sharp converts, or if no conversion is needed.
    */
   readonly convertedFrom: ColourSpace | null;
   /**
-   * True when raw pixels with 8 bits per channel contain the whole result: no profile, no metadata, and not
-   * grey, whose transparency they lose.
+   * Whether raw pixels with 8 bits per channel contain the whole result: no profile, no metadata,
+   * and not grey,
+   * whose transparency they lose.
    */
   readonly plainPixels: boolean;
   /** Colour space of the output, and of `tint` and `background`; null for sRGB. */
   readonly space: ColourSpace | null;
   readonly tint: Rgba | null;
   readonly gainMap: boolean;
-  /** Pixels of the output for each CSS pixel of a layer. */
+  /** Output pixels per CSS pixel of a layer. */
   readonly cssPixel: number;
   readonly isOpaque: boolean;
 }
@@ -90,7 +94,7 @@ export interface Resize extends Size {
   readonly fit: Box['fit'];
   readonly position: Position;
   readonly kernel: Kernel;
-  /** The part of the resized image that is kept; null for all of it. */
+  /** The part of the resized image to keep; null for all of it. */
   readonly window: Area | null;
 }
 
@@ -100,7 +104,7 @@ export interface Resize extends Size {
  */
 export type ProfileHandling = 'keep' | 'convert' | 'convert-16-bit';
 
-/** More pixels of a placeholder would only be averaged. */
+/** More pixels for a placeholder would only be averaged. */
 const maxPlaceholderSide = 200;
 
 /**
@@ -130,7 +134,8 @@ export function makePlan(
     pixels: Math.min(framePixels, maxOutputPixels(format, variant.lossless === true) / frames),
   };
   const rotated = boundsOfRotated(part, variant.rotate);
-  // An SVG can be scaled up, but only to the pixels that may be rasterised: a crop or `cover` may rasterise
+  // An SVG can be scaled up, but only within the limit for rasterised pixels: a crop or `cover` can
+  // rasterise
   // many more pixels than the output has.
   const enlargement = vector
     ? scaleWithin(whole, maxSide, framePixels)
@@ -214,10 +219,11 @@ export function makePlan(
 }
 
 /**
- * How many times larger the output is than the image at `dpr=1`, so that layers keep their share of the image: when
- * a source has too few pixels, or a limit applies, it is less than the ratio.
+ * Returns how many times larger the output is than the image at `dpr=1`, so that layers keep their
+ * share of
+ * the image: below the ratio if the source has too few pixels, or if a limit applies.
  *
- * @param limits of the output; those of a placeholder are not the image's
+ * @param limits for the output; a placeholder's limits differ from the image's
  */
 function cssPixelOf(
   box: Size,
@@ -249,14 +255,15 @@ function cssPixelOf(
   return Math.max(box.width, box.height) / Math.max(atRatio1.width, atRatio1.height);
 }
 
-/** The size of an image (or frame) after the EXIF orientation is applied. */
+/** Returns an image's (or frame's) size after applying the EXIF orientation. */
 export function upright({ width, height, orientation }: SourceFacts): Size {
   return orientation >= 5 ? { width: height, height: width } : { width, height };
 }
 
 /**
- * sharp opens frames as one tall image, which cannot be rotated, so only the first frame is used of an
- * animation that is not stored upright.
+ * sharp opens frames as one tall image, which cannot be rotated, so an animation that is not stored
+ * upright
+ * is reduced to its first frame.
  */
 function isAnimation(facts: SourceFacts): boolean {
   return facts.frames > 1 && facts.format.animates && facts.orientation === 1;
@@ -280,7 +287,7 @@ function resizeOf(natural: Size, box: Box, variant: Variant, stacked: boolean): 
     const { size, window } = windowAround(position, natural, box);
     return { ...size, fit: 'fill', position: 'center', kernel, window };
   }
-  // A strategy has no effect when nothing is cropped.
+  // A strategy has no effect if the image is not cropped.
   const effective = isStrategy(position) && (fit !== 'cover' || stacked) ? 'center' : position;
   return { width, height, fit, position: effective, kernel, window: null };
 }
@@ -297,9 +304,12 @@ function hasPlainPixels({ model, is16Bit }: SourceColour, variant: Variant): boo
 }
 
 /**
- * Outputs are RGB, so the profile of a grey or CMYK source is not kept. Nor is that of an image that becomes grey, which
- * has the same greys in sRGB: when sharp 0.35 converts other pixels to sRGB at the end of a pass, it attaches the
- * profile from memory that it has freed if the pass copied the pixels, as for a flip or a turn.
+ * Outputs are RGB, so a grey or CMYK source's profile is not kept. Neither is the profile of an
+ * image that
+ * becomes grey, because sRGB has the same greys: when sharp 0.35 converts other pixels to sRGB at
+ * the end of
+ * a pass, it attaches the profile from freed memory if the pass copied the pixels, as for a flip or
+ * a turn.
  *
  * @param possible false for a format without profiles, and for frames processed as raw pixels
  * @param addsColour true for added colours, which would have to be converted to the profile

@@ -26,10 +26,12 @@ import { addFont, hasMissingGlyphs, loadAddedFonts } from './text/font-folder.ts
 import { textImage } from './text/render-text.ts';
 import { findUsedArea } from './used-area.ts';
 
-/** An image whose body has an ArrayBuffer of its own, which can be transferred to another thread. */
+/**
+ * An image with its body in a separate ArrayBuffer, which can be transferred to another thread.
+ */
 export type RenderedImage = Omit<Image, 'fetchedAt'> & { readonly body: Uint8Array<ArrayBuffer> };
 
-/** Limits and resources of one transform. */
+/** A transform's limits and resources. */
 interface Scope extends RenderLimits {
   readonly files: MemoryFiles;
 }
@@ -37,11 +39,11 @@ interface Scope extends RenderLimits {
 type EncodedImage = RenderedImage & { readonly format: OutputFormat };
 
 /**
- * Renders one variant of a source, where it was placed.
+ * Renders a variant of a source where it was placed.
  *
- * @param layerBytes the bytes of the images and fonts of the layers; null for texts without a font of their own
+ * @param layerBytes bytes of the layers' images and fonts; null for texts without their own font
  * @throws ServiceError source_unsupported, source_corrupt, source_too_large, parameter_invalid,
- *   transform_timeout
+ * transform_timeout
  */
 export async function render(
   sourceBytes: Uint8Array,
@@ -55,7 +57,7 @@ export async function render(
 }
 
 /**
- * Renders a light variant on a thread; returns where another one runs.
+ * Renders a light variant on a thread; for other variants, returns their placement.
  *
  * @throws ServiceError as `render`
  */
@@ -98,7 +100,7 @@ async function openInputs(
   return { source, layers };
 }
 
-/** Draws an animation whose frames cannot all be decoded as a still picture, if its first frame can. */
+/** Draws an animation as a still image if only its first frame can be decoded. */
 async function draw(...parameters: Parameters<typeof drawAll>): Promise<RenderedImage> {
   const [sourceBytes, layerBytes, variant, limits, inputs] = parameters;
   try {
@@ -219,7 +221,7 @@ async function withLayerErrors<T>(
   }
 }
 
-/** The output, or the source if that has fewer bytes. */
+/** Returns the output, or the source if it is smaller. */
 async function smallestOutput(
   pipeline: Pipeline,
   context: StepContext,
@@ -228,7 +230,7 @@ async function smallestOutput(
   const encoded = await bestOutput(pipeline, context);
   const isOriginal = original !== null && original.data.byteLength < encoded.data.byteLength;
   const { data, format } = isOriginal ? original : encoded;
-  // sharp reports a size that is too small for a border around a window, so the plan's is used.
+  // sharp reports a size without the border around a window, so the plan's size is used.
   return { ...imageOf(data, encodings[format].contentType, context.plan), format };
 }
 
@@ -237,7 +239,8 @@ function imageOf(
   contentType: ContentType,
   { width, height }: Size,
 ): RenderedImage {
-  // A copy: buffers from sharp or Node's Buffer pool cannot be transferred to another thread.
+  // Copies, because buffers from sharp or Node's Buffer pool cannot be transferred to another
+  // thread.
   const body = new Uint8Array(data);
   return { body, contentType, etag: entityTag(body), width, height };
 }
@@ -245,7 +248,8 @@ function imageOf(
 /**
  * Transforms a source, without its watermark and layers.
  *
- * @throws ServiceError transform_timeout for a drawing that takes too long, and is still being drawn
+ * @throws ServiceError transform_timeout for a drawing that takes too long and is still being
+ *   drawn
  */
 async function transform(
   container: Container,
@@ -256,7 +260,7 @@ async function transform(
   const { uninterruptible, label } = container.format;
   if (uninterruptible !== true) return applied(container, variant, scope, given);
   const drawn = applied(container, variant, scope, given).then(async (transformed) => {
-    // Before it is encoded, which may take longer.
+    // Renders before encoding, which can take longer.
     await transformed.pipeline.render();
     return transformed;
   });
@@ -287,7 +291,7 @@ async function applied(
     return await file.format.open(opening);
   };
   let { plan } = prepared;
-  // Opened once for both passes of a trim, because some formats are decoded when they are opened.
+  // Opens the source once for both passes of a trim, because some formats are decoded when opened.
   const isOpenedOnce = variant.trim !== null && !vector && !plan.animated;
   const stored = isOpenedOnce ? await openAt(null, false) : null;
   if (variant.trim !== null) {

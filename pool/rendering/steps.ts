@@ -6,19 +6,19 @@ import { encodingOf } from './encode/encodings.ts';
 import { type Place, requestedOperations } from './operations.ts';
 import type { Plan } from './plan.ts';
 
-/** Input of a step. The plan has all numbers. */
+/** A step's input. The plan contains all numbers. */
 export interface StepContext {
   readonly plan: Plan;
   readonly variant: Variant;
   /** The watermark and the layers, transformed and positioned. */
   readonly overlays: readonly OverlayOptions[];
-  /** Null when metadata is stripped. */
+  /** Null if metadata is stripped. */
   readonly metadata: KeptMetadata | null;
-  /** Null when the source has none, or it is not kept. */
+  /** Null if absent or not kept. */
   readonly copyright: Copyright | null;
 }
 
-/** Adds one operation to the pipeline, or nothing when the variant does not request it. */
+/** Adds an operation to the pipeline if the variant requests it. */
 export type Step = (image: Sharp, context: StepContext) => Sharp;
 
 /** Applies the EXIF orientation, and sets the tag to 1 in case the metadata is kept. */
@@ -100,16 +100,16 @@ const metadata: Step = (image, { metadata: kept }) => {
   return kept.xmp === '' ? withExif : withExif.withXmp(kept.xmp);
 };
 
-/** Only in the last pass, because further passes would lose EXIF. */
+/** Runs only in the last pass, because later passes would lose EXIF. */
 const copyright: Step = (image, { copyright: notice }) =>
   notice === null ? image : image.withExif({ IFD0: { ...notice.exif } }).withXmp(notice.xmp);
 
 const gainMap: Step = (image, { plan }) => (plan.gainMap ? image.keepGainMap() : image);
 
-/** sharp's maximum for delays (in ms) and loop counts. Decoders may return larger values. */
+/** sharp's maximum for delays (in ms) and loop counts. Decoders can return larger values. */
 const maxTiming = 65_535;
 
-/** Sets delays and loops of an animation, which are lost when frames are processed one by one. */
+/** Sets an animation's delays and loops, which are lost if frames are processed individually. */
 export const withTiming = (image: Sharp, plan: Plan): Sharp => {
   if (plan.timing === null) return image;
   const delay = plan.timing.delay.map((ms) => Math.min(ms, maxTiming));
@@ -118,13 +118,15 @@ export const withTiming = (image: Sharp, plan: Plan): Sharp => {
 };
 
 /**
- * The passes of a transform, in order. sharp runs the operations of a pipeline in a fixed order, which each
- * list follows. Where another order is needed, the next pass starts from the rendered result.
+ * A transform's passes, in order. sharp runs a pipeline's operations in a fixed order, which each
+ * list
+ * follows. If another order is needed, the next pass starts from the rendered result.
  */
 export const passes = {
   /**
-   * Removes samples that are neither colours nor alpha, which most operations cannot handle. Also reduces 16 bits to 8,
-   * so it does not turn the image; see Plan.
+   * Removes samples other than colours and alpha, which most operations cannot handle. Also reduces
+   * 16 bits to
+   * 8, so it does not turn the image; see Plan.
    */
   dropSamples: [dropSamples, colour, metadata],
   /** From 16 to 8 bits in the source's own profile; see Plan. */
@@ -136,7 +138,7 @@ export const passes = {
   encode: [colour, metadata, copyright, gainMap],
 } satisfies Readonly<Record<string, readonly Step[]>>;
 
-/** The passes that transform the image: more than one only when sharp's order would be wrong. */
+/** Returns the passes that transform the image; several only if sharp's order would be wrong. */
 export function imagePasses(context: StepContext): readonly (readonly Step[])[] {
   const { plan } = context;
   const at = (place: Place) => operationsAt(place, context);

@@ -11,12 +11,13 @@ import { upright } from './plan.ts';
 type Open = (scale: number | null) => Pipeline | Promise<Pipeline>;
 
 /**
- * Maximum pixels in which borders are searched; larger images are scaled down, and so is the precision. The
+ * Maximum pixels to search for borders; larger images are scaled down, which reduces the precision.
+ * The
  * search takes 0.2 s per megapixel, and libvips does not interrupt it.
  */
 const maxTrimmedPixels = 8_000_000;
 
-/** The smallest side for which libvips searches borders. */
+/** The smallest side in which libvips searches for borders. */
 const minTrimmedSide = 3;
 
 /**
@@ -70,7 +71,7 @@ async function trimmed(
   if (size.width < minTrimmedSide || size.height < minTrimmedSide) return area;
   // A separate pass, because sharp trims before it crops and scales.
   await pipeline.render();
-  // Only the size is used, so the pixels are written in the cheapest form.
+  // Writes the pixels in the cheapest form, because only the size is used.
   const { info } = await pipeline.write((image) => image.trim({ threshold }).grayscale().raw());
   const { trimOffsetLeft = 0, trimOffsetTop = 0, width, height } = info;
   return inOriginal(area, { left: -trimOffsetLeft, top: -trimOffsetTop, width, height }, size);

@@ -1,6 +1,6 @@
 import { channelOffsets, type RawImage } from './indexed-png.ts';
 
-/** The quality with which photographs have a mean SSIMULACRA2 of 77, the target of `auto`. */
+/** The quality at which photographs have a mean SSIMULACRA2 of 77, the target for `auto`. */
 export const typicalQuality = 77;
 
 /** No photograph needed a lower quality. A higher one would have full chroma, which costs bytes. */
@@ -9,8 +9,8 @@ const bounds = { least: 45, most: 89 } as const;
 const maxGrain = 16;
 
 /**
- * The quality, on the scale of `q`, that gives an image an expected SSIMULACRA2 of 77: least squares over 34
- * photographs at 200, 400 and 800 px (bench/encoders/README.md has the deviations on others).
+ * Returns the quality, on the `q` scale, with an expected SSIMULACRA2 of 77: least squares over 34
+ * photographs at 200, 400 and 800 px (bench/encoders/README.md lists the deviations on others).
  */
 export function autoQuality(image: RawImage): number {
   const texture = textureOf(image);
@@ -22,14 +22,14 @@ export function autoQuality(image: RawImage): number {
   return Math.min(Math.max(quality, bounds.least), bounds.most);
 }
 
-/** Maximum blocks of 8 x 8 pixels that are read. */
+/** Maximum 8 x 8 pixel blocks to read. */
 const maxBlocks = 1_024;
 const side = 8;
 const area = side * side;
 
-/** Texture measures from which the loss of a lossy encoder can be estimated. */
+/** Texture measures that predict a lossy encoder's loss. */
 interface Texture {
-  /** Mean of the logarithm of the gradient by the contrast of a block: low for edges, high for grain. */
+  /** Mean logarithm of gradient divided by contrast per block: low for edges, high for grain. */
   readonly fineness: number;
   /** Mean deviation of chroma within a block, in levels of 0..255. */
   readonly chroma: number;
@@ -37,7 +37,7 @@ interface Texture {
   readonly grain: number;
 }
 
-/** Null for an image without a whole block of visible pixels. */
+/** Returns null for an image without a complete block of visible pixels. */
 function textureOf(image: RawImage): Texture | null {
   const { data, width, height, channels } = image;
   const columns = Math.floor(width / side);

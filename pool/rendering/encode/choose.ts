@@ -22,19 +22,21 @@ import { writeJxl } from './jxl/write.ts';
 import { classifyPixels } from './pixel-traits.ts';
 import { withinBytes } from './within-bytes.ts';
 
-/** An image in a format; `data` may be a Buffer of sharp. */
+/** An image in a format; `data` can be a Buffer from sharp. */
 export interface Output {
   readonly data: Uint8Array;
   readonly format: OutputFormat;
 }
 
-/** Maximum pixels of drawings that are encoded losslessly, which takes up to 0.6 s per megapixel. */
+/** Maximum pixels of drawings to encode losslessly, which takes up to 0.6 s per megapixel. */
 const maxDrawnPixels = 4_000_000;
 
 /**
- * Encodes a transformed image in the format of the plan. A drawing is encoded without visible losses, in WebP or JPEG XL or,
- * if the format was negotiated, in one that the client accepts. In WebP its pixels decide alone; in other formats a lossy
- * version is made too, and the bytes of both decide.
+ * Encodes a transformed image in the plan's format. Encodes a drawing without visible losses as
+ * WebP or
+ * JPEG XL or, after negotiation, in a format that the client accepts. For WebP the pixels alone
+ * decide; for
+ * other formats a lossy version is encoded too, and the bytes of both decide.
  */
 export async function bestOutput(pipeline: Pipeline, context: StepContext): Promise<Output> {
   const { plan, variant } = context;
@@ -42,7 +44,7 @@ export async function bestOutput(pipeline: Pipeline, context: StepContext): Prom
     const indexed = isBare(context) ? indexedOf(await pipeline.pixels()) : null;
     return indexed ?? encoded(pipeline, context);
   }
-  // A gain map is lost in further passes.
+  // More passes would lose a gain map.
   const { lossy: scale } = encodingOf(plan.format);
   const isOnePass = scale === null || plan.gainMap || variant.lossless === true;
   if (isOnePass) return encoded(pipeline, context);
@@ -92,7 +94,9 @@ function lossy(
 /** Formats for drawings, the best one first. */
 const drawingFormats = outputFormatsWith(({ lossless }) => lossless?.suitsDrawings === true);
 
-/** Encodes a drawing without visible losses; returns null if the client may not accept a format for it. */
+/**
+ * Encodes a drawing without visible losses; returns null if the client accepts no format for it.
+ */
 async function encodeDrawing(
   pipeline: Pipeline,
   context: StepContext,
@@ -145,8 +149,10 @@ async function encoded(
 }
 
 /**
- * The source as an output without a new encoding, if the variant does not change its pixels and the client can show its format: it may have
- * fewer bytes than a new encoding. Metadata that must not be delivered is removed.
+ * Returns the source itself as the output, if the variant does not change its pixels and the client
+ * can
+ * show its format, because it can be smaller than a new encoding. Removes metadata that must not be
+ * delivered.
  *
  * @param fetched the source before it was opened as a container
  */
@@ -168,7 +174,7 @@ export async function originalOf(
   if (variant.copyright && isInColour && fetched === deliverable) {
     if (await hasOnlyManifest(fetched, facts.format)) return { data: fetched, format };
   }
-  // `withoutMetadata` would remove what must be kept.
+  // `withoutMetadata` would remove metadata that must stay.
   if (copyright !== null || (variant.keepProfile && facts.colour.hasProfile)) return null;
   const data = isNeeded(facts) ? null : withoutMetadata(deliverable, facts.format.container);
   return data === null ? null : { data, format };

@@ -4,21 +4,23 @@ import { encoderQuality, type Mode } from './quality.ts';
 export interface EncodeOptions {
   /** 1..100, as requested, on JPEG's scale. */
   readonly quality: number;
-  /** Keeps visible pixels exactly, where the format supports it; quality is then ignored. */
+  /** Keeps visible pixels exactly, if the format supports it, and ignores the quality. */
   readonly lossless: boolean;
-  /** With `lossless`: true if invisible losses may save bytes, in WebP. */
+  /** With `lossless`: whether invisible losses can save bytes, in WebP. */
   readonly drawing?: boolean;
   /** True when chroma needs more than half of the resolution at any quality. */
   readonly sharpChroma: boolean;
-  /** True when most of the image has no texture, such as a drawing or a screenshot. */
+  /** Whether most of the image lacks texture, like a drawing or a screenshot. */
   readonly flat: boolean;
   /** True for all frames of an animation. */
   readonly animated: boolean;
-  /** Width times height of the output, of one frame. */
+  /** The output's width times height, per frame. */
   readonly pixels: number;
 }
 
-/** From this quality on chroma has the resolution of luma, or the format's closest one. */
+/**
+ * From this quality on chroma keeps the resolution of luma, or the format's nearest resolution.
+ */
 export const fullChromaFrom = 90;
 
 type SharpMode = Exclude<Mode, 'jxl'>;
@@ -42,7 +44,7 @@ export const ownScale: Readonly<
     image.avif({ quality, effort: 2, chromaSubsampling: '4:4:4', tune: 'ssim' }),
 };
 
-/** Of mozjpeg's tables, number 2 is tuned for MS-SSIM. */
+/** mozjpeg's table number 2 is tuned for MS-SSIM. */
 const quantisationTable = 2;
 
 /** Up to this size WebP needs effort 4 to be smaller than JPEG, which takes up to 8 ms more. */
@@ -65,12 +67,12 @@ interface PixelCost {
   readonly bytes: number;
 }
 
-/** An output format: a row of the table that everything about output formats is derived from. */
+/** An output format: the table row from which everything about the format derives. */
 export interface Encoding {
   readonly contentType: `image/${string}`;
-  /** Extensions of file names; the first one is added to names without one. */
+  /** File name extensions; names without an extension get the first. */
   readonly extensions: readonly [string, ...string[]];
-  /** True when more than one frame can be written in this format. */
+  /** Whether the format can contain more than one frame. */
   readonly animates: boolean;
   /** True when every client that names the format shows all frames. */
   readonly showsAnimations: boolean;
@@ -79,7 +81,7 @@ export interface Encoding {
   readonly profile: boolean;
   /** True when only clients that name the format in Accept show it. */
   readonly mustBeNamed: boolean;
-  /** True for a format that is written from the text of an SVG, without pixels: see svg/. */
+  /** Whether the format is written from an SVG's text, without pixels: see svg/. */
   readonly vector?: true;
   /** Maximum pixels of all frames; see {@link maxOutputPixels}. */
   readonly maxPixels?: number;
@@ -88,70 +90,79 @@ export interface Encoding {
   readonly lossy: LossyEncoding | null;
   /** Null for a format without a choice between lossy and lossless. */
   readonly lossless: LosslessEncoding | null;
-  /** True for an encoder whose bytes depend on the number of threads. */
+  /** Whether the encoder's bytes depend on the number of threads. */
   readonly usesThreads?: boolean;
   /** Null for a format that sharp does not write. */
   readonly encode: ((image: Sharp, options: EncodeOptions) => Sharp) | null;
-  /** Sets delays and loops of an animation; absent for formats that sharp writes without them. */
+  /** Sets an animation's delays and loops; absent for formats whose timing sharp writes itself. */
   readonly time?: (image: Sharp, timing: SharpTiming) => Sharp;
 }
 
 /**
- * The maximum over a photograph and noise of 8 megapixels, at all qualities, with these settings. In time, encoders
- * relate as JPEG 1, PNG 4, WebP 4, AVIF 20, WebP lossless 20, GIF 23, AVIF at quality 100 and lossless 40 to 60; in
- * memory as JPEG 1, PNG 0.5, WebP 1, GIF 2, AVIF 5, WebP lossless 6, AVIF lossless 8 and JPEG XL 12, of images up to 6
- * megapixels.
+ * The maximum over a photograph and noise at 8 megapixels, at all qualities, with these settings.
+ * Relative
+ * time: JPEG 1, PNG 4, WebP 4, AVIF 20, lossless WebP 20, GIF 23, AVIF at quality 100 and lossless
+ * 40 to 60.
+ * Relative memory: JPEG 1, PNG 0.5, WebP 1, GIF 2, AVIF 5, lossless WebP 6, lossless AVIF 8 and
+ * JPEG XL 12,
+ * up to 6 megapixels.
  */
 interface EncodingCost extends PixelCost {
-  /** ms for each frame of any size. */
+  /** ms per frame, regardless of its size. */
   readonly frameMs?: number;
   /** ms of a million pixels in one native call that libvips' timeout does not interrupt; see cost.ts. */
   readonly uninterruptibleMs?: number;
 }
 
 export interface LossyEncoding {
-  /** From the quality on that keeps all chroma. With `auto`, it is not known before decoding. */
+  /** From the quality on that keeps full chroma. With `auto`, unknown before decoding. */
   readonly fullChroma: PixelCost;
   /**
-   * Quality added for flat images with saturated edges, which look worse than photographs with the same `q`:
-   * small red text on blue has a SSIMULACRA2 of 69 in JPEG at 80, photographs 78, and the text at 90 has 79.
-   * AVIF has an encoder setting and a curve for them, with 81 to 86.
+   * Quality added for flat images with saturated edges, which look worse than photographs at the
+   * same `q`:
+   * small red text on blue scores an SSIMULACRA2 of 69 as JPEG at 80, photographs 78, and the text
+   * at 90
+   * scores 79. AVIF uses a separate encoder setting and curve for them, and scores 81 to 86.
    */
   readonly graphicBonus: number;
   readonly drawings: DrawingChoice;
   /**
-   * The logarithm of an output's bytes by the qualities of within-bytes.ts, less that at 80: means over the 24 pictures
-   * of Kodak's Photo CD and 18 others, 300 and 800 px wide (for JPEG XL ten and eight of these). Single pictures differ
-   * mostly by a factor, which two outputs show.
+   * Logarithms of an output's bytes at the qualities in within-bytes.ts, relative to 80: means over
+   * the 24
+   * images of Kodak's Photo CD and 18 others, 300 and 800 px wide (JPEG XL: ten and eight of
+   * these). Single
+   * images differ mostly by a factor, which two outputs reveal.
    */
   readonly typicalBytes: readonly number[];
 }
 
 /** The choice between a lossy version of a drawing and one without visible losses, from {@link usualQuality} on. */
 interface DrawingChoice {
-  /** Maximum of `PixelTraits.losslessBytes` with which the latter is made. */
+  /** Maximum `PixelTraits.losslessBytes` for encoding the lossless version. */
   readonly estimate: number;
-  /** The bytes that it may have, divided by those of the lossy version. With Infinity no lossy version is made. */
+  /** Maximum bytes, divided by the lossy version's. With Infinity no lossy version is encoded. */
   readonly worth: number;
 }
 
-/** Both versions are made if the estimate allows it, and the smaller one is delivered. */
+/** Encodes both versions if the estimate allows it, and delivers the smaller. */
 export const smallerVersion: DrawingChoice = { estimate: 2, worth: 1 };
 
 interface LosslessEncoding {
   readonly cost: PixelCost;
   readonly maxPixels: number;
-  /** True for a format that drawings are encoded in. */
+  /** Whether drawings are encoded in this format. */
   readonly suitsDrawings: boolean;
 }
 
 type SharpTiming = { readonly delay: number[]; readonly loop: number };
 
 /**
- * The output formats, the best one for drawings first among those that suit them. The encoder settings balance CPU
- * time, because a client waits for the encoder, and bytes. `npm run bench:encoders` prints both;
- * bench/encoders/README.md has the measurements of each setting. A source in a format of the same name is delivered in
- * it if no format is requested.
+ * The output formats, starting with the formats that suit drawings, best first. The encoder
+ * settings balance
+ * bytes and CPU time, because a client waits for the encoder. `npm run bench:encoders` prints both;
+ * bench/encoders/README.md contains the measurements for each setting. If a request names no
+ * format, a
+ * source in a format with the same name keeps it.
  */
 export const encodings = {
   // At effort 1 of 0 to 9: of photographs, effort 2 takes much more time for few bytes.
@@ -181,8 +192,11 @@ export const encodings = {
         ? image.avif({ lossless: true, effort: 1 })
         : lossy(image, avifMode(options), options),
   },
-  // In lossless mode `quality` is a second effort setting; 50 is sufficient. With `nearLossless` it is also the strength
-  // of the losses: levels differ by up to 8 at 20, 4 at 40 and 2 at 60, and not at all in pictures of up to 256 colours.
+  // In lossless mode `quality` is a second effort setting; 50 suffices. With `nearLossless` it also
+  // sets the
+  // losses: levels differ by up to 8 at 20, 4 at 40 and 2 at 60, and not at all in images with up
+  // to 256
+  // colours.
   webp: {
     contentType: 'image/webp',
     extensions: ['webp'],
@@ -195,7 +209,8 @@ export const encodings = {
     lossy: {
       fullChroma: { ms: 400, bytes: 16 },
       graphicBonus: 10,
-      // The estimate takes no time beside the encoder. Lossy WebP halves the resolution of chroma at any quality.
+      // The estimate takes no time compared with the encoder. Lossy WebP always halves the chroma
+      // resolution.
       drawings: { estimate: 1.1, worth: Number.POSITIVE_INFINITY },
       typicalBytes: [
         -1.89, -1.88, -1.78, -1.71, -1.44, -1.28, -0.95, -0.73, -0.56, -0.46, -0.27, 0.0, 0.17,
@@ -277,7 +292,7 @@ export const encodings = {
     lossy: {
       fullChroma: { ms: 500, bytes: 84 },
       graphicBonus: 10,
-      // Small errors of luma are large ones of blue: those of an image without loss are worth some bytes.
+      // Small luma errors become large errors in blue, so avoiding losses is worth some bytes.
       drawings: { estimate: 2, worth: 1.3 },
       typicalBytes: [
         -1.64, -1.57, -1.51, -1.34, -1.18, -1.04, -0.78, -0.67, -0.51, -0.37, -0.21, 0.0, 0.1, 0.25,
@@ -309,7 +324,7 @@ function webpLosses({ drawing, quality }: EncodeOptions) {
   return { nearLossless: true, quality: quality < fullChromaFrom ? 40 : 60 };
 }
 
-/** From this quality on drawings have no visible losses. */
+/** From this quality on drawings show no losses. */
 export const usualQuality = 75;
 
 export type OutputFormat = keyof typeof encodings;
@@ -319,18 +334,18 @@ export const outputFormats = Object.keys(encodings) as readonly OutputFormat[];
 
 export const encodingOf = (format: OutputFormat): Encoding => encodings[format];
 
-/** The formats whose rows satisfy a condition, in the order of the table. */
+/** Returns the formats whose rows satisfy a condition, in table order. */
 export const outputFormatsWith = (
   condition: (encoding: Encoding) => boolean,
 ): readonly OutputFormat[] => outputFormats.filter((format) => condition(encodingOf(format)));
 
-/** The formats that are made of pixels. */
+/** The formats made from pixels. */
 export const rasterFormats = outputFormatsWith(({ vector }) => vector !== true);
 
 /**
- * Maximum pixels of all frames for slow encoders: with it the encoder takes about half of the default
- * timeout on a core that encodes JPEG at 30 megapixels a second, with the slowest picture and quality
- * measured.
+ * Maximum pixels over all frames for slow encoders. At the maximum, the slowest image and quality
+ * measured
+ * take about half the default timeout, on a core that encodes JPEG at 30 megapixels per second.
  */
 export function maxOutputPixels(format: OutputFormat, isLossless: boolean): number {
   const { maxPixels, lossless } = encodingOf(format);

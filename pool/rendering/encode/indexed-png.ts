@@ -8,7 +8,7 @@ export interface RawImage extends Size {
   readonly channels: number;
 }
 
-/** Offsets of the channels in a pixel, which begins with red or grey; `alpha` is null without one. */
+/** Channel offsets in a pixel, which starts with red or grey; `alpha` is null if absent. */
 export const channelOffsets = ({ channels }: RawImage) => ({
   green: channels < 3 ? 0 : 1,
   blue: channels < 3 ? 0 : 2,
@@ -20,11 +20,13 @@ const maxColours = 256;
 const maxGreys = 16;
 
 /**
- * Encodes an image losslessly as an indexed PNG (PNG specification, third edition, colour type 3). Returns
- * null when it has more than 256 colours, which the first rows of a photograph show, or so few pixels that
- * the palette would cost more than it saves.
+ * Encodes an image losslessly as an indexed PNG (PNG specification, third edition, colour type 3).
+ * Returns
+ * null for more than 256 colours, which a photograph's first rows reveal, or for so few pixels that
+ * the
+ * palette would cost more than it saves.
  *
- * sharp's palettes come from a quantiser, which changes colours even if a palette could contain all of them.
+ * sharp's palettes come from a quantiser, which changes colours even if they all fit a palette.
  */
 export function indexedPng(image: RawImage): Buffer | null {
   const { width, height } = image;
@@ -34,7 +36,7 @@ export function indexedPng(image: RawImage): Buffer | null {
   const most = image.channels === 1 ? maxGreys : (width * height) / 4;
   if (colours.length > most) return null;
 
-  // Entries that are not opaque come first, because tRNS may omit trailing opaque entries.
+  // Sorts transparent entries first, because tRNS can omit trailing opaque entries.
   const opaque = (entry: number) => (alphaOf(colours[entry] ?? 0) === 255 ? 1 : 0);
   const order = [...colours.keys()].sort((a, b) => opaque(a) - opaque(b));
   const newIndexes = new Uint8Array(maxColours);
@@ -84,7 +86,7 @@ function toIndexes(image: RawImage) {
   return { indexes, colours: [...known.keys()] };
 }
 
-/** Each row begins with its filter type: none, because adjacent indexes are unrelated. */
+/** Each row starts with its filter type: none, because adjacent indexes are unrelated. */
 function packRows(
   indexes: Uint8Array,
   newIndexes: Uint8Array,

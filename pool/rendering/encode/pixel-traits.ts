@@ -4,17 +4,19 @@ import { channelOffsets, type RawImage } from './indexed-png.ts';
 export interface PixelTraits {
   /** True when half the resolution of chroma (4:2:0) would visibly blur saturated edges. */
   readonly sharpChroma: boolean;
-  /** True when most of the image has no texture. */
+  /** Whether most of the image lacks texture. */
   readonly flat: boolean;
   /**
-   * Estimated bytes of a drawing as WebP without visible losses, divided by those of lossy WebP at `q=80`. Drawings are flat
-   * images with some colours, such as logos, text and charts, and all images with few colours or few different blocks, such as patterns
-   * and dithered ones. Infinity for all others.
+   * Estimated bytes for a drawing as WebP without visible losses, divided by lossy WebP at `q=80`.
+   * Drawings
+   * are flat images with some colours, such as logos, text and charts, and any image with few
+   * colours or few
+   * different blocks, such as patterns and dithered images. Infinity for other images.
    */
   readonly losslessBytes: number;
 }
 
-/** Maximum blocks of 2 x 2 pixels that are read: enough for shares of 0.2 %. */
+/** Maximum 2 x 2 pixel blocks to read: enough for shares of 0.2%. */
 const maxBlocks = 4_096;
 
 /** In levels of 0..255. Flat areas of decoded JPEGs differ by a level or two. */
@@ -22,12 +24,19 @@ const flatRange = 2;
 const sharpRange = 80;
 
 /**
- * Shares of all blocks, and numbers of colours, counted from one pixel of each block. Of 96 photographs at 200,
- * 400, 800 and 1600 px none is drawn: flat ones have more than 1,300 colours. Logos and texts are flat in 0.51 to 0.98 and
- * have 4 to 910 colours. Of 56 other photographs 40 to 800 px wide none that is not flat has 64 colours, or
- * 16 levels as grey; dithered pictures of 4 colours and patterns are smaller without loss, photographs
- * dithered to 16 about as large. Sharp chroma is found in four of the photographs at 200 px, in two at 400 and
- * in none above: in all of them saturated colours alternate with white or grey from pixel to pixel.
+ * Shares of all blocks, and colour counts from one pixel per block. Of 96 photographs at 200, 400,
+ * 800 and
+ * 1600 px none counts as drawn: flat photographs have more than 1,300 colours. Logos and texts are
+ * flat in
+ * 0.51 to 0.98 of their blocks and have 4 to 910 colours. Of 56 other photographs 40 to 800 px
+ * wide, none
+ * that is not flat has 64 colours, or 16 grey levels. Lossless encoding is smaller for patterns and
+ * 4-colour
+ * dithered images, and about equal for photographs dithered to 16 colours. Sharp chroma occurs in
+ * four of
+ * the photographs at 200 px, in two at 400 and in none above: in all of them saturated colours
+ * alternate
+ * with white or grey from pixel to pixel.
  */
 const limits = {
   flat: 0.5,
@@ -53,12 +62,13 @@ const estimate = {
   edges: -1.05,
   pixels: -0.096,
 } as const;
-/** Difference within a block, in levels, from which it counts as an edge. */
+/** Difference within a block, in levels, that counts as an edge. */
 const edgeRange = 60;
 
 /**
- * Limits for a quarter of the blocks, below which the image is certainly a photograph: those of `limits` are four
- * standard deviations away.
+ * Limits for a quarter of the blocks, below which the image is certainly a photograph: four
+ * standard
+ * deviations away from `limits`.
  */
 const clear = { blocks: 512, flat: 0.3, sharp: 0.005, patterns: 0.5 } as const;
 
@@ -87,12 +97,12 @@ export function classifyPixels(image: RawImage): PixelTraits {
     areMany();
   const quarter = Math.ceil(total / step / 4);
   for (let turn = 0; turn < 4 * quarter; turn += 1) {
-    // Each quarter of the turns is spread over the whole image.
+    // Each quarter of the turns covers the whole image.
     const index = ((turn % quarter) * 4 + Math.floor(turn / quarter)) * step;
     if (index >= total) continue;
     if (turn === quarter && isClear())
       return { sharpChroma: false, flat: false, losslessBytes: Number.POSITIVE_INFINITY };
-    // At even and odd positions in turn, because a pattern may have edges only at even ones.
+    // Alternates even and odd positions, because a pattern can have edges only at even positions.
     const x = (index % columns) * 2 + (blocks & 1);
     const y = Math.floor(index / columns) * 2 + ((blocks >> 1) & 1);
     const { range, contrast, chroma, pattern } = readBlock(image, offsets, x, y);
@@ -104,7 +114,8 @@ export function classifyPixels(image: RawImage): PixelTraits {
     if (chroma > sharpRange) sharp += 1;
     if (colours.size <= limits.flatColours) {
       const at = (Math.min(y, height - 1) * width + Math.min(x, width - 1)) * channels;
-      // Grey pixels count with their neighbours: photographs have more such combinations than greys.
+      // Counts grey pixels with their neighbours: photographs have more such combinations than
+      // greys.
       colours.add(((data[at] ?? 0) << 16) | ((data[at + 1] ?? 0) << 8) | (data[at + 2] ?? 0));
       if (channels < 3) greys.add(data[at] ?? 0);
     }
@@ -135,9 +146,11 @@ function areFew(colours: ReadonlySet<number>): boolean {
 }
 
 /**
- * The largest differences within one block, of visible pixels, in any colour (`range`), also in transparency (`contrast`), and
- * in chroma, and a hash of the pixels. Chroma differs by at most twice as much as a channel, so smaller differences than
- * half of `sharpRange` are not looked at: 0.
+ * Reads the largest differences between a block's visible pixels: in any colour (`range`),
+ * including
+ * transparency (`contrast`), and in chroma; and a hash of the pixels. Chroma differs by at most
+ * twice as
+ * much as a channel, so it reports 0 for differences below half of `sharpRange`.
  */
 function readBlock(
   image: RawImage,

@@ -1,4 +1,4 @@
-/** The settings of an encoder whose quality is on its own scale; each has a curve of its own. */
+/** Encoder settings that use their own quality scale; each needs a separate curve. */
 export type Mode =
   | 'jpeg'
   | 'jpegFull'
@@ -9,7 +9,7 @@ export type Mode =
   | 'avifGraphic'
   | 'jxl';
 
-/** Pixels of the output for which the columns of the curves were measured. */
+/** Output pixels at which the curves' columns were measured. */
 const columns = [25_000, 100_000, 400_000, 1_600_000] as const;
 
 /** Qualities on the encoder's scale for the requested ones, by the columns. */
@@ -31,8 +31,9 @@ const avif: Curve = {
 };
 
 /**
- * Flat images, at any size: 28 at 400 px, 16 at 200 and 17 at 800 have a mean SSIMULACRA2 of up to 10
- * above that of JPEG up to q=80 (bench/encoders/README.md).
+ * Flat images, at any size: 28 at 400 px, 16 at 200 and 17 at 800 score a mean SSIMULACRA2 of up to
+ * 10 above
+ * JPEG's up to q=80 (bench/encoders/README.md).
  */
 const avifFlat: Curve = {
   requested,
@@ -40,13 +41,20 @@ const avifFlat: Curve = {
 };
 
 /**
- * The requested quality is on the scale of JPEG with the standard's tables (Annex K) and 4:2:0. These curves
- * convert it to the encoders' qualities, at the service's settings, with the same SSIMULACRA2: means over 28
- * photographs (21 at 1600 px), whose longer side is 200, 400, 800 and 1600 px (bench/encoders/README.md
- * lists them). `npm run bench:encoders -- --photographs FOLDER --ssimulacra2 COMMAND --calibrate` prints the
- * points. Those of WebP and AVIF, whose quality has steps, were then changed by up to 4 by the scores of the
- * service's encoder on these, on ten more photographs and on 35 others (14 at 1600 px). JPEG with our own
- * table and 4:2:0 differs from the scale by at most 2 and needs no curve. Below 10 and from 95 to 100 the
+ * The requested quality is on the scale of JPEG with the standard's tables (Annex K) and 4:2:0.
+ * These curves
+ * convert it to each encoder's quality with the same SSIMULACRA2 at the service's settings: means
+ * over 28
+ * photographs (21 at 1600 px) with a longer side of 200, 400, 800 and 1600 px
+ * (bench/encoders/README.md
+ * lists them). `npm run bench:encoders -- --photographs FOLDER --ssimulacra2 COMMAND --calibrate`
+ * prints the
+ * points. WebP and AVIF qualities have steps, so their points were then changed by up to 4, by the
+ * scores of
+ * the service's encoder on these, on ten more photographs and on 35 others (14 at 1600 px). JPEG
+ * with our own
+ * table and 4:2:0 differs from the scale by at most 2 and needs no curve. Below 10 and from 95 to
+ * 100 the
  * curves are only monotonic.
  */
 const curves: Readonly<Partial<Record<Mode, Curve>>> = {
@@ -78,9 +86,11 @@ const curves: Readonly<Partial<Record<Mode, Curve>>> = {
     ],
   },
   avif,
-  // Of libvips' quality, which sets libjxl's distance: fitted as the others with 14 of the 28 (10 at 800 px, 4 at 1600),
-  // then raised by up to 3 by the scores of 12 others, and checked with 20 more. Below 20 the scores are above those of
-  // JPEG.
+  // Converts to libvips' quality, which sets libjxl's distance: fitted like the others with 14 of
+  // the 28 (10 at
+  // 800 px, 4 at 1600), then raised by up to 3 by the scores of 12 others, and checked with 20
+  // more. Below 20
+  // the scores exceed JPEG's.
   jxl: {
     requested,
     encoder: [

@@ -1,16 +1,20 @@
 import { interpolate, segmentOf } from './quality.ts';
 
-/** Maximum encoder runs, which take most of the time of a transform. */
+/** Maximum encoder runs, which take most of a transform's time. */
 export const maxEncodes = 5;
 
-/** An output of this part of the limit is accepted: one point of quality is about as much. */
+/** Accepts an output from this fraction of the limit on: about a point of quality. */
 const acceptedPart = 0.98;
 /** Targets, as parts of the limit, while no output fits. */
 const targets = { first: 0.95, later: 0.9 } as const;
-/** Qualities by which the last run stays below its estimate: a part of the remaining ones, at most two. */
+/**
+ * Qualities by which the last run stays below its estimate: a fraction of the remaining qualities,
+ * at most
+ * two.
+ */
 const margin = { usual: 0.04, exceeded: 0.2, max: 2 } as const;
 
-/** The qualities of the points of `typicalBytes`. */
+/** The qualities for the points in `typicalBytes`. */
 const qualities = [1, 3, 5, 10, 15, 20, 30, 40, 50, 60, 70, 80, 85, 89, 90, 95, 98, 100];
 
 interface EncoderRun<T> {
@@ -20,13 +24,16 @@ interface EncoderRun<T> {
 }
 
 /**
- * Searches the highest quality whose output has at most `maxBytes` bytes. The runs that fit and those that do
- * not enclose it; the next quality is where the bytes would reach the limit if they grew as typical ones.
- * Of 14,500 searches with 42 pictures 99 % ended within two points of the best; with a logarithm linear in
- * the quality, and four runs, 59 to 72 %. Returns the smallest output, at quality 1, when none fits.
+ * Searches for the highest quality whose output has at most `maxBytes` bytes. Runs that fit and
+ * runs that
+ * do not enclose it; the next quality is where typical growth would reach the limit. Of 14,500
+ * searches over
+ * 42 images 99% ended within two points of the best; with a logarithm linear in the quality, and
+ * four runs,
+ * 59 to 72%. Returns the smallest output, at quality 1, if none fits.
  *
  * @param typicalBytes of the format, see `Encoding`
- * @param quality the highest, which is tried first
+ * @param quality the highest, tried first
  * @param encode called at most five times
  */
 export async function withinBytes<T extends { readonly data: Uint8Array }>(
@@ -50,7 +57,7 @@ export async function withinBytes<T extends { readonly data: Uint8Array }>(
   return (best as EncoderRun<T>).output;
 }
 
-/** Null at the end of the search. */
+/** Returns null at the end of the search. */
 function nextQuality(
   typicalBytes: readonly number[],
   runs: readonly EncoderRun<unknown>[],
@@ -60,7 +67,7 @@ function nextQuality(
   const above = sorted.find(({ bytes }) => bytes > maxBytes);
   const runsLeft = maxEncodes - runs.length;
   if (above === undefined || runsLeft === 0) return null;
-  // Bytes may shrink at a higher quality, which then does not enclose the limit.
+  // Bytes can shrink at a higher quality, which then does not enclose the limit.
   const below = sorted.filter(({ quality }) => quality < above.quality).at(-1);
   const highest = above.quality - 1;
   const log = (quality: number) => logBytes(typicalBytes, quality);
@@ -86,7 +93,7 @@ function nextQuality(
   return Math.max(lowest, estimated - back);
 }
 
-/** Growth of this picture's bytes relative to typical ones. */
+/** Returns how this image's bytes grow relative to typical bytes. */
 function growthBetween(
   low: EncoderRun<unknown>,
   high: EncoderRun<unknown>,

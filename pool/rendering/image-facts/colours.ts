@@ -3,13 +3,16 @@ import type { SmallPixels } from './pixels.ts';
 export interface PaletteColour {
   /** `#rrggbb`. */
   readonly color: string;
-  /** Part of the opaque area whose colours are nearest to this one, 0..1. */
+  /** Fraction of the opaque area whose colours are nearest to this colour, 0..1. */
   readonly share: number;
 }
 
 export const paletteSize = 5;
 
-/** Squared distance in RGB below which two colours count as one: that of neighbouring groups. */
+/**
+ * Squared RGB distance below which two colours count as equal: the distance between neighbouring
+ * groups.
+ */
 const minDistance = 3 * 16 ** 2;
 
 type Rgb = readonly [red: number, green: number, blue: number];
@@ -30,9 +33,12 @@ export function dominantColour(pixels: SmallPixels): string | null {
 }
 
 /**
- * The colours that represent an image best, by descending share; none for a fully transparent image. The
- * first choice is the dominant colour, and each further one the group with the greatest product of its weight
- * and its squared distance to the colours chosen before, so that a small area of another colour counts too.
+ * Returns the colours that represent an image best, by descending share; none for a fully
+ * transparent
+ * image. The first choice is the dominant colour. Each later choice is the group with the greatest
+ * product
+ * of weight and squared distance to the chosen colours, so that a small area in another colour
+ * counts too.
  */
 export function palette(pixels: SmallPixels): PaletteColour[] {
   const groups = groupsOf(pixels);
@@ -58,7 +64,7 @@ export function palette(pixels: SmallPixels): PaletteColour[] {
     .sort((a, b) => b.share - a.share);
 }
 
-/** The used ones of 4096 groups of similar colours, in the order of the pixels. */
+/** Returns the used groups of 4096 groups of similar colours, in pixel order. */
 function groupsOf({ data }: SmallPixels): Group[] {
   const sums = new Map<number, { red: number; green: number; blue: number; weight: number }>();
   for (let at = 0; at < data.length; at += 4) {

@@ -26,7 +26,7 @@ const number = (description: string, value: (exif: Exif) => unknown, rules: obje
   read: (exif) => numberOf(value(exif)),
 });
 
-/** The fields of EXIF (Exif 3.0, 4.6) that are listed, each only if the image has it. */
+/** The listed EXIF fields (Exif 3.0, 4.6); a field is omitted if the image lacks it. */
 const rows = {
   cameraMake: text('Maker of the camera.', ({ Image }) => Image?.Make),
   cameraModel: text('Model of the camera.', ({ Image }) => Image?.Model),
@@ -65,7 +65,9 @@ export const exifSchema = {
   properties: Object.fromEntries(entries.map(([name, { schema }]) => [name, schema])),
 };
 
-/** The listed fields of an image's EXIF; none if it has no EXIF, or cannot be read. */
+/**
+ * Returns the listed fields of an image's EXIF; an empty object if it is missing or unreadable.
+ */
 export async function exifFields(image: Uint8Array): Promise<Record<string, string | number>> {
   const exif = await exifOf(image);
   const parsed = exif === null ? null : parse(exif);
@@ -106,7 +108,7 @@ function textOf(value: unknown): string | undefined {
   return decoded(bytes).slice(0, maxTextLength).toWellFormed() || undefined;
 }
 
-/** A tag with several values has its first. */
+/** For a tag with several values, returns the first. */
 function numberOf(value: unknown): number | undefined {
   const [first] = [value].flat();
   if (typeof first !== 'number' || !Number.isFinite(first)) return undefined;

@@ -9,12 +9,12 @@ import { focusOf } from './focus.ts';
 import { perceptualHash } from './perceptual-hash.ts';
 import type { SmallPixels } from './pixels.ts';
 
-/** What the facts are read from. */
+/** The inputs for the facts. */
 export interface Described {
   readonly source: SourceFacts;
   /** Of the source. */
   readonly bytes: number;
-  /** The image of the same request without `fmt`. */
+  /** The image for the same request without `fmt`. */
   readonly output: DescribedOutput;
   /** Of the output, or of its first frame. */
   readonly pixels: SmallPixels;
@@ -35,7 +35,7 @@ export interface FactSchema {
   readonly items?: FactSchema;
 }
 
-/** A field of the answer to `fmt=json`. */
+/** A field in the `fmt=json` response. */
 interface Field<T> {
   readonly schema: FactSchema;
   make(described: Described): T | Promise<T>;
@@ -80,11 +80,12 @@ const count = { minimum: 1 };
 const hexColour = { type: 'string', pattern: '^#[0-9a-f]{6}$' };
 const fraction = { type: 'number', minimum: 0, maximum: 1 };
 
-/** The size of an SVG may have a fraction. */
+/** An SVG's size can be fractional. */
 const sizeOf = (source: SourceFacts) => scaledSize(upright(source), 1);
 
 /**
- * The answer to `fmt=json`: the OpenAPI document, the SDK's type, the table of the documents and the answers
+ * The `fmt=json` response. The OpenAPI document, the SDK's type, the documented table and the
+ * responses
  * derive from it.
  */
 export const imageFacts = object(

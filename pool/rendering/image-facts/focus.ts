@@ -3,8 +3,9 @@ import type { FocalPoint } from '../../variant.ts';
 import type { SmallPixels } from './pixels.ts';
 
 /**
- * The point in the middle of the square that `cover` with `attention` keeps, as far as the image allows: that
- * of libvips' smartcrop, which looks for skin tones, saturation and edges in a picture of 32 x 32 pixels.
+ * Returns the centre of the square that `cover` with `attention` keeps, as far as the image allows:
+ * libvips'
+ * smartcrop looks for skin tones, saturation and edges in a 32 x 32 pixel image.
  */
 export async function focusOf({ data, width, height }: SmallPixels): Promise<FocalPoint> {
   const shorter = Math.min(width, height);

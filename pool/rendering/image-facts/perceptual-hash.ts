@@ -1,7 +1,7 @@
 import sharp from 'sharp';
 import type { SmallPixels } from './pixels.ts';
 
-/** Side of the picture whose frequencies are used. */
+/** Side of the scaled image from which frequencies are computed. */
 const side = 32;
 /** Frequencies in each direction, from 0. */
 const frequencies = 8;
@@ -14,9 +14,11 @@ const cosines = Array.from({ length: frequencies }, (_, frequency) =>
 );
 
 /**
- * The pHash of an image, 64 bits as 16 hexadecimal digits: of the luma (ITU-R BT.601) of 32 x 32 pixels, which
- * of the 8 x 8 lowest frequencies of a two-dimensional DCT-II are above their median. Rows of rising vertical
- * frequency, the first bit is the highest, as `phash` of Python's ImageHash. Transparency counts as white.
+ * Returns an image's pHash, 64 bits as 16 hexadecimal digits: which of the 8 x 8 lowest frequencies
+ * in a
+ * two-dimensional DCT-II of 32 x 32 luma pixels (ITU-R BT.601) exceed their median. Rows of rising
+ * vertical
+ * frequency, highest bit first, like `phash` in Python's ImageHash. Transparency counts as white.
  */
 export async function perceptualHash({ data, width, height }: SmallPixels): Promise<string> {
   const rgb = await sharp(data, { raw: { width, height, channels: 4 } })
@@ -45,5 +47,7 @@ export async function perceptualHash({ data, width, height }: SmallPixels): Prom
 const transformed = (values: readonly number[]): number[] =>
   cosines.map((wave) => wave.reduce((sum, cosine, at) => sum + cosine * (values[at] ?? 0), 0));
 
-/** Without the errors of floating point, by which the bits of one colour would differ between machines. */
+/**
+ * Removes floating-point errors, which would change the bits of a single colour between machines.
+ */
 const rounded = (value: number): number => Math.round(value * 1e6) / 1e6;

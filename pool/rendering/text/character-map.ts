@@ -1,9 +1,9 @@
 import { parsedOr } from '../../formats/bytes.ts';
 
-/** Whether a font has a glyph for a code point. */
+/** Returns whether a font contains a glyph for a code point. */
 export type CharacterMap = (codePoint: number) => boolean;
 
-/** Formats of subtables, and the glyph (0 for none) of a code point in one of them. */
+/** Subtable formats, each with a function that returns a code point's glyph (0 if missing). */
 const readers: Readonly<Record<number, (table: Buffer, code: number) => number>> = {
   4: glyphOfSegments,
   6: glyphOfArray,
@@ -11,8 +11,9 @@ const readers: Readonly<Record<number, (table: Buffer, code: number) => number>>
 };
 
 /**
- * The characters of a font, from its table `cmap` (OpenType 1.9). A font whose subtables have other formats
- * counts as having every character.
+ * Reads a font's characters from its `cmap` table (OpenType 1.9). A font with other subtable
+ * formats counts
+ * as containing every character.
  *
  * @throws RangeError for a truncated table
  */
@@ -25,7 +26,7 @@ export function characterMap(cmap: Buffer): CharacterMap {
     const table = cmap.subarray(cmap.readUInt32BE(record + 4));
     if (isUnicode && readers[table.readUInt16BE(0)] !== undefined) subtables.push(table);
   }
-  // Those of all planes have the most characters. A copy, so that the rest of the file is not kept.
+  // Subtables for all planes contain the most characters. Copies, to release the rest of the file.
   const [best] = subtables.sort((a, b) => b.readUInt16BE(0) - a.readUInt16BE(0));
   if (best === undefined) return () => true;
   const format = best.readUInt16BE(0);
@@ -37,8 +38,10 @@ export function characterMap(cmap: Buffer): CharacterMap {
 }
 
 /**
- * The index of the first range that does not end before a code point; `count` for none. The ranges are in ascending
- * order, as the specification demands: reading all of them would take a hostile font milliseconds for each character.
+ * Returns the index of the first range that does not end before a code point, or `count`. The
+ * specification
+ * demands ascending ranges: reading all ranges in a hostile font would take milliseconds per
+ * character.
  */
 function findRange(count: number, endOf: (index: number) => number, code: number): number {
   let [low, high] = [0, count];
@@ -61,7 +64,7 @@ function glyphOfSegments(table: Buffer, code: number): number {
   const delta = table.readUInt16BE(starts + bytes + at);
   const offsetAt = starts + 2 * bytes + at;
   const offset = table.readUInt16BE(offsetAt);
-  // Offsets count from where they are.
+  // An offset counts from its own position.
   const glyph = offset === 0 ? code : table.readUInt16BE(offsetAt + offset + 2 * (code - start));
   return offset !== 0 && glyph === 0 ? 0 : (glyph + delta) & 0xffff;
 }
@@ -72,7 +75,7 @@ function glyphOfArray(table: Buffer, code: number): number {
   return index >= 0 && index < table.readUInt16BE(8) ? table.readUInt16BE(10 + 2 * index) : 0;
 }
 
-/** Format 12: groups of characters of all planes. */
+/** Format 12: groups of characters in all planes. */
 function glyphOfGroups(table: Buffer, code: number): number {
   const groups = table.readUInt32BE(12);
   const group = findRange(groups, (index) => table.readUInt32BE(16 + 12 * index + 4), code);

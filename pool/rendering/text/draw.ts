@@ -32,17 +32,19 @@ const oversizedInk: Ink = {
   top: 0,
 };
 
-/** Length of the header of a `.v` file. */
+/** Header length in a `.v` file. */
 const headerBytes = 64;
 
 let drawn = 0;
 
 /**
- * Draws a text with Pango. libvips cuts the picture to the ink. Where this is in the area is known only from the
- * header of libvips' own file format (Xoffset and Yoffset), which sharp writes to files only.
+ * Draws a text with Pango. libvips crops the image to the ink. Only the header of libvips' own file
+ * format
+ * (Xoffset and Yoffset), which sharp writes only to files, reveals the ink's position.
  *
  * @param folder for the file
- * @returns null if the text has no ink, such as one of blanks; infinite sizes for more than 32,767 pixels
+ * @returns null if the text has no ink, such as blanks; infinite sizes for more than 32,767
+ *   pixels
  */
 export async function draw(folder: string, options: DrawOptions): Promise<Ink | null> {
   const { markup, font, width, align, breakWords } = options;
@@ -67,7 +69,7 @@ export async function draw(folder: string, options: DrawOptions): Promise<Ink | 
   }
 }
 
-/** The header has the byte order of the machine; the magic number tells which. */
+/** The header uses the machine's byte order, which the magic number reveals. */
 function inkOf(file: Buffer): Ink {
   const isBig = file.readUInt32BE(0) === 0x08f2a6b6;
   const integer = (offset: number) => (isBig ? file.readInt32BE(offset) : file.readInt32LE(offset));

@@ -3,22 +3,22 @@ import { brotliDecompress } from 'node:zlib';
 import { bufferOf, parseBytes } from '../../formats/bytes.ts';
 import { type CharacterMap, characterMap } from './character-map.ts';
 
-/** What a font file says about itself. */
+/** Facts that a font file states about itself. */
 export interface FontFacts {
   readonly family: string;
-  /** Multiples of 100, ascending; a static font has one. */
+  /** Multiples of 100, ascending; a single value for a static font. */
   readonly weights: readonly number[];
   /** True for WOFF2, which FreeType of sharp's binaries does not read. */
   readonly compressed: boolean;
   readonly hasCharacter: CharacterMap;
 }
 
-/** The file is not a font that can be used; the message says why. */
+/** The file is not a usable font; the message explains why. */
 export class FontError extends Error {
   override readonly name = 'FontError';
 }
 
-/** CJK fonts of one weight have 5 to 16 MB. */
+/** A CJK font with a single weight has 5 to 16 MB. */
 export const maxFontBytes = 20 * 2 ** 20;
 
 /** The limit of Google's decoder of WOFF2, for all tables together. */
@@ -166,15 +166,17 @@ function factsOf(tables: Tables): Omit<FontFacts, 'compressed'> {
   return { family, weights, hasCharacter };
 }
 
-/** The typographic family, else the family, as Windows reads it; '' for none. */
+/**
+ * Returns the typographic family, or else the family, as Windows reads it; '' if both are missing.
+ */
 function familyOf(table: Buffer): string {
   const storage = table.readUInt16BE(4);
   const families = new Map<number, string>();
-  // A table has at most 65,535 records of 12 bytes, which the table's length bounds.
+  // A table has at most 65,535 records of 12 bytes, so the table's length bounds this loop.
   for (let index = 0; index < table.readUInt16BE(2); index += 1) {
     const record = slice(table, 6 + 12 * index, 12);
     const [platform, id] = [record.readUInt16BE(0), record.readUInt16BE(6)];
-    // Mac platforms have other encodings.
+    // Mac platforms use other encodings.
     if (platform === 1 || (id !== 1 && id !== 16) || families.has(id)) continue;
     const text = slice(table, storage + record.readUInt16BE(10), record.readUInt16BE(8));
     families.set(id, new TextDecoder('utf-16be').decode(text).trim());

@@ -11,7 +11,7 @@ import { charactersOf } from './words.ts';
 export interface FontFolders {
   /** An existing empty folder of the process. */
   readonly own: string;
-  /** The operator's folder; null for none. */
+  /** The operator's folder, or null. */
   readonly added: string | null;
 }
 
@@ -26,14 +26,17 @@ interface PreparedFonts {
 
 let prepared: PreparedFonts | null = null;
 
-/** The folder in which fontconfig searches fonts, and the one of a project's fonts, in which it does not. */
+/**
+ * The folder that fontconfig searches, and the folder for projects' fonts, which it does not
+ * search.
+ */
 const commonFolder = (own: string): string => join(own, 'common');
 const addedFolder = (own: string): string => join(own, 'added');
 
 /**
- * The fonts of this process.
+ * Returns this process's fonts.
  *
- * @throws Error in a process or on a thread without them
+ * @throws Error in a process or on a thread without fonts
  */
 export function preparedFonts(): PreparedFonts {
   if (prepared === null) throw new Error('This process has no fonts.');
@@ -41,9 +44,10 @@ export function preparedFonts(): PreparedFonts {
 }
 
 /**
- * Lets fontconfig find the packaged fonts and those of the operator in this process, and no others, so that texts and
- * SVGs have the same pixels on every machine. Fonts that cannot be used are omitted. It must run before anything
- * in this process uses fontconfig.
+ * Restricts fontconfig in this process to the packaged fonts and the operator's, so that texts and
+ * SVGs have
+ * the same pixels on every machine. Omits unusable fonts. Must run before this process uses
+ * fontconfig.
  */
 export async function prepareFonts({ own, added }: FontFolders): Promise<void> {
   const families = new Set<string>();
@@ -109,12 +113,13 @@ export async function loadAddedFonts(): Promise<void> {
   }
 }
 
-/** Characters that leave no ink, or none of their own. */
+/** Characters that leave no ink, at least not by themselves. */
 const inkless = /^[\p{White_Space}\p{Default_Ignorable_Code_Point}]$/u;
 
 /**
- * Whether words have characters that no font of this process has, which are drawn as boxes. An accented letter
- * may be composed of the glyphs of its parts.
+ * Returns whether words contain characters that are missing from all fonts, which are drawn as
+ * boxes. An
+ * accented letter can be composed from its parts' glyphs.
  */
 export function hasMissingGlyphs(words: string): boolean {
   const { characters } = preparedFonts();

@@ -21,7 +21,7 @@ const addedName = /^[^.].*\.(?:ttf|otf|woff2)$/i;
 /** Maximum files in the operator's folder. */
 export const maxAddedFonts = 200;
 
-/** The files of the packaged family, one for each script. */
+/** Returns the packaged family's files, a file per script. */
 async function packagedFiles(): Promise<readonly string[]> {
   const manifest = import.meta.resolve('@fontsource-variable/open-sans/package.json');
   return filesIn(join(dirname(fileURLToPath(manifest)), 'files'), packagedName);
@@ -34,11 +34,11 @@ async function filesIn(folder: string, name: RegExp): Promise<readonly string[]>
 }
 
 /**
- * The paths of all fonts: those of the packaged family, and those in the operator's folder.
+ * Returns the paths of all fonts: the packaged family, and the operator's folder.
  *
- * @param added the operator's folder; null for none
+ * @param added the operator's folder, or null
  * @throws Error if the folder cannot be read
- * @throws FontError if it has too many files
+ * @throws FontError if the folder contains too many files
  */
 export async function fontFiles(added: string | null): Promise<readonly string[]> {
   const more = added === null ? [] : await filesIn(added, addedName);
@@ -48,7 +48,7 @@ export async function fontFiles(added: string | null): Promise<readonly string[]
   return [...(await packagedFiles()), ...more];
 }
 
-/** The bytes of a font file. @throws FontError naming the file, if it cannot be used */
+/** Reads a font file. @throws FontError naming the file if it is unusable */
 export async function loadFont(path: string) {
   try {
     const { size } = await stat(path);
@@ -64,10 +64,10 @@ export async function loadFont(path: string) {
 }
 
 /**
- * The families that texts can have, the packaged one first.
+ * Returns the families that texts can use, the packaged family first.
  *
- * @param added the operator's folder; null for none
- * @throws FontError naming the first file that cannot be used
+ * @param added the operator's folder, or null
+ * @throws FontError naming the first unusable file
  */
 export async function fontFamilies(added: string | null): Promise<readonly FontFamily[]> {
   const weights = new Map<string, Set<number>>();

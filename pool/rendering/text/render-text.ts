@@ -10,12 +10,13 @@ import { preparedFonts } from './font-folder.ts';
 import { charactersOf, isRightToLeft } from './words.ts';
 
 /**
- * How a text looks. The nearest weight of the family is used; a size is reduced until a line fits the box; without
- * `maxLines` there are as many lines as fit.
+ * A text's appearance. Uses the family's nearest weight; reduces the size until a line fits the
+ * box; without
+ * `maxLines`, draws as many lines as fit.
  */
 export interface TextStyle
   extends Pick<TextLayer, 'font' | 'weight' | 'color' | 'background' | 'align' | 'maxLines'> {
-  /** In pixels of the output, which may have a fraction. */
+  /** In output pixels, possibly fractional. */
   readonly size: number | 'fit';
   /** In pixels of the output. */
   readonly padding: number;
@@ -30,15 +31,18 @@ const [minFitted, maxFitted] = [4, 1000];
 /** The largest size in pixels of the output. Each different letter takes up to its square in memory. */
 const maxSize = 3000;
 
-/** Ink may reach below its line by this part of the line's height. */
+/** Ink can extend below its line by this fraction of the line height. */
 const descent = 0.1;
 
-/** The narrowest letters, `i` and `l`, have a quarter of the size. */
+/** The narrowest letters, `i` and `l`, advance by a quarter of the size. */
 const minAdvance = 0.2;
 
 const ellipsis = '…';
 
-/** The words of a layer as a PNG, which is transformed as the image of a layer is. @param frame in pixels */
+/**
+ * Returns a layer's words as a PNG, which is then transformed like a layer's image. @param frame in
+ * pixels
+ */
 export async function textImage(layer: TextLayer, frame: LayerFrame): Promise<Uint8Array> {
   const side = (percent: number, whole: number) => Math.max(1, Math.round((whole * percent) / 100));
   const box = { width: side(layer.width, frame.width), height: side(layer.height, frame.height) };
@@ -52,13 +56,18 @@ export async function textImage(layer: TextLayer, frame: LayerFrame): Promise<Ui
 }
 
 /**
- * Draws words in a box: lines are broken at the box's width, and the picture is as large as the longest line, all
- * lines and the padding, at most as the box. The direction is that of the first letter, for all lines, as with
- * HTML's `dir=auto`; `align` is absolute. A character that no prepared font has is drawn as a box with its code.
+ * Draws words in a box: breaks lines at the box's width. The image is as large as the longest line,
+ * all lines
+ * and the padding, but at most as large as the box. The first letter sets the direction for all
+ * lines, like
+ * HTML's `dir=auto`; `align` is absolute. A character missing from all prepared fonts is drawn as a
+ * box with
+ * its code.
  *
- * @param cssPixel pixels of the output for each CSS pixel
- * @throws Error without prepared fonts: FreeType and HarfBuzz read them in killable processes only
- * @throws ServiceError parameter_invalid, for too many characters or an unknown family
+ * @param cssPixel output pixels per CSS pixel
+ * @throws Error without prepared fonts: only killable processes let FreeType and HarfBuzz read
+ *   them
+ * @throws ServiceError parameter_invalid for too many characters or an unknown family
  */
 export async function renderText(
   style: TextStyle,
@@ -107,7 +116,7 @@ class Layout {
     return Math.max(1, Math.min(maxSize, Math.floor(this.#inner.height / lineHeight)));
   }
 
-  /** The largest size at which all characters fit, without broken words. */
+  /** Returns the largest size at which all characters fit without breaking words. */
   async fittingSize(characters: readonly string[], cssPixel: number): Promise<number> {
     const { width, height } = this.#inner;
     // Larger sizes cannot fit, and would take much memory.
@@ -117,7 +126,7 @@ class Layout {
     const text = characters.join('');
     return lastTrue(Math.min(inPixels(minFitted), this.highestSize), highest, async (size) => {
       const ink = await this.#draw(text, size, { breakWords: false, underlined: true });
-      // Pango breaks lines before their widths are rounded.
+      // Pango breaks lines before it rounds their widths.
       return ink === null || (this.#hasRoom(ink, size) && ink.left + ink.width < width);
     });
   }
@@ -135,7 +144,7 @@ class Layout {
     return shortened(await lastTrue(0, possible.length, (count) => fits(shortened(count))));
   }
 
-  /** Where the ink of a text is in the area of its lines; null without ink. */
+  /** Returns the ink's position in the area of its lines; null if the text has no ink. */
   async place(text: string, size: number): Promise<Placed | null> {
     const { align } = this.#style;
     const ink = await this.#draw(text, size, { align });
@@ -149,7 +158,7 @@ class Layout {
     return { width, height, ink: { ...ink, left: ink.left - before } };
   }
 
-  /** The characters that could fit, so that no picture is drawn that is much larger than the box. */
+  /** Returns the characters that could fit, to avoid drawing an image much larger than the box. */
   #possible(characters: readonly string[], size: number): readonly string[] {
     const lines = this.#maxLines(size) + 1;
     const perLine = Math.ceil(this.#inner.width / (minAdvance * size)) + 1;
@@ -183,7 +192,7 @@ class Layout {
   ): Promise<Ink | null> {
     if (text === '') return null;
     const { font, weight, color } = this.#style;
-    // Pango finds the direction of each line from its first letter or mark.
+    // Pango determines each line's direction from its first letter or mark.
     const isReversed = isRightToLeft(text);
     const mark = isReversed ? '\u200f' : '\u200e';
     const lines = text.split('\n').map((line) => mark + line);
@@ -222,10 +231,13 @@ interface DrawChoices {
 
 const opposite = { left: 'right', center: 'center', right: 'left' } as const;
 
-/** A whole number, at which Pango puts each line. */
+/** A whole number, because Pango places lines at whole pixels. */
 const lineHeightOf = (size: number): number => Math.max(2, Math.round(size * lineHeight));
 
-/** The last number for which the test is true, if it is for smaller ones; else the lowest. */
+/**
+ * Returns the last number that passes the test, which must pass for all smaller numbers; else the
+ * lowest.
+ */
 async function lastTrue(
   lowest: number,
   highest: number,
@@ -247,7 +259,7 @@ async function paint(
 ): Promise<RgbaImage> {
   const size = { width: width + 2 * padding, height: height + 2 * padding };
   const pixels = Buffer.alloc(4 * size.width * size.height);
-  // Accents and slanted letters may reach out of the lines, and then are in the padding or cut off.
+  // Accents and slanted letters can extend beyond the lines, into the padding or out of the image.
   const left = Math.max(0, padding + ink.left);
   const right = Math.min(size.width, padding + ink.left + ink.width);
   for (let row = 0; row < ink.height; row += 1) {

@@ -6,20 +6,21 @@ export const maxCharacters = 500;
 /** An emoji has up to 10 code points, a syllable of an Indic script about as many. */
 const maxCharacterLength = 32;
 
-/** English rules differ from those of other languages in no grapheme cluster. */
+/** Grapheme clusters do not depend on the language. */
 const segmenter = new Intl.Segmenter('en', { granularity: 'grapheme' });
 
 /**
- * The characters of a text: line separators become line feeds, other control characters are removed, and blanks
- * at its ends.
+ * Splits a text into characters: line separators become line feeds; other control characters, and
+ * blanks at
+ * both ends, are removed.
  *
- * @throws ServiceError parameter_invalid, for a text that is too long
+ * @throws ServiceError parameter_invalid for a text that is too long
  */
 export function charactersOf(words: string): readonly string[] {
   const refuse = (reason: string) => {
     throw new ServiceError('parameter_invalid', `The text of a layer ${reason}.`);
   };
-  // Before it is segmented; it only excludes texts that one of the limits refuses.
+  // Checks before segmenting; refuses only texts that one of the limits refuses anyway.
   if (words.length > maxCharacters * maxCharacterLength) refuse(tooLong);
   const clean = words
     .toWellFormed()
@@ -37,11 +38,11 @@ export function charactersOf(words: string): readonly string[] {
 
 const tooLong = `has more than ${maxCharacters} characters`;
 
-/** The blocks of scripts that are written from right to left: Hebrew to Arabic Extended-A, and further ones. */
+/** Blocks of right-to-left scripts: Hebrew to Arabic Extended-A, and others. */
 const rightToLeft =
   /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufeff\u{10800}-\u{10fff}\u{1e800}-\u{1efff}]/u;
 
-/** True if the first letter is of a script that is written from right to left, as in HTML's `dir=auto`. */
+/** Returns whether the first letter belongs to a right-to-left script, like HTML's `dir=auto`. */
 export function isRightToLeft(words: string): boolean {
   return rightToLeft.test(/\p{L}/u.exec(words)?.[0] ?? '');
 }

@@ -8,20 +8,28 @@ import type { JxlInput, JxlOptions, JxlResult, JxlTask } from './thread.ts';
 
 const entry = programUrl('pool/rendering/encode/jxl/thread');
 
-/** Time after which an unused encoder ends, in ms. A start takes 0.35 s of CPU time, and one holds 75 MB. */
+/**
+ * How long an unused encoder lives, in ms. Starting takes 0.35 s of CPU time, and an encoder holds
+ * 75 MB.
+ */
 const idleMs = 60_000;
 
-/** Memory above which an encoder ends after its image. That of WebAssembly begins with 256 MiB and never shrinks. */
+/**
+ * Memory above which an encoder ends after its image. WebAssembly memory starts at 256 MiB and
+ * never shrinks.
+ */
 const maxKeptBytes = 768 * 2 ** 20;
 
 let running: Worker | null = null;
 let idle: NodeJS.Timeout | undefined;
-/** Of the last image: each waits for the one before. */
+/** Resolves after the last image: each image waits for its predecessor. */
 let turn: Promise<unknown> = Promise.resolve();
 
 /**
- * Encodes a JPEG XL with libjxl in WebAssembly, on a thread of its own: a fault of the encoder fails one image, and the
- * end of the thread gives its memory back. The thread starts with the first image, and is kept for the next one.
+ * Encodes a JPEG XL with libjxl in WebAssembly, on a separate thread: an encoder fault fails a
+ * single image,
+ * and the thread's end frees its memory. The first image starts the thread, which stays for the
+ * next image.
  *
  * @param seconds the timeout
  * @throws ServiceError transform_timeout, source_too_large, internal_error
@@ -32,7 +40,7 @@ export function encodeJxl(
   seconds: number,
 ): Promise<Uint8Array<ArrayBuffer>> {
   const encoded = turn.then(() => {
-    // sharp's buffers cannot be transferred to another thread, which reads this copy.
+    // Copies, because sharp's buffers cannot be transferred to another thread.
     const bytes = new Uint8Array(new SharedArrayBuffer(input.bytes.byteLength));
     bytes.set(input.bytes);
     return encode({ ...options, input: { ...input, bytes } }, seconds);
@@ -52,7 +60,7 @@ async function encode(task: JxlTask, seconds: number): Promise<Uint8Array<ArrayB
     if (result.memoryBytes > maxKeptBytes) await end(thread);
     return result.data;
   } catch (error) {
-    // Its instance may be damaged.
+    // The thread's instance might be damaged.
     await end(thread);
     throw error;
   } finally {
@@ -62,7 +70,7 @@ async function encode(task: JxlTask, seconds: number): Promise<Uint8Array<ArrayB
   }
 }
 
-/** @param signal aborts when the answer is no longer awaited */
+/** @param signal aborts when the result is no longer needed */
 async function answerOf(
   thread: Worker,
   task: JxlTask,
@@ -85,7 +93,7 @@ async function answerOf(
 
 async function start(): Promise<Worker> {
   const thread = startThread(entry, { module: await vipsModule() });
-  // Also of an idle thread, which would end this one.
+  // An unhandled error, even on an idle thread, would end this thread.
   thread.on('error', () => {});
   thread.once('exit', () => void (running === thread && end(thread)));
   running = thread;

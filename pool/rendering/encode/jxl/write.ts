@@ -5,11 +5,11 @@ import { encoderQuality } from '../quality.ts';
 import { encodeJxl } from './encoder.ts';
 import type { JxlInput, JxlOptions } from './thread.ts';
 
-/** Efforts of 1 to 9; bench/encoders/README.md has the measurements. */
+/** On a scale from 1 to 9; bench/encoders/README.md contains the measurements. */
 export const efforts = { lossy: 4, lossless: 5 } as const;
 
 /**
- * Writes the image of a pipeline as JPEG XL, which sharp's libvips cannot.
+ * Writes a pipeline's image as JPEG XL, which sharp's libvips cannot.
  *
  * @throws ServiceError transform_timeout, source_too_large, source_corrupt
  */

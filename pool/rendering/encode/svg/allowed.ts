@@ -11,12 +11,12 @@ export const elements = words(`
   feSpotLight feTile feTurbulence filter g image line linearGradient marker mask mpath path pattern polygon polyline
   radialGradient rect set stop style svg switch symbol text textPath title tspan use view`);
 
-/** Elements whose content is kept without them. */
+/** Elements that are dropped but whose content stays. */
 export const unwrapped = words('a');
 
 export const animations = words('animate animateMotion animateTransform set');
 
-/** Attributes whose values are properties of CSS, which animations may change too. */
+/** Attributes with CSS properties as values, which animations can change too. */
 const presentation = words(`
   alignment-baseline baseline-shift clip clip-path clip-rule color color-interpolation color-interpolation-filters
   color-rendering cx cy d direction display dominant-baseline fill fill-opacity fill-rule filter flood-color
@@ -39,7 +39,7 @@ const others = words(`
   specularExponent spreadMethod startOffset stdDeviation stitchTiles style surfaceScale systemLanguage tableValues
   targetX targetY textLength to type values version viewBox x1 x2 xChannelSelector y1 y2 yChannelSelector z`);
 
-/** Attributes that animations may change, without those that name resources or links. */
+/** Attributes that animations can change, excluding names of resources and links. */
 export const animated: ReadonlySet<string> = new Set([
   ...presentation,
   ...words(`

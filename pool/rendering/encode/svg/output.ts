@@ -42,7 +42,7 @@ const parameterNames: Partial<Record<keyof Variant, string>> = {
   position: 'this pos or fp',
 };
 
-/** An SVG, and its size in whole pixels. */
+/** An SVG and its size in whole pixels. */
 export interface SvgOutput extends Size {
   readonly body: Buffer;
 }
@@ -69,7 +69,7 @@ export function svgOutput({ format, bytes }: Container, variant: Variant): SvgOu
   return written(svgText(bytes), variant);
 }
 
-/** The first field that needs pixels; null for none. */
+/** Returns the first field that needs pixels, or null. */
 function neededPixels(variant: Variant): keyof Variant | null {
   const { position, fit } = variant;
   const isPlaced =
@@ -121,7 +121,7 @@ const alignments: Readonly<Record<Gravity, string>> = {
   northwest: 'xMinYMin',
 };
 
-/** How the drawing fits the box; null if its sides have the same ratio. */
+/** Returns how the drawing fits the box; null if both have the same ratio. */
 function preserveAspectRatio({ fit }: Box, variant: Variant): string | null {
   const { width, height, aspectRatio, position } = variant;
   const hasBox = (width !== null && height !== null) || aspectRatio !== null;

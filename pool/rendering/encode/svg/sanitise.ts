@@ -4,7 +4,7 @@ import { animated, animations, attributes, elements, unwrapped } from './allowed
 import { isSafeValue, maxStyleText, safeDeclarations, safeSheet } from './css.ts';
 import { Expansion, type Part } from './expansion.ts';
 
-/** Characters of a document that is delivered as SVG, and of the result. */
+/** Maximum characters in a document delivered as SVG, and in the result. */
 const maxCharacters = 5_000_000;
 const maxElements = 100_000;
 /** Elements with the repetitions of `use`. */
@@ -19,12 +19,13 @@ const xml = 'http://www.w3.org/XML/1998/namespace';
 const tooLarge = (what: string) =>
   new ServiceError('source_too_large', `The SVG has too many ${what} to be delivered as SVG.`);
 
-/** Attributes of the root element that replace those of the document. */
+/** Attributes that replace the root element's own. */
 export type RootAttributes = Readonly<Record<string, string>>;
 
 /**
- * Writes a document again with what draws only: elements and attributes that are on a list, references within the
- * document, and embedded rasters. Ids are kept.
+ * Rewrites a document with only its drawing: allowlisted elements and attributes, references within
+ * the
+ * document, and embedded rasters. Keeps ids.
  *
  * @param text as from `readDocument`: well-formed, without a document type
  * @throws ServiceError source_too_large
@@ -34,19 +35,19 @@ export function sanitised(text: string, root: RootAttributes): string {
   return new Writer(root).write(text);
 }
 
-/** What an open element of the source does. */
+/** How an open source element is handled. */
 type Treatment = 'written' | 'unwrapped' | 'dropped';
 
 class Writer {
   readonly #root: RootAttributes;
   #written = '';
-  /** Whether the last written tag lacks its end, because its element may be empty. */
+  /** Whether the last written tag is still unclosed, because its element could be empty. */
   #isTagOpen = false;
   #open: { readonly treatment: Treatment; readonly name: string; readonly part: Part }[] = [];
   readonly #expansion = new Expansion();
   #elements = 0;
   #styleText = 0;
-  /** The text of the open style sheet; null outside of one. */
+  /** The open style sheet's text; null outside a style sheet. */
   #sheet: string | null = null;
 
   constructor(root: RootAttributes) {
@@ -112,7 +113,7 @@ class Writer {
     return (isRoot ? ' xmlns="http://www.w3.org/2000/svg"' : '') + written;
   }
 
-  /** The name and the value of an attribute in the result; null for none. */
+  /** Returns an attribute's name and value in the result, or null to drop it. */
   #kept(element: string, { local, prefix, uri, value }: SaxesAttributeNS): [string, string] | null {
     if (uri === xml && (local === 'space' || local === 'lang')) return [`xml:${local}`, value];
     if (isReference({ local, prefix, uri })) {
@@ -147,7 +148,7 @@ class Writer {
     const closed = this.#open.pop();
     if (closed?.treatment !== 'written') return;
     if (this.#sheet !== null) {
-      // Safe sheets have no character that has to be escaped but `>`.
+      // Safe sheets contain no character that needs escaping except `>`.
       this.#append(escaped(safeSheet(this.#sheet)));
       this.#sheet = null;
     }
@@ -183,7 +184,7 @@ function idsOf(reference: string): string[] {
   }
 }
 
-/** The declarations of the root without its size, which the attributes have. */
+/** Removes the size from the root's declarations, because the attributes set it. */
 const withoutSize = (style: string): string =>
   style
     .split(';')
