@@ -26,8 +26,7 @@ function ownMs(): number {
  * Starts to measure other programs' load, which affects even a request's processor time, because
  * processors share caches and clocks.
  * @returns a function to call after all children have ended: returns the average number of
- *   processors
- * that other programs used, or NaN
+ *   processors that other programs used, or NaN
  */
 export function measureOtherLoad(): () => number {
   const since = performance.now();

@@ -80,9 +80,7 @@ export class Results<M extends string = string> {
     this.progress(`${key}, ${caseName}: ${parts.join('; ')}`);
   };
 
-  /**
-   * Reports the ratio of two servers' values per round. `unit`: the values' unit, such as `/s`.
-   */
+  /** Reports the ratio of two servers' values per round. `unit`: the values' unit, such as `/s`. */
   readonly ratio = (
     key: M,
     caseName: string,

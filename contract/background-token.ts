@@ -3,9 +3,8 @@ import { createHmac, timingSafeEqual } from 'node:crypto';
 /**
  * Request header that marks a worker's requests as background work: `<Unix seconds>.<base64url
  * HMAC-SHA256>` over the time and the request target, keyed with the deployment's secret. Only
- * processes
- * with store access can create a token. An intercepted token is valid for a single URL and a few
- * minutes.
+ * processes with store access can create a token. An intercepted token is valid for a single URL
+ * and a few minutes.
  */
 export const backgroundHeader = 'x-image-delivery-background';
 

@@ -1,7 +1,6 @@
 /**
  * Regular expression sources for hosts and URLs in requests, as precise as every dialect from
- * ECMA-262
- * to RE2 allows. Parsers check accepted values again.
+ * ECMA-262 to RE2 allows. Parsers check accepted values again.
  */
 
 const byte = '(?:25[0-5]|2[0-4][0-9]|1[0-9]{2}|[1-9]?[0-9])';

@@ -12,8 +12,7 @@ const maxInternational = 253;
 
 /**
  * Returns whether an authority or host is too long to parse. Converting an internationalised name
- * takes
- * time quadratic in its length: 40 ms for 4,500 letters.
+ * takes time quadratic in its length: 40 ms for 4,500 letters.
  */
 export function isLongAuthority(text: string): boolean {
   if (text.length <= maxInternational) return false;
@@ -33,9 +32,8 @@ export function authorityOf(reference: string): string {
 /**
  * Returns the form in which hosts are stored and compared: lower-case ASCII (UTS #46) without a
  * trailing dot; IP addresses in canonical form, IPv6 in brackets. Returns null for an overlong text
- * and
- * for anything but a bare host, such as a text with a port, scheme, path, user information or empty
- * label.
+ * and for anything but a bare host, such as a text with a port, scheme, path, user information or
+ * empty label.
  */
 export function canonicalHost(text: string): string | null {
   if (isLongAuthority(text)) return null;
@@ -72,8 +70,7 @@ export function canonicalUrl(url: URL): URL {
 
 /**
  * Returns an allowlist entry in canonical form: a host, or `*.example.com` with a `*` that matches
- * any
- * number of labels, at least one. Returns null for other texts.
+ * any number of labels, at least one. Returns null for other texts.
  */
 export function canonicalHostPattern(text: string): string | null {
   if (!text.startsWith('*.')) return canonicalHost(text);

@@ -14,10 +14,8 @@ export const isEncodedUrl = (text: string): boolean => /^https?%(?:25)*3a/i.test
 
 /**
  * Returns the http or https URL that a text probably stands for: the text lacks `https://` or some
- * of
- * its characters, or is percent-encoded. Returns undefined for other texts, such as paths and URLs
- * with
- * another scheme.
+ * of its characters, or is percent-encoded. Returns undefined for other texts, such as paths and
+ * URLs with another scheme.
  */
 export function likelyUrl(text: string): string | undefined {
   if (text.length > maxLength) return undefined;

@@ -33,13 +33,10 @@ const hasColours = (): boolean =>
 
 /**
  * Creates a logger to standard output, as JSON or text. It writes synchronously, because the last
- * lines
- * before a crash matter most, and redacts secret settings even in error messages. On a terminal the
- * default level is `warn`. Write errors do not end the process: a full disk (ENOSPC), a closed
- * terminal
- * (EIO), a pipe without a reader (EPIPE). The logger then holds some lines, writes them later, and
- * warns
- * how many lines were lost.
+ * lines before a crash matter most, and redacts secret settings even in error messages. On a
+ * terminal the default level is `warn`. Write errors do not end the process: a full disk (ENOSPC),
+ * a closed terminal (EIO), a pipe without a reader (EPIPE). The logger then holds some lines,
+ * writes them later, and warns how many lines were lost.
  *
  * @param part the kind of process: `primary`, `front-end`, `worker`, `start`
  */

@@ -15,8 +15,7 @@ export function within(address: IpAddress, list: readonly Network[]): boolean {
 
 /**
  * Parses an IP address in its standard text form; returns null for other texts. Converts an
- * IPv4-mapped
- * IPv6 address to IPv4, because a socket connects to the IPv4 address.
+ * IPv4-mapped IPv6 address to IPv4, because a socket connects to the IPv4 address.
  */
 export function parseAddress(text: string): IpAddress | null {
   const version = isIP(text);

@@ -10,8 +10,7 @@ export const launchCommand = (): string | undefined =>
 
 /**
  * Returns an admin command as the user types it, for messages: `npx image-delivery admin keys
- * create`
- * for an installed package, `npm run admin -- keys create` in a clone.
+ * create` for an installed package, `npm run admin -- keys create` in a clone.
  */
 export function adminCommand(args: string): string {
   const own = launchCommand();

@@ -4,9 +4,8 @@ import { parseAddress } from './networks.ts';
 
 /**
  * Protects against DNS rebinding: any website's name can resolve to an address on this machine or
- * its
- * network. Requests from that site's pages then carry the name in their Host header, instead of an
- * address or `localhost`.
+ * its network. Requests from that site's pages then carry the name in their Host header, instead of
+ * an address or `localhost`.
  */
 
 /** Longest Host header to parse, in characters. */
@@ -28,8 +27,7 @@ export const isLoopbackHost = (host: string): boolean =>
 
 /**
  * Returns whether a request to a loopback listener names a Host other than an address or
- * `localhost`.
- * Returns false for other listeners, because only the operator can list their names.
+ * `localhost`. Returns false for other listeners, because only the operator can list their names.
  * @param listensOn host in the listener's setting
  */
 export const isForeignToLoopback = (header: string, listensOn: string): boolean =>

@@ -26,12 +26,9 @@ const parameterNames = ['region', 'endpoint', 'style'];
 
 /**
  * Parses `s3://bucket/prefix?region=…&endpoint=…&style=path|virtual`. Without an endpoint the
- * service is
- * AWS, which requires the region. The default style is `virtual` for AWS, unless the bucket name
- * contains
- * a dot, which AWS's certificate does not cover, and `path` for other services, with the default
- * region
- * `us-east-1`.
+ * service is AWS, which requires the region. The default style is `virtual` for AWS, unless the
+ * bucket name contains a dot, which AWS's certificate does not cover, and `path` for other
+ * services, with the default region `us-east-1`.
  *
  * @throws RangeError without the value, which can contain a misplaced secret
  */

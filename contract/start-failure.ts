@@ -12,8 +12,7 @@ const listenCalls = /^(?:listen|bind\d?|getaddrinfo)$/;
 
 /**
  * Describes in one sentence why a listener did not start: setting, address and cause. Returns null
- * for
- * an unrelated error, such as a module that fails to load while the listener is being prepared.
+ * for an unrelated error, such as a module that fails to load while the listener is being prepared.
  * @param variable the port's variable, such as `SERVICE_PORT`; the host's variable ends with HOST
  *   instead
  * @param movedBy the `--port` value if it set the port; null otherwise

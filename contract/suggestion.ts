@@ -61,10 +61,8 @@ export function nearestName(name: string, known: readonly string[]): string | un
 
 /**
  * Returns the variable that an unknown `SERVICE_...` variable probably stands for: it differs in
- * case,
- * by few letters, or by omitted, abbreviated or reordered words. Returns undefined if no variable
- * is
- * similar, as for Consul's `SERVICE_NAME` or Kubernetes' `SERVICE_SERVICE_HOST`.
+ * case, by few letters, or by omitted, abbreviated or reordered words. Returns undefined if no
+ * variable is similar, as for Consul's `SERVICE_NAME` or Kubernetes' `SERVICE_SERVICE_HOST`.
  */
 export function nearestVariable(name: string, known: readonly string[]): string | undefined {
   const words = wordsOf(name);

@@ -15,8 +15,7 @@ export const webhookKey = (secret: string): Buffer =>
 
 /**
  * Derives a project's callback secret from the deployment's secret, so that a project that verifies
- * its
- * callbacks can forge neither another project's callbacks nor purge hook calls.
+ * its callbacks can forge neither another project's callbacks nor purge hook calls.
  */
 export function projectWebhookSecret(secret: string, projectId: string): string {
   const key = createHmac('sha256', webhookKey(secret)).update(`callbacks ${projectId}`);

@@ -8,8 +8,7 @@ import { pictureNames } from './origin/pictures.ts';
 
 /**
  * A demo: an origin with sample images, the service with access to it, a worker and a project. The
- * data
- * is in a temporary folder, which the demo deletes at its end.
+ * data is in a temporary folder, which the demo deletes at its end.
  */
 
 /** The images that the demo prints URLs of. */

@@ -7,8 +7,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 /**
  * `node scripts/build.js [service | test | sdk]` builds `dist/`, `dist-test/` (with the tests) or
  * `sdk/dist/`, unless it is up to date: a stamp contains a hash of the sources and installed
- * packages.
- * Without development dependencies it uses an existing build.
+ * packages. Without development dependencies it uses an existing build.
  */
 
 // `import.meta.dirname` does not exist in old versions of Node, which get a message below.
@@ -31,8 +30,7 @@ function filesOf(path) {
 /**
  * esbuild options for the programs. Packages in `dependencies` contain native parts, WebAssembly or
  * separate files, or are loaded by such a package; all others are bundled, because a few large
- * files load
- * faster.
+ * files load faster.
  */
 export const programOptions = {
   absWorkingDir: root,
@@ -112,8 +110,7 @@ async function checkNativeFiles() {
 
 /**
  * Builds the programs and the page. Replaces files individually, so that a program starting
- * meanwhile
- * reads no partial file.
+ * meanwhile reads no partial file.
  *
  * @returns the programs' metafile
  */

@@ -6,13 +6,11 @@ import { build } from 'esbuild';
 
 /**
  * `npm run build:sdk` prints each entry's bytes, and the bytes of other services' packages recorded
- * in
- * `peers.json`: for a program that uses it, bundled by esbuild for production, minified and
+ * in `peers.json`: for a program that uses it, bundled by esbuild for production, minified and
  * gzipped.
  *
  * `node sdk/bytes.js --peers FOLDER` measures the packages installed in that folder instead, and
- * prints
- * the contents for `peers.json`.
+ * prints the contents for `peers.json`.
  */
 const src = `'https://shop.example.com/coast.jpg'`;
 const widths = '[320, 480, 640, 828, 1080, 1440, 1920, 2560, 3840]';

@@ -55,14 +55,13 @@ type SaveJobState = Parameters<MongoJobRepository['saveJobState']>;
  * Agenda's repository, with four changes:
  *
  * - Claims jobs in turn order (job-turns.ts), through an index that covers filter and order,
- *   because
- * Agenda's own query examines all jobs. Skips projects and receivers that already use their share
- * of a consumer's places.
+ *   because Agenda's own query examines all jobs. Skips projects and receivers that already use
+ *   their share of a consumer's places.
  * - Saves a job's state only while the worker holds the lock. Agenda does not check the lock
- * (agenda/agenda#589), so a worker suspended past its lock would overwrite the next worker's state.
+ *   (agenda/agenda#589), so a worker suspended past its lock would overwrite the next worker's
+ *   state.
  * - Leaves `lockedAt` unset until a claimed job starts. Agenda drops a job if its lock expires
- *   before
- * the start, and never frees its place.
+ *   before the start, and never frees its place.
  * - Restores a job's `waitingKey` when the job has to wait again.
  */
 class JobRepository extends MongoJobRepository {

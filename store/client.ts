@@ -14,8 +14,7 @@ export interface ClientOptions {
   readonly onCommand?: OnCommand;
   /**
    * Whether to keep all connections open, because a slow store can take longer to accept a
-   * connection
-   * than an operation's timeout.
+   * connection than an operation's timeout.
    */
   readonly keepsConnections?: boolean;
 }

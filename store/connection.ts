@@ -18,10 +18,8 @@ interface RetryOptions {
  * Runs an operation and retries it until the store's outage ends.
  *
  * The backoff grows, because some errors, such as rejected credentials, are immediate. It counts
- * from
- * the start of an attempt: while no server responds, an attempt lasts as long as the driver's
- * server
- * selection, which polls the servers and finds a recovered server within a second.
+ * from the start of an attempt: while no server responds, an attempt lasts as long as the driver's
+ * server selection, which polls the servers and finds a recovered server within a second.
  */
 export async function retryDuringOutages<T>(
   attempt: () => Promise<T>,
@@ -51,8 +49,7 @@ export async function retryDuringOutages<T>(
 /**
  * Connects a client and retries until it succeeds: after a failed first attempt the driver rejects
  * every operation until the next `connect()`. After the first success the driver reconnects by
- * itself,
- * except after a stuck heartbeat (see watchHeartbeats), when this class reconnects it.
+ * itself, except after a stuck heartbeat (see watchHeartbeats), when this class reconnects it.
  */
 export class MongoConnection {
   readonly #client: MongoClient;

@@ -8,8 +8,7 @@ const dayMs = 24 * 60 * 60 * 1_000;
 /**
  * The collections to copy, in order, with the name of their expiry date field. A store deletes
  * documents by itself up to a day after that date, at its own time. A test requires every
- * collection
- * in the code to be listed here or excluded with a reason.
+ * collection in the code to be listed here or excluded with a reason.
  */
 export const copiedCollections: Readonly<Record<string, string | null>> = {
   organisations: null,

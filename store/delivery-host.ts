@@ -22,9 +22,8 @@ interface Claim {
 
 /**
  * Assigns hosts to projects. The host is the document id, so each host belongs to one project in
- * the
- * deployment. A host is claimed before the project lists it, and released after the project drops
- * it.
+ * the deployment. A host is claimed before the project lists it, and released after the project
+ * drops it.
  */
 export class HostClaims {
   readonly #collection: Collection<Claim>;

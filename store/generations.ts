@@ -1,8 +1,7 @@
 /**
  * A project's purges. Each purge gets a number higher than all before; the last purge's number is
- * the
- * generation of everything that it covers. An image's key contains the highest generation among its
- * project and inputs, so an image from an earlier generation is never found.
+ * the generation of everything that it covers. An image's key contains the highest generation among
+ * its project and inputs, so an image from an earlier generation is never found.
  */
 export interface Generations {
   /** The number of the last purge. */

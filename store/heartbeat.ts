@@ -26,9 +26,7 @@ export interface WorkerState {
   readonly isMissing: boolean;
 }
 
-/**
- * Records that a part runs. All machines share one field, because only the latest time matters.
- */
+/** Records that a part runs. All machines share one field, because only the latest time matters. */
 export async function recordPart(db: Db, part: Part): Promise<void> {
   const { _id } = await findDeployment(db);
   const seenNow = { $currentDate: { [`${part}SeenAt`]: true } } as const;
@@ -37,8 +35,7 @@ export async function recordPart(db: Db, part: Part): Promise<void> {
 
 /**
  * Records a part immediately and at each interval, until the returned timer is cleared. Does not
- * log
- * outages, because another task does.
+ * log outages, because another task does.
  */
 export function recordRegularly(db: Db, part: Part): NodeJS.Timeout {
   const record = () => void recordPart(db, part).catch(() => {});

@@ -4,11 +4,9 @@ import { epoch, type JobDocument, type Jobs, type PrewarmJob, requeue } from './
 /**
  * Self-clocked fair queuing for due jobs of a kind (Golestani, "A self-clocked fair queueing scheme
  * for broadband applications", INFOCOM 1994): workers take jobs by ascending `turn`. A project's
- * next
- * job gets the turn of its last job plus the job's variant count, or plus 1 for a webhook; a
- * project
- * without waiting jobs starts at the lowest turn overall. So every project gets the same number of
- * variants or webhooks, however many jobs another project has queued.
+ * next job gets the turn of its last job plus the job's variant count, or plus 1 for a webhook; a
+ * project without waiting jobs starts at the lowest turn overall. So every project gets the same
+ * number of variants or webhooks, however many jobs another project has queued.
  */
 
 /** Maximum of delayed jobs that get their turns at once. */
@@ -18,10 +16,8 @@ const minWindow = 8;
 
 /**
  * Finds the job with the lowest turn. Queries a window of turns above the previous lowest turn,
- * then a
- * larger window if the first is empty: some servers (DocumentDB) sort all jobs that a filter
- * selects,
- * even with an index in that order.
+ * then a larger window if the first is empty: some servers (DocumentDB) sort all jobs that a filter
+ * selects, even with an index in that order.
  */
 export class LowestTurn {
   readonly #jobs: Jobs;

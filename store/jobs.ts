@@ -63,8 +63,7 @@ export class JobQueue {
 
   /**
    * @param maxWaiting maximum waiting jobs per project. Processes that add jobs concurrently can
-   *   exceed
-   * it by the number of jobs that each adds.
+   *   exceed it by the number of jobs that each adds.
    */
   constructor(db: Db, maxWaiting = Number.POSITIVE_INFINITY) {
     this.#maxWaiting = maxWaiting;

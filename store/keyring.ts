@@ -8,9 +8,8 @@ const tagBytes = 16;
 
 /**
  * Encrypts texts for the store. The first key encrypts and all keys decrypt, so keys can be
- * rotated. A
- * ciphertext is bound to a context, such as its project, and cannot be decrypted in another
- * context.
+ * rotated. A ciphertext is bound to a context, such as its project, and cannot be decrypted in
+ * another context.
  */
 export class Keyring {
   readonly #keys: ReadonlyMap<string, Buffer>;

@@ -64,8 +64,7 @@ export const storeExists = (settings: StoreSettings): boolean =>
 
 /**
  * Opens the configured store; without a MongoDB URL, starts the embedded store in the data folder.
- * The
- * returned store can still be connecting (see `established`).
+ * The returned store can still be connecting (see `established`).
  * @param onBackupFailure runs with the reason if the embedded store could not be copied
  * @throws FolderHeld if another process owns the embedded store's folder
  * @throws DataFileDamaged

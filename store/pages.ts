@@ -15,8 +15,7 @@ interface Page {
 
 /**
  * Returns documents sorted by id, which every collection indexes. Documents added or removed
- * between
- * two pages do not move other documents.
+ * between two pages do not move other documents.
  * @throws StoreUnavailable
  */
 async function findPage<T extends Document>(

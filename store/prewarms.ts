@@ -47,8 +47,7 @@ export class Prewarms {
     const isMissing = ({ id }: QueuedJob) => !byId.has(id.toHexString());
     const missing = jobs.filter(isMissing).map(({ fingerprint }) => fingerprint);
     // A rescheduled job is deleted if an equal job waits already. The job's name is in the filter
-    // so that
-    // an index finds the project's jobs.
+    // so that an index finds the project's jobs.
     const ofProject = { name: prewarmJobName, 'data.projectId': projectId };
     const equal = { ...ofProject, 'data.fingerprint': { $in: missing } };
     const successors = missing.length === 0 ? [] : await this.#jobsWith(equal);

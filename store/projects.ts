@@ -50,8 +50,7 @@ const keepDeletedSeconds = 24 * 60 * 60;
 
 /**
  * Exceeds the number of processes that can change a project concurrently: each makes one change at
- * a
- * time (`ChangeTurns`), and each attempt lets one succeed.
+ * a time (`ChangeTurns`), and each attempt lets one succeed.
  */
 const maxAttempts = 100;
 
@@ -268,8 +267,7 @@ export class Projects {
 
   /**
    * Deletes a project and purges its images in the same update. The remaining document notifies
-   * every
-   * process until it expires.
+   * every process until it expires.
    */
   delete(id: string, now: () => number = Date.now): Promise<Project | null> {
     const $set = { ...deletedFields, deletedAt: new Date(now()) };
@@ -299,10 +297,8 @@ export class Projects {
 
   /**
    * Replaces a project's secret, which stays valid until `revokePreviousSecret`. Also returns null
-   * if
-   * the secrets have changed since the project was read or two are valid, because a third secret
-   * would
-   * invalidate the oldest.
+   * if the secrets have changed since the project was read or two are valid, because a third secret
+   * would invalidate the oldest.
    */
   async rotateSecret({ _id, signingSecret }: Project): Promise<Project | null> {
     if (signingSecret === null) return null;
@@ -332,8 +328,7 @@ export class Projects {
   ): Promise<Project | null> {
     return this.#changeFrom(id, (project) => {
       // This number is also the revision. The time makes it new after the store was restored from a
-      // backup;
-      // the revision makes it new after the clock was set back.
+      // backup; the revision makes it new after the clock was set back.
       const number = Math.max(now(), project.revision + 1);
       const purge = purgeUpdate(project, tags, number);
       const increment = number - project.revision;

@@ -59,8 +59,7 @@ export class Purges {
 
   /**
    * Queues the hook call for an imminent purge. Because this precedes the purge, no kill or outage
-   * can
-   * lose the call: without `confirm` it runs after a minute, and a call without a purge is
+   * can lose the call: without `confirm` it runs after a minute, and a call without a purge is
    * harmless.
    *
    * @param projectTag tag of all the project's images

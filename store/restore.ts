@@ -28,10 +28,8 @@ export interface Restored {
 
 /**
  * Replaces an embedded store's data file with a copy of a backup, and renames the replaced file.
- * The
- * new file keeps the replaced file's owner and mode, or else the backup's, because the restoring
- * user
- * can differ from the service's user. After an error the data file is unchanged.
+ * The new file keeps the replaced file's owner and mode, or else the backup's, because the
+ * restoring user can differ from the service's user. After an error the data file is unchanged.
  * @param folder as given to `startEmbeddedStore`
  * @param given the backup file; defaults to the service's own backup
  * @throws {RestoreFailed}

@@ -23,8 +23,7 @@ const withinMs = 10_000;
  * take. Retries failed updates once, because another process might have inserted the same document.
  *
  * Sorts the updates by id: FerretDB locks each document in order until the command ends, so
- * commands
- * with different orders would deadlock.
+ * commands with different orders would deadlock.
  */
 export async function updateTogether(
   db: Db,

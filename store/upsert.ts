@@ -17,9 +17,7 @@ const deadlock = 'deadlock detected';
 /** Few, because a deadlock lasts a second (`deadlock_timeout`); one of its writes succeeds. */
 const attempts = 3;
 
-/**
- * Returns whether a write failed because another document has the same value in a unique index.
- */
+/** Returns whether a write failed because another document has the same value in a unique index. */
 export function isDuplicateKey(error: unknown): boolean {
   if (!(error instanceof MongoServerError)) return false;
   const { code, message } = error;
@@ -47,9 +45,8 @@ export async function writePortably<T>(write: () => Promise<T>): Promise<T> {
 
 /**
  * Runs an upsert and retries it once after a duplicate key error: of two concurrent upserts with
- * the
- * same key, one can fail (MongoDB manual, "Upsert with Unique Index") after the other has inserted
- * the document.
+ * the same key, one can fail (MongoDB manual, "Upsert with Unique Index") after the other has
+ * inserted the document.
  */
 export function retryOnDuplicateKey<T>(upsert: () => Promise<T>): Promise<T> {
   return writePortably(upsert).catch((error: unknown) => {

@@ -82,8 +82,7 @@ export class UsageRecords {
 
   /**
    * Stores how many renders a writer has finished or started, and returns all writers' usage, in
-   * one
-   * operation: of two writers, at least the later sees the other's claim.
+   * one operation: of two writers, at least the later sees the other's claim.
    */
   async claim(
     { writer, ...day }: Omit<WriterTotals, 'counts'>,

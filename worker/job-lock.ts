@@ -5,8 +5,7 @@ import { LockLost } from '../store/agenda.ts';
 const renewalsPerLifetime = 6;
 /**
  * Fraction of the lifetime after which a job with an unrenewed lock stops, because another worker
- * can
- * start it.
+ * can start it.
  */
 const lockLossThreshold = 2 / 3;
 /** Minimum interval between progress updates; the job's end also stores progress. */
@@ -15,9 +14,7 @@ const progressEveryMs = 1_000;
 export interface JobLock {
   /** Aborts after failed renewals, before the lock can expire. */
   readonly lost: AbortSignal;
-  /**
-   * Stores the progress and renews the lock, unless it was renewed within the minimum interval.
-   */
+  /** Stores the progress and renews the lock, unless it was renewed within the minimum interval. */
   progress(percent: number): Promise<void>;
   /** Awaits a renewal in progress, which could undo the release of the lock. */
   end(): Promise<void>;

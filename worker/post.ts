@@ -16,8 +16,7 @@ const maxHeaderBytes = 16_384;
 
 /**
  * A failed request. Clients can read the message, so it contains neither an address nor the URL,
- * which
- * can be secret. The cause can contain both.
+ * which can be secret. The cause can contain both.
  */
 class PostFailed extends Error {
   override readonly name = 'PostFailed';

@@ -18,8 +18,7 @@ const mediaTypes: Readonly<Record<NegotiableFormat, string>> = {
 
 /**
  * Returns an Accept header for each kind of client that `auto` distinguishes: each client accepts
- * its
- * best format and all less preferred formats.
+ * its best format and all less preferred formats.
  *
  * @param formats that `auto` can select, best first
  */

@@ -44,8 +44,7 @@ const limitCode = 'usage_limit_reached';
 
 /**
  * Requests all variants of a source in sequence over a single connection, so that the same front
- * end
- * handles them and fetches the source once.
+ * end handles them and fetches the source once.
  * @throws WarmingFailed
  */
 export async function warm(requests: readonly WarmRequest[], warming: Warming): Promise<JobCounts> {
@@ -112,8 +111,7 @@ async function requestVariant(
 
 /**
  * Returns the code and message of the service's error. Hides other bodies, such as a proxy's,
- * because
- * clients can read the result.
+ * because clients can read the result.
  */
 function readError(body: string): { readonly code: unknown; readonly text: string } {
   try {

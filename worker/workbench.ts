@@ -144,9 +144,8 @@ async function agendashPlugin(agenda: Agenda): Promise<FastifyPluginAsync> {
 
 /**
  * Agendash needs the Agenda when its routes are registered, before the store connects. It streams
- * job
- * states from a channel that Agenda itself must not use: Agenda would then start jobs by another
- * rule.
+ * job states from a channel that Agenda itself must not use: Agenda would then start jobs by
+ * another rule.
  */
 function lazyAgenda(agenda: () => Agenda | null): Agenda {
   let states: InMemoryNotificationChannel | null = null;

@@ -46,8 +46,7 @@ const ssimMeter: Meter = {
 
 /**
  * SSIMULACRA2 (github.com/cloudinary/ssimulacra2) measures perceived quality including chroma: 100
- * is
- * identical, 90 hardly visible, 70 high, 50 medium, 30 low; very bad images score below 0.
+ * is identical, 90 hardly visible, 70 high, 50 medium, 30 low; very bad images score below 0.
  *
  * @param command takes two PNG files and prints SSIMULACRA2 as the last number; if omitted, uses
  *   SSIM

@@ -15,8 +15,7 @@ export async function toReference(image: Sharp): Promise<Reference> {
 
 /**
  * Returns the mean structural similarity between an encoded image's luma and its original's, in 11
- * x 11
- * Gaussian windows (Wang, Bovik, Sheikh, Simoncelli, 2004). 1 means identical. Ignores chroma.
+ * x 11 Gaussian windows (Wang, Bovik, Sheikh, Simoncelli, 2004). 1 means identical. Ignores chroma.
  */
 export async function ssim(reference: Reference, encoded: Uint8Array): Promise<number> {
   const decoded = await toReference(sharp(encoded));

@@ -11,8 +11,7 @@ import { sourceNumberOf } from './pictures.ts';
 
 /**
  * The parts of `npm run bench:fleet`, which run in order on the same fleet. The first part caches
- * all
- * variants.
+ * all variants.
  */
 
 const failed = {

@@ -16,8 +16,7 @@ export interface Sending {
   readonly next: () => PlannedRequest | null;
   /**
    * Open loop: requests per second, and when the first is due; closed loop: the number of clients.
-   * Times
-   * are `performance.now()` ms.
+   * Times are `performance.now()` ms.
    */
   readonly pace:
     | { readonly rate: number; readonly firstDueAt: number }
@@ -27,9 +26,7 @@ export interface Sending {
   readonly onFinished?: (request: Finished) => void;
 }
 
-/**
- * The sent requests in order of completion, and when the first client of a closed loop stopped.
- */
+/** The sent requests in order of completion, and when the first client of a closed loop stopped. */
 interface Sent {
   readonly finished: readonly Finished[];
   readonly stoppedAt: number;
@@ -61,9 +58,7 @@ class ReadDelay {
     }, this.#everyMs).unref();
   }
 
-  /**
-   * Returns how long a response read now can have waited, in ms, beyond the timer's resolution.
-   */
+  /** Returns how long a response read now can have waited, in ms, beyond the timer's resolution. */
   at(now: number): number {
     return Math.max(0, now - this.#beforeAt - 2 * this.#everyMs);
   }

@@ -30,10 +30,8 @@ export function seeded(seed: number): Random {
 
 /**
  * Draws 0 to `count - 1`, with the weight 1 / r^exponent for rank r (from 1): Zipf's law, which
- * requests
- * for web objects follow with exponents between 0.6 and 0.9 (Breslau et al., "Web caching and
- * Zipf-like
- * distributions", INFOCOM 1999).
+ * requests for web objects follow with exponents between 0.6 and 0.9 (Breslau et al., "Web caching
+ * and Zipf-like distributions", INFOCOM 1999).
  */
 export function zipf(count: number, exponent: number, random: Random): () => number {
   const cumulative = new Float64Array(count);

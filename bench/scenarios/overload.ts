@@ -194,8 +194,7 @@ async function overloaded(bench: OverloadBench, server: ImageServer, rate: numbe
 
 /**
  * Returns the seconds from the load's end to the first of `fastProbes` consecutive fast probes;
- * infinite
- * if none occur.
+ * infinite if none occur.
  */
 export function recovery(
   probes: ReadonlyArray<Omit<Sample, 'serverMs'>>,

@@ -163,8 +163,7 @@ async function measure(server: ImageServer, one: Case): Promise<Round> {
 
 /**
  * Returns the mean score and bytes of a server's images; the score is NaN if no image has the
- * expected
- * size.
+ * expected size.
  */
 async function quality(server: ImageServer, one: Case, meter: Meter) {
   const scores: number[] = [];

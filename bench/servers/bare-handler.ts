@@ -7,10 +7,8 @@ import { loadUws, type UwsLibrary } from '../../server/http/uws-library.ts';
  * uWebSockets.js like the service, or with Node's own server if it does not load.
  *
  * Arguments: a port, a file with the headers as JSON, a file with the body, and a file with paths
- * as JSON.
- * Each path gets a separate copy of the body: a shared body stays in the processor's caches, unlike
- * the
- * images of a real server.
+ * as JSON. Each path gets a separate copy of the body: a shared body stays in the processor's
+ * caches, unlike the images of a real server.
  */
 type BodyOf = (path: () => string) => Buffer | undefined;
 

@@ -34,8 +34,7 @@ export async function cachedResponse(url: string): Promise<RepeatedResponse> {
 
 /**
  * @param paths without queries; each gets a separate copy of the body, and other paths return
- *   404. An
- * empty list shares a body between all paths.
+ *   404. An empty list shares a body between all paths.
  */
 export const startBare = (
   { headers, body }: RepeatedResponse,

@@ -9,9 +9,8 @@ import type { MinimalTask } from './minimal-thread.ts';
 
 /**
  * The least that the service's packages can do for a miss: uWebSockets.js, undici, Piscina threads,
- * sharp,
- * an entity tag and a file per image; no checks, limits, memory caches and metrics. Images are at
- * `/?url=<source>&width=<pixels>&format=<jpeg, webp or avif>&options=<of sharp's encoder, as
+ * sharp, an entity tag and a file per image; no checks, limits, memory caches and metrics. Images
+ * are at `/?url=<source>&width=<pixels>&format=<jpeg, webp or avif>&options=<of sharp's encoder, as
  * JSON>`.
  *
  * Arguments: a port, the folder for the files, and the number of threads.

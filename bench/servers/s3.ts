@@ -37,8 +37,7 @@ export const refusing: Handler = (_, response) => fail(response, 503, 'SlowDown'
 
 /**
  * Starts a server on 127.0.0.1 with the S3 operations that the service uses. No maintained S3 test
- * server
- * supports Node 20.
+ * server supports Node 20.
  * @param isAllowed returns whether a request is signed correctly; the server refuses other
  *   requests
  */

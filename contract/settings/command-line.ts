@@ -42,8 +42,7 @@ ${secretHelp}`;
 /**
  * Adds setting options to a command and parses the command line. Exits if an option or a setting is
  * invalid. Options become environment variables of this process, take precedence over `.env`, and
- * are
- * inherited by child processes.
+ * are inherited by child processes.
  * @param listeners that the command starts
  * @param names the settings with an option; defaults to all non-secret settings
  * @param defaults the command's own defaults, in words

@@ -38,8 +38,7 @@ export function parseDnsServers(list: string): readonly string[] | undefined {
 
 /**
  * The end of a name determines the separator between tags. No other image header ends this way,
- * except
- * ETag.
+ * except ETag.
  */
 const tagHeaderPattern = /^(?!etag$)[a-z0-9-]{0,60}(tag|key)$/;
 

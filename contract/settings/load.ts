@@ -49,9 +49,7 @@ function linkText(variable: string, value: string): string {
 
 const urlSchemes = ['https://', 'http://', 'mongodb://'];
 
-/**
- * Explains how to write a rejected value, without repeating it: it could be a misplaced secret.
- */
+/** Explains how to write a rejected value, without repeating it: it could be a misplaced secret. */
 function hint(variable: string, text: string, parse: Parse): string {
   const isAccepted = (other: string) => parsed(parse, other).value !== undefined;
   const schemes = /_URL$/.test(variable) && likelyUrl(text) !== undefined ? urlSchemes : [];
@@ -79,10 +77,8 @@ interface SettingsOptions {
 
 /**
  * Loads settings from environment variables. Treats an empty variable as unset, because templates
- * and
- * compose files produce empty variables. An unknown `SERVICE_...` variable similar to a setting is
- * an
- * error, because a misspelt security setting must not be ignored; orchestrators set other
+ * and compose files produce empty variables. An unknown `SERVICE_...` variable similar to a setting
+ * is an error, because a misspelt security setting must not be ignored; orchestrators set other
  * variables.
  * @throws SettingsInvalid
  */
@@ -161,8 +157,7 @@ export function loadEnvironmentFile(): void {
 
 /**
  * Loads settings at a process's start, from the environment, then from `.env` in the working
- * directory.
- * Prints invalid settings to standard error and exits with code 1.
+ * directory. Prints invalid settings to standard error and exits with code 1.
  */
 export function settingsOrExit(options?: SettingsOptions): Settings {
   loadEnvironmentFile();

@@ -8,8 +8,7 @@ export interface Setting<T> {
   readonly accepts: string;
   /**
    * Parses a non-empty value. Returns undefined for an invalid value, or throws a RangeError with
-   * the
-   * reason but without the value.
+   * the reason but without the value.
    */
   readonly parse: (text: string) => T | undefined;
   /** A function if the default depends on settings higher up in the table. */

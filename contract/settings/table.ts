@@ -49,8 +49,7 @@ export const defaultOpsPort = 9_090;
 /**
  * Settings for all processes in a deployment. The processes share an environment and reject unknown
  * variables, so they share this table. Parsing, types, error messages, `.env.example` and the table
- * in
- * docs/settings.md derive from it.
+ * in docs/settings.md derive from it.
  */
 export const settingsTable = {
   host: listenHost('SERVICE_HOST', '0.0.0.0', 'Address to listen on.'),

@@ -26,8 +26,7 @@ function segment(marker: number, ...parts: readonly Uint8Array[]): Buffer {
 
 /**
  * Encodes a baseline JPEG with 4:2:2, like many cameras. Encodes Y, Cb and Cr with sharp as grey
- * images
- * and interleaves their blocks: two Y, then Cb, then Cr. All use a grey image's tables.
+ * images and interleaves their blocks: two Y, then Cb, then Cr. All use a grey image's tables.
  */
 export async function jpeg422({ data, width, height }: Pixels, quality: number): Promise<Buffer> {
   const [y, cb, cr] = await Promise.all(

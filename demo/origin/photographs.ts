@@ -34,8 +34,7 @@ const adobeRgb = matrixProfile(
 
 /**
  * Creates photographs like those from cameras and phones, all from a single sample. Omits HEIC,
- * because
- * sharp neither reads nor writes it.
+ * because sharp neither reads nor writes it.
  * @param folder for a profile, which sharp reads from a file
  */
 export async function photographs(folder: string): Promise<Photograph[]> {

@@ -11,9 +11,8 @@ const maxFrames = 1_000;
 const maxPages = 2_000;
 /**
  * Maximum scans in a JPEG with the maximum number of pixels; a smaller JPEG can have more. The
- * timeout
- * does not interrupt decoding before it has read all scans, which takes about 1 ms per scan and
- * megapixel.
+ * timeout does not interrupt decoding before it has read all scans, which takes about 1 ms per scan
+ * and megapixel.
  */
 const maxScans = 32;
 

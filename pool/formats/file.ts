@@ -133,8 +133,7 @@ async function readHeader(
 ): Promise<FileHeader> {
   try {
     // The caller checks the pixels before decoding. sharp's own limit would cause an error that
-    // differs from
-    // an invalid header's error only in its message.
+    // differs from an invalid header's error only in its message.
     const failOn = lenient ? 'none' : 'error';
     const options = { ...format.options, limitInputPixels: false, failOn } as const;
     return await sharp(bytes, { ...options, ...pageOption(page) }).metadata();

@@ -5,8 +5,7 @@ import type { Container } from './source-format.ts';
 
 /**
  * Returns whether only a killable process can examine a source: because of its format, or of
- * metadata
- * that a thread must not read.
+ * metadata that a thread must not read.
  *
  * @throws ServiceError source_corrupt, source_unsupported
  */
@@ -25,8 +24,8 @@ export const hasExcessMetadata = ({ excessMetadata, inconsistent }: Container): 
 
 /**
  * Maximum width decoded on a thread, the limit of camera formats. When libvips scales an image
- * down, it
- * keeps some hundred rows, 2.7 KB per pixel of width: 1,000,000 x 64 pixels take a gigabyte.
+ * down, it keeps some hundred rows, 2.7 KB per pixel of width: 1,000,000 x 64 pixels take a
+ * gigabyte.
  */
 export const maxThreadWidth = 65_535;
 

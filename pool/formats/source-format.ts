@@ -31,8 +31,7 @@ export interface SourceFormat {
   readonly vector: boolean;
   /**
    * Whether more pages are animation frames. In other formats pages are separate images, and the
-   * service
-   * delivers only the first or primary page.
+   * service delivers only the first or primary page.
    */
   readonly animates: boolean;
   /** True if libvips reads the metadata of the files that `examine` returns. */
@@ -46,15 +45,13 @@ export interface SourceFormat {
   readonly options: SharpOptions;
   /**
    * Returns whether the decoder can scale to this fraction of the size, within sharp's own limits;
-   * absent if
-   * it always can, or never scales.
+   * absent if it always can, or never scales.
    */
   readonly decodesReduced?: (scale: number) => boolean;
   /**
    * Returns the fraction of its size at which the decoder opens a file that is then scaled to
-   * `scale`, where
-   * sharp would decode more pixels; null leaves the choice to sharp. Absent for formats without
-   * such scales.
+   * `scale`, where sharp would decode more pixels; null leaves the choice to sharp. Absent for
+   * formats without such scales.
    */
   readonly decoderScale?: (scale: number, size: Size) => number | null;
   /** True if texts in files of the format are drawn with the fonts of the process. */
@@ -69,10 +66,8 @@ export interface SourceFormat {
   readonly ownExif?: (file: Uint8Array) => Buffer | null;
   /**
    * Returns the error for a file that failed to decode because no decoder supports its encoding;
-   * null for
-   * other encodings. Decides by the file's own fields: all threads share a buffer for libvips
-   * messages, so a
-   * message can be missing or describe another file.
+   * null for other encodings. Decides by the file's own fields: all threads share a buffer for
+   * libvips messages, so a message can be missing or describe another file.
    */
   readonly unsupportedEncoding?: (source: Uint8Array, cause: unknown) => ServiceError | null;
   /**
@@ -88,8 +83,7 @@ export interface SourceFormat {
    * Must not run on a thread for sources that `isExaminedInProcess`.
    *
    * @throws ServiceError source_unsupported, source_corrupt, source_too_large, parameter_invalid
-   *   for a
-   * missing page
+   *   for a missing page
    */
   readonly examine: (
     container: Container,
@@ -201,8 +195,7 @@ export interface SourceFacts {
   readonly format: SourceFormat;
   /**
    * A frame's size in pixels as stored, before applying the orientation. For a vector source, the
-   * size in CSS
-   * pixels, which can be fractional.
+   * size in CSS pixels, which can be fractional.
    */
   readonly width: number;
   readonly height: number;

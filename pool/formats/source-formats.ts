@@ -34,8 +34,8 @@ export const sourceFormats: readonly SourceFormat[] = [
 
 /**
  * Recognises a source's format by its first bytes, whatever its content type; returns null if
- * unsupported.
- * Decoders receive only sources in their own format, so hostile bytes reach no other decoder.
+ * unsupported. Decoders receive only sources in their own format, so hostile bytes reach no other
+ * decoder.
  */
 export const recognise = (source: Uint8Array): SourceFormat | null =>
   matching(sourceFormats, source);
@@ -97,8 +97,7 @@ const audio = textAt(0, 'ID3', 'fLaC', 'OggS');
 
 /**
  * Recognised but unsupported formats, in order of precedence: signatures, any of which matches the
- * file's
- * start, and advice that completes "To use it: ...".
+ * file's start, and advice that completes "To use it: ...".
  */
 const unsupportedFormats: readonly (readonly [
   string,

@@ -15,8 +15,7 @@ export interface Cost {
   readonly bytes: number;
   /**
    * Whether the memory is unpredictable. A process then starts with the limit `bytes`; a transform
-   * that
-   * needs more restarts with the memory of a whole process.
+   * that needs more restarts with the memory of a whole process.
    */
   readonly isMemoryCapped?: boolean;
 }
@@ -38,10 +37,8 @@ const processing: Cost = { ms: 10, bytes: 11 };
 
 /**
  * For SVGs, texts, and sources that a thread must not open, because their cost is unpredictable. A
- * process
- * takes 67 MiB before it works, 110 to 160 MiB with ordinary drawings of 2,000 x 2,000 pixels, and
- * its
- * whole limit with hostile drawings.
+ * process takes 67 MiB before it works, 110 to 160 MiB with ordinary drawings of 2,000 x 2,000
+ * pixels, and its whole limit with hostile drawings.
  */
 export const isolatedCost: Cost = { ms: 5_000, bytes: 2 ** 28, isMemoryCapped: true };
 
@@ -139,10 +136,9 @@ function times({ ms, bytes }: Cost, pixels: number): Cost {
 
 /**
  * Maximum on a thread, in ms: how long a transform can occupy it after its timeout. Decoders and
- * encoders
- * with `uninterruptibleMs` can run more than a second past the timeout: the maximum over
- * photographs and
- * noise at all qualities, on a core that resizes 88 six-megapixel photographs to 800 px per second.
+ * encoders with `uninterruptibleMs` can run more than a second past the timeout: the maximum over
+ * photographs and noise at all qualities, on a core that resizes 88 six-megapixel photographs to
+ * 800 px per second.
  */
 const maxUninterruptibleMs = 2000;
 

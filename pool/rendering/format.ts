@@ -34,8 +34,7 @@ export function chooseFormat(
 
 /**
  * Returns the source's format, if it can be written. After negotiation the client must be able to
- * show it:
- * some formats only if Accept names them, others unless Accept refuses them.
+ * show it: some formats only if Accept names them, others unless Accept refuses them.
  */
 export function ownFormat(
   { negotiated, formats, refused }: Variant,

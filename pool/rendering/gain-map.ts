@@ -14,16 +14,12 @@ declare module 'sharp' {
 
 /**
  * sharp 0.35 keeps a gain map only in a JPEG made in a single pass with scaling, cropping,
- * extending and
- * quarter turns.
+ * extending and quarter turns.
  *
  * It reads the map from the opened image's memory. To turn or flip an image it copies the pixels
- * and frees
- * that memory, so that it would read the map from freed memory. Before a crop it turns the image
- * first, and
- * reads the map from the copy: so a plan crops a turned image, and a flip, which is not done first,
- * is
- * refused.
+ * and frees that memory, so that it would read the map from freed memory. Before a crop it turns
+ * the image first, and reads the map from the copy: so a plan crops a turned image, and a flip,
+ * which is not done first, is refused.
  *
  * @throws ServiceError parameter_invalid if a variant would lose the gain map, or shift it from
  *   the image
@@ -50,8 +46,7 @@ function refusalReason(facts: SourceFacts, plan: Plan, variant: Variant): string
     return `pos=${chosen} moves the image against the gain map`;
   if (variant.flip) return 'the image cannot be flipped together with its gain map';
   // With another turn, sharp 0.35 ignores the gain map's orientation, and mirrors it before the
-  // turn instead of
-  // after it.
+  // turn instead of after it.
   if (facts.orientation !== 1 && variant.rotate !== 0)
     return 'a source that is stored turned or mirrored cannot be rotated';
   if (facts.orientation === 5 || facts.orientation === 7)

@@ -22,8 +22,7 @@ interface PlannedOutput {
 
 /**
  * An operation's place in the passes of `steps.ts`: before the crop, with the resize, after it as a
- * filter,
- * in the image's last pass, or below the layers.
+ * filter, in the image's last pass, or below the layers.
  */
 export type Place = 'turn' | 'resize' | 'filter' | 'finish' | 'below layers';
 
@@ -49,10 +48,9 @@ export interface Operation<T> {
   readonly needsSingleFrames?: boolean;
   /**
    * Returns whether each filter needs a separate pass. From scaling to sharpening, sharp
-   * premultiplies
-   * colours with alpha, which is wrong for colour operations in between. It does not premultiply
-   * input that
-   * lacks alpha, which would mix blurred edges with the black of transparent pixels.
+   * premultiplies colours with alpha, which is wrong for colour operations in between. It does not
+   * premultiply input that lacks alpha, which would mix blurred edges with the black of transparent
+   * pixels.
    */
   readonly needsOwnPass?: (transparency: Transparency) => boolean;
   /**
@@ -62,8 +60,7 @@ export interface Operation<T> {
   readonly makesGrey?: boolean;
   /**
    * Whether it changes single colours. An operation that mixes neighbours, such as `blur`, can
-   * precede a
-   * conversion.
+   * precede a conversion.
    */
   readonly changesColours?: boolean;
 }
@@ -72,10 +69,8 @@ const operation = <T>(row: Operation<T>): Operation<T> => row;
 
 /**
  * Every operation, by the name of its parameter and variant field. Operations in the same place run
- * in table
- * order, which is sharp's. The variant, the passes, the costs and the plan's decisions derive from
- * this
- * table.
+ * in table order, which is sharp's. The variant, the passes, the costs and the plan's decisions
+ * derive from this table.
  */
 export const operations = {
   /** Mirrors vertically. */
@@ -121,8 +116,7 @@ export const operations = {
   }),
   /**
    * 0..255: lighter pixels become white, darker pixels black. Uses a linear function so steep that
-   * it yields
-   * two values, because sharp's own threshold also changes alpha.
+   * it yields two values, because sharp's own threshold also changes alpha.
    */
   threshold: operation<number | null>({
     plain: null,
@@ -179,8 +173,7 @@ export const operations = {
   }),
   /**
    * 0..1, multiplied with the image's own opacity. An image that cannot be transparent blends with
-   * the
-   * background.
+   * the background.
    */
   opacity: operation<number | null>({
     plain: null,

@@ -53,8 +53,7 @@ export class Pipeline {
       // show such images too.
       failOn: opening.lenient === true ? 'none' : 'error',
       // A second safeguard after `examine`. The sides of a rasterised SVG are rounded up, by less
-      // than a pixel
-      // each, so they can exceed the plan.
+      // than a pixel each, so they can exceed the plan.
       limitInputPixels: limits.sourceMaxPixels + (vector ? 2 * maxSide + 1 : 0),
       ...(opening.animated ? { pages: -1 } : {}),
       ignoreIcc: facts.colour.isSrgb || opening.ignoresProfile === true,
@@ -77,8 +76,7 @@ export class Pipeline {
   async render(): Promise<() => Sharp> {
     if (this.#reopen !== null) return this.#reopen;
     // Unlike raw pixels, a TIFF keeps frames, profile and metadata, and the transparency of images
-    // that became
-    // grey.
+    // that became grey.
     const { data } = await this.#toBuffer(
       this.#keepsExif && !this.#animated
         ? this.#image.png({ compressionLevel: 0 })
@@ -108,8 +106,7 @@ export class Pipeline {
       const rendered = await this.#rgba(operations(frame));
       const length = rendered.data.byteLength;
       // All output frames share a size. If they are not larger than the input frames, they
-      // overwrite them, because
-      // these are by far the largest buffer.
+      // overwrite them, because these are by far the largest buffer.
       if (length > size && index === 0) all = new Uint8Array(length * frames);
       all.set(rendered.data, index * length);
       output = rendered.info;
@@ -143,11 +140,9 @@ export class Pipeline {
 
   /**
    * Runs the pipeline with more operations, which a rendered pipeline does not keep. A Buffer from
-   * sharp is
-   * not transferable to another thread, so the caller must copy it. `toUint8Array()` would leak:
-   * sharp
-   * 0.35.5 never frees that memory, because src/pipeline.cc passes the pointer as `hint` to
-   * `FreeCallback(hint, data)`.
+   * sharp is not transferable to another thread, so the caller must copy it. `toUint8Array()` would
+   * leak: sharp 0.35.5 never frees that memory, because src/pipeline.cc passes the pointer as
+   * `hint` to `FreeCallback(hint, data)`.
    *
    * @throws ServiceError source_corrupt, transform_timeout
    */

@@ -84,8 +84,7 @@ async function shrink(image: Sharp, side: number, background?: string): Promise<
 
 /**
  * Repeats the pixels of a small or narrow image. Both hashes are sums of cosines sampled at the
- * pixels: with
- * fewer pixels than cosines, a single-colour image would decode to several colours.
+ * pixels: with fewer pixels than cosines, a single-colour image would decode to several colours.
  */
 async function repeatPixels({ data, width, height }: SmallPixels): Promise<SmallPixels> {
   const times = Math.max(1, Math.floor(hashSide / Math.max(width, height)));

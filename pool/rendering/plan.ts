@@ -42,14 +42,12 @@ export interface Plan {
   readonly scale: number | null;
   /**
    * Whether to reduce 16 bits per channel to 8 first: sharp loses such an image's profile when it
-   * is rotated,
-   * blurred or normalised in the same pass.
+   * is rotated, blurred or normalised in the same pass.
    */
   readonly depthReduced: boolean;
   /**
    * The area of the upright image to extract, in pixels after opening; null for the whole image. A
-   * turned
-   * image with a gain map gets an area that covers the whole image: see gain-map.ts.
+   * turned image with a gain map gets an area that covers the whole image: see gain-map.ts.
    */
   readonly extract: Area | null;
   /** Size to which a first pass scales that area; null if there is no such pass. */
@@ -71,14 +69,13 @@ export interface Plan {
   readonly profile: ProfileHandling;
   /**
    * The space from which the service converts to sRGB after all passes, at the output's size,
-   * although sharp
-   * would convert before scaling; null if sharp converts, or if no conversion is needed.
+   * although sharp would convert before scaling; null if sharp converts, or if no conversion is
+   * needed.
    */
   readonly convertedFrom: ColourSpace | null;
   /**
    * Whether raw pixels with 8 bits per channel contain the whole result: no profile, no metadata,
-   * and not grey,
-   * whose transparency they lose.
+   * and not grey, whose transparency they lose.
    */
   readonly plainPixels: boolean;
   /** Colour space of the output, and of `tint` and `background`; null for sRGB. */
@@ -135,8 +132,7 @@ export function makePlan(
   };
   const rotated = boundsOfRotated(part, variant.rotate);
   // An SVG can be scaled up, but only within the limit for rasterised pixels: a crop or `cover` can
-  // rasterise
-  // many more pixels than the output has.
+  // rasterise many more pixels than the output has.
   const enlargement = vector
     ? scaleWithin(whole, maxSide, framePixels)
     : variant.enlarge
@@ -220,8 +216,7 @@ export function makePlan(
 
 /**
  * Returns how many times larger the output is than the image at `dpr=1`, so that layers keep their
- * share of
- * the image: below the ratio if the source has too few pixels, or if a limit applies.
+ * share of the image: below the ratio if the source has too few pixels, or if a limit applies.
  *
  * @param limits for the output; a placeholder's limits differ from the image's
  */
@@ -262,8 +257,7 @@ export function upright({ width, height, orientation }: SourceFacts): Size {
 
 /**
  * sharp opens frames as one tall image, which cannot be rotated, so an animation that is not stored
- * upright
- * is reduced to its first frame.
+ * upright is reduced to its first frame.
  */
 function isAnimation(facts: SourceFacts): boolean {
   return facts.frames > 1 && facts.format.animates && facts.orientation === 1;
@@ -305,11 +299,9 @@ function hasPlainPixels({ model, is16Bit }: SourceColour, variant: Variant): boo
 
 /**
  * Outputs are RGB, so a grey or CMYK source's profile is not kept. Neither is the profile of an
- * image that
- * becomes grey, because sRGB has the same greys: when sharp 0.35 converts other pixels to sRGB at
- * the end of
- * a pass, it attaches the profile from freed memory if the pass copied the pixels, as for a flip or
- * a turn.
+ * image that becomes grey, because sRGB has the same greys: when sharp 0.35 converts other pixels
+ * to sRGB at the end of a pass, it attaches the profile from freed memory if the pass copied the
+ * pixels, as for a flip or a turn.
  *
  * @param possible false for a format without profiles, and for frames processed as raw pixels
  * @param addsColour true for added colours, which would have to be converted to the profile

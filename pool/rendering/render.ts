@@ -26,9 +26,7 @@ import { addFont, hasMissingGlyphs, loadAddedFonts } from './text/font-folder.ts
 import { textImage } from './text/render-text.ts';
 import { findUsedArea } from './used-area.ts';
 
-/**
- * An image with its body in a separate ArrayBuffer, which can be transferred to another thread.
- */
+/** An image with its body in a separate ArrayBuffer, which can be transferred to another thread. */
 export type RenderedImage = Omit<Image, 'fetchedAt'> & { readonly body: Uint8Array<ArrayBuffer> };
 
 /** A transform's limits and resources. */
@@ -43,7 +41,7 @@ type EncodedImage = RenderedImage & { readonly format: OutputFormat };
  *
  * @param layerBytes bytes of the layers' images and fonts; null for texts without their own font
  * @throws ServiceError source_unsupported, source_corrupt, source_too_large, parameter_invalid,
- * transform_timeout
+ *   transform_timeout
  */
 export async function render(
   sourceBytes: Uint8Array,

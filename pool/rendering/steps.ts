@@ -119,14 +119,12 @@ export const withTiming = (image: Sharp, plan: Plan): Sharp => {
 
 /**
  * A transform's passes, in order. sharp runs a pipeline's operations in a fixed order, which each
- * list
- * follows. If another order is needed, the next pass starts from the rendered result.
+ * list follows. If another order is needed, the next pass starts from the rendered result.
  */
 export const passes = {
   /**
    * Removes samples other than colours and alpha, which most operations cannot handle. Also reduces
-   * 16 bits to
-   * 8, so it does not turn the image; see Plan.
+   * 16 bits to 8, so it does not turn the image; see Plan.
    */
   dropSamples: [dropSamples, colour, metadata],
   /** From 16 to 8 bits in the source's own profile; see Plan. */

@@ -12,8 +12,7 @@ type Open = (scale: number | null) => Pipeline | Promise<Pipeline>;
 
 /**
  * Maximum pixels to search for borders; larger images are scaled down, which reduces the precision.
- * The
- * search takes 0.2 s per megapixel, and libvips does not interrupt it.
+ * The search takes 0.2 s per megapixel, and libvips does not interrupt it.
  */
 const maxTrimmedPixels = 8_000_000;
 

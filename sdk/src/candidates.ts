@@ -21,8 +21,7 @@ export interface SrcsetOptions
   readonly ratio?: number | undefined;
   /**
    * Source width in pixels after `crop`, `trim` and `rotate`. The SDK requests no larger images,
-   * because
-   * the service does not scale up. Omit it for SVGs.
+   * because the service does not scale up. Omit it for SVGs.
    */
   readonly sourceWidth?: number | undefined;
   /** As `sourceWidth`. Needed for candidates that are exact with `ratio`, and for `width` and `height`. */
@@ -62,8 +61,7 @@ function widest(
 
 /**
  * Returns srcset candidates, each with exactly the pixels that its descriptor states. Replaces
- * widths
- * that the service cannot deliver with the largest width that it can.
+ * widths that the service cannot deliver with the largest width that it can.
  *
  * @param maxWidth device pixels
  */

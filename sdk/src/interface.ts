@@ -9,8 +9,7 @@ export interface ImageUrlsOptions {
   readonly project: string;
   /**
    * Your site's address, which makes relative sources absolute. If omitted, `src: '/coast.jpg'` is
-   * a path
-   * on the project's `origin`.
+   * a path on the project's `origin`.
    */
   readonly origin?: string | undefined;
   /** The `maxWidth` of the project, in device pixels. */
@@ -27,14 +26,12 @@ export interface ImageUrlsOptions {
 export interface PictureOptions extends SrcsetOptions {
   /**
    * Formats that browsers can choose from, best first. Defaults to AVIF and WebP, or to WebP alone
-   * for a
-   * source that could be animated, because AVIF would be a still image.
+   * for a source that could be animated, because AVIF would be a still image.
    */
   readonly formats?: readonly ImageFormat[] | undefined;
   /**
    * The source's frame count, as returned by `facts`; more than 1 means an animation. If omitted,
-   * sources
-   * whose path ends in `.gif` or `.webp` count as possible animations.
+   * sources whose path ends in `.gif` or `.webp` count as possible animations.
    */
   readonly sourceFrames?: number | undefined;
   /** The width of the image in the layout, such as `(max-width: 800px) 100vw, 800px`. */
@@ -54,8 +51,7 @@ export interface Picture {
     readonly sizes?: string | undefined;
     /**
      * The layout size with `fixed`, otherwise the largest candidate's size. Together with CSS it
-     * prevents
-     * layout shifts.
+     * prevents layout shifts.
      */
     readonly width?: number | undefined;
     readonly height?: number | undefined;
@@ -90,8 +86,7 @@ export interface ImageUrls {
   placeholder(src: string, options?: ImageOptions, init?: RequestInit): Promise<string | null>;
   /**
    * Fetches facts about a source, and about the image with these options: size, colours, focus,
-   * hash and
-   * EXIF. Returns null for a source that stays unchanged.
+   * hash and EXIF. Returns null for a source that stays unchanged.
    *
    * @throws Error with the service's message
    */

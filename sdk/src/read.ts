@@ -7,8 +7,7 @@ export const canonicalName = (spelling: string): string => canonicalNames[spelli
 
 /**
  * Returns the source in an image URL's path: unencoded if it starts with a scheme or a slash, else
- * fully
- * encoded.
+ * fully encoded.
  */
 const readSource = (path: string): string =>
   // Proxies turn `//` into `/`.

@@ -1,14 +1,12 @@
 /**
  * Longer than any known name. Longer names are not compared, because a comparison takes time per
- * pair of
- * letters.
+ * pair of letters.
  */
 const maxLength = 80;
 
 /**
  * Returns the most similar known name, for a hint that can be wrong: the names differ by at most an
- * edit
- * per three letters, or either starts with the other. Returns undefined if no name is similar.
+ * edit per three letters, or either starts with the other. Returns undefined if no name is similar.
  */
 export function similarName(name: string, known: readonly string[]): string | undefined {
   if (name.length > maxLength) return undefined;

@@ -68,8 +68,7 @@ const readers: { readonly [K in ArgumentType]: Reader<K> } = {
  * Parses a command or a command's statement by its table.
  * @param where the command's name, for messages
  * @throws {ReplyError} 115 for an argument missing from the table, because ignoring it could
- *   return
- * a wrong result; 14 for an argument with the wrong type.
+ *   return a wrong result; 14 for an argument with the wrong type.
  */
 export function readArguments<S extends Shape>(
   document: Document,

@@ -29,8 +29,7 @@ export const usualSocketPath = (privateFolder: string): string => join(privateFo
 
 /**
  * Returns the socket path: in the private folder or, if the path is too long for a socket, in a
- * folder
- * within the system's temporary folder, named by a hash.
+ * folder within the system's temporary folder, named by a hash.
  */
 export function socketPath(privateFolder: string): string {
   const inside = usualSocketPath(privateFolder);

@@ -32,10 +32,8 @@ const maxAttempts = 100;
 
 /**
  * The lock is a symbolic link `lock.<generation>` with a target that describes the holder. Creating
- * a
- * symbolic link is exclusive and writes its content in the same step. Only the highest generation
- * is
- * valid, and after the first start at least one exists: a new holder creates the next generation
+ * a symbolic link is exclusive and writes its content in the same step. Only the highest generation
+ * is valid, and after the first start at least one exists: a new holder creates the next generation
  * before it removes lower generations, and a release creates a generation marked as released. So no
  * process removes a seemingly stale lock that another process has replaced in the meantime.
  *

@@ -2,8 +2,8 @@
  * The supported commands, arguments, operators and types. The store rejects anything else by name.
  *
  * test/store/embedded/sent.store.test.ts records the commands that the service, Agenda, Agendash,
- * the
- * rate limiter and the driver send, and fails if a table lacks an entry or lists an unused entry.
+ * the rate limiter and the driver send, and fails if a table lacks an entry or lists an unused
+ * entry.
  */
 
 /** BSON types, by MongoDB's aliases. */

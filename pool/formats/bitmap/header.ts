@@ -110,8 +110,7 @@ function readInfo(bytes: Buffer, at: number, size: number) {
 
 /**
  * Returns null if unsupported. OS/2's second version reassigns 3 and 4; its header can be as long
- * as
- * Microsoft's, but a bitmap with an embedded JPEG uses a later header or 0 bits.
+ * as Microsoft's, but a bitmap with an embedded JPEG uses a later header or 0 bits.
  */
 function codingOf(compression: number, bits: number, size: number) {
   if (compression === compressions.plain) return 'plain';

@@ -15,9 +15,8 @@ type PixelLayout = Pick<BitmapHeader, 'width' | 'height' | 'bits'>;
 
 /**
  * Parses run-length codes: pairs of a count and a value with 4 or 8 bits, or 24 in OS/2's second
- * version;
- * a count of 0 starts an escape. Positions only grow, so each pixel is in at most one run. The time
- * depends on the number of codes, not pixels.
+ * version; a count of 0 starts an escape. Positions only grow, so each pixel is in at most one run.
+ * The time depends on the number of codes, not pixels.
  *
  * @throws ServiceError source_corrupt for truncated codes
  */

@@ -7,8 +7,7 @@ export interface ContainerFormat {
   readonly sequential: boolean;
   /**
    * Converts the source to a form that libvips 8.18 opens, in a copy if the bytes change. The
-   * service can
-   * deliver the result.
+   * service can deliver the result.
    */
   readonly opened?: (source: Uint8Array) => Uint8Array;
   /**
@@ -44,8 +43,7 @@ export interface Examination {
 
 /**
  * Maximum bytes per kind of metadata read on a transform thread; a process reads larger metadata. A
- * JPEG
- * segment has less than 64 KiB; printing profiles have up to 1 MiB. No code reads `c2pa` and
+ * JPEG segment has less than 64 KiB; printing profiles have up to 1 MiB. No code reads `c2pa` and
  * `other`.
  */
 export const maxThreadMetadataBytes: Readonly<Record<MetadataRole, number>> = {

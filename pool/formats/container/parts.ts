@@ -38,8 +38,7 @@ export interface Part {
   readonly bytes?: number;
   /**
    * Creates the part without data that the pixels do not need, such as a thumbnail; absent if the
-   * part
-   * contains no such data.
+   * part contains no such data.
    */
   readonly plain?: () => Buffer;
   /** Whether decoders ignore everything after this part. */
@@ -48,8 +47,7 @@ export interface Part {
 
 /**
  * A file's parts in order, up to the first malformed part. The generator parses on demand, so the
- * number
- * of parts taken bounds the work; a {@link StepLimit} bounds the work within a part.
+ * number of parts taken bounds the work; a {@link StepLimit} bounds the work within a part.
  */
 export type Parts = Generator<Part, void, void>;
 

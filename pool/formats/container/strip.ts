@@ -6,8 +6,7 @@ import { type MetadataRole, metadataRoles } from './parts.ts';
 
 /**
  * Returns a source with the same coded pixels and no metadata, or null if that requires encoding
- * again.
- * Also removes the profile, unless the source's parts cannot be cut out.
+ * again. Also removes the profile, unless the source's parts cannot be cut out.
  */
 export function withoutMetadata(
   source: Uint8Array,
@@ -39,8 +38,7 @@ export function withoutExcessMetadata(
 
 /**
  * Returns a source without parts in some roles, and without the bytes after its end. `isWhole` is
- * true
- * if the file was complete and all its parts are known.
+ * true if the file was complete and all its parts are known.
  *
  * @returns null for formats whose parts cannot be cut out, and for too many parts
  */

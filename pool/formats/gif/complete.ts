@@ -9,8 +9,7 @@ const maxCodes = 4_000_000;
 
 /**
  * Completes a GIF that lacks only its trailer or a few more bytes, in a copy; returns the same
- * bytes for
- * other files. As in browsers, missing pixels are pixels that no frame has drawn.
+ * bytes for other files. As in browsers, missing pixels are pixels that no frame has drawn.
  */
 export function completedGif(source: Uint8Array): Uint8Array {
   const file = bufferOf(source);

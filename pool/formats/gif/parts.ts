@@ -59,10 +59,8 @@ const unusedColour = 255;
 
 /**
  * Adds an unused transparent colour to a GIF, in a copy, if areas without a frame are visible and
- * no
- * colour is transparent: browsers show such areas as transparent, libvips as black. Returns the
- * same bytes
- * if every frame uses 256 colours.
+ * no colour is transparent: browsers show such areas as transparent, libvips as black. Returns the
+ * same bytes if every frame uses 256 colours.
  */
 export function withGifTransparency(source: Uint8Array): Uint8Array {
   const file = bufferOf(source);

@@ -10,8 +10,7 @@ const entry = programUrl('pool/formats/heic/thread');
 
 /**
  * From this number of pixels on, decodes 10-bit and 12-bit samples to 8 bits, because up to 24
- * bytes per
- * pixel would exceed a process's memory.
+ * bytes per pixel would exceed a process's memory.
  */
 const maxDeepPixels = 50_000_000;
 
@@ -21,8 +20,7 @@ export const keepsDepth = ({ width, height }: Size): boolean => width * height <
 /**
  * Decodes a HEIC image with libheif and libde265, which sharp's libvips lacks, and writes it as an
  * uncompressed PNG, because raw pixels cannot carry a profile. The image is upright, because
- * libheif
- * applies the container's transformations.
+ * libheif applies the container's transformations.
  *
  * @param facts about the image, with a checked size
  * @param keepsMetadata true to include EXIF and XMP

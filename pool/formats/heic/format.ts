@@ -39,8 +39,7 @@ export const heic: SourceFormat = {
   probed: hevcProbed,
   runsIn: 'process',
   // Decoded in WebAssembly to an uncompressed PNG: 10 to 12 bytes per pixel, or for 10-bit samples
-  // 16 to 19
-  // bytes at half chroma resolution and 24 at full resolution.
+  // 16 to 19 bytes at half chroma resolution and 24 at full resolution.
   cost: { ms: 200, bytes: 12, deep: { ms: 200, bytes: 24 } },
   container: {
     parts: heifParts,
@@ -49,8 +48,7 @@ export const heic: SourceFormat = {
     completed: withHeifProfile,
   },
   // libvips 8.18 opens files with at most 256 items, and a 100-megapixel grid contains more. Only a
-  // process
-  // opens them, which limits memory and time.
+  // process opens them, which limits memory and time.
   options: { unlimited: true },
   unsupportedEncoding,
   examine: async (file, limits, options) => {

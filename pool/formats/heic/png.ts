@@ -18,8 +18,7 @@ const exifPrefix = Buffer.from('Exif\0\0', 'latin1');
 
 /**
  * Writes an uncompressed PNG (W3C, PNG third edition) to a separate ArrayBuffer. Writes it once and
- * in
- * place, because a copy of a large image's pixels would exceed the process's memory.
+ * in place, because a copy of a large image's pixels would exceed the process's memory.
  *
  * @param read writes the row `y`, with 16-bit samples in big endian
  */

@@ -117,9 +117,7 @@ function warningsOf(image: number): number[] {
   return Array.from({ length: count }, (_, index) => api.HEAPU32[at / 4 + 3 * index + 1]);
 }
 
-/**
- * Scales samples, such as 10-bit samples, to 16 bits by repeating their upper bits. Big endian.
- */
+/** Scales samples, such as 10-bit samples, to 16 bits by repeating their upper bits. Big endian. */
 function widen(row: Uint8Array, bits: number): void {
   for (let at = 0; at < row.length; at += 2) {
     const sample = ((row[at] ?? 0) << 8) | (row[at + 1] ?? 0);

@@ -30,9 +30,8 @@ const openedBrands: ReadonlySet<string> = new Set(
 
 /**
  * Replaces a major brand that libvips does not open, such as `mif2` and `avis` for sequences, most
- * of
- * which include a still image. libvips compares only the major brand and ignores compatible brands.
- * Returns a copy if the bytes change.
+ * of which include a still image. libvips compares only the major brand and ignores compatible
+ * brands. Returns a copy if the bytes change.
  */
 export const withOpenedBrand =
   (brand: 'avif' | 'mif1') =>

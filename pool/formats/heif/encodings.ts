@@ -6,8 +6,7 @@ import { readHeif } from './header.ts';
 
 /**
  * Refuses HDR colours without a profile. libvips 8.18 ignores colour codes and reads such colours
- * as sRGB,
- * grey and dark. Other codes have already become a profile.
+ * as sRGB, grey and dark. Other codes have already become a profile.
  *
  * @throws ServiceError source_unsupported
  */

@@ -22,8 +22,7 @@ interface HeifHeader {
   readonly cicp: Cicp | null;
   /**
    * Type of the primary image's coded items, such as `hvc1` or `j2k1`; null if absent. For a
-   * derived image,
-   * such as a grid, the type of its first item.
+   * derived image, such as a grid, the type of its first item.
    */
   readonly coding: string | null;
   /**
@@ -80,9 +79,7 @@ function readHeader(source: Buffer): HeifHeader {
   };
 }
 
-/**
- * Counts samples in the longest track (14496-12, 8.7.3.2); a second track contains their alpha.
- */
+/** Counts samples in the longest track (14496-12, 8.7.3.2); a second track contains their alpha. */
 function framesOf(moov: Buffer | undefined): number {
   let frames = 1;
   for (const { type, data } of boxes(moov)) {
@@ -117,8 +114,7 @@ const maxDerivations = 8;
 
 /**
  * Returns an item's type, such as `hvc1` or `j2k1`; null if absent. For a derived item, such as a
- * grid,
- * returns the type of its first item.
+ * grid, returns the type of its first item.
  *
  * @param entries in the `iinf` box
  * @param iref the items' references

@@ -13,10 +13,8 @@ import {
 
 /**
  * Adds profiles for the images' colour codes (`nclx`) to a HEIF or AVIF, in a copy, if images
- * contain such
- * codes and no profile. Keeps the codes, because they also define the colours' coding. Malformed
- * files
- * stay unchanged.
+ * contain such codes and no profile. Keeps the codes, because they also define the colours' coding.
+ * Malformed files stay unchanged.
  *
  * The profile also expands limited-range greys, which libheif 1.23 decodes unexpanded.
  */
@@ -77,8 +75,7 @@ function propertiesWithProfiles(parts: readonly ContainerBox[]): Buffer | null {
 
 /**
  * Replaces the `meta` box. Appends the new box and turns the old box into free space, because the
- * coded
- * images' offsets count from the file's start.
+ * coded images' offsets count from the file's start.
  */
 function withMeta(
   file: Buffer,

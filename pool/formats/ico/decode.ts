@@ -58,8 +58,7 @@ function sizeOf(bytes: Buffer, entryBits: number): { pixels: number; bits: numbe
 
 /**
  * Decodes the bitmap of an ICO whose largest image is not a PNG. Applies its mask if the bitmap
- * itself is
- * opaque.
+ * itself is opaque.
  *
  * @throws ServiceError source_unsupported, source_corrupt
  */

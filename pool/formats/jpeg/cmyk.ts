@@ -8,8 +8,7 @@ const [profileAt, spaceAt] = [18, 16];
 
 /**
  * Adds the browsers' CMYK profile to a CMYK JPEG that lacks a profile, in a copy; returns the same
- * bytes
- * for other files.
+ * bytes for other files.
  */
 export function withCmykProfile(source: Uint8Array): Uint8Array {
   const file = bufferOf(source);

@@ -7,8 +7,7 @@ const endMarker = Buffer.from([0xff, markers.end]);
 
 /**
  * Maximum missing bytes, and the tolerance of their estimate: the mean of two estimates, by the
- * density of
- * the whole scan and of its last bytes.
+ * density of the whole scan and of its last bytes.
  */
 const maxMissing = 16;
 const tolerance = 2;
@@ -26,8 +25,7 @@ interface Scan {
 
 /**
  * Completes a JPEG that lacks only its end marker or a few more bytes; returns the same bytes for
- * other
- * files. libjpeg draws missing blocks grey, as in browsers.
+ * other files. libjpeg draws missing blocks grey, as in browsers.
  *
  * @param size of the image, already checked: this function decodes it up to three times
  */
@@ -111,8 +109,7 @@ async function bottomOf(
 
 /**
  * Returns the area from the first to the last block that differs between all data and a part of it,
- * and
- * the whole image's area, in consecutive block columns; null if no block differs.
+ * and the whole image's area, in consecutive block columns; null if no block differs.
  */
 function codedArea(
   { data, channels }: Bottom,

@@ -14,8 +14,7 @@ const short = 3;
 
 /**
  * Reads a plain JPEG's header like libvips: 8 bits, one or three components, well-formed tables,
- * and usual
- * EXIF and profile. Returns null for any other JPEG, which sharp reads.
+ * and usual EXIF and profile. Returns null for any other JPEG, which sharp reads.
  *
  * @param source with examined parts
  */

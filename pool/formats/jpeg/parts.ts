@@ -21,8 +21,7 @@ export const markers = {
 
 /**
  * Segments that decoders need (ITU-T T.81, B.1.1.3): frame headers, tables, restart intervals.
- * Excludes
- * arithmetic coding and hierarchical images, which browsers do not show.
+ * Excludes arithmetic coding and hierarchical images, which browsers do not show.
  */
 const needed: ReadonlySet<number> = new Set([0xc0, 0xc1, 0xc2, 0xc4, 0xdb, 0xdd]);
 

@@ -17,8 +17,7 @@ const maxMetadataBytes = 2 ** 20;
 
 /**
  * Reads a bare codestream, or a codestream in boxes (ISO/IEC 18181-2). Omits other boxes, such as
- * data for
- * restoring a JPEG, so decoders never decompress them.
+ * data for restoring a JPEG, so decoders never decompress them.
  *
  * @param needsMetadata false omits EXIF and XMP
  * @throws ServiceError source_corrupt, source_too_large for too many boxes

@@ -16,8 +16,7 @@ export function jxlHeader(source: Uint8Array, maxPixels: number): JxlHeader {
 
 /**
  * Decodes a JPEG XL with libjxl to an upright, uncompressed PNG with its profile; for an animation,
- * decodes
- * the first frame.
+ * decodes the first frame.
  *
  * @param premultiplied true if colours are stored multiplied by alpha
  * @param needsMetadata true to include EXIF and XMP

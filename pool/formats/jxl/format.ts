@@ -13,10 +13,8 @@ const isBuiltIn = sharp.format.jxl.input.buffer;
 
 /**
  * In WebAssembly, above `processBytes`, which `isolatedCost` counts as 256 MiB. Flat images and
- * noise, with
- * and without loss, take 18 to 21 bytes, and 41 with more than 8 bits; with alpha 30, and 55 with
- * more
- * than 8 bits.
+ * noise, with and without loss, take 18 to 21 bytes, and 41 with more than 8 bits; with alpha 30,
+ * and 55 with more than 8 bits.
  */
 const cost: DecodingCost = { ms: 200, bytes: 22, deep: { ms: 200, bytes: 42 }, alphaFactor: 4 / 3 };
 /** Memory of a process that has decoded a small JPEG XL. */
@@ -29,8 +27,7 @@ const slowness = 3;
 
 /**
  * Reads a source's header, and requires memory for its decoder. Limits the time, because it depends
- * on the
- * data after the header.
+ * on the data after the header.
  *
  * @throws ServiceError source_unsupported, source_corrupt, source_too_large
  */

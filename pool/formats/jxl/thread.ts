@@ -22,8 +22,7 @@ async function decode({
   const vips = await openVips();
   try {
     // Sequential access, because libvips would otherwise copy the pixels to memory, or from 100 MB
-    // on to a
-    // file, which is denied.
+    // on to a file, which is denied.
     const opening = { fail_on: 'error', access: 'sequential' } as const;
     const image = vips.Image.jxlloadBuffer(codestream, opening);
     const samples = image.format === 'float' ? inWholeNumbers(image) : image;

@@ -129,8 +129,7 @@ const videoCurves: Readonly<Record<number, Curve>> = {
  * Creates a profile (ICC.1:2022) equivalent to the codes.
  *
  * @param isVideo true for a video codec's image: Chromium, like players, shows it with sRGB's
- *   curve instead
- * of a video curve, but uses a PNG's own curve
+ *   curve instead of a video curve, but uses a PNG's own curve
  * @param isLimited true for unexpanded pixels from 16 to 235
  * @returns null for sRGB colours, and for codes that primaries and curves cannot express, such as
  *   HDR

@@ -46,10 +46,8 @@ export class ColourSpace {
 
   /**
    * Whether colours look nearly the same without the profile, whatever its name: greys and sampled
-   * colours
-   * differ by at most two levels. Of 23 profiles named sRGB, profiles with sRGB's curve differ by
-   * one or
-   * two levels, and some cameras' profiles with gamma 2.2 by nine.
+   * colours differ by at most two levels. Of 23 profiles named sRGB, profiles with sRGB's curve
+   * differ by one or two levels, and some cameras' profiles with gamma 2.2 by nine.
    */
   get isSrgb(): boolean {
     const converted = srgbSamples.slice();
@@ -66,8 +64,7 @@ export class ColourSpace {
 
   /**
    * Converts pixels in this space to sRGB, in place. Clips colours outside sRGB per channel. Takes
-   * a third
-   * of lcms's time.
+   * a third of lcms's time.
    *
    * @param pixels RGB or RGBA, 8 bits per channel
    */

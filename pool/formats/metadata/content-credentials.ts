@@ -30,8 +30,8 @@ const harmlessTags: ReadonlySet<number> = new Set([
 
 /**
  * Returns whether a source contains a C2PA manifest (C2PA 2.1, A.3) and no metadata that
- * `keep=copyright`
- * removes. A manifest is valid only while no byte changes, so it cannot survive such a removal.
+ * `keep=copyright` removes. A manifest is valid only while no byte changes, so it cannot survive
+ * such a removal.
  */
 export async function hasOnlyManifest(source: Uint8Array, format: SourceFormat): Promise<boolean> {
   const { container } = format;

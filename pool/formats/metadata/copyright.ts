@@ -60,8 +60,7 @@ const structure: ReadonlySet<string> = new Set([x, rdf, xml]);
 
 /**
  * Returns a source's author, copyright and licence from its EXIF, XMP, IPTC and text chunks. sharp
- * cannot
- * write IPTC, so its texts become EXIF and XMP.
+ * cannot write IPTC, so its texts become EXIF and XMP.
  *
  * @returns null if the source contains none of them
  */

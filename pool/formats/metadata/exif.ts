@@ -12,8 +12,7 @@ const directoryTags: ReadonlySet<number> = new Set([0x8769, 0x8825, 0xa005]);
 const maxDirectories = 16;
 /**
  * Maximum total size of the values, which can share bytes, as a multiple of the EXIF's size;
- * cameras need
- * less.
+ * cameras need less.
  */
 const maxSharing = 4;
 
@@ -21,9 +20,8 @@ const prefix = Buffer.from('Exif\0\0', 'latin1');
 
 /**
  * Removes the thumbnail from EXIF, because it would show pixels that a crop or a blur removes. The
- * length
- * stays the same: bytes that are unreachable from the image's directory become zeros (Exif 3.0,
- * 4.5).
+ * length stays the same: bytes that are unreachable from the image's directory become zeros (Exif
+ * 3.0, 4.5).
  *
  * @returns the argument if it contains no thumbnail; null if it is unreadable
  */
@@ -53,8 +51,7 @@ export function textTags(exif: Buffer, tags: readonly number[]): ReadonlyMap<num
 
 /**
  * Reduces EXIF to the directories reachable from the first, for a parser that does not limit its
- * work:
- * their values have at most {@link maxSharing} times the EXIF's bytes.
+ * work: their values have at most {@link maxSharing} times the EXIF's bytes.
  *
  * @returns null if the EXIF is unreadable
  */
@@ -84,8 +81,7 @@ export const withoutOrientation = (exif: Buffer): Buffer => withOrientations(exi
 
 /**
  * Removes an orientation unless it is a single SHORT, because browsers ignore it and libvips does
- * not.
- * Returns the same bytes if there is nothing to remove.
+ * not. Returns the same bytes if there is nothing to remove.
  */
 export const withUsualOrientation = (exif: Buffer): Buffer =>
   withOrientations(exif, (type, count) => type === short && count === 1);
@@ -109,8 +105,7 @@ function withOrientations(exif: Buffer, isKept: (type: number, count: number) =>
 
 /**
  * Returns the TIFF in EXIF, from `start`, with the offsets of the first directory and of its link
- * to the
- * second, which describes the thumbnail.
+ * to the second, which describes the thumbnail.
  *
  * @throws RangeError for an unknown byte order or an offset outside the bytes
  */

@@ -9,8 +9,7 @@ const maxValues = 20;
 
 /**
  * Returns the texts of data sets in record 2 (IPTC-IIM 4.2), such as 80, the by-line. Joins
- * repeated data
- * sets with commas.
+ * repeated data sets with commas.
  *
  * @param data IIM, or Photoshop resources that contain it
  */

@@ -19,8 +19,7 @@ const maxKeptBytes = 2 ** 20;
 
 /**
  * Removes the thumbnail from the EXIF, and a gain map's description from the XMP. sharp cannot
- * change kept
- * EXIF, so this function changes the source.
+ * change kept EXIF, so this function changes the source.
  */
 export async function keptMetadata(container: Container): Promise<KeptMetadata> {
   const { bytes: source, format } = container;
@@ -53,8 +52,7 @@ const gainMapNamespaces: ReadonlySet<string> = new Set([
 
 /**
  * Removes a gain map's description from XMP. The output contains no gain map, and viewers that look
- * for it
- * would show the image too bright, or not at all.
+ * for it would show the image too bright, or not at all.
  *
  * @returns the argument if it describes no gain map; null if it describes one and is unreadable
  */
@@ -76,9 +74,7 @@ async function hasThumbnail(source: Uint8Array, format: SourceFormat): Promise<b
   return exif !== undefined && withoutThumbnail(exif) !== exif;
 }
 
-/**
- * Copies the source with other EXIF of the same length; returns null if the EXIF was not found.
- */
+/** Copies the source with other EXIF of the same length; returns null if the EXIF was not found. */
 function withExif({ bytes, exif, format }: Container, from: Buffer, to: Buffer): Buffer | null {
   if (exif === null) return null;
   // libvips omits bytes that a format writes before the EXIF, such as an offset in HEIF.

@@ -60,8 +60,7 @@ const compressedHead = 256;
 
 /**
  * Returns a compressed profile's length from its own header (ICC.1:2022, 7.2.2), which libpng
- * enforces; 0
- * if decompression fails, because libpng ignores such data.
+ * enforces; 0 if decompression fails, because libpng ignores such data.
  */
 function profileBytes(chunk: Buffer): number {
   const from = chunk.subarray(0, 80).indexOf(0) + 2;

@@ -51,8 +51,7 @@ function rootDeclarations(sheets: string): string {
 
 /**
  * Inserts a polygon behind the drawing that fills the whole area. A polygon has no geometry
- * properties, and
- * no style sheet overrides its declarations.
+ * properties, and no style sheet overrides its declarations.
  *
  * @param size of the drawing, as `svgSize` returns it
  */

@@ -66,8 +66,7 @@ export interface SvgDocument {
 
 /**
  * Reads a document, checks everything that the process limits do not cover, and finds its images.
- * Refuses
- * malformed documents, as librsvg would.
+ * Refuses malformed documents, as librsvg would.
  *
  * @param formats allowed for embedded images
  * @throws ServiceError source_unsupported, source_corrupt, source_too_large
@@ -151,8 +150,7 @@ const imageElements: ReadonlySet<string> = new Set(['image', 'feImage']);
 
 /**
  * Returns the attributes `href` and `xlink:href`, because librsvg can follow either, and `path`,
- * which old
- * Illustrator versions write and librsvg reads.
+ * which old Illustrator versions write and librsvg reads.
  */
 function imageAttributes({ attributes }: SaxesTagNS): SaxesAttributeNS[] {
   return Object.values(attributes).filter(({ local, uri, prefix }) => {
@@ -184,8 +182,7 @@ const tooManyImages = () => unsupported(`The SVG embeds more than ${maxEmbedded}
 
 /**
  * Returns the type and bytes of an image in a data: URL (RFC 2397, parsed as leniently as by the
- * Fetch
- * standard); no bytes for other URLs.
+ * Fetch standard); no bytes for other URLs.
  */
 function dataOf(value: string): { readonly type: string; readonly bytes: Uint8Array } {
   // The URL Standard removes these characters before it parses.

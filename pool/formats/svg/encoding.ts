@@ -8,10 +8,8 @@ export const mayBeXml = (text: string): boolean =>
 
 /**
  * Decodes a document like browsers: by a byte order mark, UTF-16 in the characters `<?`, or the
- * declared
- * encoding. Like browsers, uses UTF-8 for unknown encodings, and for UTF-16 declared in ASCII
- * bytes, as
- * written by .NET.
+ * declared encoding. Like browsers, uses UTF-8 for unknown encodings, and for UTF-16 declared in
+ * ASCII bytes, as written by .NET.
  *
  * @throws TypeError for bytes that are invalid in the encoding, unless the document is cut
  */

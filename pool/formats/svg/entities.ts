@@ -16,8 +16,7 @@ const literal =
 
 /**
  * Replaces entities declared in a document's internal subset, and removes the document type.
- * Entities are
- * literal texts, bounded in number and length, such as Illustrator's namespaces.
+ * Entities are literal texts, bounded in number and length, such as Illustrator's namespaces.
  *
  * @param text from the document type on
  * @throws ServiceError source_unsupported, source_too_large

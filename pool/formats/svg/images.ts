@@ -15,9 +15,8 @@ const maxBytes = 100_000_000;
 
 /**
  * Converts a document's embedded images to formats that librsvg draws. They are decoded completely
- * at any
- * rendered size, so their pixels count like those in any source. The process limits bound all other
- * costs.
+ * at any rendered size, so their pixels count like those in any source. The process limits bound
+ * all other costs.
  *
  * @param rasters formats allowed for images in embedded drawings
  * @param spent the document's pixels so far, and bytes of its re-encoded images
@@ -93,8 +92,7 @@ async function nestedDrawing(
 
 /**
  * Returns a data: URL of the first frame as PNG, or as JPEG for a large opaque image, which would
- * be a large
- * PNG.
+ * be a large PNG.
  */
 async function encodedAgain({ bytes, format }: Container): Promise<string> {
   try {

@@ -9,10 +9,9 @@ export interface Root {
 
 /**
  * Finds the root element in a document's text, or in its start; returns null if the root is not
- * svg. Only
- * an XML declaration, processing instructions, comments and a document type can precede the root. A
- * document type with an internal subset only needs to name the root element, and returns the
- * subset's index.
+ * svg. Only an XML declaration, processing instructions, comments and a document type can precede
+ * the root. A document type with an internal subset only needs to name the root element, and
+ * returns the subset's index.
  */
 export function svgRoot(text: string): Root | null {
   let at = 0;

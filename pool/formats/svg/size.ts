@@ -5,8 +5,7 @@ import { rootOf, unquoted, viewBoxOf } from './root.ts';
 /**
  * Density for opening SVGs, in dots per inch: CSS's (CSS Values 4, 6.2), so points and inches match
  * browsers. Other sizes are written into the document: libvips 8.18 also uses the density as the
- * scale, so
- * the size of a drawing in inches would grow with its square.
+ * scale, so the size of a drawing in inches would grow with its square.
  */
 export const svgDensity = 96;
 
@@ -33,11 +32,9 @@ const initial = { width: 300, height: 150, fontSize: 16 };
 
 /**
  * Returns a drawing's size in CSS pixels, as an `<img>` shows it in browsers (CSS Images 3, 5.3):
- * width and
- * height from the attributes, ignoring style sheets. Percentages count as absent, and the viewBox's
- * aspect
- * ratio determines a missing side. A viewBox alone is the size; browsers leave such a size to the
- * page.
+ * width and height from the attributes, ignoring style sheets. Percentages count as absent, and the
+ * viewBox's aspect ratio determines a missing side. A viewBox alone is the size; browsers leave
+ * such a size to the page.
  *
  * @throws ServiceError source_corrupt for a side of 0
  */
@@ -65,8 +62,7 @@ export function svgSize(source: Uint8Array): Size {
 
 /**
  * Changes the drawing's size to `scale` pixels per CSS pixel, at `svgDensity`. The `viewBox` scales
- * the
- * content.
+ * the content.
  *
  * @param size in CSS pixels
  */

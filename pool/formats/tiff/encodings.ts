@@ -5,10 +5,8 @@ import { type TiffPixels, tiffPixels } from './parts.ts';
 
 /**
  * Refuses encodings that libvips 8.18 decodes wrongly without an error: for example it draws
- * nothing for
- * tiles of old-style JPEG if libtiff lacks that codec, as sharp's does (`rtiff_read_rgba_tile`),
- * and treats
- * values from 0 to 1 as black.
+ * nothing for tiles of old-style JPEG if libtiff lacks that codec, as sharp's does
+ * (`rtiff_read_rgba_tile`), and treats values from 0 to 1 as black.
  *
  * @throws ServiceError source_unsupported
  */

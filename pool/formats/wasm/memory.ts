@@ -14,10 +14,8 @@ export const memoryBytes = (): number => memory?.buffer.byteLength ?? 0;
 
 /**
  * Returns whether an error is a failed allocation. Some libraries report a failed allocation as a
- * damaged
- * image, so any error counts once the instance has taken three quarters of its maximum: images
- * within the
- * limits take less.
+ * damaged image, so any error counts once the instance has taken three quarters of its maximum:
+ * images within the limits take less.
  */
 export const isOutOfMemory = (error: unknown): boolean =>
   memoryBytes() > 0.75 * maxWebAssemblyBytes || /memory|alloc/i.test(messageOf(error));

@@ -24,8 +24,7 @@ declare global {
 
 /**
  * JavaScript heap per thread. It excludes a decoder's memory and pixels. The process's address
- * space is
- * limited, and Node 22 would reserve more of it for code than remains.
+ * space is limited, and Node 22 would reserve more of it for code than remains.
  */
 const heap = { maxOldGenerationSizeMb: 64, codeRangeSizeMb: 16 };
 
@@ -36,10 +35,8 @@ const modules = new Map<string, Promise<WebAssembly.Module>>();
 
 /**
  * Runs a WebAssembly decoder for one source on a thread, so that the process can still check its
- * memory.
- * Each source gets a new thread and instance, which leave neither memory nor bytes to the next
- * source. The
- * process compiles the module once, for its first source.
+ * memory. Each source gets a new thread and instance, which leave neither memory nor bytes to the
+ * next source. The process compiles the module once, for its first source.
  *
  * @param entry a file that calls `answer`
  * @param module from `moduleOf`
@@ -79,8 +76,7 @@ const { resolve } = createRequire(import.meta.url);
 
 /**
  * Returns a package's compiled module, such as `wasm-vips/vips.wasm`. While a module exists, V8
- * reuses its
- * code for more modules with the same bytes.
+ * reuses its code for more modules with the same bytes.
  */
 export function moduleOf(specifier: string): Promise<WebAssembly.Module> {
   const known = modules.get(specifier);

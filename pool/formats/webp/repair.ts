@@ -6,15 +6,13 @@ const maxAdded = 8;
 
 /**
  * Corrects a WebP's size in its header, or adds its last padding byte, in a copy, as browsers do.
- * Returns
- * the same bytes for other files.
+ * Returns the same bytes for other files.
  */
 export const withWebpSize = (source: Uint8Array): Uint8Array => sized(source, false);
 
 /**
  * Like `withWebpSize`, but also repairs a truncated file: missing bytes in its image become zeros,
- * and an
- * incomplete animation frame is dropped.
+ * and an incomplete animation frame is dropped.
  */
 export const withWebpPixels = (source: Uint8Array): Uint8Array => sized(source, true);
 

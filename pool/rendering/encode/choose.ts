@@ -33,10 +33,8 @@ const maxDrawnPixels = 4_000_000;
 
 /**
  * Encodes a transformed image in the plan's format. Encodes a drawing without visible losses as
- * WebP or
- * JPEG XL or, after negotiation, in a format that the client accepts. For WebP the pixels alone
- * decide; for
- * other formats a lossy version is encoded too, and the bytes of both decide.
+ * WebP or JPEG XL or, after negotiation, in a format that the client accepts. For WebP the pixels
+ * alone decide; for other formats a lossy version is encoded too, and the bytes of both decide.
  */
 export async function bestOutput(pipeline: Pipeline, context: StepContext): Promise<Output> {
   const { plan, variant } = context;
@@ -150,9 +148,8 @@ async function encoded(
 
 /**
  * Returns the source itself as the output, if the variant does not change its pixels and the client
- * can
- * show its format, because it can be smaller than a new encoding. Removes metadata that must not be
- * delivered.
+ * can show its format, because it can be smaller than a new encoding. Removes metadata that must
+ * not be delivered.
  *
  * @param fetched the source before it was opened as a container
  */

@@ -18,9 +18,7 @@ export interface EncodeOptions {
   readonly pixels: number;
 }
 
-/**
- * From this quality on chroma keeps the resolution of luma, or the format's nearest resolution.
- */
+/** From this quality on chroma keeps the resolution of luma, or the format's nearest resolution. */
 export const fullChromaFrom = 90;
 
 type SharpMode = Exclude<Mode, 'jxl'>;
@@ -100,12 +98,9 @@ export interface Encoding {
 
 /**
  * The maximum over a photograph and noise at 8 megapixels, at all qualities, with these settings.
- * Relative
- * time: JPEG 1, PNG 4, WebP 4, AVIF 20, lossless WebP 20, GIF 23, AVIF at quality 100 and lossless
- * 40 to 60.
- * Relative memory: JPEG 1, PNG 0.5, WebP 1, GIF 2, AVIF 5, lossless WebP 6, lossless AVIF 8 and
- * JPEG XL 12,
- * up to 6 megapixels.
+ * Relative time: JPEG 1, PNG 4, WebP 4, AVIF 20, lossless WebP 20, GIF 23, AVIF at quality 100 and
+ * lossless 40 to 60. Relative memory: JPEG 1, PNG 0.5, WebP 1, GIF 2, AVIF 5, lossless WebP 6,
+ * lossless AVIF 8 and JPEG XL 12, up to 6 megapixels.
  */
 interface EncodingCost extends PixelCost {
   /** ms per frame, regardless of its size. */
@@ -119,19 +114,16 @@ export interface LossyEncoding {
   readonly fullChroma: PixelCost;
   /**
    * Quality added for flat images with saturated edges, which look worse than photographs at the
-   * same `q`:
-   * small red text on blue scores an SSIMULACRA2 of 69 as JPEG at 80, photographs 78, and the text
-   * at 90
-   * scores 79. AVIF uses a separate encoder setting and curve for them, and scores 81 to 86.
+   * same `q`: small red text on blue scores an SSIMULACRA2 of 69 as JPEG at 80, photographs 78, and
+   * the text at 90 scores 79. AVIF uses a separate encoder setting and curve for them, and scores
+   * 81 to 86.
    */
   readonly graphicBonus: number;
   readonly drawings: DrawingChoice;
   /**
    * Logarithms of an output's bytes at the qualities in within-bytes.ts, relative to 80: means over
-   * the 24
-   * images of Kodak's Photo CD and 18 others, 300 and 800 px wide (JPEG XL: ten and eight of
-   * these). Single
-   * images differ mostly by a factor, which two outputs reveal.
+   * the 24 images of Kodak's Photo CD and 18 others, 300 and 800 px wide (JPEG XL: ten and eight of
+   * these). Single images differ mostly by a factor, which two outputs reveal.
    */
   readonly typicalBytes: readonly number[];
 }
@@ -158,11 +150,9 @@ type SharpTiming = { readonly delay: number[]; readonly loop: number };
 
 /**
  * The output formats, starting with the formats that suit drawings, best first. The encoder
- * settings balance
- * bytes and CPU time, because a client waits for the encoder. `npm run bench:encoders` prints both;
- * bench/encoders/README.md contains the measurements for each setting. If a request names no
- * format, a
- * source in a format with the same name keeps it.
+ * settings balance bytes and CPU time, because a client waits for the encoder. `npm run
+ * bench:encoders` prints both; bench/encoders/README.md contains the measurements for each setting.
+ * If a request names no format, a source in a format with the same name keeps it.
  */
 export const encodings = {
   // At effort 1 of 0 to 9: of photographs, effort 2 takes much more time for few bytes.
@@ -193,10 +183,8 @@ export const encodings = {
         : lossy(image, avifMode(options), options),
   },
   // In lossless mode `quality` is a second effort setting; 50 suffices. With `nearLossless` it also
-  // sets the
-  // losses: levels differ by up to 8 at 20, 4 at 40 and 2 at 60, and not at all in images with up
-  // to 256
-  // colours.
+  // sets the losses: levels differ by up to 8 at 20, 4 at 40 and 2 at 60, and not at all in images
+  // with up to 256 colours.
   webp: {
     contentType: 'image/webp',
     extensions: ['webp'],
@@ -344,8 +332,8 @@ export const rasterFormats = outputFormatsWith(({ vector }) => vector !== true);
 
 /**
  * Maximum pixels over all frames for slow encoders. At the maximum, the slowest image and quality
- * measured
- * take about half the default timeout, on a core that encodes JPEG at 30 megapixels per second.
+ * measured take about half the default timeout, on a core that encodes JPEG at 30 megapixels per
+ * second.
  */
 export function maxOutputPixels(format: OutputFormat, isLossless: boolean): number {
   const { maxPixels, lossless } = encodingOf(format);

@@ -21,10 +21,8 @@ const maxGreys = 16;
 
 /**
  * Encodes an image losslessly as an indexed PNG (PNG specification, third edition, colour type 3).
- * Returns
- * null for more than 256 colours, which a photograph's first rows reveal, or for so few pixels that
- * the
- * palette would cost more than it saves.
+ * Returns null for more than 256 colours, which a photograph's first rows reveal, or for so few
+ * pixels that the palette would cost more than it saves.
  *
  * sharp's palettes come from a quantiser, which changes colours even if they all fit a palette.
  */

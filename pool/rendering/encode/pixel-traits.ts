@@ -8,10 +8,9 @@ export interface PixelTraits {
   readonly flat: boolean;
   /**
    * Estimated bytes for a drawing as WebP without visible losses, divided by lossy WebP at `q=80`.
-   * Drawings
-   * are flat images with some colours, such as logos, text and charts, and any image with few
-   * colours or few
-   * different blocks, such as patterns and dithered images. Infinity for other images.
+   * Drawings are flat images with some colours, such as logos, text and charts, and any image with
+   * few colours or few different blocks, such as patterns and dithered images. Infinity for other
+   * images.
    */
   readonly losslessBytes: number;
 }
@@ -25,18 +24,12 @@ const sharpRange = 80;
 
 /**
  * Shares of all blocks, and colour counts from one pixel per block. Of 96 photographs at 200, 400,
- * 800 and
- * 1600 px none counts as drawn: flat photographs have more than 1,300 colours. Logos and texts are
- * flat in
- * 0.51 to 0.98 of their blocks and have 4 to 910 colours. Of 56 other photographs 40 to 800 px
- * wide, none
- * that is not flat has 64 colours, or 16 grey levels. Lossless encoding is smaller for patterns and
- * 4-colour
- * dithered images, and about equal for photographs dithered to 16 colours. Sharp chroma occurs in
- * four of
- * the photographs at 200 px, in two at 400 and in none above: in all of them saturated colours
- * alternate
- * with white or grey from pixel to pixel.
+ * 800 and 1600 px none counts as drawn: flat photographs have more than 1,300 colours. Logos and
+ * texts are flat in 0.51 to 0.98 of their blocks and have 4 to 910 colours. Of 56 other photographs
+ * 40 to 800 px wide, none that is not flat has 64 colours, or 16 grey levels. Lossless encoding is
+ * smaller for patterns and 4-colour dithered images, and about equal for photographs dithered to 16
+ * colours. Sharp chroma occurs in four of the photographs at 200 px, in two at 400 and in none
+ * above: in all of them saturated colours alternate with white or grey from pixel to pixel.
  */
 const limits = {
   flat: 0.5,
@@ -67,8 +60,7 @@ const edgeRange = 60;
 
 /**
  * Limits for a quarter of the blocks, below which the image is certainly a photograph: four
- * standard
- * deviations away from `limits`.
+ * standard deviations away from `limits`.
  */
 const clear = { blocks: 512, flat: 0.3, sharp: 0.005, patterns: 0.5 } as const;
 
@@ -147,10 +139,8 @@ function areFew(colours: ReadonlySet<number>): boolean {
 
 /**
  * Reads the largest differences between a block's visible pixels: in any colour (`range`),
- * including
- * transparency (`contrast`), and in chroma; and a hash of the pixels. Chroma differs by at most
- * twice as
- * much as a channel, so it reports 0 for differences below half of `sharpRange`.
+ * including transparency (`contrast`), and in chroma; and a hash of the pixels. Chroma differs by
+ * at most twice as much as a channel, so it reports 0 for differences below half of `sharpRange`.
  */
 function readBlock(
   image: RawImage,

@@ -9,8 +9,7 @@ const acceptedPart = 0.98;
 const targets = { first: 0.95, later: 0.9 } as const;
 /**
  * Qualities by which the last run stays below its estimate: a fraction of the remaining qualities,
- * at most
- * two.
+ * at most two.
  */
 const margin = { usual: 0.04, exceeded: 0.2, max: 2 } as const;
 
@@ -25,12 +24,10 @@ interface EncoderRun<T> {
 
 /**
  * Searches for the highest quality whose output has at most `maxBytes` bytes. Runs that fit and
- * runs that
- * do not enclose it; the next quality is where typical growth would reach the limit. Of 14,500
- * searches over
- * 42 images 99% ended within two points of the best; with a logarithm linear in the quality, and
- * four runs,
- * 59 to 72%. Returns the smallest output, at quality 1, if none fits.
+ * runs that do not enclose it; the next quality is where typical growth would reach the limit. Of
+ * 14,500 searches over 42 images 99% ended within two points of the best; with a logarithm linear
+ * in the quality, and four runs, 59 to 72%. Returns the smallest output, at quality 1, if none
+ * fits.
  *
  * @param typicalBytes of the format, see `Encoding`
  * @param quality the highest, tried first

@@ -34,11 +34,9 @@ export function dominantColour(pixels: SmallPixels): string | null {
 
 /**
  * Returns the colours that represent an image best, by descending share; none for a fully
- * transparent
- * image. The first choice is the dominant colour. Each later choice is the group with the greatest
- * product
- * of weight and squared distance to the chosen colours, so that a small area in another colour
- * counts too.
+ * transparent image. The first choice is the dominant colour. Each later choice is the group with
+ * the greatest product of weight and squared distance to the chosen colours, so that a small area
+ * in another colour counts too.
  */
 export function palette(pixels: SmallPixels): PaletteColour[] {
   const groups = groupsOf(pixels);

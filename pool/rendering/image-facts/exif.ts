@@ -65,9 +65,7 @@ export const exifSchema = {
   properties: Object.fromEntries(entries.map(([name, { schema }]) => [name, schema])),
 };
 
-/**
- * Returns the listed fields of an image's EXIF; an empty object if it is missing or unreadable.
- */
+/** Returns the listed fields of an image's EXIF; an empty object if it is missing or unreadable. */
 export async function exifFields(image: Uint8Array): Promise<Record<string, string | number>> {
   const exif = await exifOf(image);
   const parsed = exif === null ? null : parse(exif);

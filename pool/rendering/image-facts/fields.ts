@@ -85,8 +85,7 @@ const sizeOf = (source: SourceFacts) => scaledSize(upright(source), 1);
 
 /**
  * The `fmt=json` response. The OpenAPI document, the SDK's type, the documented table and the
- * responses
- * derive from it.
+ * responses derive from it.
  */
 export const imageFacts = object(
   'Facts about the source, and about the output of the same request without `fmt`. Those about pixels are of the output.',

@@ -4,8 +4,7 @@ import type { SmallPixels } from './pixels.ts';
 
 /**
  * Returns the centre of the square that `cover` with `attention` keeps, as far as the image allows:
- * libvips'
- * smartcrop looks for skin tones, saturation and edges in a 32 x 32 pixel image.
+ * libvips' smartcrop looks for skin tones, saturation and edges in a 32 x 32 pixel image.
  */
 export async function focusOf({ data, width, height }: SmallPixels): Promise<FocalPoint> {
   const shorter = Math.min(width, height);

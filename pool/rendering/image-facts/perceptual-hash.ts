@@ -15,10 +15,9 @@ const cosines = Array.from({ length: frequencies }, (_, frequency) =>
 
 /**
  * Returns an image's pHash, 64 bits as 16 hexadecimal digits: which of the 8 x 8 lowest frequencies
- * in a
- * two-dimensional DCT-II of 32 x 32 luma pixels (ITU-R BT.601) exceed their median. Rows of rising
- * vertical
- * frequency, highest bit first, like `phash` in Python's ImageHash. Transparency counts as white.
+ * in a two-dimensional DCT-II of 32 x 32 luma pixels (ITU-R BT.601) exceed their median. Rows of
+ * rising vertical frequency, highest bit first, like `phash` in Python's ImageHash. Transparency
+ * counts as white.
  */
 export async function perceptualHash({ data, width, height }: SmallPixels): Promise<string> {
   const rgb = await sharp(data, { raw: { width, height, channels: 4 } })

@@ -12,8 +12,7 @@ const readers: Readonly<Record<number, (table: Buffer, code: number) => number>>
 
 /**
  * Reads a font's characters from its `cmap` table (OpenType 1.9). A font with other subtable
- * formats counts
- * as containing every character.
+ * formats counts as containing every character.
  *
  * @throws RangeError for a truncated table
  */
@@ -39,9 +38,8 @@ export function characterMap(cmap: Buffer): CharacterMap {
 
 /**
  * Returns the index of the first range that does not end before a code point, or `count`. The
- * specification
- * demands ascending ranges: reading all ranges in a hostile font would take milliseconds per
- * character.
+ * specification demands ascending ranges: reading all ranges in a hostile font would take
+ * milliseconds per character.
  */
 function findRange(count: number, endOf: (index: number) => number, code: number): number {
   let [low, high] = [0, count];

@@ -39,8 +39,7 @@ let drawn = 0;
 
 /**
  * Draws a text with Pango. libvips crops the image to the ink. Only the header of libvips' own file
- * format
- * (Xoffset and Yoffset), which sharp writes only to files, reveals the ink's position.
+ * format (Xoffset and Yoffset), which sharp writes only to files, reveals the ink's position.
  *
  * @param folder for the file
  * @returns null if the text has no ink, such as blanks; infinite sizes for more than 32,767

@@ -45,9 +45,8 @@ export function preparedFonts(): PreparedFonts {
 
 /**
  * Restricts fontconfig in this process to the packaged fonts and the operator's, so that texts and
- * SVGs have
- * the same pixels on every machine. Omits unusable fonts. Must run before this process uses
- * fontconfig.
+ * SVGs have the same pixels on every machine. Omits unusable fonts. Must run before this process
+ * uses fontconfig.
  */
 export async function prepareFonts({ own, added }: FontFolders): Promise<void> {
   const families = new Set<string>();
@@ -118,8 +117,7 @@ const inkless = /^[\p{White_Space}\p{Default_Ignorable_Code_Point}]$/u;
 
 /**
  * Returns whether words contain characters that are missing from all fonts, which are drawn as
- * boxes. An
- * accented letter can be composed from its parts' glyphs.
+ * boxes. An accented letter can be composed from its parts' glyphs.
  */
 export function hasMissingGlyphs(words: string): boolean {
   const { characters } = preparedFonts();

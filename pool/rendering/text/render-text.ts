@@ -11,8 +11,7 @@ import { charactersOf, isRightToLeft } from './words.ts';
 
 /**
  * A text's appearance. Uses the family's nearest weight; reduces the size until a line fits the
- * box; without
- * `maxLines`, draws as many lines as fit.
+ * box; without `maxLines`, draws as many lines as fit.
  */
 export interface TextStyle
   extends Pick<TextLayer, 'font' | 'weight' | 'color' | 'background' | 'align' | 'maxLines'> {
@@ -57,12 +56,9 @@ export async function textImage(layer: TextLayer, frame: LayerFrame): Promise<Ui
 
 /**
  * Draws words in a box: breaks lines at the box's width. The image is as large as the longest line,
- * all lines
- * and the padding, but at most as large as the box. The first letter sets the direction for all
- * lines, like
- * HTML's `dir=auto`; `align` is absolute. A character missing from all prepared fonts is drawn as a
- * box with
- * its code.
+ * all lines and the padding, but at most as large as the box. The first letter sets the direction
+ * for all lines, like HTML's `dir=auto`; `align` is absolute. A character missing from all prepared
+ * fonts is drawn as a box with its code.
  *
  * @param cssPixel output pixels per CSS pixel
  * @throws Error without prepared fonts: only killable processes let FreeType and HarfBuzz read

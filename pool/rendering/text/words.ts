@@ -11,8 +11,7 @@ const segmenter = new Intl.Segmenter('en', { granularity: 'grapheme' });
 
 /**
  * Splits a text into characters: line separators become line feeds; other control characters, and
- * blanks at
- * both ends, are removed.
+ * blanks at both ends, are removed.
  *
  * @throws ServiceError parameter_invalid for a text that is too long
  */

@@ -77,14 +77,12 @@ export type ListItem<Id extends ListId> = Operations[Id]['result'] extends reado
 
 /**
  * The methods reject with an `ApiError`, a `ConnectionError`, a `TimeoutError`, or the reason in
- * the
- * call's signal; for a field that cannot be sent, with a TypeError.
+ * the call's signal; for a field that cannot be sent, with a TypeError.
  */
 export interface Client extends ControlPlane {
   /**
    * Iterates over a list's items, however long the list is, and requests each page when its items
-   * are
-   * needed. `iterate('listProjects')` yields projects by ascending id.
+   * are needed. `iterate('listProjects')` yields projects by ascending id.
    */
   iterate<Id extends ListId>(
     operation: Id,
@@ -99,17 +97,16 @@ export interface Client extends ControlPlane {
   getReadiness(options?: CallOptions): Promise<Readiness>;
   /**
    * Queues exactly the images that a `picture` requests, in as few prewarm requests as possible.
-   * Warms an
-   * image with `fmt=auto` in each format of the service's SERVICE_AUTO_FORMATS, and once for other
-   * browsers. If a request fails, earlier requests stay queued; warming the picture again is safe.
+   * Warms an image with `fmt=auto` in each format of the service's SERVICE_AUTO_FORMATS, and once
+   * for other browsers. If a request fails, earlier requests stay queued; warming the picture again
+   * is safe.
    *
    * @throws NotPrewarmableError before anything is queued
    */
   warm(picture: PictureUrls, options?: CallOptions): Promise<readonly WarmingPicture[]>;
   /**
    * Polls the prewarming progress each second until its status is `done` or `failed`. A `signal`
-   * limits
-   * the time.
+   * limits the time.
    */
   waitForPrewarm(prewarm: PrewarmReference, options?: CallOptions): Promise<PrewarmStatus>;
 }

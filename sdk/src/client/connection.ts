@@ -30,7 +30,7 @@ export interface Connection {
 
 /**
  * @throws TypeError naming the invalid option, without its value, which can contain the key or a
- * password in a URL
+ *   password in a URL
  */
 export function readOptions(options: ClientOptions): Connection {
   const { apiKey, timeoutMs = 30_000, retries = {}, maxResponseBytes = 16 * 1024 * 1024 } = options;

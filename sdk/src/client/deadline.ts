@@ -1,7 +1,6 @@
 /**
  * Runs an action, and ends it after `timeoutMs` or when the caller's signal aborts, even if the
- * action
- * ignores its signal.
+ * action ignores its signal.
  *
  * @param timeoutError creates the error for a call that takes longer
  * @returns rejects with the reason in the caller's signal if it aborts

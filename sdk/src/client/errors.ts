@@ -2,8 +2,7 @@ import type { ErrorCode as ServiceErrorCode } from '../generated/errors.ts';
 
 /**
  * `code` of an `ApiError`: a code from the service, including later versions, or
- * `unexpected_response`
- * for a response that another program wrote, such as a proxy's page.
+ * `unexpected_response` for a response that another program wrote, such as a proxy's page.
  */
 export type ErrorCode = ServiceErrorCode | 'unexpected_response' | (string & {});
 

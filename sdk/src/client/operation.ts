@@ -60,8 +60,7 @@ export const operationList = (): readonly Operation[] =>
 
 /**
  * Returns whether a call is safe to repeat, even if it might have taken effect. With a
- * `callbackUrl` the
- * receiver would get a callback for each repetition.
+ * `callbackUrl` the receiver would get a callback for each repetition.
  */
 export function isRepeatable({ id, method }: Operation, input: Input): boolean {
   if (method !== 'POST') return true;

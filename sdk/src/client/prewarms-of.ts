@@ -37,10 +37,8 @@ interface Group {
 
 /**
  * Returns prewarm requests for exactly the images that a picture requests, without duplicates. An
- * image
- * with `fmt=auto` has a version per format in SERVICE_AUTO_FORMATS and another for other browsers;
- * a
- * browser requests a single version.
+ * image with `fmt=auto` has a version per format in SERVICE_AUTO_FORMATS and another for other
+ * browsers; a browser requests a single version.
  *
  * @throws NotPrewarmableError
  */

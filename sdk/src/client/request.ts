@@ -103,8 +103,7 @@ function readResult(operation: Operation, answer: Answer, connection: Connection
 
 /**
  * Creates a health operation's request, which needs no key. The response counts as a result even if
- * the
- * service is unhealthy.
+ * the service is unhealthy.
  */
 export function healthRequest(
   operation: string,

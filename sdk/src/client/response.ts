@@ -72,9 +72,7 @@ function describe({ status, headers, text }: Answer, connection: Connection): st
   return `The response is not the service's (${status}, ${redact(type).slice(0, 100)}). It may come from a proxy in front of it, or baseUrl (${baseUrl}) may be wrong.`;
 }
 
-/**
- * Returns whole seconds, including for a date (RFC 9110, 10.2.3); null if the value is neither.
- */
+/** Returns whole seconds, including for a date (RFC 9110, 10.2.3); null if the value is neither. */
 function readRetryAfter(value: string | null): number | null {
   if (value === null) return null;
   if (/^\d{1,9}$/.test(value)) return Number(value);

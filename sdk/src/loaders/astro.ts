@@ -95,9 +95,8 @@ const candidates = (transform: Transform, widths: readonly number[], maxWidth: u
 
 /**
  * Creates an external Astro image service. By default it reads the options that `imageDelivery`
- * writes
- * to the configuration; a module that passes other options, such as `sign`, is the `entrypoint` of
- * `image.service`.
+ * writes to the configuration; a module that passes other options, such as `sign`, is the
+ * `entrypoint` of `image.service`.
  */
 export function createService(given?: ImageUrlsOptions): ImageService {
   const settingsOf = (config?: ImageConfig) =>
@@ -159,10 +158,8 @@ export interface Integration {
 
 /**
  * Creates the Astro integration. Builds use this module's image service, with `site` as the origin
- * for
- * imported images, and its width steps. The development server keeps Astro's own service, because
- * the
- * image service cannot reach a development server.
+ * for imported images, and its width steps. The development server keeps Astro's own service,
+ * because the image service cannot reach a development server.
  */
 export function imageDelivery(
   options: Pick<ImageUrlsOptions, 'baseUrl' | 'project' | 'origin' | 'maxWidth'> & {

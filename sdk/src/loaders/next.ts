@@ -8,8 +8,7 @@ export interface LoaderOptions
   extends Pick<ImageUrlsOptions, 'baseUrl' | 'project' | 'origin' | 'passthrough'> {
   /**
    * Options for all images. `enlarge` is true by default, so that images from small sources have
-   * the
-   * pixels that Next's `srcset` claims.
+   * the pixels that Next's `srcset` claims.
    */
   readonly options?: Omit<ImageOptions, 'w' | 'h' | 'dpr'> | undefined;
 }

@@ -18,8 +18,8 @@ export type ResolvedOptions = ProviderOptions & { readonly modifiers: Partial<Mo
 
 /**
  * Returns an image's URL. Enlarges images unless `enlarge` is false: browsers divide an image's
- * pixels
- * by its `srcset` density, so that images from small sources would otherwise appear too small.
+ * pixels by its `srcset` density, so that images from small sources would otherwise appear too
+ * small.
  */
 function getImage(src: string, { modifiers, ...settings }: ResolvedOptions): { url: string } {
   const { background, bg = background, enlarge = true, ...others } = modifiers;

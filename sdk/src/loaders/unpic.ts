@@ -29,8 +29,7 @@ export const generate = (
 
 /**
  * Returns an image URL for a source, or for the source of another of the project's image URLs.
- * Works as
- * the `transformer` for the base components of `@unpic/*`.
+ * Works as the `transformer` for the base components of `@unpic/*`.
  *
  * @throws TypeError if options are missing
  */

@@ -14,8 +14,7 @@ export { createAsyncSigner } from './web.ts';
 /**
  * Creates a function that signs a project's image URLs, srcsets and pictures, for `sign` in
  * `createImageUrls`. Requires Node. It signs every project URL that it receives: never pass URLs
- * that a
- * user has written.
+ * that a user has written.
  *
  * @throws TypeError for impossible times; the signer throws it for other options, such as a
  *   missing secret

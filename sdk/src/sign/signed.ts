@@ -13,18 +13,15 @@ export interface SignerOptions {
   readonly validFor: number;
   /**
    * Rounds `exp` up to multiples of this many seconds; `validFor` by default. Within a step, an
-   * image's URL
-   * stays the same, so caches store it once. If the project sets a `--ttl`, `validFor` plus `step`
-   * must be
-   * less.
+   * image's URL stays the same, so caches store it once. If the project sets a `--ttl`, `validFor`
+   * plus `step` must be less.
    */
   readonly step?: number | undefined;
 }
 
 /**
  * Values to sign: an image URL, a srcset or a picture. Foreign URLs in it stay unchanged, and so
- * does a
- * picture whose source stays unchanged.
+ * does a picture whose source stays unchanged.
  */
 export type Signable = string | Picture;
 
@@ -49,8 +46,7 @@ export function checkTimes({ validFor, step = validFor }: SignerOptions): void {
 
 /**
  * Checks options from the environment when signing starts, because the environment can lack them
- * where a
- * page is built.
+ * where a page is built.
  * @throws TypeError for options that cannot sign
  */
 function checkEnvironment({ baseUrl, project, secret }: SignerOptions): void {

@@ -17,8 +17,7 @@ function base64url(bytes: ArrayBuffer): string {
 
 /**
  * Creates a function that signs a project's image URLs, srcsets and pictures with WebCrypto, for
- * edge
- * runtimes; see `createSigner`.
+ * edge runtimes; see `createSigner`.
  *
  * @throws TypeError for impossible times; the signer rejects with it for other options
  */

@@ -68,8 +68,8 @@ export function setField(document: Document, field: string, value: Value): void 
 }
 
 /**
- * @throws {ReplyError} 22 for malformed BSON, 115 for an unsupported type, 2 for values
- * that would change when written back, 15 for excessive nesting.
+ * @throws {ReplyError} 22 for malformed BSON, 115 for an unsupported type, 2 for values that
+ *   would change when written back, 15 for excessive nesting.
  */
 export function decode(bytes: Uint8Array): Document {
   const decoded = parse(bytes);

@@ -6,9 +6,8 @@ export type Path = readonly string[];
 
 /**
  * @throws {ReplyError} 56 for an empty component, 115 for a component that could be an array
- *   index
- * (field name or index, depending on the document) or is a positional operator, 52 for
- * any other component with a leading dollar sign.
+ *   index (field name or index, depending on the document) or is a positional operator, 52 for any
+ *   other component with a leading dollar sign.
  */
 export function parsePath(dotted: string): Path {
   const path = dotted.split('.');
@@ -29,9 +28,8 @@ export function parsePath(dotted: string): Path {
 
 /**
  * Returns whether any value at the path passes the test. Descends into the documents of arrays
- * before
- * the path's end; for an array at the end, tests its elements and the array itself. A missing field
- * counts as null.
+ * before the path's end; for an array at the end, tests its elements and the array itself. A
+ * missing field counts as null.
  */
 export function someValueAt(
   document: Document,

@@ -11,9 +11,8 @@ import { toStorable } from './storable.ts';
 
 /**
  * Keeps all documents in memory and records all changes in the journal. Every method is
- * synchronous,
- * which isolates commands from each other. Records a change before making it, because the journal
- * rejects changes when the disk is full.
+ * synchronous, which isolates commands from each other. Records a change before making it, because
+ * the journal rejects changes when the disk is full.
  */
 export class Collection {
   /** The first part of its journal keys. */

@@ -10,8 +10,7 @@ const msPerSecond = 1000;
 
 /**
  * Removes documents that have expired under a TTL index. A later sweep removes documents left
- * behind
- * by a full disk or a failed write.
+ * behind by a full disk or a failed write.
  */
 export function sweepExpired(catalog: Catalog, now: number): void {
   for (const collection of catalog.list()) {

@@ -46,8 +46,7 @@ interface Meta {
 
 /**
  * Checks an lmdb file's structure before lmdb maps it. lmdb trusts its file: a missing or
- * overwritten
- * page ends the process with SIGBUS or SIGSEGV, which code cannot handle.
+ * overwritten page ends the process with SIGBUS or SIGSEGV, which code cannot handle.
  *
  * Reads every page of both trees (records, free pages) once, without checking record contents.
  * @throws {DataFileDamaged}

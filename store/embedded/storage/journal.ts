@@ -12,8 +12,8 @@ export type RecordKey = [collection: number, record: number];
  * synced before the replies are sent.
  *
  * The commit is synchronous, because lmdb's asynchronous writes report a failed commit through
- * several
- * internal promises that callers cannot catch. The thread serves only the store, so it can block.
+ * several internal promises that callers cannot catch. The thread serves only the store, so it can
+ * block.
  */
 export class Journal {
   readonly #database: RootDatabase<Uint8Array, RecordKey>;

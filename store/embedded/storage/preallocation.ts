@@ -14,10 +14,8 @@ const freeListPages = 32;
 /**
  * Extends the data file before a commit needs the space, by writing zeros after its last page. So a
  * full disk is detected before any change, and lmdb's own writes do not fail: in lmdb 3.5.6 a
- * failed
- * write overruns a 100-byte buffer (`mdb_page_flush` in mdb.c formats `last_error`) and corrupts
- * the
- * heap. Copy-on-write file systems (btrfs, ZFS) do not guarantee allocated space.
+ * failed write overruns a 100-byte buffer (`mdb_page_flush` in mdb.c formats `last_error`) and
+ * corrupts the heap. Copy-on-write file systems (btrfs, ZFS) do not guarantee allocated space.
  */
 export class Preallocation {
   readonly #database: Pick<RootDatabase, 'getStats'>;

@@ -3,8 +3,7 @@ const maxBlockItems = 512;
 
 /**
  * A sorted list in blocks, so that an insertion or removal moves only one block's items. V8 copies
- * a
- * long array as a whole.
+ * a long array as a whole.
  */
 export class SortedList<T> {
   readonly #compare: (a: T, b: T) => number;

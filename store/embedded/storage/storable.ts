@@ -10,11 +10,10 @@ export interface StorableDocument {
 }
 
 /**
- * Validates a document before storing it. The result shares no memory with the request message
- * and equals the document after a restart.
+ * Validates a document before storing it. The result shares no memory with the request message and
+ * equals the document after a restart.
  * @throws {ReplyError} 10334 for an oversized document, 15 for excessive nesting, 52 for a field
- *   name
- * with a leading `$`, 2 for an array as `_id`.
+ *   name with a leading `$`, 2 for an array as `_id`.
  */
 export function toStorable(document: Document): StorableDocument {
   checkStorable(document, 1);

@@ -1,8 +1,6 @@
 import { closeSync, fsyncSync, openSync } from 'node:fs';
 
-/**
- * Syncs a file, or a folder's entries, because a power failure could otherwise lose a new file.
- */
+/** Syncs a file, or a folder's entries, because a power failure could otherwise lose a new file. */
 export function syncPath(path: string): void {
   const descriptor = openSync(path, 'r');
   try {

@@ -17,7 +17,7 @@ export type Update = readonly Change[];
 
 /**
  * @throws {ReplyError} 9 for a field next to operators, 40 for conflicting paths, 115 for a
- * replacement or an unsupported operator.
+ *   replacement or an unsupported operator.
  */
 export function parseUpdate(update: Document): Update {
   const [first = ''] = Object.keys(update);
@@ -74,8 +74,7 @@ export function applyUpdate(update: Update, document: Document, now: Date): Docu
  * Returns the document that an upsert inserts if no document matches: the filter's equality
  * conditions, then the update.
  * @throws {ReplyError} 40 if the filter names a path and another path within it, 66 if `_id`
- *   would
- * differ from the filter's, 115 for `$in` in the filter, where MongoDB uses a single value.
+ *   would differ from the filter's, 115 for `$in` in the filter, where MongoDB uses a single value.
  */
 export function upsertedDocument(filter: Filter, update: Update, now: Date): Document {
   const equalities = filter.requirements.map(({ path, values: [value = null], operator }) => {

@@ -8,8 +8,7 @@ export type RunCommand = (command: Document) => Promise<CommandReply>;
 
 /**
  * Processes a connection's requests in order, without concurrency and without timeouts: only
- * processes
- * running as the service's user can connect.
+ * processes running as the service's user can connect.
  */
 export class ClientConnection {
   readonly #socket: Socket;

@@ -27,9 +27,8 @@ let turn: Promise<unknown> = Promise.resolve();
 
 /**
  * Encodes a JPEG XL with libjxl in WebAssembly, on a separate thread: an encoder fault fails a
- * single image,
- * and the thread's end frees its memory. The first image starts the thread, which stays for the
- * next image.
+ * single image, and the thread's end frees its memory. The first image starts the thread, which
+ * stays for the next image.
  *
  * @param seconds the timeout
  * @throws ServiceError transform_timeout, source_too_large, internal_error

@@ -11,8 +11,7 @@ const comments = /\/\*[\s\S]*?(?:\*\/|$)/g;
 const references = /url\(\s*(?:"#[^"'()\\]*"|'#[^"'()\\]*'|#[^"'()\\\s]*)\s*\)/gi;
 /**
  * Matches resources, which become `none`, as if they had failed to load. No two parts match the
- * same spaces,
- * because the time would grow quadratically.
+ * same spaces, because the time would grow quadratically.
  */
 const resources = /url\((?!\s*["']?#)(?:\s*"[^"\\]*"\s*|\s*'[^'\\]*'\s*|[^'"()\\]*)\)/gi;
 const embedded = /@font-face\s*\{[^{}]*\}/gi;

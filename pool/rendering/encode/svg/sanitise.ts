@@ -24,8 +24,7 @@ export type RootAttributes = Readonly<Record<string, string>>;
 
 /**
  * Rewrites a document with only its drawing: allowlisted elements and attributes, references within
- * the
- * document, and embedded rasters. Keeps ids.
+ * the document, and embedded rasters. Keeps ids.
  *
  * @param text as from `readDocument`: well-formed, without a document type
  * @throws ServiceError source_too_large
