@@ -1,11 +1,11 @@
-/** Consecutive failures after which the breaker opens. */
+/** Consecutive failures that open the breaker. */
 const maxFailures = 5;
 const firstPauseMs = 1_000;
 const maxPauseMs = 30_000;
 
 /**
- * Stops the use of a service that fails. It opens after some consecutive failures. Then it allows one probe after
- * each pause, whose length doubles, and closes when a probe succeeds.
+ * Suspends the use of a failing service. Opens after several consecutive failures, then allows a
+ * probe after each pause, with doubling pauses, and closes when a probe succeeds.
  */
 export class CircuitBreaker {
   readonly #onChange: (error: Error | null) => void;
@@ -17,7 +17,8 @@ export class CircuitBreaker {
   #probing = false;
 
   /**
-   * @param onChange called with the last error when it opens, and with null when it closes
+   * @param onChange called with the last error when the breaker opens, and with null when it
+   *   closes
    * @param now monotonic ms
    */
   constructor(onChange: (error: Error | null) => void, now = () => performance.now()) {
@@ -29,7 +30,10 @@ export class CircuitBreaker {
     return this.#failures >= maxFailures;
   }
 
-  /** Whether the service may be used. After true, the caller must call `succeeded`, `failed` or `abandoned`. */
+  /**
+   * Returns whether the service can be used. After true, the caller must call `succeeded`, `failed`
+   * or `abandoned`.
+   */
   take(): boolean {
     if (!this.isOpen) return true;
     if (this.#probing || this.#now() < this.#nextProbeAt) return false;
@@ -47,7 +51,7 @@ export class CircuitBreaker {
 
   failed(error: Error): void {
     const wasOpen = this.isOpen;
-    // Ignores uses that began before it opened: only a probe changes an open breaker.
+    // Ignores uses that started before the breaker opened: only a probe changes an open breaker.
     if (wasOpen && !this.#probing) return;
     this.#failures += 1;
     this.#probing = false;

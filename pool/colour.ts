@@ -21,13 +21,13 @@ export function rgba(colour: Colour): Rgba {
 export const isTransparent = (colour: Colour): boolean => colour.endsWith('00');
 
 interface Backdrop {
-  /** Null for none. */
+  /** Null if not set. */
   readonly background: Colour | null;
   /** True for an opaque output. */
   readonly flatten: boolean;
 }
 
-/** The background colour; opaque unless the output may be transparent. */
+/** Returns the background colour; opaque unless the output can be transparent. */
 export function backgroundOf(variant: Backdrop, alpha: boolean): Rgba {
   const requested = variant.background === null ? transparent : rgba(variant.background);
   return alpha && !variant.flatten ? requested : over(requested, white);

@@ -29,7 +29,7 @@ export interface CacheResult extends CachedImage {
   readonly timings?: Timings;
   /** True if the image is the request's provisional image. */
   readonly isProvisional?: boolean;
-  /** Absent if the request has no freshness. */
+  /** Absent if the request does not track freshness. */
   readonly freshness?: FreshnessReport;
 }
 
@@ -119,7 +119,8 @@ export class Engine {
   }
 
   /**
-   * Returns the image for a cache key. The caller must have checked that the project may use the source.
+   * Returns the image for a cache key. The caller must have checked that the project can use the
+   * source.
    *
    * A miss takes these steps; any of them can end it with an image:
    *
@@ -129,11 +130,11 @@ export class Engine {
    * 4. `#lead` reads the shared cache; `Producer.produce` fetches the inputs and transforms.
    * 5. The caches are written, then followers in other processes are notified.
    *
-   * A request with a provisional image gets that image through the same steps unless the requested image is cached;
-   * `renderInBackground` then renders the requested image.
+   * A request with a provisional image gets that image through the same steps unless the requested
+   * image is cached; `renderInBackground` then renders the requested image.
    *
    * @param signal aborts when the client leaves
-   * @throws ServiceError, with detail `layer` if a layer cannot be used; or the signal's reason
+   * @throws ServiceError, with detail `layer` if a layer is unusable; or the signal's reason
    */
   async get(request: ImageRequest, signal: AbortSignal): Promise<CacheResult> {
     const { provisional } = request;
@@ -149,8 +150,8 @@ export class Engine {
   }
 
   /**
-   * Renders in the background the image of a request that got its provisional image. Skipped if it is already in
-   * progress, or if too many background renders are.
+   * Renders in the background the image of a request that received a provisional image. Skipped if
+   * that render is already in progress, or if too many background renders are.
    *
    * @throws ServiceError
    */
@@ -167,7 +168,7 @@ export class Engine {
     }
   }
 
-  /** Calls `get` once the inputs that the image follows are known and not too old. */
+  /** Calls `get` once the image's followed inputs are known and fresh enough. */
   async #following<R extends CacheResult | null>(
     wanted: ImageRequest,
     signal: AbortSignal,
@@ -262,7 +263,7 @@ export class Engine {
     return { ...this.caches.keep(request, image, 'miss'), timings };
   }
 
-  /** @throws ServiceError overloaded, or the recent error of a layer that cannot be used */
+  /** @throws ServiceError overloaded, or an unusable layer's recent error */
   #requireQueueSlot({ request, permit, isLive }: Miss): void {
     permit.enterQueue(request.project, isLive);
     this.#producer.requireUsableLayers(request);

@@ -1,21 +1,21 @@
-/** The holder of a part of something limited: a project, and the host of its source. */
+/** The owner of a part of a limited quantity: a project, and its source's host. */
 export interface Owner {
   readonly project: string;
   /** With its port. */
   readonly host: string;
 }
 
-/** Maximum that one owner may hold, as a multiple of the free amount. */
+/** An owner's maximum, as a multiple of the free amount. */
 const factor = 3;
 
 /**
- * Divides a limited quantity among projects and hosts. An owner may hold at most three times the amount
- * that stays free (dynamic thresholds: Choudhury and Hahne, "Dynamic queue length thresholds for
- * shared-memory packet switches", 1998): alone three quarters, two owners three sevenths each. Some always
- * stays free, however many owners there are.
+ * Divides a limited quantity among projects and hosts. An owner can hold at most three times the
+ * amount that stays free (dynamic thresholds: Choudhury and Hahne, "Dynamic queue length thresholds
+ * for shared-memory packet switches", 1998): alone three quarters, two owners three sevenths each.
+ * Some always stays free, however many owners there are.
  *
- * A project that holds little may take any free amount: a host's limit protects other hosts, and must not
- * let one project use up the host of another.
+ * A project that holds little can take any free amount: a host's limit protects other hosts, and
+ * must not let a project use up another project's host.
  */
 export class FairShare {
   readonly limit: number;
@@ -27,7 +27,7 @@ export class FairShare {
   /** Total of refused calls of `take`. */
   rejected = 0;
 
-  /** @param guaranteed amount that a project may hold regardless of its share, while it is free */
+  /** @param guaranteed amount that a project can hold regardless of its share, while it is free */
   constructor(limit: number, guaranteed: number) {
     this.limit = limit;
     this.#guaranteed = guaranteed;
@@ -79,7 +79,7 @@ function change(held: Map<string, number>, owner: string, amount: number): void 
 
 /** A queue that takes items of several projects in turn. */
 export class RoundRobin<T> {
-  /** The waiting items of each project, oldest first. The first project is next. */
+  /** Each project's waiting items, oldest first. The first project is next. */
   readonly #waiting = new Map<string, Set<T>>();
   #size = 0;
 
@@ -116,13 +116,15 @@ export class RoundRobin<T> {
     return true;
   }
 
-  /** Removes and returns the next item that fits: the oldest of the first project that has one. */
+  /**
+   * Removes and returns the next item that fits: the oldest in the first project with such an item.
+   */
   take(fits: (item: T, project: string) => boolean = () => true): T | undefined {
     for (const [project, items] of this.#waiting) {
       for (const item of items) {
         if (!fits(item, project)) continue;
         this.delete(project, item);
-        // Moves a project with further items to the end.
+        // Moves a project with more items to the end.
         if (this.#waiting.delete(project)) this.#waiting.set(project, items);
         return item;
       }
@@ -137,7 +139,7 @@ export class RoundRobin<T> {
     return [...most].at(-1);
   }
 
-  /** The number of items of the project with the most. */
+  /** The number of items in the longest project queue. */
   get longest(): number {
     return Math.max(0, ...[...this.#waiting.values()].map(({ size }) => size));
   }

@@ -4,9 +4,11 @@ import type { OriginFreshness } from './source/response-headers.ts';
 
 /** How a project wants an image to follow its inputs. */
 export interface ImageFreshness {
-  /** Seconds after which the source is asked again, or `origin` to follow the origin's Cache-Control. */
+  /**
+   * Seconds after which a source is revalidated, or `origin` to follow the origin's Cache-Control.
+   */
   readonly sourceAge: number | 'origin';
-  /** The keys under which the states of the inputs are cached. */
+  /** Cache keys of the inputs' states. */
   readonly stateKeys: readonly string[];
 }
 
@@ -14,32 +16,32 @@ export interface ImageFreshness {
 export interface FreshnessBounds {
   readonly minAge: number;
   readonly maxAge: number;
-  /** Time after its age for which an image is kept while its origin fails. */
+  /** How long after its age an image is kept while its origin fails. */
   readonly staleIfError: number;
 }
 
-/** What is known about the bytes of a source. Times are Unix ms. */
+/** A source's last known state. Times are Unix ms. */
 export interface SourceState extends Validators {
-  /** Images of bytes that were fetched before are outdated. */
+  /** Images rendered from earlier bytes are outdated. */
   readonly changedAt: number;
-  /** The start of the last fetch that got these bytes, or was told that they have not changed. */
+  /** Start of the last fetch that received or confirmed these bytes. */
   readonly checkedAt: number;
-  /** SHA-256 of the bytes; null for a source that does not exist any more. */
+  /** SHA-256 of the bytes; null for a source that no longer exists. */
   readonly digest: string | null;
   readonly origin: OriginFreshness;
 }
 
 /**
- * - `fresh`: used without a question
- * - `stale`: used, and the origin is asked in the background
- * - `expired`: the origin is asked before it is used
+ * - `fresh`: used without revalidation
+ * - `stale`: used, and revalidated in the background
+ * - `expired`: revalidated before use
  */
 export type Freshness = 'fresh' | 'stale' | 'expired';
 
 /** For an origin without `max-age`, in seconds. */
 const defaultOriginAge = 3_600;
 
-/** The limits of a source's use after its last check, in ms. */
+/** Returns how long a source can be used after its last check, in ms. */
 function limitsOf(
   { origin }: SourceState,
   sourceAge: ImageFreshness['sourceAge'],
@@ -66,7 +68,7 @@ export function freshUntil(
   return state.checkedAt + limitsOf(state, sourceAge, bounds).age;
 }
 
-/** @param failed whether the origin could not be asked the last time */
+/** @param failed whether the last revalidation failed */
 export function freshnessOf(
   state: SourceState,
   sourceAge: ImageFreshness['sourceAge'],
@@ -81,7 +83,7 @@ export function freshnessOf(
   return staleFor < whileRevalidate ? 'stale' : 'expired';
 }
 
-/** The freshness of an image, for the headers of a response. */
+/** An image's freshness, for a response's headers. */
 export interface FreshnessReport {
   /** Unix ms. */
   readonly at: number;

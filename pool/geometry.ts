@@ -10,11 +10,11 @@ export interface BoxLimits extends Size {
   readonly pixels: number;
 }
 
-/** The size of the resized image, without its border. */
+/** The resized image's size, without its border. */
 export interface Box extends Size {
   /** `fill` when the aspect ratios are equal, or ignored. */
   readonly fit: 'contain' | 'cover' | 'fill';
-  /** The scale of the image; the larger one when the sides differ. */
+  /** The image's scale; the larger scale if the sides differ. */
   readonly scale: number;
   readonly border: Edges;
 }
@@ -25,11 +25,13 @@ type RequestedBox = Pick<Variant, 'width' | 'height' | 'aspectRatio' | 'fit' | '
 const noBorder: Edges = { top: 0, right: 0, bottom: 0, left: 0 };
 
 /**
- * The size of the output. Sides are rounded only at the end: to the nearest pixel, halves up, at least 1, or
- * down when the pixel limit would be exceeded. A requested side within the limits is kept exactly.
+ * Returns the output's size. Rounds sides only at the end: to the nearest pixel, halves up, at
+ * least 1, or down if the pixel limit would be exceeded. Keeps a requested side within the limits
+ * exactly.
  *
- * @param natural the size of the upright image
- * @param enlargement maximum scale of the image; a box that needs more shrinks and keeps its aspect ratio
+ * @param natural the upright image's size
+ * @param enlargement the image's maximum scale; a box that needs more shrinks and keeps its
+ *   aspect ratio
  */
 export function fitBox(
   natural: Size,
@@ -99,7 +101,10 @@ export function scaledArea(area: Area, scale: number, whole: Size): Area {
   return { left, top, width, height };
 }
 
-/** The size to which `cover` scales an image, and its part around the point that fills the box. */
+/**
+ * Returns the size to which `cover` scales an image, and its part around the point that fills the
+ * box.
+ */
 export function windowAround(
   point: FocalPoint,
   natural: Size,
@@ -145,7 +150,7 @@ function unlimitedBox(
   }
 }
 
-/** With a ratio and no side: the smallest box around the picture, or the largest one in it. */
+/** With a ratio and no side: the smallest box around the image, or the largest box inside it. */
 function withRatio(natural: Size, { width, height, aspectRatio, fit }: RequestedBox) {
   if (aspectRatio === null || width !== null || height !== null) return { width, height };
   const across = natural.height * aspectRatio;
@@ -180,7 +185,7 @@ function rounded(exact: Size, edges: Edges, shrink: number, whole: (value: numbe
     left: whole(edges.left * shrink),
   };
   const size = { width: whole(exact.width), height: whole(exact.height) };
-  // A side that was rounded to 0 becomes 1 pixel, taken from the border.
+  // A side rounded to 0 becomes 1 pixel, taken from the border.
   return {
     width: atLeastOne(size.width),
     height: atLeastOne(size.height),
@@ -210,7 +215,10 @@ function atLeastOne(side: number): number {
   return Math.max(1, side);
 }
 
-/** The largest scale at which an image has at most `side` pixels per side and `pixels` in total. */
+/**
+ * Returns the largest scale at which an image has at most `side` pixels per side and `pixels` in
+ * total.
+ */
 export function scaleWithin({ width, height }: Size, side: number, pixels: number): number {
   return Math.min(side / width, side / height, Math.sqrt(pixels / (width * height)));
 }

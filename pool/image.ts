@@ -4,7 +4,7 @@ import { encodings, type OutputType } from './rendering/encode/encodings.ts';
 const otherTypes = ['text/plain; charset=utf-8', 'application/json'] as const;
 export type ContentType = OutputType | (typeof otherTypes)[number];
 
-/** The media types of all that is rendered. */
+/** Media types of all rendered content. */
 export const contentTypes: readonly ContentType[] = [
   ...Object.values(encodings).map(({ contentType }) => contentType),
   ...otherTypes,
@@ -16,27 +16,30 @@ export interface Image {
   readonly contentType: ContentType;
   /** Strong entity tag with its quotes (RFC 9110, 8.8.3); see entityTag. */
   readonly etag: string;
-  /** Size of one frame, in pixels. */
+  /** A frame's size in pixels. */
   readonly width: number;
   readonly height: number;
-  /** When the fetches of its inputs began, Unix ms. */
+  /** When its inputs' fetches started, Unix ms. */
   readonly fetchedAt: readonly number[];
   /** Bytes of the source; absent for an image of an earlier version. */
   readonly sourceBytes?: number;
-  /** SHA-256 of the bytes of its inputs, base64url; absent for a project whose images do not follow their sources. */
+  /**
+   * SHA-256 of its inputs' bytes, base64url; absent if the project's images do not follow their
+   * sources.
+   */
   readonly digests?: readonly string[];
   /** Absent for an image that is as requested. */
   readonly warnings?: readonly ImageWarning[];
 }
 
 /**
- * How an image differs from what was requested: it is a still picture of an animation, although neither the URL nor the
- * project asks for that; a text has characters that no font has, which are boxes; or the smallest output has more bytes than
- * `maxbytes`.
+ * How an image differs from the request: it is a still image of an animation, although neither the
+ * URL nor the project requested that; a text contains characters missing from all fonts, drawn as
+ * boxes; or the smallest output exceeds `maxbytes`.
  */
 export type ImageWarning = 'animation_dropped' | 'text_missing_glyphs' | 'maxbytes_exceeded';
 
-/** What is known about the bytes that an image was made of. */
+/** Facts about the bytes from which an image was made. */
 export type InputFacts = Pick<Image, 'fetchedAt' | 'digests'>;
 
 /** The strong entity tag of a body: 128 bits of its SHA-256, base64url, quoted. */

@@ -3,22 +3,24 @@ import { ServiceError } from '../contract/errors.ts';
 import { canonicalUrl } from '../contract/hosts.ts';
 import { layerUrl, type Variant } from './variant.ts';
 
-/** A file that an image is made of: its source, or the image or font of a layer. */
+/** A file from which an image is made: its source, or a layer's image or font. */
 export interface Input {
   readonly url: URL;
-  /** What a purge of the file names. */
+  /** The file's name in purges. */
   readonly tag: string;
   /** The index of its layer in the variant; null for the source. */
   readonly layer: number | null;
-  /** Bytes of each version are fetched and cached on their own; null for none. */
+  /**
+   * Each version's bytes are fetched and cached separately; null if the request names no version.
+   */
   readonly version: string | null;
-  /** The formats of fonts are not checked before they are used. */
+  /** Font formats are not checked before use. */
   readonly isFont: boolean;
-  /** Whether a canonical host may be fetched from; also called for every redirect. */
+  /** Returns whether a canonical host can be fetched from; also called for every redirect. */
   readonly isAllowedHost: (host: string) => boolean;
 }
 
-/** All files of an image: its source, and those of the layers in their order. */
+/** All files of an image: its source, then its layers' files in order. */
 export type Inputs = readonly [source: Input, ...ofLayers: Input[]];
 
 /** The tag of a source or a layer's file: 120 bits of its URL's SHA-256, equal for all notations of the URL. */
@@ -29,10 +31,11 @@ export function sourceTag(url: URL): string {
 const anyHost = () => true;
 
 /**
- * The files of an image. The project configured the watermark's URL, so its host need not be on the allowlist.
+ * Returns an image's files. The project configured the watermark's URL, so its host need not be
+ * allowlisted.
  *
- * @param version of the source; null for none
- * @param isAllowedHost whether a canonical host is on the project's allowlist
+ * @param version the source's version, or null
+ * @param isAllowedHost returns whether a canonical host is on the project's allowlist
  */
 export function imageInputs(
   source: URL,
@@ -64,7 +67,7 @@ export const watermarkInput = (url: URL): Input => ({
   isAllowedHost: anyHost,
 });
 
-/** An error of a layer of a variant, which names the layer. */
+/** Creates an error in a variant's layer, which names the layer. */
 export function errorOfLayer(
   { layers }: Variant,
   index: number,
@@ -78,7 +81,7 @@ export function errorOfLayer(
 export const isInputFailure = (error: unknown): error is ServiceError =>
   error instanceof ServiceError && error.code !== 'overloaded';
 
-/** An error of the fetch of an input, which names the layer of the input if it is its failure. */
+/** Converts an input's fetch error; names the input's layer if the layer failed. */
 export function errorOfInput(variant: Variant, { layer }: Input, error: unknown): unknown {
   return layer !== null && isInputFailure(error) ? errorOfLayer(variant, layer, error) : error;
 }

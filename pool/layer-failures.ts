@@ -5,14 +5,14 @@ import { type Input, isInputFailure } from './inputs.ts';
 import type { LoaderOf } from './source/source-loader.ts';
 
 /**
- * Age from which a failure is checked again, in ms: as long as failures of other sources are cached. The
- * check runs in the background, so only the first request for a layer waits for a slow origin.
+ * Age in ms from which a failure is checked again: as long as other sources' failures are cached.
+ * The check runs in the background, so only a layer's first request waits for a slow origin.
  */
 const recheckAfterMs = 5_000;
-/** Age at which a failure is deleted that no request asked for, in ms. */
+/** Age in ms at which a failure without requests is deleted. */
 const forgetAfterMs = 60_000;
 const maxBytes = 4 * 1024 * 1024;
-/** Estimated size of an entry besides its key: an error with its stack and its cause. */
+/** An entry's estimated size in addition to its key: an error with its stack and cause. */
 const entryBytes = 4_096;
 
 interface Failure {
@@ -31,21 +31,21 @@ export interface LayerInput {
   readonly loaderOf?: LoaderOf | undefined;
 }
 
-/** All spellings of a URL have the same key. */
+/** All spellings of a URL share a key. */
 function keyOf({ project, input, loaderOf }: LayerInput): string {
   const canonical = canonicalUrl(input.url);
   const identity = loaderOf?.(canonical)?.identity ?? '';
   return `${project} ${input.isFont} ${identity} ${canonical.href}`;
 }
 
-/** A cache of the layers that could not be used. */
+/** Caches layers that were unusable. */
 export class LayerFailures {
   readonly #check: (layer: LayerInput) => Promise<void>;
   readonly #now: () => number;
   readonly #failures: LRUCache<string, Failure>;
 
   /**
-   * @param check fetches and decodes a layer; rejects when it cannot be used
+   * @param check fetches and decodes a layer; rejects if it is unusable
    * @param now clock in ms; must start above 0, and only differences count
    */
   constructor(check: (layer: LayerInput) => Promise<void>, now = () => performance.now()) {
@@ -60,7 +60,7 @@ export class LayerFailures {
     });
   }
 
-  /** @throws ServiceError the cached failure of a layer, which may start a check */
+  /** @throws ServiceError the layer's cached failure, which can start a check */
   requireUsable(layer: LayerInput): void {
     const failure = this.#failures.get(keyOf(layer));
     if (failure === undefined) return;

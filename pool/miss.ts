@@ -17,7 +17,7 @@ export interface ImageRequest {
   readonly inputs: Inputs;
   readonly variant: Variant;
   readonly generation: Generation;
-  /** Null if the image is valid until it is purged. */
+  /** Null if the image stays valid until purged. */
   readonly freshness: ImageFreshness | null;
   /** Background work has lower priority than live requests, until a live request waits for it. */
   readonly background: boolean;
@@ -27,15 +27,17 @@ export interface ImageRequest {
   /** Returns the loaders of all inputs. */
   readonly loaderOf: LoaderOf;
   /**
-   * Called before a render, before any fetch. Resolves with a function to call when the render ends; rejects with the
-   * error of a project that may not render.
+   * Called before a render and before any fetch. Resolves with a function to call at the render's
+   * end; rejects with the error for a project that must not render.
    */
   readonly admitRender: () => Promise<() => void>;
-  /** A single time budget for all shared-cache reads; if absent, each read has its own. */
+  /**
+   * A common time budget for all shared-cache reads; if absent, each read has a separate budget.
+   */
   readonly sharedWait?: SharedWait | undefined;
 }
 
-/** Durations of the steps of a miss, in ms; absent for steps that did not run. */
+/** Durations of a miss's steps, in ms; absent for steps that did not run. */
 export interface Timings {
   fetch?: number;
   queue?: number;
@@ -66,11 +68,11 @@ export class Miss {
   }
 }
 
-/** Carries everything that a miss holds until it is released. */
+/** Holds everything that a miss occupies until released. */
 class Permit {
   readonly #admission: Admission;
   readonly #leaveMisses: () => void;
-  /** Null before a slot is requested; does nothing for background work. */
+  /** Null before a slot is requested; has no effect for background work. */
   #leaveQueue: (() => void) | null = null;
   #endRender: (() => void) | undefined;
 
@@ -92,7 +94,7 @@ class Permit {
     this.#leaveQueue?.();
   }
 
-  /** @throws ServiceError if the project may not render now */
+  /** @throws ServiceError if the project must not render now */
   async beginRender({ admitRender }: ImageRequest): Promise<void> {
     this.#endRender = await admitRender();
   }
@@ -111,8 +113,8 @@ interface Places {
 }
 
 /**
- * Limit on misses in progress. Fetches and transforms have their own limits; this limit bounds requests that wait for the
- * same source, at a few kilobytes each.
+ * Maximum misses in progress. Fetches and transforms have separate limits; this limit bounds
+ * requests that wait for the same source, at a few kilobytes each.
  */
 const maxMisses = 2_048;
 const guaranteedMisses = 32;
@@ -120,7 +122,7 @@ const guaranteedMisses = 32;
 /** Shared by all refusals, because creating an error's stack is 8% of a refusal's CPU time. */
 const refusal = new ServiceError('overloaded', 'Too many transforms are waiting.');
 
-/** Decides whether a miss may start, before anything is fetched for it. */
+/** Decides whether a miss can start, before any fetch for it. */
 export class Admission {
   readonly #transforms: Places;
   readonly #share = new FairShare(maxMisses, guaranteedMisses);
@@ -137,7 +139,7 @@ export class Admission {
     return new Permit(this, () => this.#share.release(owner, 1));
   }
 
-  /** Returns true if the transform queue has no slot for a live request. */
+  /** Returns whether the transform queue has no slot for a live request. */
   isFull(project: string): boolean {
     return this.#transforms.isFull(project);
   }

@@ -12,7 +12,7 @@ import { type AcquireOptions, type SourceLease, Sources } from './source/sources
 import { noObserver } from './stages.ts';
 import { plainVariant, type Variant } from './variant.ts';
 
-/** Layers are decoded as this when they are checked. */
+/** The variant for checking layers, which decodes them. */
 const checkedVariant: Variant = {
   ...plainVariant,
   width: 64,
@@ -22,7 +22,7 @@ const checkedVariant: Variant = {
   formats: ['png'],
 };
 
-/** The bytes of the inputs, in their order. */
+/** The inputs' bytes, in order. */
 type Leases = readonly [source: SourceLease, ...ofLayers: SourceLease[]];
 
 /** Renders images: fetches the source and transforms it. */
@@ -56,7 +56,7 @@ export class Producer {
       const options = { project, isAllowedHost, signal, background, loaderOf };
       const lease = await this.#acquire(input, options);
       try {
-        // The next picture with a font checks its bytes.
+        // The next image with a font checks its bytes.
         if (!input.isFont) {
           const variant = checkedVariant;
           const request = { project, inputs: [input], variant, background, stages: noObserver };
@@ -74,8 +74,8 @@ export class Producer {
   }
 
   /**
-   * Fetches the inputs of a miss, gives up its place in the queue, and transforms them.
-   * @throws ServiceError, with the detail `layer` when one of the layers cannot be used; or the signal's reason
+   * Fetches a miss's inputs, gives up its place in the queue, and transforms them.
+   * @throws ServiceError, with the detail `layer` if a layer is unusable; or the signal's reason
    */
   async produce(miss: Miss): Promise<Image> {
     try {
@@ -98,7 +98,7 @@ export class Producer {
     return answer.bytes === null ? answer : this.#supported(input, answer);
   };
 
-  /** @throws ServiceError of a layer that could not be used recently */
+  /** @throws ServiceError of a layer that failed recently */
   requireUsableLayers({ inputs, variant, project, loaderOf }: ImageRequest): void {
     for (const input of inputs) {
       if (input.layer === null) continue;
@@ -114,7 +114,7 @@ export class Producer {
     await Promise.all([this.transforms.close(), this.sources.close()]);
   }
 
-  /** Fetches the inputs in parallel; on failure of one it releases the others. */
+  /** Fetches the inputs in parallel; if a fetch fails, releases the others. */
   async #fetch(miss: Miss): Promise<Leases> {
     const { request, timings } = miss;
     const results = await Promise.allSettled(
@@ -154,7 +154,7 @@ export class Producer {
   #remember(error: unknown, { inputs, project, loaderOf }: ImageRequest): void {
     if (!(error instanceof ServiceError)) return;
     const input = inputs.find(({ layer }) => layer !== null && layer === error.details.layer);
-    // The words, which anyone may give, fail with other codes than the font.
+    // Errors in the words, which any client can choose, use other codes than the font.
     if (input === undefined || (input.isFont && !error.code.startsWith('source_'))) return;
     this.#layerFailures.set({ project, input, loaderOf }, error);
   }
@@ -163,7 +163,7 @@ export class Producer {
     return this.#supported(input, await this.sources.acquire(input.url, options));
   }
 
-  /** The lease, unless its format is not supported. */
+  /** Returns the lease if its format is supported. */
   #supported({ isFont }: Input, lease: SourceLease): SourceLease {
     if (isFont) return lease;
     try {
@@ -181,7 +181,8 @@ export class Producer {
       const { body, contentType, etag, width, height, warnings } = rendered;
       const fetchedAt = leases.map((lease) => lease.fetchedAt);
       const isFollowing = miss.request.freshness !== null;
-      // With Node 20 an object that is spread and extended has a hidden class of its own, 230 bytes.
+      // In Node 20, each object that is spread and extended gets a separate hidden class of 230
+      // bytes.
       const sourceBytes = leases[0].bytes.byteLength;
       const image = { body, contentType, etag, width, height, fetchedAt, sourceBytes };
       if (!isFollowing && warnings === undefined) return image;
@@ -193,7 +194,7 @@ export class Producer {
   }
 }
 
-/** The options of fetches of an input. */
+/** Returns the fetch options for an input. */
 function inputOptions(request: ImageRequest, input: Input) {
   const { project, generation, loaderOf } = request;
   return {
@@ -204,7 +205,7 @@ function inputOptions(request: ImageRequest, input: Input) {
   };
 }
 
-/** Bytes are shared only between requests of one version, and of a project and a generation. */
+/** Only requests for the same version, project and generation share bytes. */
 function sharedVersion({ version }: Input, project: string, generation: number): string | null {
   const purged = generation === 0 ? null : `${project} ${generation}`;
   return version === null || purged === null ? (version ?? purged) : `${version} ${purged}`;

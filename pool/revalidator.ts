@@ -27,8 +27,9 @@ export interface RevalidatorEnvironment {
   readonly coalescer: Coalescer;
   readonly bounds: FreshnessBounds;
   /**
-   * Asks the origin of an input whether its bytes have changed, as background work until `promoted` aborts.
-   * @throws ServiceError, also for changed bytes that are no supported image, or the signal's reason
+   * Revalidates an input with its origin, as background work until `promoted` aborts.
+   * @throws ServiceError, including for changed bytes that are not a supported image, or the
+   *   signal's reason
    */
   readonly ask: (
     request: ImageRequest,
@@ -40,7 +41,7 @@ export interface RevalidatorEnvironment {
   readonly now: () => number;
 }
 
-/** An input that the image of a request follows. */
+/** An input that a request's image follows. */
 interface FollowedInput {
   readonly request: ImageRequest;
   readonly sourceAge: ImageFreshness['sourceAge'];
@@ -58,22 +59,22 @@ interface Known {
   readonly failure: { readonly error: ServiceError; readonly at: number } | null;
 }
 
-/** Some 10 MB, when validators have their average length. */
+/** Some 10 MB with average validators. */
 const maxKnown = 20_000;
 /**
- * Maximum questions in progress that no request waits for, less than the fetches that may wait in the background;
- * a later hit repeats a skipped one.
+ * Maximum background revalidations, fewer than the fetches that can wait in the background; a later
+ * hit repeats a skipped revalidation.
  */
 const maxInBackground = 512;
 const guaranteedInBackground = 16;
-/** Time after which the caches are asked again for a state that they do not have. */
+/** Time before the caches are checked again for a missing state, ms. */
 const absentMs = 5_000;
-/** Time after which a failing origin is asked again. */
+/** Time before a failing origin is requested again, ms. */
 const retryAfterMs = 10_000;
 
 /**
- * Knows when sources were last compared with their origins, and compares them again: once for the machine at a
- * time, and without rendering anything.
+ * Tracks when sources were last revalidated, and revalidates them: once per machine at a time,
+ * without rendering.
  */
 export class Revalidator {
   readonly #environment: RevalidatorEnvironment;
@@ -99,9 +100,10 @@ export class Revalidator {
   }
 
   /**
-   * Makes the states of a request's inputs known. Asks the origin of an input first if it is expired, or stale for
-   * background work, which is to bring the caches up to date.
-   * @throws ServiceError of an origin that failed for longer than its images may be kept, or the signal's reason
+   * Loads the states of a request's inputs. Revalidates an input first if it is expired, or if it
+   * is stale and the request is background work, which should bring the caches up to date.
+   * @throws ServiceError of an origin that failed for longer than its images can be kept, or the
+   *   signal's reason
    */
   async check(request: ImageRequest, signal: AbortSignal): Promise<void> {
     for (const followed of followedInputs(request)) {
@@ -122,7 +124,10 @@ export class Revalidator {
     return (freshness?.stateKeys ?? []).map((key) => this.#get(key)?.state ?? null);
   }
 
-  /** Compares the source of an image that was delivered from a cache, in the background, unless it is fresh. */
+  /**
+   * Revalidates in the background the source of an image delivered from a cache, unless the source
+   * is fresh.
+   */
   refresh(request: ImageRequest): void {
     const owner = { project: request.project, host: request.inputs[0].url.host };
     for (const followed of followedInputs(request)) {
@@ -135,7 +140,7 @@ export class Revalidator {
     }
   }
 
-  /** Notes the bytes of the inputs that were fetched for an image. */
+  /** Records the bytes of inputs fetched for an image. */
   fetched(request: ImageRequest, leases: readonly SourceLease[]): void {
     for (const followed of followedInputs(request)) {
       const { key, index } = followed;
@@ -163,14 +168,14 @@ export class Revalidator {
     return { at, freshUntil: Math.min(...until), error: failed?.failure?.error.code ?? null };
   }
 
-  /** What is known, by a clock that was not set back. */
+  /** Returns the cached state, unless the clock was set back. */
   #get(key: string): Known | null {
     const known = this.#known.get(key) ?? null;
     if (known === null) return null;
     return (known.state?.checkedAt ?? 0) <= this.#environment.now() ? known : null;
   }
 
-  /** `stale` for a source about which nothing is known. */
+  /** Returns `stale` for a source without a state. */
   #freshness({ key, sourceAge }: FollowedInput, hasFailed = false): Freshness {
     const { state = null, failure = null } = this.#get(key) ?? {};
     if (state === null) return 'stale';
@@ -178,7 +183,10 @@ export class Revalidator {
     return freshnessOf(state, sourceAge, bounds, now(), hasFailed || failure !== null);
   }
 
-  /** Once for requests of one time, and not again for some seconds if no cache has the state. */
+  /**
+   * Runs once for concurrent requests, and not again for some seconds if no cache contains the
+   * state.
+   */
   async #load({ key, request }: FollowedInput, signal: AbortSignal): Promise<void> {
     const { project, sharedWait } = request;
     if (this.#get(key) !== null || this.#absent.has(key)) return;
@@ -188,7 +196,7 @@ export class Revalidator {
     const state = await this.#loading.run(key, find, signal);
     if (sharedWait !== undefined) sharedWait.remainingMs -= performance.now() - begunAt;
     if (state === null) this.#absent.set(key, true);
-    // Meanwhile the origin may have told more.
+    // The origin might have responded meanwhile.
     if (state === null || this.#get(key) !== null) return;
     this.#set(key, state);
   }
@@ -208,7 +216,7 @@ export class Revalidator {
         if (isInputFailure(error)) this.#fail(key, error);
         throw error;
       });
-    // Until its end: who leaves must not make the next one ask again.
+    // Runs to its end: an aborted request must not make the next request start over.
     return this.#running.run(key, work, this.#closing.signal, background);
   }
 
@@ -240,7 +248,10 @@ export class Revalidator {
     }
   }
 
-  /** The state after a look at the caches, where another process may have stored it, or at the origin. */
+  /**
+   * Returns the state from the caches, where another process can have stored it, or else from the
+   * origin.
+   */
   async #lead(followed: FollowedInput, promoted: AbortSignal): Promise<SourceState> {
     const { key, request } = followed;
     const before = this.#get(key)?.state ?? null;
@@ -295,7 +306,7 @@ const noValidators: Validators = { resource: null, etag: null, lastModified: nul
 
 const noError = () => null;
 
-/** @throws the error, if it is another one */
+/** @throws any other error unchanged */
 function serviceError(error: unknown): ServiceError {
   if (error instanceof ServiceError) return error;
   throw error;
@@ -311,7 +322,7 @@ function followedInputs(request: ImageRequest): FollowedInput[] {
   });
 }
 
-/** The state of a source of which new bytes have arrived. */
+/** Returns a source's state after new bytes arrived. */
 function stateOf(lease: SourceLease, before: SourceState | null): SourceState {
   const { fetchedAt, validators, freshness } = lease;
   const digest = lease.digest();
@@ -319,7 +330,7 @@ function stateOf(lease: SourceLease, before: SourceState | null): SourceState {
   return { changedAt, checkedAt: fetchedAt, digest, ...validators, origin: freshness };
 }
 
-/** RFC 9111, 4.3.4: the headers of a 304 replace those that it has. */
+/** RFC 9111, 4.3.4: a 304's headers replace the stored headers of the same name. */
 function notModified(before: SourceState, { validators, freshness }: OriginResponse, at: number) {
   const hasFreshness = Object.values(freshness).some((seconds) => seconds !== null);
   return {

@@ -5,7 +5,7 @@ import type { AllowedFormats } from './formats/source-format.ts';
 import type { FreshnessBounds } from './freshness.ts';
 import type { OwnAddresses } from './source/guard.ts';
 
-/** Settings of an engine. Each front-end process has one engine. */
+/** Settings for an engine. Each front-end process runs one engine. */
 export interface EngineSettings {
   /** Number of transform threads. */
   readonly threads: number;
@@ -18,36 +18,38 @@ export interface EngineSettings {
   readonly memoryCacheBytes: number;
   /** Folder of the disk cache; null disables that tier. */
   readonly diskCacheFolder: string | null;
-  /** The cache of all machines; null for none. */
+  /** The cache shared by all machines, or null. */
   readonly sharedCache: SharedCacheSettings | null;
-  /** CIDRs and host names that sources may use even though they are not public. */
+  /** CIDRs and host names that sources can use although they are not public. */
   readonly privateSources: readonly string[];
   /** The ports of public sources; null allows all. */
   readonly sourcePorts: Ports;
   /** Configured NAT64 prefixes of the network. The resolver can report more. */
   readonly nat64Prefixes: readonly Network[];
-  /** DNS servers, `address` or `address:port`; null for those of the system. */
+  /** DNS servers, `address` or `address:port`; null for the system's servers. */
   readonly dnsServers: readonly string[] | null;
   readonly sourceMaxBytes: number;
-  /** Maximum bytes of sources that are being fetched, wait for a transform, or are transformed. */
+  /**
+   * Maximum bytes of sources that are being fetched, waiting for a transform or being transformed.
+   */
   readonly sourceHeldBytes: number;
-  /** Bytes of sources that are kept for further variants; 0 for none. */
+  /** Bytes of sources to keep for more variants; 0 disables the cache. */
   readonly sourceCacheBytes: number;
-  /** Formats that sources may have besides those that are always read. */
+  /** Optional source formats, in addition to formats that are always read. */
   readonly formats: AllowedFormats;
   /** Of all frames together. */
   readonly sourceMaxPixels: number;
   /** Timeout of a fetch including its redirects, in ms. */
   readonly sourceTimeoutMs: number;
-  /** Bounds of the time for which images are used without asking for their sources. */
+  /** Limits on how long images are used without revalidating their sources. */
   readonly freshness: FreshnessBounds;
   readonly transformTimeoutMs: number;
   /** Of these, for drawing an SVG. */
   readonly svgTimeoutMs: number;
-  /** Maximum memory of each process for transforms that must be killable. */
+  /** Maximum memory of each process for killable transforms. */
   readonly processMemoryBytes: number;
-  /** Folder with fonts for texts, besides the packaged family; null for none. */
+  /** Folder with additional fonts for texts, or null. */
   readonly fonts: string | null;
-  /** Refused as sources, because they would loop or reach what is not public. */
+  /** Refused as sources, because they would loop or reach non-public services. */
   readonly own: OwnAddresses;
 }

@@ -2,8 +2,8 @@ import type { ServiceError } from '../contract/errors.ts';
 import type { Image } from './image.ts';
 
 /**
- * @param signal aborts when no caller waits any more
- * @param promoted aborted as soon as a live caller waits
+ * @param signal aborts when the last caller leaves
+ * @param promoted aborts as soon as a live caller waits
  */
 type Work<V> = (signal: AbortSignal, promoted: AbortSignal) => Promise<V>;
 
@@ -11,22 +11,22 @@ type Work<V> = (signal: AbortSignal, promoted: AbortSignal) => Promise<V>;
 interface Call<V> {
   readonly result: Promise<V>;
   readonly controller: AbortController;
-  /** Aborted from the start, unless the call began as background work. */
+  /** Aborted from the start, unless the call started as background work. */
   readonly promotion: AbortController;
-  /** Number of waiting callers, and of calls of `retain`. */
+  /** Number of waiting callers plus `retain` calls. */
   waiting: number;
 }
 
 /**
- * The promotion of calls that were live from the start. They share it, because an abort without a reason
- * creates a DOMException with its stack.
+ * The promotion of calls that were live from the start. They share it, because each abort without a
+ * reason creates a DOMException with a stack.
  */
 const live = new AbortController();
 live.abort(new Error('A live request waits.'));
 
 /**
- * Single flight: concurrent callers for a key share one execution of the work. Each caller has its own
- * signal; the work is aborted only when no caller waits any more.
+ * Single flight: concurrent callers for a key share one execution of the work. Each caller has a
+ * separate signal; the work is aborted only when the last caller leaves.
  */
 export class SingleFlight<K, V> {
   readonly #calls = new Map<K, Call<V>>();
@@ -41,10 +41,11 @@ export class SingleFlight<K, V> {
   }
 
   /**
-   * Joins the call for `key`, or starts one and calls `work` synchronously. Rejects with `signal.reason` as
-   * soon as the caller's signal aborts, else settles as the work does. An aborted signal starts nothing.
+   * Joins the call for `key`, or starts a call by running `work` synchronously. Rejects with
+   * `signal.reason` as soon as the caller's signal aborts; otherwise settles like the work. An
+   * aborted signal starts no work.
    *
-   * @param background true when the caller is background work
+   * @param background true if the caller is background work
    */
   run(key: K, work: Work<V>, signal?: AbortSignal, background = false): Promise<V> {
     if (signal?.aborted) return Promise.reject(signal.reason);
@@ -52,7 +53,7 @@ export class SingleFlight<K, V> {
     return this.#wait(key, call, signal, background);
   }
 
-  /** As `run`, for a key with a call in progress; null without one. */
+  /** Like `run`, but only joins; returns null if the key has no call in progress. */
   join(key: K, signal: AbortSignal, background: boolean): Promise<V> | null {
     const call = this.#calls.get(key);
     if (call === undefined) return null;
@@ -90,8 +91,8 @@ export class SingleFlight<K, V> {
   }
 
   /**
-   * Prevents the abort of the call for `key` while another process waits for it, until the returned function
-   * is called (idempotent). Returns null when no call is in progress.
+   * Keeps the call for `key` alive while another process waits for it, until the returned function
+   * is called (idempotent). Returns null if the key has no call in progress.
    */
   retain(key: K): (() => void) | null {
     const call = this.#calls.get(key);
@@ -112,8 +113,8 @@ export class SingleFlight<K, V> {
     const result = (async () => work(controller.signal, promotion.signal))();
     const call: Call<V> = { result, controller, promotion, waiting: 0 };
     this.#calls.set(key, call);
-    // Registered first, so that the key is free when callers get the result. It also handles a rejection
-    // without a waiting caller.
+    // Registered first, so that the key is free when callers receive the result. Also handles a
+    // rejection that no caller waits for.
     const forget = () => this.#forget(key, call);
     result.then(forget, forget);
     return call;
@@ -137,14 +138,14 @@ function promote({ promotion }: Call<unknown>): void {
 }
 
 /**
- * The role of a process for a cache key that several processes may render at the same time: the leader
- * renders the image, a follower receives the leader's image.
+ * A process's role for a cache key that several processes can render concurrently: the leader
+ * renders the image, and a follower receives the leader's image.
  */
 export type Role = Leader | { readonly role: 'follower'; readonly image: Image };
 
 export interface Leader {
   readonly role: 'leader';
-  /** True when another process may have stored the image since this one last read the disk. */
+  /** Whether another process can have stored the image since this process last read the disk. */
   readonly mayBeStored: boolean;
   /** Call once, after the image is in the disk cache, where other processes can read it. */
   succeed(image: Image): void;
@@ -163,7 +164,7 @@ export interface Participant {
   readonly live: boolean;
   /** Aborts when this process no longer needs the image. */
   readonly signal: AbortSignal;
-  /** Prevents the abort of the work while followers wait, until the returned function is called. */
+  /** Keeps the work alive while followers wait, until the returned function is called. */
   retain(): (() => void) | null;
   /** Live requests in other processes wait for this background work. */
   promote(): void;
@@ -178,7 +179,7 @@ export interface Coalescer {
   join(key: string, participant: Participant): Promise<Role>;
 }
 
-/** For an engine that is the only one on its disk cache, except while another one replaces it. */
+/** For an engine that uses its disk cache alone, except while a successor replaces it. */
 export const onlyProcess: Coalescer = {
   async join() {
     return { role: 'leader', mayBeStored: false, succeed() {}, fail() {} };

@@ -10,8 +10,8 @@ export interface StateCaches {
 }
 
 /**
- * After this time an unchanged state is written to the shared cache again: before the bucket's lifecycle rules
- * delete it, and so that other machines do not fetch the source again.
+ * Age after which an unchanged state is written to the shared cache again: before the bucket's
+ * lifecycle rules delete it, and so that other machines do not fetch the source again.
  */
 const renewedAfterMs = 86_400_000;
 
@@ -23,7 +23,7 @@ export class SourceStates {
     this.#caches = caches;
   }
 
-  /** The state on the disk, or else in the shared cache; null for none. */
+  /** Returns the state on disk, or else in the shared cache; null if both lack it. */
   async find(
     key: string,
     project: string,
@@ -35,8 +35,8 @@ export class SourceStates {
   }
 
   /**
-   * The latest state on the disk or in the shared cache, because another machine may have revalidated the source.
-   * The images that it rendered after the last change are then valid on this machine too.
+   * Returns the later state of disk and shared cache, because another machine can have revalidated
+   * the source. Images that it rendered after the last change are then valid on this machine too.
    */
   async latest(key: string, project: string, signal: AbortSignal): Promise<SourceState | null> {
     const onDisk = await this.#readDisk(key);
@@ -45,7 +45,7 @@ export class SourceStates {
     return (onDisk?.checkedAt ?? 0) > (inShared?.checkedAt ?? 0) ? onDisk : inShared;
   }
 
-  /** Stores a state. @param before the state that it replaces; null for none */
+  /** Stores a state. @param before the replaced state, or null */
   async keep(
     key: string,
     state: SourceState,
@@ -74,7 +74,10 @@ export class SourceStates {
   }
 }
 
-/** Whether more than the time of the last check has changed, because each write to the shared cache has a price. */
+/**
+ * Returns whether more than the check time has changed, because each write to the shared cache
+ * costs money.
+ */
 function differs(state: SourceState, before: SourceState | null): boolean {
   if (before === null) return true;
   const day = ({ checkedAt }: SourceState) => Math.floor(checkedAt / renewedAfterMs);

@@ -29,7 +29,7 @@ export interface StageAttributes {
   readonly bytes?: number;
 }
 
-/** A stage in progress. Times are those of `performance.now()`. */
+/** A stage in progress. Times are `performance.now()` values. */
 export interface Stage {
   /** The headers that connect a request made in this stage to its trace (W3C Trace Context). */
   readonly headers: Readonly<Record<string, string>>;
@@ -37,7 +37,7 @@ export interface Stage {
   fail(error: unknown, at?: number): void;
 }
 
-/** Observer of one request's stages, for metrics, traces and log lines. */
+/** Observes a request's stages, for metrics, traces and log lines. */
 export interface StageObserver {
   /** @param at start time, `performance.now()` by default */
   begin(name: StageName, attributes?: StageAttributes, at?: number): Stage;
@@ -45,7 +45,7 @@ export interface StageObserver {
 
 const unobservedStage: Stage = { headers: {}, end() {}, fail() {} };
 
-/** For work without a request. */
+/** For work that no request caused. */
 export const noObserver: StageObserver = { begin: () => unobservedStage };
 
 /** Runs one stage and reports its start and its end. */

@@ -1,5 +1,5 @@
-/** The caches of images, in the order of the look-ups. */
+/** The image caches, in look-up order. */
 export const cacheTiers = ['memory', 'disk', 'shared'] as const;
-/** Where an image comes from; `miss` for a render. */
+/** An image's origin; `miss` for a render. */
 export const imageTiers = [...cacheTiers, 'miss'] as const;
 export type ImageTier = (typeof imageTiers)[number];

@@ -44,7 +44,7 @@ export interface Edges {
   readonly left: number;
 }
 
-/** How a layer is mixed with what is below it (sharp's terms). */
+/** How a layer blends with the image below (sharp's terms). */
 export const blends = [
   'over',
   'multiply',
@@ -89,7 +89,7 @@ export interface ImageLayer extends Placement {
   readonly url: string;
   /** Percent of the output's width, after the rotation. */
   readonly scale: number;
-  /** The project's watermark, which may come from any host. */
+  /** Whether this is the project's watermark, which can come from any host. */
   readonly isWatermark: boolean;
 }
 
@@ -101,7 +101,7 @@ export interface TextLayer extends Placement {
   readonly words: string;
   /** A family. */
   readonly font: string;
-  /** A font file of the project, which is used instead of the family; null for none. */
+  /** A font file of the project, used instead of the family; null if not set. */
   readonly fontUrl: string | null;
   /** 100..900. */
   readonly weight: number;
@@ -111,7 +111,7 @@ export interface TextLayer extends Placement {
   readonly width: number;
   readonly height: number;
   readonly color: Colour;
-  /** Transparent for none. */
+  /** Transparent by default. */
   readonly background: Colour;
   /** Percentages refer to the output's width. */
   readonly padding: Length;
@@ -122,11 +122,14 @@ export interface TextLayer extends Placement {
 
 export type Layer = ImageLayer | TextLayer;
 
-/** The URL of a layer's image or font file; null for a text without one. */
+/** Returns the URL of a layer's image or font file; null for a text without its own font. */
 export const layerUrl = (layer: Layer): string | null =>
   layer.kind === 'image' ? layer.url : layer.fontUrl;
 
-/** Whether words are drawn on the image, which only processes with fonts do: their layout cannot be interrupted. */
+/**
+ * Returns whether words are drawn on the image, which only processes with fonts do: their layout
+ * cannot be interrupted.
+ */
 export const hasText = ({ layers }: Pick<Variant, 'layers'>): boolean =>
   layers?.some(({ kind }) => kind === 'text') ?? false;
 
@@ -135,8 +138,8 @@ export const hasProjectFont = ({ layers }: Pick<Variant, 'layers'>): boolean =>
   layers?.some((layer) => layer.kind === 'text' && layer.fontUrl !== null) ?? false;
 
 /**
- * All properties of a request that determine the bytes of an output, except the source, after query, client
- * hints and project defaults were merged. Plain data, because it is sent to threads.
+ * All request properties that determine an output's bytes, except the source, after merging query,
+ * client hints and project defaults. Plain data, because it is sent to threads.
  */
 export interface Variant extends OperationValues {
   /** The area of the upright source to use, in its pixels; clipped to the source. */
@@ -148,11 +151,11 @@ export interface Variant extends OperationValues {
   /** Box height in device pixels; null derives it from the width. */
   readonly height: number | null;
   /**
-   * Device pixels for each CSS pixel of the box or, without a box, of `maxWidth`. Lengths of layers grow with the
-   * output by it.
+   * Device pixels per CSS pixel of the box or, if there is no box, of `maxWidth`. Layers' lengths
+   * grow with the output by this factor.
    */
   readonly pixelRatio: number;
-  /** The width of the box divided by its height, if neither is given; null for that of the picture. */
+  /** The box's width divided by its height, if neither is given; null for the image's own ratio. */
   readonly aspectRatio: number | null;
   readonly fit: Fit;
   /** A point only for `cover`; of the image after crop, trim, flip, flop and rotate. */
@@ -160,7 +163,7 @@ export interface Variant extends OperationValues {
   /** True scales small images up. */
   readonly enlarge: boolean;
   readonly kernel: Kernel;
-  /** Maximum width of the output in device pixels; null for none. */
+  /** The output's maximum width in device pixels, or null. */
   readonly maxWidth: number | null;
   /** Border added after resizing, in device pixels. */
   readonly extend: Edges | null;
@@ -168,13 +171,19 @@ export interface Variant extends OperationValues {
   readonly background: Colour | null;
   /** Flattens transparency on the background. */
   readonly flatten: boolean;
-  /** The watermark comes first. Each is drawn on the ones before; null for none. */
+  /**
+   * The watermark comes first. Each layer is drawn on the previous layers; null if the request has
+   * no layers.
+   */
   readonly layers: readonly Layer[] | null;
-  /** In order of preference; the source's own format when none is suitable. */
+  /** In order of preference; the source's own format if none is suitable. */
   readonly formats: readonly OutputFormat[];
-  /** True when the formats were negotiated; animated sources then skip formats without animation. */
+  /**
+   * Whether the formats were negotiated; animated sources then skip formats that cannot be
+   * animated.
+   */
   readonly negotiated: boolean;
-  /** Formats that the client refuses; a negotiated output has none of them. */
+  /** Formats that the client refuses; a negotiated output uses none of them. */
   readonly refused: readonly OutputFormat[];
   /** The only page or frame to use, from 0; null for all frames, or the first page or primary image. */
   readonly page: number | null;
@@ -184,9 +193,9 @@ export interface Variant extends OperationValues {
   readonly animated: boolean;
   /** Response instead of the image that the other fields describe. */
   readonly placeholder: PlaceholderKind | null;
-  /** 1..100, or `auto` for the quality with which the output looks as good as others. */
+  /** 1..100, or `auto` for the quality at which the output looks as good as others. */
   readonly quality: number | 'auto';
-  /** Maximum bytes of a lossy output, for which the quality is lowered as far as possible. */
+  /** Maximum bytes for a lossy output; the quality is lowered as needed. */
   readonly maxBytes: number | null;
   /** Null keeps pixels exactly when that takes fewer bytes, as for drawings. */
   readonly lossless: boolean | null;
@@ -196,7 +205,7 @@ export interface Variant extends OperationValues {
   readonly copyright: boolean;
   /** Keeps an RGB profile, and the colours in it. */
   readonly keepProfile: boolean;
-  /** Keeps the gain map of a JPEG that has one (ISO 21496-1, Ultra HDR). */
+  /** Keeps a JPEG's gain map (ISO 21496-1, Ultra HDR), if it has one. */
   readonly gainMap: boolean;
 }
 
@@ -210,7 +219,7 @@ type Fields<Names extends keyof Variant> = {
   readonly [Field in Names]: readonly [Variant[Field], Effect];
 };
 
-/** The value of each field that changes nothing but the encoding, and the effect of others. */
+/** For each field, the value that changes only the encoding, and the effect of other values. */
 const ownFields: Fields<Exclude<keyof Variant, OperationName>> = {
   crop: [null, 'plan'],
   trim: [null, 'trim'],
@@ -254,12 +263,12 @@ const fields: Fields<keyof Variant> = { ...ownFields, ...operationFields };
 
 type Field = keyof Variant;
 
-/** The variant that changes nothing but the encoding. */
+/** The variant that changes only the encoding. */
 export const plainVariant = Object.fromEntries(
   Object.entries(fields).map(([field, [value]]) => [field, value]),
 ) as unknown as Variant;
 
-/** The fields of a variant that request one of the effects. */
+/** Returns a variant's fields that request any of the effects. */
 export function changedFields(variant: Variant, ...effects: readonly Effect[]): readonly Field[] {
   return (Object.keys(fields) as Field[]).filter(
     (field) => effects.includes(fields[field][1]) && variant[field] !== plainVariant[field],

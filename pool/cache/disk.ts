@@ -17,30 +17,34 @@ export interface DiskCacheEvents {
 }
 
 /**
- * The path of a file, in two levels of 16 folders each. A million files are 4,000 in each, which is no load
- * for indexed folders (ext4, XFS, APFS); more folders would have to be created during misses. The last digits
- * choose them, because keys of one project begin with the same ones.
+ * Returns a file's path, in two levels of 16 folders each. With a million files each folder
+ * contains 4,000, which indexed folders (ext4, XFS, APFS) handle easily; more folders would have to
+ * be created during misses. The key's last digits select the folder, because a project's keys share
+ * their first digits.
  */
 export function cacheFilePath(folder: string, key: string): string {
   return join(folder, 'files', key.slice(-1), key.slice(-2, -1), key);
 }
 
-/** The folder of files being written. At startup its files are incomplete and can be deleted. */
+/**
+ * Returns the folder for files being written. At startup its files are incomplete and can be
+ * deleted.
+ */
 export function cacheTemporaryFolder(folder: string): string {
   return join(folder, 'tmp');
 }
 
-/** The names of the files that a process is writing begin with this. After its end they can be deleted. */
+/** Prefix of the files that a process is writing. After the process's end they can be deleted. */
 export function temporaryPrefix(processId: number): string {
   return `${processId}-`;
 }
 
-/** Maximum concurrent writes. Further ones are skipped, because they would keep bodies in memory. */
+/** Maximum concurrent writes. More writes are skipped, because they would keep bodies in memory. */
 const maxWrites = 64;
 
 /**
- * The callback functions of `fs`, because those of `fs/promises` create a FileHandle, and a stack for the error of
- * an absent file.
+ * The callback functions in `fs`, because `fs/promises` creates a FileHandle, and a stack for a
+ * missing file's error.
  */
 const files = {
   open: promisify(open),
@@ -53,9 +57,10 @@ const errorCode = (error: unknown): unknown =>
   error instanceof Error && 'code' in error ? error.code : undefined;
 
 /**
- * The disk cache, shared by all processes of the machine. Each image is one file, written under a temporary
- * name and renamed, so that readers never see a partial file. Files are not synced: digests detect a file
- * truncated by a crash, and it is replaced. Keys end with hexadecimal digits.
+ * The disk cache, shared by all processes on the machine. Each image is one file, written under a
+ * temporary name and renamed, so that readers never see a partial file. Files are not synced:
+ * digests detect a file truncated by a crash, and the image is rendered again. Keys end with
+ * hexadecimal digits.
  */
 export class DiskCache {
   readonly #folder: string;
@@ -72,7 +77,7 @@ export class DiskCache {
     this.#events = events;
   }
 
-  /** The image of a cache key, or null if there is no intact file. Never rejects. */
+  /** Returns a cache key's image, or null if it has no intact file. Never rejects. */
   async read(key: string): Promise<Image | null> {
     const path = cacheFilePath(this.#folder, key);
     try {
@@ -90,14 +95,14 @@ export class DiskCache {
   }
 
   /**
-   * Whether there is a file for a cache key, which may be damaged. It blocks this thread for
-   * less time than an asynchronous look takes.
+   * Returns whether a cache key has a file, even if damaged. Blocks this thread for less time than
+   * an asynchronous check takes.
    */
   has(key: string): boolean {
     return existsSync(cacheFilePath(this.#folder, key));
   }
 
-  /** Resolves when the file has been written, or the write failed or was skipped. Never rejects. */
+  /** Resolves when the write has succeeded, failed or been skipped. Never rejects. */
   async write(key: string, image: Image): Promise<void> {
     if (!this.isWritable || this.#writes.size >= maxWrites) return;
     const write = this.#store(key, image);
@@ -144,7 +149,9 @@ export class DiskCache {
   }
 }
 
-/** Creates the folder after ENOENT and tries again; also covers a cache that was emptied at run time. */
+/**
+ * Creates the folder after ENOENT and retries; also handles a cache that was emptied at run time.
+ */
 async function creatingFolder<T>(path: string, operation: () => Promise<T>): Promise<T> {
   try {
     return await operation();

@@ -2,16 +2,16 @@ import { LRUCache } from 'lru-cache';
 import { keyTagDigits } from './object-key.ts';
 
 /**
- * Part of the bytes that the guaranteed shares have together. In the simulation of the tests a quarter leaves at least
- * 0.98 x the hits of a cache without shares, half 0.91 x.
+ * The guaranteed shares' combined fraction of the bytes. In the tests' simulation, a quarter keeps
+ * at least 98% of the hits of a cache without shares, a half 91%.
  */
 const guaranteedPart = 1 / 4;
 
 /**
- * The entries of a cache in the order of their use, by cache keys, which begin with the digits of their project. The
- * least recently used ones are evicted, but none of a project that has no more than its guaranteed share: a quarter of
- * the bytes, divided by the number of projects with entries. So requests for one project do not evict all images of
- * another one, and the images of projects that nobody uses keep at most a quarter of the bytes.
+ * A cache's entries in order of use, by cache keys, which start with their project's digits. Evicts
+ * the least recently used entries, but never from a project within its guaranteed share: a quarter
+ * of the bytes, divided by the number of projects with entries. So requests for one project do not
+ * evict all of another's images, and images of unused projects keep at most a quarter of the bytes.
  */
 export class FairLru<V extends {}> {
   readonly #entries: LRUCache<string, V>;
@@ -20,8 +20,8 @@ export class FairLru<V extends {}> {
   readonly #projects = new Map<string, number>();
 
   /**
-   * @param bytesOf at least 1, and always the same for a value
-   * @param onRemove called with each value that is replaced or removed
+   * @param bytesOf at least 1, and constant for a value
+   * @param onRemove called with each replaced or removed value
    */
   constructor(bytesOf: (value: V) => number, onRemove: (value: V) => void = () => {}) {
     this.#bytesOf = bytesOf;
@@ -51,7 +51,7 @@ export class FairLru<V extends {}> {
     return this.#entries.peek(key);
   }
 
-  /** Makes an entry the last one to be evicted. */
+  /** Moves an entry to the end of the eviction order. */
   use(key: string): void {
     this.#entries.get(key);
   }
@@ -76,9 +76,9 @@ export class FairLru<V extends {}> {
   }
 
   /**
-   * Evicts entries until the others have this size. An entry that is not evicted because of its project's share counts
-   * as used, so that each is met once in a turnover of the cache.
-   * @returns the keys of the evicted entries
+   * Evicts entries until the rest fits this size. An entry spared because of its project's share
+   * counts as used, so that each is checked once per turnover of the cache.
+   * @returns the evicted entries' keys
    */
   evictTo(bytes: number): string[] {
     const evicted: string[] = [];

@@ -8,7 +8,7 @@ import {
 } from '../image.ts';
 
 /**
- * The format of a disk cache file:
+ * The disk cache file format:
  *
  *     8 bytes   magic number, which includes the format version
  *     4 bytes   length of the header (big-endian)
@@ -18,8 +18,8 @@ import {
  *               source, digests, warnings
  *     body      the image
  *
- * The digest verifies the header, and the entity tag in the header, which is a digest of the body, verifies
- * the body. So truncated, foreign and corrupt files are not accepted.
+ * The digest verifies the header, and the header's entity tag, a digest of the body, verifies the
+ * body. So readers reject truncated, foreign and corrupt files.
  */
 const magic = Buffer.from('IMGCACH4', 'latin1');
 /** The bytes before the header, which determine the rest by its digests. */
@@ -31,7 +31,7 @@ interface Header extends Omit<Image, 'body'> {
   readonly key: string;
 }
 
-/** The parts of the file in order, for `writev`. The body is not copied. */
+/** Returns the file's parts in order, for `writev`. Does not copy the body. */
 export function encodeFile(key: string, image: Image): [Buffer, Uint8Array] {
   const { body, ...fields } = image;
   const header = Buffer.from(JSON.stringify({ key, ...fields } satisfies Header));
@@ -90,7 +90,7 @@ function decodeHead(file: Buffer) {
   return { header: readHeader(bytes), end };
 }
 
-/** The fields of a header; empty when it is not a JSON object. */
+/** Returns a header's fields; empty unless it is a JSON object. */
 function readHeader(bytes: Buffer): Partial<Record<keyof Header, unknown>> {
   try {
     const header: unknown = JSON.parse(bytes.toString());

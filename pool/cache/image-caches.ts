@@ -38,7 +38,7 @@ export class MemoryCache {
   /** Total entries evicted since the start. */
   evictions = 0;
 
-  /** @param onHit called for hits, at most once a second for each key */
+  /** @param onHit called for hits, at most once a second per key */
   constructor(maxBytes: number, onHit: (key: string) => void) {
     this.maxBytes = maxBytes;
     this.#onHit = onHit;
@@ -51,7 +51,7 @@ export class MemoryCache {
     return entry as MemoryEntry & { image: Image };
   }
 
-  /** Counts a hit on an entry that the caller has kept. @param now Unix ms */
+  /** Counts a hit on an entry that the caller holds. @param now Unix ms */
   touch(entry: MemoryEntry, now: number): void {
     if (now - entry.touchedAt < touchEveryMs) return;
     entry.touchedAt = now;
@@ -59,7 +59,7 @@ export class MemoryCache {
     this.#onHit(entry.key);
   }
 
-  /** Null when the image is too large for the cache, or the cache is disabled. */
+  /** Returns null if the image is too large for the cache, or the cache is disabled. */
   set(key: string, image: Image, now: number): MemoryEntry | null {
     const entry: MemoryEntry = { key, image, touchedAt: now };
     if (bytesOf(entry) > this.maxBytes) {
@@ -85,7 +85,10 @@ export class MemoryCache {
   }
 }
 
-/** Returns the states of the inputs that the image of a request follows, in their order; null for an unknown one. */
+/**
+ * Returns the states of the inputs that a request's image follows, in order; null for an unknown
+ * state.
+ */
 export type StatesOf = (
   request: Pick<ImageRequest, 'freshness'>,
 ) => readonly (SourceState | null)[];
@@ -93,14 +96,14 @@ export type StatesOf = (
 /** An image and the cache tier that it came from. */
 export interface CachedImage {
   readonly image: Image;
-  /** Null when the image is too large for the memory cache, or the cache is disabled. */
+  /** Null if the image is too large for the memory cache, or the cache is disabled. */
   readonly entry: MemoryEntry | null;
   readonly tier: ImageTier;
 }
 
 export interface ImageCachesEnvironment extends SharedCacheEnvironment {
   readonly disk: DiskCacheEvents;
-  /** Called for memory cache hits, at most once a second for each key. */
+  /** Called for memory cache hits, at most once a second per key. */
   readonly onMemoryHit: (key: string) => void;
   /** Unix ms. */
   readonly now: () => number;
@@ -109,9 +112,9 @@ export interface ImageCachesEnvironment extends SharedCacheEnvironment {
 /** The caches of images: in memory, on the disk, and the shared one. Only valid images come out of them. */
 export class ImageCaches {
   readonly memory: MemoryCache;
-  /** Null if it is not configured. */
+  /** Null if not configured. */
   readonly disk: DiskCache | null;
-  /** Null if it is not configured. */
+  /** Null if not configured. */
   readonly shared: SharedCache | null;
   readonly #statesOf: StatesOf;
   readonly #now: () => number;
@@ -130,8 +133,9 @@ export class ImageCaches {
   }
 
   /**
-   * Whether a cache may have an image that memory has not. The look for the file does not wait for a thread of libuv:
-   * with it a refusal takes 0.75 of the CPU time. The shared cache may have every image.
+   * Returns whether a cache other than memory could contain an image. Checks for the file without
+   * waiting for a libuv thread, which reduces a refusal's CPU time by 25%. The shared cache could
+   * contain any image.
    */
   mightContain(key: string): boolean {
     return this.shared !== null || this.disk?.has(key) === true;
@@ -165,15 +169,15 @@ export class ImageCaches {
     return image && this.keep(request, image, 'shared');
   }
 
-  /** Keeps an image in memory, unless it was purged while it was rendered. */
+  /** Keeps an image in memory, unless a purge happened during its render. */
   keep({ key, generation }: ImageRequest, image: Image, tier: ImageTier): CachedImage {
     const entry = generation.isCurrent() ? this.memory.set(key, image, this.#now()) : null;
     return { image, entry, tier };
   }
 
   /**
-   * Writes an image to the caches behind the one that it came from, unless it was purged meanwhile: nothing would find
-   * it. Resolves when the file is written.
+   * Writes an image to the caches behind its origin tier, unless a purge happened meanwhile: no
+   * request would find it. Resolves when the file is written.
    */
   async write(request: ImageRequest, { image, tier }: CachedImage): Promise<void> {
     const { key, project, generation, stages } = request;
@@ -193,7 +197,7 @@ export class ImageCaches {
     const { bytes, maxBytes, count, evictions } = this.memory;
     return {
       memory: { bytes, maxBytes, count, evictions },
-      /** Null without a shared cache. */
+      /** Null if there is no shared cache. */
       shared: this.shared?.stats() ?? null,
     };
   }
@@ -202,7 +206,7 @@ export class ImageCaches {
     await Promise.all([this.disk?.settle(), this.shared?.close()]);
   }
 
-  /** Whether nothing has outdated one of the image's inputs since they were fetched. */
+  /** Returns whether the image's inputs are still current since their fetches. */
   isValid(image: Image, request: ImageRequest): boolean {
     return isUpToDate(image, this.#statesOf(request), this.#now());
   }

@@ -11,7 +11,7 @@ export interface SharedCacheSettings {
   readonly location: S3Location;
   /** Maximum time that a request waits for it, in ms. */
   readonly timeoutMs: number;
-  /** Maximum bytes that wait to be written. */
+  /** Maximum bytes waiting to be written. */
   readonly queueBytes: number;
 }
 
@@ -20,41 +20,42 @@ export type OnSharedCacheChange = (operation: 'read' | 'write', error: Error | n
 
 export interface SharedCacheEnvironment {
   readonly onSharedCacheChange: OnSharedCacheChange;
-  /** The secret that all machines share; null while it cannot be loaded, and the cache is not used. */
+  /** The secret shared by all machines; null until loaded, which disables the cache. */
   readonly deploymentSecret: () => Promise<string | null>;
 }
 
-/** Remaining time for which a request may wait for the shared cache. */
+/** How much longer a request can wait for the shared cache. */
 export interface SharedWait {
   remainingMs: number;
 }
 
 const maxReads = 256;
-/** Of a read for which nobody may wait any more. */
+/** Ends a read that no request waits for any more. */
 const endAfterMs = 5_000;
 /** Larger images are rare, and take longer to read than to render. */
 const maxObjectBytes = 16 * 2 ** 20;
-/** Limit of the bytes of all objects that are being read. */
+/** Maximum bytes of all objects being read. */
 const maxReadBytes = 64 * 2 ** 20;
 
 const macBytes = 32;
 
-/** Of the bytes that determine the rest of a file; the key of the image is one of them. */
+/** Authenticates the bytes that determine the rest of a file, including the image's key. */
 const macOf = (key: Buffer, file: Uint8Array): Buffer =>
   createHmac('sha256', key).update(file.subarray(0, fixedBytes)).digest();
 
 /**
- * The cache of all machines: a bucket whose objects are files in the format of the disk cache, each after a message
- * authentication code (HMAC-SHA256), because others may have write access to the bucket. It never fails a
- * request, delays none by more than its timeout, and none at all while a circuit breaker is open. The digests in a file
- * show whether it is damaged. Objects are deleted after purges and by the bucket's lifecycle rules.
+ * The cache shared by all machines: a bucket with objects in the disk cache's file format, each
+ * preceded by a message authentication code (HMAC-SHA256), because other parties can have write
+ * access to the bucket. It never fails a request, delays each by at most its timeout, and not at
+ * all while a circuit breaker is open. The digests in a file reveal damage. Purges and the bucket's
+ * lifecycle rules delete objects.
  */
 export class SharedCache {
   readonly #settings: SharedCacheSettings;
   readonly #deploymentSecret: SharedCacheEnvironment['deploymentSecret'];
-  /** The key of the authentication codes; null before the first use. */
+  /** The authentication codes' key; null before the first use. */
   #macKey: Buffer | null = null;
-  /** A promise, because its module is loaded only for a shared cache. */
+  /** A promise, because only a shared cache loads the module. */
   readonly #bucket;
   readonly #reads: CircuitBreaker;
   readonly #writes: SharedWrites;
@@ -84,7 +85,7 @@ export class SharedCache {
   }
 
   /**
-   * The image of a cache key, or null without an intact one. Never rejects.
+   * Returns a cache key's image, or null if it is missing or damaged. Never rejects.
    *
    * @param project its id
    * @param signal aborts when no request waits for the image
@@ -95,7 +96,7 @@ export class SharedCache {
     signal: AbortSignal,
     wait: SharedWait,
   ): Promise<Image | null> {
-    // Timers have whole milliseconds, and may be early by a fraction of one.
+    // Timers use whole milliseconds, and can fire a fraction early.
     const isInTime = wait.remainingMs >= 1;
     const isAllowed = isInTime && !signal.aborted && this.#reading < maxReads;
     if (!isAllowed || !this.#reads.take()) {
@@ -123,10 +124,10 @@ export class SharedCache {
       return this.#decode(key, object, macKey);
     } catch (error) {
       const isLate = waiting.signal.aborted;
-      // Node's timers may end up to a millisecond early.
+      // Node's timers can fire up to a millisecond early.
       if (isLate) wait.remainingMs = 0;
       if (!signal.aborted) this.#totals[isLate ? 'timeout' : 'error'] += 1;
-      // Less than the timeout says nothing about the bucket.
+      // A wait shorter than the timeout does not indicate a slow bucket.
       if (signal.aborted || !requestSent || (isLate && !hadFullTimeout)) this.#reads.abandoned();
       else this.#reads.failed(error as Error);
       return null;
@@ -150,7 +151,7 @@ export class SharedCache {
   stats() {
     const { stored, failed, dropped, droppedBytes } = this.#writes.totals;
     return {
-      /** Total reads and writes by outcome; skipped and dropped ones were not tried. */
+      /** Total reads and writes by outcome; skipped and dropped operations were not tried. */
       reads: { ...this.#totals },
       writes: { stored, failed, dropped },
       droppedBytes,
@@ -166,7 +167,10 @@ export class SharedCache {
     await bucket?.destroy();
   }
 
-  /** Continues when nobody waits any more: a new connection may take longer than the timeout, and is kept. */
+  /**
+   * Continues after the last waiting request has left: opening a connection can take longer than
+   * the timeout, and the connection is kept.
+   */
   async #get(key: string, project: string): Promise<Buffer | null> {
     let taken = 0;
     this.#reading += 1;
@@ -190,7 +194,7 @@ export class SharedCache {
     }
   }
 
-  /** A key of its own, so that the secret has one use for each key. */
+  /** Derives a separate key, so that each key has a single purpose. */
   async #loadKey(): Promise<Buffer | null> {
     const secret = await this.#deploymentSecret();
     if (secret !== null) {

@@ -13,20 +13,23 @@ interface Write {
   readonly bytes: number;
 }
 
-/** Writes objects in the background, from a queue of limited bytes. The image of a lost write is rendered again. */
+/**
+ * Writes objects in the background, from a queue with limited bytes. After a lost write the image
+ * is rendered again.
+ */
 export class SharedWrites {
   readonly #bucket: Promise<Bucket>;
   readonly #maxBytes: number;
   readonly #breaker: CircuitBreaker;
-  /** Waiting writes, by the key of the object. */
+  /** Waiting writes, by object key. */
   readonly #waiting = new Map<string, Write>();
-  /** Keys of those that are being written: two writes of a key might end in another order. */
+  /** Keys being written: two concurrent writes of a key could finish in either order. */
   readonly #writing = new Set<string>();
   readonly #running = new Set<Promise<void>>();
   #closed = false;
   /** Bytes of the writes that wait or run. */
   #bytes = 0;
-  /** Total writes by outcome, and bytes of those that were not tried. */
+  /** Total writes by outcome, and the bytes of untried writes. */
   readonly totals = { stored: 0, failed: 0, dropped: 0, droppedBytes: 0 };
 
   constructor(bucket: Promise<Bucket>, maxBytes: number, breaker: CircuitBreaker) {
@@ -55,7 +58,9 @@ export class SharedWrites {
     if (this.#running.size < concurrency) this.#start();
   }
 
-  /** Finishes what it can within a time limit. Writes that still run are cancelled when the bucket is destroyed. */
+  /**
+   * Finishes as many writes as a time limit allows. Destroying the bucket cancels running writes.
+   */
   async close(): Promise<void> {
     const timer = new AbortController();
     const late = sleep(closeWithinMs, null, { signal: timer.signal }).catch(() => {});
@@ -101,7 +106,7 @@ export class SharedWrites {
     }
   }
 
-  /** Counts a write that is not tried. */
+  /** Counts an untried write. */
   drop(bytes: number): void {
     this.totals.dropped += 1;
     this.totals.droppedBytes += bytes;

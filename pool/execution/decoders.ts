@@ -1,7 +1,7 @@
 import sharp from 'sharp';
 import { isolatedLoaders } from '../formats/source-formats.ts';
 
-/** libvips' decoders that the service never uses. sharp's own binaries have only some of them. */
+/** libvips decoders that the service never uses. sharp's own binaries include only some of them. */
 const unused = [
   'Analyze',
   'Csv',

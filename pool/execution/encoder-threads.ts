@@ -3,9 +3,9 @@ import { encodingOf } from '../rendering/encode/encodings.ts';
 import type { Variant } from '../variant.ts';
 
 /**
- * Threads of an AVIF encoder. An image that is encoded alone is ready sooner, for as much CPU time
- * (docs/operating/sizing.md). The encoder makes a tile for each thread, so the number determines the bytes, and is the same
- * on every machine. A change of it is a change of `rendererVersion`.
+ * Threads per AVIF encoder. An image encoded alone is ready sooner, for the same CPU time
+ * (docs/operating/sizing.md). The encoder writes a tile per thread, so the number determines the
+ * bytes and must be equal on every machine. Changing it requires a new `rendererVersion`.
  */
 export const avifThreads = 2;
 
@@ -13,9 +13,10 @@ export const avifThreads = 2;
 const otherThreads = 1;
 
 /**
- * Sets the number of libvips' threads, which is one for the whole process: `avifThreads` while a transform that
- * may encode AVIF runs, else one. Only one thread may use this class, because the number must not change
- * before an encoder reads it. The number does not affect the bytes of other formats.
+ * Sets the number of libvips threads, which is global to the process: `avifThreads` while a
+ * transform that could encode AVIF runs, otherwise one. Only one thread can use this class, because
+ * the number must not change before an encoder reads it. The number does not affect other formats'
+ * bytes.
  */
 export class EncoderThreads {
   #avifTransforms = 0;
@@ -26,7 +27,7 @@ export class EncoderThreads {
 
   /** Call it before a transform, and the returned function after it. */
   use({ formats }: Variant): () => void {
-    // Without formats the output has the format of the source.
+    // An empty list means the source's format.
     const usesThreads = formats.some((format) => encodingOf(format).usesThreads);
     if (formats.length > 0 && !usesThreads) return () => {};
     this.#avifTransforms += 1;

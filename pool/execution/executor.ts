@@ -8,8 +8,8 @@ import { type ProcessFonts, ProcessPool } from './process/process-pool.ts';
 import type { TransformResult, TransformTask } from './task.ts';
 
 /**
- * Runs tasks on threads, or in processes where they must be killable. While a task runs in a process, one
- * thread stays idle, so that no more cores are in use than threads.
+ * Runs tasks on threads, or in processes if they must be killable. While a task runs in a process,
+ * a thread stays idle, so that tasks never use more cores than there are threads.
  */
 export class Executor {
   readonly #threads: ThreadPool;
@@ -17,7 +17,7 @@ export class Executor {
   readonly #processesWithFonts: ProcessPool;
   readonly #encoderThreads = new EncoderThreads();
 
-  /** @param onAvailable called when a thread may have become available */
+  /** @param onAvailable called when a thread might have become available */
   constructor(
     entry: URL,
     count: number,
@@ -46,7 +46,7 @@ export class Executor {
     let inProcess: TaskRun<TransformResult> | null = null;
     const result = onThread.result.then((placed) => {
       if (!isLightInProcess(placed)) return placed;
-      // It may have been terminated just now.
+      // The task might just have been terminated.
       ending.signal.throwIfAborted();
       inProcess = this.#inProcess({ ...task, placement: placed.placement });
       return inProcess.result;
@@ -62,7 +62,7 @@ export class Executor {
 
   #inProcess(task: TransformTask): TaskRun<TransformResult> {
     const ending = new AbortController();
-    // Also for an SVG without a text: its letters must not depend on the other inputs.
+    // Includes SVGs without text, whose letters must not depend on the other inputs.
     const usesFonts =
       hasText(task.variant) ||
       [task.source, ...task.layers].some((bytes) => bytes && recognise(bytes)?.drawsLetters);
@@ -100,15 +100,15 @@ interface TaskRun<Result> {
   /** Rejects when the thread or process exits or is terminated. */
   readonly result: Promise<Result>;
   /**
-   * Terminates the task's thread or process, which is then replaced; resolves when it has exited.
-   * A process is killed at once; a thread in native code exits only after the native call returns.
+   * Terminates the task's thread or process, which is then replaced; resolves after its exit. A
+   * process dies immediately; a thread in native code exits only after the native call returns.
    */
   terminate(): Promise<void>;
 }
 
 /**
- * JavaScript heap of a thread; small, because pixels are outside the heap. A young generation of 3 MB
- * instead of 48 is collected before unreachable pixel buffers accumulate.
+ * JavaScript heap per thread; small, because pixels are outside the heap. A 3 MB young generation
+ * instead of 48 MB is collected before unreachable pixel buffers accumulate.
  */
 const heap = { maxOldGenerationSizeMb: 128, maxYoungGenerationSizeMb: 3 };
 
@@ -124,34 +124,36 @@ class ThreadPool {
   /** Total threads that exited or were terminated, and were replaced. */
   replaced = 0;
 
-  /** @param onAvailable called when a thread may have become available */
+  /** @param onAvailable called when a thread might have become available */
   constructor(entry: URL, count: number, onAvailable: () => void) {
     this.#count = count;
     this.#piscina = new Piscina({
       filename: entry.href,
-      // The others start when tasks need them, and are kept.
+      // Other threads start when tasks need them, and stay.
       minThreads: 1,
       maxThreads: count,
       idleTimeout: Number.POSITIVE_INFINITY,
       concurrentTasksPerWorker: 1,
       maxQueue: count,
       recordTiming: false,
-      // Threads do not preload this process's modules, which cost start-up time and memory. TypeScript
-      // sources need the loader. Piscina first requires its module, and Node 20 and 24 abort when a thread
-      // is terminated while it requires an ES module; with the option Piscina imports it.
+      // Threads do not preload this process's modules, which cost start-up time and memory.
+      // TypeScript sources need the loader. Piscina first requires its module, and Node 20 and 24
+      // abort if a thread is terminated while it requires an ES module; this option makes Piscina
+      // import it.
       ...(entry.pathname.endsWith('.ts') ? {} : { execArgv: ['--no-experimental-require-module'] }),
       resourceLimits: heap,
-      // Without it, sharp sets the number of threads of the whole process to one when a thread loads it.
+      // Without this variable, sharp reduces the process to a single malloc arena when a thread
+      // loads it.
       env: { MALLOC_ARENA_MAX: '2', ...process.env },
     });
     this.#piscina.on('workerDestroy', () => {
       if (!this.#closing) this.replaced += 1;
     });
-    // The event is emitted just before the thread counts as ready.
+    // Piscina emits the event just before the thread counts as ready.
     this.#piscina.on('workerCreate', () => queueMicrotask(onAvailable));
     this.#piscina.on('error', () => {
-      // A thread without a task failed. If none is left, the entry file cannot be loaded, and tasks in
-      // Piscina's queue would wait forever.
+      // A thread without a task failed. If none is left, the entry file cannot be loaded, and tasks
+      // in Piscina's queue would wait forever.
       if (this.#piscina.threads.length === 0)
         for (const controller of this.#running) controller.abort();
       onAvailable();
@@ -159,8 +161,8 @@ class ThreadPool {
   }
 
   /**
-   * False while all threads are busy or starting, so that the start of a replacement does not count
-   * against a task's timeout. True when a thread is missing, because the next task starts it.
+   * False while all threads are busy or starting, so that a replacement's start does not count
+   * against a task's timeout. True if a thread is missing, because the next task starts it.
    */
   get available(): boolean {
     return this.#piscina.idleThreads > 0 || this.#piscina.threads.length < this.#count;

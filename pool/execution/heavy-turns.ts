@@ -13,18 +13,23 @@ export interface Scheduled {
 }
 
 /**
- * Decides which heavy transform is next, and whether it fits beside those that run.
+ * Decides which heavy transform is next, and whether it fits next to the running transforms.
  *
- * Projects take turns: first those with the fewest running heavy transforms, then the project whose last start is the
- * longest ago. Only the transform in turn may start, so it gets the memory that becomes free, and no lighter one of any
- * project overtakes it. It never waits forever: without other heavy transforms each one fits.
+ * Projects take turns: first the projects with the fewest running heavy transforms, then the
+ * project whose last start is longest ago. Only the transform in turn can start, so it gets all
+ * memory that becomes free, and no lighter transform overtakes it. It never waits forever: each
+ * transform fits when it is alone.
  *
- * A transform may need more memory than all together may take (`SERVICE_TRANSFORM_PROCESS_MEMORY_BYTES`), and run for
- * long. So beside it other projects have a part of the memory, and a project leaves one thread to the others.
+ * A transform can need more memory than all together are allowed
+ * (`SERVICE_TRANSFORM_PROCESS_MEMORY_BYTES`), and run for long. So other projects keep part of the
+ * memory next to it, and a project leaves one thread to the others.
  */
 export class HeavyTurns<T extends Scheduled> {
   readonly #maxBytes: number;
-  /** Memory of other projects beside a transform that takes the rest, or more: enough for an SVG or a text. */
+  /**
+   * Memory for other projects next to a transform that takes the rest or more: enough for an SVG or
+   * a text.
+   */
   readonly #sharedBytes: number;
   readonly #maxOfProject: number;
   readonly #running: ReadonlySet<T>;
@@ -58,12 +63,12 @@ export class HeavyTurns<T extends Scheduled> {
     return first;
   }
 
-  /** True when the memory of a transform is free. */
+  /** Returns whether a transform's memory is free. */
   fits(task: T): boolean {
     const running = [...this.#running].filter(isHeavy);
     if (running.length === 0 || this.bytes + bytesOf(task) <= this.#maxBytes) return true;
     if (this.#runningOf(task.project) > 0) return false;
-    // One large transform counts as what others leave to it.
+    // A single large transform counts as the memory that it leaves no other project.
     const most = this.#maxBytes - this.#sharedBytes;
     const all = [...running, task].map(bytesOf);
     if (all.filter((bytes) => bytes > most).length > 1) return false;

@@ -2,16 +2,18 @@ import { readdirSync } from 'node:fs';
 import { constants, getPriority, setPriority } from 'node:os';
 
 /**
- * Niceness added to transform threads and processes, so that the event loop has nine times their weight. A transform
- * keeps about two threads of libvips busy besides its own, so with three times the weight the loop had a third of its core
- * while all transforms ran (bench/results/2026-11-26-overload/report.md).
+ * Niceness added to transform threads and processes, so that the event loop outweighs them
+ * ninefold. A transform keeps about two more libvips threads busy, so with threefold weight the
+ * loop got only a third of its core while all transforms ran
+ * (bench/results/2026-11-26-overload/report.md).
  */
 export const addedNiceness = 10;
 
 /**
- * Lowers the priority of all threads of this process but the main one, which runs the front end's event loop. Threads
- * started later inherit the priority, such as those of libvips. Only Linux has a priority for each thread
- * (setpriority(2)); lowering it needs no privilege. Elsewhere hits are slower while misses are rendered.
+ * Lowers the priority of all threads in this process except the main thread, which runs the front
+ * end's event loop. Threads started later, such as libvips threads, inherit the priority. Only
+ * Linux supports per-thread priorities (setpriority(2)); lowering them needs no privilege. On other
+ * systems hits are slower during renders.
  */
 export function lowerPriorityOfThreads(): void {
   const priority = getPriority(process.pid) + addedNiceness;
@@ -25,7 +27,7 @@ export function lowerPriorityOfThreads(): void {
   }
 }
 
-/** Empty without /proc, and where it uses the numbers of another PID namespace. */
+/** Returns an empty list if /proc is missing or uses another PID namespace's numbers. */
 function ownThreads(): number[] {
   try {
     const threads = readdirSync('/proc/self/task').map(Number);

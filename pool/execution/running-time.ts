@@ -1,9 +1,9 @@
-/** The caller asks each second; a later question shows that this process did not run. */
+/** The caller reads the clock each second; a longer gap means that this process did not run. */
 const longestStepMs = 2_000;
 
 /**
- * A clock that stands still while this process does not run, such as while the machine or the container is paused.
- * It must be read each second.
+ * A clock that stops while this process does not run, such as while the machine or container is
+ * paused. Must be read each second.
  */
 export class RunningTime {
   #readAt = performance.now();

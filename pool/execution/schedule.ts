@@ -14,12 +14,13 @@ const typicalFetchMs = 250;
 const maxOvertaken = 15;
 
 /**
- * Decides which transforms wait, which one runs next and which one is refused.
+ * Decides which transforms wait, which runs next and which is refused.
  *
- * One project cannot delay another's light transforms: projects take turns; when the queue is full, a
- * project with fewer queued transforms displaces one of the project with most; and an additional thread
- * runs only light transforms of projects that have no running one. Heavy transforms have turns of their own, and run
- * together only while the estimates of their memory fit in a limit.
+ * A project cannot delay another's light transforms: projects take turns; in a full queue, a
+ * project with fewer queued transforms displaces a transform of the project with the most; and an
+ * additional thread runs only light transforms for projects with no running transform. Heavy
+ * transforms take separate turns, and run concurrently only while their estimated memory fits in a
+ * limit.
  */
 export class Schedule<T extends Scheduled> {
   readonly #settings: ScheduleSettings;
@@ -27,7 +28,7 @@ export class Schedule<T extends Scheduled> {
   readonly #background = new RoundRobin<T>();
   readonly #running = new Set<T>();
   readonly #heavy: HeavyTurns<T>;
-  /** Live transforms whose sources are being fetched: at most as many as fetch slots. */
+  /** Live transforms with sources being fetched: at most as many as fetch slots. */
   readonly #reserved = new Set<{ readonly project: string; readonly since: number }>();
   /** Live transforms that started while background work waited, since the last background one. */
   #overtaken = 0;
@@ -60,15 +61,16 @@ export class Schedule<T extends Scheduled> {
     return this.#heavy.bytes;
   }
 
-  /** True when a project's live transform must be refused. */
+  /** Returns whether a project's live transform must be refused. */
   isFull(project: string): boolean {
     return this.#isAtCapacity && !this.#displaces(project) && !this.#hasExtraThread(project);
   }
 
   /**
-   * True when a project's live transform will have to be refused, so that its fetch would be wasted. While
-   * all threads are busy, reservations count too: those of the last 250 ms, which a slow origin does not
-   * delay, and all of them when more than half of the queue is in use.
+   * Returns whether a project's live transform will have to be refused, so that its fetch would be
+   * wasted. While all threads are busy, reservations count too: reservations from the last 250 ms,
+   * which a slow origin does not delay, and all reservations if more than half of the queue is in
+   * use.
    */
   willBeFull(project: string): boolean {
     const { threads, queue } = this.#settings;
@@ -103,7 +105,7 @@ export class Schedule<T extends Scheduled> {
     this.#queueOf(task).add(task.project, task);
   }
 
-  /** Queues a transform that was found not to be light, before those that came later. */
+  /** Queues a transform that turned out not to be light, ahead of later arrivals. */
   requeue(task: T): void {
     this.#queueOf(task).insert(task.project, task, (other) => other.queuedAt > task.queuedAt);
   }
@@ -122,7 +124,7 @@ export class Schedule<T extends Scheduled> {
     return waits;
   }
 
-  /** The transform to start now, which counts as running until `ended`. */
+  /** Returns the transform to start now; it counts as running until `ended`. */
   start(): T | undefined {
     const hasThread = this.#running.size < this.#settings.threads;
     const task = hasThread ? this.#nextByPriority() : this.#nextForExtraThread();
@@ -158,7 +160,7 @@ export class Schedule<T extends Scheduled> {
     return this.#used >= threads + queue;
   }
 
-  /** True when a project has so few queued transforms that it may displace one of another. */
+  /** Returns whether a project has so few queued transforms that it can displace another's. */
   #displaces(project: string, reserved = 0): boolean {
     return this.#live.longest > this.#live.countOf(project) + reserved + 1;
   }
@@ -202,7 +204,10 @@ export class Schedule<T extends Scheduled> {
     return heavy;
   }
 
-  /** Background work leaves two threads to live work. By default one thread has no core, so they have one core. */
+  /**
+   * Background work leaves two threads to live work. By default one thread has no core, so they
+   * share one core.
+   */
   get #mayRunBackground(): boolean {
     const running = [...this.#running].filter(({ background }) => background).length;
     return running < Math.max(1, this.#settings.threads - 2);

@@ -8,7 +8,7 @@ import type { Variant } from '../variant.ts';
 /** The message to a transform thread or to a transform process. */
 export interface TransformTask {
   readonly source: Uint8Array;
-  /** The bytes of the images and fonts of the variant's layers; null for texts without a font of their own. */
+  /** Bytes of the layers' images and fonts; null for texts without their own font. */
   readonly layers: readonly (Uint8Array | null)[];
   readonly variant: Variant;
   readonly limits: RenderLimits;
@@ -16,7 +16,7 @@ export interface TransformTask {
   readonly placement: Placement | null;
 }
 
-/** The response. Errors are plain data, because a structured clone of an error has no code. */
+/** The response. Errors are plain data, because a structured clone drops an error's code. */
 export type TransformResult =
   | (RenderedImage & { readonly ok: true; readonly transformMs: number })
   /** Not run yet; or not finished, because it needs more memory than its placement allots. */

@@ -14,7 +14,7 @@ import { RunningTime } from './running-time.ts';
 import { Schedule } from './schedule.ts';
 import type { TransformResult, TransformTask } from './task.ts';
 
-/** The bytes of the inputs of an image, in their order. */
+/** The bytes of an image's inputs, in order. */
 type Leases = readonly [
   source: Pick<SourceLease, 'bytes' | 'hold'>,
   ...ofLayers: Pick<SourceLease, 'bytes' | 'hold'>[],
@@ -47,7 +47,7 @@ type Finished = Exclude<TransformResult, { placement: Placement }>;
 interface QueuedMiss extends Scheduled {
   readonly miss: TransformedMiss;
   readonly leases: Leases;
-  /** True when its promise was rejected while it ran. */
+  /** Whether its promise was rejected while it ran. */
   abandoned: boolean;
   /** Rejects the task when it waits too long. */
   deadline: NodeJS.Timeout | undefined;
@@ -55,7 +55,7 @@ interface QueuedMiss extends Scheduled {
   readonly reject: (reason: unknown) => void;
 }
 
-/** Maximum time in the queue. Background work may wait longer, because no client waits for it. */
+/** Maximum time in the queue. Background work can wait longer, because no client waits for it. */
 export interface WaitLimits {
   readonly liveMs: number;
   readonly backgroundMs: number;
@@ -66,14 +66,18 @@ const defaultWaitLimits = (transformTimeoutMs: number): WaitLimits => ({
   backgroundMs: 10 * transformTimeoutMs,
 });
 
-/** CPU limit of a transform process, in multiples of the timeout. It takes effect only if this process is stopped. */
+/**
+ * CPU limit of a transform process, in multiples of the timeout. It matters only if this process is
+ * stopped.
+ */
 const cpuTimeouts = 6;
 
 const defaultEntry = programUrl('pool/execution/thread');
 
 /**
- * Runs transforms on threads, in the order of {@link Schedule}. A thread first places each (`placement.ts`) and runs
- * it at once if it is light; else it waits for a turn of heavy transforms, and then runs where it was placed.
+ * Runs transforms on threads, in {@link Schedule} order. A thread first places each transform
+ * (`placement.ts`) and runs it immediately if it is light; a heavy transform waits for its turn and
+ * then runs where it was placed.
  */
 export class TransformQueue {
   readonly #settings: TransformQueueSettings;
@@ -82,7 +86,7 @@ export class TransformQueue {
   readonly #executor: Executor;
   readonly #schedule: Schedule<QueuedMiss>;
   readonly #runs = new Set<Promise<void>>();
-  /** Transforms whose threads are being terminated, and since when. */
+  /** Transforms whose threads are being terminated, with the start time. */
   readonly #ending = new Map<QueuedMiss, number>();
   #rejected = 0;
   #completed = 0;
@@ -101,8 +105,8 @@ export class TransformQueue {
     this.#schedule = new Schedule(settings);
     this.#limits = {
       sourceMaxPixels: settings.sourceMaxPixels,
-      // In whole seconds. Where possible before the hard timeout, because it keeps the thread; otherwise it
-      // still ends the native call of a thread that is being terminated.
+      // In whole seconds. If possible, shorter than the hard timeout, because it keeps the thread;
+      // otherwise it still ends the native call of a thread being terminated.
       softTimeoutSeconds: Math.max(1, Math.ceil(settings.transformTimeoutMs / 1000) - 1),
       svgTimeoutMs: settings.svgTimeoutMs,
       processMemoryBytes: settings.processMemoryBytes,
@@ -121,25 +125,27 @@ export class TransformQueue {
     );
   }
 
-  /** True when a project's live transform will be refused, so that its fetch can be skipped. */
+  /**
+   * Returns whether a project's live transform will be refused, so that its fetch can be skipped.
+   */
   isFull(project: string): boolean {
     return this.#closed || this.#schedule.willBeFull(project);
   }
 
   /**
-   * Reserves a place for a live transform whose source is being fetched, until the returned function is
-   * called.
+   * Reserves a place for a live transform whose source is being fetched, until the returned
+   * function is called.
    */
   reserve(project: string): () => void {
     return this.#schedule.reserve(project);
   }
 
   /**
-   * Renders the image of a miss, and sets its timings. When its signal aborts, the promise immediately rejects with
-   * the reason.
+   * Renders a miss's image, and sets its timings. If its signal aborts, the promise immediately
+   * rejects with the reason.
    *
-   * @param leases not changed, and copied to the thread unless their memory is shared; held while a thread reads
-   *   them, which may be after the promise has settled
+   * @param leases unchanged, and copied to the thread unless their memory is shared; held while a
+   *   thread reads them, possibly after the promise has settled
    * @throws ServiceError overloaded, transform_timeout, source_unsupported, source_corrupt,
    *   source_too_large, parameter_invalid, internal_error
    */
@@ -193,7 +199,7 @@ export class TransformQueue {
 
   stats() {
     return {
-      /** Busy threads, including those whose callers have aborted. */
+      /** Busy threads, including threads whose callers have aborted. */
       active: this.#schedule.running,
       /** Estimated memory of the running costly transforms, and its limit, in bytes. */
       costlyBytes: this.#schedule.costlyBytes,
@@ -209,9 +215,9 @@ export class TransformQueue {
       /** Threads, including the additional one, still in native code a second after their termination. */
       stuck: this.#stuck,
       /**
-       * While transforms are queued or running, ms since one last ended, without those in which this process did
-       * not run; else 0. While as many threads are stuck as `concurrency`, transforms of the additional one do
-       * not count.
+       * While transforms are queued or running, ms since a transform last ended, not counting time
+       * in which this process did not run; otherwise 0. While `concurrency` threads are stuck,
+       * transforms on the additional thread do not count.
        */
       stalledMs: this.#schedule.idle ? 0 : Math.round(this.#time.ms - this.#lastProgress),
       threadsReplaced: this.#executor.replaced,
@@ -290,7 +296,7 @@ export class TransformQueue {
     let waiting: Placement | null = null;
     let terminated: Promise<void> | undefined;
     let stage: Stage | null = null;
-    // Called when it is certain that the transform is not queued again.
+    // Called once the transform is certain not to be queued again.
     const beginTransformStage = (): Stage => {
       if (stage !== null) return noObserver.begin('transform');
       stages.begin('queue', {}, queuedAt).end({}, startedAt);
@@ -333,7 +339,7 @@ export class TransformQueue {
   }
 }
 
-/** The message to a thread or process, which can be cloned. */
+/** Creates the message to a thread or process, which can be cloned. */
 function messageOf(
   { miss, leases, placement }: QueuedMiss,
   limits: TransformTask['limits'],

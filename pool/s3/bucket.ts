@@ -13,7 +13,7 @@ class S3Error extends Error {
   override readonly name = 'S3Error';
   readonly status: number;
 
-  /** @param code such as `AccessDenied`; empty when the response has none */
+  /** @param code such as `AccessDenied`; empty if the response contains none */
   constructor(operation: string, status: number, code: string) {
     super(`${operation} failed: ${status} ${code}`.trimEnd());
     this.status = status;
@@ -44,7 +44,7 @@ interface Call {
 
 const maxConnections = 64;
 const connectTimeoutMs = 2_000;
-/** Less than that of services, which is 20 s or more. */
+/** Shorter than the timeouts of services, which are at least 20 s. */
 const keepAliveMs = 15_000;
 /** A page of 1,000 keys of the maximum length, with their fields. */
 const maxPageBytes = 4 * 2 ** 20;
@@ -76,9 +76,9 @@ export class Bucket {
   }
 
   /**
-   * The object of a key; null if there is none or `take` refuses it.
+   * Returns a key's object; null if it is missing or `take` refuses it.
    *
-   * @param take called with its size in bytes before it is received; returns false to refuse it
+   * @param take called with the size in bytes before the body arrives; returns false to refuse it
    */
   async get(
     key: string,
@@ -96,7 +96,7 @@ export class Bucket {
     await requireSuccess('GET', response);
     const bytes = Number(response.headers['content-length'] ?? Number.POSITIVE_INFINITY);
     if (take(bytes)) return readBody(response.body, bytes);
-    // The rest of the body is not received. undici reports the end of the connection as an error.
+    // Discards the rest of the body. undici reports the connection's end as an error.
     response.body.on('error', () => {}).destroy();
     return null;
   }
@@ -108,7 +108,7 @@ export class Bucket {
     await response.body.dump();
   }
 
-  /** Succeeds also if there is no such object. */
+  /** Succeeds even if the object does not exist. */
   async delete(key: string, signal: AbortSignal): Promise<void> {
     const path = objectPath(this.#location, key);
     const response = await this.#send({ method: 'DELETE', path, signal });
@@ -117,9 +117,9 @@ export class Bucket {
   }
 
   /**
-   * Up to 1,000 objects whose keys begin with a prefix.
+   * Lists up to 1,000 objects by key prefix.
    *
-   * @param token `next` of the page before; null for the first page
+   * @param token the previous page's `next`; null for the first page
    */
   async list(prefix: string, token: string | null, signal: AbortSignal): Promise<ObjectPage> {
     const locationPrefix = this.#location.prefix;
@@ -154,7 +154,7 @@ async function requireSuccess(operation: string, response: Dispatcher.ResponseDa
   throw new S3Error(operation, statusCode, await readErrorCode(body));
 }
 
-/** The error code of a response; empty unless it is a single word, because it is logged. */
+/** Returns a response's error code; empty unless it is a single word, because it is logged. */
 async function readErrorCode(body: Dispatcher.ResponseData['body']): Promise<string> {
   let code = '';
   try {

@@ -14,10 +14,10 @@ export interface CredentialRequest {
 }
 
 /**
- * The body of a response from a service that issues credentials. The request uses no proxy, follows no redirect
- * and keeps no connection open.
+ * Returns the response body from a service that issues credentials. The request bypasses proxies,
+ * follows no redirect and keeps no connection open.
  *
- * @throws Error whose message has the status, but not the body and the URL's query, which may be secrets
+ * @throws Error with the status, but without the body and the URL's query, which can be secret
  */
 export async function requestCredentials(
   url: URL,
@@ -52,7 +52,7 @@ export function readCredentials(text: string) {
   );
 }
 
-/** @throws Error when one of them is absent */
+/** @throws Error if a value is missing */
 export function credentialsOf(id: unknown, secret: unknown, token: unknown, expiration: unknown) {
   const expiresAt = Date.parse(String(expiration));
   const areTexts = [id, secret, token].every((text) => typeof text === 'string' && text !== '');
@@ -70,7 +70,7 @@ function parsed(text: string): Readonly<Record<string, unknown>> {
     const value: unknown = JSON.parse(text);
     if (typeof value === 'object' && value !== null) return value as Record<string, unknown>;
   } catch {
-    // The error is not passed on: the message of a SyntaxError contains a part of the text.
+    // Drops the original error, because a SyntaxError's message quotes part of the text.
   }
   throw new Error('the response is not a JSON object');
 }

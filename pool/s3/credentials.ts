@@ -18,7 +18,10 @@ const variableCredentials: CredentialSource = async (environment) => {
   };
 };
 
-/** In the order of the AWS clients. The last one needs no configuration, so it is tried if no other one has any. */
+/**
+ * In the AWS clients' order. The last source needs no configuration, so it is tried if no other is
+ * configured.
+ */
 const sources: readonly CredentialSource[] = [
   variableCredentials,
   webIdentityCredentials,
@@ -26,9 +29,9 @@ const sources: readonly CredentialSource[] = [
   instanceCredentials,
 ];
 
-/** New credentials are requested this long before the old ones expire: AWS provides them by then. */
+/** Requests new credentials this long before the old ones expire: AWS provides them by then. */
 const refreshBeforeMs = 5 * 60_000;
-/** Credentials are not used for this time before they expire, because a request takes some time. */
+/** Stops using credentials this long before they expire, because a request takes time. */
 const unusedBeforeMs = 30_000;
 /** Minimum time between two requests, even for credentials that expire earlier. */
 const retryAfterMs = 5_000;
@@ -41,9 +44,9 @@ interface Current {
 }
 
 /**
- * The S3 credentials of this process, from environment variables, a web identity, a container or an instance. At
- * most one request for them runs at a time. They are renewed before they expire; after a failure no request is sent
- * for some seconds.
+ * This process's S3 credentials, from environment variables, a web identity, a container or an
+ * instance. Sends at most one request for them at a time. Renews them before they expire; after a
+ * failure it pauses for some seconds.
  */
 export class CredentialChain {
   readonly #environment: Environment;
@@ -55,7 +58,7 @@ export class CredentialChain {
 
   /**
    * @param environment such as `process.env`
-   * @param region of the bucket, and of STS unless a variable names another one
+   * @param region of the bucket, and of STS unless a variable names another
    * @param now Unix ms
    */
   constructor(environment: Environment, region: string, now: () => number = Date.now) {
@@ -101,7 +104,10 @@ export class CredentialChain {
     }
   }
 
-  /** Short-lived credentials are used for nine tenths of their time, and renewed after half of it. */
+  /**
+   * Short-lived credentials are used for nine tenths of their lifetime, and renewed after half of
+   * it.
+   */
   #received(credentials: Credentials): Current {
     const now = this.#now();
     const lifetimeMs = credentials.expiresAt - now;

@@ -1,13 +1,13 @@
 import type { S3Location } from '../../contract/s3-location.ts';
 
-/** Encodes also the characters that encodeURIComponent leaves, as Signature Version 4 requires. */
+/** Encodes characters that encodeURIComponent leaves, as Signature Version 4 requires. */
 const encodeSegment = (segment: string): string =>
   encodeURIComponent(segment).replace(
     /[!'()*]/g,
     (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`,
   );
 
-/** The URL of a location's bucket, whose path ends with a slash. */
+/** Returns the URL of a location's bucket, with a trailing slash. */
 export function bucketUrl({ bucket, endpoint, style }: S3Location): URL {
   if (style === 'path') return new URL(`${endpoint}/${bucket}/`);
   const url = new URL(`${endpoint}/`);
@@ -16,12 +16,12 @@ export function bucketUrl({ bucket, endpoint, style }: S3Location): URL {
 }
 
 /**
- * The path of an object, encoded as signatures require. A URL cannot contain every path: parsers resolve the segments
- * `.` and `..`.
+ * Returns an object's path, encoded as signatures require. A URL cannot contain every path: parsers
+ * resolve the segments `.` and `..`.
  *
  * @param key below the location's prefix, decoded
- * @throws RangeError for a key that is empty or not well-formed Unicode, or with which a server that resolves `..` could
- *   leave the prefix
+ * @throws RangeError for a key that is empty or malformed Unicode, or that could leave the prefix
+ *   on a server that resolves `..`
  */
 export function objectPath(location: S3Location, key: string): string {
   if (key === '' || !key.isWellFormed() || leavesPrefix(key)) {
@@ -31,7 +31,10 @@ export function objectPath(location: S3Location, key: string): string {
   return bucketUrl(location).pathname + path;
 }
 
-/** True if the resolved path is above the prefix, or the prefix itself. Repeated slashes may count as one. */
+/**
+ * Returns whether the resolved path is the prefix itself or above it. Counts repeated slashes as
+ * one.
+ */
 function leavesPrefix(key: string): boolean {
   if (!/(?:^|\/)\.\.?(?:\/|$)/.test(key)) return false;
   let depth = 0;

@@ -9,11 +9,14 @@ export interface SignedRequest {
   /** As sent, if the URL cannot contain it: see `objectPath`. */
   readonly path?: string;
   /**
-   * Additional headers in lower case. All are signed, except those that proxies may change, such as `range` and
-   * `user-agent`.
+   * Additional headers in lower case. All are signed, except headers that proxies can change, such
+   * as `range` and `user-agent`.
    */
   readonly headers?: Readonly<Record<string, string>>;
-  /** SHA-256 of the body, hexadecimal; absent without a body. All services accept it, over http and https. */
+  /**
+   * Hexadecimal SHA-256 of the body; absent if the request has no body. All services accept it over
+   * http and https.
+   */
   readonly bodyDigest?: string;
   readonly region: string;
   readonly credentials: Credentials;
@@ -21,13 +24,17 @@ export interface SignedRequest {
   readonly now: number;
 }
 
-/** Signing keys, each derived from a secret for one day. Limited, because credentials may change every hour. */
+/**
+ * Maximum cached signing keys, each derived from a secret for a day, because credentials can change
+ * hourly.
+ */
 const maxDerivedKeys = 50;
 const derivedKeys = new Map<string, ArrayBuffer>();
 
 /**
- * The headers of a request with its signature (AWS Signature Version 4 for S3); `host` is signed, but not returned.
- * @throws Error without secrets, for credentials that no header can have
+ * Returns a request's headers with its signature (AWS Signature Version 4 for S3); `host` is signed
+ * but not returned.
+ * @throws Error without secrets, for credentials that a header cannot contain
  */
 export async function sign({
   method,
@@ -60,7 +67,8 @@ export async function sign({
     const signed = await signer.sign();
     return Object.fromEntries(signed.headers);
   } catch (error) {
-    // That of `Headers` has the value, such as a token with a line break, so it is not the cause.
+    // Omits the cause, because the error from `Headers` quotes the value, such as a token with a
+    // line break.
     if (error instanceof TypeError) throw new Error('the credentials cannot be sent in headers');
     throw error;
   }

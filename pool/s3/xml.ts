@@ -1,13 +1,14 @@
 import { SaxesParser } from 'saxes';
 
-/** Responses of S3 and STS have fewer levels. */
+/** S3 and STS responses have fewer levels. */
 const maxDepth = 20;
 
 /**
- * Calls `onText` at the end of each element, with its path, such as `ListBucketResult/Contents/Key`, and the text
- * after its last child. Namespaces are ignored, because services use different ones.
+ * Calls `onText` at the end of each element, with its path, such as
+ * `ListBucketResult/Contents/Key`, and the text after its last child. Ignores namespaces, because
+ * services use different namespaces.
  *
- * @throws Error for a text that is not well-formed XML, has a document type, or has too many levels
+ * @throws Error for malformed XML, a document type, or too many levels
  */
 export function readXml(text: string, onText: (path: string, text: string) => void): void {
   const parser = new SaxesParser({ xmlns: false });

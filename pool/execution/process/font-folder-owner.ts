@@ -3,22 +3,25 @@ import { rm } from 'node:fs/promises';
 import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** Containers that share a temporary folder have other host names, and their process ids mean nothing here. */
+/**
+ * Containers that share a temporary folder have different host names, and their process ids are
+ * unrelated.
+ */
 const prefix = `image-delivery-fonts-${hostname()}-`;
 
-/** Creates an empty folder in the temporary folder, whose name tells that it belongs to this process. */
+/** Creates an empty folder in the temporary folder, named after this process. */
 export const createFontFolder = (): string =>
   mkdtempSync(join(tmpdir(), `${prefix}${process.pid}-`));
 
-/** Never rejects: what cannot be removed now is removed at a later start. */
+/** Never rejects: a later start removes leftovers. */
 export const removeFontFolder = (path: string): Promise<void> =>
   rm(path, { recursive: true, force: true }).catch(() => {});
 
 let searched = false;
 
 /**
- * Removes the folders of processes that were killed, once in the life of this process: before it creates one,
- * because an earlier process may have had the same id. Never rejects.
+ * Removes folders of killed processes, once in this process's life and before it creates a folder,
+ * because an earlier process could have had the same id. Never rejects.
  */
 export async function removeLeftFontFolders(): Promise<void> {
   if (searched) return;

@@ -20,14 +20,17 @@ const reservedBytes = (process.versions.node.startsWith('22.') ? 8 : 4) * 2 ** 3
 const nodeOptions = [
   // Pixels are outside of the heap.
   '--max-old-space-size=128',
-  // The trap handler reserves 10 GB of address space for each WebAssembly memory, and Node 22 has one
-  // for its HTTP parser.
+  // The trap handler reserves 10 GB of address space per WebAssembly memory, and Node 22 uses
+  // WebAssembly for its HTTP parser.
   '--disable-wasm-trap-handler',
   // 2 GiB: Node 22 reserves the maximum of every WebAssembly memory.
   '--wasm-max-mem-pages=32768',
 ];
 
-/** The variables passed on, for fonts, temporary files and native libraries. Others may hold secrets. */
+/**
+ * Variables to pass on, for fonts, temporary files and native libraries. Others can contain
+ * secrets.
+ */
 const passedVariables = [
   'HOME',
   'TMPDIR',
@@ -46,11 +49,11 @@ const passedVariables = [
 ];
 
 /**
- * Starts a process of `entry` with limits of the operating system and no descriptor but the channel. macOS
- * has no `ulimit -v`, so there only the process itself checks its memory.
+ * Starts a process running `entry`, limited by the operating system and with no descriptor but the
+ * channel. macOS lacks `ulimit -v`, so there only the process itself checks its memory.
  *
  * @param addressSpaceLimited false omits `ulimit -v`, for a Node that reserves more
- * @param fonts null for the fonts of the machine, which SVG uses
+ * @param fonts null for the machine's fonts, which SVG uses
  */
 export function launchTransformProcess(
   entry: URL,
@@ -65,10 +68,11 @@ export function launchTransformProcess(
     'ulimit -c 0',
   ];
   const limited = limits.map((limit) => `${limit} 2>/dev/null;`).join(' ');
-  // Tools such as test runners set NODE_OPTIONS, and the modules that it preloads may exceed these limits. A start costs
-  // as much CPU time as a transform, so it has the priority of transforms too.
+  // Tools such as test runners set NODE_OPTIONS, and the modules that it preloads can exceed these
+  // limits. Starting takes as much CPU time as a transform, so the start runs at the transforms'
+  // priority too.
   const script = `unset NODE_OPTIONS; ${limited} exec nice -n ${addedNiceness} "$@"`;
-  // TypeScript sources need the loader that this process was started with.
+  // TypeScript sources need this process's loader.
   const loader = entry.pathname.endsWith('.ts') ? process.execArgv : [];
   const node = [process.execPath, ...nodeOptions, ...loader];
   const folders = fonts === null ? [] : [fonts.own, ...(fonts.added === null ? [] : [fonts.added])];
@@ -82,9 +86,10 @@ export function launchTransformProcess(
 }
 
 /**
- * Two arenas and two threads are enough for one transform, and keep the address space small. glibc returns buffers of
- * pixels to the system at once only while its threshold for mappings is set: else it grows to 32 MiB. Huge pages, where the
- * system offers them, save the page faults of these buffers: 15% of the CPU time of decoding an AVIF of 6 megapixels.
+ * Two arenas and two threads suffice for a transform, and keep the address space small. glibc
+ * returns pixel buffers to the system immediately only if its mmap threshold is set: otherwise it
+ * grows to 32 MiB. Huge pages, if the system offers them, avoid page faults for these buffers: 15%
+ * of the CPU time for decoding a 6-megapixel AVIF.
  */
 function environment(): Record<string, string> {
   const passed = passedVariables.flatMap((name) => {

@@ -27,12 +27,12 @@ blockDecoders({ onThread: false });
 
 const end = (signal: NodeJS.Signals) => void process.kill(process.pid, signal);
 
-// The front end decides when this process ends, also when the whole process group gets a signal.
+// The front end decides when this process ends, even if the whole process group receives a signal.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => {});
 // An ordinary exit would wait for native code.
 process.on('disconnect', () => {
   try {
-    // The front end, which removes it otherwise, may have been killed.
+    // The front end normally removes the folder, but might have been killed.
     if (fontFolder !== undefined) rmSync(fontFolder, { recursive: true, force: true });
   } finally {
     end('SIGKILL');
@@ -47,7 +47,7 @@ process.on('message', async (task: TransformTask) => {
   const timer = setInterval(() => {
     if (residentMemory() <= memoryBytes) return;
     clearInterval(timer);
-    // SIGABRT is also the signal after a failed allocation in native code.
+    // SIGABRT is also the signal after a failed native allocation.
     if (memoryBytes === maxMemoryBytes) return end('SIGABRT');
     const unlimited = { ...isolatedCost, bytes: maxMemoryBytes, isMemoryCapped: false };
     const placement = { isolated: true, cost: unlimited };
@@ -71,7 +71,10 @@ function isExhausted(): boolean {
   return halfCpu || residentMemory() > isolatedCost.bytes;
 }
 
-/** Exits if this Node and libvips do not work within the limits; loads what the first SVG needs. */
+/**
+ * Exits unless this Node and libvips work within the limits; loads the modules that the first SVG
+ * needs.
+ */
 async function requireWorking(): Promise<void> {
   const source = Buffer.from('<svg xmlns="http://www.w3.org/2000/svg" width="1" height="1"/>');
   const limits = {

@@ -9,7 +9,7 @@ import { TransformProcess } from './transform-process.ts';
 const addressSpaceWarning =
   'The transform processes cannot start with a limit of their address space, so only their resident memory is limited.';
 
-/** How long an idle process is kept, in ms. With sharp loaded it has 60 to 75 MB. */
+/** How long an idle process is kept, in ms. With sharp loaded it takes 60 to 75 MB. */
 const idleMs = 60_000;
 
 /** A start takes 0.3 s on an idle machine. */
@@ -17,25 +17,27 @@ const startWithinMs = 30_000;
 
 /** The fonts of processes that draw texts and SVGs. */
 export interface ProcessFonts {
-  /** The operator's folder; null for none. */
+  /** The operator's folder, or null. */
   readonly added: string | null;
 }
 
 const defaultEntry = programUrl('pool/execution/process/main');
 
 /**
- * The processes for transforms that must be killable. They start on demand and are kept until they were
- * idle for a minute. The caller limits their number by the number of its tasks.
+ * Processes for transforms that must be killable. They start on demand and end after a minute of
+ * idleness. The caller limits their number by the number of its tasks.
  *
- * Fontconfig keeps fonts for the life of a process. So a task with fonts of a project gets a process that had no task
- * before and gets none after it: no project sees the fonts of another.
+ * Fontconfig keeps fonts for the life of a process. So a task with a project's fonts gets a process
+ * that runs no other task before or after it: no project sees another's fonts.
  */
 export class ProcessPool {
   readonly #limits: ProcessLimits;
   readonly #entry: URL;
   readonly #fonts: ProcessFonts | null;
   readonly #all = new Set<TransformProcess>();
-  /** The process used last is at the end and is used next, so that surplus ones time out. */
+  /**
+   * The most recently used process is last and is used next, so that surplus processes time out.
+   */
   readonly #idle = new Map<TransformProcess, NodeJS.Timeout>();
   #addressSpaceLimited = true;
   #closing = false;
@@ -71,14 +73,17 @@ export class ProcessPool {
     await Promise.all([...this.#all].map((one) => one.kill()));
   }
 
-  /** An idle process, or a new one, when it is ready. @param fresh true for one without a task before */
+  /**
+   * Returns an idle or new process once it is ready. @param fresh true for a process that has run
+   * no task
+   */
   async #take(signal: AbortSignal, fresh: boolean): Promise<TransformProcess> {
     signal.throwIfAborted();
     const idle = [...this.#idle.keys()].filter((one) => one.fresh || !fresh).at(-1);
     if (idle !== undefined) this.#removeIdle(idle);
     let failed: unknown;
-    // A process that ends before its first task was killed, or this Node reserves more address space than
-    // the limit.
+    // A process that ends before its first task was killed, or this Node reserves more address
+    // space than the limit.
     for (const limited of [true, true, false]) {
       const chosen = failed === undefined && idle ? idle : this.#start(limited);
       try {
@@ -86,7 +91,8 @@ export class ProcessPool {
         if (!limited) this.#omitAddressSpaceLimit();
         return chosen;
       } catch (error) {
-        // On a busy machine the start may take longer than a timeout; the next task continues it.
+        // On a busy machine the start can take longer than a timeout; the next task waits for the
+        // same start.
         if (signal.aborted && !chosen.exhausted) this.#addIdle(chosen);
         if (signal.aborted || this.#closing) throw error;
         failed = error;
@@ -120,14 +126,15 @@ export class ProcessPool {
     return started;
   }
 
-  /** Starts the successor now, so that the next task need not wait for it. */
+  /** Starts the successor immediately, so that the next task does not wait for it. */
   #replace(used: TransformProcess): void {
     void used.kill();
     if (this.#closing || this.#idle.size > 0) return;
     try {
       this.#addIdle(this.#start(true));
     } catch {
-      // Without a descriptor or a process. The next task starts one, or tells the cause.
+      // The system lacks a descriptor or a process. The next task starts a process, or reports the
+      // cause.
     }
   }
 

@@ -10,7 +10,7 @@ export type FromProcess =
   | {
       readonly type: 'done';
       readonly result: TransformResult;
-      /** True when the process has used so much CPU time or memory that it must be replaced. */
+      /** Whether the process has used so much CPU time or memory that it must be replaced. */
       readonly exhausted: boolean;
     };
 
@@ -39,7 +39,7 @@ export class TransformProcess {
       isReady = resolve;
       cannotStart = reject;
     });
-    // A process that was started in advance has no caller that handles the rejection.
+    // No caller handles the rejection of a process started in advance.
     this.ready.catch(() => {});
     child.on('message', (message: FromProcess) => {
       if (message.type === 'ready') return isReady();
@@ -62,7 +62,7 @@ export class TransformProcess {
   }
 
   /**
-   * Must be called only after `ready` has resolved, and not again before it has settled.
+   * Callers must wait for `ready`, and for the previous call to settle.
    *
    * @throws ServiceError source_too_large, source_corrupt, transform_timeout, internal_error
    */
@@ -70,7 +70,7 @@ export class TransformProcess {
     this.fresh = false;
     const result = await new Promise<TransformResult | ServiceError>((resolve) => {
       this.#settle = resolve;
-      // When the task cannot be sent, the process is ending, which settles the promise.
+      // If sending fails, the process is ending, which settles the promise.
       this.#child.send(task, () => {});
     });
     this.#settle = null;
