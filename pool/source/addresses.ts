@@ -12,15 +12,15 @@ import { unlessAborted } from '../unless-aborted.ts';
 const reservedByte = 8;
 
 /**
- * The IPv4 address to which packets for an IPv6 address are sent: by a translator with one of the NAT64 prefixes, or in
- * an ISATAP tunnel (RFC 5214, 6.1). Null for other addresses.
+ * Returns the IPv4 address that receives packets for an IPv6 address: through a translator with a
+ * NAT64 prefix, or in an ISATAP tunnel (RFC 5214, 6.1). Returns null for other addresses.
  */
 function embeddedIpv4(address: IpAddress, nat64Prefixes: readonly Network[]): ipaddr.IPv4 | null {
   if (address instanceof ipaddr.IPv4) return null;
   const prefix = nat64Prefixes.find((network) => within(address, [network]));
   if (prefix !== undefined) return translated(address, prefix[1]);
   const bytes = address.toByteArray();
-  // The universal bit of the interface identifier may be set.
+  // The interface identifier's universal bit can be set.
   const isIsatap = ((bytes[8] ?? 0) & 0xfd) === 0 && bytes[9] === 0;
   return isIsatap && bytes[10] === 0x5e && bytes[11] === 0xfe
     ? new ipaddr.IPv4(bytes.slice(12))
@@ -36,7 +36,7 @@ export function translated(address: ipaddr.IPv6, length: number): ipaddr.IPv4 {
   return new ipaddr.IPv4(used.map((place) => bytes[place] ?? 0));
 }
 
-/** The address of a canonical host that is an IP literal; null for a host name. */
+/** Returns the address of a canonical host that is an IP literal; null for a host name. */
 export function addressOfHost(host: string): IpAddress | null {
   return parseAddress(host.startsWith('[') ? host.slice(1, -1) : host);
 }
@@ -56,14 +56,16 @@ const specialPurpose6 = networks(
   '3fff::/20', // documentation
 );
 
-/** The well-known NAT64 prefix (RFC 6052), by which IPv6-only networks reach public IPv4 hosts. */
+/**
+ * The well-known NAT64 prefix (RFC 6052), through which IPv6-only networks reach public IPv4 hosts.
+ */
 const wellKnownNat64 = networks('64:ff9b::/96');
 
-/** NAT64 prefixes beside the well-known one. */
+/** NAT64 prefixes in addition to the well-known prefix. */
 export interface Nat64Prefixes {
   /** Set by the operator: their addresses are public if the embedded ones are. */
   readonly configured: readonly Network[];
-  /** Told by a resolver, which is not trusted to make other addresses public. */
+  /** Reported by a resolver, which is not trusted to make other addresses public. */
   readonly discovered: readonly Network[];
 }
 
@@ -96,7 +98,10 @@ export function isPublic(address: IpAddress, nat64: Nat64Prefixes = none): boole
   return within(address, globalUnicast) && !within(address, specialPurpose6);
 }
 
-/** True for addresses of the local link (RFC 3927, RFC 4291 2.5.6), where clouds have their metadata. */
+/**
+ * Returns whether an address is link-local (RFC 3927, RFC 4291 2.5.6), where clouds serve their
+ * metadata.
+ */
 export function isLinkLocal(address: IpAddress, nat64: Nat64Prefixes = none): boolean {
   return destinations(address, nat64).some((one) => one.range() === 'linkLocal');
 }
@@ -110,7 +115,10 @@ const credentialServices = networks(
   'fd00:ec2::23/128',
 );
 
-/** True for an address from which this service itself may get credentials: never one of a source. */
+/**
+ * Returns whether this service itself could get credentials from an address: never a source's
+ * address.
+ */
 export function isCredentialService(address: IpAddress, nat64: Nat64Prefixes = none): boolean {
   return destinations(address, nat64).some((one) => within(one, credentialServices));
 }
@@ -123,10 +131,10 @@ export function isThisMachine(address: IpAddress): boolean {
 
 /**
  * Top-level names that never belong to a public host: loopback (RFC 6761, 6.3), multicast DNS (RFC
- * 6762), private use (reserved by ICANN in 2024), home networks (RFC 8375), and two that must not
- * be looked up in DNS at all (RFC 7686, RFC 9476). `.test`, `.example` and `.invalid` are not in
- * the list: applications should treat the first two like other names (RFC 6761, 6.2 and 6.5), and
- * the third does not exist, which is a different error from "not public".
+ * 6762), private use (reserved by ICANN in 2024), home networks (RFC 8375), and two that DNS must
+ * not look up at all (RFC 7686, RFC 9476). The list omits `.test`, `.example` and `.invalid`:
+ * applications should treat the first two like other names (RFC 6761, 6.2 and 6.5), and the third
+ * does not exist, which is a different error from "not public".
  */
 const notPublic = ['localhost', 'local', 'internal', 'home.arpa', 'onion', 'alt'];
 
@@ -146,14 +154,14 @@ const knownAddresses = new Set(['192.0.0.170', '192.0.0.171']);
 type Resolve = (name: string) => Promise<readonly { readonly address: string }[]>;
 
 const refreshMs = 10 * 60_000;
-/** After a failure, such as that of a resolver without DNS64. */
+/** Pause after a failure, such as a resolver without DNS64. */
 const retryMs = 10_000;
-/** Resolvers that synthesise addresses answer at once. */
+/** Resolvers that synthesise addresses respond immediately. */
 const timeoutMs = 1_000;
 
 /**
- * The NAT64 prefixes of the network, as its resolver reports them. The first query is sent when an IPv6 address is
- * checked. Only that check waits for the answer, for a second at most.
+ * Discovers the network's NAT64 prefixes from its resolver. The first check of an IPv6 address
+ * sends the first query. Only that check waits for the response, for a second at most.
  */
 export class Nat64Discovery {
   readonly #resolve: Resolve;
@@ -165,12 +173,12 @@ export class Nat64Discovery {
     this.#resolve = resolve;
   }
 
-  /** Prefixes of the last answer; empty before. */
+  /** Prefixes in the last response; empty before the first. */
   get prefixes(): readonly Network[] {
     return this.#prefixes;
   }
 
-  /** Waits for the first answer. Does not reject. */
+  /** Waits for the first response. Does not reject. */
   async ready(): Promise<void> {
     if (performance.now() - this.#askedAt >= refreshMs) {
       this.#askedAt = performance.now();
@@ -187,7 +195,7 @@ export class Nat64Discovery {
   }
 }
 
-/** All prefixes after which an address contains one of the known addresses. */
+/** Returns all prefixes after which an address contains a known address. */
 function prefixesOf(address: IpAddress | null): readonly Network[] {
   if (!(address instanceof ipaddr.IPv6)) return [];
   return nat64Lengths
@@ -195,7 +203,10 @@ function prefixesOf(address: IpAddress | null): readonly Network[] {
     .map((length): Network => [address, length]);
 }
 
-/** Ranges without public hosts, the smaller ones first, by name (IANA's special-purpose registries, RFC 6890). */
+/**
+ * Ranges without public hosts, smaller ranges first, by name (IANA's special-purpose registries,
+ * RFC 6890).
+ */
 const ranges = (
   [
     ['Azure platform', '168.63.129.16/32'],

@@ -3,14 +3,14 @@ import type { FairShare, Owner } from '../fair-share.ts';
 import type { SharedMemory } from './shared-memory.ts';
 
 /**
- * Maximum allocation before any bytes have arrived, so that a false Content-Length costs no more. Most images
- * are smaller and are written once, into a buffer of their exact size.
+ * Maximum allocation before the first bytes arrive, so that a false Content-Length costs no more.
+ * Most images are smaller and are written once, into a buffer of exact size.
  */
 const firstAllocation = 1024 * 1024;
 /** The first allocation for a body of unknown length. */
 const guessedLength = 64 * 1024;
 
-/** The memory of bodies, and the budget in which their bytes count. */
+/** Memory for bodies, and the budget against which their bytes count. */
 export interface BodyMemory {
   /** Counts the bytes, for their owner. */
   readonly budget: FairShare;
@@ -21,7 +21,7 @@ export interface BodyMemory {
 
 export interface BodyLimits extends BodyMemory {
   readonly maxBytes: number;
-  /** The Content-Length; null when it is absent or the body is decoded. */
+  /** The Content-Length; null if absent or if the body is decoded. */
   readonly length: number | null;
 }
 
@@ -97,14 +97,15 @@ export async function readBody(
   }
 }
 
-/** Gives back the memory of a body and its part of the budget. */
+/** Frees a body's memory and its part of the budget. */
 export function releaseBody(bytes: Uint8Array, { budget, owner, memory }: BodyMemory): void {
   budget.release(owner, bytes.byteLength);
   memory.free(bytes);
 }
 
 /**
- * Copies with `fill`, which uses one `memcpy`. `set` copies to shared memory by an atomic operation for each byte.
+ * Copies with `fill`, which uses one `memcpy`; `set` copies to shared memory with an atomic
+ * operation per byte.
  */
 function copy(from: Uint8Array, to: Uint8Array, at: number): void {
   if (from.byteLength === 0) return;

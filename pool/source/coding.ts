@@ -29,16 +29,16 @@ const decoders: Readonly<Record<string, () => Transform>> = {
   }),
 };
 
-/** Further codings of IANA's registry, whose bytes are no image. */
+/** Other registered codings (IANA), whose bytes are not an image. */
 const unsupported = new Set(
   'aes128gcm compress dcb dcz exi pack200-gzip x-compress zstd'.split(' '),
 );
 
 /**
- * The coding of a Content-Encoding header, null for none: object stores send compressed objects (often SVG)
- * although the request accepts only `identity`. They also send what an upload named, such as `aws-chunked` or
- * `utf-8`: names that no registry contains are ignored.
- * @throws ServiceError source_unsupported, also for several codings
+ * Returns a Content-Encoding header's coding, or null: object stores send compressed objects (often
+ * SVG) although the request accepts only `identity`. They also repeat names from the upload, such
+ * as `aws-chunked` or `utf-8`: names missing from the registry are ignored.
+ * @throws ServiceError source_unsupported, including for several codings
  */
 export function codingOf(header: string | string[] | undefined): string | null {
   const names = [header ?? []].flat().join().toLowerCase().split(',');
@@ -81,14 +81,14 @@ export class DecodingWriter {
       .on('error', (error) => this.#fail(error));
   }
 
-  /** @throws ServiceError or ResponseTooCostly, also for earlier chunks */
+  /** @throws ServiceError or ResponseTooCostly, including for earlier chunks */
   write(chunk: Uint8Array): void {
     if (this.#failure !== null) throw this.#failure;
     const { maxBytes, budget, owner } = this.#limits;
     const { byteLength } = chunk;
     this.#receivedBytes += byteLength;
     if (this.#receivedBytes > maxBytes) throw sourceTooLarge(maxBytes);
-    // Bytes after the end of the compressed data.
+    // Counts bytes after the end of the compressed data.
     if (this.#decoder.readableEnded) return this.#costs.countCoded(byteLength);
     if (!budget.take(owner, byteLength)) throw tooManyBytes();
     this.#heldBytes += byteLength;
@@ -102,11 +102,11 @@ export class DecodingWriter {
    * @throws ServiceError or ResponseTooCostly
    */
   async finish(): Promise<Uint8Array> {
-    // An empty body is reported as such.
+    // An empty body is reported as empty.
     if (this.#receivedBytes > 0) {
       this.#decode();
       this.#decoder.end();
-      // A decoder does not take the bytes after the end of the compressed data.
+      // A decoder does not accept bytes after the end of the compressed data.
       await finished(this.#decoder, { writable: false }).catch((error) => this.#fail(error));
       if (this.#failure !== null) throw this.#failure;
     }

@@ -12,9 +12,9 @@ import {
 export interface ConnectionLimits {
   /** Maximum connections to one origin. */
   readonly perOrigin: number;
-  /** Above this number of open connections none is kept after its response. */
+  /** While more connections are open, none is kept after its response. */
   readonly kept: number;
-  /** Timeout of each phase of a request, in ms. */
+  /** Timeout per request phase, in ms. */
   readonly timeoutMs: number;
 }
 
@@ -25,8 +25,8 @@ const keepAliveMaxMs = 30_000;
 const maxHeaderBytes = 16 * 1024;
 
 /**
- * HTTP/1.1 connections to addresses that the guard allows. Proxy settings of the environment are ignored, and the start
- * logs it: a proxy would resolve host names itself and bypass the guard.
+ * HTTP/1.1 connections to addresses that the guard allows. Ignores proxy settings in the
+ * environment, which the start logs: a proxy would resolve host names itself and bypass the guard.
  */
 export class Connections {
   readonly #agent: Agent;
@@ -42,7 +42,7 @@ export class Connections {
           connections: perOrigin,
           factory: (url, options) => new MeteredClient(url, options as MeteredClientOptions),
           maxHeaderSize: maxHeaderBytes,
-          // Fallbacks: the timeout of the whole fetch is shorter and has a more specific error message.
+          // Fallbacks: the whole fetch's timeout is shorter, with a more specific error message.
           headersTimeout: 2 * timeoutMs,
           bodyTimeout: 2 * timeoutMs,
           keepAliveTimeout: keepAliveMs,
@@ -57,7 +57,7 @@ export class Connections {
   }
 
   dispatch(request: MeteredRequest, handler: Dispatcher.DispatchHandler): void {
-    // Clients determine the number of origins, each of which may keep connections.
+    // Clients determine the number of origins, and each can keep connections.
     this.#agent.dispatch({ ...request, reset: this.#open > this.#kept }, handler);
   }
 
@@ -76,7 +76,7 @@ export class Connections {
     return (options, callback) =>
       connect(options, (...[error, socket]) => {
         if (error !== null) return callback(asFailure(error, options), null);
-        // undici completes a connection whose request was aborted in the meantime, and then neither uses nor
+        // undici completes a connection after its request was aborted, and then neither uses nor
         // closes it (nodejs/undici#5845). An active request is never idle this long.
         socket.setTimeout(timeout, () => socket.destroy());
         this.#open += 1;
@@ -97,7 +97,7 @@ function asFailure(error: Error, { hostname, protocol }: buildConnector.Options)
     const text = `The source could not be fetched (connect): ${hostname} did not respond in time.`;
     return new ServiceError('source_timeout', text, error);
   }
-  // An AggregateError has the errors of all addresses of a host.
+  // An AggregateError contains the errors for all of a host's addresses.
   const isConnect = 'syscall' in error && error.syscall === 'connect';
   const connected = !isConnect && !(error instanceof AggregateError);
   const stage = connected && protocol === 'https:' ? 'TLS' : 'connect';
@@ -112,8 +112,8 @@ export interface Network {
 }
 
 /**
- * Connections to hosts that the operator has configured, also in private networks. They are used only for endpoints
- * from the settings, never for URLs from a client.
+ * Connections to hosts that the operator has configured, even in private networks. Only for
+ * endpoints from the settings, never for URLs from a client.
  */
 export class TrustedEndpoints {
   readonly #guardOptions: Omit<GuardOptions, 'privateSources'>;

@@ -15,22 +15,23 @@ export interface Writer extends Pick<BodyWriter, 'write' | 'discard'> {
 }
 
 export interface Response extends ResponseHead {
-  /** Length of the body as it was sent. */
+  /** The body's length as sent. */
   readonly receivedBytes: number;
-  /** The body, which the caller must release; null when it is not wanted. */
+  /** The body, which the caller must release; null if not wanted. */
   readonly bytes: Uint8Array | null;
 }
 
-/** Maximum bytes of an unwanted body that are received, so that its connection can be used again. */
+/** Maximum bytes of an unwanted body to receive, so that its connection can be reused. */
 const maxUnwantedBytes = 16 * 1024;
 
 /**
- * Sends a request, and writes the body of its response as it arrives: without a stream, whose chunks each cost
- * several promises. An abort ends the request at once, and cancels the rest of an unwanted body.
+ * Sends a request, and writes its response's body as it arrives: no stream, because each chunk
+ * would cost several promises. An abort ends the request immediately, and cancels the rest of an
+ * unwanted body.
  *
- * @param writerFor called with the head of the response. Null when the body is not wanted: the exchange then ends
- *   with the head
- * @throws the signal's reason, or the error of undici, of `writerFor` or of the writer
+ * @param writerFor called with the response head. Returns null if the body is not wanted: the
+ *   exchange then ends after the head
+ * @throws the signal's reason, or an error from undici, `writerFor` or the writer
  */
 export function exchange(
   connections: Pick<Connections, 'dispatch'>,
@@ -64,7 +65,7 @@ export function exchange(
       {
         onRequestStart(started) {
           controller = started;
-          // A request that waits for a connection cannot be aborted.
+          // A request waiting for a connection cannot be aborted.
           if (signal.aborted) controller.abort(signal.reason);
         },
         onResponseStart(_, status, headers) {
@@ -97,7 +98,9 @@ export function exchange(
   });
 }
 
-/** The Content-Length; null for none. undici accepts at most one, and verifies the length of the body. */
+/**
+ * Returns the Content-Length, or null. undici accepts at most one, and verifies the body's length.
+ */
 export function contentLength({ headers }: ResponseHead): number | null {
   const header = headers['content-length'];
   return typeof header === 'string' && /^\d{1,15}$/.test(header) ? Number(header) : null;

@@ -7,15 +7,16 @@ export interface Deadline {
 }
 
 /**
- * The reason of the abort at the end of each fetch. Without one it would create a DOMException with its stack.
+ * The abort reason at the end of each fetch. A missing reason would create a DOMException with a
+ * stack.
  */
 const ended = new Error('The fetch has ended.');
 
 /**
- * Runs a fetch with a timeout. The signal that `fetch` gets aborts in every case, also after a success, so that an
- * unread body is cancelled.
+ * Runs a fetch with a timeout. The signal passed to `fetch` always aborts at the end, even after a
+ * success, to cancel an unread body.
  *
- * @param fetch calls `report` with the step that it begins, for the message of a timeout
+ * @param fetch calls `report` with each step that it starts, for a timeout's message
  * @throws ServiceError source_timeout, the error of `fetch`, or the signal's reason
  */
 export async function withinDeadline<T>(

@@ -85,14 +85,20 @@ export function fetchFailureText(
   return `The source could not be fetched (${step}): ${what}${code === null ? '' : ` (${code})`}.`;
 }
 
-/** The error for a lack of descriptors, which says nothing about the source; null for other errors. */
+/**
+ * Returns the error for a lack of descriptors, which is unrelated to the source; null for other
+ * errors.
+ */
 export function outOfDescriptors(error: unknown): ServiceError | null {
   const code = codeOf(error);
   if (code !== 'EMFILE' && code !== 'ENFILE') return null;
   return new ServiceError('overloaded', `The service has too many open files (${code}).`, error);
 }
 
-/** An error's code if it is an identifier, which discloses no address. OpenSSL's may contain a slash. */
+/**
+ * Returns an error's code if it is an identifier, which reveals no address. OpenSSL's can contain a
+ * slash.
+ */
 export function codeOf(error: unknown): string | null {
   const code = error instanceof Error && 'code' in error ? error.code : null;
   return typeof code === 'string' && /^[A-Z][A-Z0-9_/]{1,60}$/.test(code) ? code : null;

@@ -2,20 +2,20 @@ import { ServiceError } from '../../contract/errors.ts';
 import { FairShare, type Owner, RoundRobin } from '../fair-share.ts';
 import { unlessAborted } from '../unless-aborted.ts';
 
-/** Maximum background fetches that wait for a slot; further ones are refused as overloaded. */
+/** Maximum background fetches that wait for a slot; more are refused as overloaded. */
 const maxWaiting = 1024;
-/** Part of the slots that each project may take while any is free. */
+/** Fraction of the slots that each project can take while slots are free. */
 const guaranteedPart = 1 / 16;
 
 type State = 'waiting' | 'running' | 'released';
 
-/** The slot of one fetch, or its place in the queue for one. */
+/** A fetch's slot, or its place in the queue. */
 export interface FetchSlot {
-  /** Resolves when the fetch may start; rejects when the signal aborts first. */
+  /** Resolves when the fetch can start; rejects if the signal aborts first. */
   admitted(signal: AbortSignal): Promise<void>;
   /**
-   * Makes a background fetch a live one of this owner, whose live request begins to wait for it. Returns false
-   * when the owner may have no more slots: the fetch stays a background fetch.
+   * Makes a background fetch a live fetch of this owner, whose live request starts to wait for it.
+   * Returns false if the owner can have no more slots: the fetch then stays in the background.
    */
   promote(owner: Owner): boolean;
   /** Frees the slot. Idempotent. */
@@ -23,8 +23,9 @@ export interface FetchSlot {
 }
 
 /**
- * Limits concurrent fetches, in total and of each project and host. A live fetch gets a slot at once or is
- * refused. Background fetches wait for slots, in turn among projects, and use at most half of them.
+ * Limits concurrent fetches, in total and per project and host. A live fetch gets a slot
+ * immediately or is refused. Background fetches wait for slots, in turn among projects, and use at
+ * most half of them.
  */
 export class FetchSlots {
   readonly #slots: FairShare;

@@ -33,12 +33,12 @@ export interface FetchOptions extends Deadline, Omit<BodyLimits, 'length'> {
   readonly guard: AddressGuard;
   /** The identifier of this deployment in CDN-Loop. */
   readonly loopId: string;
-  /** The headers of the request's trace, sent to the origin. */
+  /** The request's trace headers, sent to the origin. */
   readonly traceHeaders?: Readonly<Record<string, string>>;
   readonly connections: Pick<Connections, 'dispatch'>;
   /** The path to send instead of the URL's, if a URL cannot contain it; without redirects. */
   readonly path?: string;
-  /** Further headers, sent only while redirects stay at the scheme, host and port of the URL. */
+  /** Additional headers, sent only while redirects keep the URL's scheme, host and port. */
   readonly credentials?: SourceHeaders;
   /** Default: 5. */
   readonly maxRedirects?: number;
@@ -50,13 +50,15 @@ export interface FetchOptions extends Deadline, Omit<BodyLimits, 'length'> {
 
 /** The validators of a response (RFC 9110, 8.8), as received; null for absent, too long or unprintable ones. */
 export interface Validators {
-  /** The URL, after redirects, whose versions they distinguish: `resourceOf` of it; null for none. */
+  /**
+   * The URL after redirects to which the validators belong, as `resourceOf` returns it, or null.
+   */
   readonly resource: string | null;
   readonly etag: string | null;
   readonly lastModified: string | null;
 }
 
-/** What an origin says about the bytes of a response. */
+/** Facts from an origin about a response's bytes. */
 export interface OriginResponse {
   readonly validators: Validators;
   readonly freshness: OriginFreshness;
@@ -65,27 +67,27 @@ export interface OriginResponse {
 export interface Fetched extends OriginResponse {
   /** Reserved in the budget and allocated until the caller releases them. */
   readonly bytes: Uint8Array;
-  /** The media type of the response, such as `text/html`; null when it is absent or invalid. */
+  /** The response's media type, such as `text/html`; null if absent or invalid. */
   readonly contentType: string | null;
 }
 
-/** The response to a conditional request whose bytes have not changed (RFC 9110, 15.4.5). */
+/** The response to a conditional request for unchanged bytes (RFC 9110, 15.4.5). */
 export interface NotModified extends OriginResponse {
   readonly bytes: null;
 }
 
 const defaultMaxRedirects = 5;
 
-/** Error codes of a connection that was closed before the response. */
+/** Error codes of a connection closed before the response. */
 const brokenConnection = new Set(['UND_ERR_SOCKET', 'ECONNRESET', 'EPIPE']);
 
-/** A digest, because a redirect may have many kilobytes. */
+/** A digest, because a redirect can be many kilobytes long. */
 export const resourceOf = ({ href }: URL): string => hash('sha256', href, 'base64url').slice(0, 22);
 
-/** The validators that are sent in conditional requests. */
+/** Matches validators that conditional requests can send. */
 const plainValidator = /^[\x20-\x7e]{1,512}$/;
 
-/** Statuses with an error code of their own. */
+/** Statuses with their own error code. */
 const statuses: Readonly<Record<number, { readonly code: ErrorCode; readonly text: string }>> = {
   401: { code: 'source_unauthorized', text: 'The source requires a login' },
   403: { code: 'source_forbidden', text: 'The source server refuses access to the source' },
@@ -94,7 +96,7 @@ const statuses: Readonly<Record<number, { readonly code: ErrorCode; readonly tex
   429: { code: 'source_rate_limited', text: 'The source server gets too many requests' },
 };
 
-/** Next steps for responses of a source server that was reached. */
+/** Next steps after a response from the source server. */
 const hints = {
   serverError: 'Check the log of the source server: it failed itself. Then try again.',
   clientError: 'Check the source URL and its query: the source server refuses this request.',
@@ -112,9 +114,10 @@ const headers = {
 };
 
 /**
- * Fetches a source. Follows at most 5 redirects, each of which is checked like the first URL, and by
- * `isAllowedHost`. Accepts the statuses 200 and 203, 206 with all bytes, and 304 for a conditional request. Other
- * statuses without a code of their own are source_unreachable, including redirects that cannot be followed.
+ * Fetches a source. Follows at most 5 redirects, each checked like the first URL and by
+ * `isAllowedHost`. Accepts the statuses 200 and 203, 206 with all bytes, and 304 for a conditional
+ * request. Other statuses without their own code are source_unreachable, including unusable
+ * redirects.
  *
  * @throws ServiceError, or the signal's reason
  */
@@ -207,7 +210,7 @@ async function request(
     });
   try {
     return await send().catch((error: unknown) => {
-      // An origin may close an idle connection while the request is being sent (RFC 9112, 9.3.1).
+      // An origin can close an idle connection while the request is being sent (RFC 9112, 9.3.1).
       const isBroken = !hasBegun && brokenConnection.has(codeOf(error) ?? '');
       if (isBroken && !signal.aborted) return send();
       throw error;
@@ -219,7 +222,9 @@ async function request(
   }
 }
 
-/** The validators for a request of a URL: those of other URLs would compare another file. */
+/**
+ * Returns the validators for a URL's request: another URL's validators would compare another file.
+ */
 function validatorsFor(url: URL, { validators }: FetchOptions): Validators | null {
   const isKnown = validators !== undefined && validators.resource === resourceOf(url);
   return isKnown && (validators.etag ?? validators.lastModified) !== null ? validators : null;
@@ -234,7 +239,10 @@ function validatorsMatch(answered: Validators, known: Validators): boolean {
   return [known.lastModified, null].includes(answered.lastModified);
 }
 
-/** RFC 9110, 13.1.3: If-Modified-Since counts only for an origin that does not know If-None-Match. */
+/**
+ * RFC 9110, 13.1.3: If-Modified-Since counts only for an origin that does not support
+ * If-None-Match.
+ */
 function conditionalHeaders(validators: Validators | null): Record<string, string> {
   const { etag = null, lastModified = null } = validators ?? {};
   return {
@@ -243,7 +251,7 @@ function conditionalHeaders(validators: Validators | null): Record<string, strin
   };
 }
 
-/** The writer for the source of a response; null for a response without one. */
+/** Creates the writer for a response's source; returns null for a response without a source. */
 function writerFor(
   head: ResponseHead,
   options: FetchOptions,
@@ -260,7 +268,10 @@ function writerFor(
   return coding === null ? new BodyWriter(limits) : new DecodingWriter(coding, limits, budget);
 }
 
-/** The length of a partial response that has all bytes, as some servers send although no range was requested. */
+/**
+ * Returns the length of a partial response that contains all bytes, which some servers send
+ * unasked.
+ */
 const wholeLengthOf = ({ status, headers }: ResponseHead): number | null =>
   status === 206 ? wholeLength(headers['content-range']) : null;
 

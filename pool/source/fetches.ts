@@ -29,7 +29,7 @@ export type FetchSettings = Pick<
 >;
 
 interface FetchesEnvironment<S> {
-  /** The bytes of all sources. */
+  /** All sources' bytes. */
   readonly memory: SharedMemory;
   /** The shares of projects in the bytes of sources that are in use. */
   readonly budget: FairShare;
@@ -45,21 +45,21 @@ interface FetchesEnvironment<S> {
 export interface FetchedSource extends Fetched {
   /** Of all redirects. */
   readonly hosts: readonly string[];
-  /** When the fetch began, Unix ms. */
+  /** When the fetch started, Unix ms. */
   readonly fetchedAt: number;
   /** The bytes count against the share of the fetch's project. */
   readonly owner: Owner;
 }
 
 export interface FetchRequest {
-  /** The id of the project whose shares of slots and bytes the fetch counts against. */
+  /** The id of the project whose slot and byte shares the fetch uses. */
   readonly project: string;
   /** The project's allowlist; called with the canonical host of every redirect. */
   readonly isAllowedHost: (host: string) => boolean;
   readonly signal: AbortSignal;
   /** Lower priority than live requests: waits for a slot instead of being refused. */
   readonly background?: boolean;
-  /** Aborts when a live request begins to wait for background work. */
+  /** Aborts when a live request starts to wait for background work. */
   readonly promoted?: AbortSignal;
   readonly stages?: StageObserver;
   /** Default: plain HTTP requests. */
@@ -70,7 +70,7 @@ export interface Failed {
   readonly failure: ServiceError;
   /** The project whose request started the fetch. */
   readonly project: string;
-  /** The hosts of the redirects before the failure. */
+  /** The redirects' hosts before the failure. */
   readonly hosts: readonly string[];
 }
 
@@ -89,13 +89,13 @@ export type Outcome<S> =
     }
   | Failed
   | { readonly notModified: NotModified; readonly hosts: readonly string[] }
-  /** None of the waiting requests may use the host that the source redirects to. */
+  /** No waiting request can use the host that the source redirects to. */
   | { readonly refused: string; readonly hosts: readonly string[] };
 
 /** A request for bytes only if they have changed. */
 interface Conditional {
   readonly validators: Validators;
-  /** The key of the changed bytes. */
+  /** The changed bytes' key. */
   readonly key: string;
 }
 
@@ -103,7 +103,7 @@ interface Conditional {
 interface Fetch {
   /** Null for plain HTTP requests. */
   readonly loader: SourceLoader | null;
-  /** When it was requested, Unix ms. */
+  /** Request time, Unix ms. */
   readonly since: number;
   readonly slot: FetchSlot;
   readonly owner: Owner;
@@ -115,8 +115,9 @@ interface Fetch {
 }
 
 /**
- * The fetches in progress. Requests for one key share one fetch, which follows a redirect if one of those who wait may
- * use its host. Each fetch has a slot, and counts against the shares of its project.
+ * The fetches in progress. Requests for a key share a fetch, which follows a redirect if any
+ * waiting request can use its host. Each fetch takes a slot, and counts against its project's
+ * shares.
  */
 export class Fetches<S> {
   readonly guard: AddressGuard;
@@ -154,7 +155,7 @@ export class Fetches<S> {
   }
 
   /**
-   * The outcome of the fetch in progress for a key, or of a new one.
+   * Returns the outcome of a key's fetch in progress, or of a new fetch.
    *
    * @param key of the shared fetch
    * @param conditional null for an unconditional fetch
@@ -172,7 +173,7 @@ export class Fetches<S> {
     return runStage(request.stages ?? noObserver, 'coalesce', join, () => ({ role: 'follower' }));
   }
 
-  /** When the fetch in progress for a key was requested, Unix ms; undefined for none. */
+  /** Returns when a key's fetch in progress was requested, Unix ms; undefined if there is none. */
   since(key: string): number | undefined {
     return this.#fetches.get(key)?.since;
   }
@@ -189,7 +190,7 @@ export class Fetches<S> {
       concurrency: this.#slots.limit,
       rejected: this.#slots.rejected,
       connections: this.#connections.open + this.#trusted.open,
-      /** Total fetches started, and requests that waited for another one's fetch. */
+      /** Total fetches started, and requests that waited for another request's fetch. */
       fetches: this.#fetchCount,
       followers: this.#followers,
     };

@@ -17,7 +17,7 @@ import { noFreshness } from './response-headers.ts';
 import { Semaphore } from './semaphore.ts';
 import type { SourceLoader } from './source-loader.ts';
 
-/** Bytes of each read. */
+/** Bytes per read. */
 const chunkBytes = 256 * 1024;
 
 /**
@@ -30,7 +30,7 @@ const semaphore = new Semaphore(3);
 const missing = new Set(['ENOENT', 'ENOTDIR', 'ELOOP', 'ENAMETOOLONG', 'ENXIO']);
 const refused = new Set(['EACCES', 'EPERM']);
 
-/** Loads the files in a folder and its subfolders, by the URL's path. The query is ignored. */
+/** Loads files in a folder and its subfolders, by the URL's path. Ignores the query. */
 export function folderLoader(identity: string, folder: string): SourceLoader {
   return {
     identity,
@@ -39,7 +39,7 @@ export function folderLoader(identity: string, folder: string): SourceLoader {
         report(`reading the folder of ${url.hostname}`);
         const leave = await semaphore.enter(signal);
         const reading = readFile(folder, url, { ...options, signal }).finally(leave);
-        // A file system call that hangs cannot be cancelled, and must not delay the end.
+        // A hanging file system call cannot be cancelled, and must not delay the end.
         return unlessAborted(reading, signal, ({ bytes }) => {
           if (bytes !== null) releaseBody(bytes, options);
         });
@@ -57,7 +57,7 @@ async function readFile(
     options.signal.throwIfAborted();
     return await read(opened, url, options);
   } finally {
-    // A file that was only read loses nothing if it cannot be closed, and the caller must get the result.
+    // After reading, a failed close loses nothing, and the caller must get the result.
     await opened.file.close().catch(() => {});
   }
 }
@@ -92,7 +92,10 @@ async function read(
   throw unreadable(hostname, 'it changed while it was read');
 }
 
-/** An entity tag of inode, size and time; two changes within the clock's resolution may have the same one. */
+/**
+ * Returns an entity tag from inode, size and time; two changes within the clock's resolution can
+ * share it.
+ */
 function validatorsOf(url: URL, { ino, size, mtimeNs, mtime }: BigIntStats): Validators {
   const etag = `"${[ino, size, mtimeNs].map((part) => part.toString(36)).join('-')}"`;
   return { resource: resourceOf(url), etag, lastModified: mtime.toUTCString() };
@@ -114,7 +117,7 @@ async function* withServiceErrors(chunks: AsyncIterable<Uint8Array>, hostname: s
   }
 }
 
-/** Throws the error of a file that cannot be opened. It does not contain the path, which is internal. */
+/** Throws the error for a file that cannot be opened, without its path, which is internal. */
 async function fail(folder: string, url: URL, error: unknown): Promise<never> {
   const overloaded = outOfDescriptors(error);
   if (overloaded !== null) throw overloaded;

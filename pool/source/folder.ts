@@ -2,7 +2,7 @@ import { type BigIntStats, constants } from 'node:fs';
 import { type FileHandle, open, readlink, realpath } from 'node:fs/promises';
 import { join, relative, sep } from 'node:path';
 
-/** Hidden files, such as `.git` and `.env`, are not served; `.` and `..` are also refused. */
+/** Hidden files, such as `.git` and `.env`, are not served; `.` and `..` are refused too. */
 const isHidden = (name: string): boolean => name.startsWith('.');
 
 /** The decoded segments of a URL's path; null for a path that cannot name a file. */
@@ -18,11 +18,11 @@ export interface FolderFile {
 }
 
 /**
- * Opens a regular file in a folder or its subfolders for reading. Symbolic links are followed if their target is
- * also in the folder and not hidden.
+ * Opens a regular file in a folder or its subfolders for reading. Follows symbolic links if their
+ * target is also in the folder and not hidden.
  *
  * @param names as from `fileNames`
- * @returns null for anything else, such as a folder, a pipe, or a link to outside of the folder
+ * @returns null for anything else, such as a folder, a pipe, or a link that leaves the folder
  * @throws the system's error, such as ENOENT and EACCES
  */
 export async function openInFolder(
@@ -32,7 +32,7 @@ export async function openInFolder(
   const root = await realpath(folder);
   const real = await realpath(join(root, ...names));
   if (!isVisibleIn(root, real)) return null;
-  // Since the check a pipe, which must not block, or a link may have replaced the file.
+  // Since the check, a pipe, which must not block, or a link can have replaced the file.
   const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants;
   const file = await open(real, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
   try {
@@ -52,8 +52,8 @@ function isVisibleIn(root: string, path: string): boolean {
 }
 
 /**
- * The path of an open file: a folder in its path may have become a link since the check. On other systems than
- * Linux only the current path of the name is known.
+ * Returns an open file's path: a folder in its path can have become a link since the check. Systems
+ * other than Linux only reveal the name's current path.
  */
 function pathOf(file: FileHandle, name: string): Promise<string> {
   return process.platform === 'linux' ? readlink(`/proc/self/fd/${file.fd}`) : realpath(name);

@@ -40,11 +40,11 @@ export interface GuardOptions {
   readonly sourcePorts: Ports;
   /** Never allowed as sources. */
   readonly own: OwnAddresses;
-  /** Configured NAT64 prefixes of the network. The resolver can report more. Default: none. */
+  /** Configured NAT64 prefixes. The resolver can report more. Default: none. */
   readonly nat64Prefixes?: readonly Network[];
-  /** DNS servers, `address` or `address:port`; null or absent for those of the system. */
+  /** DNS servers, `address` or `address:port`; null or absent for the system's servers. */
   readonly dnsServers?: readonly string[] | null;
-  /** Default: a resolver that asks these servers. */
+  /** Default: a resolver that queries these servers. */
   readonly resolve?: Resolver | undefined;
 }
 
@@ -54,7 +54,7 @@ export function portOf(url: URL): number {
   return url.protocol === 'https:' ? 443 : 80;
 }
 
-/** Decides from which hosts and addresses sources may be fetched. */
+/** Decides from which hosts and addresses sources can be fetched. */
 export class AddressGuard {
   readonly #privateSources: readonly PrivateSource[];
   readonly #sourcePorts: Ports;
@@ -62,10 +62,10 @@ export class AddressGuard {
   readonly #ownPorts: ReadonlySet<number>;
   readonly #configuredNat64: readonly Network[];
   readonly #discoveredNat64: Nat64Discovery;
-  /** Resolves names without the checks of this guard. */
+  /** Resolves names without this guard's checks. */
   readonly resolveUnchecked: Resolver;
 
-  /** @throws RangeError for an entry of `privateSources` that is neither network nor host name */
+  /** @throws RangeError for an entry in `privateSources` that is neither network nor host name */
   constructor(options: GuardOptions) {
     const { privateSources, sourcePorts, own, dnsServers = null, resolve } = options;
     this.#privateSources = privateSources.map((entry) => {
@@ -101,7 +101,7 @@ export class AddressGuard {
   }
 
   /**
-   * Checks a URL with what is known of it at once.
+   * Checks a URL without resolving its host.
    * @throws ServiceError source_invalid | source_blocked
    */
   check(url: URL): void {
@@ -136,7 +136,7 @@ export class AddressGuard {
     return isPublic(address, this.#nat64) || this.#hasAddress(address, null);
   }
 
-  /** True when `privateSources` names the host of a URL, or has its address, with its port. */
+  /** Returns whether `privateSources` contains a URL's host or address, with its port. */
   isPrivateSource(url: URL): boolean {
     const host = canonicalHost(url.hostname);
     if (host === null) return false;
@@ -145,10 +145,10 @@ export class AddressGuard {
     return this.#hasHost(host, port) || (address !== null && this.#hasAddress(address, port));
   }
 
-  /** True when a host may be used at an address that it resolved to. */
+  /** Returns whether a host can be used at an address to which it resolved. */
   allowsAddress(address: string, host: string, port: number): boolean {
     const parsed = parseAddress(address);
-    // Whatever the private sources are: its answers are the service's own secrets.
+    // Applies to private sources too: its responses are the service's own secrets.
     if (parsed === null || isCredentialService(parsed, this.#nat64)) return false;
     // Cloud services with credentials have link-local addresses, which only a network can allow.
     if (isLinkLocal(parsed, this.#nat64)) return this.#hasAddress(parsed, port);
@@ -159,9 +159,9 @@ export class AddressGuard {
   }
 
   /**
-   * The `lookup` for sockets to one port. One address that is not allowed refuses the name, because a mix of
-   * public and private addresses suggests an attack. The socket connects to the returned addresses, so the
-   * DNS answer cannot change after the check.
+   * Returns the `lookup` for sockets to a port. A single disallowed address refuses the name,
+   * because a mix of public and private addresses suggests an attack. The socket connects to the
+   * returned addresses, so the DNS response cannot change after the check.
    */
   lookupFor(port: number): LookupFunction {
     return (name, options, callback) => {
@@ -194,7 +194,10 @@ export class AddressGuard {
     return [first, ...rest] as const;
   }
 
-  /** True when a private source names the host, or has a wildcard for it. @param port null for any port */
+  /**
+   * Returns whether a private source names the host or matches it by wildcard. @param port null for
+   * any port
+   */
   #hasHost(host: string, port: number | null): boolean {
     return this.#privateSources.some(
       (source) =>
@@ -215,7 +218,7 @@ export class AddressGuard {
     );
   }
 
-  /** For a name: true when it may be used at any address to which it could resolve. */
+  /** Returns whether a name can be used at every address to which it could resolve. */
   #allowsPort(host: string, port: number): boolean {
     const address = addressOfHost(host);
     if (address !== null) return this.allowsAddress(address.toString(), host, port);

@@ -3,7 +3,7 @@ import { fetchSource, type SourceHeaders } from './fetch.ts';
 import type { SourceLoader } from './source-loader.ts';
 
 /**
- * Sends request headers to an HTTP origin. They are sent over https only, unless the host is a private source.
+ * Sends request headers to an HTTP origin, over https only, unless the host is a private source.
  * @param credentials the headers by lower-case name
  */
 export function headerLoader(identity: string, credentials: SourceHeaders): SourceLoader {

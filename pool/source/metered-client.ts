@@ -3,10 +3,14 @@ import type { Socket } from 'node:net';
 import { type buildConnector, Client, type Dispatcher } from 'undici';
 import { ResponseBudget } from './response-budget.ts';
 
-/** Maximum time for parsing responses in one turn of the event loop, in ms: a hit waits no longer for it. */
+/**
+ * Maximum time for parsing responses per turn of the event loop, in ms, because hits wait for it.
+ */
 const maxMsPerTurn = 2;
 
-/** Shares the time of a turn of the event loop among all connections of this process to origins. */
+/**
+ * Shares the parsing time in a turn of the event loop among this process's connections to origins.
+ */
 export class ReadTurns {
   #spentMs = 0;
   #isScheduled = false;
@@ -22,7 +26,7 @@ export class ReadTurns {
     this.#schedule();
   }
 
-  /** Calls `resume` in one of the next turns, in the order of the calls. */
+  /** Calls `resume` in one of the next turns, in call order. */
   wait(resume: () => void): void {
     this.#waiting.push(resume);
     this.#schedule();
@@ -64,11 +68,12 @@ const turns = new ReadTurns();
 export const secureOptions = constants.SSL_OP_NO_RENEGOTIATION;
 
 /**
- * An HTTP/1.1 client that limits the work of a response. undici limits neither the number of chunks, headers and
- * informational responses, each of which is a call of its parser, nor bytes that belong to none of them.
+ * An HTTP/1.1 client that limits a response's work. undici limits neither the number of chunks,
+ * headers and informational responses, each of which is a call of its parser, nor bytes outside
+ * them.
  */
 export class MeteredClient extends Client {
-  /** Budget of the current request, or of the last one for what arrives after it. */
+  /** The current request's budget; after its end, also the budget for bytes that arrive later. */
   #budget = new ResponseBudget();
 
   constructor(origin: string | URL, { connect, ...options }: MeteredClientOptions) {
@@ -89,7 +94,7 @@ export class MeteredClient extends Client {
     request: Dispatcher.DispatchOptions,
     handler: Dispatcher.DispatchHandler,
   ): boolean {
-    // Without pipelining, requests are dispatched one by one.
+    // Without pipelining, requests are dispatched in sequence.
     if ('budget' in request && request.budget instanceof ResponseBudget) {
       this.#budget = request.budget;
     }
@@ -97,7 +102,7 @@ export class MeteredClient extends Client {
   }
 }
 
-/** Counts what a socket receives, and what undici takes from it: `read` is called until it returns null. */
+/** Counts bytes that a socket receives and undici takes: it calls `read` until it returns null. */
 function meter(socket: Socket, budget: () => ResponseBudget): void {
   const count = (bytes: number): boolean => attempt(socket, () => budget().countRead(bytes));
   const { push, read } = socket;
@@ -105,11 +110,11 @@ function meter(socket: Socket, budget: () => ResponseBudget): void {
     if (chunk !== null && !count(chunk.byteLength)) return false;
     return push.call(socket, chunk, encoding);
   };
-  // A TLS 1.3 server can send tickets without end. None has bytes for the parser.
+  // A TLS 1.3 server can send endless tickets, which contain no bytes for the parser.
   socket.on('session', () => count(0));
 
   let parsed: { readonly bytes: number; readonly since: number } | null = null;
-  /** Counts the bytes that were parsed since the last call. */
+  /** Counts the bytes parsed since the last call. */
   const settle = (): boolean => {
     if (parsed === null) return true;
     const { bytes, since } = parsed;

@@ -1,7 +1,7 @@
 import { type Cookie, parseCookie } from 'undici';
 import { addressOfHost } from './addresses.ts';
 
-/** Limits of one fetch. Servers that check for cookies set one or two. */
+/** Limits per fetch. Servers that check for cookies set one or two. */
 const maxCookies = 20;
 const maxBytes = 8_192;
 
@@ -9,15 +9,15 @@ interface StoredCookie {
   readonly name: string;
   readonly value: string;
   readonly host: string;
-  /** Whether it is also sent to the host's subdomains. */
+  /** Whether the host's subdomains receive it too. */
   readonly withSubdomains: boolean;
   readonly path: string;
   readonly secure: boolean;
 }
 
 /**
- * Cookies that responses of one fetch set for the rest of its redirects (RFC 6265), as some servers redirect only to
- * learn whether a client accepts them. They end with the fetch.
+ * Cookies from a fetch's responses for its later redirects (RFC 6265), because some servers
+ * redirect only to detect whether a client accepts cookies. They end with the fetch.
  */
 export class RedirectCookies {
   readonly #cookies = new Map<string, StoredCookie>();
@@ -35,7 +35,7 @@ export class RedirectCookies {
     }
   }
 
-  /** The value of the Cookie header for a request; null for none. */
+  /** Returns a request's Cookie header value, or null. */
   headerFor(url: URL): string | null {
     const sent = [...this.#cookies.values()].filter((cookie) => belongsTo(cookie, url));
     // RFC 6265, 5.4: longer paths first.
@@ -61,7 +61,7 @@ export class RedirectCookies {
 const pairOf = ({ name, value }: StoredCookie): string =>
   name === '' ? value : `${name}=${value}`;
 
-/** The cookie as it is stored for a response's URL; null if that may not set it. */
+/** Returns a cookie as stored for a response's URL; null if the URL must not set it. */
 function acceptedCookie(cookie: Cookie, url: URL): StoredCookie | null {
   const { name, value, secure = false, path } = cookie;
   const domain = cookie.domain?.toLowerCase() ?? '';

@@ -11,9 +11,12 @@ type Family = 4 | 6;
 export interface NameResolverOptions {
   /** `address` or `address:port`; null for the servers of the system (resolv.conf). */
   readonly servers: readonly string[] | null;
-  /** True for names to which the system's search domains apply: those that the operator configured. */
+  /**
+   * Returns whether the system's search domains apply to a name: only if the operator configured
+   * it.
+   */
   readonly searched?: (name: string) => boolean;
-  /** Timeouts of one server's answer and of a whole resolution, in ms. */
+  /** Timeouts for a server's response and for a whole resolution, in ms. */
   readonly attemptTimeoutMs?: number;
   readonly withinMs?: number;
   readonly hosts?: HostsFile;
@@ -30,15 +33,15 @@ const defaultTryMs = 2_000;
 const tries = 2;
 /** Less than the default timeout of a fetch, so that the error names the stage. */
 const defaultWithinMs = 5_000;
-/** How long one family's answer waits for the other's (RFC 8305, 3). */
+/** How long a family's response waits for the other's (RFC 8305, 3). */
 const otherFamilyMs = 50;
 
-/** Limits of the time to live of an answer, in ms. */
+/** Limits for a response's time to live, in ms. */
 const ttlRangeMs = { least: 1_000, most: 60_000 };
-/** Short, because a name may be repaired. One that does not resolve is asked for every 5 s. */
+/** Short, because a name can be repaired: an unresolvable name is queried every 5 s. */
 const failedMs = 5_000;
 const defaultCacheBytes = 2 * 1024 * 1024;
-/** Estimated overhead of an entry, of each of its addresses, and of an error with its stack. */
+/** Estimated overhead per entry, per address, and per error with its stack. */
 const overhead = { entry: 512, address: 128, failure: 2_048 };
 
 type Resolution =
@@ -46,10 +49,10 @@ type Resolution =
   | { readonly failure: unknown };
 
 /**
- * Resolves host names by DNS queries of this process (c-ares). getaddrinfo would keep one of libuv's few
- * threads while the servers of a name do not answer. Concurrent resolutions of a name share one, which has
- * its own timeout. As getaddrinfo it reads the hosts file first, and resolves `localhost` (RFC 6761, 6.3). It
- * does not use mDNS.
+ * Resolves host names with this process's own DNS queries (c-ares). getaddrinfo would occupy one of
+ * libuv's few threads while a name's servers do not respond. Concurrent resolutions of a name share
+ * a query with its own timeout. Like getaddrinfo it reads the hosts file first, and resolves
+ * `localhost` (RFC 6761, 6.3). It does not use mDNS.
  */
 export class NameResolver {
   readonly #options: NameResolverOptions;
@@ -118,7 +121,7 @@ export class NameResolver {
   }
 }
 
-/** Queries both families at once. After the first answer the other one has 50 ms. */
+/** Queries both families at once. After the first response the other has 50 ms. */
 async function query(
   resolver: dns.Resolver,
   name: string,
@@ -132,7 +135,7 @@ async function query(
   const records = answers.flatMap((one) => (one.status === 'fulfilled' ? (one.value ?? []) : []));
   if (records.length === 0) {
     const failures = answers.flatMap((one) => (one.status === 'rejected' ? [one.reason] : []));
-    // A missing address of one family does not explain a failed query of the other.
+    // A family's missing address does not explain a failed query for the other.
     throw failures.find((failure) => !isMissing(failure)) ?? failures[0];
   }
   const ttl = 1_000 * Math.min(...records.map(({ ttl }) => ttl));
@@ -150,7 +153,10 @@ async function queryFamily(resolver: dns.Resolver, name: string, family: Family)
   return records.map(({ address, ttl }) => ({ address, ttl, family }));
 }
 
-/** The families of this machine's addresses besides loopback; both when it has none. */
+/**
+ * Returns the families of this machine's addresses except loopback; both if it has no other
+ * address.
+ */
 function ownFamilies(): readonly Family[] {
   const addresses = Object.values(networkInterfaces()).flatMap((list) => list ?? []);
   const has = (family: 'IPv4' | 'IPv6') =>
@@ -173,7 +179,7 @@ function nullIfMissing(error: unknown): null {
 const hostsPath = '/etc/hosts';
 /** Interval of the checks for changes, in ms. */
 const checkEveryMs = 5_000;
-/** A larger file is not read: it is a blocklist. */
+/** A larger file is a blocklist and is not read. */
 const maxHostsBytes = 4 * 1024 * 1024;
 
 const loopback: readonly LookupAddress[] = [
@@ -249,7 +255,7 @@ const searchLimits = { domains: 6, dots: 15 };
 
 interface SearchDomains {
   readonly domains: readonly string[];
-  /** A name with at least this many dots is first resolved as it is. */
+  /** A name with at least this many dots is first resolved unchanged. */
   readonly dots: number;
 }
 

@@ -4,8 +4,9 @@ const maxInformational = 10;
 const freeOverheadBytes = 64 * 1024;
 const overheadPart = 1 / 4;
 /**
- * Limit of compressed bytes beyond the decoded ones. Codings add 0.1% to bytes that they cannot compress, but a body may
- * consist of parts that decode to nothing, such as members of gzip. A decoder may hold back some 128 KB.
+ * Maximum compressed bytes in excess of the decoded bytes. Codings add 0.1% to incompressible
+ * bytes, but a body can contain parts that decode to nothing, such as gzip members. A decoder can
+ * hold back some 128 KB.
  */
 const maxUndecodedBytes = 256 * 1024;
 /** Limit of pieces, such as chunks and TLS records. Some servers send images line by line: 256 bytes on average. */
@@ -14,10 +15,13 @@ const bytesPerPiece = 128;
 /** Parsing 1 MB takes a millisecond; the free time allows for a busy machine. */
 const freeParsingMs = 500;
 const parsingMsPerByte = 50 / 1e6;
-/** Limit of the bytes that are parsed at once, unless they belong to a body of known length. */
+/** Maximum bytes to parse at once, unless they belong to a body with known length. */
 const parsedAtOnce = 4_096;
 
-/** A response that costs more than its body is worth. `code` has a text in `fetch-errors.ts`. */
+/**
+ * A response that costs more than its body is worth. `fetch-errors.ts` contains the text for
+ * `code`.
+ */
 export class ResponseTooCostly extends Error {
   override readonly name = 'ResponseTooCostly';
   readonly code: string;
@@ -29,8 +33,8 @@ export class ResponseTooCostly extends Error {
 }
 
 /**
- * The work that an origin may cause by one response, in addition to the bytes of its body. The body itself is limited
- * by its reader.
+ * The work that an origin can cause by a response, in addition to its body's bytes, which the
+ * body's reader limits.
  */
 export class ResponseBudget {
   #informational = 0;
@@ -42,15 +46,15 @@ export class ResponseBudget {
   #chunks = 0;
   /** Compressed bytes less decoded ones. */
   #undecodedBytes = 0;
-  /** Bytes of a body of known length that are still to come. */
+  /** Remaining bytes of a body with known length. */
   #expectedBytes = 0;
 
-  /** The bytes that the parser may get at once. */
+  /** The bytes that the parser can receive at once. */
   get atOnce(): number {
     return Math.max(parsedAtOnce, this.#expectedBytes);
   }
 
-  /** Counts the bytes of a TCP segment or of a TLS record. @throws Error */
+  /** Counts a TCP segment's or TLS record's bytes. @throws Error */
   countRead(bytes: number): void {
     this.#reads += 1;
     this.#readBytes += bytes;
@@ -63,7 +67,7 @@ export class ResponseBudget {
     if (this.#informational > maxInformational) throw new ResponseTooCostly('TOO_MANY_RESPONSES');
   }
 
-  /** @param length Content-Length of the final response; null if it has none */
+  /** @param length the final response's Content-Length, or null */
   expectBody(length: number | null): void {
     this.#expectedBytes = length ?? 0;
   }
@@ -76,7 +80,7 @@ export class ResponseBudget {
     requirePieces(this.#chunks, this.#bodyBytes);
   }
 
-  /** Counts compressed bytes that were decoded. @throws Error */
+  /** Counts decoded compressed bytes. @throws Error */
   countCoded(bytes: number): void {
     this.#undecodedBytes += bytes;
     if (this.#undecodedBytes > maxUndecodedBytes) throw new ResponseTooCostly('TOO_MUCH_OVERHEAD');

@@ -1,8 +1,8 @@
-/** Maximum wait that is passed on to clients, in seconds. */
+/** Maximum wait to pass on to clients, in seconds. */
 const maxRetryAfter = 3_600;
 
 /**
- * Retry-After (RFC 9110, 10.2.3) in whole seconds from 1 to 3600; null when it is absent, invalid
+ * Returns Retry-After (RFC 9110, 10.2.3) in whole seconds from 1 to 3600; null if absent, invalid
  * or past.
  *
  * @param now Unix ms
@@ -22,8 +22,8 @@ function secondsUntil(date: string, now: number): number {
 }
 
 /**
- * The media type of a Content-Type header (RFC 9110, 8.3) in lower case without parameters; null when it is
- * absent, or not a name that can be registered (RFC 6838, 4.2), so that error messages may contain it.
+ * Returns a Content-Type header's media type (RFC 9110, 8.3) in lower case without parameters; null
+ * if absent or not a registrable name (RFC 6838, 4.2), so that error messages can contain it.
  */
 export function mediaType(header: string | string[] | undefined): string | null {
   if (typeof header !== 'string') return null;
@@ -34,23 +34,29 @@ export function mediaType(header: string | string[] | undefined): string | null 
     : null;
 }
 
-/** The length of a Content-Range (RFC 9110, 14.4) that contains all bytes; null for other values. */
+/**
+ * Returns the length of a Content-Range (RFC 9110, 14.4) that covers all bytes; null for other
+ * values.
+ */
 export function wholeLength(header: string | string[] | undefined): number | null {
   const [, last, length] = /^bytes 0-(\d{1,15})\/(\d{1,15})$/i.exec(String(header)) ?? [];
   return length !== undefined && Number(last) === Number(length) - 1 ? Number(length) : null;
 }
 
-/** How long a source may be used without asking its origin, by the origin's response. In seconds. */
+/** How long the origin allows using a source without revalidation. In seconds. */
 export interface OriginFreshness {
-  /** `s-maxage` or `max-age` without the response's `Age`, and 0 for `no-cache` and `no-store`; null for none. */
+  /**
+   * `s-maxage` or `max-age` minus the response's `Age`, and 0 for `no-cache` and `no-store`; null
+   * if absent.
+   */
   readonly maxAge: number | null;
-  /** RFC 5861, 3; null for none. */
+  /** RFC 5861, 3; null if absent. */
   readonly staleWhileRevalidate: number | null;
-  /** RFC 5861, 4; null for none. */
+  /** RFC 5861, 4; null if absent. */
   readonly staleIfError: number | null;
 }
 
-/** Of a source whose origin says nothing. */
+/** For a source whose origin sends no caching headers. */
 export const noFreshness: OriginFreshness = {
   maxAge: null,
   staleWhileRevalidate: null,
@@ -83,7 +89,7 @@ export function originFreshness(cacheControl: Header, age: Header): OriginFreshn
   };
 }
 
-/** A number of seconds (RFC 9111, 1.2.2), also as a quoted string; null for another text. */
+/** Parses seconds (RFC 9111, 1.2.2), including a quoted string; returns null for other texts. */
 function seconds(text: string): number | null {
   const digits = /^"?(\d+)"?$/.exec(text)?.[1];
   return digits === undefined ? null : Math.min(Number(digits), maxSeconds);

@@ -12,14 +12,14 @@ export interface S3LoaderOptions {
   readonly location: S3Location;
   /** @throws Error without secrets */
   readonly credentials: () => Promise<Credentials>;
-  /** Whether the operator configured the endpoint, which may then be in a private network. */
+  /** Whether the operator configured the endpoint, which can then be in a private network. */
   readonly trusted: boolean;
 }
 
 /** S3's limit. */
 const maxKeyBytes = 1_024;
 
-/** Loads the objects of a bucket, by the URL's path. The query is ignored. */
+/** Loads a bucket's objects by the URL's path. Ignores the query. */
 export function s3Loader(identity: string, options: S3LoaderOptions): SourceLoader {
   const { location, credentials, trusted } = options;
   const bucket = bucketUrl(location);
@@ -56,7 +56,9 @@ export function s3Loader(identity: string, options: S3LoaderOptions): SourceLoad
   };
 }
 
-/** Keys are decoded once. Separators of other systems are refused, because the bucket may be a folder. */
+/**
+ * Decodes keys once. Refuses other systems' path separators, because the bucket can be a folder.
+ */
 function pathOf(location: S3Location, url: URL): string {
   try {
     const key = decodeURIComponent(url.pathname.slice(1));
@@ -70,7 +72,10 @@ function pathOf(location: S3Location, url: URL): string {
   throw new ServiceError('source_not_found', text);
 }
 
-/** The error with the URL's host instead of the bucket's, which clients must not learn. */
+/**
+ * Replaces the bucket's host in an error by the URL's host, because clients must not see the
+ * bucket.
+ */
 function withoutHost(error: unknown, target: URL, { hostname }: URL): unknown {
   if (!(error instanceof ServiceError)) return error;
   const text = error.message.replaceAll(target.hostname, `the bucket of ${hostname}`);

@@ -1,7 +1,7 @@
 /** Limits the number of tasks that run at a time. The others wait in order. */
 export class Semaphore {
   #free: number;
-  /** Waiting tasks, the first one first. */
+  /** Waiting tasks, oldest first. */
   readonly #waiting = new Set<() => void>();
 
   constructor(limit: number) {
@@ -9,7 +9,7 @@ export class Semaphore {
   }
 
   /**
-   * Resolves when the task may run, with a function to call once at its end.
+   * Resolves when the task can run, with a function to call once at its end.
    * @throws the signal's reason; the task must not run then
    */
   async enter(signal: AbortSignal): Promise<() => void> {

@@ -8,14 +8,15 @@ interface Range {
 }
 
 /**
- * An allocator in memory shared with the transform threads, so that sources are not copied to threads and
- * leave no garbage. The caller must free each allocation. V8 does not count SharedArrayBuffers when it
- * schedules collections, so many small ones accumulate; this is a single one that is reused. The operating
- * system provides its pages on the first write, the lowest first.
+ * An allocator in memory shared with the transform threads, so that sources are neither copied to
+ * threads nor become garbage. The caller must free each allocation. V8 does not count
+ * SharedArrayBuffers when it schedules collections, so many small buffers accumulate; this is a
+ * single reused buffer. The operating system provides its pages on the first write, the lowest
+ * first.
  */
 export class SharedMemory {
   readonly #memory: SharedArrayBuffer;
-  /** Free ranges by address; no two are adjacent. */
+  /** Free ranges by address, never adjacent. */
   readonly #free: Range[];
   /** The ends of the allocated ranges by their starts. */
   readonly #allocated = new Map<number, number>();
@@ -32,7 +33,9 @@ export class SharedMemory {
     return used;
   }
 
-  /** Allocates bytes of any content in the first range that is large enough; null without one. */
+  /**
+   * Allocates uninitialised bytes in the first range that is large enough; returns null if none is.
+   */
   allocate(bytes: number): Uint8Array | null {
     const size = Math.max(1, Math.ceil(bytes / blockBytes)) * blockBytes;
     const index = this.#free.findIndex(({ from, to }) => to - from >= size);

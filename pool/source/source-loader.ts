@@ -1,20 +1,25 @@
 import type { Fetched, FetchOptions, NotModified } from './fetch.ts';
 
-/** A way to fetch the sources of a host other than by plain HTTP requests. */
+/** A way to fetch a host's sources other than by plain HTTP requests. */
 export interface SourceLoader {
-  /** Requests share fetched bytes only if their loaders have the same identity. Contains no secret. */
+  /**
+   * Requests share fetched bytes only if their loaders have the same identity. Contains no secret.
+   */
   readonly identity: string;
-  /** The URL that the operator has configured, whose host may be private; absent or null for none. */
+  /**
+   * The URL configured by the operator, with a possibly private host; absent or null if not
+   * configured.
+   */
   readonly trustedUrl?: URL | null;
   /**
-   * Fetches the source of a URL, as `fetchSource` does.
+   * Fetches a URL's source, like `fetchSource`.
    * @throws ServiceError, or the signal's reason
    */
   fetch(url: URL, options: FetchOptions): Promise<Fetched | NotModified>;
 }
 
 /**
- * The loader of the source of a canonical URL; null for plain HTTP requests. It applies to the requested URL only: redirects are
- * followed by plain HTTP requests.
+ * Returns the loader for a canonical URL's source; null for plain HTTP requests. Applies only to
+ * the requested URL: plain HTTP requests follow redirects.
  */
 export type LoaderOf = (url: URL) => SourceLoader | null;

@@ -28,9 +28,11 @@ export interface SourceOptions {
 }
 
 export interface AcquireOptions extends FetchRequest {
-  /** The bytes of each version are fetched and cached on their own; null for none. */
+  /**
+   * Each version's bytes are fetched and cached separately; null if the request names no version.
+   */
   readonly version?: string | null;
-  /** Bytes whose fetch began before this time are not used. Unix ms. */
+  /** Ignores bytes whose fetch started earlier. Unix ms. */
   readonly notBefore?: number;
 }
 
@@ -38,11 +40,11 @@ export interface AcquireOptions extends FetchRequest {
 export interface SourceLease extends OriginResponse {
   /** Must not be read after `release`, because their memory is reused. */
   readonly bytes: Uint8Array;
-  /** The media type of the response; null when it is absent or invalid. */
+  /** The response's media type; null if absent or invalid. */
   readonly contentType: string | null;
   /** Duration of the fetch, in ms; null when the bytes came from the cache. */
   readonly fetchMs: number | null;
-  /** When the fetch began, Unix ms. */
+  /** When the fetch started, Unix ms. */
   readonly fetchedAt: number;
   /** SHA-256 of the bytes, base64url; not after `release`. */
   digest(): string;
@@ -54,18 +56,21 @@ export interface SourceLease extends OriginResponse {
 
 /** Long enough for the variants that one page requests, whatever the origin's Cache-Control says. */
 const cacheMs = 30_000;
-/** Estimated overhead of a cache entry besides its bytes and key. */
+/** A cache entry's estimated overhead in addition to its bytes and key. */
 const entryOverhead = 512;
 /** Long enough to protect a failing origin, short enough to notice its recovery. */
 const failureMs = 5_000;
-/** Part of the held bytes that each project may have: an average source or more. */
+/** Fraction of the held bytes that each project can use: an average source or more. */
 const guaranteedPart = 1 / 8;
 /** Memory for sources in use that are not in the cache. */
 const maxBytesInUse = 64 * 1024 * 1024;
 const failureBytes = 4 * 1024 * 1024;
-/** Maximum fetches that a request joins while the shares of other projects are used up. */
+/** Maximum fetches that a request joins while other projects have used up their shares. */
 const maxAttempts = 3;
-/** Estimated size of a cached failure besides its key: hosts, and an error with stack and cause. */
+/**
+ * A cached failure's estimated size in addition to its key: hosts, and an error with stack and
+ * cause.
+ */
 const failureOverhead = 4_096;
 
 interface Source extends Omit<FetchedSource, 'owner'> {
@@ -73,11 +78,11 @@ interface Source extends Omit<FetchedSource, 'owner'> {
   cached: boolean;
   /** The leased bytes count against the share of the first lease's project. */
   owner: Owner;
-  /** Null before it is computed. */
+  /** Null until computed. */
   digest: string | null;
 }
 
-/** True until its bytes are freed. */
+/** Returns true until its bytes are freed. */
 const isAllocated = ({ leases, cached }: Source): boolean => leases > 0 || cached;
 
 /** Fetches sources, with single flight, address checks, limits and a short cache. */
@@ -129,15 +134,15 @@ export class Sources {
   }
 
   /**
-   * The bytes of a source, from the cache or from the shared fetch for its URL. A redirect is followed if one
-   * of the waiting requests may use its host; the others get source_not_allowed.
+   * Returns a source's bytes, from the cache or from the shared fetch for its URL. Follows a
+   * redirect if any waiting request can use its host; the others fail with source_not_allowed.
    * @throws ServiceError, or the signal's reason
    */
   async acquire(url: URL, options: AcquireOptions): Promise<SourceLease> {
     const { target, loader, key } = this.#check(url, options);
     for (let attempt = 1; ; attempt += 1) {
       if (this.#closed !== null) throw this.#closed;
-      // Keeps a source cached while its variants are prewarmed one after the other.
+      // Keeps a source cached during the prewarming of its variants, which is sequential.
       const cached = this.#cache.get(key, { updateAgeOnGet: options.background === true });
       if (cached !== undefined) {
         checkHosts(cached.hosts, options);
@@ -151,20 +156,20 @@ export class Sources {
         return this.#lease(outcome.source, options.project, outcome.fetchMs);
       }
       if ('failure' in outcome) {
-        // The share of another project was used up.
+        // Another project has used up its share.
         const retry = outcome.failure.code === 'overloaded' && outcome.project !== options.project;
         if (retry && attempt < maxAttempts) continue;
         throw outcome.failure;
       }
       if ('notModified' in outcome) throw new Error('an unconditional request got 304');
-      // A request that may use the host has joined after the redirect was refused, and tries again.
+      // A request that can use the host joined after the redirect was refused, so it retries.
       if (!options.isAllowedHost(outcome.refused)) throw notAllowed(outcome.refused);
     }
   }
 
   /**
-   * Asks the origin of a source whether its bytes have changed. The result has its bytes, or null when they have
-   * not. New bytes replace those of the cache.
+   * Revalidates a source with its origin. The result contains the bytes, or null if they are
+   * unchanged. New bytes replace the cached bytes.
    * @throws as `acquire`
    */
   async revalidate(
@@ -174,7 +179,7 @@ export class Sources {
   ): Promise<SourceLease | NotModified> {
     const { target, loader, key } = this.#check(url, options);
     if (this.#closed !== null) throw this.#closed;
-    // Not shared with unconditional fetches, nor with another project, which may know other bytes.
+    // Not shared with unconditional fetches, nor with another project, which can have other bytes.
     const ownKey = `${key} revalidated by ${options.project}`;
     const outcome = await this.#fetches.run(ownKey, target, loader, options, { validators, key });
     checkHosts(outcome.hosts, options);
@@ -191,7 +196,7 @@ export class Sources {
     return { target, loader, key: this.#keyOf(target, loader, options) };
   }
 
-  /** The key of the cache and of shared fetches. */
+  /** Returns the key for the cache and for shared fetches. */
   #keyOf(
     { href }: URL,
     loader: SourceLoader | null,
@@ -245,8 +250,8 @@ export class Sources {
   }
 
   /**
-   * Bytes count once for all leases. Bytes from the cache count even beyond the limit: they are already in
-   * memory, and the size of the cache limits them.
+   * Counts bytes once for all leases. Bytes from the cache count even beyond the limit: they are
+   * already in memory, and the cache's size limits them.
    */
   #lease(source: Source, project: string, fetchMs: number | null): SourceLease {
     if (source.leases === 0) {
@@ -283,7 +288,7 @@ export class Sources {
   }
 }
 
-/** Requires that this request may use every host of the redirects. */
+/** Requires that this request can use every redirect host. */
 function checkHosts(hosts: readonly string[], { isAllowedHost }: AcquireOptions): void {
   for (const host of hosts) if (!isAllowedHost(host)) throw notAllowed(host);
 }
