@@ -142,7 +142,7 @@ class ThreadPool {
       // import it.
       ...(entry.pathname.endsWith('.ts') ? {} : { execArgv: ['--no-experimental-require-module'] }),
       resourceLimits: heap,
-      // Without this variable, sharp reduces the process to a single malloc arena when a thread
+      // Without this variable, sharp limits the whole process to one libvips thread when a thread
       // loads it.
       env: { MALLOC_ARENA_MAX: '2', ...process.env },
     });
