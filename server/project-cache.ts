@@ -11,43 +11,60 @@ import { bytesOfProject, knownBytes } from './project-bytes.ts';
 import { storeUnavailable } from './store-failure.ts';
 import { RequestCounts } from './usage/request-counts.ts';
 
-/** Limit of look-ups that wait for the store, against requests with random ids. */
+/** Limit on look-ups that wait for the store, as a guard against requests with random ids. */
 const maxLookups = 256;
-/** A comparison has this many projects if fewer are due, and loads this many at most. */
+/**
+ * A comparison covers up to this many projects, even if fewer are due, and loads at most this many.
+ */
 const [comparedAtOnce, loadedAtOnce] = [1_000, 100];
-/** A state is as old as the beginning of the read that returned it. A purge must be in effect after two seconds. */
+/**
+ * A state's age counts from the start of the read that returned it. A purge must take effect within
+ * two seconds.
+ */
 const servedForMs = 1_900;
-/** A project in use is compared before requests have to wait. */
+/** Compare projects in use early enough that requests do not wait. */
 const compareAfterMs = 1_200;
-/** A comparison includes other projects that are this old, so that few comparisons are needed. */
+/** Include other projects of this age in a comparison, so that fewer comparisons are needed. */
 const includeAfterMs = 600;
-/** A comparison starts this long after the answer to the previous one, or after the longer time from its start. */
+/**
+ * A comparison starts this long after the previous response, or after the longer time from the
+ * previous start.
+ */
 const [pauseMs, overlapMs] = [20, 400];
-/** Unknown ids are cached, some 2 MiB: old pages and scanners repeat them. */
+/** Caches unknown ids, some 2 MiB: old pages and scanners repeat them. */
 const unknownIds = { max: 8_000, ttl: 1_000 };
-/** Hosts of no project, such as those of scanners, some 2 MiB. */
+/** Limits cached hosts that belong to no project, such as scanners', to some 2 MiB. */
 const maxUnknownHosts = 8_000;
 
 const hostsOf = ({ hosts = {} }: Project): readonly string[] =>
   Object.values(hosts).map(({ host }) => host);
 
-/** A project at one revision. `stale` is set when the cache has another revision, or none. */
+/**
+ * A project at one revision. `stale` is set when the cache holds another revision, or drops the
+ * project.
+ */
 export interface ProjectState {
   readonly project: Project;
   stale: boolean;
-  /** When the last read that returned this revision began, as `performance.now`. */
+  /** Start of the last read that returned this revision, as `performance.now`. */
   readAt: number;
-  /** The comparison with the store that is due or in progress, or null. */
+  /** The due or running comparison with the store, or null. */
   comparison: Promise<void> | null;
   readonly counts: RequestCounts;
 }
 
 interface ProjectCacheEnvironment {
-  /** Interval of the comparisons without requests, which also show whether the store answers. */
+  /**
+   * Interval of the comparisons that run without requests, and also show whether the store
+   * responds.
+   */
   readonly compareEveryMs: number;
   /** Time limit for serving projects while the store is unavailable. */
   readonly maxAgeMs: number;
-  /** Called with an error when the store becomes unavailable after the start, and with null when it answers again. */
+  /**
+   * Called with an error if the store becomes unavailable after the start, and with null when it
+   * responds again.
+   */
   readonly onOutage: (error: unknown | null) => void;
   readonly onPurge?: (project: Project) => void;
   /** Called with loaded, changed and missing projects, for other processes. */
@@ -55,10 +72,10 @@ interface ProjectCacheEnvironment {
 }
 
 /**
- * The known projects of one process. A project is loaded for its first request. It is served for 1.9 seconds after the
- * beginning of the read that returned it, and compared with the store in the meantime, together with the others of the
- * process: one query returns their revisions. An older project waits for this query. While the store is unavailable,
- * known projects are served as they are.
+ * A process's known projects. A project loads on its first request. It is served for 1.9 seconds
+ * after the read that returned it started. Meanwhile one query compares it, and the process's other
+ * projects, with the store's revisions. Requests for an older project wait for this query. While
+ * the store is unavailable, known projects are served unchanged.
  */
 export class ProjectCache {
   readonly #projects: Projects;
@@ -66,7 +83,8 @@ export class ProjectCache {
   readonly #known = new LRUCache<string, ProjectState>({
     maxSize: knownBytes,
     sizeCalculation: ({ project }) => bytesOfProject(project),
-    // An evicted project is not compared, so a response that refers to it could be out of date.
+    // Comparisons skip evicted projects, so a response that refers to this state could be out of
+    // date.
     dispose: (state, id) => {
       state.stale = true;
       for (const host of hostsOf(state.project)) {
@@ -76,9 +94,9 @@ export class ProjectCache {
   });
   readonly #unknown = new LRUCache<string, true>(unknownIds);
   readonly #lookups = new SingleFlight<string, void>();
-  /** The ids of known projects by their delivery hosts. */
+  /** Known project ids by delivery host. */
   readonly #hosts = new Map<string, string>();
-  /** When the reads began that found no project of a host, as `performance.now`. */
+  /** Start of the read that found no project for a host, as `performance.now`. */
   readonly #unknownHosts = new LRUCache<string, number>({ max: maxUnknownHosts });
   /** Hosts for the next look-up. */
   readonly #dueHosts = new Set<string>();
@@ -87,13 +105,13 @@ export class ProjectCache {
   /** States for the next comparison. */
   readonly #due = new Set<ProjectState>();
   #next: Promise<void> | null = null;
-  /** Resolves when the next comparison may start. */
+  /** Resolves when the next comparison can start. */
   #turn: Promise<unknown> = Promise.resolve();
-  /** When the last comparison began that the store answered, Unix ms; 0 for never. */
+  /** Start of the last comparison that the store confirmed, Unix ms, or 0. */
   #confirmedAt = 0;
   #isSlow = false;
   #isStoreDown = false;
-  /** When the first failure since the last answer was noticed, as `performance.now`; null for none. */
+  /** Time of the first failure since the last response, as `performance.now`, or null. */
   #failedAt: number | null = null;
   #isReported = false;
   /** Undefined before the start and after the end. */
@@ -104,31 +122,35 @@ export class ProjectCache {
     this.#environment = environment;
   }
 
-  /** The store is known to be unavailable. */
+  /** Whether the store is considered unavailable. */
   get isStoreDown(): boolean {
     return this.#isStoreDown;
   }
 
-  /** `slow`: requests can wait for a comparison. `unavailable`: projects are served as they were last confirmed. */
+  /**
+   * `slow`: requests might wait for a comparison. `unavailable`: projects are served as last
+   * confirmed.
+   */
   get status(): 'ok' | 'slow' | 'unavailable' {
     if (this.#isStoreDown) return 'unavailable';
     return this.#isSlow ? 'slow' : 'ok';
   }
 
-  /** Number of known projects, and when the store last answered a comparison, Unix ms, or null. */
+  /** Number of known projects, and time of the last confirmed comparison, Unix ms, or null. */
   get knowledge(): { readonly count: number; readonly confirmedAt: number | null } {
     return { count: this.#known.size, confirmedAt: this.#confirmedAt || null };
   }
 
   /**
-   * Returns the project of an id, or null. A known project is confirmed.
+   * Returns a project by id, or null. Confirms a known project.
    * @throws ServiceError overloaded, store_unavailable
    */
   find(id: string): ProjectState | null | Promise<ProjectState | null> {
     if (!isProjectId(id)) return null;
     const known = this.#known.get(id);
     if (known !== undefined) {
-      // A deleted project stays in the store for a day, so that every process learns of it as of other changes.
+      // Deleted projects stay in the store for a day, so that every process sees the deletion like
+      // any change.
       if (this.isConfirmed(known)) return known.project.deletedAt == null ? known : null;
       return (known.comparison ?? this.#compareNext(known)).then(() => this.find(id));
     }
@@ -141,9 +163,9 @@ export class ProjectCache {
   }
 
   /**
-   * Returns the confirmed project of a delivery host, null if the host has none, or undefined if this has to be looked
-   * up. A host without a project is served as such for 1.9 seconds, and looked up again in the meantime; while the store
-   * is unavailable, hosts that are not known have none.
+   * Returns a delivery host's confirmed project, null if the host has no project, or undefined if a
+   * look-up is needed. "No project" is valid for 1.9 seconds, and refreshed meanwhile. While the
+   * store is unavailable, unknown hosts return null.
    */
   knownAt(host: string): ProjectState | null | undefined {
     const known = this.#known.get(this.#hosts.get(host) ?? '');
@@ -151,13 +173,13 @@ export class ProjectCache {
     if (this.#isStoreDown) return null;
     const ageMs = performance.now() - (this.#unknownHosts.get(host) ?? Number.NEGATIVE_INFINITY);
     if (ageMs >= servedForMs) return undefined;
-    // Within the limit, because the request does not wait.
+    // Stay below the limit, because this request does not wait.
     if (ageMs > compareAfterMs && this.#dueHosts.size < maxLookups) void this.#lookUpHost(host);
     return null;
   }
 
   /**
-   * Returns the project of a delivery host, or null. Looks up the host if need be.
+   * Returns a delivery host's project, or null. Looks up the host if necessary.
    * @throws ServiceError overloaded
    */
   async findAt(host: string): Promise<ProjectState | null> {
@@ -172,7 +194,7 @@ export class ProjectCache {
     return this.find(this.#hosts.get(host) ?? '');
   }
 
-  /** Returns the project of an id if it is known, also if it has to be confirmed. */
+  /** Returns a cached project, or null, without confirming it. */
   peek(id: string): ProjectState | null {
     const known = this.#known.peek(id);
     return known === undefined || known.project.deletedAt != null ? null : known;
@@ -183,8 +205,8 @@ export class ProjectCache {
   }
 
   /**
-   * Returns whether a known project was current less than two seconds ago, or the store is unavailable. Starts a
-   * comparison when that is soon over.
+   * Returns whether a known project was current less than two seconds ago, or the store is
+   * unavailable. Starts a comparison shortly before that time ends.
    */
   isConfirmed(state: ProjectState): boolean {
     if (this.#isStoreDown) return true;
@@ -193,12 +215,18 @@ export class ProjectCache {
     return this.wasCurrent(state);
   }
 
-  /** Returns whether a state was current less than two seconds ago: later purges need not be in effect yet. */
+  /**
+   * Returns whether a state was current less than two seconds ago: later purges can still be
+   * pending.
+   */
   wasCurrent(state: ProjectState): boolean {
     return performance.now() - state.readAt < servedForMs;
   }
 
-  /** Caches a project, unless a later revision is known. @param readAt absent for a change of this process */
+  /**
+   * Caches a project, unless a later revision is cached. @param readAt omitted for a change by this
+   * process
+   */
   apply(project: Project, readAt = Number.NEGATIVE_INFINITY): ProjectState {
     const known = this.#known.peek(project._id);
     const state = this.#set(project, readAt);
@@ -206,27 +234,30 @@ export class ProjectCache {
     return state;
   }
 
-  /** Caches projects of other processes. @param confirmedAt when these were compared, Unix ms */
+  /** Caches other processes' projects. @param confirmedAt time of their comparison, Unix ms */
   remember(projects: readonly Project[], confirmedAt: number): void {
     this.#confirmedAt = Math.max(this.#confirmedAt, confirmedAt);
     for (const project of projects) this.#set(project, Number.NEGATIVE_INFINITY);
   }
 
-  /** Compares a project now, if it is known, because another process has changed it. */
+  /** Compares a known project immediately after another process has changed it. */
   compare(id: string): void {
     const known = this.#known.peek(id);
     if (known !== undefined) this.#compareNext(known);
   }
 
-  /** Compares the known projects now, and from now on. Resolves after the first comparison. */
+  /**
+   * Compares the known projects at once, and then regularly. Resolves after the first comparison.
+   */
   start(): Promise<void> {
     this.#timer ??= setInterval(() => this.#compareNext(), this.#environment.compareEveryMs);
     return this.#compareNext();
   }
 
   /**
-   * Serves known projects without the store, until it answers.
-   * @param certain whether the store is known to be unavailable; otherwise the next read that fails decides
+   * Serves known projects without the store, until it responds.
+   * @param certain whether the store is certainly unavailable; otherwise the next failed read
+   *   decides
    */
   assumeStoreDown(certain: boolean): void {
     this.#failedAt ??= performance.now();
@@ -246,12 +277,12 @@ export class ProjectCache {
       await this.#load([id]);
     } catch (error) {
       if (!isOutage(error)) throw error;
-      // This process may have changed it meanwhile.
+      // This process might have changed it meanwhile.
       if (!this.#known.has(id)) throw storeUnavailable(error);
     }
   }
 
-  /** Loads projects, also those that were deleted, and forgets missing ones. */
+  /** Loads projects, including deleted ones, and drops missing projects. */
   async #load(ids: readonly string[]): Promise<void> {
     if (ids.length === 0) return;
     const readAt = performance.now();
@@ -262,12 +293,14 @@ export class ProjectCache {
     }
     for (const id of missing) {
       this.#drop(id);
-      // Afterwards, so that no request finds it.
+      // Set it last, so that no request finds the project.
       this.#unknown.set(id, true);
     }
   }
 
-  /** Adds a host to the next look-up, which begins after the one before. Never rejects for an outage. */
+  /**
+   * Adds a host to the next look-up, which follows the current one. Never rejects for an outage.
+   */
   #lookUpHost(host: string): Promise<void> {
     this.#dueHosts.add(host);
     this.#nextHosts ??= this.#hostTurn.then(() => this.#lookUpHosts());
@@ -292,7 +325,7 @@ export class ProjectCache {
   #set(project: Project, readAt: number): ProjectState {
     const { _id: id, revision } = project;
     const known = this.#known.peek(id);
-    // A later revision is at least as current as the state that was read.
+    // A later revision is at least as current as this read.
     if (known !== undefined && known.project.revision >= revision) {
       known.readAt = Math.max(known.readAt, readAt);
       return known;
@@ -325,7 +358,7 @@ export class ProjectCache {
     return this.#next;
   }
 
-  /** Compares the due projects, and others that were read long ago, with the store. Never rejects. */
+  /** Compares the due projects, and others with an old read, with the store. Never rejects. */
   async #compare(): Promise<void> {
     const comparison = this.#next;
     this.#next = null;
@@ -353,13 +386,13 @@ export class ProjectCache {
       for (const state of states) {
         const { _id: id, revision } = state.project;
         const stored = revisions.get(id) ?? 0;
-        // Another state if it was replaced after the read began; none if it was evicted.
+        // The state might have been replaced or evicted since the read started.
         const known = this.#known.peek(id);
         if (known === undefined) continue;
         const isRestored = known === state && stored < revision;
         if (stored > known.project.revision || isRestored) changed.push(id);
         else known.readAt = Math.max(known.readAt, readAt);
-        // After a backup was restored.
+        // A restored backup can lower the revision.
         if (isRestored && stored > 0) this.#drop(id);
       }
       await this.#load(changed.slice(0, loadedAtOnce));
@@ -371,7 +404,7 @@ export class ProjectCache {
   }
 
   #failed(error: unknown, startedAt: number): void {
-    // Late answers of the same time may be due to a busy machine; look-ups have a deadline of their own.
+    // Several late responses at once can be due to a busy machine; look-ups use their own deadline.
     const isFirst = this.#failedAt === null || startedAt < this.#failedAt;
     const mayBeBusy = error instanceof StoreUnavailable && isFirst;
     this.assumeStoreDown(this.#isStoreDown || !mayBeBusy);

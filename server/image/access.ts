@@ -6,7 +6,7 @@ import { type ImageAddress, imagePrefix, sourceInPath } from './address.ts';
 import { percentEncode } from './source-url.ts';
 import { checkUrlSignature, isSame } from './urls/signature.ts';
 
-/** Whether a project's allowlist contains a host, with or without a trailing dot. */
+/** Returns whether a project's allowlist contains a host, with or without a trailing dot. */
 export function isAllowedHost(project: Project, host: string): boolean {
   const canonical = canonicalHost(host);
   return canonical !== null && hostMatches(project.allowedOrigins, canonical);
@@ -18,28 +18,28 @@ const withoutSignature = (query: string): string =>
     .filter((pair) => !pair.startsWith('sig='))
     .join('&');
 
-/** The signed text: the path from `/img` on and the query as they were sent, without `sig`. */
+/** The signed text: the path from `/img` on and the unchanged query, except `sig`. */
 export const signedText = (path: string, query: string): string =>
   `${path}?${withoutSignature(query)}`;
 
-/** The maximum size of a request's head, in bytes. */
+/** Maximum size of a request head, in bytes. */
 const maxSignedPath = 16_384;
 
 /**
- * The paths that the client of a request may have signed: proxies turn `//` into `/`, or decode an encoded
- * source. All paths name the same source, so each of them may be signed.
+ * Returns the paths that the client might have signed: proxies turn `//` into `/`, or decode an
+ * encoded source. All these paths name the same source, so each signature is safe to accept.
  */
 function signedPaths(path: string): string[] {
   const source = sourceInPath(path);
   if (source === null) return [path];
   const written = [encodeURIComponent(source), percentEncode(source)];
-  // Unencoded, a source with these characters would be another source.
+  // Unencoded, these characters would end the source's path.
   if (!/[?#]/.test(source)) written.push(source);
   const sent = written.map((one) => imagePrefix + one).filter((one) => one.length <= maxSignedPath);
   return [...new Set([path, ...sent])];
 }
 
-/** The secrets by which the URLs of a project may be signed; two during a rotation. */
+/** The secrets that can sign a project's URLs: two during a rotation. */
 export const signingSecrets = ({
   signingSecret,
   previousSigningSecret,
@@ -60,7 +60,7 @@ export function checkSource(project: Project, source: URL): void {
   );
 }
 
-/** When a signed URL expires, Unix ms; or why it is not signed. */
+/** The expiry of a validly signed URL, Unix ms, or the reason for rejecting the signature. */
 type SignatureCheck = { readonly expires: number } | { readonly fault: string };
 
 function readSignature(
@@ -93,9 +93,10 @@ function readSignature(
 }
 
 /**
- * Checks the URL's signature, and requires it if the project does, or if it is a URL of another service that has one.
- * @returns whether the signature is valid, and when the URL expires (Unix ms): never if it does not, or the project
- *   requires no signatures
+ * Checks the URL's signature. Requires a signature if the project does. Always requires one for
+ * another service's URLs that carry a signature.
+ * @returns whether the signature is valid, and the URL's expiry (Unix ms): infinite without `exp`,
+ *   or if the project does not require signatures
  * @throws ServiceError signature_invalid
  */
 export function checkSignature(

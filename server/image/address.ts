@@ -12,29 +12,29 @@ const invalid = (message: string) => new ServiceError('parameter_invalid', messa
 /** The project, source and parameters of a transform URL. */
 export interface ImageAddress extends Pick<ReadUrl, 'ignoresHints' | 'bySize' | 'location'> {
   readonly projectId: string;
-  /** The delivery host whose path names the source; null for a path below `/img`. */
+  /** The delivery host with a path that names the source, or null for a path below `/img`. */
   readonly host: string | null;
-  /** How the URL of another service was read; null for one of this service. */
+  /** The grammar of another service's URL, or null for a native URL. */
   readonly grammar: ForeignGrammar | null;
   readonly source: SourceReference;
-  /** Whether the source was encoded, so that it has its whole query. */
+  /** Whether the source was encoded, and so includes its complete query. */
   readonly isEncoded: boolean;
   /** Query parameters except `url` and `project`. */
   readonly parameters: ReadonlyMap<string, string>;
-  /** The names of parameters that nobody knows: without those of trackers. */
+  /** Unknown parameter names, except trackers'. */
   readonly unknown: readonly string[];
 }
 
 /** The part of the path before the source. */
 export const imagePrefix = '/img/';
 
-/** Whether a path is one of image URLs on every host. */
+/** Returns whether every host treats the path as an image URL. */
 export const isImagePath = (path: string): boolean =>
   path.startsWith(imagePrefix) || path === '/img';
 
 /**
  * Reads `/img/<source_url>?project=…` and `/img/?url=…&project=…`.
- * @param hostProject the project of the delivery host that the request is for; null for none
+ * @param hostProject the project of the requested delivery host, or null
  * @throws ServiceError source_missing, project_missing, source_invalid, parameter_invalid
  */
 export function readAddress(
@@ -52,7 +52,7 @@ export function readAddress(
   return { projectId, host: null, grammar: null, source, isEncoded, parameters, unknown };
 }
 
-/** The start of a source that is not encoded, in the path and in the query. */
+/** The start of an unencoded source, in the path and in the query. */
 const unencoded = /^(?:https?:)?\//i;
 const unencodedUrl = /(?:^|&)url=(?:https?:\/)?\//i;
 
@@ -68,7 +68,7 @@ function projectMissing(source: string, query: string): ServiceError {
 
 type ValueOf<P> = P extends Parameter<infer T> ? T : never;
 
-/** The options of a query, by canonical names; absent options have no key. */
+/** A query's options by canonical name. Absent options are undefined. */
 export type Options = { readonly [N in ParameterName]?: ValueOf<(typeof parameters)[N]> };
 
 /** Canonical names by every accepted name. */
@@ -88,7 +88,7 @@ export const canonicalName = (spelling: string): ParameterName | undefined =>
 /** Whether a name is a parameter's canonical name or an alias. */
 export const isParameter = (name: string): boolean => canonicalNames.has(name);
 
-/** The project that a query names, also of a URL that cannot be read; '' for none. */
+/** Returns the project in a query, even if the URL is invalid, or ''. */
 export const projectInQuery = (query: string): string =>
   /(?:^|&)project=([^&]{1,60})/.exec(query)?.[1] ?? '';
 
@@ -101,7 +101,7 @@ const misspeltNames = new KnownNames(knownNames);
 const maxParameters = 100;
 export const tooManyParameters = `The query has more than ${maxParameters} parameters.`;
 
-/** Checked before the query is parsed: a request's head has room for thousands of parameters. */
+/** Call it before parsing: a request head can hold thousands of parameters. */
 export function hasTooManyParameters(query: string): boolean {
   let count = 1;
   for (let at = query.indexOf('&'); at !== -1; at = query.indexOf('&', at + 1)) {
@@ -112,8 +112,8 @@ export function hasTooManyParameters(query: string): boolean {
 }
 
 /**
- * Rejects repeated parameters, of which a proxy, a cache and the signature check may read different ones,
- * and misspelt ones. Other unknown parameters may repeat.
+ * Rejects misspelt parameters, and repeated ones, because proxies, caches and the signature check
+ * might each read a different value. Other unknown parameters can repeat.
  * @param hostProject as for `readAddress`
  */
 export function readQuery(query: string, hostProject: string | null) {
@@ -140,7 +140,7 @@ export function readQuery(query: string, hostProject: string | null) {
   return { parameters, unknown: [...unknown], url, project };
 }
 
-/** @throws ServiceError parameter_invalid for an address with unknown parameters */
+/** @throws ServiceError parameter_invalid if the address contains unknown parameters */
 export function requireKnown({ unknown: [name] }: ImageAddress): void {
   if (name === undefined) return;
   const similar = similarName(name, knownNames);
@@ -150,9 +150,8 @@ export function requireKnown({ unknown: [name] }: ImageAddress): void {
 }
 
 /**
- * The source in the path: unencoded if it starts with a scheme and a slash or with a slash, else encoded once as a
- * whole.
- * Null when the path has none.
+ * Returns the source in the path, or null. A source that starts with a scheme and a slash, or with
+ * a slash, is unencoded. Any other source was encoded once, as a whole.
  * @throws ServiceError source_invalid
  */
 export function sourceInPath(path: string): string | null {
@@ -170,8 +169,8 @@ export function sourceInPath(path: string): string | null {
 }
 
 /**
- * Reads the options of a query; unknown names are ignored.
- * @throws ServiceError parameter_invalid naming the parameter and what it accepts
+ * Reads a query's options, ignoring unknown names.
+ * @throws ServiceError parameter_invalid naming the parameter and the accepted values
  */
 export function readOptions(query: ReadonlyMap<string, string>): Options {
   const options: Record<string, unknown> = {};
@@ -190,11 +189,11 @@ export function readOptions(query: ReadonlyMap<string, string>): Options {
 
 const textPrefix = 'text.';
 
-/** Whether a name of a query is that of a layer's words, such as `text.price`. */
+/** Returns whether a query name, such as `text.price`, sets a layer's text. */
 const isLayerText = (name: string): boolean => name.startsWith(textPrefix);
 
 /**
- * The words of layers in a query, by the name of the layer.
+ * Reads layer texts from a query, by layer name.
  * @throws ServiceError parameter_invalid
  */
 export function readLayerTexts(query: ReadonlyMap<string, string>): ReadonlyMap<string, string> {
@@ -211,8 +210,8 @@ export function readLayerTexts(query: ReadonlyMap<string, string>): ReadonlyMap<
 }
 
 /**
- * The parameters that advertisements, mailings and analytics append to the URLs of a page, in lower case, as the
- * services that read them document them.
+ * Parameters that advertising, mailing and analytics tools append to page URLs, in lower case,
+ * according to their documentation.
  */
 const trackingNames: ReadonlySet<string> = new Set(
   `_ga _gac _gl _ke _openstat cjevent dclid dm_i ef_id epik fbclid gbraid gclid gclsrc igsh igshid irclickid
@@ -221,13 +220,13 @@ const trackingNames: ReadonlySet<string> = new Set(
 );
 const trackingPrefixes = ['utm_', 'mtm_', 'matomo_', 'pk_', 'gad_', 'hsa_', '_hs', '__hs', 'vero_'];
 
-/** Whether a parameter is for others, who know that images ignore it. */
+/** Returns whether a parameter belongs to a tracker. Trackers' users expect images to ignore it. */
 export function isTracking(name: string): boolean {
   const lower = name.slice(0, 20).toLowerCase();
   return trackingNames.has(lower) || trackingPrefixes.some((prefix) => lower.startsWith(prefix));
 }
 
-/** The most names in a header, and the most characters of each. */
+/** Maximum names in a header, and maximum characters per name. */
 const maxNames = 5;
 const maxNameLength = 40;
 
@@ -235,7 +234,7 @@ const maxNameLength = 40;
 const quoted = (name: string): string =>
   `"${name.slice(0, maxNameLength).replace(/[^ !#-[\]-~]/g, '?')}"`;
 
-/** The warnings of unknown parameters: items of a list of RFC 9651; '' for none. */
+/** Returns the warnings on unknown parameters, as items of an RFC 9651 list, or ''. */
 export function unknownWarnings(names: readonly string[]): string {
   const named = names.slice(0, maxNames).map((name) => `parameter_unknown;name=${quoted(name)}`);
   const others = names.length - named.length;

@@ -2,7 +2,7 @@ import { sourceExtensions } from '../../pool/formats/source-formats.ts';
 import { encodings } from '../../pool/rendering/encode/encodings.ts';
 import { percentEncode } from './source-url.ts';
 
-/** Extensions by media type; the first one is added to names without one. */
+/** File extensions by media type. A name that lacks an extension gets the first. */
 const extensions: Readonly<Record<string, readonly [string, ...string[]]>> = {
   ...Object.fromEntries(
     Object.values(encodings).map(({ contentType, extensions }) => [contentType, extensions]),
@@ -12,7 +12,7 @@ const extensions: Readonly<Record<string, readonly [string, ...string[]]>> = {
 };
 const imageExtensions = new Set([...Object.values(extensions).flat(), ...sourceExtensions]);
 
-/** The name with the extension of the delivered type; replaces the extension of another image type. */
+/** Adds the extension of the delivered type, replacing another image type's extension. */
 function withExtension(name: string, contentType: string): string {
   const own = extensions[contentType.split(';')[0] ?? ''];
   if (own === undefined) return name;

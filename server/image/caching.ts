@@ -10,32 +10,33 @@ import { projectDigits } from './key.ts';
 /** For unsigned URLs: another image has another URL. */
 export const immutable = 'public, max-age=31536000, immutable';
 const maxAgeSeconds = 31_536_000;
-/** For an image that another one may replace soon: a stale one, and a provisional one. */
+/** For images that will soon be replaced: stale and provisional images. */
 const soonSeconds = 5;
 
-/** What decides how long caches may keep a response. */
+/** The facts that determine how long caches can keep a response. */
 export interface Lifetime {
   /**
-   * When the URL expires, Unix ms: infinite without signed URLs, and null for a background request, which needs
-   * no signature: a CDN must not store its response for clients that need one.
+   * The URL's expiry, Unix ms: infinite for unsigned URLs, and null for background requests.
+   * Background requests need no signature, so a CDN must not store their responses for clients that
+   * need one.
    */
   readonly expires: number | null;
-  /** Of the project. */
+  /** The project's setting. */
   readonly freshness: Project['freshness'];
-  /** Of the image; absent for a project without a source age. */
+  /** The image's report; absent for projects that set no source age. */
   readonly report: FreshnessReport | undefined;
 }
 
-/** The caching headers of a response that is not complete. */
+/** The caching headers of an incomplete response. */
 export const notStored: Headers = [['cache-control', 'no-store']];
 
-/** Whether the headers of a later response with the image are the same. */
+/** Returns whether later responses with the image have the same headers. */
 export function isConstant({ expires, report }: Lifetime): boolean {
   return expires === Number.POSITIVE_INFINITY && report === undefined;
 }
 
 /**
- * The headers that say how long browsers and CDNs may keep an image.
+ * Returns the headers that limit how long browsers and CDNs keep an image.
  *
  * @param result where the image came from, and whether it is provisional
  * @param now Unix ms
@@ -84,20 +85,23 @@ function cacheStatus(
 const wholeSeconds = (ms: number): number => Math.max(0, Math.floor(ms / 1_000));
 
 /**
- * A source or a layer's file as CDNs know it, equal for all notations of the URL. With the project,
- * so that a purge of one project leaves the images of others.
+ * Returns the CDN tag of a source or a layer file, equal for all spellings of its URL. The tag
+ * includes the project, so that a purge does not affect other projects.
  */
 export const cdnSourceTag = (project: string, url: URL): string =>
   `s-${hash('sha256', `${project} ${canonicalUrl(url).href}`, 'hex').slice(0, 30)}`;
 
-/** All images of a project as CDNs know them: lower-case letters, digits and a hyphen, which every CDN accepts. */
+/**
+ * Returns the CDN tag of all the project's images: lower-case letters, digits and a hyphen, which
+ * every CDN accepts.
+ */
 export const cdnProjectTag = (project: string): string => `p-${projectDigits(project)}`;
 
 /**
- * The headers by which a CDN finds the images of a purge.
+ * Returns the headers with the tags that CDNs purge images by.
  *
- * @param names in lower case. Those that end with `key`, as Surrogate-Key and xkey do, separate their tags by
- *   spaces, others by commas.
+ * @param names in lower case. Those ending in `key`, such as Surrogate-Key and xkey, separate tags
+ *   by spaces, others by commas.
  */
 export function cacheTagHeaders(
   names: readonly string[],

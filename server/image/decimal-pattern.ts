@@ -1,9 +1,9 @@
-/** Of a text, which programs often write with all the decimals that their numbers have. */
+/** Maximum decimals in a text: programs often print every decimal of a float. */
 export const maxDecimals = 20;
 const zeros = `(?:\\.0{1,${maxDecimals}})?`;
 const fraction = `(?:\\.[0-9]{1,${maxDecimals}})?`;
 
-/** A range of numbers from 0, 1 or minus the maximum; the maximum is whole. */
+/** Numbers from 0, 1 or minus the maximum; the maximum is whole. */
 interface Range {
   readonly minimum: number;
   readonly maximum: number;
@@ -11,13 +11,13 @@ interface Range {
 }
 
 /**
- * The source of a pattern for the decimal texts of a range, with up to three leading zeros; valid in all dialects of
- * regular expressions, from ECMA-262 to RE2.
+ * Returns the source of a pattern for a range's decimal texts, with up to three leading zeros. It
+ * is valid in all regular expression dialects, from ECMA-262 to RE2.
  */
 export function decimalPattern({ minimum, maximum, whole }: Range): string {
   const positive = minimum > 0;
   const digits = String(maximum);
-  // By the first digit that is below that of the maximum, then by fewer digits.
+  // First the numbers with a smaller digit than the maximum's, then those with fewer digits.
   const sameLength = [...digits].flatMap((digit, index) => {
     const least = index === 0 && (positive || digits.length > 1) ? 1 : 0;
     const most = Number(digit) - 1;

@@ -45,7 +45,7 @@ import { combinedError, isReplaceable, withLostQuery, withoutSourceArea } from '
 import { resolveSource } from './source-url.ts';
 import type { UrlClient } from './urls/grammar.ts';
 
-/** The headers of a request, copied because they cannot be read after an await. */
+/** Request headers, copied because they cannot be read after an await. */
 interface RequestHeaders {
   readonly negotiated: Negotiated;
   readonly conditions: Conditions;
@@ -54,24 +54,24 @@ interface RequestHeaders {
   readonly client: UrlClient;
 }
 
-/** A request whose project, source and signature are valid. */
+/** A request with a valid project, source and signature. */
 interface CheckedRequest
   extends Omit<ImageRequest, 'key' | 'inputs' | 'generation' | 'freshness' | 'provisional'> {
   readonly source: URL;
-  /** Of the source; null for none. */
+  /** The source's version, or null. */
   readonly version: string | null;
-  /** Whether a canonical host is on the project's allowlist. */
+  /** Returns whether a canonical host is on the project's allowlist. */
   readonly isAllowedHost: (host: string) => boolean;
-  /** The latest known state of the project. */
+  /** Returns the project's latest known state. */
   readonly latest: () => Project;
   readonly stages: ObservedRequest;
   readonly signal: AbortSignal;
 }
 
-/** Returns the error for a request whose host has no project. */
+/** Returns the error for a request to a host that belongs to no project. */
 type Missing = (request: HttpRequest, host: string) => ServiceError;
 
-/** Maximum attempts of a request whose image is purged while it is rendered. */
+/** Maximum attempts if purges hit the image while it renders. */
 const maxPurgedRenders = 3;
 
 /** The operations `getImage` and `getImageByQuery` of the OpenAPI document. */
@@ -87,20 +87,20 @@ export class Delivery {
 
   /**
    * Serves a repeated request synchronously from the response cache, others through the engine.
-   * @param missing the error for a path that only delivery hosts have
+   * @param missing the error for a path that exists only on delivery hosts
    */
   handle(request: HttpRequest, missing: Missing | null = null): void | Promise<void> {
     const { engine, projects, telemetry, hosts, now } = this.#environment;
     const host = hosts.of(request);
     const site = host === '' ? null : projects.knownAt(host);
-    // The server that reads the host again must not read another one.
+    // A malformed head can name two hosts, and another server might use the other host.
     if (site != null && !request.isWellFormed()) return;
     const negotiated = this.#negotiate((name) => request.header(name));
     const conditions = readConditions(request);
     const backgroundToken = request.header(backgroundHeader);
     const target = `${request.path}?${request.query}\n${negotiated.normalized}`;
     const at = now();
-    // A background request gets other headers than a cached response has.
+    // Cached responses do not carry the headers of a background request.
     const mayBeCached = backgroundToken === '' && site !== undefined;
     const cached = mayBeCached ? this.responses.get(keyAt(host, site, target), at) : undefined;
     const image = cached?.entry.image ?? null;
@@ -136,7 +136,7 @@ export class Delivery {
     return site === undefined ? projects.findAt(host).then(deliver) : deliver(site);
   }
 
-  /** Serves a request that is not in the response cache. */
+  /** Serves a request that missed the response cache. */
   async #deliver(
     request: HttpRequest,
     headers: RequestHeaders,
@@ -198,7 +198,7 @@ export class Delivery {
     if (fallback !== null) checkSource(project, fallback);
     const { accepted } = headers.negotiated;
     const hints = address.ignoresHints === true ? noHints : headers.negotiated.hints;
-    // A required signature has been checked, and covers the words.
+    // `checkSignature` has checked the required signature, which covers the text.
     const isTrusted = background || project.requireSignedUrls;
     const layers = resolveLayers(options.layer, texts, project, isTrusted);
     const checked = {
@@ -247,7 +247,7 @@ export class Delivery {
     return state;
   }
 
-  /** The source's image, or the fallback's when the source fails. */
+  /** Returns the source's image, or the fallback's if the source fails. */
   async #getOrFallback(request: CheckedRequest, fallback: URL | null): Promise<Delivered> {
     try {
       return await this.#getOrWithoutLayers(request);
@@ -270,7 +270,7 @@ export class Delivery {
     }
   }
 
-  /** The image, without the layers that fail. */
+  /** Returns the image, leaving out layers that fail. */
   async #getOrWithoutLayers(request: CheckedRequest): Promise<Delivered> {
     try {
       return { result: await this.#get(request), complete: true, sourceError: null };
@@ -286,8 +286,9 @@ export class Delivery {
   }
 
   /**
-   * The image from the caches or a render, of bytes that were fetched after all purges known at the end. If purges follow
-   * one another too quickly, the last one may still take effect later: then its image is not stored.
+   * Returns an image from the caches or a render. Its source bytes are newer than every purge known
+   * at the end. If purges keep arriving, the last one might take effect later; that image is not
+   * stored.
    */
   async #get({ signal, latest, ...request }: CheckedRequest): Promise<CacheResult> {
     const { engine, projects, autoFirst } = this.#environment;
@@ -309,7 +310,7 @@ export class Delivery {
         provisional: first && { key: keyOf(first), variant: first },
       };
       const result = await engine.get(wanted, signal);
-      // Whether it was purged or deleted meanwhile is known when the project is confirmed.
+      // Confirming the project reveals purges and deletions that happened during the render.
       await this.#confirmed(project);
       if (isCurrent()) {
         if (result.isProvisional) this.#renderInBackground(wanted);
@@ -330,7 +331,7 @@ export class Delivery {
     return state;
   }
 
-  /** Renders the image in whose place the client gets a provisional one. */
+  /** Renders the final image while the client gets a provisional one. */
   #renderInBackground(request: ImageRequest & Pick<CheckedRequest, 'stages'>): void {
     const stages = request.stages.later();
     const rendered = this.#environment.engine.renderInBackground({ ...request, stages });

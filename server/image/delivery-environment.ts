@@ -12,20 +12,26 @@ export interface DeliveryEnvironment {
   readonly engine: Engine;
   readonly projects: ProjectCache;
   readonly telemetry: ImageTelemetry;
-  /** How sources are fetched for a project. */
+  /** Returns the source loaders of a project. */
   readonly loadersOf: (latest: () => Project) => LoaderOf;
-  /** Whether a token is valid for a request's target and marks the request as background work. */
+  /**
+   * Resolves whether a token is valid for a request's target and marks the request as background
+   * work.
+   */
   readonly isBackground: (target: string, token: string) => Promise<boolean>;
-  /** Rejects when a project has reached a limit; resolves with a function for the end of the render. */
+  /**
+   * Rejects if a project has reached a limit. Otherwise resolves with a function to call when the
+   * render ends.
+   */
   readonly admitRender: (project: Project) => Promise<() => void>;
   readonly onLayerFailure: OnLayerFailure;
-  /** Whether URLs with unknown parameters are refused. */
+  /** Whether to refuse URLs with unknown parameters. */
   readonly refusesUnknown: boolean;
-  /** Of `auto`, the best one first. */
+  /** The formats of `auto`, best first. */
   readonly autoFormats: readonly NegotiableFormat[];
-  /** Sent until the best one has been rendered; null for none. */
+  /** The format to send until the best one is rendered, or null. */
   readonly autoFirst: NegotiableFormat | null;
-  /** The names of the headers with the tags of an image, in lower case. */
+  /** Names of the headers that carry an image's tags, in lower case. */
   readonly cacheTagHeaders: readonly string[];
   readonly hosts: RequestHosts;
   /** Unix ms. */

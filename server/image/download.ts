@@ -12,7 +12,10 @@ const invisible = /[\p{Cc}\p{Zl}\p{Zp}\u200e\u200f\u202a-\u202e\u2066-\u2069\ufe
 /** A leading dot hides a file; Windows removes trailing dots and spaces. */
 const outerDotsAndSpaces = /^[. ]+|[. ]+$/g;
 
-/** Characters that are kept or replaced, for patterns of all dialects: without the ranges of Unicode above. */
+/**
+ * Characters that a name keeps or replaces, for patterns in all dialects: excludes the Unicode
+ * ranges above.
+ */
 const leftCharacter = '[^\\x00-\\x20\\x7f-\\x9f.\u2028-\u202e\u200e\u200f\u2066-\u2069\ufeff]';
 
 /** A file name that is valid on every system; empty when no character is left. */
@@ -33,7 +36,7 @@ function safeName(text: string): string {
 /** The value of `download`. */
 export const fileName: ParameterType<string> = {
   accepts: `a file name of 1 to ${maxCharacters} characters`,
-  // One character must be left.
+  // At least one character must remain.
   schema: { type: 'string', pattern: leftCharacter, minLength: 1, maxLength: maxCharacters },
   parse: (text) => ([...text].length > maxCharacters ? undefined : safeName(text) || undefined),
 };

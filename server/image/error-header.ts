@@ -2,19 +2,19 @@ import type { ServiceError } from '../../contract/errors.ts';
 import { embeddableAnywhere } from '../http/headers.ts';
 import type { Headers } from '../http/request.ts';
 
-/** Maximum length of the message, in characters: proxies limit the headers of a response, often to 4 KiB. */
+/** Maximum message length, in characters: proxies limit response headers, often to 4 KiB. */
 const maxMessage = 500;
 
-/** A string of RFC 9651, 3.3.3, which has only visible ASCII characters and spaces. */
+/** Returns an RFC 9651 string (3.3.3), which allows only visible ASCII characters and spaces. */
 function structuredString(text: string): string {
   const shortened = text.length > maxMessage ? `${text.slice(0, maxMessage - 3)}...` : text;
   return `"${shortened.replace(/[^\x20-\x7e]/g, '?').replace(/["\\]/g, '\\$&')}"`;
 }
 
 /**
- * The headers of an error of the image endpoint. Browsers show neither the body nor the status of an error for an
- * image of another origin (Opaque Response Blocking), but developer tools show its headers, and scripts can read the
- * exposed ones.
+ * Returns the error headers of the image endpoint. For images from another origin, browsers hide an
+ * error's body and status (Opaque Response Blocking), but developer tools show its headers, and
+ * scripts can read exposed headers.
  */
 export const imageErrorHeaders = ({ code, message }: ServiceError): Headers => [
   ...embeddableAnywhere,

@@ -13,7 +13,7 @@ export interface ExplainedUrl {
   /** The native URL from `/img/` on, or null if it depends on the unknown source size. */
   readonly native: string | null;
   readonly options: readonly ExplainedOption[];
-  /** The URL's options that have no effect. */
+  /** Names of the URL's options that have no effect. */
   readonly ignored: readonly string[];
 }
 
@@ -28,13 +28,13 @@ export const maxExplainedLength = 16_384;
 
 const invalid = (message: string) => new ServiceError('source_invalid', message);
 
-/** Names that are no image parameters. */
+/** Names other than image parameters. */
 const otherMeanings: Readonly<Record<string, string>> = {
   exp: 'When the signature ends, in Unix seconds.',
   sig: 'Signature of the URL.',
 };
 
-/** Returns null for a name that is no parameter. */
+/** Returns null for an unknown name. */
 function meaningOf(name: string): string | null {
   const canonical = canonicalName(name);
   if (canonical !== undefined) return parameters[canonical].meaning;
@@ -44,7 +44,7 @@ function meaningOf(name: string): string | null {
 
 /**
  * Explains a URL, its path and query, as a delivery host reads it, without checking signatures.
- * @param site the host: its kind of URLs, and what sources are relative to
+ * @param site the host, which sets the URL kind and the base of relative sources
  * @param size the upright source size, or null if unknown
  * @throws ServiceError source_invalid, source_missing, parameter_invalid
  */

@@ -12,7 +12,10 @@ const grammars: ReadonlyMap<string, HostGrammar> = new Map(
   Object.entries<UrlGrammar>(urlGrammars).map(([kind, grammar]) => [kind, { kind, ...grammar }]),
 );
 
-/** How the host reads URLs, or null for those of this service. A later release may have stored other kinds. */
+/**
+ * Returns the host's grammar, or null if it reads native URLs. A later release might have stored
+ * other kinds.
+ */
 function grammarOf(site: Site): HostGrammar | null {
   if (!isForeign(site)) return null;
   const { urls = '' } = site.host;
@@ -25,8 +28,8 @@ function grammarOf(site: Site): HostGrammar | null {
 }
 
 /**
- * Reads `/products/coast.jpg?w=800` on a delivery host, whose path is that of the source below the host's base, and
- * `/img/…` as on other hosts, of the host's project.
+ * Reads a delivery host's URL: `/products/coast.jpg?w=800`, with a source path relative to the
+ * host's base, or `/img/…` as on other hosts, for the host's project.
  * @throws ServiceError as `readAddress`
  */
 export function readHostAddress(path: string, query: string, site: Site): ImageAddress {

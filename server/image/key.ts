@@ -8,13 +8,13 @@ import { plainVariant, type Variant } from '../../pool/variant.ts';
 import { generationOf, type Purges, sourceGroup } from '../../store/generations.ts';
 import type { Project } from '../../store/projects.ts';
 
-/** The formats whose bytes an option affects. */
+/** The formats that each option affects. */
 const affectedFormats = {
   quality: outputFormatsWith(({ lossy }) => lossy !== null),
   lossless: outputFormatsWith(({ lossless }) => lossless !== null),
 } as const;
 
-/** A variant in which every option that cannot affect its bytes or warnings has its plain value. */
+/** Resets every option that cannot affect the variant's bytes or warnings to its plain value. */
 function withoutUnusedOptions(variant: Variant): Variant {
   const { width, height, fit, formats, negotiated, page, animated, quality, maxBytes } = variant;
   const { layers, pixelRatio } = variant;
@@ -40,17 +40,17 @@ function withoutUnusedOptions(variant: Variant): Variant {
   };
 }
 
-/** The fields of a variant in the order of their names, with their plain values as text. */
+/** The variant's fields in name order, with their plain values as text. */
 const plainForms = Object.entries(plainVariant)
   .map(([name, value]) => [name as keyof Variant, JSON.stringify(value)] as const)
   .sort(([a], [b]) => (a < b ? -1 : 1));
 
-/** A variant as text; the same for all requests that produce the same bytes and warnings. */
+/** Returns a variant as text, equal for all requests that produce the same bytes and warnings. */
 function canonicalForm(variant: Variant): string {
   const used = withoutUnusedOptions(variant);
   let text = '';
   for (const [name, plain] of plainForms) {
-    // Most have it, and need no text.
+    // Most options have their plain value and are left out.
     if (used[name] === plainVariant[name]) continue;
     const value = JSON.stringify(used[name]);
     if (value !== plain) text += `${text === '' ? '' : '&'}${name}=${value}`;
@@ -58,17 +58,18 @@ function canonicalForm(variant: Variant): string {
   return text;
 }
 
-/** Where a key is from: its project, the inputs of what it names, and their generation. */
+/** The facts that bind a key to its purges: project, inputs and generation. */
 interface KeyOrigin {
   readonly project: string;
-  /** The input by which the image is listed, and the others. */
+  /** The input that lists the image, then the others. */
   readonly inputs: readonly [Pick<Input, 'tag'>, ...Pick<Input, 'tag'>[]];
   readonly generation: number;
 }
 
 /**
- * A cache key: 16 hexadecimal digits of the project, 16 of the first input, the generation, the groups of the other
- * inputs, and 32 hexadecimal digits of all that determines the bytes. So the key tells whether its image is purged.
+ * Returns a cache key: 16 hexadecimal digits for the project, 16 for the first input, the
+ * generation, the groups of the other inputs, and 32 hexadecimal digits for everything that
+ * determines the bytes. The key alone shows whether a purge covers its image.
  */
 export function cacheKey(
   { project, inputs, generation }: KeyOrigin,
@@ -81,7 +82,7 @@ export function cacheKey(
   return `${prefix}-${generation.toString(36)}-${groups}-${digest}`;
 }
 
-/** The cache key of an image. */
+/** Returns an image's cache key. */
 export function variantKey(
   { project, inputs, generation }: KeyOrigin & { readonly inputs: Inputs },
   variant: Variant,
@@ -93,18 +94,18 @@ export function variantKey(
   return cacheKey({ project, inputs, generation }, parts);
 }
 
-/** The first digits of the keys of a project. */
+/** Returns the first digits of a project's keys. */
 export const projectDigits = (project: string): string =>
   hash('sha256', project).slice(0, keyTagDigits);
 
-/** The generation of the images of some inputs. */
+/** Returns the generation of images made from these inputs. */
 export const imageGeneration = (project: Purges, inputs: readonly Pick<Input, 'tag'>[]) =>
   generationOf(
     project,
     inputs.map(({ tag }) => sourceGroup(tag)),
   );
 
-/** Whether a key is not that of the current generation of its project's images. */
+/** Returns whether a key belongs to an older generation of its project's images. */
 export function isPurgedKey(project: Purges, key: string): boolean {
   const [prefix = '', generation = '', others = '', digest] = key.split('-');
   if (digest === undefined) return true;
@@ -112,14 +113,14 @@ export function isPurgedKey(project: Purges, key: string): boolean {
   return Number.parseInt(generation, 36) < generationOf(project, groups);
 }
 
-/** How an image follows its inputs; null for a project whose images do not. */
+/** Returns how an image follows its inputs, or null if the project's images do not. */
 export function imageFreshness(project: Project, inputs: Inputs): ImageFreshness | null {
   const sourceAge = project.freshness?.sourceAge ?? null;
   if (sourceAge === null) return null;
   return { sourceAge, stateKeys: inputs.map((input) => stateKey(project, input)) };
 }
 
-/** The cache key of an input's state, which is purged with the images of the input. */
+/** Returns the cache key of an input's state. A purge of the input's images covers it. */
 function stateKey(project: Project, { tag, version }: Input): string {
   const origin = {
     project: project._id,

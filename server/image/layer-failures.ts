@@ -3,17 +3,17 @@ import type { ServiceError } from '../../contract/errors.ts';
 import type { Layer } from '../../pool/variant.ts';
 import { createLogThrottle } from '../telemetry/log-limit.ts';
 
-/** Called when an image is delivered without a layer, which failed. */
+/** Called when the service delivers an image without a failed layer. */
 export type OnLayerFailure = (projectId: string, layer: Layer, error: ServiceError) => void;
 
 const everyMs = 60_000;
 const maxProjects = 10_000;
 
 /**
- * Logs images that are delivered without a layer, at most once a minute for each project. Their
- * URLs are not logged, because they may contain signatures.
+ * Logs images delivered without a layer, at most once a minute per project. Leaves out their URLs,
+ * which might contain signatures.
  *
- * @param now as of `createLogThrottle`
+ * @param now as in `createLogThrottle`
  */
 export function logLayerFailures(log: Pick<Logger, 'warn'>, now?: () => number): OnLayerFailure {
   const mayLog = createLogThrottle(everyMs, maxProjects, now);

@@ -27,7 +27,10 @@ import {
 /** A layer field. */
 export interface LayerField<T> extends ParameterType<T> {
   readonly meaning: string;
-  /** The JSON value with the same effect as omitting the field, null if none has; undefined for required fields. */
+  /**
+   * The JSON value with the same effect as omitting the field, or null if there is no such value;
+   * undefined for required fields.
+   */
   readonly default: PresetValue | null | undefined;
   /** A value with a visible effect. */
   readonly example: PresetValue;
@@ -57,7 +60,10 @@ const boolean: ParameterType<boolean> = {
   schema: { type: 'boolean' },
 };
 
-/** CSS pixels as a number, or a percentage as a text. @param pixels whole numbers; @param percent can have a fraction */
+/**
+ * CSS pixels as a number, or a percentage as a text. @param pixels whole numbers; @param percent
+ * allows a fraction
+ */
 function length(
   pixels: ParameterType<number>,
   percent: ParameterType<number>,
@@ -88,7 +94,7 @@ export const words: ParameterType<string> = {
     maxLength: maxWords,
   },
   parse(text) {
-    // A character has up to two code units. Longer texts need not be split to be refused.
+    // A character takes up to two code units. Refuse longer texts before splitting them.
     if (text.length > 2 * maxWords) return undefined;
     const isShown = text.isWellFormed() && !/[^\P{Cc}\n]/u.test(text);
     return isShown && [...text].length <= maxWords ? text : undefined;
@@ -213,7 +219,7 @@ const layerFields = {
 export type LayerKind = keyof typeof layerFields;
 export const layerKinds = Object.keys(layerFields) as LayerKind[];
 
-/** The fields of a kind, for code that treats all fields alike. */
+/** Returns the fields of a kind, for code that treats all fields alike. */
 export const fieldsOfKind = (kind: LayerKind): Readonly<Record<string, LayerField<unknown>>> =>
   layerFields[kind];
 

@@ -16,11 +16,14 @@ import { textOf } from './values.ts';
 
 const invalid = (message: string) => new ServiceError('parameter_invalid', message);
 
-/** A layer of a project. @throws ServiceError layer_not_found */
+/** Returns a project's layer. @throws ServiceError layer_not_found */
 export const findLayer = ({ layers = {} }: Pick<Project, 'layers'>, name: string): StoredLayer =>
   findNamed('layer', layers, name);
 
-/** The values of a layer's fields, with defaults. @throws ServiceError parameter_invalid for one of an older release */
+/**
+ * Returns a layer's field values, with defaults. @throws ServiceError parameter_invalid if an older
+ * release stored the layer
+ */
 function valuesOf(name: string, kind: LayerKind, given: LayerFields): Record<string, unknown> {
   const entries = Object.entries(fieldsOfKind(kind)).map(([field, { parse, accepts, ...type }]) => {
     const text = given[field] ?? type.default;
@@ -32,11 +35,12 @@ function valuesOf(name: string, kind: LayerKind, given: LayerFields): Record<str
 }
 
 /**
- * The layers of an image: the project's watermark, and those that the request names, with the words of the URL; null
- * for none.
+ * Returns an image's layers: the project's watermark, and the requested layers with the URL's
+ * texts; null if there are no layers.
  *
- * @param isTrusted whether the URL is signed, so that its words are the project's
- * @throws ServiceError layer_not_found, layer_text_not_signed, source_not_allowed, parameter_invalid
+ * @param isTrusted whether the URL is signed, so that the project vouches for its texts
+ * @throws ServiceError layer_not_found, layer_text_not_signed, source_not_allowed,
+ *   parameter_invalid
  */
 export function resolveLayers(
   names: readonly string[] | undefined,
@@ -52,7 +56,7 @@ export function resolveLayers(
   return layers.length === 0 ? null : layers;
 }
 
-/** Null for a text without words. */
+/** Returns null for an empty text. */
 function namedLayer(
   name: string,
   texts: ReadonlyMap<string, string>,
@@ -78,13 +82,13 @@ function namedLayer(
 
 interface ParsedLayer {
   readonly layer: Layer;
-  /** The URL of its image or font; null for none. */
+  /** The URL of its image or font, or null. */
   readonly file: URL | null;
-  /** Whether URLs without a signature may replace its words. */
+  /** Whether unsigned URLs can replace its text. */
   readonly freeText: boolean;
 }
 
-/** Each layer is parsed once for each revision of its project. */
+/** Caches each parsed layer until its project's next revision. */
 const parsedLayers = new WeakMap<StoredLayer, ParsedLayer>();
 
 function parsedLayer(name: string, stored: StoredLayer): ParsedLayer {
@@ -106,7 +110,10 @@ type WatermarkSettings = Pick<
   Extract<keyof ProjectSettings, `watermark${string}`>
 >;
 
-/** Null for a project without a watermark. The margin has no effect along a side at whose middle the watermark is. */
+/**
+ * Returns null if the project has no watermark. The margin does not affect an axis on which the
+ * watermark is centred.
+ */
 export function watermarkLayer(project: WatermarkSettings): ImageLayer | null {
   const { watermarkEnabled, watermarkUrl, watermarkPosition: position, watermarkMargin } = project;
   if (!watermarkEnabled || watermarkUrl === null) return null;
@@ -129,7 +136,10 @@ export function watermarkLayer(project: WatermarkSettings): ImageLayer | null {
   };
 }
 
-/** The layer that an error names, and the variant without it; null for another error. */
+/**
+ * Returns the failed layer that an error names, and the variant without it, or null for another
+ * error.
+ */
 export function withoutFailed(variant: Variant, { details }: ServiceError) {
   const { layer: index } = details;
   const layers = variant.layers ?? [];

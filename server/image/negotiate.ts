@@ -10,22 +10,22 @@ import { maxAcceptLength } from '../http/accept.ts';
 /** RFC 9110, 12.4.2: 0 to 1 with at most three decimals. */
 const qvalue = /^(?:0(?:\.\d{0,3})?|1(?:\.0{0,3})?)$/;
 
-/** Sent to clients that do not refuse them. The others are only sent to clients that name them. */
+/** Formats to send unless the client refuses them. Other formats must be named by the client. */
 const refusable = negotiableFormats.filter((format) => !encodingOf(format).mustBeNamed);
 
 /** The negotiable formats of an Accept header. */
 export interface Accepted {
   /** Named formats with a weight above 0, the highest weight first. */
   readonly formats: readonly OutputFormat[];
-  /** Formats with the weight 0, of those that are also sent to clients that do not name them. */
+  /** Formats with weight 0 that clients need not name to receive. */
   readonly refused: readonly OutputFormat[];
 }
 
 /**
- * Reads an Accept header (RFC 9110, 12.5.1). Wildcards do not count: browsers send them regardless of
- * the formats that they support. A malformed weight counts as 0.
+ * Reads an Accept header (RFC 9110, 12.5.1). Ignores wildcards: browsers send them regardless of
+ * the formats that they support. Reads a malformed weight as 0.
  *
- * @param order among equal weights the first one wins
+ * @param order breaks ties between equal weights: the first format wins
  */
 export function readAccept(
   accept: string,
@@ -46,18 +46,18 @@ export function readAccept(
   return { formats, refused };
 }
 
-/** Client hints; null for each that was not sent. */
+/** Client hints, or null for each unsent hint. */
 export interface Hints {
   /** Device pixel ratio, 1 to 3. */
   readonly dpr: number | null;
-  /** Width of the image in the client's layout, in device pixels, rounded up to a step. */
+  /** Layout width of the image on the client, in device pixels, rounded up to a step. */
   readonly width: number | null;
   /** Viewport width in CSS pixels. */
   readonly viewport: number | null;
 }
 
 /**
- * Steps to which hinted widths are rounded up: hints differ between devices, and each value would be a
+ * Steps for rounding hinted widths up: hints differ between devices, and each value would be a
  * cache entry. Most steps are 20 to 30 % apart.
  */
 export const widthSteps: readonly number[] = [
@@ -73,32 +73,32 @@ function roundUp(steps: readonly number[], value: number): number {
 /** The next step for a width in device pixels. */
 export const roundUpWidth = (width: number): number => roundUp(widthSteps, width);
 
-/** A positive RFC 8941 integer or decimal; other values are ignored. */
+/** Returns a positive RFC 8941 integer or decimal, or null for other values. */
 function readHint(text: string): number | null {
   const value = /^\d{1,6}(?:\.\d{1,6})?$/.test(text) ? Number(text) : 0;
   return value > 0 ? value : null;
 }
 
-/** The formats and the size that a request's headers ask for. */
+/** The formats and size requested by headers. */
 export interface Negotiated {
   readonly accepted: Accepted;
   readonly hints: Hints;
-  /** Equal for all headers with the same result; browsers' headers differ from each other. */
+  /** Equal for all headers with the same result: browsers send different headers. */
   readonly normalized: string;
 }
 
 export const noHints: Hints = { dpr: null, width: null, viewport: null };
 
 /**
- * Reads Accept and client hints; the `Sec-CH-` names take precedence over the older ones.
+ * Reads Accept and client hints. `Sec-CH-` names take precedence over the older names.
  *
- * @param header the value of a header, '' for none
+ * @param header returns a header's value, or ''
  */
 export type Negotiate = (header: (name: string) => string) => Negotiated;
 
-/** @param order the formats of `auto`, the best one first */
+/** @param order the formats of `auto`, best first */
 export function negotiation(order: readonly NegotiableFormat[] = defaultAutoFormats): Negotiate {
-  // Clients send few different Accept headers.
+  // Clients send few distinct Accept headers.
   const cache = new LRUCache<string, Pick<Negotiated, 'accepted' | 'normalized'>>({ max: 512 });
 
   /** Reads the media ranges within the first `maxAcceptLength` characters. */

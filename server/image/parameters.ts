@@ -27,7 +27,7 @@ import {
   withKeyword,
 } from './values.ts';
 
-/** Groups of parameters, in the order in which programs show them. */
+/** Parameter groups, in display order. */
 export type ParameterGroup =
   | 'size'
   | 'crop'
@@ -45,7 +45,10 @@ export interface Parameter<T> extends ParameterType<T> {
   readonly example: string;
   /** Other parameters in the example's query. */
   readonly exampleContext: string;
-  /** The value that has the same effect as omitting the parameter if no preset or project sets it, or null if none has. */
+  /**
+   * The value with the same effect as omitting the parameter, unless a preset or project sets the
+   * parameter. Null if there is no such value.
+   */
   readonly default: string | null;
   /** The effect of omitting the parameter, as Markdown. */
   readonly defaultInWords: string;
@@ -114,13 +117,14 @@ const version: ParameterType<string> = {
   parse: (text) => (new RegExp(versionPattern).test(text) ? text : undefined),
 };
 
-/** Makes the compiler report operations without a parameter, and parameters of the wrong type. */
+/** Makes the compiler report operations that lack a parameter, and parameters of the wrong type. */
 type OperationParameters = { readonly [Name in OperationName]: Parameter<OperationValues[Name]> };
 
 /**
- * All parameters by canonical name, in the documentation's order. A parameter for a pixel operation has the name of its
- * row in `pool/rendering/operations.ts`, which contains its effect. Parsing, error messages, the list of supported
- * parameters, the OpenAPI document and the documentation derive from this table.
+ * All parameters by canonical name, in the documentation's order. A parameter for a pixel operation
+ * shares its name with a row in `pool/rendering/operations.ts`, which contains its effect. Parsing,
+ * error messages, the list of supported parameters, the OpenAPI document and the documentation
+ * derive from this table.
  */
 export const parameters = {
   w: parameter(

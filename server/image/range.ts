@@ -6,20 +6,20 @@ interface ByteRange {
   readonly last: number;
 }
 
-/** Longer headers hold more than a single range, in characters. */
+/** Maximum header length, in characters. Longer headers contain several ranges. */
 const maxLength = 512;
 
 /**
- * Reads a Range header (RFC 9110, 14.1.2). Null for the whole body: malformed ranges and other units must
- * be ignored, several ranges may be.
+ * Reads a Range header (RFC 9110, 14.1.2). Returns null to send the whole body: servers must ignore
+ * malformed ranges and other units, and can ignore several ranges.
  *
- * @param length of the body in bytes
+ * @param length body size in bytes
  */
 export function readRange(range: string, length: number): ByteRange | RangeNotSatisfiable | null {
   if (range.length > maxLength) return null;
   const set = /^bytes=(.*)$/i.exec(range)?.[1];
   if (set === undefined) return null;
-  // RFC 9110, 5.6.1.2: a list may have empty elements.
+  // RFC 9110, 5.6.1.2 allows empty list elements.
   const [spec, another] = set.split(',').flatMap((element) => element.trim() || []);
   const [, first = '', last = ''] = /^(\d*)-(\d*)$/.exec(spec ?? '') ?? [];
   if (another !== undefined || (first === '' && last === '')) return null;
@@ -32,8 +32,8 @@ export function readRange(range: string, length: number): ByteRange | RangeNotSa
 }
 
 /**
- * Whether If-Range is absent or matches an entity tag (RFC 9110, 13.1.5). The comparison is strong, and
- * dates never match, because images have no Last-Modified.
+ * Returns whether If-Range is absent or matches an entity tag (RFC 9110, 13.1.5). The comparison is
+ * strong, and dates never match, because images do not send Last-Modified.
  */
 export function ifRangeMatches(ifRange: string, etag: string): boolean {
   return ifRange === '' || ifRange === etag;

@@ -16,22 +16,22 @@ import { type Accepted, type Hints, roundUpWidth } from './negotiate.ts';
 import { type ParameterName, parameters } from './parameters.ts';
 import { textOf } from './values.ts';
 
-/** The options of a preset's parameters. @throws ServiceError parameter_invalid */
+/** Returns the options of a preset's parameters. @throws ServiceError parameter_invalid */
 export function presetOptions(parameters: PresetParameters): Options {
   return readOptions(
     new Map(Object.entries(parameters).map(([name, value]) => [name, textOf(value)])),
   );
 }
 
-/** A preset of a project. @throws ServiceError preset_not_found */
+/** Returns a project's preset. @throws ServiceError preset_not_found */
 export const findPreset = (
   { presets = {} }: Pick<Project, 'presets'>,
   name: string,
 ): PresetParameters => findNamed('preset', presets, name);
 
 /**
- * The options of a URL and of the preset that it names; the URL takes precedence.
- * @throws ServiceError preset_not_found; parameter_invalid for a preset of an older release
+ * Merges a URL's options with those of its preset; the URL takes precedence.
+ * @throws ServiceError preset_not_found; parameter_invalid if an older release stored the preset
  */
 export function withPreset(options: Options, project: Pick<Project, 'presets'>): Options {
   const { preset: name } = options;
@@ -46,14 +46,14 @@ export function withPreset(options: Options, project: Pick<Project, 'presets'>):
   return { ...Object.fromEntries(kept), ...options };
 }
 
-/** The side of a preset that follows from another one and the `ar` of the URL. */
+/** Returns the preset's side that gives way to the other side and the URL's `ar`. */
 function sideReplacedByRatio({ ar, w, h }: Options, preset: Options): readonly ParameterName[] {
   if (ar === undefined) return [];
   if (h !== undefined) return ['w'];
   return w === undefined && preset.w === undefined ? [] : ['h'];
 }
 
-/** Each preset is parsed once for each revision of its project. */
+/** Caches each parsed preset until its project's next revision. */
 const parsedPresets = new WeakMap<PresetParameters, Options>();
 
 function parsedPreset(name: string, preset: PresetParameters): Options {
@@ -69,10 +69,14 @@ function parsedPreset(name: string, preset: PresetParameters): Options {
   }
 }
 
-/** The compiler names each option that is not a field of the variant: its field has the type `never`. */
+/**
+ * Makes the compiler name any option that is not a variant field: its field gets the type `never`.
+ */
 type VariantFields<T> = { [N in keyof T]: N extends keyof Variant ? Variant[N] : never };
 
-/** The variant of a request: the query takes precedence over client hints, then project settings. */
+/**
+ * Returns a request's variant: the query takes precedence over client hints, then project settings.
+ */
 export function resolveVariant(
   options: Options,
   hints: Hints,
@@ -108,8 +112,9 @@ export function resolveVariant(
 }
 
 /**
- * What a client gets until the image of `auto` has been rendered: that of clients that accept the formats from
- * `first` on. Null if the client does not accept that format, or prefers it.
+ * Returns the variant to send until the `auto` image is rendered: the result for clients that
+ * accept `first` and the formats after it. Null if the client does not accept `first`, or prefers
+ * it.
  */
 export function provisionalVariant(
   variant: Variant,
@@ -122,16 +127,18 @@ export function provisionalVariant(
 }
 
 /**
- * Device pixels for each CSS pixel in the query. The hint counts only for `dpr=auto`: the URLs of a
- * `srcset` state the pixels they need, and browsers that received Accept-CH send the hint with each.
+ * Returns the query's device pixels per CSS pixel. The hint applies only to `dpr=auto`: `srcset`
+ * URLs state the pixels they need, and browsers that received Accept-CH add the hint to every
+ * request.
  */
 function pixelRatio(dpr: Options['dpr'], hints: Hints, { defaultDpr }: ProjectSettings): number {
   return dpr === 'auto' ? (hints.dpr ?? defaultDpr) : (dpr ?? defaultDpr);
 }
 
 /**
- * The size in device pixels, and their ratio to CSS pixels. A hinted width next to a height in the query would crop the
- * image. Hinted sizes are in pixels of the client's device, also without `dpr=auto`.
+ * Returns the size in device pixels, and their ratio to CSS pixels. A hinted width next to a height
+ * in the query would crop the image. Hinted sizes are in the client's device pixels, even without
+ * `dpr=auto`.
  */
 function box({ w, h, ar, dpr }: Options, ratio: number, hints: Hints, project: ProjectSettings) {
   const devicePixels = (css: number) => Math.max(1, Math.round(css * ratio));
@@ -153,7 +160,7 @@ function box({ w, h, ar, dpr }: Options, ratio: number, hints: Hints, project: P
   return { aspectRatio, maxWidth: widest, pixelRatio: widest / widestInCss };
 }
 
-/** The sides of a box in device pixels; one that is not given follows from the ratio. */
+/** Returns a box's sides in device pixels, deriving a missing side from the ratio. */
 function withRatio(width: number | null, height: number | null, ratio: number | null) {
   const side = (length: number) => Math.max(1, Math.round(length));
   if (ratio === null) return { width, height };
@@ -163,7 +170,7 @@ function withRatio(width: number | null, height: number | null, ratio: number | 
   };
 }
 
-/** The centre as a focal point equals `center`: both have one cache entry. */
+/** Turns a focal point in the centre into `center`, so that both share a cache entry. */
 function position({ fp, pos }: Options, fit: Variant['fit']): Variant['position'] {
   if (fp === undefined || fit !== 'cover') return pos ?? plainVariant.position;
   return fp.x === 0.5 && fp.y === 0.5 ? 'center' : fp;
@@ -192,7 +199,10 @@ function modulation(options: Options): Modulation | null {
 const isPlaceholder = (format: string): format is PlaceholderKind =>
   placeholderKinds.some((placeholder) => placeholder === format);
 
-/** The accepted output formats. `json` describes the image that the request without `fmt` returns. */
+/**
+ * Returns the accepted output formats. `json` describes the image that the request would return
+ * without `fmt`.
+ */
 function output(
   fmt: Options['fmt'],
   accepted: Accepted,

@@ -19,12 +19,14 @@ import type { ResponseCache } from './response-cache.ts';
 import { fallbackHeaders } from './source-errors.ts';
 import type { UrlDocument } from './urls/grammar.ts';
 
-/** The image that a request gets. */
+/** The delivered image. */
 export interface Delivered {
   readonly result: CacheResult;
-  /** False if a layer is missing, or the fallback replaces the source: the response must not be stored. */
+  /**
+   * False if a layer is missing, or the fallback replaces the source: do not store the response.
+   */
   readonly complete: boolean;
-  /** The source's error if the image is the fallback's, else null. */
+  /** The source's error if this is the fallback's image, else null. */
   readonly sourceError: ServiceError | null;
   /** Sent instead of the image. */
   readonly document?: UrlDocument;
@@ -37,14 +39,14 @@ interface ResponseContext {
   readonly cacheKey: string;
   readonly state: ProjectState;
   readonly subject: Subject;
-  /** When the URL expires, Unix ms; infinite without a signature, null for background requests. */
+  /** The URL's expiry, Unix ms: infinite if unsigned, null for background requests. */
   readonly expires: number | null;
   readonly urlHeaders: UrlHeaders;
 }
 
 /**
- * Sends the image, and keeps the response for repeated requests if it may be stored.
- * @returns the bytes of the body
+ * Sends the image, and caches the response for repeated requests if possible.
+ * @returns the size of the body in bytes
  */
 export function respond(
   request: HttpRequest,
@@ -54,7 +56,7 @@ export function respond(
 ): number {
   const { image, entry } = result;
   const { freshness } = state.project;
-  // Another font may have the characters soon.
+  // A font with the missing glyphs might be added soon.
   const isStored = complete && image.warnings?.includes('text_missing_glyphs') !== true;
   const report = result.freshness;
   const lifetime = { expires, freshness, report };

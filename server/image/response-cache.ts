@@ -10,7 +10,7 @@ interface CachedResponse {
   readonly project: ProjectState;
   readonly subject: Subject;
   readonly entry: MemoryEntry;
-  /** Null for headers that change with the time. */
+  /** Null for time-dependent headers. */
   readonly headers: RepeatedHeaders | null;
   readonly urlHeaders: UrlHeaders;
   readonly lifetime: Lifetime & { readonly expires: number };
@@ -18,14 +18,14 @@ interface CachedResponse {
 
 /** Some 9,000 entries of average requests. */
 const maxBytes = 24 * 1024 * 1024;
-/** Estimated size of an entry without its key. */
+/** Estimated entry size, excluding its key. */
 const entryBytes = 2_560;
 /** Longer requests are rare, and their entries would be large. */
 const maxKeyLength = 2_048;
 
 /**
- * Finished responses by request: a repeated hit needs no parsing and no hashing. Bodies are in the memory
- * cache; the entry of an evicted image has no image.
+ * Finished responses by request: a repeated hit skips parsing and hashing. The memory cache holds
+ * the bodies; if it evicts an image, the entry's image is gone.
  */
 export class ResponseCache {
   readonly #responses = new LRUCache<string, CachedResponse>({
@@ -39,7 +39,7 @@ export class ResponseCache {
     if (response === undefined) return undefined;
     const { entry, project, lifetime } = response;
     const { expires, report } = lifetime;
-    // The clock may have been set back.
+    // The clock might have been set back.
     const isFresh = report === undefined || (report.at <= now && now < report.freshUntil);
     if (entry.image !== null && !project.stale && expires > now && isFresh) return response;
     this.#responses.delete(requestKey);

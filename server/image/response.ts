@@ -8,7 +8,7 @@ import { cachingHeaders, type Lifetime } from './caching.ts';
 import { imageErrorHeaders } from './error-header.ts';
 import { ifRangeMatches, readRange } from './range.ts';
 
-/** The headers of every image. */
+/** Headers of every image. */
 const constantHeaders: Headers = [
   ['accept-ch', 'Sec-CH-DPR, Sec-CH-Width, Sec-CH-Viewport-Width'],
   ['vary', 'Accept, Sec-CH-DPR, Sec-CH-Width, Sec-CH-Viewport-Width, DPR, Width, Viewport-Width'],
@@ -17,7 +17,10 @@ const constantHeaders: Headers = [
   ...embeddableAnywhere,
 ];
 
-/** A sanitised SVG opened as a document has nothing to run or to load, and may not. */
+/**
+ * Keeps a browser from running or loading anything in an SVG opened as a document, even though it
+ * is sanitised.
+ */
 const documentHeaders: Headers = [
   ['content-security-policy', "default-src 'none'; style-src 'unsafe-inline'; sandbox"],
 ];
@@ -27,11 +30,11 @@ const bodyHeaders: ReadonlySet<string> = new Set([
   'content-disposition',
   'accept-ranges',
 ]);
-/** RFC 9110, 15.4.5: a 304 has the headers that a 200 would have, except those of the body. */
+/** RFC 9110, 15.4.5: a 304 repeats the headers of a 200, except those about the body. */
 const withoutBody = (headers: Headers): Headers =>
   headers.filter(([name]) => !bodyHeaders.has(name));
 
-/** The headers of the two responses to an image's repeated requests. */
+/** The headers of both possible responses to an image's repeated requests. */
 export type RepeatedHeaders = Readonly<Record<'whole' | 'notModified', Headers>>;
 
 /** Encodes an image's headers once for many requests. */
@@ -39,7 +42,7 @@ export function repeatedHeaders(headers: Headers): RepeatedHeaders {
   return { whole: encodeHeaders(headers), notModified: encodeHeaders(withoutBody(headers)) };
 }
 
-/** How an image differs from what was requested, in one list (RFC 9651, 3.1). */
+/** Lists how an image differs from the request, as one list (RFC 9651, 3.1). */
 function warningHeaders(ofImage: Image['warnings'] = [], ofUrl: string): Headers {
   const warnings = [...ofImage, ...(ofUrl === '' ? [] : [ofUrl])];
   return warnings.length === 0 ? [] : [['x-image-warnings', warnings.join(', ')]];
@@ -51,25 +54,25 @@ function serverTiming({ tier, timings = {} }: Pick<CacheResult, 'tier' | 'timing
   return [`cache;desc=${tier}`, ...durations].join(', ');
 }
 
-/** The part of an image, or of a document in its place, that a response sends. */
+/** The data that a response sends: part of an image, or of a document in its place. */
 export interface SentImage extends Pick<Image, 'body' | 'etag' | 'warnings'> {
   readonly contentType: string;
 }
 
-/** What the headers of an image have of its URL. */
+/** The headers that depend on an image's URL. */
 export interface UrlHeaders {
-  /** The file name for clients that save the image; null for none. */
+  /** The file name for clients that save the image, or null. */
   readonly download: string | null;
-  /** The headers with the tags by which a CDN purges the requested image, also when another one replaces it. */
+  /** The tags that CDNs purge the requested image by, even if another image replaces it. */
   readonly tags: Headers;
   /** As from `unknownWarnings`. */
   readonly warnings: string;
-  /** Those that the grammar of the URL adds. */
+  /** Headers added by the URL's grammar. */
   readonly others?: Headers;
 }
 
 /**
- * The headers of an image response.
+ * Returns the headers of an image response.
  *
  * @param caching as from `cachingHeaders`
  */
@@ -96,10 +99,13 @@ export function imageHeaders(
   ];
 }
 
-/** More entity tags than a client has for one URL. */
+/** More entity tags than a client stores per URL. */
 const maxTags = 100;
 
-/** Whether If-None-Match names an entity tag (RFC 9110, 13.1.2: weak comparison, lists, `*`). */
+/**
+ * Returns whether If-None-Match names an entity tag (RFC 9110, 13.1.2: weak comparison, lists,
+ * `*`).
+ */
 export function isNotModified(ifNoneMatch: string, etag: string): boolean {
   if (ifNoneMatch === '') return false;
   if (ifNoneMatch === etag || ifNoneMatch.trim() === '*') return true;
@@ -107,14 +113,14 @@ export function isNotModified(ifNoneMatch: string, etag: string): boolean {
 }
 
 /**
- * The response to a background request, whose image is now in the caches: 204 (RFC 9110, 15.3.5), so that
- * a cache on the path that ignores Cache-Control has no image to serve.
+ * Returns the response to a background request after caching its image. The status is 204 (RFC
+ * 9110, 15.3.5), so that an intermediate cache that ignores Cache-Control stores no image.
  */
 export function backgroundResponse(headers: Headers): HttpResponse {
   return { status: 204, headers: withoutBody(headers), body: null };
 }
 
-/** The headers of conditional and range requests; '' for each that was not sent. */
+/** Conditional and range headers, or '' for each unsent header. */
 export interface Conditions {
   readonly ifNoneMatch: string;
   readonly range: string;
@@ -122,7 +128,7 @@ export interface Conditions {
 }
 
 export function readConditions(request: HttpRequest): Conditions {
-  // RFC 9110, 14.2: ranges are defined only for GET.
+  // RFC 9110, 14.2 defines ranges only for GET.
   const range = request.method === 'GET' ? request.header('range') : '';
   return {
     ifNoneMatch: request.header('if-none-match'),
@@ -131,7 +137,7 @@ export function readConditions(request: HttpRequest): Conditions {
   };
 }
 
-/** The response to a repeated request for an image, as `imageResponse`. */
+/** Returns the response to a repeated image request, like `imageResponse`. */
 export function repeatedResponse(
   image: Image,
   { whole, notModified }: RepeatedHeaders,
@@ -145,8 +151,8 @@ export function repeatedResponse(
 }
 
 /**
- * The response with an image, in the order of RFC 9110, 13.2.2: 304 for a matching If-None-Match, 206 or
- * 416 for a range, else 200.
+ * Returns an image response, in the order of RFC 9110, 13.2.2: 304 for a matching If-None-Match,
+ * 206 or 416 for a range, else 200.
  */
 export function imageResponse(
   image: SentImage,
@@ -171,13 +177,13 @@ export function imageResponse(
   };
 }
 
-/** The bytes of an image that a response sends; 0 for a HEAD, a 304 and an error. */
+/** Returns how many image bytes a response sends: 0 for HEAD, 304 and errors. */
 export function imageBytes(method: string, { status, body }: HttpResponse): number {
   const isSent = body !== null && typeof body !== 'string' && method !== 'HEAD' && status !== 304;
   return isSent ? body.byteLength : 0;
 }
 
-/** @returns the bytes of the body, or 0 when the client has disconnected */
+/** @returns the size of the body in bytes, or 0 if the client has disconnected */
 export function send(request: HttpRequest, response: HttpResponse): number {
   if (request.signal.aborted) return 0;
   request.respond(response);
@@ -186,7 +192,10 @@ export function send(request: HttpRequest, response: HttpResponse): number {
 
 const fromMemory = { tier: 'memory' } as const;
 
-/** The headers of an image from memory; those of a signed URL, or of an image with an age, change every second. */
+/**
+ * Returns the headers of an image in memory. They change every second if the URL is signed or the
+ * image has an age.
+ */
 export function currentHeaders(
   image: CacheResult['image'],
   lifetime: Lifetime,

@@ -1,7 +1,7 @@
 import type { Project } from '../../store/projects.ts';
 import { canonicalName, hasTooManyParameters, isImagePath } from './address.ts';
 
-/** Stands for what may be a secret. */
+/** Replaces a possible secret. */
 const hidden = '…';
 const maxUrlLength = 300;
 const maxValueLength = 80;
@@ -9,13 +9,13 @@ const maxValueLength = 80;
 const cut = (text: string, length: number): string =>
   text.length <= length ? text : text.slice(0, length - 1).toWellFormed() + hidden;
 
-/** Parameters of sources that name a picture or its size. The values of all others may be secrets. */
+/** Source parameters that identify an image or its size. Any other value might be a secret. */
 const identifying = new Set(
   `alt asset asset_id assetid file filename fit fm fmt format h height id image image_id imageid img lang media
   media_id mediaid name p page path photo photo_id product q quality rev rotate size sku src type v variant ver version
   w width`.split(/\s+/),
 );
-/** Parameters of presigned URLs, none of whose values are shown. */
+/** Parameters of presigned URLs. If one occurs, all values are hidden. */
 const presigned =
   /^(?:x-(?:amz|goog|oss|cos|ms|obs)-|(?:signature|sig|token|expires|policy|key-pair-id|se|sp|sr|sv)$)/i;
 const plainName = /^[A-Za-z][\w.-]{0,23}(?:\[\w{0,10}\])?$/;
@@ -23,14 +23,17 @@ const webToken = /eyJ[\w-]{8,}\.[\w-]+(?:\.[\w-]*)?/g;
 const pathParameter = /(;[\w-]{1,40}=)[^/;]*/g;
 const nestedUrl = /https?(?::|%(?:25)*3A)/i;
 
-/** A path or a value without tokens and control characters. */
+/** Removes tokens and control characters from a path or a value. */
 const withoutTokens = (text: string): string =>
   text
     .replaceAll(/\p{C}/gu, '\u{fffd}')
     .replaceAll(webToken, hidden)
     .replaceAll(pathParameter, `$1${hidden}`);
 
-/** A path; a URL in it, as of another proxy, may have secrets of its own. */
+/**
+ * Returns a path without secrets. A URL in the path, such as another proxy's, can contain secrets
+ * too.
+ */
 function shownPath(path: string): string {
   const at = path.search(nestedUrl);
   return at === -1
@@ -44,7 +47,7 @@ function shownQuery(parameters: URLSearchParams): string {
   const shown = pairs.map(([name, value]) => {
     if (value === '' && !identifying.has(name)) return /^\d{1,14}$/.test(name) ? name : hidden;
     if (!plainName.test(name)) return hidden;
-    // A nested URL has secrets of its own.
+    // A nested URL can contain secrets.
     const isShown = !isPresigned && identifying.has(name.toLowerCase()) && !/[?@]/.test(value);
     const text = isShown ? withoutTokens(value) : hidden;
     return `${name}=${cut(text, maxValueLength)}`;
@@ -52,15 +55,15 @@ function shownQuery(parameters: URLSearchParams): string {
   return shown.length === 0 ? '' : `?${shown.join('&')}`;
 }
 
-/** A source without the user, and without values of its query that may be secrets. */
+/** Returns a source, except the user and query values that might be secrets. */
 export function shownSource({ protocol, host, pathname, searchParams }: URL): string {
   return cut(`${protocol}//${host}${shownPath(pathname)}${shownQuery(searchParams)}`, maxUrlLength);
 }
 
-/** Enough to find a query and credentials that are encoded several times. */
+/** Enough to find repeatedly encoded queries and credentials. */
 const maxDecodings = 4;
 
-/** A source or a path that may be no URL. */
+/** Returns a source or a path that might not be a URL, without secrets. */
 export function shownText(text: string): string {
   let decoded = text.slice(0, 2 * maxUrlLength).toWellFormed();
   for (let times = 0; times <= maxDecodings; times += 1) {
@@ -73,7 +76,7 @@ export function shownText(text: string): string {
   return hidden;
 }
 
-/** A text without all that may be a user or a query. */
+/** Removes everything that might be a user or a query. */
 const withoutCredentials = (text: string): string =>
   text
     .replace(/(:?\/\/?).*@/s, '$1')
@@ -88,7 +91,9 @@ function decode(text: string): string | null {
   }
 }
 
-/** A failed request without secrets; the project may have hosts with the URLs of other services. */
+/**
+ * Returns a failed request without secrets. The project's hosts might read other services' URLs.
+ */
 export function shownRequest({ path, query, source, project }: RequestedUrl) {
   const shown = source instanceof URL ? shownSource(source) : shownText(source?.href ?? '');
   const hosts = Object.values(project?.hosts ?? {});
@@ -99,12 +104,15 @@ export function shownRequest({ path, query, source, project }: RequestedUrl) {
 interface RequestedUrl {
   readonly path: string;
   readonly query: string;
-  /** Null if the URL could not be read. */
+  /** Null if the URL is invalid. */
   readonly source: Pick<URL, 'href'> | null;
   readonly project: Pick<Project, 'hosts'> | null;
 }
 
-/** The parameters of an image by their canonical names, without signatures, words and unknown parameters. */
+/**
+ * Returns an image's parameters by canonical name, leaving out signatures, layer texts and unknown
+ * parameters.
+ */
 export function shownParameters(parameters: Iterable<readonly [string, string]>): string {
   const shown: string[] = [];
   for (const [spelling, value] of parameters) {
@@ -117,10 +125,10 @@ export function shownParameters(parameters: Iterable<readonly [string, string]>)
 }
 
 /**
- * The path and the parameters of an image's URL.
+ * Returns an image URL's path and parameters.
  *
- * @param source as shown; '' if the URL cannot be read
- * @param isNative false for a path that another service's rules may put a signature into
+ * @param source without secrets, or '' if the URL is invalid
+ * @param isNative false for a path that might contain another service's signature
  */
 export function shownUrl(path: string, query: string, source: string, isNative = true): string {
   const parameters = new URLSearchParams(hasTooManyParameters(query) ? '' : query);

@@ -5,24 +5,25 @@ import { readHostAddress } from './host-address.ts';
 import { isForeign, type Site } from './site.ts';
 
 export interface SignUrlOptions {
-  /** Null for a URL of any project. */
+  /** Null for any project's URLs. */
   readonly projectId: string | null;
-  /** The site of a canonical host, or null if it is no delivery host of the project. */
+  /** Returns the site of a canonical host, or null if it is not a delivery host of the project. */
   readonly siteAt: (host: string) => Site | null;
   readonly secret: string;
   /** Unix seconds. */
   readonly exp: number;
-  /** The path of the base URL, not signed because a proxy removes it. */
+  /** The base URL's path, unsigned because a proxy removes it. */
   readonly basePath: string;
-  /** Throws if the URL must not be signed. */
+  /** Throws to refuse signing the URL. */
   readonly check?: (address: ImageAddress) => void;
 }
 
 /**
- * Signs an image URL, its path and query, or a URL of a delivery host.
+ * Signs an image URL: its path and query, or a delivery host's URL.
  *
  * @throws ServiceError with `check`, as `readAddress` does
- * @returns null for a text that is none, that has a signature, or that is of another project or service
+ * @returns null if the text is not an image URL, is already signed, or belongs to another project
+ *   or service
  */
 export function signImageUrl(
   text: string,

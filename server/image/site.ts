@@ -3,7 +3,7 @@ import type { DeliveryHost } from '../../store/delivery-host.ts';
 import { originField } from '../../store/project-origin.ts';
 import type { Project } from '../../store/projects.ts';
 
-/** A project, and the host of it that a request is for. */
+/** A project, and the requested delivery host. */
 export interface Site {
   readonly project: Pick<
     Project,
@@ -13,17 +13,17 @@ export interface Site {
   readonly host: DeliveryHost;
 }
 
-/** The site of a canonical host, or null if the project does not have the host. */
+/** Returns the site of a canonical host, or null if the host is not the project's. */
 export function siteOf(project: Project, host: string): Site | null {
   const found = project.hosts?.[originField(host)];
   return found === undefined ? null : { project, host: found };
 }
 
-/** Whether the host of a site reads the URLs of another service. */
+/** Returns whether the site's host reads another service's URLs. */
 export const isForeign = ({ host: { urls = 'native' } }: Site): boolean => urls !== 'native';
 
 /**
- * Returns the source of a path below the base of a site.
+ * Returns the source of a path below a site's base.
  * @throws ServiceError source_missing, source_invalid
  */
 export function sourceBelow({ host, project }: Site, path: string): URL {
@@ -38,6 +38,6 @@ export function sourceBelow({ host, project }: Site, path: string): URL {
   return source;
 }
 
-/** The key of a response: at a delivery host it depends on the host, elsewhere not. */
+/** Returns a response's key, which includes the host only for delivery hosts. */
 export const keyAt = (host: string, site: object | null, target: string): string =>
   site === null ? target : host + target;

@@ -4,8 +4,8 @@ import type { Headers } from '../http/request.ts';
 import type { ImageAddress } from './address.ts';
 
 /**
- * The errors of a source for which the fallback is delivered. Errors of the request must be visible, and
- * a source or service that is overloaded must not get more work.
+ * Source errors that the fallback can replace. Request errors must stay visible, and an overloaded
+ * source or service must not get more work.
  */
 const replaceable: ReadonlySet<ErrorCode> = new Set([
   'source_unauthorized',
@@ -21,7 +21,9 @@ const replaceable: ReadonlySet<ErrorCode> = new Set([
 export const isReplaceable = (error: unknown): error is ServiceError =>
   error instanceof ServiceError && replaceable.has(error.code);
 
-/** A variant for another source: without the crop, page and focal point of the first one. */
+/**
+ * Returns the variant for another source, without the first source's crop, page and focal point.
+ */
 export function withoutSourceArea(variant: Variant): Variant {
   const { position } = variant;
   const isPoint = typeof position === 'object';
@@ -33,7 +35,7 @@ export function withoutSourceArea(variant: Variant): Variant {
   };
 }
 
-/** The error of a request whose source and fallback both failed. */
+/** Returns the error of a request if both its source and its fallback failed. */
 export function combinedError(sourceError: ServiceError, fallbackError: unknown): unknown {
   const isOfSource =
     fallbackError instanceof ServiceError && fallbackError.code.startsWith('source_');
@@ -43,15 +45,15 @@ export function combinedError(sourceError: ServiceError, fallbackError: unknown)
   return new ServiceError(code, message, sourceError, details);
 }
 
-/** Headers that would let a client mix up the fallback's image and the source's. */
+/** Headers that would let a client mix up the source's image and the fallback's. */
 const sourceHeaders: ReadonlySet<string> = new Set(['etag', 'accept-ranges']);
 
-/** The headers of a fallback that replaces an image with this error. */
+/** Returns the headers of a fallback that hides this error. */
 export function fallbackHeaders(headers: Headers, { code }: ServiceError): Headers {
   return [...headers.filter(([name]) => !sourceHeaders.has(name)), ['x-fallback', code]];
 }
 
-/** The errors of a source that may be due to a query that the origin has not received. */
+/** Source errors that a query which did not reach the origin can cause. */
 const lostQueryErrors: ReadonlySet<ErrorCode> = new Set([
   'source_unauthorized',
   'source_forbidden',
@@ -60,7 +62,7 @@ const lostQueryErrors: ReadonlySet<ErrorCode> = new Set([
   'source_unreachable',
 ]);
 
-/** The most names in a message, and the most characters of each. */
+/** Maximum names in a message, and maximum characters per name. */
 const maxNames = 5;
 const maxNameLength = 40;
 
@@ -68,14 +70,14 @@ const written = (name: string): string =>
   `\`${name.slice(0, maxNameLength).replace(/[^\w.:[\]-]/g, '?')}\``;
 
 /**
- * The error of a source whose URL was not encoded, so that its query was read as that of the image. It names the
- * parameters that no image has, without their values, which may be secrets.
+ * Explains the error of an unencoded source: its query was read as the image's query. Names the
+ * parameters that are not image parameters, but not their values, which might be secrets.
  */
 export function withLostQuery(error: unknown, address: ImageAddress): unknown {
   const { isEncoded, unknown } = address;
   if (isEncoded || unknown.length === 0) return error;
   if (!(error instanceof ServiceError) || !lostQueryErrors.has(error.code)) return error;
-  // The error of a layer is not about the source.
+  // A layer's error is not about the source.
   if (error.details.layer !== undefined) return error;
   const names = unknown.slice(0, maxNames).map(written);
   const others = unknown.length > maxNames ? [`${unknown.length - maxNames} more`] : [];

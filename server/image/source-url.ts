@@ -8,7 +8,7 @@ export const maxSourceLength = 8_192;
 
 const invalid = (message: string) => new ServiceError('source_invalid', message);
 
-/** @throws ServiceError source_invalid for a text that is too long */
+/** @throws ServiceError source_invalid if the text is too long */
 function withoutSpace(text: string): string {
   const written = text.trim();
   if (written.length <= maxSourceLength) return written;
@@ -22,7 +22,7 @@ function hint(text: string): string {
   return `${encoded} Did you mean ${likely.slice(0, 200).toWellFormed()}?`;
 }
 
-/** A source as a URL names it: absolute, or a path that is relative to the project's `origin`, without a host. */
+/** A source in a URL: absolute, or a path relative to the project's `origin`. */
 export type SourceReference = Pick<URL, 'href' | 'hostname'>;
 
 /**
@@ -35,12 +35,12 @@ export function readSourceReference(text: string): SourceReference {
 }
 
 /**
- * Whether a text is a path from the root of a site, without a host: the URL standard reads `/\` as `//`, and ignores
- * tabs and line breaks.
+ * Returns whether a text is a path from a site's root. Excludes hosts: the URL standard reads `/\`
+ * as `//`, and ignores tabs and line breaks.
  */
 const isSitePath = (text: string): boolean => /^\/(?![\t\n\r]*[/\\])/.test(text);
 
-/** Returns the URL of a source, with a path resolved as on a page of the project's site. */
+/** Returns a source's URL, resolving a path as on a page of the project's site. */
 export function resolveSource(source: SourceReference, origin: string): URL {
   if (source instanceof URL) return source;
   const resolved = new URL(source.href, origin);

@@ -4,8 +4,8 @@ import type { PresetValue } from '../../store/preset.ts';
 import { decimalPattern, maxDecimals } from './decimal-pattern.ts';
 
 /**
- * A JSON Schema (2020-12) in a form that client generators understand. As in OpenAPI 3.1, a validator
- * converts a query's text to the schema's type.
+ * A JSON Schema (2020-12) in a form that client generators understand. As in OpenAPI 3.1, a
+ * validator converts a query's text to the schema's type.
  */
 export interface ValueSchema {
   readonly type?: 'integer' | 'number' | 'boolean' | 'string';
@@ -23,23 +23,26 @@ export interface ParameterType<T> {
   /** The accepted texts, in words. */
   readonly accepts: string;
   /**
-   * Accepts the texts that `parse` accepts, words in lower case. Only `parse` checks what a pattern cannot state, such
-   * as that names differ.
+   * Accepts the texts that `parse` accepts, words in lower case. Only `parse` checks rules that a
+   * pattern cannot express, such as distinct names.
    */
   readonly schema: ValueSchema;
-  /** The value of a text, or undefined when the text is not accepted. */
+  /** Returns the value of a text, or undefined if it is invalid. */
   readonly parse: (text: string) => T | undefined;
-  /** The types of several numbers in one text, in their order. */
+  /** The types of several numbers in one text, in order. */
   readonly parts?: Readonly<Record<string, ParameterType<number>>>;
 }
 
 /** Plain decimal notation: no exponent, hex, blanks or plus sign. */
 const decimal = new RegExp(`^-?\\d{1,9}(?:\\.\\d{1,${maxDecimals}})?$`);
 
-/** A number as images have it: with at most six decimals, which plain decimal notation needs. */
+/**
+ * Rounds a number to six decimals, the most an image uses, so that it prints in plain decimal
+ * notation.
+ */
 const rounded = (value: number): number => Number(value.toFixed(6));
 
-/** A JSON value as a text: a number in plain decimal notation. */
+/** Returns a JSON value as text; numbers in plain decimal notation. */
 export const textOf = (value: PresetValue): string =>
   String(typeof value === 'number' ? rounded(value) : value);
 
@@ -72,7 +75,7 @@ function mapped<T, U>(value: ParameterType<T>, map: (parsed: T) => U): Parameter
   return { ...value, parse };
 }
 
-/** Maps the value that changes nothing to null. */
+/** Maps the value that has no effect to null. */
 export function neutral(
   value: ParameterType<number>,
   unchanged: number,
@@ -84,7 +87,7 @@ const ratioSide = number(1, 10_000);
 const quotient = number(0.0001, 10_000);
 const sidePattern = decimalPattern({ minimum: 1, maximum: 10_000, whole: false });
 
-/** Width and height, such as `16:9`, or their quotient, which has the range of those of two sides. */
+/** Width and height, such as `16:9`, or their quotient. Both notations cover the same range. */
 export const aspectRatio: ParameterType<number> = {
   accepts: `width:height, each ${ratioSide.accepts}, such as 16:9; or their quotient, ${quotient.accepts}`,
   schema: {
@@ -141,7 +144,6 @@ function wordsSchema(words: readonly string[]): ValueSchema {
   return { anyOf: [plain, { type: 'string', pattern: `^(?:${others.join('|')})$` }] };
 }
 
-/** A value or a word. */
 export function withKeyword<T, W extends string>(
   value: ParameterType<T>,
   word: W,
@@ -174,7 +176,7 @@ export const flag: ParameterType<boolean> = {
 };
 
 /**
- * A flag or a number; 1 and 0 are always flags. A false flag is null.
+ * A flag or a number; 1 and 0 are always flags. A false flag becomes null.
  * @param on the value of a true flag
  */
 export function flagOrNumber(
@@ -217,13 +219,13 @@ export function parts<N extends string>(
   };
 }
 
-/** The source of a pattern for the texts of a number that is a part of a text. */
+/** Returns a pattern source for a number that is part of a text. */
 export function partPattern({ schema }: ParameterType<number>): string {
   const { type, minimum = 0, maximum = 0 } = schema;
   return decimalPattern({ minimum, maximum, whole: type === 'integer' });
 }
 
-/** The ranges of the parts; parts with the same range are grouped. */
+/** Describes the ranges of the parts, grouping equal ranges. */
 function rangesInWords(ranges: Readonly<Record<string, ParameterType<number>>>): string {
   const groups = new Map<string, string[]>();
   for (const [name, { accepts }] of Object.entries(ranges)) {

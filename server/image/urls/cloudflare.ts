@@ -17,7 +17,7 @@ const prefix = '/cdn-cgi/image/';
 const maxOptions = 40;
 const maxOptionsLength = 1_000;
 
-/** The options of a URL by their full names. */
+/** A URL's options by full name. */
 type Options = ReadonlyMap<string, string>;
 
 const fullNames: Readonly<Record<string, string>> = {
@@ -79,7 +79,7 @@ function decode(name: string, text: string): string {
   }
 }
 
-/** The source is appended as it is, with its query. */
+/** Returns the source, which the URL contains unencoded, with its query. */
 function sourceOf(text: string, query: string, site: Site): URL {
   const written = text.replace(/^(https?):\/(?!\/)/i, '$1://') + (query === '' ? '' : `?${query}`);
   if (/^[a-z][a-z0-9+.-]*:\/\//i.test(written)) return readSource(written);
@@ -98,10 +98,10 @@ const sides: Readonly<Record<string, string>> = {
   bottom: 'south',
 };
 
-/** An option that is read with others. */
+/** Another option's row reads this option. */
 const elsewhere: Row = () => {};
 
-/** A factor of which 1 changes nothing, and which Cloudflare ignores if it is 0. */
+/** A factor that changes nothing at 1, and that Cloudflare ignores at 0. */
 const onlyNeutral: Row = (_, value, name) => {
   if (![0, 1].includes(readNumber(name, value, 0))) throw noEquivalent(name);
 };
@@ -178,7 +178,7 @@ function setBackground(meaning: Meaning, value: string, name: string): void {
   if (alpha === 'ff') meaning.set(name, 'flatten', true);
 }
 
-/** The fit of a box, and whether a picture is scaled up. */
+/** The fit of a box, and whether the fit enlarges an image. */
 const fits: Readonly<Record<string, readonly [fit: string, isEnlarged: boolean]>> = {
   'scale-down': ['inside', false],
   contain: ['inside', true],
@@ -209,7 +209,7 @@ function setSize(meaning: Meaning, options: Options): void {
   }
   if (hasSide && isEnlarged) meaning.set('fit', 'enlarge', true);
   if (hasBox && fit === 'pad' && !meaning.parameters.has('bg')) meaning.set('fit', 'bg', 'fff');
-  // The width of `auto` follows the hints of the client, in its own pixels.
+  // For `auto`, the width follows the client's hints, in device pixels.
   if (!isAuto) meaning.set('dpr', 'dpr', readNumber('dpr', options.get('dpr') ?? '1', 1, 3));
 }
 
@@ -237,7 +237,7 @@ const trimNames = ['trim.left', 'trim.top', 'trim.width', 'trim.height'];
 const isTrimmed = (options: Options): boolean =>
   ['trim', ...trimNames].some((name) => options.has(name));
 
-/** The whole length of a side: the crop ends with the picture. */
+/** A side's whole length: the crop ends at the image's edge. */
 const wholeSide = 100_000;
 
 function setTrim(meaning: Meaning, options: Options): void {
@@ -270,7 +270,7 @@ function setTrim(meaning: Meaning, options: Options): void {
   meaning.set('trim', 'crop', [left, top, width, height].join(','));
 }
 
-/** WebP of the quality 100 is lossless. */
+/** WebP at quality 100 is lossless. */
 function setLossless(meaning: Meaning, options: Options): void {
   if (options.get('format') !== 'webp' || options.get('quality') !== '100') return;
   meaning.set('quality', 'lossless', true);

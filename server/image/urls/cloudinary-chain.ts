@@ -11,15 +11,15 @@ interface ReadChain {
   readonly parameters: Map<string, string>;
   /** The options that Cloudinary ignores as well. */
   readonly ignored: readonly string[];
-  /** The parameters for a size of the source, if they depend on it; null if they do not. */
+  /** Returns the parameters for a source size, or null if they do not depend on the size. */
   readonly bySize: ((size: Size) => ReadonlyMap<string, string>) | null;
 }
 
 const resizeNames = ['c', 'w', 'h', 'ar', 'g', 'x', 'y'];
 
 /**
- * The components of a transformation, which Cloudinary applies one after the other. This service has one order of all
- * operations, so that a chain in another order is refused unless its result is the same.
+ * A transformation's components, which Cloudinary applies in sequence. This service applies all
+ * operations in a fixed order, and refuses a chain in another order unless the result is the same.
  */
 export class Chain {
   readonly #meaning = new Meaning();
@@ -37,7 +37,7 @@ export class Chain {
   #background = false;
   #isFiltered = false;
 
-  /** @param extension the format that the public id requests; null for none */
+  /** @param extension the format requested by the public id, or null */
   constructor(site: Site, extension: string | null) {
     this.#site = site;
     this.#extension = extension;
@@ -45,7 +45,7 @@ export class Chain {
 
   /**
    * Adds a component.
-   * @param source its file name is an attachment's default name
+   * @param source provides the default file name of an attachment
    * @throws ServiceError parameter_invalid naming an option that has no equivalent
    */
   add(component: string, source: string): void {
@@ -63,7 +63,7 @@ export class Chain {
     const meaning = this.#meaning;
     const resize = this.#resize;
     if (this.#preset !== null) {
-      // The numbers of other options depend on those of the preset.
+      // The values of other options depend on those of the preset.
       const isAlone = !this.#crop && resize === null && !this.#isTurned && !this.#isFiltered;
       if (!isAlone || this.#background || this.#dpr !== null) {
         throw optionInvalid(`t_${this.#preset}`, 'may be chained with f, q and fl only');
@@ -101,7 +101,7 @@ export class Chain {
     const sized = ['c', 'w', 'h', 'ar'].some((name) => options.has(name));
     const gravity = options.get('g');
     if (!sized) {
-      // Without a crop they have no effect.
+      // They have no effect without a crop.
       this.#ignored.push(...resizeNames.filter((name) => options.has(name)));
       return;
     }
@@ -116,7 +116,7 @@ export class Chain {
     if (resize.fit === 'contain' && resize.position === 'attention') throw noEquivalent('g_auto');
   }
 
-  /** A source area in pixels: all other areas depend on the source's size. */
+  /** A source area in pixels, because all other areas depend on the source size. */
   #addCrop(options: Options): void {
     if (this.#crop || this.#resize !== null || this.#isTurned) {
       throw optionInvalid('c_crop', 'must be the first change of the geometry');
@@ -150,11 +150,11 @@ export class Chain {
     this.#meaning.set('b', 'flatten', true);
   }
 
-  /** This service mirrors, and then rotates, before it resizes. */
+  /** This service mirrors, rotates, and then resizes. */
   #addAngle(text: string | undefined, isGeometry: boolean): void {
     if (text === undefined) return;
     const resize = this.#resize;
-    // A symmetric resize keeps or adds the same on both sides.
+    // A symmetric resize keeps or adds equal parts on both sides.
     const isSymmetric = resize === null || resize.position === null || resize.position === 'center';
     for (const word of text.split('.', 10)) {
       const isFlip = word === 'hflip' || word === 'vflip';
@@ -239,7 +239,7 @@ export class Chain {
       const file = source.replace(/^.*\//s, '').replace(/\.[A-Za-z0-9]{1,5}$/, '');
       this.#meaning.set('fl_attachment', 'download', given.join(':') || file);
     } else if (flag === 'keep_attribution') this.#meaning.set('fl', 'keep', 'copyright');
-    // The first one changes no pixel, and animations stay animated here.
+    // The first flag changes no pixel, and animations stay animated here.
     else if (!['progressive', 'animated', 'awebp'].includes(flag)) throw noEquivalent(`fl_${flag}`);
   }
 }

@@ -9,7 +9,7 @@ const names = new Set(
 
 const nameOf = (option: string): string => /^([a-z]{1,3})_./.exec(option)?.[1] ?? '';
 
-/** Whether a segment of a path is a component of a transformation. */
+/** Returns whether a path segment is a transformation component. */
 export function isComponent(segment: string): boolean {
   const options = segment.split(',', 100);
   return options.every((option) => names.has(nameOf(option)) || option.startsWith('$'));
@@ -18,8 +18,9 @@ export function isComponent(segment: string): boolean {
 const maxOptions = 40;
 
 /**
- * Reads the options of a component.
- * @throws ServiceError parameter_invalid for one that has no equivalent, or is given twice
+ * Reads a component's options.
+ * @throws ServiceError parameter_invalid naming an option that has no equivalent, or a repeated
+ *   option
  */
 export function readComponent(component: string): Map<string, string> {
   const options = new Map<string, string>();
@@ -36,7 +37,7 @@ export function readComponent(component: string): Map<string, string> {
   return options;
 }
 
-/** The parameters with an equivalent for some of their values. */
+/** Parameters with an equivalent for at least some values. */
 const understood = new Set('a ar b c cs dpr e f fl g h o pg q t w x y'.split(' '));
 
 function decode(text: string, option: string): string {
@@ -61,7 +62,7 @@ const formats: Readonly<Record<string, string>> = {
 export const formatOf = (name: string): string | null =>
   (Object.hasOwn(formats, name) && formats[name]) || null;
 
-/** The format that the extension of a public id requests; null for none. */
+/** Returns the format requested by the public id's extension, or null. */
 export function readFormat(source: string): string | null {
   const [, extension = ''] = /\.([A-Za-z0-9]{1,5})$/.exec(source) ?? [];
   return formatOf(extension.toLowerCase());
@@ -80,14 +81,14 @@ const gravities: Readonly<Record<string, Gravity | 'attention'>> = {
   auto: 'attention',
 };
 
-/** @throws ServiceError parameter_invalid for a gravity that has no equivalent */
+/** @throws ServiceError parameter_invalid if a gravity has no equivalent */
 export function readGravity(text: string): Gravity | 'attention' {
   const gravity = Object.hasOwn(gravities, text) ? gravities[text] : undefined;
   if (gravity === undefined) throw noEquivalent(`g_${text}`);
   return gravity;
 }
 
-/** A colour name, or hexadecimal digits after `rgb:` or `#`. */
+/** Reads a colour name, or hexadecimal digits after `rgb:` or `#`. */
 export function readColour(text: string): string {
   const [, digits = text] = /^(?:rgb:|#)([0-9a-f]+)$/i.exec(text) ?? [];
   if (/^(?:auto|blurred|gen_fill|predominant)\b/.test(text)) throw noEquivalent(`b_${text}`);

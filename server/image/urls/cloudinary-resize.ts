@@ -7,9 +7,9 @@ const maxSide = 10_000;
 interface Mode {
   readonly fit: Fit;
   readonly isEnlarged: boolean;
-  /** Whether the gravity has an effect. */
+  /** Whether gravity affects the mode. */
   readonly isPlaced: boolean;
-  /** Whether a ratio may stand for a side. */
+  /** Whether a ratio can replace a side. */
   readonly hasRatio: boolean;
 }
 
@@ -26,7 +26,7 @@ const modes: Readonly<Record<string, Mode>> = {
 export interface Resize extends Mode {
   readonly w: number | null;
   readonly h: number | null;
-  /** How many sides are given. */
+  /** The number of given sides. */
   readonly sides: number;
   readonly ratio: string | number | null;
   position: Gravity | 'attention' | null;
@@ -51,7 +51,10 @@ export function readResize(options: ReadonlyMap<string, string>): Resize {
   return { ...mode, w, h, sides, ratio, position: null, isForLarger };
 }
 
-/** A decimal is relative to the source, and a word depends on its size or on client hints. */
+/**
+ * Reads a side in pixels. Refuses decimals, which are relative to the source, and words, which
+ * depend on its size or on client hints.
+ */
 function readSide(options: ReadonlyMap<string, string>, name: 'w' | 'h'): number | null {
   const text = options.get(name);
   if (text === undefined) return null;
@@ -69,7 +72,7 @@ function readRatio(text: string | undefined): string | number | null {
   return width >= 1 && height >= 1 ? `${width}:${height}` : width / height;
 }
 
-/** @param dpr device pixels of a pixel, which multiplies the sides */
+/** @param dpr device pixels per pixel, which multiply the sides */
 export function setResize(meaning: Meaning, resize: Resize, dpr: number): void {
   const { w, h, sides, ratio, fit, isEnlarged, position } = resize;
   for (const [name, side] of [

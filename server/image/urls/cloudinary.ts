@@ -9,7 +9,7 @@ import { isComponent, readFormat } from './cloudinary-options.ts';
 import type { ReadUrl, UrlGrammar, UrlSignature } from './grammar.ts';
 import { optionInvalid } from './meaning.ts';
 
-/** The URLs of Cloudinary's images. */
+/** The URLs of Cloudinary images. */
 export const cloudinary: UrlGrammar = {
   title: 'Cloudinary',
   read,
@@ -18,7 +18,7 @@ export const cloudinary: UrlGrammar = {
   notes: cloudinaryNotes,
 };
 
-/** Of the path after the delivery type. */
+/** For the path after the delivery type. */
 const maxPathLength = 6_000;
 const maxComponents = 30;
 
@@ -31,7 +31,7 @@ interface Parts {
   readonly type: string;
   readonly signature: string | null;
   readonly components: readonly string[];
-  /** Digits; null for none. */
+  /** Digits, or null. */
   readonly version: string | null;
   readonly source: string;
 }
@@ -40,7 +40,7 @@ function split(path: string): Parts | null {
   const { type, signature = null, rest } = pathPattern.exec(path)?.groups ?? {};
   if (type === undefined || rest === undefined || rest.length > maxPathLength) return null;
   const segments = rest.split('/');
-  // A fetched URL has slashes too; the last segment is always one of the source.
+  // A fetched URL contains slashes too. The last segment always belongs to the source.
   const isSource = (segment: string): boolean =>
     type === 'fetch' && /^https?(?::|%3a)/i.test(segment);
   const last = segments.length - 1;
@@ -70,7 +70,7 @@ function read(path: string, query: string, site: Site): ReadUrl {
   for (const component of components) chain.add(component, parts.source);
   const { parameters, ignored, bySize } = chain.end();
   if (version !== null) parameters.set('v', version);
-  // Libraries add those with an underscore.
+  // Libraries add the parameters with an underscore.
   const others = [...new URLSearchParams(query).keys()].filter((name) => !name.startsWith('_'));
   if (type === 'fetch' && others.length > 0) {
     throw new ServiceError(

@@ -1,8 +1,8 @@
 import { colour } from '../values.ts';
 
 /**
- * Returns the hex digits or the name of a colour of CSS, or null for another text: a name, hex digits after `#`, or
- * whole channels in `rgb()` or `rgba()`.
+ * Returns the hex digits or name of a CSS colour, or null for another text. Accepts a name, hex
+ * digits after `#`, or whole channels in `rgb()` or `rgba()`.
  */
 export function cssColour(text: string): string | null {
   const written = text.trim().toLowerCase();
@@ -11,7 +11,7 @@ export function cssColour(text: string): string | null {
   return hex !== null && colour.parse(hex) !== undefined ? hex : null;
 }
 
-/** The hex digits of whole channels from 0 to 255 and an opacity from 0 to 1, or null. */
+/** Returns the hex digits of whole channels from 0 to 255 and an opacity from 0 to 1, or null. */
 function hexOf(list: string): string | null {
   const [red, green, blue, alpha = '1', ...others] = list.split(/\s*[,/]\s*|\s+/).filter(Boolean);
   const channels = [red, green, blue].map((text = '') => (/^\d{1,3}$/.test(text) ? +text : 256));

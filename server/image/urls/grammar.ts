@@ -3,24 +3,29 @@ import type { UrlSecret } from '../../../store/url-secret.ts';
 import type { Headers } from '../../http/request.ts';
 import type { Site } from '../site.ts';
 
-/** An image as a URL of another service names it. */
+/** An image, as specified by another service's URL. */
 export interface ReadUrl {
   readonly source: URL;
-  /** This service's parameters, by their canonical names; and as `exp` when the URL expires, in Unix seconds. */
+  /**
+   * This service's parameters by canonical name, and the URL's expiry as `exp`, in Unix seconds.
+   */
   readonly parameters: ReadonlyMap<string, string>;
-  /** The names of options that the other service ignores as well. */
+  /** Names of options that the other service ignores too. */
   readonly ignored: readonly string[];
-  /** Whether client hints do not count, as at the other service. */
+  /** Whether to ignore client hints, like the other service. */
   readonly ignoresHints?: boolean;
-  /** Returns the meaning for a source of this size, if it depends on the size; `parameters` are then empty. */
+  /**
+   * Returns the meaning for a source size, if it depends on the size. In that case `parameters` is
+   * empty.
+   */
   readonly bySize?: (size: Size, client: UrlClient) => UrlMeaning;
-  /** The path that the URL redirects to (303), instead of an image. */
+  /** Redirects to this path (303) instead of returning an image. */
   readonly location?: string;
 }
 
-/** The parts of a request that a document depends on. */
+/** The request facts that a document depends on. */
 export interface UrlClient {
-  /** The scheme, host and port of the URL, as the client sees them. */
+  /** The URL's scheme, host and port, as seen by the client. */
   readonly origin: string;
   readonly accept: string;
 }
@@ -39,36 +44,37 @@ export interface UrlMeaning {
   readonly headers: Headers;
 }
 
-/** The signature that a URL of another service has. */
+/** The signature in another service's URL. */
 export interface UrlSignature {
   readonly text: string;
-  /** Returns the right texts for a secret: more than one if the service has several forms. */
+  /** Returns the valid signatures for a secret, of which some services accept several. */
   readonly expected: (secret: UrlSecret) => readonly string[];
 }
 
-/** A URL in the documentation, and the image that it stands for. */
+/** A documented URL, and the equivalent native query. */
 export interface UrlExample {
   /** The path and the query. */
   readonly url: string;
-  /** The query of the same image at this service, without `project`. */
+  /** The query that produces the same image here, without `project`. */
   readonly native: string;
   readonly meaning: string;
-  /** The size of the image of a source of 1600 × 1000 pixels. */
+  /** The output size for a 1600 × 1000 px source. */
   readonly size: string;
 }
 
-/** How a delivery host reads the URLs of another service. */
+/** How a delivery host reads another service's URLs. */
 export interface UrlGrammar {
-  /** The name of the service in messages and documents. */
+  /** The service's name in messages and documents. */
   readonly title: string;
-  /** @throws ServiceError source_missing, source_invalid, parameter_invalid with the name of the option */
+  /** @throws ServiceError source_missing, source_invalid, parameter_invalid naming the option */
   readonly read: (path: string, query: string, site: Site) => ReadUrl;
   /**
-   * Reads the signature of a URL, or null if it is unsigned. Called only after `read` has accepted the URL. Absent for a
-   * service without signatures; the others have a row in `urlSecretKinds`.
+   * Reads a URL's signature, or returns null if it is unsigned. Called only after `read` has
+   * accepted the URL. Absent for services that do not sign URLs; the others have a row in
+   * `urlSecretKinds`.
    */
   readonly readSignature?: (path: string, query: string) => UrlSignature | null;
   readonly examples: readonly UrlExample[];
-  /** What differs from the other service, in sentences with Markdown. */
+  /** Differences from the other service, in Markdown sentences. */
   readonly notes: readonly string[];
 }

@@ -7,7 +7,7 @@ import { imgproxy } from './imgproxy.ts';
 import { next } from './next.ts';
 import { thumbor } from './thumbor.ts';
 
-/** The URLs of other services that a delivery host can read, by the value of its `urls`. */
+/** The URL grammars that a delivery host supports, by the value of its `urls`. */
 export const urlGrammars = {
   cloudflare,
   cloudinary,
@@ -20,5 +20,5 @@ export const urlGrammars = {
 
 export type ForeignUrls = keyof typeof urlGrammars;
 
-/** The values of `urls`; `native` are those of this service. */
+/** The values of `urls`, where `native` stands for this service's own URLs. */
 export const urlKinds = ['native', ...(Object.keys(urlGrammars) as ForeignUrls[])] as const;

@@ -2,7 +2,7 @@ import { ServiceError } from '../../../contract/errors.ts';
 import { hasTooManyParameters, tooManyParameters } from '../address.ts';
 import { noEquivalent, optionInvalid } from './meaning.ts';
 
-/** Shorter names of parameters that have an equivalent. */
+/** Short names of parameters that have an equivalent. */
 const aliases: Readonly<Record<string, string>> = {
   width: 'w',
   height: 'h',
@@ -12,16 +12,16 @@ const aliases: Readonly<Record<string, string>> = {
   'jpeg-progressive': 'jpg-progressive',
 };
 
-/** The parameters with an equivalent for some of their values. */
+/** Parameters with an equivalent for at least some values. */
 const understood = new Set(
   `ar auto bg chromasub crop cs dl dpr expires fill fill-color fit flip fm fp-x fp-y fp-z frame h invert
   jpg-progressive lossless page q rect sat w`.split(/\s+/),
 );
 
-/** Of libraries, which imgix ignores in images, and the signature. */
+/** Library parameters, which imgix ignores in images, and the signature. */
 const silent = new Set(['ixlib', 'ixid', 's']);
 
-/** The other parameters of the Rendering API, with their shorter names. */
+/** The Rendering API's other parameters, with their short names. */
 const foreign = new Set(
   `annotation b ba balph bc bf bh blur bm bp bri bs bw bx by ch colorquant colors con corner-radius dpi duotone
   duotone-alpha exp faceindex facepad faces fp-debug fps gam high htn hue interval iptc license-plate-blur loop lp-blur m
@@ -33,14 +33,14 @@ const foreign = new Set(
 const foreignPrefix =
   /^(?:bg-re|background-re|blend|border|face-|fill-|gif-|grid-|mark|object-removal-|pad-|trim|txt|video-)/;
 
-/** The adjustments that change nothing with 0. */
+/** Adjustments that have no effect at 0. */
 const adjustments = new Set(
   'blur bri con exp gam high htn hue pad px rot sepia shad sharp usm vib'.split(' '),
 );
 
 const isForeign = (name: string): boolean => foreign.has(name) || foreignPrefix.test(name);
 
-/** A value of a parameter with a name that ends with 64, in base64url. */
+/** Maximum length of a base64url value, in a parameter with a name ending in 64. */
 const maxEncodedLength = 2_000;
 
 function decoded(name: string, text: string): string {
@@ -51,12 +51,15 @@ function decoded(name: string, text: string): string {
   return Buffer.from(text, 'base64url').toString('utf8');
 }
 
-/** The parameters of an imgix URL by their longer names; each can be taken once. */
+/** The parameters of an imgix URL by long name. Each can be taken once. */
 export class ImgixQuery {
   readonly #given = new Map<string, string>();
   readonly #unknown = new Set<string>();
 
-  /** @throws ServiceError parameter_invalid for a parameter that has no equivalent, or is given twice */
+  /**
+   * @throws ServiceError parameter_invalid naming a parameter that has no equivalent, or is
+   *   repeated
+   */
   constructor(query: string) {
     if (hasTooManyParameters(query)) throw new ServiceError('parameter_invalid', tooManyParameters);
     for (const [name, value] of new URLSearchParams(query)) this.#add(name, value);
@@ -79,20 +82,20 @@ export class ImgixQuery {
     }
     const text = isEncoded ? decoded(spelling, value) : value;
     const before = this.#given.get(name);
-    // Only this one may be given several times.
+    // Only `auto` can be repeated.
     if (before !== undefined && name !== 'auto')
       throw optionInvalid(name, 'is given more than once');
     this.#given.set(name, before === undefined ? text : `${before},${text}`);
   }
 
-  /** Returns a parameter's value, and removes it from the ignored ones. */
+  /** Returns a parameter's value, and removes it from the ignored parameters. */
   take(name: string): string | undefined {
     const value = this.#given.get(name);
     this.#given.delete(name);
     return value;
   }
 
-  /** @throws ServiceError parameter_invalid for a value that is no flag */
+  /** @throws ServiceError parameter_invalid if the value is not a flag */
   takeFlag(name: string): boolean | undefined {
     const text = this.take(name);
     if (text === undefined) return undefined;
@@ -101,7 +104,7 @@ export class ImgixQuery {
     throw optionInvalid(name, 'must be true or false');
   }
 
-  /** The parameters that nothing has taken, and those that imgix does not have. */
+  /** Returns the parameters that were not taken, and those that imgix does not support. */
   ignored(): string[] {
     return [...this.#given.keys(), ...this.#unknown].filter((name) => name !== 's');
   }

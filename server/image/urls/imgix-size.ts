@@ -3,10 +3,10 @@ import { textOf } from '../values.ts';
 import type { ImgixQuery } from './imgix-query.ts';
 import { type Meaning, noEquivalent, optionInvalid, readInteger, readNumber } from './meaning.ts';
 
-/** The sizes that imgix delivers, in pixels. */
+/** Maximum side that imgix delivers, in pixels. */
 const maxSide = 8_192;
 
-/** The fit of the other service, and whether it scales up. */
+/** The other service's fit, and whether it enlarges. */
 const fits: Readonly<Record<string, readonly [Fit, isEnlarged: boolean]>> = {
   clip: ['inside', true],
   crop: ['cover', true],
@@ -20,7 +20,7 @@ interface Box {
   readonly w: number | null;
   readonly h: number | null;
   readonly fit: string;
-  /** Whether both sides are known, so that something is cut off, added or distorted. */
+  /** Whether both sides are known, so that the image is cropped, padded or distorted. */
   readonly hasBoth: boolean;
 }
 
@@ -35,7 +35,10 @@ export function setImgixSize(meaning: Meaning, options: ImgixQuery): void {
   if (isPlaced && flip) throw optionInvalid('flip', 'with crop has no equivalent here');
 }
 
-/** Sets the part of the source. Fractions and words depend on its size, except those of the top left. */
+/**
+ * Sets the source area. Fractions and words depend on the source size, except those for the top
+ * left.
+ */
 function setArea(meaning: Meaning, options: ImgixQuery): void {
   const rect = options.take('rect');
   if (rect === undefined) return;
@@ -53,7 +56,7 @@ function readBox(meaning: Meaning, options: ImgixQuery): Box {
   if (found === undefined) throw noEquivalent(`fit=${fit}`);
   const [native, isEnlarged] = found;
   const [w, h] = readSides(meaning, options);
-  // imgix ignores the ratio with the other fits.
+  // imgix ignores the ratio for other fits.
   const ratio = fit === 'crop' || fit === 'fill' ? readRatio(options) : null;
   if (ratio !== null && w !== null && h !== null) {
     throw optionInvalid('ar', 'with w and h has no equivalent here');
@@ -68,7 +71,7 @@ function readBox(meaning: Meaning, options: ImgixQuery): Box {
   return { w, h, fit, hasBoth };
 }
 
-/** Sets the sides and the ratio of pixels, which may be larger or smaller than those of this service. */
+/** Sets the sides and the pixel ratio, which can exceed this service's limits. */
 function readSides(meaning: Meaning, options: ImgixQuery): [w: number | null, h: number | null] {
   const dpr = readNumber('dpr', options.take('dpr') ?? '1', 0.1, 5);
   const isRatio = dpr >= 1 && dpr <= 3;
@@ -96,7 +99,7 @@ function readRatio(options: ImgixQuery): string | number | null {
   return width >= 1 && height >= 1 ? `${width}:${height}` : width / height;
 }
 
-/** @returns whether the picture is mirrored */
+/** @returns whether the image is mirrored */
 function setFlip(meaning: Meaning, options: ImgixQuery): boolean {
   const flip = options.take('flip');
   if (flip === undefined) return false;
@@ -106,7 +109,7 @@ function setFlip(meaning: Meaning, options: ImgixQuery): boolean {
   return true;
 }
 
-/** A colour with the alpha at the end instead of at the start. */
+/** Moves the alpha from the start of a colour to its end. */
 function colour(text: string): string {
   const [, alpha, rest] = /^([0-9a-f])([0-9a-f]{3})$/i.exec(text) ?? [];
   if (alpha !== undefined) return `${rest}${alpha}`;
@@ -122,7 +125,7 @@ function setBackground(meaning: Meaning, options: ImgixQuery, { fit, hasBoth }: 
   if (fit === 'fill') {
     const fill = options.take('fill');
     if (fill !== undefined && fill !== 'solid') throw noEquivalent(`fill=${fill}`);
-    // Only solid fills have a colour of their own.
+    // Only solid fills use a fill colour.
     const fillColour = fill === undefined ? undefined : options.take('fill-color');
     if (bg !== undefined && hasBoth) {
       throw optionInvalid('bg', 'with fit=fill has no equivalent here; use fill-color');
@@ -142,7 +145,7 @@ const names: Readonly<Record<string, string>> = {
   right: 'east',
 };
 
-/** @returns whether another part than the middle is kept */
+/** @returns whether the crop keeps a part other than the middle */
 function setPlace(meaning: Meaning, options: ImgixQuery, { hasBoth }: Box): boolean {
   const crop = options.take('crop');
   if (crop === undefined || !hasBoth) return false;

@@ -34,7 +34,7 @@ function read(path: string, query: string, site: Site): ReadUrl {
   return { source, parameters, ignored: options.ignored(), ignoresHints: !hasSide };
 }
 
-/** A path below the host's base, or the encoded URL of a web proxy source. */
+/** Reads a path below the host's base, or the encoded URL of a web proxy source. */
 function readImgixSource(path: string, site: Site): URL {
   if (!/^\/https?(?::|%3a)/i.test(path)) return sourceBelow(site, path);
   let written: string;
@@ -73,13 +73,13 @@ function setFormat(meaning: Meaning, options: ImgixQuery): void {
   else if (auto.has('compress')) throw noEquivalent('auto=compress without format');
 
   const q = options.take('q');
-  // imgix has qualities from 0.
+  // imgix qualities start at 0.
   if (q !== undefined) meaning.set('q', 'q', Math.max(1, readInteger('q', q, 0, 100)));
   else if (auto.has('compress')) meaning.set('auto', 'q', 45);
 
-  // It changes no pixel.
+  // This flag changes no pixel.
   options.takeFlag('jpg-progressive');
-  // Other formats ignore it.
+  // Other formats ignore `lossless`.
   if (fm === 'webp' && options.takeFlag('lossless')) meaning.set('lossless', 'lossless', true);
 }
 
@@ -103,11 +103,11 @@ function setOthers(meaning: Meaning, options: ImgixQuery): void {
   const text = page ?? frame;
   if (text !== undefined) meaning.set(name, 'page', readInteger(name, text, 1, 100_000) - 1);
   const file = options.take('dl');
-  // The extension is that of the format.
+  // The output format determines the extension.
   if (file !== undefined) meaning.set('dl', 'download', file.replace(/\.[A-Za-z0-9]{1,5}$/, ''));
 }
 
-/** The signature in hexadecimal digits: that of the secret, the path, and the query before it. */
+/** Returns the signature of the secret, the path and the preceding query, in hexadecimal digits. */
 export function imgixSignature(secret: string, path: string, query: string): string {
   const text = `${secret}${path}${query === '' ? '' : `?${query}`}`;
   return createHash('md5').update(text).digest('hex');

@@ -7,7 +7,7 @@ const centre: Placement = { type: 'center', x: 0, y: 0 };
 const gravityOf = ({ crop, gravity }: ImgproxyOptions): Placement =>
   crop?.gravity ?? gravity ?? centre;
 
-/** Whether the area of the crop depends on the size of the source. */
+/** Returns whether the crop's area depends on the source size. */
 export function cropNeedsSize(options: ImgproxyOptions): boolean {
   const { crop } = options;
   if (crop === null) return false;
@@ -46,7 +46,10 @@ function edgeOf(type: Placement['type'], start: string, end: string): Edge {
   return type.includes(end) ? 'end' : 'middle';
 }
 
-/** The start and the length of a crop on a side of a source. @param length a share of it below 1; 0 for all */
+/**
+ * Returns a crop's start and length along one side. @param length a share of the side if below 1; 0
+ * for the whole side
+ */
 function along(whole: number, length: number, offset: number, edge: Edge) {
   const wanted = length < 1 ? Math.max(1, Math.round(whole * length)) : Math.floor(length);
   const kept = length === 0 ? whole : Math.min(whole, wanted);

@@ -3,7 +3,10 @@ import type { Site } from '../site.ts';
 import type { ImgproxyOptions, Placement } from './imgproxy-options.ts';
 import { Meaning, noEquivalent, optionInvalid, requireMetadata } from './meaning.ts';
 
-/** imgproxy lets a preset replace the options in front of it, and here the URL always replaces the preset. */
+/**
+ * Requires the preset to come first: in imgproxy a preset replaces the options before it, and here
+ * the URL always replaces the preset.
+ */
 export function requirePresetFirst(options: ImgproxyOptions, source: URL, site: Site): void {
   const { preset, beforePreset } = options;
   if (preset === null || beforePreset === null) return;
@@ -54,7 +57,7 @@ function setSize(meaning: Meaning, options: ImgproxyOptions): void {
   setScaledSides(meaning, options);
 }
 
-/** Sets the sides and the padding in device pixels, with `dpr` where it can say the same. */
+/** Sets the sides and the padding in device pixels, using `dpr` if it has the same effect. */
 function setScaledSides(meaning: Meaning, options: ImgproxyOptions): void {
   const { width, height, preset, padding, resizingType } = options;
   const [across, down] = options.zoom;
@@ -63,7 +66,7 @@ function setScaledSides(meaning: Meaning, options: ImgproxyOptions): void {
   if (isZoomed && (!hasSize || preset !== null || (across !== down && resizingType !== 'force'))) {
     throw optionInvalid('zoom', 'needs a width or a height, and two values need force');
   }
-  // A picture is not scaled up without a size, and `dpr` scales padding only with it.
+  // Without a size, images are not enlarged, and `dpr` does not scale padding.
   const isKept = !hasSize && preset === null && (options.dpr ?? 1) >= 1 && options.enlarge !== true;
   const dpr = isKept ? 1 : options.dpr;
   const ratio = dpr ?? 1;
@@ -87,19 +90,19 @@ function setScaledSides(meaning: Meaning, options: ImgproxyOptions): void {
   }
 }
 
-/** Returns whether the picture gets the ratio of the box by background. */
+/** Returns whether background extends the image to the box's ratio. */
 function setExtend(meaning: Meaning, options: ImgproxyOptions, type: string): boolean {
   const { extend, extendRatio, enlarge, width, height } = options;
   const option = extend ? 'extend' : 'extend_aspect_ratio';
   if (!extend && !extendRatio) return false;
   if (options.preset !== null) throw optionInvalid(option, 'with a preset has no equivalent here');
   if (width === 0 || height === 0) {
-    // The missing side follows from the picture, so background is needed only if the picture is smaller.
+    // The missing side follows from the image, so only a smaller image needs background.
     if (!extend || enlarge === true || width === height) return false;
     throw optionInvalid(option, 'needs a width and a height, or enlarge');
   }
   if (type !== 'fit') {
-    // An enlarged picture fills the box.
+    // An enlarged image fills the box.
     if (enlarge === true) return false;
     throw optionInvalid(option, 'needs the resizing type fit, or enlarge');
   }
@@ -118,10 +121,10 @@ function setGravity(meaning: Meaning, gravity: Placement | null, option = 'gravi
   meaning.set(option, 'pos', type === 'smart' ? 'attention' : type);
 }
 
-/** The whole length of a side: the crop ends with the picture. */
+/** A side's whole length: the crop ends at the image's edge. */
 const wholeSide = 100_000;
 
-/** Sets a crop from the left and the top, to which `cropOf` turns others. */
+/** Sets a crop from the left and the top. `cropOf` converts other crops to this form. */
 function setCrop(meaning: Meaning, options: ImgproxyOptions): void {
   const { crop, trim, rotate, flipHorizontal, flipVertical } = options;
   if (crop === null || (crop.width === 0 && crop.height === 0)) return;
@@ -141,7 +144,7 @@ function setCrop(meaning: Meaning, options: ImgproxyOptions): void {
 
 function setTurn(meaning: Meaning, options: ImgproxyOptions): void {
   const { rotate, flipHorizontal, flipVertical, trim } = options;
-  // The smallest distance of colours is that of a whole number.
+  // Colours differ by at least 1, so 0.1 acts like 0.
   if (trim !== null) meaning.set('trim', 'trim', trim === 0 ? 0.1 : trim === 1 ? '1.0001' : trim);
   if (rotate !== 0) meaning.set('rotate', 'rotate', rotate);
   // imgproxy rotates before it flips.
@@ -156,7 +159,7 @@ function setColours(meaning: Meaning, { background, blur, sharpen }: ImgproxyOpt
     meaning.set('background', 'bg', background);
     meaning.set('background', 'flatten', true);
   }
-  // 0 and 1 of the parameters are flags, 1 for a sigma of 1.
+  // The parameter reads 0 and 1 as flags, 1 for a sigma of 1.
   if (blur > 0) meaning.set('blur', 'blur', blur);
   if (sharpen > 0) meaning.set('sharpen', 'sharpen', sharpen);
 }
@@ -179,7 +182,7 @@ function setOutput(meaning: Meaning, options: ImgproxyOptions, source: URL): voi
   else if (fileName !== null) throw optionInvalid('filename', 'needs return_attachment here');
 }
 
-/** imgproxy keeps the copyright of metadata that it removes, unless it is told not to. */
+/** Unless told otherwise, imgproxy keeps the copyright when it removes metadata. */
 function setMetadata(meaning: Meaning, options: ImgproxyOptions, site: Site): void {
   const { stripMetadata, keepCopyright } = options;
   if (stripMetadata === false) requireMetadata('strip_metadata', site, false);
@@ -189,7 +192,7 @@ function setMetadata(meaning: Meaning, options: ImgproxyOptions, site: Site): vo
   }
 }
 
-/** The name of a source, without its extension. */
+/** Returns a source's name, excluding its extension. */
 function nameOf({ pathname }: URL): string {
   const [, name = ''] = /([^/]*?)(?:\.[^./]*)?$/.exec(pathname) ?? [];
   try {

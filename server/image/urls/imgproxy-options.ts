@@ -1,7 +1,7 @@
 import type { Gravity } from '../../../contract/placement.ts';
 import { noEquivalent, optionInvalid, readInteger, readNumber } from './meaning.ts';
 
-/** A direction, with offsets of the edges that are positive if they lead into the picture. */
+/** A direction, with edge offsets that are positive towards the inside of the image. */
 export interface Placement {
   readonly type: Gravity | 'smart' | 'point';
   readonly x: number;
@@ -14,7 +14,7 @@ export interface Crop {
   readonly gravity: Placement | null;
 }
 
-/** The options of a URL; later ones replace earlier ones. */
+/** A URL's options. Later options replace earlier ones. */
 export interface ImgproxyOptions {
   width: number;
   height: number;
@@ -24,7 +24,7 @@ export interface ImgproxyOptions {
   enlarge: boolean | null;
   extend: boolean;
   extendGravity: Placement | null;
-  /** Whether the picture is extended to the ratio of the sides, instead of to the sides. */
+  /** Whether to extend the image to the sides' ratio instead of to the sides. */
   extendRatio: boolean;
   extendRatioGravity: Placement | null;
   gravity: Placement | null;
@@ -48,10 +48,10 @@ export interface ImgproxyOptions {
   version: string | null;
   fileName: string | null;
   attachment: boolean;
-  /** Unix seconds; 0 for none. */
+  /** Unix seconds, or 0 if the URL does not expire. */
   expires: number;
   preset: string | null;
-  /** The options in front of the preset, which it replaces. */
+  /** The options before the preset, which the preset replaces. */
   beforePreset: ImgproxyOptions | null;
 }
 
@@ -94,13 +94,13 @@ const noOptions: ImgproxyOptions = {
 type Arguments = readonly string[];
 
 interface Row {
-  /** The name in messages first. */
+  /** The first name is used in messages. */
   readonly names: readonly [string, ...string[]];
   readonly maxArguments: number;
   readonly read: (options: ImgproxyOptions, args: Arguments, name: string) => void;
 }
 
-/** Every other value of a flag is false too. */
+/** All other flag values are false. */
 const trueWords = new Set(['1', 't', 'T', 'true', 'TRUE', 'True']);
 const isTrue = (text = ''): boolean => trueWords.has(text);
 
@@ -210,7 +210,7 @@ function readFileName(name: string, [text = '', encoded]: Arguments): string {
   }
 }
 
-/** An option whose other values have no equivalent. */
+/** An option with no equivalent for any other value. */
 const only = (names: Row['names'], isHarmless: (text: string) => boolean): Row => ({
   names,
   maxArguments: 10,
@@ -234,7 +234,7 @@ const single = <K extends keyof ImgproxyOptions>(
   },
 });
 
-/** An option whose arguments make one value. */
+/** An option with several arguments that form one value. */
 const several = <K extends keyof ImgproxyOptions>(
   names: Row['names'],
   maxArguments: number,
@@ -348,7 +348,7 @@ const rowOf: ReadonlyMap<string, Row> = new Map(
 
 /**
  * Reads segments such as `rs:fill:300:200`.
- * @throws ServiceError parameter_invalid with the name of the option
+ * @throws ServiceError parameter_invalid naming the option
  */
 export function readImgproxyOptions(segments: readonly string[]): ImgproxyOptions {
   const options = { ...noOptions };

@@ -11,18 +11,18 @@ import { noEquivalent, optionInvalid } from './meaning.ts';
 
 const sourceInvalid = (message: string) => new ServiceError('source_invalid', message);
 
-/** Bounds the options of a URL; the path is bounded by the head of the request. */
+/** Limits a URL's options; the request head limits the path. */
 const maxOptions = 60;
 const maxOptionLength = 400;
 
-/** Splits a path into its signature, its options and its source. @throws ServiceError source_missing */
+/** Splits a path into signature, options and source. @throws ServiceError source_missing */
 function splitPath(path: string) {
   const [, signature = '', rest = ''] = /^\/([^/]*)\/(.*)$/s.exec(path) ?? [];
   if (signature === '' || rest === '') {
     throw new ServiceError('source_missing', 'The path must be /signature/options/source.');
   }
   const [, written, plain] = /^(?:(.*?)\/)?plain\/(.*)$/s.exec(rest) ?? [];
-  // Proxies may encode the colons.
+  // Proxies can encode the colons.
   const before = ((plain === undefined ? rest : written) ?? '').replaceAll('%3A', ':');
   const segments = before.split('/');
   const start = segments.findIndex((segment) => !segment.includes(':'));
@@ -53,7 +53,7 @@ function read(path: string, query: string, site: Site): ReadUrl {
   if (!cropNeedsSize(options)) {
     return { ...given, parameters: meaningOf(options, source, site).parameters };
   }
-  // All that does not depend on the size is checked at once.
+  // Check at once everything that does not depend on the size.
   const expires = meaningAt({ width: 100_000, height: 100_000 }).get('exp');
   return {
     ...given,
@@ -62,7 +62,7 @@ function read(path: string, query: string, site: Site): ReadUrl {
   };
 }
 
-/** Splits the format from a source. @param text with the format after the separator */
+/** Splits the format from a source. @param text includes the format after the separator */
 function splitExtension(text: string, separator: string): [string, string] {
   const [url = '', extension = '', ...others] = text.split(separator, 3);
   if (url === '') throw new ServiceError('source_missing', 'The source URL is missing.');
@@ -106,7 +106,7 @@ export function imgproxySignature(key: string, salt: string, path: string): stri
 /** The first segments of unsigned URLs. */
 const unsigned = new Set(['unsafe', 'insecure', '_', '-']);
 
-/** Reads the signature, which is of the path as it was before proxies encoded colons or removed slashes. */
+/** Reads the signature, which covers the path before proxies encoded colons or removed slashes. */
 function readSignature(path: string): UrlSignature | null {
   const { signature, before, plain } = splitPath(path);
   if (unsigned.has(signature)) return null;

@@ -4,17 +4,17 @@ import { type Site, sourceBelow } from '../site.ts';
 import { readSource } from '../source-url.ts';
 import type { ReadUrl, UrlGrammar } from './grammar.ts';
 
-/** The path of Next's optimiser, below the `basePath` of the site if it has one. */
+/** The path of Next's optimiser, below the site's `basePath` if it sets one. */
 const optimiser = /\/_next\/image\/?$/;
-/** Next's own bound for `url`, in characters. */
+/** Next's own limit for `url`, in characters. */
 const maxUrlLength = 3_072;
-/** Next reads the first three, and the last one names the deployment that a URL is from. */
+/** Next reads the first three; the last names the URL's deployment. */
 const names = ['url', 'w', 'q', 'dpl'];
 
 const invalid = (message: string) => new ServiceError('parameter_invalid', message);
 const sourceInvalid = (message: string) => new ServiceError('source_invalid', message);
 
-/** The URLs that `next/image` writes without a loader. */
+/** The URLs that `next/image` writes if no loader is set. */
 export const next: UrlGrammar = {
   title: "Next's optimiser",
   read,
@@ -71,7 +71,7 @@ function read(path: string, query: string, site: Site): ReadUrl {
   return { source, parameters, ignored: [...ignored] };
 }
 
-/** Next reads digits with zeros in front, too. */
+/** Accepts leading zeros, like Next. */
 function wholeNumber(name: string, text: string): string {
   if (!/^\d{1,9}$/.test(text)) throw invalid(`${name} must be a whole number.`);
   return String(Number(text));

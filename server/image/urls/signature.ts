@@ -3,7 +3,10 @@ import { ServiceError } from '../../../contract/errors.ts';
 import type { Project } from '../../../store/project.ts';
 import type { UrlGrammar } from './grammar.ts';
 
-/** The services that sign their URLs, and whether their secret is a key with a salt, both in hexadecimal digits. */
+/**
+ * Services that sign their URLs, and whether the secret consists of a key and a salt, both in
+ * hexadecimal digits.
+ */
 export const urlSecretKinds = {
   imgix: { isKeyWithSalt: false },
   cloudinary: { isKeyWithSalt: false },
@@ -13,22 +16,23 @@ export const urlSecretKinds = {
 
 export type UrlSecretKind = keyof typeof urlSecretKinds;
 
-/** What decides whether a URL of another service is signed correctly. */
+/** The parts of a grammar that verify another service's signature. */
 export interface ForeignGrammar extends Pick<UrlGrammar, 'title' | 'readSignature'> {
-  /** The value of `urls` of the host. */
+  /** The host's `urls` value. */
   readonly kind: string;
 }
 
-/** Compares two texts in a time that depends on their lengths only. */
+/** Compares two texts in a time that depends only on their lengths. */
 export function isSame(given: Buffer, expected: string): boolean {
   const right = Buffer.from(expected);
   return given.length > 0 && given.length === right.length && timingSafeEqual(given, right);
 }
 
 /**
- * Checks the signature in another service's URL. Wrong signatures are refused even if the project requires none.
- * @param expires Unix ms; infinite for a URL that does not expire
- * @returns whether it has a signature that was checked
+ * Checks the signature in another service's URL. Refuses wrong signatures even if the project does
+ * not require signatures.
+ * @param expires Unix ms; infinite if the URL does not expire
+ * @returns whether the URL carries a checked signature
  * @throws ServiceError signature_invalid
  */
 export function checkUrlSignature(

@@ -1,13 +1,13 @@
 import { Meaning, noEquivalent, optionInvalid, readInteger, readNumber } from './meaning.ts';
 
-/** The middle of a focal area, in pixels of the source, and its pixels. */
+/** The centre of a focal area, in source pixels, and its number of pixels. */
 export interface FocalArea {
   readonly x: number;
   readonly y: number;
   readonly weight: number;
 }
 
-/** The filters of a URL: parameters, and settings of the size. */
+/** A URL's filters: parameters, and settings of the size. */
 export interface ThumborFilters {
   readonly meaning: Meaning;
   /** Names that thumbor ignores. */
@@ -17,7 +17,7 @@ export interface ThumborFilters {
   upscale: boolean;
   /** Counterclockwise, in degrees. */
   rotation: number;
-  /** The background around a picture that is smaller than its box. */
+  /** The background around an image smaller than its box. */
   fill: string | null;
   readonly focal: FocalArea[];
   metadata: string | null;
@@ -25,7 +25,7 @@ export interface ThumborFilters {
 
 type Read = (filters: ThumborFilters, args: readonly string[], name: string) => void;
 
-/** The colours of CSS, hex digits, or `transparent`. */
+/** A CSS colour, hex digits, or `transparent`. */
 const isColour = (text: string): boolean => /^\w+$/.test(text) && !['auto', 'blur'].includes(text);
 
 function setBackground({ meaning }: ThumborFilters, name: string, colour: string): void {
@@ -45,7 +45,7 @@ function readFill(
   filters.fill = colour;
 }
 
-/** The deviation of a Gaussian kernel that ends at a radius, as thumbor makes it. */
+/** Returns the deviation of thumbor's Gaussian kernel, which ends at a radius. */
 function deviation(sigma: number, radius: number): number {
   let [sum, weights] = [0, 0];
   for (let at = -radius; at <= radius; at += 1) {
@@ -65,7 +65,7 @@ function readBlur({ meaning }: ThumborFilters, args: readonly string[]): void {
 
 const formats = ['png', 'jpeg', 'jpg', 'gif', 'webp', 'avif'];
 
-/** An adjustment without an equivalent, except by nothing. */
+/** An adjustment with no equivalent unless it is 0. */
 const onlyZero: Read = (_, [value = ''], name) => {
   if (Number(value) !== 0) throw noEquivalent(name);
 };
@@ -148,7 +148,7 @@ const maxFilters = 30;
 
 /**
  * Reads filters such as `quality(80):format(webp)`.
- * @throws ServiceError parameter_invalid with the name of the filter
+ * @throws ServiceError parameter_invalid naming the filter
  */
 export function readThumborFilters(text: string): ThumborFilters {
   const filters: ThumborFilters = {
@@ -168,7 +168,7 @@ export function readThumborFilters(text: string): ThumborFilters {
   for (const call of calls) {
     const [, name = '', list] = /^([^(]*)(?:\((.*))?$/s.exec(call) ?? [];
     const read = Object.hasOwn(reads, name) ? reads[name] : undefined;
-    // thumbor ignores filters that it does not have.
+    // thumbor ignores unknown filters.
     if (read === undefined || list === undefined) filters.ignored.push(name.slice(0, 40));
     else
       read(

@@ -3,7 +3,7 @@ import type { Size } from '../../../pool/geometry.ts';
 import { type Meaning, optionInvalid } from './meaning.ts';
 import type { FocalArea, ThumborFilters } from './thumbor-filters.ts';
 
-/** The parts of a path by their names. */
+/** A path's named parts. */
 export type Parts = Readonly<Record<string, string | undefined>>;
 
 interface Mirrored {
@@ -21,7 +21,7 @@ interface Area extends Size {
   readonly top: number;
 }
 
-/** The part of a source that the manual crop keeps. */
+/** Returns the source area that the manual crop keeps. */
 function areaOf({ parameters }: Meaning, size: Size): Area {
   const crop = parameters.get('crop');
   if (crop === undefined) return { left: 0, top: 0, ...size };
@@ -34,7 +34,10 @@ function areaOf({ parameters }: Meaning, size: Size): Area {
   };
 }
 
-/** The weighted centre of the points in an area, in shares of its sides; null for none. */
+/**
+ * Returns the weighted centre of the points in an area, as shares of its sides, or null if it
+ * contains no point.
+ */
 function focalPoint(points: readonly FocalArea[], area: Area): Point | null {
   const { left, top, width, height } = area;
   const inside = points.filter(
@@ -50,17 +53,17 @@ function focalPoint(points: readonly FocalArea[], area: Area): Point | null {
   return { x: share(mean('x', left) / width), y: share(mean('y', top) / height) };
 }
 
-/** A point of a picture that is mirrored and then rotated counterclockwise. */
+/** Maps a point to an image mirrored and then rotated counterclockwise. */
 function turned(point: Point, { flop, flip }: Mirrored, rotation: number): Point {
   let { x, y } = { x: flop ? 1 - point.x : point.x, y: flip ? 1 - point.y : point.y };
   for (let angle = 0; angle < rotation; angle += 90) [x, y] = [y, 1 - x];
   return { x, y };
 }
 
-/** Numbers of the eighths of a turn clockwise from the top. */
+/** Eighths of a turn clockwise from the top, by number. */
 const directions: readonly Gravity[] = gravities.filter((gravity) => gravity !== 'center');
 
-/** Sets the part that is kept, which thumbor chooses before it mirrors and rotates. */
+/** Sets the area to keep, which thumbor chooses before it mirrors and rotates. */
 export function setPlace(
   meaning: Meaning,
   { smart, halign = 'center', valign = 'middle' }: Parts,

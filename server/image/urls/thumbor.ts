@@ -11,7 +11,7 @@ import { type Parts, setPlace } from './thumbor-place.ts';
 
 const maxFiltersLength = 2_000;
 
-/** The parts of a path in their order, each of which may be absent. */
+/** A path's optional parts, in order. */
 const pathPattern = new RegExp(
   [
     '^/(?<signature>[^/]+)/',
@@ -32,7 +32,7 @@ const pathPattern = new RegExp(
 function splitPath(path: string) {
   const parts: Parts = pathPattern.exec(path)?.groups ?? {};
   const { rest = '' } = parts;
-  // The filters end with the last parenthesis before the first slash that follows one.
+  // The filters end at the last parenthesis before the first slash that follows a parenthesis.
   const [, filters = '', image = rest] = /^filters:(.+?\))\/(.+)$/s.exec(rest) ?? [];
   if (image === '') {
     throw new ServiceError('source_missing', 'The path must be /signature/options/source.');
@@ -63,7 +63,7 @@ function read(path: string, query: string, site: Site): ReadUrl {
     setSize(meaning, parts, filters, size);
     return { filters, parameters: meaning.parameters };
   };
-  // All that does not depend on the size is checked at once.
+  // Check at once everything that does not depend on the size.
   const { filters, parameters } = meaningAt({ width: 100_000, height: 100_000 });
   const { ignored, focal } = filters;
   const given = {
@@ -77,14 +77,17 @@ function read(path: string, query: string, site: Site): ReadUrl {
   return { ...given, parameters: new Map(), bySize };
 }
 
-/** Whether a text starts with a host of the project's allowlist; other texts are paths. */
+/** Returns whether a text starts with a host on the project's allowlist; other texts are paths. */
 function beginsWithHost(text: string, { project }: Site): boolean {
   const [name = ''] = text.split(/[/:]/, 1);
   const host = name.includes('.') ? canonicalHost(name) : null;
   return host !== null && hostMatches(project.allowedOrigins, host);
 }
 
-/** A source without a scheme is `http`, as thumbor's loader has it, unless the host's own base is of that host. */
+/**
+ * Returns the source. Without a scheme it uses `http`, like thumbor's loader, unless the host's own
+ * base has the same host.
+ */
 function sourceOf(image: string, site: Site): URL {
   const written = image.replace(/^(https?):\/(?!\/)/i, '$1://');
   if (/^[a-z][a-z0-9+.-]*:\/\//i.test(written)) return readSource(written);
@@ -110,7 +113,7 @@ function setArea(meaning: Meaning, { trim, left, top, right, bottom }: Parts): v
     if (words.some((word) => word !== 'top-left' && Number(word) !== 0)) {
       throw optionInvalid('trim', 'with bottom-right or a tolerance has no equivalent here');
     }
-    // The smallest distance of colours is that of a whole number.
+    // Colours differ by at least 1, so 0.1 acts like 0.
     meaning.set('trim', 'trim', 0.1);
   }
   if (isCropped) meaning.set('crop', 'crop', [from, up, to - from, down - up].join(','));
@@ -131,7 +134,7 @@ function setSize(meaning: Meaning, parts: Parts, filters: ThumborFilters, size: 
   const hasBox = width > 0 && height > 0;
   if (adaptive !== undefined && width !== height) throw noEquivalent('adaptive-fit-in');
 
-  // thumbor turns the finished picture, and here the source is turned.
+  // thumbor rotates the finished image; this service rotates the source.
   const [across, down] = rotation % 180 === 0 ? [width, height] : [height, width];
   if (across > 0) meaning.set(rotation % 180 === 0 ? 'width' : 'height', 'w', across);
   if (down > 0) meaning.set(rotation % 180 === 0 ? 'height' : 'width', 'h', down);
@@ -164,7 +167,7 @@ export const thumborSignature = (key: string, text: string): string =>
 function readSignature(path: string): UrlSignature | null {
   const [, signature = '', text = ''] = /^\/([^/]*)\/(.*)$/s.exec(path) ?? [];
   if (signature === 'unsafe') return null;
-  // Clients and proxies may encode the padding.
+  // Clients and proxies can encode the padding.
   const given = signature.replaceAll(/%3D/gi, '=');
   return { text: given, expected: ({ secret }) => [thumborSignature(secret, text)] };
 }
