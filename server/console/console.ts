@@ -18,10 +18,10 @@ const mediaTypes: Readonly<Record<string, string>> = {
   '.svg': 'image/svg+xml',
 };
 
-/** The build's folder with the bundled page; a service that runs from its sources uses the last build. */
+/** The build folder with the bundled page. A service that runs from source uses the last build. */
 const pageFolder = fileURLToPath(ownFile('dist/server/console/page/'));
 
-/** Swagger UI, by the names that are served. */
+/** Swagger UI, by served name. */
 const libraryFiles = {
   'library/swagger-ui.js': 'swagger-ui-dist/swagger-ui-bundle.js',
   'library/swagger-ui.css': 'swagger-ui-dist/swagger-ui.css',
@@ -38,7 +38,7 @@ function readFiles(): ReadonlyMap<string, Uint8Array> {
   return files;
 }
 
-/** A hash of all files: the files of another version have other URLs. */
+/** A hash of all files, so that each version has its own URLs. */
 function versionOf(files: ReadonlyMap<string, Uint8Array>): string {
   const hash = createHash('sha256');
   for (const [name, content] of files) hash.update(`${name} ${content.length}\n`).update(content);
@@ -53,11 +53,14 @@ const pageHeaders = (policy: string): Headers => [
   ['x-content-type-options', 'nosniff'],
 ];
 
-/** Deeper paths, such as thousands of slashes, get absolute links: relative ones repeat in the page. */
+/**
+ * Deeper paths, such as thousands of slashes, get absolute links, because a page repeats its
+ * relative ones.
+ */
 const maxDepth = 50;
 
 interface Contents {
-  /** The folder of the files, relative to `/`. */
+  /** The folder with the files, relative to `/`. */
   readonly folder: string;
   /** By path. */
   readonly responses: ReadonlyMap<string, HttpResponse & { readonly etag: string }>;
@@ -71,18 +74,21 @@ export class WebConsole {
   #contents: Contents | null = null;
   readonly #pictures: ConsolePictures;
 
-  /** @param pictures the playground's first pictures */
+  /** @param pictures the playground's initial images */
   constructor(pictures: ConsolePictures) {
     this.#pictures = pictures;
   }
 
-  /** Reads all files unless a request has loaded them: the start of the process does not wait. */
+  /** Reads all files unless a request has loaded them, so that the process start need not wait. */
   load(): Contents {
     this.#contents ??= this.#read();
     return this.#contents;
   }
 
-  /** As `load`, for a timer: a request reads again what could not be read, and tells the cause. */
+  /**
+   * Like `load`, for a timer. Ignores failures: a request reads the files again and reports the
+   * cause.
+   */
   preload(): void {
     try {
       this.load();
@@ -113,7 +119,7 @@ export class WebConsole {
     return { folder, responses };
   }
 
-  /** The methods at a path; none for an unknown path. */
+  /** The methods at a path, empty for an unknown path. */
   methodsAt(path: string): readonly string[] {
     return this.load().responses.has(path) ? ['GET', 'HEAD'] : [];
   }
@@ -124,20 +130,21 @@ export class WebConsole {
     if (response === undefined) throw new Error(`the router passed the unknown ${request.path}`);
     const { etag, ...whole } = response;
     if (!isNotModified(request.header('if-none-match'), etag)) return request.respond(whole);
-    // RFC 9110, 15.4.5: without the headers of the body.
+    // RFC 9110, 15.4.5: omit headers about the body.
     const headers = whole.headers.filter(([name]) => name !== 'content-type');
     request.respond({ status: 304, headers, body: whole.body });
   }
 
   /**
-   * The error page for a browser that navigates, else null: errors below `/api/` are always JSON.
-   * @param request null when it cannot be read
+   * Returns an error page for a browser navigation, else null: errors below `/api/` are always
+   * JSON.
+   * @param request null if it is unreadable
    */
   errorPage(error: ServiceError, request: HttpRequest | null): HttpResponse | null {
     if (request === null || request.path.startsWith('/api/')) return null;
     if (!prefersPage(request.accept)) return null;
     const { status, headers } = errorResponse(error);
-    // Relative, because a proxy may have removed the beginning of the path.
+    // Use a relative URL, because a proxy might have removed the start of the path.
     const depth = request.path.split('/').length - 2;
     const root = depth > maxDepth ? '/' : '../'.repeat(Math.max(0, depth)) || './';
     return {

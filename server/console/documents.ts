@@ -3,16 +3,17 @@ import type { ServiceError } from '../../contract/errors.ts';
 import { escapeHtml } from '../../contract/escape-html.ts';
 import { launchCommand } from '../../contract/own-command.ts';
 
-/** The path of the pages' files; the next segment is the version of the files. */
+/** The path prefix of the pages' files; the next segment is their version. */
 export const consolePrefix = '/console/';
 
 const policy = (...directives: readonly string[]): string =>
   `default-src 'none'; ${directives.join('; ')}; frame-ancestors 'none'; base-uri 'none'; form-action 'none'`;
 
 /**
- * The Content-Security-Policy (CSP Level 3) of each page: only this origin, no inline code. The images of
- * the playground are blobs, because only fetched images have readable headers; Trusted Types prevent text
- * from becoming markup. Swagger UI renders Markdown as markup, and its style sheet has data URIs.
+ * Each page's Content-Security-Policy (CSP Level 3): only this origin, no inline code. The
+ * playground shows images as blobs, because scripts can read headers only of fetched images.
+ * Trusted Types prevent text from becoming markup, except in Swagger UI, which renders Markdown as
+ * markup. Its style sheet contains data URIs.
  */
 export const policies = {
   index: policy(
@@ -32,7 +33,7 @@ export const policies = {
   error: policy("style-src 'self'", "img-src 'self'"),
 } as const;
 
-/** @param files the relative URL of the folder of the files, with a slash at the end */
+/** @param files the relative URL of the file folder, ending with a slash */
 const page = (title: string, files: string, head: string, body: string): string => `<!doctype html>
 <html lang="en">
 <head>
@@ -84,9 +85,9 @@ ${needsScript}`;
 }
 
 /**
- * The page of an error, with the fields of its JSON.
+ * Returns an error page with the fields of the JSON error.
  * @param root the relative URL of `/`
- * @param id the id of the request
+ * @param id the request id
  */
 export function errorPage(
   serviceError: ServiceError,

@@ -8,11 +8,11 @@ export interface ActionFormProps {
   /** The form's name. */
   readonly label: string;
   readonly submit: ComponentChildren;
-  /** Resolves with what has been done; '' to show nothing. */
+  /** Resolves with a success message, or '' to show no message. */
   readonly onSubmit: () => Promise<string>;
-  /** With it the form has a button that closes it, and its first control gets the focus. */
+  /** Adds a cancel button, and focuses the first control. */
   readonly onCancel?: () => void;
-  /** What the action breaks: the form asks before it acts. */
+  /** A warning to confirm before the action. */
   readonly question?: ComponentChildren;
   readonly disabled?: boolean;
   readonly buttons?: ComponentChildren;
@@ -20,7 +20,9 @@ export interface ActionFormProps {
   readonly children: (errors: FieldErrors) => ComponentChildren;
 }
 
-/** A form of an action of the service. After an error the focus is on the first refused control, or on the error. */
+/**
+ * A form for a service action. After an error, focuses the first rejected control, or the error.
+ */
 export function ActionForm({
   label,
   submit,
@@ -63,7 +65,7 @@ export function ActionForm({
       class={props.class}
       aria-label={label}
       onSubmit={send}
-      // What was done was done with other values.
+      // The message belongs to the previous values.
       onInput={() => message !== '' && clear()}
     >
       {children(fieldErrorsOf(failure))}

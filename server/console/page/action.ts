@@ -1,10 +1,10 @@
 import { useEffect, useState } from 'preact/hooks';
 import { Failure } from './service.ts';
 
-/** The latest change that a user made. */
+/** The user's latest change. */
 export interface Action {
   readonly busy: boolean;
-  /** What has been done; '' for nothing, and after an error. */
+  /** A success message, or '' after an error or before any change. */
   readonly message: string;
   readonly failure: Failure | null;
   /** Runs a change, which resolves with its message. Resolves with whether it succeeded. */
@@ -35,7 +35,10 @@ export function useAction(): Action {
   };
 }
 
-/** Loads what a part of the page shows, now and whenever an input changes, as an action without a message. */
+/**
+ * Loads data for a part of the page, at first and when an input changes, as an action without a
+ * message.
+ */
 export function useLoading(
   run: Action['run'],
   load: () => Promise<void>,

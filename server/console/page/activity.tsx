@@ -16,7 +16,7 @@ const windows = { hour: 'Last hour', day: 'Last day' } as const;
 type WindowName = keyof typeof windows;
 const windowNames = Object.keys(windows) as WindowName[];
 
-/** The last failures of a project, and its most requested sources and variants. */
+/** A project's latest failures, and its most requested sources and variants. */
 export function ActivityPage({ api, project }: ProjectProps) {
   const [activity, setActivity] = useState<Activity | null>(null);
   const [chosen, setChosen] = useState<WindowName>('hour');

@@ -7,10 +7,10 @@ import { PageSection, type ProjectProps } from './page-section.tsx';
 import { moveFocus } from './route.ts';
 import { titleId } from './title.tsx';
 
-/** The hosts that sources may come from. */
+/** The allowed source hosts. */
 export function Allowlist({ api, project, query, onChange }: ProjectProps) {
   const domains = `/projects/${project.id}/domains`;
-  // An image that failed links here with its host.
+  // A failed image links here with its host.
   const [host, setHost] = useState(query['host'] ?? '');
   const [added, setAdded] = useState('');
   const { run, message, failure } = useAction();

@@ -16,7 +16,7 @@ export interface Point {
   readonly y: number;
 }
 
-/** The side of a rectangle that a corner moves, in each direction. */
+/** The sides of a rectangle that a corner moves, per direction. */
 export interface Corner {
   readonly name: string;
   readonly x: 'left' | 'right';
@@ -33,14 +33,14 @@ export const corners: readonly Corner[] = [
 const clamp = (value: number, min: number, max: number): number =>
   Math.min(Math.max(value, min), max);
 
-/** Returns a movement in whole pixels, at least 1 px: the shortest step moves too. */
+/** Returns a movement in whole pixels, at least 1 px, so that the shortest step moves too. */
 const pixels = (fraction: number, side: number): number =>
   Math.round(fraction * side) || Math.sign(fraction);
 
-/** The numbers of a value, which the SDK separates by underscores. */
+/** Returns a value's numbers, which the SDK separates by underscores. */
 const numbersOf = (text: string): readonly number[] => text.split(/[,_]/).map(Number);
 
-/** Reads a value of `crop`: the part of it within the source; the whole source for any other text. */
+/** Reads a `crop` value: the area within the source, or the whole source for any other text. */
 export function readArea(text: string, { width, height }: Sides): Area {
   const whole = { left: 0, top: 0, width, height };
   if (!/^\d+(?:[,_]\d+){3}$/.test(text)) return whole;
@@ -49,7 +49,7 @@ export function readArea(text: string, { width, height }: Sides): Area {
   return { left, top, width: Math.min(wide, width - left), height: Math.min(high, height - top) };
 }
 
-/** Writes a value of `crop`; '' for the whole source. */
+/** Writes a `crop` value, or '' for the whole source. */
 export function areaText({ left, top, ...sides }: Area, source: Sides): string {
   const isWhole = sides.width === source.width && sides.height === source.height;
   return isWhole ? '' : [left, top, sides.width, sides.height].join();
@@ -89,14 +89,14 @@ export function moveCorner(
 
 const precision = 1_000;
 
-/** Reads a value of `fp`; the centre for any other text. */
+/** Reads an `fp` value, or returns the centre for any other text. */
 export function readPoint(text: string): Point {
   const [x = 0, y = 0] = numbersOf(text);
   const isPoint = /^[\d.]+[,_][\d.]+$/.test(text) && x <= 1 && y <= 1;
   return isPoint ? { x, y } : { x: 0.5, y: 0.5 };
 }
 
-/** Writes a value of `fp`. */
+/** Writes an `fp` value. */
 export const pointText = ({ x, y }: Point): string =>
   [x, y].map((one) => Math.round(one * precision) / precision).join();
 

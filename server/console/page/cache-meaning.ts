@@ -1,4 +1,4 @@
-/** Where an image came from, by the value of `X-Cache`. */
+/** The origin of an image, by `X-Cache` value. */
 export const cacheMeaning: Readonly<Record<string, string>> = {
   memory: 'held in memory',
   disk: 'from the disk',

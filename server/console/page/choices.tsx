@@ -1,5 +1,5 @@
 interface ChoicesProps<T extends string> {
-  /** The name of the group, which is not shown. */
+  /** The group's name, for screen readers only. */
   readonly legend: string;
   readonly name: string;
   readonly options: readonly T[];

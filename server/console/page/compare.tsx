@@ -6,7 +6,7 @@ interface CompareProps {
   readonly after: { readonly url: string; readonly width: number; readonly height: number };
 }
 
-/** A small result is enlarged to this width, and others to twice their size, px. */
+/** Enlarges a small result to this width, px, and other results to twice their size. */
 const minWidth = 400;
 const maxScale = 2;
 const roomForDivider = 280;

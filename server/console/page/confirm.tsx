@@ -4,20 +4,22 @@ import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 interface ConfirmProps {
   /** The verb, such as Delete. */
   readonly verb: string;
-  /** What it is done to. */
+  /** The item that the action affects. */
   readonly object: string;
-  /** What happens then. */
+  /** The action's effect. */
   readonly consequence: ComponentChildren;
   readonly onConfirm: () => void;
-  /** Shows the object on the button too; by default only for screen readers. */
+  /** Shows the item on the button too; by default only screen readers read it. */
   readonly isAlone?: boolean;
 }
 
-/** A button that asks before it acts. The focus goes to the answer that changes nothing, and back. */
+/**
+ * A button that asks before it acts. Focuses the choice that cancels, and then the button again.
+ */
 export function Confirm({ verb, object, consequence, onConfirm, isAlone = false }: ConfirmProps) {
   const [isAsking, setAsking] = useState<boolean | null>(null);
   const button = useRef<HTMLButtonElement>(null);
-  // Not when the page is loaded.
+  // Do not focus on page load.
   useLayoutEffect(() => {
     if (isAsking !== null) button.current?.focus();
   }, [isAsking]);

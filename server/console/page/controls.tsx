@@ -8,7 +8,7 @@ import type { ApiParameter } from './openapi.ts';
 import { kindOf } from './schema.ts';
 import { SchemaField } from './schema-field.tsx';
 
-/** The groups in their order; the first ones are open at first. */
+/** The groups in order; the first are open initially. */
 const groups = ['size', 'format', 'crop', 'colour', 'filters', 'layers', 'delivery'];
 const openCount = 2;
 
@@ -16,21 +16,21 @@ interface ControlsProps {
   readonly parameters: readonly ApiParameter[];
   readonly options: ParameterTexts;
   readonly onChange: (options: ParameterTexts) => void;
-  /** Errors of the service by parameter name. */
+  /** The service's errors by parameter name. */
   readonly fieldErrors?: FieldErrors;
-  /** Values of parameters that are not set; see {@link defaultsOf}. */
+  /** Values of unset parameters; see {@link defaultsOf}. */
   readonly defaults: Defaults;
 }
 
 type Defaults = Readonly<Record<string, number>>;
 
-/** The values of parameters that are not set, by name; 0 for others. @param project null if unknown */
+/** Returns the values of unset parameters by name, 0 for others. @param project null if unknown */
 export function defaultsOf(project: Project | null): Defaults {
   const { defaultQuality = 80, defaultDpr = 1 } = project ?? {};
   return { q: defaultQuality, dpr: defaultDpr, brightness: 1, saturation: 1, opacity: 1 };
 }
 
-/** A wide window shows the result next to the controls; in a narrow one the controls are closed at first. */
+/** Wide windows show the result next to the controls; narrow windows start with closed controls. */
 const isWide = (): boolean => matchMedia('(min-width: 60rem)').matches;
 
 export function Controls(props: ControlsProps) {

@@ -18,7 +18,10 @@ const [[modernAccept]] = browsers;
 /** An unusual aspect ratio makes the fit visible. */
 const box = { w: 320, h: 240 };
 
-/** The parameters equivalent to these defaults. No parameter is equivalent to a watermark. */
+/**
+ * Returns the parameters equivalent to these defaults. A watermark is not equivalent to any
+ * parameter.
+ */
 function optionsOf(values: Values): ParameterTexts {
   const { defaultQuality = '', defaultDpr = '1', defaultFit = '', maxWidth = '' } = values;
   const limit = Number(maxWidth) > 0 ? Number(maxWidth) / (Number(defaultDpr) || 1) : box.w;
@@ -32,7 +35,7 @@ function optionsOf(values: Values): ParameterTexts {
   };
 }
 
-/** An image with the saved defaults and with those of the form. */
+/** An image with the saved defaults, and with the form's values. */
 export function DefaultsPreview({ api, project, values, saved }: PreviewProps) {
   const [source, setSource] = useState(() => lastPicture(project.id).source);
   const path = (from: Values) =>

@@ -2,7 +2,7 @@
 
 type SwaggerUi = (options: Readonly<Record<string, unknown>>) => unknown;
 
-/** Set by the script of Swagger UI, which is not a module. */
+/** Set by Swagger UI's script, which is not a module. */
 const { SwaggerUIBundle } = window as unknown as { SwaggerUIBundle: SwaggerUi };
 
 const dark = matchMedia('(prefers-color-scheme: dark)');
@@ -12,16 +12,16 @@ dark.addEventListener('change', followScheme);
 
 const response = await fetch('openapi.json', { headers: { accept: 'application/json' } });
 const spec = await response.json();
-// "Try it out" must use the origin of this page; the CSP blocks others.
+// "Try it out" must use this page's origin; the CSP blocks other origins.
 spec.servers = [{ url: new URL('.', location.href).href.replace(/\/$/, '') }];
 SwaggerUIBundle({
   spec,
   dom_id: '#docs',
   deepLinking: true,
-  // No requests to other hosts, and no configuration by the URL.
+  // Send no requests to other hosts, and allow no configuration by the URL.
   validatorUrl: null,
   queryConfigEnabled: false,
-  // Keys stay in the memory of the page.
+  // Keep keys only in the page's memory.
   persistAuthorization: false,
   defaultModelsExpandDepth: 0,
 });

@@ -7,16 +7,19 @@ import { PageSection, type ProjectProps } from './page-section.tsx';
 import { useUnsaved } from './route.ts';
 import { bodyOf, fieldsOf, type Values, valuesOf } from './schema.ts';
 
-/** What a project has once: its page, by the segment of the path, which is the field of the response. */
+/**
+ * Single documents of a project: their pages, by the path segment, which is also the response
+ * field.
+ */
 const documents = {
   freshness: {
     title: 'Freshness',
-    /** The name of the schema of its body, whose fields may all be null. */
+    /** The schema name of the request body, in which every field is nullable. */
     input: 'FreshnessInput',
     intro:
       'How images follow sources that change under the same URL. Without ages, images change only after a purge or with another v in their URL.',
     label: 'Freshness',
-    /** What an empty control means. */
+    /** The meaning of an empty control. */
     placeholders: { sourceAge: 'never asked', browserAge: 'a year' },
     saved: 'Saved. Images follow it within two seconds; browsers keep what they have.',
   },
@@ -53,7 +56,7 @@ function DocumentForm({
     return { properties };
   }, [description, document]);
   const fields = fieldsOf(schema);
-  /** Null until it is loaded: saving empty controls would remove everything. */
+  /** Null until loaded: saving empty controls would remove all values. */
   const [saved, setSaved] = useState<Values | null>(null);
   const [values, setValues] = useState<Values>({});
   const { run, failure } = useAction();

@@ -4,7 +4,7 @@ import type { Loaded } from './load-image.ts';
 export interface EditorProps {
   /** The image under the handles. */
   readonly picture: Loaded;
-  /** The text of the parameter; '' for none. */
+  /** The parameter's text, or ''. */
   readonly value: string;
   readonly onChange: (value: string) => void;
 }

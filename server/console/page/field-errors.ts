@@ -1,18 +1,18 @@
 import type { Failure } from './service.ts';
 
-/** The errors of a form by the names of its fields. */
+/** A form's errors by field name. */
 export type FieldErrors = ReadonlyMap<string, string>;
 
 export const noErrors: FieldErrors = new Map();
 
-/** The key of the error of a part's name. No field has this name. */
+/** The key of an error about the item's own name, which never collides with a field name. */
 export const nameKey = '';
 
 /** `parameters.crop must …`, `sources[1] (https://…) must …`, `the name of a preset must …`. */
 const pattern =
   /^(?:the name of a \w+|(?:\w+\.)?(\w+)(?:\[(\d+)\](?:\.\w+)*)?(?: \(.*?\))?) ((?:must|is|needs|has) .+)$/s;
 
-/** The errors that the message of a refused body lists, by the name of the innermost object's field. */
+/** Returns the errors listed in a refusal, by the field name of the innermost object. */
 export function fieldErrorsOf(failure: Failure | null): FieldErrors {
   if (failure?.status !== 400) return noErrors;
   return new Map(

@@ -17,13 +17,13 @@ import { type Picture, usePicture } from './use-picture.ts';
 const options: ParameterTexts = { w: '800' };
 const [[accept]] = browsers;
 
-/** The URL of an image, which may be a path on the origin of the project. */
+/** Returns an image's URL, which can be a path on the project's origin. */
 function sourceOf(text: string, origin: string): string {
   if (text === '' || isSource(text)) return text;
   return URL.canParse(text, origin) ? new URL(text, origin).href : '';
 }
 
-/** A project that has delivered nothing yet: its first image, its URL and its code, and the next steps. */
+/** Guides a project without deliveries: its first image, URL and code, and the next steps. */
 export function FirstPicture({ api, project, description }: ProjectProps) {
   const [text, setText] = useState(() => lastPicture(project.id).source);
   const source = sourceOf(text, project.origin);

@@ -12,12 +12,12 @@ import {
 import { SchemaField } from './schema-field.tsx';
 
 export interface SchemaFieldsProps {
-  /** An object's schema; each property gets a control. */
+  /** An object schema; each property gets a control. */
   readonly schema: Schema;
   readonly values: Values;
   readonly onChange: (values: Values) => void;
   readonly placeholders?: Readonly<Record<string, string>>;
-  /** Slider positions of fields without a value. */
+  /** Slider positions of empty fields. */
   readonly unset?: Readonly<Record<string, number>>;
   readonly errors?: FieldErrors;
 }

@@ -21,14 +21,14 @@ export function formatDuration(seconds: number): string {
   return `${Math.round(seconds / 86_400)} days`;
 }
 
-/** A time in ISO 8601 as local date and time. */
+/** Returns an ISO 8601 time as local date and time. */
 export const formatTime = (iso: string): string => new Date(iso).toLocaleString('en-GB');
 
 /** `1 source`, `2 sources`. */
 export const countOf = (count: number, noun: string): string =>
   `${count} ${noun}${count === 1 ? '' : 's'}`;
 
-/** A relative change: `−94 %`. */
+/** Returns a relative change, such as `−94 %`. */
 export function formatChange(from: number, to: number): string {
   const exact = (to / from - 1) * 100;
   const rounded = Math.round(exact);
@@ -37,7 +37,7 @@ export function formatChange(from: number, to: number): string {
   return `${percent > 0 ? '+' : percent < 0 ? '−' : ''}${number.format(Math.abs(percent))} %`;
 }
 
-/** The name of a field as words: `defaultQuality` is `Default quality`. */
+/** Returns a field name as words: `defaultQuality` becomes `Default quality`. */
 export function fieldLabel(name: string): string {
   const words = name.replace(/([a-z])([A-Z])/g, '$1 $2').toLowerCase();
   return words
@@ -45,5 +45,5 @@ export function fieldLabel(name: string): string {
     .replace(/\b(url|dpr|ttl)\b/i, (word) => word.toUpperCase());
 }
 
-/** A text of the service's tables, whose names are in backticks. */
+/** Returns a text of the service's tables without the backticks around names. */
 export const withoutBackticks = (text: string): string => text.replaceAll('`', '');

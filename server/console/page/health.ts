@@ -36,19 +36,19 @@ export interface HealthBody {
 }
 
 interface HealthSample {
-  /** Time of the request, in ms; the numbers may be a second older. */
+  /** Time of the request, in ms; the numbers can be a second older. */
   readonly at: number;
   readonly health: HealthBody;
 }
 
 export interface HealthHistory {
-  /** Samples of the last minutes in which the page was visible, oldest first. */
+  /** Samples of the last minutes while the page was visible, oldest first. */
   readonly samples: readonly HealthSample[];
   readonly failure: Failure | null;
 }
 
 const intervalMs = 2_000;
-/** Those of five minutes. */
+/** Samples of five minutes. */
 const maxSamples = 150;
 const accepted = (status: number): boolean => status === 200 || status === 503;
 
@@ -75,13 +75,16 @@ export function useHealth(): HealthHistory {
   return history;
 }
 
-/** The state of the service in a word, the same on every page. */
+/** The service's state in a word, the same on every page. */
 interface ServiceState {
   readonly word: string;
   readonly isGood: boolean;
 }
 
-/** @param needsWorker whether a missing worker matters: only holders of a key prewarm and register webhooks */
+/**
+ * @param needsWorker whether a missing worker matters: only API key holders prewarm and register
+ *   webhooks
+ */
 export function stateOf(history: HealthHistory, needsWorker: boolean): ServiceState {
   const { samples, failure } = history;
   if (failure !== null) return { word: 'no answer', isGood: false };
@@ -92,7 +95,10 @@ export function stateOf(history: HealthHistory, needsWorker: boolean): ServiceSt
   return { word: health?.status ?? 'loading', isGood: health?.ok === true };
 }
 
-/** Says that prewarming and webhooks wait for a worker; null while a worker takes jobs. */
+/**
+ * Returns a warning that prewarming and webhooks wait for a worker, or null while a worker takes
+ * jobs.
+ */
 export function missingWorker({ samples }: HealthHistory): string | null {
   const { status, workerSeenAt } = samples.at(-1)?.health.checks.prewarmQueue ?? {};
   if (status !== 'no_worker') return null;
@@ -100,13 +106,13 @@ export function missingWorker({ samples }: HealthHistory): string | null {
   return `No worker is running: prewarming and webhooks wait. ${seen}`.trim();
 }
 
-/** The number of prewarm jobs that wait or run; null if unknown. */
+/** Returns the number of waiting and running prewarm jobs, or null if unknown. */
 export function openJobs({ checks: { prewarmQueue } }: HealthBody): number | null {
   const { active, queued } = prewarmQueue;
   return active === null || queued === null ? null : active + queued;
 }
 
-/** A counter's increase per second from each sample to the next. */
+/** Returns a counter's increase per second between samples. */
 export function perSecond(
   samples: readonly HealthSample[],
   counter: (health: HealthBody) => number,

@@ -1,6 +1,6 @@
 import { createImageUrls, type ImageOptions, type ImageUrls } from '@image-delivery/sdk';
 
-/** Values of transform parameters by name; '' for none. */
+/** Transform parameter values by name; '' if unset. */
 export type ParameterTexts = Readonly<Record<string, string>>;
 
 export interface PageImage {
@@ -9,13 +9,13 @@ export interface PageImage {
   readonly options: ParameterTexts;
 }
 
-/** The URLs of a project by the SDK. @param baseUrl '.' for URLs relative to the page */
+/** Returns the SDK's URL builder for a project. @param baseUrl '.' for URLs relative to the page */
 const urlsOf = (baseUrl: string, project: string): ImageUrls =>
   createImageUrls({ baseUrl, project });
 
 const readerBase = 'https://images.example';
 
-/** The options of the SDK for texts that users enter, which the service may reject. */
+/** Returns SDK options for user input, which the service can reject. */
 export function imageOptions(texts: ParameterTexts): ImageOptions {
   const given = Object.entries(texts).filter(([, text]) => text !== '');
   const query = new URLSearchParams([['project', 'p'], ...given]);
@@ -29,14 +29,14 @@ export const imageUrl = (baseUrl: string, { source, project, options }: PageImag
 export const imagePath = (image: PageImage): string => imageUrl('.', image);
 
 /**
- * Reads a URL of the service; null for any other text. The values are those of its query, and may be invalid.
- * @param bases the base URLs of the service, without a slash at the end
+ * Reads a URL of this service, or returns null. The values come from the query, and can be invalid.
+ * @param bases the service's base URLs, without a trailing slash
  */
 export function readImageUrl(text: string, bases: readonly string[]) {
   if (!URL.canParse(text)) return null;
   const query = Object.fromEntries(new URL(text).searchParams);
   const { project = '' } = query;
-  // Typed texts are not complete yet.
+  // Incomplete input.
   if (!/^prj_\w{16}$/.test(project)) return null;
   for (const base of bases) {
     const parsed = urlsOf(base, project).parse(text);
@@ -45,7 +45,7 @@ export function readImageUrl(text: string, bases: readonly string[]) {
   return null;
 }
 
-/** Whether a text is an absolute http or https URL. */
+/** Returns whether a text is an absolute http or https URL. */
 export function isSource(text: string): boolean {
   return /^https?:\/\/[^/]/i.test(text) && URL.canParse(text);
 }

@@ -1,7 +1,7 @@
 import type { ImageFacts } from '@image-delivery/sdk';
 import { type Fact, FactList } from './facts.tsx';
 
-/** What the service knows about a picture: its colours, and facts about the source. */
+/** The service's facts about an image: its colours and its source. */
 export function Information({ information }: { readonly information: ImageFacts }) {
   return (
     <>

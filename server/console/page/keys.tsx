@@ -15,7 +15,7 @@ export function Keys({ api, project, description }: ProjectProps) {
   const path = `/projects/${project.id}/keys`;
   const [keys, setKeys] = useState<readonly ProjectKey[] | null>(null);
   const [isOpen, setOpen] = useState<boolean | null>(null);
-  /** Of the key that was created last. */
+  /** The secret of the newest key. */
   const [secret, setSecret] = useState('');
   const { run, clear, message, failure } = useAction();
   useLoading(run, async () => setKeys((await api('GET', path)).keys), [api, path]);

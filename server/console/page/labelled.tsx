@@ -1,10 +1,10 @@
 import type { ComponentChildren } from 'preact';
 import { useId } from 'preact/hooks';
 
-/** A control of a text value. */
+/** A control for a text value. */
 export interface FieldProps {
   readonly label: string;
-  /** '' for none. */
+  /** '' if unset. */
   readonly value: string;
   readonly onChange: (value: string) => void;
   readonly placeholder?: string | undefined;
@@ -12,13 +12,13 @@ export interface FieldProps {
   readonly help?: string | undefined;
   /** The service's error for the value. */
   readonly error?: string | undefined;
-  /** The name of the API's field or parameter. */
+  /** The API's field or parameter name. */
   readonly name?: string;
-  /** Whether two controls fit into one row. */
+  /** Whether two controls fit in one row. */
   readonly short?: boolean;
 }
 
-/** The attributes of a control, with its connection to its label and texts. */
+/** A control's attributes, which connect it to its label and texts. */
 interface Attributes {
   readonly id: string;
   readonly value: string;
@@ -79,7 +79,7 @@ export function TextField({ type = 'text', maxLength, ...field }: TextFieldProps
         <input
           {...attributes}
           maxLength={maxLength}
-          // Preact's type of an input has no union of these types.
+          // Preact's input type does not accept a union of these types.
           type={type as 'text'}
           autocomplete="off"
           spellcheck={false}

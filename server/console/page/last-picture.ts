@@ -2,12 +2,12 @@ import type { PageImage } from './image-url.ts';
 
 type LastPicture = Pick<PageImage, 'source' | 'options'>;
 
-/** In the session storage, as the API key: URLs of images may have secrets. */
+/** Kept in session storage, like the API key, because image URLs can contain secrets. */
 const keyOf = (project: string): string => `image-delivery-picture-${project}`;
 
 const nothing: LastPicture = { source: '', options: { w: '800' } };
 
-/** Returns the image of a project that this tab showed last, with its parameters; '' for none. */
+/** Returns the project image that this tab showed last, with its parameters, or ''. */
 export function lastPicture(project: string): LastPicture {
   const text = sessionStorage.getItem(keyOf(project));
   return text === null ? nothing : (JSON.parse(text) as LastPicture);

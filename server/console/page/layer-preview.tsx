@@ -13,22 +13,22 @@ const [[modernAccept]] = browsers;
 const width = '640';
 
 interface Draft {
-  /** Of the layer that the images of the preview have; null before it is stored. */
+  /** The name of the preview layer, or null until it is stored. */
   readonly name: string | null;
   readonly changes: number;
   readonly failure: Failure | null;
 }
 
 /**
- * A layer of the project with what a form has, because images have only layers that are stored. It has a name of its
- * own, and is deleted when the form closes.
+ * Stores the form's content as a temporary layer, because images can contain only stored layers.
+ * The layer has a unique name, and is deleted when the form closes.
  *
- * @param json null for none
+ * @param json null if there is no layer
  */
 function useDraft(api: Api, path: string, json: string | null): Draft {
   const [draft, setDraft] = useState<Draft>({ name: null, changes: 0, failure: null });
   const name = useRef(`draft-${crypto.getRandomValues(new Uint32Array(1))[0]?.toString(36)}`);
-  /** The end of the last change: an older one must not come after a newer one. */
+  /** The end of the last change, so that changes arrive in order. */
   const last = useRef<Promise<unknown>>(Promise.resolve());
   const isStored = useRef(false);
   useEffect(() => {
@@ -51,10 +51,10 @@ function useDraft(api: Api, path: string, json: string | null): Draft {
     const remove = () => {
       if (!isStored.current) return;
       isStored.current = false;
-      // The list of layers shows one that could not be deleted.
+      // If the deletion fails, the list of layers shows the layer.
       api('DELETE', `${path}/${name.current}`).then(null, () => {});
     };
-    // Also when the tab is closed.
+    // Covers closing the tab.
     addEventListener('pagehide', remove);
     return () => {
       removeEventListener('pagehide', remove);
@@ -68,7 +68,7 @@ interface LayerPreviewProps extends Pick<ProjectProps, 'api' | 'project'> {
   readonly layer: object;
 }
 
-/** An image with a layer as it is edited. */
+/** An image that previews the edited layer. */
 export function LayerPreview({ api, project, layer }: LayerPreviewProps) {
   const [source, setSource] = useState(() => lastPicture(project.id).source);
   const isShown = isSource(source);

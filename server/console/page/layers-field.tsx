@@ -15,7 +15,10 @@ interface LayersFieldProps {
 const namesIn = (options: ParameterTexts): readonly string[] =>
   (options['layer'] ?? '').split(',').filter((name) => name !== '');
 
-/** Chooses layers of the project, which needs a key, and takes the words of those in the URL. */
+/**
+ * Chooses the project's layers, which requires an API key, and takes the texts of layers in the
+ * URL.
+ */
 export function LayersField({ session, project, options, onChange }: LayersFieldProps) {
   const [layers, setLayers] = useState<readonly Layer[]>([]);
   const { api, projects } = session;
@@ -26,7 +29,7 @@ export function LayersField({ session, project, options, onChange }: LayersField
     if (api !== null && isListed) {
       api('GET', `/projects/${project}/layers`).then(
         (body) => isCurrent && setLayers(body.layers),
-        // The image, which needs no key, is shown nevertheless.
+        // The image, which needs no key, still appears.
         () => {},
       );
     }

@@ -25,7 +25,7 @@ function schemaOf({ schemas }: ApiDescription, kind: string): Schema {
 const fieldsOfKind = (description: ApiDescription, kind: string): Fields =>
   fieldsOf(schemaOf(description, kind));
 
-/** The body of a layer by the texts of its controls. */
+/** Returns a layer's body from the texts of its controls. */
 function layerOf(values: Values, description: ApiDescription): object {
   const kind = values['kind'] === 'image' ? 'image' : 'text';
   return { [kind]: bodyOf(fieldsOfKind(description, kind), values) };

@@ -4,32 +4,32 @@ import type { SignPath } from './sign-path.ts';
 
 /** A response of the image endpoint. */
 export interface Loaded {
-  /** The path of the request, relative to the page. */
+  /** The request path, relative to the page. */
   readonly path: string;
-  /** The same path with its signature, if there is one. */
+  /** The same path with its signature, if any. */
   readonly signedPath: string;
-  /** A blob URL of the image; null for a text. */
+  /** A blob URL of the image, or null for a text. */
   readonly url: string | null;
-  /** The placeholder or facts; null for an image. */
+  /** The placeholder or facts, or null for an image. */
   readonly text: string | null;
   readonly type: string;
   readonly bytes: number;
-  /** Of one frame; 0 for a text. */
+  /** Width of one frame, or 0 for a text. */
   readonly width: number;
   readonly height: number;
   /** From the request to the last byte. */
   readonly ms: number;
-  /** The cache that had the image: `memory`, `disk` or `miss`. */
+  /** The `X-Cache` value: `memory`, `disk` or `miss`. */
   readonly cache: string;
-  /** The error code of the source, if the image is the fallback; else ''. */
+  /** The source's error code if this is the fallback's image, else ''. */
   readonly fallback: string;
-  /** How the image differs from what was requested; '' if it does not. */
+  /** Differences between the image and the request, or ''. */
   readonly warnings: string;
   /** The service's measurements by step. */
   readonly steps: ReadonlyArray<{ readonly name: string; readonly ms: number }>;
 }
 
-/** The Accept headers that `auto` distinguishes, with the formats that a browser supports. */
+/** The Accept headers that `auto` distinguishes, with a browser's supported formats. */
 export const browsers = [
   ['image/avif,image/webp,image/*,*/*;q=0.8', 'AVIF and WebP'],
   ['image/webp,image/*,*/*;q=0.8', 'WebP'],
@@ -37,7 +37,7 @@ export const browsers = [
   ['image/jxl,image/avif,image/webp,image/*,*/*;q=0.8', 'JPEG XL, AVIF and WebP'],
 ] as const;
 
-/** The durations of a Server-Timing header (W3C). */
+/** Returns the durations of a Server-Timing header (W3C). */
 function readSteps(header: string): Loaded['steps'] {
   return [...header.matchAll(/([\w-]+);dur=([\d.]+)/g)].map(([, name = '', ms = '0']) => ({
     name,
@@ -83,26 +83,27 @@ async function sizeOf(url: string): Promise<{ width: number; height: number }> {
   try {
     await image.decode();
   } catch {
-    // The browser does not support the format; bytes and headers are still shown.
+    // The browser does not support the format. Show the bytes and headers anyway.
   }
   return { width: image.naturalWidth, height: image.naturalHeight };
 }
 
 export interface ImageState {
   readonly loading: boolean;
-  /** The latest image, also while the next one is loading. */
+  /** The latest image, even while the next image is loading. */
   readonly loaded: Loaded | null;
   readonly failure: Failure | null;
 }
 
 const nothing: ImageState = { loading: false, loaded: null, failure: null };
-/** A moving slider requests one image when it stops, not one for each step. */
+/** A moving slider requests one image when it stops, instead of one per step. */
 const debounceMs = 300;
 
 /**
- * The image at a path; loaded again when the path, its signer, the Accept header or the number of loads changes.
- * @param path null for none
- * @param sign null for a path that needs no signature
+ * Loads the image at a path, and loads it again when the path, its signer, the Accept header or the
+ * number of loads changes.
+ * @param path null to load no image
+ * @param sign null if the path needs no signature
  */
 export function useImage(
   path: string | null,

@@ -32,7 +32,8 @@ function App() {
   useLayoutEffect(() => {
     if (shownPath.current === route.path) return;
     shownPath.current = route.path;
-    // The link that was followed may be gone, and the next tab stop is that of the new page.
+    // The followed link might be gone. Move the focus, so that the next tab stop is on the new
+    // page.
     moveFocus(document.getElementById(titleId) === null ? 'main' : titleId);
     scrollTo(0, 0);
   }, [route.path]);

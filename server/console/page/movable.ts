@@ -1,6 +1,6 @@
 import { useRef } from 'preact/hooks';
 
-/** The arrow keys as directions. */
+/** Directions of the arrow keys. */
 const arrows: Readonly<Record<string, readonly [x: number, y: number]>> = {
   ArrowLeft: [-1, 0],
   ArrowRight: [1, 0],
@@ -8,7 +8,7 @@ const arrows: Readonly<Record<string, readonly [x: number, y: number]>> = {
   ArrowDown: [0, 1],
 };
 
-/** Fractions of the frame for each press of a key. */
+/** Fraction of the frame per key press. */
 const step = 0.01;
 const largeStep = 0.1;
 
@@ -20,7 +20,8 @@ interface Drag<T> {
 }
 
 /**
- * Returns the listeners of an element that users move by pointer or arrow keys within the nearest `.frame`.
+ * Returns the listeners of an element that users move by pointer or arrow keys within the nearest
+ * `.frame`.
  *
  * @param move takes the previous value, and the movement as fractions of the frame
  */
@@ -34,7 +35,7 @@ export function useMovable<T>(value: T, move: (from: T, dx: number, dy: number) 
       element.setPointerCapture(event.pointerId);
       element.focus();
       drag.current = { value, x: event.clientX, y: event.clientY, frame };
-      // No selection of text and no drag of the image.
+      // Prevent text selection and image dragging.
       event.preventDefault();
     },
     onPointerMove({ clientX, clientY }: PointerEvent) {

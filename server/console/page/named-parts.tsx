@@ -12,16 +12,19 @@ import type { Values } from './schema.ts';
 import type { ResponseBody } from './service.ts';
 import { titleId } from './title.tsx';
 
-/** The properties of the controls of a part. */
+/** Properties of an item's controls. */
 export interface PartFieldsProps extends Omit<ProjectProps, 'onChange' | 'onDelete'> {
   readonly values: Values;
   readonly onChange: (values: Values) => void;
   readonly errors: FieldErrors;
 }
 
-/** A kind of parts of a project that have names: presets, layers, private sources, delivery hosts, URL secrets. */
+/**
+ * A kind of named items in a project: presets, layers, private sources, delivery hosts, URL
+ * secrets.
+ */
 export interface PartKind<P> {
-  /** The field of a list in a response, and without `segment` the segment of the path. */
+  /** The list field in a response, and the path segment unless `segment` is set. */
   readonly plural: 'presets' | 'layers' | 'origins' | 'hosts' | 'urlSecrets';
   readonly segment?: string;
   readonly singular: string;
@@ -30,22 +33,22 @@ export interface PartKind<P> {
   readonly nameLabel: string;
   readonly nameHelp: string;
   readonly nameOf: (part: P) => string;
-  /** What the list shows beside the name. */
+  /** Details that the list shows next to the name. */
   readonly describe: (part: P) => ComponentChildren;
-  /** The part in the playground; null for none. */
+  /** Returns a link to the item in the playground, or null. */
   readonly linkOf: (part: P, project: string) => string | null;
-  /** What happens when it is deleted. */
+  /** The effect of deleting an item. */
   readonly consequence: (name: string) => ComponentChildren;
-  /** What has happened when it is saved. */
+  /** The success message after saving an item. */
   readonly saved: string;
   readonly Fields: ComponentType<PartFieldsProps>;
-  /** The texts of the controls. @param part null for a new one */
+  /** Returns the texts of the controls. @param part null for a new item */
   readonly valuesOf: (part: P | null, props: ProjectProps) => Values;
   readonly bodyOf: (values: Values, props: ProjectProps) => object;
 }
 
 interface Open<P> {
-  /** Null for a new part. */
+  /** Null for a new item. */
   readonly part: P | null;
   readonly initial: Values;
 }
@@ -54,7 +57,7 @@ interface NamedPartsProps<P> extends ProjectProps {
   readonly kind: PartKind<P>;
 }
 
-/** The list of the parts of a kind, and a form for one of them, which opens when it is asked for. */
+/** The items of a kind, and a form for one item, which opens on request. */
 export function NamedParts<P>({ kind, ...props }: NamedPartsProps<P>) {
   const { api, project } = props;
   const { plural, singular, title, nameOf } = kind;
@@ -128,7 +131,7 @@ export function NamedParts<P>({ kind, ...props }: NamedPartsProps<P>) {
         </button>
       ) : (
         <PartForm
-          // A form for another part has its own values.
+          // Each item's form keeps its own values.
           key={form.part === null ? '' : nameOf(form.part)}
           {...props}
           kind={kind}

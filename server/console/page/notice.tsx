@@ -1,7 +1,7 @@
 import type { Action } from './action.ts';
 import type { Failure } from './service.ts';
 
-/** An error of the service with its hint. */
+/** A service error with its hint. */
 export function FailureNotice({ failure }: { readonly failure: Failure | null }) {
   if (failure === null) return null;
   return (
@@ -19,7 +19,7 @@ export function FailureNotice({ failure }: { readonly failure: Failure | null })
   );
 }
 
-/** What an action has done, or its error. */
+/** An action's result or error. */
 export function Outcome({ message, failure }: Pick<Action, 'message' | 'failure'>) {
   return (
     <>

@@ -15,11 +15,11 @@ export interface ApiParameter {
 }
 
 export interface ApiDescription {
-  /** The base of delivery URLs, without a trailing slash. */
+  /** The base of delivery URLs, excluding the trailing slash. */
   readonly baseUrl: string;
   /** In the order of the service's table. */
   readonly parameters: readonly ApiParameter[];
-  /** The schemas of the control plane's bodies, by name. */
+  /** Schemas of control plane bodies, by name. */
   readonly schemas: Readonly<Record<string, Schema>>;
 }
 
@@ -40,12 +40,12 @@ interface OpenApiDocument {
 
 const flagTexts: Readonly<Record<string, string>> = { true: '1', false: '0' };
 
-/** The names of parameters with the words of layers. */
+/** Names of parameters that set layer texts. */
 const layerText = /^text\.[a-z][a-z0-9_-]{0,39}$/;
 
 /**
- * Values by canonical parameter names. Unknown names are dropped: links from others contain them, and they
- * would get into code that users copy.
+ * Returns values by canonical parameter name. Drops unknown names: external links contain them, and
+ * they would end up in code that users copy.
  */
 export function parametersIn(
   query: Readonly<Record<string, string>>,
@@ -55,17 +55,17 @@ export function parametersIn(
     [name, ...aliases].flatMap((spelling) => {
       const value = Object.hasOwn(query, spelling) ? query[spelling] : undefined;
       if (value === undefined) return [];
-      // Controls of flags have 1 and 0.
+      // Flag controls use 1 and 0.
       const flag = kindOf(schema) === 'flag' ? flagTexts[value] : undefined;
       return [[name, flag ?? value] as const];
     }),
   );
-  // Words of layers.
+  // Layer texts.
   const words = Object.entries(query).filter(([name]) => layerText.test(name));
   return Object.fromEntries([...known, ...words]);
 }
 
-/** The schemas with those that their fields refer to. */
+/** Returns the schemas with references resolved. */
 function withoutReferences(
   schemas: Readonly<Record<string, Schema>>,
 ): Readonly<Record<string, Schema>> {

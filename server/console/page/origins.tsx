@@ -18,7 +18,10 @@ const bucketOf = ({ schemas }: ApiDescription): Schema => {
   return { properties, required };
 };
 
-/** Lines such as `Authorization: Bearer …` as an object. A line without a colon is a header without a value. */
+/**
+ * Turns lines such as `Authorization: Bearer …` into an object. A line without a colon becomes a
+ * header with an empty value.
+ */
 function headersOf(text: string): Record<string, string> {
   const lines = text.split('\n').filter((line) => line.trim() !== '');
   return Object.fromEntries(
@@ -56,7 +59,7 @@ const origins: PartKind<ProjectOrigin> = {
       : { headers: headersOf(headers) },
 };
 
-/** The hosts whose sources need headers or are in a bucket. */
+/** Hosts with sources that need headers or are in a bucket. */
 export const Origins = (props: ProjectProps) => <NamedParts {...props} kind={origins} />;
 
 function OriginFields({ description, values, onChange, errors }: PartFieldsProps) {

@@ -10,7 +10,9 @@ import { FailureNotice } from './notice.tsx';
 import { PageSection, type ProjectProps } from './page-section.tsx';
 import { linkTo } from './route.ts';
 
-/** The id of a project, and its usage in the last 30 days or, before its first image, how to deliver one. */
+/**
+ * A project's id, and its usage in the last 30 days, or instructions to deliver its first image.
+ */
 export function Overview(props: ProjectProps) {
   const { api, project } = props;
   const { id, name, origin, createdAt, requireSignedUrls } = project;

@@ -5,16 +5,16 @@ import type { PageRoute } from './route.ts';
 import type { Api } from './service.ts';
 import { Title } from './title.tsx';
 
-/** The properties of each page of a project. */
+/** Properties of every project page. */
 export interface ProjectProps {
   readonly api: Api;
   readonly project: Project;
-  /** Of the route. */
+  /** The route's query. */
   readonly query: PageRoute['query'];
   readonly description: ApiDescription;
   readonly onChange: (project: Project) => void;
   readonly onDelete: (project: Project) => void;
-  /** Says that no worker takes the jobs of prewarming and webhooks; null while one does. */
+  /** A warning that no worker takes prewarming and webhook jobs, or null while a worker does. */
   readonly missingWorker: string | null;
 }
 

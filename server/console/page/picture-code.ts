@@ -1,14 +1,14 @@
 import { imageUrl, type PageImage, type ParameterTexts } from './image-url.ts';
 
-/** Facts about the image of the playground. */
+/** Facts about the playground's image. */
 export interface PictureFacts {
-  /** The origin of the site; frameworks name its images by path. */
+  /** The site's origin; frameworks name its images by path. */
   readonly site: string;
   /** Device pixels of the result. */
   readonly result: Sides;
-  /** Device pixels for each CSS pixel. */
+  /** Device pixels per CSS pixel. */
   readonly dpr: number;
-  /** The source, with the sides that `crop`, `trim` and `rotate` leave of it. */
+  /** The source, with the sides that remain after `crop`, `trim` and `rotate`. */
   readonly source: Sides & {
     readonly format: string;
     readonly frames: number;
@@ -21,10 +21,10 @@ interface Sides {
   readonly height: number;
 }
 
-/** Of a side of an output, px. */
+/** Maximum output side, px. */
 const maxSide = 10_000;
 
-/** The parameters that determine what is left of a source before it is resized. */
+/** Parameters that determine the remaining source area before the resize. */
 export const areaParameters = ['crop', 'trim', 'rotate', 'page', 'v', 'lenient'] as const;
 
 /** Parameters that make the width differ from `w`. */
@@ -33,7 +33,7 @@ const changeWidth = ['extend', 'rotate', 'trim'] as const;
 const escapeAttribute = (text: string): string =>
   text.replaceAll('&', '&amp;').replaceAll('"', '&quot;');
 
-/** A positive number; 0 for any other value. */
+/** Returns a positive number, or 0 for any other value. */
 export const positive = (options: ParameterTexts, name: string): number => {
   const number = Number(options[name]);
   return number > 0 ? number : 0;
@@ -42,7 +42,7 @@ export const positive = (options: ParameterTexts, name: string): number => {
 const isOn = (options: ParameterTexts, name: string): boolean =>
   !/^(?:|0|false)$/.test(options[name] ?? '');
 
-/** The options with the side that follows from the aspect ratio and the other one. */
+/** Returns the options, with the side that follows from the aspect ratio and the other side. */
 export function withBothSides({ ar = '', ...options }: ParameterTexts): ParameterTexts {
   const [across, down = 1] = ar.split(':').map(Number);
   const ratio = (across ?? 0) / down;
@@ -52,17 +52,17 @@ export function withBothSides({ ar = '', ...options }: ParameterTexts): Paramete
   return w > 0 ? { ...options, h: side(w / ratio) } : { ...options, w: side(h * ratio) };
 }
 
-/** Height divided by width, if the options have both; else 0. */
+/** Returns height divided by width if both are set, else 0. */
 export function proportionOf(options: ParameterTexts): number {
   const width = positive(options, 'w');
   return width === 0 ? 0 : positive(options, 'h') / width;
 }
 
-/** Whether the service makes images that are larger than the source. */
+/** Returns whether the service can enlarge the source for these options. */
 const mayEnlarge = (options: ParameterTexts, { source }: PictureFacts): boolean =>
   isOn(options, 'enlarge') || source.format === 'svg';
 
-/** The largest width of an output with the proportion of the options, in device pixels. */
+/** Returns the largest output width with the options' proportion, in device pixels. */
 function largestWidth(options: ParameterTexts, facts: PictureFacts): number {
   if (mayEnlarge(options, facts)) return maxSide;
   const { width, height } = facts.source;
@@ -72,10 +72,10 @@ function largestWidth(options: ParameterTexts, facts: PictureFacts): number {
   return options['fit'] === 'contain' ? Math.max(...sides) : Math.min(...sides);
 }
 
-/** The largest factor by which an output of the options can grow, at least 1. */
+/** Returns the largest factor by which the output can grow, at least 1. */
 function largestDensity(options: ParameterTexts, facts: PictureFacts): number {
   const box = [positive(options, 'w'), positive(options, 'h')] as const;
-  // The source itself, whatever the density is.
+  // The source itself, at any density.
   if (box[0] === 0 && box[1] === 0) return 1;
   if (mayEnlarge(options, facts)) return maxSide;
   const { width, height } = facts.source;
@@ -84,7 +84,7 @@ function largestDensity(options: ParameterTexts, facts: PictureFacts): number {
   return Math.max(1, 1 / scale);
 }
 
-/** The options with a width in device pixels; the height follows in proportion. */
+/** Returns the options with a width in device pixels and a proportional height. */
 function atWidth(options: ParameterTexts, width: number): ParameterTexts {
   const height = Math.round(width * proportionOf(options));
   const size = { dpr: '1', w: String(width) };
@@ -92,17 +92,22 @@ function atWidth(options: ParameterTexts, width: number): ParameterTexts {
 }
 
 export interface Layout extends Sides {
-  /** Of the files in device pixels, if their height follows from it; else null. The layout is in CSS pixels. */
+  /**
+   * File widths in device pixels, if the height follows from the width, else null. The layout is in
+   * CSS pixels.
+   */
   readonly widths: readonly number[] | null;
   /** The options of `src`. */
   readonly plain: ParameterTexts;
-  /** The candidates of `srcset` with their descriptors; none if `src` has all pixels of the source. */
+  /**
+   * `srcset` candidates with descriptors, empty if `src` already includes all pixels of the source.
+   */
   readonly files: ReadonlyArray<readonly [ParameterTexts, descriptor: string]>;
-  /** '' for files with the descriptors of densities. */
+  /** '' if the descriptors are densities. */
   readonly sizes: string;
 }
 
-/** How the image of a request is used on a page. */
+/** Returns the layout that suits a requested image on a page. */
 export function layoutOf(options: ParameterTexts, facts: PictureFacts): Layout {
   const { result, dpr } = facts;
   const requested = positive(options, 'w');
@@ -116,7 +121,7 @@ export function layoutOf(options: ParameterTexts, facts: PictureFacts): Layout {
   const isLimited = result.width < Math.round(requested * dpr);
   const maxWidth = isLimited ? result.width : largestWidth(options, facts);
   const width = Math.min(requested, maxWidth);
-  // Also smaller widths for narrow screens and larger ones for dense screens.
+  // Add smaller widths for narrow screens, and larger widths for dense screens.
   const wanted = [0.5, 1, 2, dpr].map((factor) =>
     Math.min(maxWidth, Math.max(1, Math.round(requested * factor))),
   );
@@ -136,7 +141,7 @@ function layoutOfDensities(options: ParameterTexts, facts: PictureFacts): Layout
   const isSized = positive(options, 'w') > 0 || positive(options, 'h') > 0;
   const atDensity = (density: number) => ({ ...options, dpr: String(density) });
   const largest = largestDensity(options, facts);
-  // The result has fewer pixels than its density says, if the source has no more.
+  // The result lacks pixels for its density if the source does.
   const shown = isSized ? Math.min(dpr, largest) : 1;
   const best = Number(Math.min(2, largest).toFixed(2));
   return {
@@ -149,7 +154,7 @@ function layoutOfDensities(options: ParameterTexts, facts: PictureFacts): Layout
   };
 }
 
-/** A format that all browsers support, and better ones that most support. */
+/** Returns a format that all browsers support, and better formats that most support. */
 export function formatsOf(
   options: ParameterTexts,
   { source }: { readonly source: Pick<PictureFacts['source'], 'frames' | 'hasAlpha'> },
@@ -162,7 +167,7 @@ export function formatsOf(
   return { better: ['avif', 'webp'], plain: source.hasAlpha ? 'png' : 'jpeg' };
 }
 
-/** A `image` element; its width and height prevent layout shifts. */
+/** Returns a `image` element; its width and height prevent layout shifts. */
 export function pictureCode(baseUrl: string, request: PageImage, facts: PictureFacts): string {
   const { width, height, plain, files, ...layout } = layoutOf(request.options, facts);
   const sizes = layout.sizes === '' ? '' : ` sizes="${layout.sizes}"`;

@@ -24,10 +24,12 @@ interface PlaygroundProps {
   readonly session: Session;
 }
 
-/** From the last step of a slider or a drag to the new URL of the page. */
+/** Delay between the last slider or drag step and the page's new URL. */
 const urlDelayMs = 150;
 
-/** An image, its parameters and the result. The state is in the URL, which can be shared. */
+/**
+ * An image, its parameters and the result. The URL contains the state, so that it can be shared.
+ */
 export function Playground({ description, route, session }: PlaygroundProps) {
   const { project: givenProject = '', url: givenUrl = '', ...givenOptions } = route.query;
   const isEmpty = givenProject === '' && givenUrl === '';
@@ -131,5 +133,5 @@ export function Playground({ description, route, session }: PlaygroundProps) {
   );
 }
 
-/** The address of this page, which may differ from the base URL of the service. */
+/** Returns this page's address, which can differ from the service's base URL. */
 const pageBase = (): string => new URL('.', location.href).href.replace(/\/+$/, '');

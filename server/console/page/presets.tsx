@@ -6,7 +6,7 @@ import type { ProjectProps } from './page-section.tsx';
 import { linkTo } from './route.ts';
 import { bodyOf, valuesOf } from './schema.ts';
 
-/** The parameters that a schema has, in the order of the service's table. */
+/** Returns a schema's parameters, in the order of the service's table. */
 export function parametersOf(
   { schemas, parameters }: ApiDescription,
   name: 'PresetParameters' | 'PrewarmVariant',
@@ -48,7 +48,7 @@ const presets: PartKind<Preset> = {
   bodyOf: (values, { description }) => ({ parameters: bodyOf(fieldsOf(description), values) }),
 };
 
-/** The presets of a project: named image parameters. */
+/** A project's presets: named image parameters. */
 export const Presets = (props: ProjectProps) => <NamedParts {...props} kind={presets} />;
 
 function PresetFields({ description, project, values, onChange, errors }: PartFieldsProps) {

@@ -15,7 +15,7 @@ import { useProgress } from './use-progress.ts';
 
 interface Accepted {
   readonly path: string;
-  /** The most images of its sources. */
+  /** Maximum number of images for the sources. */
   readonly images: number;
 }
 
@@ -24,7 +24,7 @@ const ways = [
   ['variants', 'Variants, each with its own parameters'],
 ] as const;
 
-/** The images of the format `auto`: AVIF, WebP, and the one for browsers without them. */
+/** The images that `auto` produces: AVIF, WebP, and a format for browsers that lack both. */
 const autoImages = 3;
 
 const imagesOfFormat = (format: string): number =>
@@ -33,17 +33,20 @@ const imagesOfFormat = (format: string): number =>
 const sum = (numbers: readonly number[]): number =>
   numbers.reduce((total, number) => total + number, 0);
 
-/** The most images of a source in these widths and formats. Without a width there is one, without a format `auto`. */
+/**
+ * Returns the maximum images per source for these widths and formats. If no width is given there is
+ * one; if no format is given, it is `auto`.
+ */
 function imagesOfFormats(widths: readonly string[], formats: readonly string[]): number {
   const each = sum(formats.length === 0 ? [autoImages] : formats.map(imagesOfFormat));
   return Math.max(1, new Set(widths).size) * each;
 }
 
-/** The most images of a source in these variants. */
+/** Returns the maximum images per source for these variants. */
 const imagesOfVariants = (variants: readonly ParameterTexts[]): number =>
   sum(variants.map(({ fmt = '' }) => imagesOfFormat(fmt)));
 
-/** Queues images to be rendered before they are requested. */
+/** Queues images to render before the first request. */
 export function Prewarm({ api, project, description, missingWorker }: ProjectProps) {
   // `sources` replaces `src`, and the page shows the progress itself.
   const {

@@ -20,7 +20,7 @@ import { UnknownPage } from './unknown-page.tsx';
 import { UrlSecrets } from './url-secrets.tsx';
 import { Webhooks } from './webhooks.tsx';
 
-/** The pages of a project by the segment of their route, in the order of their list. */
+/** Project pages by route segment, in display order. */
 const pages: Readonly<
   Record<string, { readonly name: string; readonly Page: ComponentType<ProjectProps> }>
 > = {
@@ -44,7 +44,7 @@ const pages: Readonly<
 };
 
 interface ProjectPageProps extends ProjectProps {
-  /** The segment of the route after the project; '' for none. */
+  /** The route segment after the project, or ''. */
   readonly segment: string;
 }
 
@@ -54,7 +54,7 @@ export function ProjectPage({ segment, ...props }: ProjectPageProps) {
   const list = useRef<HTMLUListElement>(null);
   useLayoutEffect(() => {
     const link = list.current?.querySelector('[aria-current]');
-    // On a phone the list is a row that scrolls.
+    // On a phone the list is a scrolling row.
     link?.scrollIntoView({ block: 'nearest', inline: 'center' });
   }, []);
   return (

@@ -15,11 +15,11 @@ interface ProjectsPageProps {
   readonly description: ApiDescription;
 }
 
-/** A form for a new project, and the projects of the key. */
+/** A form for a new project, and the projects that the key can access. */
 export function ProjectsPage({ api, session, description }: ProjectsPageProps) {
   const projects = session.projects ?? [];
   const list = useRef<HTMLUListElement>(null);
-  /** How many there were before more were loaded. */
+  /** The number of projects before loading more. */
   const [knownCount, setKnownCount] = useState(0);
   useLayoutEffect(() => {
     if (knownCount > 0) list.current?.children[knownCount]?.querySelector('a')?.focus();
@@ -62,7 +62,7 @@ interface MoreProjectsProps extends Pick<ProjectsPageProps, 'session'> {
   readonly onLoad: () => void;
 }
 
-/** Loads the next projects. The button may be gone then, so the first of them gets the focus. */
+/** Loads more projects. Focuses the first loaded project, because the button might disappear. */
 function MoreProjects({ session, onLoad }: MoreProjectsProps) {
   const { run, busy, failure } = useAction();
   const load = () =>

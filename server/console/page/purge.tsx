@@ -18,12 +18,12 @@ const hookTexts: Readonly<Record<PurgeStatus['hook']['status'], string>> = {
   failed: 'The purge hook could not be called.',
 };
 
-/** Deletes cached images of sources that have changed. */
+/** Deletes cached images of changed sources. */
 export function Purge({ api, project, description }: ProjectProps) {
   const { sources = {} } = description.schemas['PurgeInput']?.properties ?? {};
   const schema = { properties: { sources }, required: ['sources'] };
   const [values, setValues] = useState<Values>({});
-  /** Of the last purge. */
+  /** The last purge's progress. */
   const [progressPath, setProgressPath] = useState<string | null>(null);
   const all = useAction();
   const purge = async (body: object) => {
@@ -87,12 +87,12 @@ export function Purge({ api, project, description }: ProjectProps) {
   );
 }
 
-/** Whether a purge is in effect, and whether its hook was called. */
+/** Shows whether a purge is in effect, and whether its hook was called. */
 function PurgeProgress({ api, path }: { readonly api: Api; readonly path: string }) {
   const { status: purge, failure } = useProgress(api, path, 'purge');
   if (purge === null) return <FailureNotice failure={failure} />;
   const { status, hook } = purge;
-  // A hook is called after that.
+  // Hooks are called after the purge takes effect.
   const isEffective = status !== 'accepted' || hook.reason !== '';
   return (
     <div class="progress">

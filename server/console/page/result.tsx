@@ -15,11 +15,11 @@ interface ResultProps {
   readonly picture: Picture;
   readonly onChange: (options: ParameterTexts) => void;
   readonly onReload: () => void;
-  /** What users can do about a failure. */
+  /** Suggestions after a failure. */
   readonly help: ComponentChildren;
 }
 
-/** The result of the playground and its original, with facts and code. */
+/** The playground's result and original, with facts and code. */
 export function Result({ picture, onChange, onReload, help }: ResultProps) {
   const { result, information, url, isSigned, snippets } = picture;
   const { loaded, loading } = result;
@@ -56,7 +56,10 @@ export function Result({ picture, onChange, onReload, help }: ResultProps) {
   );
 }
 
-/** The facts about a result: always the same ones, so that nothing moves. @param source null if unknown */
+/**
+ * Returns facts about a result. The set of facts is constant, so that the layout does not move.
+ * @param source null if unknown
+ */
 function factsOf(loaded: Loaded | null, source: ImageFacts['source'] | null): readonly Fact[] {
   const compared = (text: (loaded: Loaded, source: ImageFacts['source']) => string) =>
     loaded === null || source === null ? '' : text(loaded, source);
@@ -82,7 +85,10 @@ function factsOf(loaded: Loaded | null, source: ImageFacts['source'] | null): re
   ];
 }
 
-/** A bar of the render's steps, as wide as their durations; as high without steps, so that nothing moves. */
+/**
+ * A bar of the render's steps, as wide as their durations. It keeps its height when empty, so that
+ * the layout does not move.
+ */
 function Steps({ steps }: Pick<Loaded, 'steps'>) {
   const total = steps.reduce((sum, { ms }) => sum + ms, 0);
   return (
@@ -92,7 +98,7 @@ function Steps({ steps }: Pick<Loaded, 'steps'>) {
           <div class="steps-bar" aria-hidden="true" style={{ background: barOf(steps, total) }} />
           <ul>
             {steps.map(({ name, ms }, index) => (
-              // By place, so that steps replace each other in it.
+              // Keyed by position, so that steps replace each other.
               <li key={index}>{`${name} ${formatNumber(ms)} ms`}</li>
             ))}
           </ul>

@@ -1,6 +1,6 @@
 import { useEffect, useLayoutEffect, useState } from 'preact/hooks';
 
-/** A page and its state, in the fragment of the URL: `#/projects/prj_x`, `#/?project=…`. */
+/** A page and its state, in the URL fragment: `#/projects/prj_x`, `#/?project=…`. */
 export interface PageRoute {
   readonly path: string;
   readonly query: Readonly<Record<string, string>>;
@@ -14,7 +14,7 @@ function parseRoute(hash: string): PageRoute {
   };
 }
 
-/** A link to a route, without values that are ''. */
+/** Returns a link to a route, leaving out empty values. */
 export function linkTo(path: string, query: PageRoute['query'] = {}): string {
   const given = Object.entries(query).filter(([, value]) => value !== '');
   const text = new URLSearchParams(given).toString();
@@ -24,7 +24,7 @@ export function linkTo(path: string, query: PageRoute['query'] = {}): string {
 /** The current route; does not change if the user keeps unsaved changes. */
 export function useRoute(): PageRoute {
   const [route, setRoute] = useState(() => parseRoute(location.hash));
-  // An effect after the first frame would miss a change before it.
+  // An effect after the first frame would miss an earlier change.
   useLayoutEffect(() => {
     const onHashChange = ({ oldURL }: HashChangeEvent) => {
       if (confirmLeaving()) setRoute(parseRoute(location.hash));
@@ -37,14 +37,14 @@ export function useRoute(): PageRoute {
   return route;
 }
 
-/** Replaces the URL with the state of a route, without an entry in the history. */
+/** Replaces the URL with a route's state, without adding a history entry. */
 export function replaceRoute(path: string, query: PageRoute['query']): void {
   history.replaceState(null, '', linkTo(path, query));
 }
 
 let unsaved = false;
 
-/** Asks the user before unsaved changes are lost. Returns whether the page may be left. */
+/** Asks the user before discarding unsaved changes. Returns whether to leave the page. */
 export function confirmLeaving(): boolean {
   return !unsaved || confirm('There are changes that are not saved. Discard them?');
 }
@@ -63,5 +63,8 @@ export function useUnsaved(isUnsaved: boolean): void {
   }, [isUnsaved]);
 }
 
-/** Moves the focus, for when the focused control is removed; in a layout effect, before a frame without a focus. */
+/**
+ * Moves the focus when the focused control disappears. Call it in a layout effect, before a frame
+ * without focus.
+ */
 export const moveFocus = (id: string): void => document.getElementById(id)?.focus();

@@ -11,10 +11,10 @@ interface RowsProps<T> {
   readonly children: (row: T, change: (row: T) => void, index: number) => ComponentChildren;
 }
 
-/** Groups of controls to which the user adds and from which they remove; there is at least one. */
+/** Groups of controls that the user adds and removes; at least one remains. */
 export function Rows<T>({ label, noun, rows, empty, most, onChange, children }: RowsProps<T>) {
   const list = useRef<HTMLDivElement>(null);
-  /** The row that gets the focus; the text is new for each change. */
+  /** The row to focus; a new object per change. */
   const [focus, setFocus] = useState<{ readonly index: number } | null>(null);
   useLayoutEffect(() => {
     if (focus === null) return;

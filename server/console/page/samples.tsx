@@ -1,21 +1,24 @@
-/** Pictures of the sample origin (`npm run origin`, `npm run demo`), one for each kind of source. */
+/** Images of the sample origin (`npm run origin`, `npm run demo`), one per kind of source. */
 const sampleNames = ['landscape.jpg', 'lantern.png', 'pulse.gif'] as const;
 
 const { project = '', pictures = '' } = document.getElementById('app')?.dataset ?? {};
 
-/** The first project and images of the playground (`SERVICE_CONSOLE_PICTURES`); '' and none by default. */
+/**
+ * The playground's first project and images (`SERVICE_CONSOLE_PICTURES`); '' and an empty list by
+ * default.
+ */
 export const initial = { project, pictures: pictures.split(' ').filter((url) => url !== '') };
 
 interface SamplesProps {
   readonly project: string;
-  /** A URL on the origin of the images. */
+  /** A URL on the images' origin. */
   readonly near: string;
   readonly onChoose: (url: string) => void;
 }
 
 /**
- * Images to choose: the images of `SERVICE_CONSOLE_PICTURES`, or the sample images if the origin is on this
- * machine and may be the sample origin.
+ * Suggested images: those in `SERVICE_CONSOLE_PICTURES`, or the sample images if the origin is on
+ * this machine and so might be the sample origin.
  */
 export function Samples({ project, near, onChoose }: SamplesProps) {
   const isInitial = project !== '' && project === initial.project;
@@ -33,7 +36,7 @@ export function Samples({ project, near, onChoose }: SamplesProps) {
   );
 }
 
-/** Whether a source is a sample image of an origin on this machine. */
+/** Returns whether a source is a sample image of an origin on this machine. */
 export const isSample = (source: string): boolean => samplesNear(source).includes(source);
 
 function samplesNear(near: string): readonly string[] {
@@ -43,7 +46,7 @@ function samplesNear(near: string): readonly string[] {
   return sampleNames.map((name) => `${origin}/${name}`);
 }
 
-/** The decoded path of an image. */
+/** Returns an image's decoded path. */
 function nameOf(url: string): string {
   const path = URL.canParse(url) ? new URL(url).pathname.slice(1) : url;
   try {

@@ -3,7 +3,7 @@ import { kindOf, rangeOf, type Schema, wordsOf } from './schema.ts';
 
 interface SchemaFieldProps extends FieldProps {
   readonly schema: Schema;
-  /** Slider position without a value; 0 or the nearest by default. */
+  /** Slider position of an empty field; 0 or the nearest value by default. */
   readonly unset?: number | undefined;
 }
 
@@ -12,7 +12,7 @@ const flagOptions = [
   ['0', 'off'],
 ] as const;
 
-/** The format of a text with several lines. */
+/** The format of multi-line text. */
 export const multiline = 'multiline';
 
 /** A labelled control, generated from the value's schema. */
@@ -62,7 +62,7 @@ function ColourField(props: FieldProps) {
 /** A slider for more values would be too coarse. */
 const maxSliderSpan = 800;
 
-/** A number, or one of some words, with a slider for a small range. */
+/** A number or a keyword, with a slider for small ranges. */
 function NumberField({ schema, unset, ...field }: SchemaFieldProps) {
   const start = unset ?? (Number(schema.default) || 0);
   const { minimum: min, maximum: max, isInteger } = rangeOf(schema);

@@ -7,15 +7,15 @@ import { bodyOf, fieldsOf, type Values } from './schema.ts';
 interface SchemaFormProps
   extends Omit<ActionFormProps, 'onSubmit' | 'children'>,
     Pick<SchemaFieldsProps, 'schema' | 'placeholders'> {
-  /** The texts of the controls at first. */
+  /** Initial texts of the controls. */
   readonly initial?: Values;
-  /** Above the controls. */
+  /** Shown above the controls. */
   readonly intro?: ComponentChildren;
-  /** Resolves with what has been done; '' to show nothing. */
+  /** Resolves with a success message, or '' to show no message. */
   readonly onSubmit: (body: object) => Promise<string>;
 }
 
-/** A form of a new body: its controls, which are those of the schema, have no other use. */
+/** A form for a new request body, with controls derived from the schema. */
 export function SchemaForm({
   schema,
   placeholders = {},

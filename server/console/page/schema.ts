@@ -1,6 +1,6 @@
-/** The keywords of JSON Schema from which controls are generated. */
+/** The JSON Schema keywords that controls derive from. */
 export interface Schema {
-  /** The name of a schema that was a reference. */
+  /** The name of the referenced schema. */
   readonly name?: string;
   readonly $ref?: string;
   readonly type?: string | readonly string[];
@@ -23,7 +23,7 @@ export interface Schema {
 
 export type Fields = ReadonlyArray<readonly [name: string, schema: Schema]>;
 
-/** The texts of a form's controls by field name; '' or no key for an empty control. */
+/** A form's texts by field name. An empty control has '' or no key. */
 export type Values = Readonly<Record<string, string>>;
 
 export const fieldsOf = (schema: Schema | undefined): Fields =>
@@ -31,7 +31,7 @@ export const fieldsOf = (schema: Schema | undefined): Fields =>
 
 type ControlKind = 'choice' | 'flag' | 'number' | 'colour' | 'list' | 'text';
 
-/** A schema and its alternatives, which the service's own rules have inside an `allOf`. */
+/** Returns a schema and its alternatives, which the service's own rules nest in an `allOf`. */
 const alternativesOf = (schema: Schema): readonly Schema[] => [
   schema,
   ...[schema, ...(schema.allOf ?? [])].flatMap(({ anyOf = [] }) => anyOf),
@@ -57,7 +57,10 @@ export function kindOf(schema: Schema): ControlKind {
 const wordList = String.raw`\^\(\?:([a-z|-]+)\)\$`;
 const onlyWords = new RegExp(`^${wordList}(?:\\|${wordList})*$`);
 
-/** Words with hyphens are in a pattern, because client generators make names of those of an enumeration. */
+/**
+ * Returns a schema's words. Hyphenated words are in a pattern, because client generators turn
+ * enumerations into identifiers.
+ */
 function ownWordsOf({ enum: words, pattern = '' }: Schema): readonly string[] {
   if (words !== undefined || !onlyWords.test(pattern)) return words ?? [];
   return [...pattern.matchAll(new RegExp(wordList, 'g'))].flatMap(([, list = '']) =>
@@ -65,11 +68,11 @@ function ownWordsOf({ enum: words, pattern = '' }: Schema): readonly string[] {
   );
 }
 
-/** The words of enumerations, which may be alternatives to other values. */
+/** Returns the words of enumerations, including alternatives to other values. */
 export const wordsOf = (schema: Schema): readonly string[] =>
   alternativesOf(schema).flatMap(ownWordsOf);
 
-/** The range of a number, which may be an alternative to words. */
+/** Returns a number's range, including as an alternative to words. */
 export function rangeOf(schema: Schema) {
   const number = [...alternativesOf(schema)].reverse().find(isNumeric);
   const { minimum = 0, maximum = Number.MAX_SAFE_INTEGER, type } = number ?? {};
@@ -79,12 +82,15 @@ export function rangeOf(schema: Schema) {
 export const linesOf = (text: string, separator = /[\s,]+/): readonly string[] =>
   text.split(separator).filter((line) => line !== '');
 
-/** The JSON value of a text. The text itself if it is invalid, so that the service explains the error. */
+/**
+ * Returns the JSON value of a text, or the text itself if it is invalid, so that the service
+ * explains the error.
+ */
 function jsonValue(schema: Schema, text: string): unknown {
   const kind = kindOf(schema);
   if (kind === 'list') {
     const { items = {} } = schema;
-    // URLs may have commas.
+    // URLs can contain commas.
     const lines = linesOf(text, items.format === 'uri' ? /\s+/ : undefined);
     return lines.map((line) => jsonValue(items, line));
   }
@@ -94,20 +100,23 @@ function jsonValue(schema: Schema, text: string): unknown {
   return isNumeric(schema) && !Number.isNaN(number) ? number : text;
 }
 
-/** The first example of a value as the text of its control; '' for none, and for a control that lists its values. */
+/**
+ * Returns a value's first example as control text. Returns '' if there is no example, or if the
+ * control lists its values.
+ */
 export function exampleOf(schema: Schema): string {
   if (['choice', 'flag'].includes(kindOf(schema))) return '';
   const [example] = schema.examples ?? [];
   return Array.isArray(example) ? String(example[0]) : textOf(schema, example);
 }
 
-/** The text of a JSON value. Flags are 1 and 0, as in URLs. */
+/** Returns a JSON value as text. Flags become 1 and 0, as in URLs. */
 function textOf(schema: Schema, value: unknown): string {
   if (value === undefined || value === null) return '';
   return String(kindOf(schema) === 'flag' ? Number(value) : value);
 }
 
-/** The body of a form, without empty fields. */
+/** Returns a form's body, omitting empty fields. */
 export function bodyOf(fields: Fields, values: Values): Record<string, unknown> {
   const given = fields.flatMap(([name, schema]) => {
     const text = (values[name] ?? '').trim();
@@ -116,7 +125,7 @@ export function bodyOf(fields: Fields, values: Values): Record<string, unknown> 
   return Object.fromEntries(given);
 }
 
-/** The texts of an object's fields. */
+/** Returns the texts of an object's fields. */
 export function valuesOf(fields: Fields, object: object): Values {
   const values: Readonly<Record<string, unknown>> = { ...object };
   return Object.fromEntries(fields.map(([name, schema]) => [name, textOf(schema, values[name])]));

@@ -18,16 +18,16 @@ import { Title } from './title.tsx';
 
 interface ServicePageProps {
   readonly history: HealthHistory;
-  /** Null without a key. */
+  /** Null if the user is not signed in. */
   readonly api: Api | null;
 }
 
-/** The version of the service, which it tells only with a key. */
+/** Returns the service version, which requires a key. */
 function useVersion(api: Api | null): ServiceVersion | null {
   const [version, setVersion] = useState<ServiceVersion | null>(null);
   useEffect(() => {
     setVersion(null);
-    // The state of the service tells why it does not answer.
+    // If the request fails, the service's state shows the reason.
     api?.('GET', '/version').then(
       (body) => setVersion(body.version),
       () => {},
@@ -36,7 +36,7 @@ function useVersion(api: Api | null): ServiceVersion | null {
   return version;
 }
 
-/** The state of the service, its queues and caches over the last minutes. */
+/** The service's state, queues and caches over the last minutes. */
 export function ServicePage({ history, api }: ServicePageProps) {
   const version = useVersion(api);
   const { samples, failure } = history;

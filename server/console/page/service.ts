@@ -22,13 +22,13 @@ import type {
   Usage,
 } from '@image-delivery/sdk/client';
 
-/** Relative, because a proxy may add a prefix. */
+/** Relative, because a proxy can add a prefix. */
 const prefix = 'api/sdk/v1';
 
-/** An error response of the service, or none. */
+/** An error response, or a missing response. */
 export class Failure extends Error {
   override readonly name = 'Failure';
-  /** HTTP status; 0 when there was no response. */
+  /** HTTP status, or 0 if there was no response. */
   readonly status: number;
   readonly code: string;
   readonly hint: string;
@@ -47,7 +47,7 @@ export class Failure extends Error {
   }
 }
 
-/** The failure of a response with an error status. */
+/** Returns the failure of an error response. */
 export async function failureOf(response: Response): Promise<Failure> {
   const body: unknown = await response.json().catch(() => null);
   const field = (name: string) => String((body as Record<string, unknown> | null)?.[name] ?? '');
@@ -55,7 +55,7 @@ export async function failureOf(response: Response): Promise<Failure> {
   return new Failure(response.status, field('code'), message, field('resolution_hint'));
 }
 
-/** The JSON at a public path. @param accepts the statuses that are not errors */
+/** Returns the JSON at a public path. @param accepts error statuses to accept */
 export async function fetchJson(
   path: string,
   accepts: (status: number) => boolean = (status) => status === 200,
@@ -65,11 +65,11 @@ export async function fetchJson(
   return response.json();
 }
 
-/** The fields of responses; each response has one of them, and what its headers refer to. */
+/** The fields of responses; each response contains one of them, and data from its headers. */
 export interface ResponseBody {
-  /** The query of the next page of a list; null for the last page. */
+  /** The query for a list's next page, or null on the last page. */
   readonly next: string | null;
-  /** The id of what the response's `Location` names; null without one. */
+  /** The id in the response's `Location`, or null. */
   readonly locatedId: string | null;
   readonly version: ServiceVersion;
   readonly project: Project;
@@ -98,10 +98,10 @@ export interface ResponseBody {
   readonly callbacks: readonly Callback[];
 }
 
-/** Calls the control plane. @throws Failure, or TypeError without a response */
+/** Calls the control plane. @throws Failure, or TypeError if there is no response */
 export type Api = (method: string, path: string, body?: unknown) => Promise<ResponseBody>;
 
-/** The control plane with an API key. */
+/** Returns the control plane client for an API key. */
 export function apiWithKey(key: string): Api {
   return async (method, path, body) => {
     const response = await fetch(`${prefix}${path}`, {
@@ -114,14 +114,14 @@ export function apiWithKey(key: string): Api {
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
       credentials: 'omit',
       cache: 'no-store',
-      // The browser sends it also when the page ends meanwhile.
+      // The browser completes the request even if the page closes.
       keepalive: method === 'DELETE',
     });
     if (!response.ok) throw await failureOf(response);
     const [, next = null] =
       /<(\?[^>]*)>; rel="next"/.exec(response.headers.get('link') ?? '') ?? [];
     const json = response.status === 204 ? {} : await response.json();
-    // A proxy may have changed the path before it.
+    // A proxy might have changed the path prefix.
     const locatedId = response.headers.get('location')?.split('/').at(-1) ?? null;
     return { ...json, next, locatedId };
   };

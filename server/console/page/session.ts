@@ -2,28 +2,28 @@ import type { Project } from '@image-delivery/sdk/client';
 import { useCallback, useEffect, useState } from 'preact/hooks';
 import { type Api, apiWithKey, Failure } from './service.ts';
 
-/** The user of the page, with or without an API key. */
+/** The page's user, with or without an API key. */
 export interface Session {
   /** Null before a user signs in. */
   readonly api: Api | null;
-  /** The projects that the key can access, as far as they are loaded; null until some are. */
+  /** The loaded projects that the key can access, or null before the first page arrives. */
   readonly projects: readonly Project[] | null;
-  /** The query of the next page of the projects; null when all are loaded. */
+  /** The query for the next page of projects, or null when all are loaded. */
   readonly next: string | null;
-  /** Of signing in with the key that the tab had when it was loaded. */
+  /** The failure of signing in with the key that the tab stored. */
   readonly failure: Failure | null;
   /** Checks a key by listing its projects. @throws Failure */
   readonly signIn: (key: string) => Promise<void>;
   readonly signOut: () => void;
-  /** Loads the next page of the projects. @throws Failure */
+  /** Loads the next page of projects. @throws Failure */
   readonly loadMore: () => Promise<void>;
   /** Adds or replaces a project in the list. */
   readonly setProject: (project: Project) => void;
-  /** Removes a project that was deleted from the list. */
+  /** Removes a deleted project from the list. */
   readonly removeProject: (project: Project) => void;
 }
 
-/** The key in the session storage: it survives a reload and ends with the tab. */
+/** The key's name in session storage, which survives a reload and ends with the tab. */
 const storageKey = 'image-delivery-api-key';
 
 type State = Pick<Session, 'api' | 'projects' | 'next' | 'failure'>;
@@ -44,7 +44,7 @@ export function useSession(): Session {
       setState({ api, projects, next, failure: null });
     } catch (error) {
       const failure = Failure.of(error);
-      // Kept also while the service does not respond: the key may be valid.
+      // Keep the key while the service does not respond: it might be valid.
       if (failure.status === 401) sessionStorage.removeItem(storageKey);
       throw failure;
     }
@@ -72,7 +72,7 @@ export function useSession(): Session {
     signIn,
     loadMore,
     signOut: useCallback(() => {
-      // Also the images that the tab has shown.
+      // This includes the images that the tab has shown.
       sessionStorage.clear();
       setState(signedOut);
     }, []),

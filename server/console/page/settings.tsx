@@ -6,7 +6,7 @@ import { PageSection, type ProjectProps } from './page-section.tsx';
 import { linkTo, useUnsaved } from './route.ts';
 import { bodyOf, fieldsOf, valuesOf } from './schema.ts';
 
-/** The name and the site of a project, and its deletion. */
+/** A project's name, site and deletion. */
 export function Settings(props: ProjectProps) {
   const { api, project, description, onChange } = props;
   const { properties = {} } = description.schemas['UpdateProjectInput'] ?? {};
@@ -41,7 +41,7 @@ export function Settings(props: ProjectProps) {
   );
 }
 
-/** Deletes a project, when its name is typed. */
+/** Deletes a project after the user types its name. */
 function Deletion({ api, project, onDelete }: ProjectProps) {
   const [typed, setTyped] = useState('');
   const [isForced, setForced] = useState(false);

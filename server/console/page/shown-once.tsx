@@ -9,7 +9,7 @@ interface ShownOnceProps {
   readonly secret: string;
 }
 
-/** A secret that has just been created. It gets the focus. */
+/** A newly created secret. It receives the focus. */
 export function ShownOnce({ title, secret }: ShownOnceProps) {
   useLayoutEffect(() => moveFocus(id), [secret]);
   return (

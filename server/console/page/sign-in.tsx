@@ -7,7 +7,6 @@ import { moveFocus } from './route.ts';
 import type { Session } from './session.ts';
 import { Title } from './title.tsx';
 
-/** Asks for an API key. */
 export function SignIn({ session }: { readonly session: Session }) {
   const [key, setKey] = useState('');
   const signIn = async () => {

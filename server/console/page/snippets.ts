@@ -12,48 +12,48 @@ import {
 /** A piece of code to copy. */
 export interface Snippet {
   readonly title: string;
-  /** Null while facts that it has are not known. */
+  /** Null while required facts are unknown. */
   readonly code: string | null;
-  /** It signs its URLs. */
+  /** Whether the snippet signs its URLs. */
   readonly signs?: true;
 }
 
-/** A JSON value as code. */
+/** Returns a JSON value as code. */
 const literal = (value: unknown): string =>
   Array.isArray(value)
     ? `[${value.map(literal).join(', ')}]`
     : JSON.stringify(value).replaceAll('</', '<\\/');
 const shell = (value: string): string => `'${value.replaceAll("'", `'\\''`)}'`;
 
-/** The fields of an object that have a value, as code. */
+/** Returns the set fields of an object, as code. */
 const fields = (values: object): readonly string[] =>
   Object.entries(values)
     .filter(([, value]) => value !== undefined)
     .map(([name, value]) => `${property(name)}: ${literal(value)}`);
-/** A name of an object literal; those of the words of layers have a dot. */
+/** Returns a property name of an object literal. Names of layer texts contain a dot. */
 const property = (name: string): string => (/^\w+$/.test(name) ? name : `'${name}'`);
 const object = (values: object): string =>
   fields(values).length === 0 ? '{}' : `{ ${fields(values).join(', ')} }`;
 const lines = (indent: string, code: readonly string[]): string =>
   code.map((line) => `${indent}${line},\n`).join('');
 
-/** The options that frameworks do not set themselves: no sizes. */
+/** Returns the options that frameworks do not set themselves, which excludes sizes. */
 function fixedOptions(texts: ParameterTexts) {
   const { w, h, dpr, ...options } = imageOptions(texts);
   return options;
 }
 
-/** The sides of the source, which bound and shape the candidates of a srcset. */
+/** Returns the source's sides, which limit and shape the candidates of a srcset. */
 function sidesOf(options: ParameterTexts, facts: PictureFacts) {
   const { format, width: sourceWidth, height: sourceHeight } = facts.source;
   const proportion = proportionOf(options);
   const ratio = proportion > 0 ? 1 / proportion : undefined;
-  // An SVG has a shape, and no largest size.
+  // An SVG has a shape, but no maximum size.
   if (format === 'svg') return { ratio: ratio ?? sourceWidth / sourceHeight };
   return { ratio, sourceWidth, sourceHeight };
 }
 
-/** The options of `picture`, or null if it cannot have them. */
+/** Returns the options of `picture`, or null if they do not apply. */
 function pictureOptions(request: PageImage, facts: PictureFacts): object | null {
   const { widths, sizes } = layoutOf(request.options, facts);
   if (widths === null) return null;
@@ -69,7 +69,10 @@ function pictureOptions(request: PageImage, facts: PictureFacts): object | null 
   };
 }
 
-/** What both snippets of the SDK do with `images`. @param facts null for a text or an image that failed */
+/**
+ * Returns the shared code of both SDK snippets, which uses `images`. @param facts null for a text
+ * or a failed image
+ */
 function usage(request: PageImage, facts: PictureFacts | null): string {
   const { source, options } = request;
   const url = `const url = images.url(${literal(source)}, ${object(imageOptions(options))});`;
@@ -112,7 +115,7 @@ ${usage(request, facts)}`;
 const siteComment = `// The service fetches the app's own images from the site as it is published. While the app is
 // developed they come from the app itself.`;
 
-/** The loader of the SDK, or one that keeps the proportion of the image. */
+/** Returns the SDK's loader, or a loader that keeps the image's proportion. */
 const next = (baseUrl: string, request: PageImage, facts: PictureFacts): string => {
   const { project, options } = request;
   const { site } = facts;
@@ -157,11 +160,11 @@ export default {
 
 const attribute = (text: string): string => `"${text.replaceAll('"', '%22')}"`;
 
-/** A source of the site as its path, as frameworks name it. */
+/** Returns a source on the site as a path, as frameworks name it. */
 const sourceOn = (site: string, source: string): string =>
   source.startsWith(`${site}/`) ? source.slice(site.length) : source;
 
-/** The attributes of the box in the layout. */
+/** Returns the attributes of the layout box. */
 function boxOf(options: ParameterTexts, facts: PictureFacts): string {
   const { width, height } = layoutOf(options, facts);
   return `width="${width}" height="${height}"`;
@@ -192,7 +195,7 @@ ${lines('          ', [...fields({ baseUrl, project, origin: site }), `modifiers
 // <NuxtImg src=${attribute(sourceOn(site, request.source))} ${boxOf(options, facts)} alt="" />`;
 };
 
-/** The names that Astro's components have for parameters. */
+/** Astro's component names for parameters. */
 const ofAstro: Readonly<Record<string, string>> = {
   q: 'quality',
   fmt: 'format',
@@ -230,12 +233,12 @@ ${lines('      ', fields({ baseUrl, project }))}    }),
 // <Image src=${attribute(source)} ${boxOf(options, facts)} layout="constrained"${attributes.join('')} alt="" />`;
 };
 
-/** The names that unpic's components have for parameters. */
+/** unpic's component names for parameters. */
 const unpic = (baseUrl: string, request: PageImage, facts: PictureFacts): string => {
   const { source, project, options } = request;
   const { q: quality, fmt: format, ...others } = fixedOptions(options);
   const { width, height } = layoutOf(options, facts);
-  // The component requests heights in proportion to this box, whose sides are rounded.
+  // The component requests heights in proportion to this box, whose rounded sides set the ratio.
   const ratio = width / height;
   const sides = { ...sidesOf(options, facts), ratio, enlarge: others.enlarge };
   return `import { breakpoints, transform } from '@image-delivery/sdk/unpic';
@@ -262,12 +265,12 @@ export const Picture = () => (
 const curl = (baseUrl: string, request: PageImage, accept: string): string =>
   `curl -s -D - -o picture -H ${shell(`accept: ${accept}`)} \\\n  ${shell(imageUrl(baseUrl, request))}`;
 
-/** What is known about the image of the playground. */
+/** The facts available about the playground's image. */
 export type Known =
-  /** It is a text, or it failed: only its URL can be used. */
+  /** A text or a failed image: only its URL is usable. */
   'nothing' | 'loading' | PictureFacts;
 
-/** The image as code for programs and pages. */
+/** Returns code for the image in programs and pages. */
 export function snippets(
   baseUrl: string,
   image: PageImage,
@@ -292,7 +295,10 @@ export function snippets(
   ];
 }
 
-/** The parameters of the request for facts about the source: those that determine what is left of it. */
+/**
+ * Returns the parameters for requesting source facts: those that determine the remaining source
+ * area.
+ */
 export const factsOptions = (options: ParameterTexts): ParameterTexts => ({
   ...Object.fromEntries(areaParameters.map((name) => [name, options[name] ?? ''])),
   fmt: 'json',

@@ -5,11 +5,11 @@ import { isSample } from './samples.tsx';
 interface SourceHelpProps {
   readonly source: string;
   readonly project: string;
-  /** The code of the error; '' for none. */
+  /** The error code, or ''. */
   readonly code: string;
 }
 
-/** What users can do about an image that failed. */
+/** Suggestions for a failed image. */
 export function SourceHelp({ source, project, code }: SourceHelpProps) {
   if (code === 'source_not_allowed') {
     const { hostname } = new URL(source);

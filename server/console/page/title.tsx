@@ -1,9 +1,9 @@
 import { useEffect } from 'preact/hooks';
 
-/** The id of the heading of a page, which gets the focus when the page is opened. */
+/** The id of a page's heading, which receives the focus when the page opens. */
 export const titleId = 'title';
 
-/** @param of what the page is about, for the title of the window */
+/** @param of the page's subject, for the window title */
 export function Title({ text, of = '' }: { readonly text: string; readonly of?: string }) {
   useEffect(() => {
     const parts = new Set([text, of, 'Image delivery']);

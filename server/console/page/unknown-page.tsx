@@ -5,11 +5,11 @@ interface UnknownPageProps {
   readonly message?: string;
   /** A route. */
   readonly back: string;
-  /** What is there. */
+  /** The name of the route's page. */
   readonly to: string;
 }
 
-/** A page that does not exist, with a way back. */
+/** A page that does not exist, with a link back. */
 export function UnknownPage({ back, to, ...props }: UnknownPageProps) {
   const { message = 'The address may be mistyped, or the page has another one now.' } = props;
   return (

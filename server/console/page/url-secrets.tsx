@@ -33,7 +33,7 @@ const secrets: PartKind<UrlSecret> = {
   bodyOf: (values, { description }) => bodyOf(fieldsOf(schemaOf(description)), values),
 };
 
-/** The secrets with which other services sign the URLs of a project. */
+/** The secrets that other services sign a project's URLs with. */
 export const UrlSecrets = (props: ProjectProps) => <NamedParts {...props} kind={secrets} />;
 
 function SecretFields({ description, values, onChange, errors }: PartFieldsProps) {

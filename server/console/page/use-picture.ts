@@ -10,33 +10,33 @@ import type { Api } from './service.ts';
 import { type SignPath, useSignPath } from './sign-path.ts';
 import { factsOptions, type Known, type Snippet, snippets } from './snippets.ts';
 
-/** An image of a project, with facts about it and code. */
+/** A project's image, with facts and code. */
 export interface Picture {
   readonly source: string;
   readonly options: ParameterTexts;
   readonly result: ImageState;
-  /** Null until it is loaded. */
+  /** Null until loaded. */
   readonly information: ImageFacts | null;
   readonly url: string;
-  /** Whether the URL is signed, and expires. */
+  /** Whether the URL is signed and expires. */
   readonly isSigned: boolean;
   readonly snippets: readonly Snippet[];
-  /** Returns the path of this source with other options, or null before both fields are complete. */
+  /** Returns this source's path with other options, or null before both fields are complete. */
   readonly path: (options: ParameterTexts) => string | null;
   readonly sign: SignPath | null;
 }
 
 interface PictureRequest extends PageImage {
   readonly api: Api | null;
-  /** Null if the key cannot read it. */
+  /** Null if the key cannot read the project. */
   readonly known: Project | null;
   readonly baseUrl: string;
   readonly accept: string;
-  /** A new number loads the image again. */
+  /** A new number reloads the image. */
   readonly loads?: number;
 }
 
-/** The Accept header of a browser without modern formats. */
+/** The Accept header of a browser that lacks modern formats. */
 export const [plainAccept] = browsers[2];
 
 export function usePicture(request: PictureRequest): Picture {
@@ -78,7 +78,10 @@ export function usePicture(request: PictureRequest): Picture {
   };
 }
 
-/** What snippets may state: nothing of an image before, while the next one is loading. */
+/**
+ * Returns the facts that snippets can use. While the next image is loading, facts about the
+ * previous image do not apply.
+ */
 function knownOf(
   result: ImageState,
   facts: ImageState,

@@ -4,7 +4,7 @@ import { type Api, Failure, type ResponseBody } from './service.ts';
 
 const intervalMs = 1_000;
 
-/** The requests whose progress the control plane reports. */
+/** Requests with progress reports from the control plane. */
 type Subject = 'prewarm' | 'purge';
 
 interface Progress<S extends Subject> {
@@ -14,9 +14,9 @@ interface Progress<S extends Subject> {
 }
 
 /**
- * Polls the progress of a request until its end, while the page is visible.
+ * Polls a request's progress until it ends, while the page is visible.
  *
- * @param path of the status, from the `Location` of the response
+ * @param path the status path, from the response's `Location`
  */
 export function useProgress<S extends Subject>(api: Api, path: string, subject: S): Progress<S> {
   const [progress, setProgress] = useState<Progress<S>>({ status: null, failure: null });

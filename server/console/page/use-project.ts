@@ -2,7 +2,10 @@ import type { Project } from '@image-delivery/sdk/client';
 import { useEffect, useState } from 'preact/hooks';
 import type { Session } from './session.ts';
 
-/** A project of the key, which is loaded if the list does not have it yet; undefined meanwhile, null for none. */
+/**
+ * Returns the project, loading it if it is not listed yet: undefined while loading, null if it does
+ * not exist.
+ */
 export function useProject(session: Session, id: string): Project | null | undefined {
   const { api, projects, next, setProject } = session;
   const [missing, setMissing] = useState('');

@@ -13,12 +13,12 @@ import { type Picture, plainAccept } from './use-picture.ts';
 const views = ['Compare', 'Crop', 'Focus', 'Formats'] as const;
 type View = (typeof views)[number];
 
-/** The parameters that choose what is read of a source. */
+/** Parameters that select the source data. */
 const sourceParameters = ['page', 'v', 'lenient'] as const;
-/** The parameters after which `fp` counts. */
+/** Parameters that apply before `fp`. */
 const shapeParameters = ['crop', 'trim', 'flip', 'flop', 'rotate', 'bg'] as const;
 
-/** The parameter that a view edits. */
+/** The parameter edited by each view. */
 const editedBy: Partial<Record<View, 'crop' | 'fp'>> = { Crop: 'crop', Focus: 'fp' };
 
 const pick = (options: ParameterTexts, names: readonly string[]): ParameterTexts =>
@@ -27,7 +27,7 @@ const pick = (options: ParameterTexts, names: readonly string[]): ParameterTexts
 /** Returns the options of a view's background image, or null for Formats. */
 function groundOf(view: View, options: ParameterTexts): ParameterTexts | null {
   const read = pick(options, sourceParameters);
-  // At the highest quality without modern formats the output is the source, or nearly the same.
+  // At the highest quality, without modern formats, the output is (nearly) the source.
   if (view === 'Compare') return { ...read, q: '100' };
   const still = { ...read, animated: '0', w: '1200', dpr: '1' };
   if (view === 'Crop') return still;
@@ -37,11 +37,11 @@ function groundOf(view: View, options: ParameterTexts): ParameterTexts | null {
 interface ViewerProps {
   readonly picture: Picture;
   readonly onChange: (options: ParameterTexts) => void;
-  /** What users can do about a failure. */
+  /** Suggestions after a failure. */
   readonly help: ComponentChildren;
 }
 
-/** Shows the image in a box with a constant height, and lets users choose its part and format. */
+/** Shows the image in a box with a constant height, and lets users choose its area and format. */
 export function Viewer({ picture, onChange, help }: ViewerProps) {
   const [view, setView] = useState<View>('Compare');
   const { options, result } = picture;
@@ -138,7 +138,7 @@ function hintOf(view: View, options: ParameterTexts): string | null {
     : 'Set w and h, or ar, first: they cut the picture around this point.';
 }
 
-/** How the result differs from what was requested, above the image. */
+/** Lists, above the image, how the result differs from the request. */
 function Notices({ result }: Pick<Picture, 'result'>) {
   const { fallback = '', warnings = '' } = result.loaded ?? {};
   if (fallback === '' && warnings === '') return null;

@@ -8,7 +8,7 @@ interface WelcomeProps {
   readonly hasProject: boolean;
 }
 
-/** The next steps for a user without a picture. */
+/** The next steps for a user without images. */
 export function Welcome({ session, hasProject }: WelcomeProps) {
   const { api, projects } = session;
   return (
