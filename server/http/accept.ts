@@ -1,11 +1,11 @@
 import Negotiator from 'negotiator';
 
-/** Limit for parsing, in characters; the headers of browsers have up to 160. */
+/** Limit for parsing, in characters; browsers' headers have up to 160. */
 export const maxAcceptLength = 1_024;
 
 /**
- * Whether an Accept header (RFC 9110, 12.5.1) prefers HTML to JSON, such as that of a browser's navigation.
- * The headers of programs, which accept anything or JSON, do not.
+ * Returns whether an Accept header (RFC 9110, 12.5.1) prefers HTML to JSON, as in a browser's
+ * navigation. Programs send headers that accept anything, or JSON, which do not.
  */
 export const prefersPage = (accept: string): boolean => prefersToJson('text/html', accept);
 

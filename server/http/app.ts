@@ -6,11 +6,11 @@ import type { Handler, Headers, HttpRequest, HttpResponse } from './request.ts';
 import type { HttpApp, HttpServer, StartHttpServer } from './server.ts';
 
 export interface Route {
-  /** A path, or a prefix of paths that ends with `/*`. */
+  /** A path, or a path prefix that ends with `/*`. */
   readonly path: string;
   /** The name in metrics; default: `other`. */
   readonly name?: HttpRequest['route'];
-  /** The allowed methods at a path of this route; empty for a path that does not exist. */
+  /** The methods allowed at a path of this route, empty for a path that does not exist. */
   readonly methods: (path: string) => readonly string[];
   /** Called only for these methods. */
   readonly handler: Handler;
@@ -21,11 +21,14 @@ export interface Route {
 type ErrorHeaders = (error: ServiceError) => Headers;
 
 interface AppEnvironment {
-  /** Called at the end of each request; `status` is null when the client disconnected before the response. */
+  /**
+   * Called at the end of each request; `status` is null if the client disconnected before the
+   * response.
+   */
   readonly onEnd: ((request: HttpRequest, status: number | null, ms: number) => void) | null;
-  /** Begins the trace of a request, after its route is set. */
+  /** Starts a request's trace, after setting its route. */
   readonly trace?: ((request: HttpRequest) => HttpRequest['trace']) | null;
-  /** Returns the route of a request by its host, instead of that of its path. */
+  /** Returns a request's route by its host, taking precedence over the path's route. */
   readonly routeByHost?:
     | ((request: HttpRequest, ofPath: Route | undefined) => Route | undefined)
     | null;
@@ -33,15 +36,18 @@ interface AppEnvironment {
   readonly admit?: ((request: HttpRequest) => void) | null;
   /** Called with an unexpected error of a handler. */
   readonly onError: (request: HttpRequest, error: unknown) => void;
-  /** Other paths that a missing one may stand for, the most likely first; those that do not exist are ignored. */
+  /**
+   * Paths that might be meant by a missing path, most likely first; the app ignores paths that do
+   * not exist.
+   */
   readonly likelyPaths?: (path: string) => readonly string[];
-  /** @param request null for a request that could not be parsed */
+  /** @param request null if it could not be parsed */
   readonly errorResponse: (error: ServiceError, request: HttpRequest | null) => HttpResponse;
-  /** Returns additional headers of an error response to a request without a readable path. */
+  /** Returns additional headers for errors of requests with an unreadable path. */
   readonly unreadableErrorHeaders?: ErrorHeaders | null;
 }
 
-/** Longer paths are cut in messages, and not compared with others. */
+/** Longer paths are cut in messages, and get no suggestion. */
 const maxPath = 200;
 
 /** Routing, error responses, and the count of requests, over either HTTP server. */
@@ -50,14 +56,14 @@ export class App implements HttpApp {
   readonly #environment: AppEnvironment;
   readonly #idPrefix: string;
   #server: HttpServer | null = null;
-  /** Requests in progress. */
+  /** Number of requests in progress. */
   open = 0;
-  /** Requests since the start. */
+  /** Number of requests since the start. */
   count = 0;
   closing = false;
 
   /**
-   * @param routes the first match is used
+   * @param routes the first match applies
    * @param idPrefix makes request ids unique across processes and restarts
    */
   constructor(routes: readonly Route[], environment: AppEnvironment, idPrefix: string) {
@@ -74,7 +80,7 @@ export class App implements HttpApp {
     return this.#server.listen(host, port);
   }
 
-  /** Stops listening; each further response closes its connection. */
+  /** Stops listening. From then on every response closes its connection. */
   stopListening(): void {
     if (!this.closing) this.#server?.stopListening();
     this.closing = true;
@@ -123,7 +129,7 @@ export class App implements HttpApp {
       : new MethodNotAllowed(method, path, allowed);
   }
 
-  /** The existing path that a missing one probably stands for, as a question; '' for none. */
+  /** Returns a question that suggests an existing path for a missing path, or ''. */
   #suggestion(path: string): string {
     if (path.length > maxPath) return '';
     const likely = this.#environment.likelyPaths?.(path) ?? [];
@@ -168,7 +174,7 @@ export class App implements HttpApp {
     try {
       return withHeaders(this.#environment.errorResponse(error, request), headers);
     } catch {
-      // A page could not be read.
+      // The page could not be read.
       return withHeaders(errorResponse(error), headers);
     }
   }

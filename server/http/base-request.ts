@@ -3,9 +3,9 @@ import type { HttpRequest, HttpResponse } from './request.ts';
 import type { HttpApp } from './server.ts';
 
 /**
- * Whether a request is a GET or HEAD with a body, which has no meaning (RFC 9110, 9.3.1 and 9.3.2). It must
- * be the last one of its connection: if a proxy forwards the length of a body without the body, the next
- * request, perhaps another client's, would be read as that body.
+ * Returns whether a GET or HEAD request includes a body, which has no meaning (RFC 9110, 9.3.1 and
+ * 9.3.2). Such a request must be the last on its connection: if a proxy forwards the body's length
+ * but not the body, the server would read the next request, perhaps another client's, as that body.
  * @param length Content-Length, or ''
  * @param coding Transfer-Encoding, or ''
  */
@@ -26,9 +26,9 @@ export abstract class BaseRequest implements HttpRequest {
   errorHeaders: HttpRequest['errorHeaders'] = null;
   readonly #startedAt = performance.now();
   #controller: AbortController | null = null;
-  /** A response was sent or is being sent. */
+  /** Whether a response has started. */
   protected responded = false;
-  /** The whole response was sent, or the client has disconnected. */
+  /** Whether the response is complete, or the client has disconnected. */
   ended = false;
 
   constructor(app: HttpApp) {
@@ -44,8 +44,8 @@ export abstract class BaseRequest implements HttpRequest {
   abstract isWellFormed(): boolean;
 
   /**
-   * Calls `onChunk` with every chunk of the body, even after the response, and then `onEnd`. A chunk is valid
-   * only during the call.
+   * Calls `onChunk` with every body chunk, even after the response, and then `onEnd`. A chunk is
+   * valid only during the call.
    */
   protected abstract receiveBody(onChunk: (chunk: Uint8Array) => void, onEnd: () => void): void;
 
@@ -75,13 +75,13 @@ export abstract class BaseRequest implements HttpRequest {
 
   respond(response: HttpResponse): void {
     if (this.ended || this.responded) return;
-    // Before it counts as sent, so that the error gets a response.
+    // Check before marking it as sent, so that an error still gets a response.
     checkHeaders(response.headers);
     this.responded = true;
     this.write(response);
   }
 
-  /** Call it when the whole response was sent. */
+  /** Call it when the complete response was sent. */
   protected finish(status: number): void {
     if (!this.ended) this.#end(status);
   }

@@ -3,24 +3,24 @@ import type { Connections } from './connection-limit.ts';
 import type { StartHttpServer } from './server.ts';
 import { loadUws } from './uws-library.ts';
 
-/** The HTTP server of a front end, as it is logged. */
+/** A front end's HTTP server, as shown in logs. */
 export interface ChosenServer {
-  /** Its value of SERVICE_HTTP_ENGINE. */
+  /** The matching value of SERVICE_HTTP_ENGINE. */
   readonly engine: 'uws' | 'node';
   /** The package and version of uWebSockets.js. */
   readonly release?: string;
-  /** Why uWebSockets.js is not used although the setting would prefer it. */
+  /** The reason for not using uWebSockets.js, if the setting prefers it. */
   readonly because?: string;
 }
 
-/** SERVICE_HTTP_ENGINE names a server that does not work on this machine. */
+/** SERVICE_HTTP_ENGINE specifies a server that does not work on this machine. */
 export class HttpServerUnavailable extends Error {}
 
 const remedy =
   'use Node 22 or 20 on Linux with glibc, macOS or Windows, or leave SERVICE_HTTP_ENGINE at auto';
 
 /**
- * Loads the HTTP server of the setting, and not the other one.
+ * Loads only the HTTP server that the setting selects.
  *
  * @throws HttpServerUnavailable
  */

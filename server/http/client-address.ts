@@ -2,13 +2,13 @@ import { isIP } from 'node:net';
 import { type IpAddress, type Network, parseAddress, within } from '../../contract/networks.ts';
 import type { HttpRequest } from './request.ts';
 
-/** Entries of X-Forwarded-For that are read; real chains are shorter. */
+/** Maximum entries to read from X-Forwarded-For; real chains are shorter. */
 const maxHops = 16;
 
 /**
- * The client's address. If the peer is a trusted proxy, this is the last address in X-Forwarded-For that
- * is not a trusted proxy: each proxy appends the address of its peer, and a client can forge all entries
- * before. Null when the peer's address is unknown.
+ * Returns the client's address, or null if the peer's address is unknown. Behind a trusted proxy,
+ * it is the last address in X-Forwarded-For that is not a trusted proxy: each proxy appends its
+ * peer's address, and a client can forge every earlier entry.
  */
 export function clientAddress(
   request: Pick<HttpRequest, 'peerAddress' | 'headerList'>,
@@ -19,7 +19,7 @@ export function clientAddress(
   const hops = request.headerList('x-forwarded-for').split(',').slice(-maxHops);
   for (const hop of hops.reverse()) {
     const address = parseAddress(withoutPort(hop.trim()));
-    // A proxy wrote something else than an address: it counts as the client.
+    // This proxy wrote something other than an address: treat the proxy as the client.
     if (address === null) break;
     client = address;
     if (!within(client, trusted)) break;
@@ -35,18 +35,19 @@ function withoutPort(hop: string): string {
 }
 
 /**
- * Prefix lengths of the networks that one sender may own. A subscriber gets all addresses of an IPv6 /64 (RFC 4291,
- * 2.5.4), mostly a /56, and up to a /48 (RFC 6177); servers are rented with up to an IPv4 /24.
+ * Prefix lengths of networks that one sender might own. A subscriber gets all addresses of an IPv6
+ * /64 (RFC 4291, 2.5.4), mostly a /56, and up to a /48 (RFC 6177); servers can be rented with up to
+ * an IPv4 /24.
  */
 const prefixLengths = { ipv4: [24, 32], ipv6: [48, 56, 64] } as const;
 
-/** Returns the networks of an address that are counted, the widest first, or none for an unknown address. */
+/** Returns the networks to count an address in, widest first, or an empty list if it is unknown. */
 export function clientNetworks(address: IpAddress | null): readonly string[] {
   if (address === null) return [];
   const bytes = Buffer.from(address.toByteArray());
   return prefixLengths[address.kind()].map((bits) => bytes.toString('hex', 0, bits / 8));
 }
 
-/** Returns the network of an address that identifies one client, or '' for an unknown address. */
+/** Returns the network that identifies a client, or '' if the address is unknown. */
 export const clientNetwork = (address: IpAddress | null): string =>
   clientNetworks(address).at(-1) ?? '';

@@ -4,24 +4,30 @@ import { type Network, parseAddress, within } from '../../contract/networks.ts';
 import type { EngineSettings } from '../../pool/settings.ts';
 import { clientNetworks } from './client-address.ts';
 
-/** The client connections of one process. The totals are since its start. */
+/** A process's client connections, with totals since its start. */
 export class Connections {
-  /** Connections above the limit are closed. */
+  /** Maximum connections; further ones are closed. */
   readonly limit: number;
   readonly #trustedProxies: readonly Network[];
   open = 0;
-  /** Of clients that sent no request or did not read, for the sake of others. */
+  /** Connections closed to make room, because their clients sent no request or did not read. */
   closedWaiting = 0;
-  /** Closed when they were accepted. */
+  /** Connections closed on arrival. */
   refused = 0;
 
-  /** @param trustedProxies networks whose connections are not counted together, because they serve many clients */
+  /**
+   * @param trustedProxies their connections are not grouped by network, because they serve many
+   *   clients
+   */
   constructor(limit: number, trustedProxies: readonly Network[] = []) {
     this.limit = limit;
     this.#trustedProxies = trustedProxies;
   }
 
-  /** Returns the networks for which a connection counts, the widest first: none for a trusted proxy. */
+  /**
+   * Returns the networks to count a connection in, widest first, or an empty list for a trusted
+   * proxy.
+   */
   networksOf(peerAddress: string): readonly string[] {
     const address = parseAddress(peerAddress);
     if (address !== null && within(address, this.#trustedProxies)) return [];
@@ -29,25 +35,29 @@ export class Connections {
   }
 }
 
-/** Used when the limit of descriptors cannot be read. */
+/** Fallback if the descriptor limit cannot be read. */
 const unknownDescriptors = 1_024;
-/** Without a limit, a bound of the figures. */
+/** Bounds the figures if there is no limit. */
 const maxDescriptors = 2 ** 20;
-/** Files of the disk cache and the store's connections, with what the process has open at its start (some 40). */
+/**
+ * Descriptors for disk cache files, store connections, and the files that the process opens at its
+ * start (some 40).
+ */
 const baseReserve = 128;
-/** A transform thread has four and a source's copy, and a transform process two. */
+/** A transform thread uses four and a source copy; a transform process uses two. */
 const perThread = 7;
-/** A source that is fetched has one, and as many connections may be kept. */
+/** A fetch uses one, and keeps up to one idle connection. */
 const perFetch = 2;
-/** For reads and writes of the shared cache together. */
+/** For all reads and writes of the shared cache. */
 const ofSharedCache = 64;
-/** Of the descriptors, for connections, however large the reserve is. */
+/** Share of the descriptors that connections always get, however large the reserve is. */
 const minShare = 1 / 4;
 
 /**
- * The connections that a front end may have, so that sources, files and the store always get a descriptor.
+ * Returns the maximum connections of a front end, leaving descriptors for sources, files and the
+ * store.
  *
- * @param descriptors the limit of the process
+ * @param descriptors the process's limit
  */
 export function maxConnections(
   descriptors: number,
@@ -65,7 +75,10 @@ export function maxConnections(
   return Math.max(descriptors - reserve, Math.floor(descriptors * minShare));
 }
 
-/** The limit of this process, which Node raises to the hard limit when it starts. A child inherits it. */
+/**
+ * Returns this process's limit, which Node raises to the hard limit at its start, and which
+ * children inherit.
+ */
 export async function descriptorLimit(): Promise<number> {
   const run = promisify(execFile);
   const { stdout } = await run('/bin/sh', ['-c', 'ulimit -n']).catch(() => ({ stdout: '' }));

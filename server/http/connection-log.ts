@@ -5,8 +5,8 @@ import type { Connections } from './connection-limit.ts';
 const everyMs = 60_000;
 
 /**
- * Logs, at most once a minute, that connections were closed because too many are open. Call the returned function
- * every second.
+ * Logs, at most once a minute, that too many open connections caused closures. Call the returned
+ * function every second.
  */
 export function logClosedConnections(
   log: Pick<Logger, 'warn'>,

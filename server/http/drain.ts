@@ -4,8 +4,8 @@ import type { App } from './app.ts';
 const pollEveryMs = 20;
 
 /**
- * Stops listening; resolves when no request is in progress and none has arrived for `graceMs`. During this
- * time a client that reuses its connection still gets a response, which closes the connection.
+ * Stops listening. Resolves when no request is in progress and none has arrived for `graceMs`.
+ * Meanwhile a client that reuses its connection still gets a response, which closes the connection.
  * @param withinMs resolves after this time even if requests are in progress
  */
 export async function drainRequests(

@@ -2,7 +2,7 @@ import { ServiceError } from '../../contract/errors.ts';
 import { jsonHeaders } from './headers.ts';
 import type { HttpResponse } from './request.ts';
 
-/** The path exists, but not with this method. */
+/** The path exists, but does not support the method. */
 export class MethodNotAllowed extends ServiceError {
   readonly path: string;
   readonly allowed: readonly string[];
@@ -17,9 +17,9 @@ export class MethodNotAllowed extends ServiceError {
   }
 }
 
-/** The requested range begins after the end of the body. */
+/** The requested range starts after the end of the body. */
 export class RangeNotSatisfiable extends ServiceError {
-  /** Of the body, in bytes. */
+  /** Body size, in bytes. */
   readonly length: number;
 
   constructor(length: number) {
@@ -32,8 +32,8 @@ export class RangeNotSatisfiable extends ServiceError {
 }
 
 /**
- * Retry-After in seconds. Overload usually ends quickly; a full queue takes longer. The service notices
- * the end of a store outage within two seconds.
+ * Retry-After in seconds. Overload usually ends quickly; a full queue takes longer. The service
+ * notices the end of a store outage within two seconds.
  */
 export const retryAfterSeconds: Partial<Record<ServiceError['code'], number>> = {
   overloaded: 1,
@@ -41,13 +41,16 @@ export const retryAfterSeconds: Partial<Record<ServiceError['code'], number>> = 
   store_unavailable: 2,
 };
 
-/** WWW-Authenticate of a 401 (RFC 9110, 11.6.1; RFC 6750, 3), with an error only if a key was sent. */
+/**
+ * WWW-Authenticate for 401 (RFC 9110, 11.6.1; RFC 6750, 3), which includes an error only if the
+ * request sent a key.
+ */
 const challenges: Partial<Record<ServiceError['code'], string>> = {
   api_key_missing: 'Bearer realm="image-delivery"',
   api_key_invalid: 'Bearer realm="image-delivery", error="invalid_token"',
 };
 
-/** The response to an error, without CORS headers, which depend on the route. */
+/** Returns the response to an error, without CORS headers, which depend on the route. */
 export function errorResponse(error: ServiceError): HttpResponse {
   const headers = [...jsonHeaders];
   const wait = error.details.retryAfter ?? retryAfterSeconds[error.code];

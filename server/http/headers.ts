@@ -1,19 +1,19 @@
 import type { Headers, HttpResponse } from './request.ts';
 
-/** The headers of JSON that must not be cached. */
+/** Headers of uncacheable JSON. */
 export const jsonHeaders: Headers = [
   ['content-type', 'application/json'],
   ['cache-control', 'no-store'],
   ['x-content-type-options', 'nosniff'],
 ];
 
-/** The headers of a response without a body that must not be cached. */
+/** Headers of an uncacheable response that has no body. */
 export const noContentHeaders: Headers = [
   ['cache-control', 'no-store'],
   ['x-content-type-options', 'nosniff'],
 ];
 
-/** The headers of CSV with a header row (RFC 4180, 3) that must not be cached. */
+/** Headers of uncacheable CSV with a header row (RFC 4180, 3). */
 export const csvHeaders: Headers = [
   ['content-type', 'text/csv; charset=utf-8; header=present'],
   ['cache-control', 'no-store'],
@@ -29,30 +29,34 @@ export const embeddableAnywhere: Headers = [
   ['cross-origin-resource-policy', 'cross-origin'],
 ];
 
-/** A copy of a response with additional headers. */
+/** Returns a copy of a response with additional headers. */
 export function withHeaders(response: HttpResponse, more: Headers): HttpResponse {
   return { ...response, headers: [...response.headers, ...more] };
 }
 
-/** Of a field value (RFC 9110, 5.5), without bytes above ASCII, which the two HTTP servers write differently. */
+/**
+ * A field value (RFC 9110, 5.5). Excludes bytes above ASCII, which the two HTTP servers write
+ * differently.
+ */
 const valuePattern = /^[\t\x20-\x7e]*$/;
 
 /**
- * Every response passes this before a server writes it: a line break in a value would begin another header.
+ * Checks every response before a server writes it: a line break in a value would start another
+ * header.
  * @throws Error
  */
 export function checkHeaders(headers: Headers): void {
-  // Checked before they were encoded.
+  // Lists are checked before they are encoded.
   if (encodings.has(headers)) return;
   for (const [name, value] of headers) {
     if (!valuePattern.test(value)) throw new Error(`the value of ${name} cannot be a header`);
   }
 }
 
-/** The bytes of encoded headers. Changed copies of a list are other keys, and have none. */
+/** Encoded headers. A changed copy of a list is another key, so it has no entry. */
 const encodings = new WeakMap<Headers, Uint8Array>();
 
-/** Encodes headers that many responses have, which are then sent without further conversions. */
+/** Encodes headers for many responses, which then send them without more conversions. */
 export function encodeHeaders(headers: Headers): Headers {
   checkHeaders(headers);
   const [first, ...rest] = headers;
@@ -62,7 +66,7 @@ export function encodeHeaders(headers: Headers): Headers {
 }
 
 /**
- * The value of the first header, and the further headers, as bytes of a head (RFC 9112, 5); absent unless they were
- * encoded.
+ * Returns the first header's value and the other headers as bytes of a head (RFC 9112, 5), or
+ * undefined if the list is not encoded.
  */
 export const encodingOf = (headers: Headers): Uint8Array | undefined => encodings.get(headers);

@@ -6,12 +6,12 @@ import type { HttpResponse } from './request.ts';
 import type { HttpApp } from './server.ts';
 import type { WaitingConnection, WaitingConnections } from './waiting-connections.ts';
 
-/** Time for a client that is still sending to receive the response before its connection is closed. */
+/** Time for a client that is still sending to receive the response before the connection closes. */
 const lingerMs = 1_000;
 
-/** A request without a complete response. */
+/** A request with an incomplete response. */
 interface PendingRequest {
-  /** Part of its body has not arrived. */
+  /** Whether part of its body has not arrived. */
   readonly incomplete: boolean;
   respond(response: HttpResponse): void;
   /** Call it when the client has disconnected. */
@@ -32,12 +32,12 @@ export class NodeConnection implements WaitingConnection {
   readonly #sets: ConnectionSets;
   readonly #stalledTimeout: number;
   #closed = false;
-  /** No further request is read. */
+  /** Whether to ignore all later requests. */
   refused = false;
-  /** Written before the connection is closed. */
+  /** Written before closing the connection. */
   #finalResponse: string | null = null;
 
-  /** @param stalledTimeout ms until a client that does not read a response is disconnected */
+  /** @param stalledTimeout ms before disconnecting a client that does not read its response */
   constructor(socket: Socket, app: HttpApp, sets: ConnectionSets, stalledTimeout: number) {
     this.socket = socket;
     this.networks = sets.connections.networksOf(socket.remoteAddress ?? '');
@@ -67,13 +67,13 @@ export class NodeConnection implements WaitingConnection {
     this.#sets.waiting.delete(this);
   }
 
-  /** Call it when a request was read. */
+  /** Call it after reading a request. */
   begin(request: PendingRequest): void {
     this.open.add(request);
     this.#sets.waiting.delete(this);
   }
 
-  /** Call it when a response was written. */
+  /** Call it after writing a response. */
   onWrite(): void {
     if (this.socket.writableLength === 0 || this.#closed) return;
     this.socket.setTimeout(this.#stalledTimeout);
@@ -89,8 +89,8 @@ export class NodeConnection implements WaitingConnection {
   }
 
   /**
-   * Responds to bytes that cannot be parsed, and closes the connection. Bytes in a body belong to a request
-   * in progress; other bytes follow those requests, and so does the response.
+   * Responds to invalid bytes, and closes the connection. Bytes in a body belong to a request in
+   * progress; other bytes, and so the response, follow the requests in progress.
    */
   refuse(error: ServiceError): void {
     if (this.refused) return;

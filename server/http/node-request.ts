@@ -5,8 +5,8 @@ import type { HttpResponse } from './request.ts';
 import type { HttpApp } from './server.ts';
 
 /**
- * The path and the query of a request target, and the authority of an absolute URL, which a server must accept
- * (RFC 9112, 3.2.2); null for the origin-form (3.2.1).
+ * Splits a request target into path and query, and the authority of an absolute URL, which a server
+ * must accept (RFC 9112, 3.2.2); null for the origin-form (3.2.1).
  */
 export function splitTarget(target: string): {
   path: string;
@@ -31,7 +31,7 @@ export class NodeHttpRequest extends BaseRequest {
   readonly method: string;
   readonly path: string;
   readonly query: string;
-  /** The request must be the last one of its connection. */
+  /** Whether the request must be the last on its connection. */
   readonly isLast: boolean;
   readonly #req: IncomingMessage;
   readonly #res: ServerResponse;
@@ -52,7 +52,7 @@ export class NodeHttpRequest extends BaseRequest {
     this.isLast = hasUnexpectedBody(this.method, length, coding);
   }
 
-  /** Part of its body has not arrived. */
+  /** Whether part of its body has not arrived. */
   get incomplete(): boolean {
     return !this.#req.complete;
   }
@@ -61,7 +61,7 @@ export class NodeHttpRequest extends BaseRequest {
     return this.header('accept');
   }
 
-  /** A server must ignore the Host header of an absolute target (RFC 9112, 3.2.2). */
+  /** A server must ignore the Host header if the target is absolute (RFC 9112, 3.2.2). */
   get host(): string {
     return this.#authority ?? this.header('host');
   }
@@ -92,7 +92,7 @@ export class NodeHttpRequest extends BaseRequest {
     const fields: string[] = [];
     for (const [name, value] of headers) fields.push(name, value);
     fields.push('x-request-id', this.id);
-    // RFC 9110, 8.6: a HEAD's length is the body's; a 204 must not have one, and a 304 needs none.
+    // RFC 9110, 8.6: HEAD sends the body's length; 204 must not send a length, and 304 need not.
     const length = body === null ? 0 : Buffer.byteLength(body);
     if (status !== 304 && (status !== 204 || length > 0))
       fields.push('content-length', String(length));
@@ -101,7 +101,7 @@ export class NodeHttpRequest extends BaseRequest {
     // A write can fail after the client has disconnected and before the connection's 'close' event.
     res.on('error', () => {});
     res.once('finish', () => {
-      // Also emitted for a destroyed connection, whose 'close' event ends this request.
+      // Destroyed connections emit this event too, but their 'close' event ends the request.
       if (this.#connection.socket.destroyed) return;
       this.finish(status);
       this.#connection.onEnd(this);

@@ -9,20 +9,20 @@ import { WaitingConnections } from './waiting-connections.ts';
 
 const maxHeaderSize = 16_384;
 
-/** Limits of the time that the server waits for a client, in ms. */
+/** Limits on how long the server waits for a client, in ms. */
 export interface NodeTimeouts {
   /** Idle time between two requests. */
   readonly keepAliveTimeout: number;
   readonly headersTimeout: number;
   /** From the first byte of a request to the last byte of its body. */
   readonly requestTimeout: number;
-  /** Interval of the checks of the two limits above. */
+  /** How often the server checks the two limits above. */
   readonly connectionsCheckingInterval: number;
-  /** Time for which a client does not read its response. */
+  /** Maximum time during which a client does not read its response. */
   readonly stalledTimeout: number;
 }
 
-/** Similar to those of uWebSockets.js. */
+/** Similar to the timeouts of uWebSockets.js. */
 export const defaultTimeouts: NodeTimeouts = {
   keepAliveTimeout: 10_000,
   headersTimeout: 10_000,
@@ -56,11 +56,11 @@ export class NodeServer implements HttpServer {
       maxHeaderSize,
       noDelay: true,
       insecureHTTPParser: false,
-      // `syntaxError` checks it, and the response has the service's error body.
+      // `syntaxError` checks the header, so that the response contains the service's error body.
       requireHostHeader: false,
     })
       .on('request', accept)
-      // RFC 9110, 10.1.1: expectations other than 100-continue may be ignored.
+      // RFC 9110, 10.1.1: a server can ignore expectations other than 100-continue.
       .on('checkExpectation', accept)
       .on('connection', (socket: Socket) => this.#open(socket, stalledTimeout))
       .on('connect', (req, socket) =>
@@ -77,7 +77,8 @@ export class NodeServer implements HttpServer {
   }
 
   stopListening(): void {
-    // http.Server's close would also close idle connections; a client that reuses one must get a response.
+    // http.Server's close would also close idle connections; a client that reuses one must get a
+    // response.
     NetServer.prototype.close.call(this.#server);
   }
 
@@ -98,7 +99,7 @@ export class NodeServer implements HttpServer {
 
   #accept(req: IncomingMessage, res: ServerResponse): void {
     const connection = this.#bySocket.get(req.socket);
-    // Bytes after a malformed request may not be a request.
+    // Bytes after a malformed request might not be a request.
     if (connection === undefined || connection.refused) return;
     const request = new NodeHttpRequest(req, res, this.#app, connection);
     connection.begin(request);
@@ -116,7 +117,7 @@ export class NodeServer implements HttpServer {
 
   #clientError(error: ParserError, socket: Socket): void {
     const requestError = this.#requestError(error);
-    // Null for an error of the connection.
+    // Null for connection errors.
     if (requestError === null || !socket.writable) socket.destroy();
     else this.#refuse(socket, requestError);
   }
@@ -139,7 +140,9 @@ export class NodeServer implements HttpServer {
   }
 }
 
-/** Syntax that the parser accepts although RFC 9112 (2.3 and 3.2) does not; null when correct. */
+/**
+ * Returns a syntax error that the parser accepts although RFC 9112 (2.3 and 3.2) does not, or null.
+ */
 function syntaxError({ httpVersion, rawHeaders }: IncomingMessage): string | null {
   if (httpVersion !== '1.1' && httpVersion !== '1.0')
     return `HTTP/${httpVersion} is not supported, only HTTP/1.1 and HTTP/1.0.`;
@@ -152,7 +155,10 @@ function syntaxError({ httpVersion, rawHeaders }: IncomingMessage): string | nul
   return hosts === 1 ? null : `A request of HTTP/${httpVersion} must have one Host header.`;
 }
 
-/** The request line with a method unknown to the parser; null for a malformed line. */
+/**
+ * Returns the request line of a method that the parser does not support, or null for a malformed
+ * line.
+ */
 function requestLineOf(error: ParserError): { method: string; target: string } | null {
   const { rawPacket = Buffer.alloc(0), bytesParsed = 0 } = error;
   const begin = rawPacket.lastIndexOf('\n', bytesParsed) + 1;

@@ -4,28 +4,31 @@ import { type Network, parseAddress, within } from '../../contract/networks.ts';
 import { hostOf, isAddressOrLocalhost } from '../../contract/request-host.ts';
 import type { HttpRequest } from './request.ts';
 
-/** Host headers as clients write them, up to the length that is parsed; others are read again. */
+/** Caches parsed Host headers up to this length; longer headers are parsed each time. */
 const known = {
   max: 2_000,
   maxEntrySize: 300,
   sizeCalculation: (_: string, written: string) => written.length + 1,
 };
-/** A name that no host has (RFC 6761, 6.4), for a header that names none. */
+/** A name that no host can have (RFC 6761, 6.4), for invalid headers. */
 const noHost = 'invalid';
 
 type HostedRequest = Pick<HttpRequest, 'host' | 'header' | 'headerList' | 'peerAddress'>;
 
-/** Reads which host a request is for: that of the URL in the client, if a trusted proxy tells it. */
+/**
+ * Determines a request's host: the host of the client's URL, as reported by a trusted proxy, if
+ * any.
+ */
 export class RequestHosts {
   readonly #own: string;
-  /** Of the base URL, with a colon. */
+  /** The base URL's scheme, including the colon. */
   readonly #scheme: string;
   readonly #trusted: readonly Network[];
   readonly #known = new LRUCache<string, string>(known);
 
   /**
    * @param baseUrl its host is the service's own
-   * @param trusted the proxies whose X-Forwarded-Host is read
+   * @param trusted the proxies that can set X-Forwarded-Host
    */
   constructor(baseUrl: string, trusted: readonly Network[]) {
     const { hostname, protocol } = new URL(baseUrl);
@@ -35,8 +38,8 @@ export class RequestHosts {
   }
 
   /**
-   * Returns the host of a request in canonical form, or '' for the service itself: the host of the base URL, an address,
-   * `localhost`, or a request without a host. Only before the handler's first await.
+   * Returns the request's host in canonical form, or '' for the service itself: the base URL's
+   * host, an address, `localhost`, or no host. Call it before the handler's first await.
    */
   of(request: HostedRequest): string {
     const written = this.#forwarded(request) ?? request.host;
@@ -47,7 +50,7 @@ export class RequestHosts {
     return host;
   }
 
-  /** Returns the host of a header, as `of`. */
+  /** Returns the host in a header, like `of`. */
   read(header: string): string {
     const name = hostOf(header);
     if (header === '' || isAddressOrLocalhost(name)) return '';
@@ -56,8 +59,8 @@ export class RequestHosts {
   }
 
   /**
-   * Returns the origin of a request's URL at a canonical host: the scheme comes from X-Forwarded-Proto of a trusted
-   * proxy, or from the base URL. Only before the handler's first await.
+   * Returns the origin of a request's URL at a canonical host. The scheme comes from a trusted
+   * proxy's X-Forwarded-Proto, or from the base URL. Call it before the handler's first await.
    */
   originAt(host: string, request: HostedRequest): string {
     const written = this.#forwarded(request) ?? request.host;
@@ -72,7 +75,7 @@ export class RequestHosts {
     return this.#lastForwarded(request, 'x-forwarded-host');
   }
 
-  /** The value that the nearest trusted proxy has written: a client can forge those before. */
+  /** Returns the value written by the nearest trusted proxy: a client can forge earlier values. */
   #lastForwarded(request: HostedRequest, name: string): string | null {
     if (this.#trusted.length === 0 || request.header(name) === '') return null;
     const peer = parseAddress(request.peerAddress);

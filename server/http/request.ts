@@ -1,13 +1,13 @@
 import type { ServiceError } from '../../contract/errors.ts';
 import type { RequestTelemetry } from '../telemetry/tracing.ts';
 
-/** Header names in lower case with their values. */
+/** Lower-case header names with values. */
 export type Headers = ReadonlyArray<readonly [name: string, value: string]>;
 
 export interface HttpResponse {
   readonly status: number;
   readonly headers: Headers;
-  /** That of a 304, and of a HEAD, is not sent; its length may be. */
+  /** HEAD and 304 responses omit the body, but can send its length. */
   readonly body: Uint8Array | string | null;
 }
 
@@ -15,41 +15,45 @@ export interface HttpResponse {
 export interface HttpRequest extends RequestTelemetry {
   /** Identifies this request in logs and in `x-request-id`. */
   readonly id: string;
-  /** As it was sent: methods are case-sensitive. */
+  /** As sent: methods are case-sensitive. */
   readonly method: string;
-  /** The path as it was sent, undecoded. */
+  /** The undecoded path. */
   readonly path: string;
   /** The undecoded query without `?`, or ''. */
   readonly query: string;
   /**
-   * The peer's address, which may be a proxy's; '' when unknown. Only before the handler's first await.
+   * The peer's address, possibly a proxy's, or '' if unknown. Read it before the handler's first
+   * await.
    */
   readonly peerAddress: string;
-  /** The host that the request is for, with its port if it has one; '' for none. Only before the handler's first await. */
+  /** The requested host, including any port, or ''. Read it before the handler's first await. */
   readonly host: string;
   /** Additional headers of an error response; set by the router. */
   errorHeaders: ((error: ServiceError) => Headers) | null;
-  /** The value of a header named in lower case, or ''. Only before the handler's first await. */
+  /**
+   * Returns the value of a header by its lower-case name, or ''. Call it before the handler's first
+   * await.
+   */
   header(name: string): string;
   /** The Accept header, or ''; readable at any time before the response. */
   readonly accept: string;
-  /** As `header`, for a header that may be sent several times: its values joined by commas. */
+  /** Like `header`, for repeatable headers: joins the values by commas. */
   headerList(name: string): string;
   /**
-   * Checks the head; a malformed request gets 400 and its connection is closed. Call it before the
-   * handler's first await. HTTP servers call it for requests with a body. Handlers call it, except for
-   * hits of the response cache: reading every header lowers their rate by 7 % with uWebSockets.js, and
-   * the response depends on no such header.
+   * Checks the head. A malformed request gets a 400 response, which closes its connection. Call it
+   * before the handler's first await. HTTP servers call it for requests with a body. Handlers call
+   * it, except for hits of the response cache: reading every header lowers their rate by 7 % with
+   * uWebSockets.js, and the response does not depend on such headers.
    */
   isWellFormed(): boolean;
   /**
-   * The whole body, or null above `maxBytes`. Call it before the handler's first await; rejects when the
-   * client disconnects.
+   * Returns the whole body, or null above `maxBytes`. Call it before the handler's first await.
+   * Rejects if the client disconnects.
    */
   readBody(maxBytes: number): Promise<Uint8Array | null>;
-  /** Aborts when the client disconnects before the response was sent. */
+  /** Aborts if the client disconnects before the end of the response. */
   readonly signal: AbortSignal;
-  /** Sends the response; does nothing when the client has disconnected or a response was already sent. */
+  /** Sends the response, unless the client has disconnected or already has a response. */
   respond(response: HttpResponse): void;
 }
 

@@ -8,11 +8,11 @@ import {
 } from '../../contract/request-host.ts';
 import type { Headers, HttpRequest } from './request.ts';
 
-/** Longest Origin header that is parsed, in characters. */
+/** Maximum length of an Origin header to parse, in characters. */
 const maxOriginLength = 300;
 
 /**
- * Whether an Origin header (RFC 6454, 7) has the host of the request's Host header, or both hosts are
+ * Returns whether an Origin header (RFC 6454, 7) matches the Host header's host, or both hosts are
  * loopback.
  */
 export function isSameHost(origin: string, host: string): boolean {
@@ -34,8 +34,8 @@ const withoutCrossSiteAccess = (headers: Headers): Headers =>
     );
 
 /**
- * Accepts requests from pages of this host, and requests without a page, such as those of programs and of a
- * browser's address bar. No response lets other sites read or embed it.
+ * Accepts requests from pages of this host, and requests from outside any page, such as from
+ * programs and a browser's address bar. Responses never let other sites read or embed them.
  * @param baseUrl its host is allowed in requests
  * @returns a function that throws ServiceError host_not_allowed or origin_not_allowed
  */

@@ -5,7 +5,10 @@ import type { HttpRequest, HttpResponse } from './request.ts';
 /** An HTTP server: it handles the sockets and the protocol for the app. */
 export interface HttpServer {
   readonly connections: Connections;
-  /** Shares the port with the other processes that listen on it. False when it cannot listen. */
+  /**
+   * Shares the port with the processes that already listen on it. Resolves with false if it cannot
+   * listen.
+   */
   listen(host: string, port: number): Promise<boolean>;
   /** Accepts no more connections. Open connections stay until a response closes them. */
   stopListening(): void;
@@ -19,11 +22,14 @@ export interface HttpApp {
   begin(): string;
   /** Responds to a request, synchronously or later. */
   handle(request: HttpRequest): void;
-  /** Called at the end of each request; `status` is null when the client disconnected before the response. */
+  /**
+   * Called at the end of each request; `status` is null if the client disconnected before the
+   * response.
+   */
   onEnd(request: HttpRequest, status: number | null, ms: number): void;
-  /** The response to a request that no handler gets. */
+  /** Returns the response to a request that does not reach a handler. */
   errorResponse(error: ServiceError): HttpResponse;
-  /** The error of a request whose method is not allowed at a path. */
+  /** Returns the error for a method that a path does not allow. */
   refusal(method: string, path: string): ServiceError;
 }
 

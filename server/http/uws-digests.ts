@@ -3,8 +3,9 @@ import { readFileSync } from 'node:fs';
 import { basename } from 'node:path';
 
 /**
- * SHA-256 of the native files of the package uws-pack that the service can load. The package has neither a signature nor
- * an attestation: docs/http-engines.md says how to compare the files with those of the authors.
+ * SHA-256 of the native files that the service can load from the package uws-pack. The package has
+ * neither a signature nor an attestation: docs/http-engines.md explains how to compare the files
+ * with their authors'.
  */
 const release = 'uws-pack 20.0.8';
 const digests: Readonly<Record<string, string>> = {
@@ -27,8 +28,9 @@ const digests: Readonly<Record<string, string>> = {
 
 /**
  * Compares a native file with its recorded digest.
- * @param packageRelease name and version of its package; others than uws-pack are the operator's choice
- * @returns why the file must not be loaded, or null
+ * @param packageRelease package name and version; packages other than uws-pack are the operator's
+ *   choice
+ * @returns the reason not to load the file, or null
  */
 export function digestFailure(packageRelease: string, path: string): string | null {
   const [name] = packageRelease.split(' ');
@@ -42,5 +44,5 @@ export function digestFailure(packageRelease: string, path: string): string | nu
     : `${basename(path)} of ${release} has other bytes than recorded: SHA-256 ${digest}`;
 }
 
-/** The native files of uws-pack that have a recorded digest. */
+/** The native files of uws-pack with a recorded digest. */
 export const recordedFiles: readonly string[] = Object.keys(digests);

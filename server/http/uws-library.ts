@@ -12,13 +12,16 @@ export interface UwsLibrary {
   readonly release: string;
 }
 
-/** An upstream release, if one was installed, is preferred to the package of npm. */
+/** Prefers an installed upstream release to the npm package. */
 const packages = ['uWebSockets.js', 'uws-pack'];
 /** In upstream's release and in uws-pack. */
 const binaryFolders = ['.', 'dist/bin'];
 const ownRequire = createRequire(import.meta.url);
 
-/** The folders of the packages that are installed. Their main files are not resolved: uws-pack has none for CommonJS. */
+/**
+ * Returns the folders of the installed packages. Does not resolve their main files: uws-pack lacks
+ * a main file for CommonJS.
+ */
 function installed(): string[] {
   return packages.flatMap((name) => {
     const folders = (ownRequire.resolve.paths(name) ?? []).map((parent) => join(parent, name));
@@ -32,14 +35,15 @@ function releaseOf(folder: string): string {
 }
 
 /**
- * Loads the first package with a binary for this Node and platform; returns the reason when none works.
- * @param folders of the packages, in order of preference
+ * Loads the first package with a binary for this Node and platform, or returns the reason for
+ * failing.
+ * @param folders package folders, in order of preference
  */
 export function loadUws(folders: readonly string[] = installed()): UwsLibrary | string {
   const failure = (reason: string): string =>
     `uWebSockets.js has no native binary for Node ${process.versions.node} on ${process.platform}-${process.arch} that loads: ${reason}`;
   if (process.env['UWS_USE_FALLBACK'] !== undefined) return failure('UWS_USE_FALLBACK is set');
-  // Releases read their limit for a request's head when they are loaded; the default is 4 KB.
+  // Releases read their limit for a request head when they load; the default is 4 KB.
   process.env['UWS_HTTP_MAX_HEADERS_SIZE'] ??= '16384';
   const file = `uws_${process.platform}_${process.arch}_${process.versions.modules}.node`;
   let reason =
@@ -57,7 +61,7 @@ export function loadUws(folders: readonly string[] = installed()): UwsLibrary | 
         }
         // A binary for another C library exists but does not load.
         const binary = ownRequire(path);
-        // Releases before 20.40 do not show connections, which could then take all descriptors.
+        // Releases before 20.40 hide connections, which could then use up all descriptors.
         const complete = typeof binary.SSLApp === 'function' && 'filter' in binary.App();
         if (complete) return { ...binary, release: releaseOf(folder) };
         reason = `${releaseOf(folder)} is too old or incomplete`;

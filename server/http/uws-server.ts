@@ -19,19 +19,22 @@ const statusLines = new Map(
   Object.entries(STATUS_CODES).map(([code, text]) => [Number(code), `${code} ${text}`]),
 );
 
-/** Larger bodies are written in chunks as the client reads them; smaller ones are copied at once. */
+/** Larger bodies go out in chunks as the client reads them; smaller bodies are copied at once. */
 const chunkedAboveBytes = 64 * 1024;
 
 /**
- * uWebSockets.js, which only this file uses. It follows the library's rules: the abort handler is attached
- * before the handler returns, the request is not read after the handler's first await, writes are corked,
- * and nothing is written after an abort.
+ * uWebSockets.js, which only this file uses. The library requires that the handler attaches the
+ * abort handler before it returns, does not read the request after its first await, corks writes,
+ * and does not write after an abort.
  */
 export class UwsServer implements HttpServer {
   readonly #uws: UwsLibrary;
   readonly #templatedApp: TemplatedApp;
   readonly #admission: Admission;
-  /** Connections without a request, and requests whose clients have not read the whole response. */
+  /**
+   * Connections before their first request, and requests with clients that have not read the whole
+   * response.
+   */
   readonly #waiting = new WaitingConnections();
   readonly #silent = new SilentConnections(this.#waiting);
   readonly connections: Connections;
@@ -53,7 +56,7 @@ export class UwsServer implements HttpServer {
     });
   }
 
-  /** Called when a connection was accepted (1) and when one has closed (-1). */
+  /** Called for an accepted connection (1) and for a closed connection (-1). */
   #count(res: UwsResponse, change: number): void {
     this.connections.open += change;
     if (change < 0 || !this.#admission.isAboveHalf) return;
@@ -69,7 +72,7 @@ export class UwsServer implements HttpServer {
     res.close();
   }
 
-  /** Returns whether a new connection may stay, for which waiting ones are closed if need be. */
+  /** Returns whether a new connection can stay, closing waiting connections if necessary. */
   #hasRoom(network: string | undefined): boolean {
     const { connections } = this;
     const { limit } = connections;
@@ -81,7 +84,7 @@ export class UwsServer implements HttpServer {
     return closed > 0;
   }
 
-  /** A client has sent a request: the last one of its connection, if it is counted. */
+  /** Notes that a client has sent a request: the last on its connection, if it is counted. */
   #requested(address: string): void {
     this.#silent.requested(address);
     const [widest] = this.connections.networksOf(address);
@@ -104,13 +107,13 @@ export class UwsServer implements HttpServer {
   }
 }
 
-/** A turn of an event loop without events takes about 0.02 ms. */
+/** An event loop turn without events takes about 0.02 ms. */
 const shortTurnMs = 0.1;
 const shortTurnWithinMs = 500;
 
 /**
- * Calls back right after the event loop accepted connections. Closing a listener resets those that arrived since, which
- * are the fewest after a short turn.
+ * Calls back right after the event loop has accepted connections. Closing a listener resets
+ * connections that arrived since, and an idle turn is short enough to minimise them.
  */
 function afterIdleTick(callback: () => void): void {
   const deadline = performance.now() + shortTurnWithinMs;
@@ -125,15 +128,19 @@ function afterIdleTick(callback: () => void): void {
 const addressOf = (res: UwsResponse): string =>
   Buffer.from(res.getRemoteAddressAsText()).toString('latin1');
 
-/** Whether a request has the header of a body; `syntaxError` finds one with an empty value. */
+/** Returns whether a request contains a body header; `syntaxError` finds an empty one. */
 const hasBody = (req: UwsRequest): boolean =>
   req.getHeader('transfer-encoding') !== '' || req.getHeader('content-length') !== '';
 
-/** Counted while the library lists the headers of a request: a closure for each request would take half of the time. */
+/**
+ * Updated while the library lists a request's headers: a closure per request would take half of the
+ * time.
+ */
 const counted = { hosts: 0, lengths: 0, codings: 0, emptyLengths: 0 };
 
 function countHeader(name: string, value: string): void {
-  // Most names differ by their length, which is compared first: the library makes a new string for each name.
+  // Compare the length first, which differs for most names: the library makes a new string per
+  // name.
   if (name.length === 4 && name === 'host') counted.hosts += 1;
   else if (name.length === 14 && name === 'content-length') {
     counted.lengths += 1;
@@ -142,8 +149,8 @@ function countHeader(name: string, value: string): void {
 }
 
 /**
- * Syntax that uWebSockets.js accepts although RFC 9112 (3.2 and 6.3) does not; null when correct. A
- * proxy that parses it differently would read the rest of it as another request.
+ * Returns a syntax error that uWebSockets.js accepts although RFC 9112 (3.2 and 6.3) does not, or
+ * null. A proxy that parses the request differently would read part of it as another request.
  */
 function syntaxError(req: UwsRequest): string | null {
   const coding = req.getHeader('transfer-encoding');
@@ -212,7 +219,7 @@ class UwsHttpRequest extends BaseRequest implements WaitingConnection {
     return values.join();
   }
 
-  /** Checks a request that has a body; false when it was refused. */
+  /** Checks a request that includes a body. Returns false if it was refused. */
   checkBody(): boolean {
     if (!this.isWellFormed()) return false;
     const [length, coding] = [this.header('content-length'), this.header('transfer-encoding')];
@@ -244,19 +251,19 @@ class UwsHttpRequest extends BaseRequest implements WaitingConnection {
     this.respond(this.app.errorResponse(error));
   }
 
-  /** Call it at the end of the handler; the request cannot be read from then on. */
+  /** Call it at the end of the handler; after that the request is unreadable. */
   seal(): void {
-    // A response that was sent at once needs no abort handler: the call takes about 1 % of a hit.
+    // An already sent response needs no abort handler: the call takes about 1 % of a hit.
     if (!this.ended) this.#res.onAborted(() => this.disconnected());
-    // Later error responses depend on it.
+    // Later error responses depend on this value.
     if (!this.responded) this.#accept = this.accept;
     this.#req = null;
   }
 
   protected write(response: HttpResponse): void {
     const corked = () => this.#res.cork(() => this.#write(response));
-    // Not at once: uWebSockets.js would parse the bytes after this request. It ends a connection that sends
-    // more before the response. A connection that is counted has one request at a time.
+    // Wait: otherwise uWebSockets.js would parse the bytes after this request. It ends a connection
+    // that sends more before the response. Counted connections handle one request at a time.
     if (this.#isLast || this.#sets.admission.isAboveHalf)
       setImmediate(() => this.ended || corked());
     // Within the handler the response is already corked.
@@ -269,8 +276,8 @@ class UwsHttpRequest extends BaseRequest implements WaitingConnection {
     res.writeStatus(statusLines.get(status) ?? String(status));
     const [first] = headers;
     const encoded = encodingOf(headers);
-    // One call for all headers: the calls would take most of the time of a cached response. The library
-    // writes a value as it is.
+    // Write all headers in one call: separate calls would take most of a cached response's time.
+    // The library does not modify the value.
     if (encoded === undefined || first === undefined) {
       let value = this.id;
       for (const [name, text] of headers) value += `\r\n${name}: ${text}`;
@@ -286,13 +293,13 @@ class UwsHttpRequest extends BaseRequest implements WaitingConnection {
     const res = this.#res;
     const isLongText = typeof content === 'string' && content.length > chunkedAboveBytes;
     const body = isLongText ? Buffer.from(content) : content;
-    // An unread body does not close the connection: the library discards it, and a client whose connection
-    // is closed before it has sent its body may not receive the response.
+    // Keep the connection despite an unread body: the library discards the body, and a client might
+    // miss the response if the connection closes before it has sent the body.
     const end = this.app.closing || this.#isLast || this.#sets.admission.isAboveHalf;
     if (body === null || this.method === 'HEAD' || status === 304) {
       if (this.#isLast || this.#sets.admission.isAboveHalf) return this.#sendLast(status, body);
-      // RFC 9110, 8.6: a HEAD's length is the body's; a 304 needs none. Any argument to
-      // endWithoutBody makes uWebSockets.js write a wrong length, or never finish.
+      // RFC 9110, 8.6: HEAD sends the body's length; 304 need not. Any argument to endWithoutBody
+      // makes uWebSockets.js write a wrong length, or never finish.
       if (body !== null && status !== 304)
         res.writeHeader('content-length', String(Buffer.byteLength(body)));
       if (end) res.writeHeader('connection', 'close');
@@ -300,7 +307,7 @@ class UwsHttpRequest extends BaseRequest implements WaitingConnection {
     } else if (typeof body === 'string' || body.byteLength <= chunkedAboveBytes) {
       res.end(body, end);
     } else if (this.#isLast || this.app.closing) {
-      // Copied, because `close` would reset a connection with an unread body.
+      // This copies the body, because `close` would reset a connection with an unread body.
       res.end(body, true);
     } else {
       return this.#sendInChunks(status, body, end);
@@ -309,20 +316,22 @@ class UwsHttpRequest extends BaseRequest implements WaitingConnection {
   }
 
   /**
-   * Ends a response without a body and its connection, which `endWithoutBody` does not. A response with the length
-   * of the body that is not sent never finishes, so its connection is closed after it is written.
+   * Ends a response without a body, and its connection, which `endWithoutBody` keeps open. If the
+   * head states the length of an omitted body, the response never finishes, so close its connection
+   * after writing it.
    */
   #sendLast(status: number, body: Uint8Array | string | null): void {
     const res = this.#res;
     const length = body === null ? 0 : Buffer.byteLength(body);
     if (length === 0) {
-      // Also of a 204, which should have no length (RFC 9110, 8.6): the library closes only so.
+      // Even 204, which should not send a length (RFC 9110, 8.6): the library closes connections
+      // only this way.
       res.end('', true);
       return this.finish(status);
     }
     res.writeHeader('connection', 'close');
     const [, isComplete] = res.tryEnd('', length);
-    // As v20.57 has it; a use of the response would throw, and the idle timeout closes the connection.
+    // In v20.57, using the response would throw. The idle timeout closes the connection.
     if (isComplete) this.finish(status);
     else this.#closeAfter(status);
   }
@@ -345,13 +354,14 @@ class UwsHttpRequest extends BaseRequest implements WaitingConnection {
   }
 
   /**
-   * Writes as the client reads: a slow client holds a reference to the body and no copy. The library closes no
-   * connection after such a response: to `end` it, it gets a total that is not reached, after the head.
+   * Writes as the client reads: a slow client holds a reference to the body instead of a copy. The
+   * library does not close connections after such a response: to end one, write a total that the
+   * body never reaches, after the head.
    */
   #sendInChunks(status: number, body: Uint8Array, end: boolean): void {
     const res = this.#res;
     const total = body.byteLength;
-    // The address of a closed connection is unknown.
+    // Closed connections have no known address.
     const address = addressOf(res);
     const write = (offset: number): boolean => {
       const [ok, done] = res.tryEnd(body.subarray(offset), end ? total + 1 : total);

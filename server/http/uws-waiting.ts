@@ -2,27 +2,27 @@ import { LRUCache } from 'lru-cache';
 import type { Connections } from './connection-limit.ts';
 import type { WaitingConnection, WaitingConnections } from './waiting-connections.ts';
 
-/** uWebSockets.js closes a connection that waits for a request after this time. */
+/** uWebSockets.js closes a connection after waiting this long for a request. */
 const idleMs = 12_000;
-/** Networks whose connections are counted. */
+/** Maximum networks to count connections of. */
 const maxNetworks = 10_000;
 
 const noCounts = () => new LRUCache<string, number>({ max: maxNetworks });
 
 /**
- * Counts the connections of uWebSockets.js that wait for a request, by the widest network of their client, while more
- * than half of the connections are open. Some of them cannot be closed, because the library does not say which
- * connection of an address sent a request.
+ * Counts uWebSockets.js connections that wait for a request, by their client's widest network,
+ * while more than half of all connections are open. Some of them cannot be closed, because the
+ * library does not report which connection of an address sent a request.
  *
- * A network gets no more connections when as many of its connections wait as are left for all (the dynamic threshold
- * of Choudhury and Hahne, 1998). So one network can take three quarters of the connections, and leaves a quarter. A
- * client that sends its requests is not limited.
+ * A network gets no more connections when it has as many waiting ones as there are free connections
+ * (the dynamic threshold of Choudhury and Hahne, 1998). So one network can take three quarters of
+ * the connections, and leaves a quarter. Clients that send their requests are not limited.
  */
 export class Admission {
   readonly #connections: Connections;
-  /** Connections that wait for a request, by network, since the last change of periods. */
+  /** Connections that wait for a request, by network, since the period started. */
   #recent = noCounts();
-  /** Counts of the period before. Older connections are closed. */
+  /** Counts of the previous period. Older connections are closed. */
   #earlier = noCounts();
   #periodFrom = performance.now();
 
@@ -30,13 +30,16 @@ export class Admission {
     this.#connections = connections;
   }
 
-  /** More than half of the connections are open: networks are counted, and connections end with their response. */
+  /**
+   * Whether more than half of the connections are open: then networks are counted, and connections
+   * end with their response.
+   */
   get isAboveHalf(): boolean {
     const { open, limit } = this.#connections;
     return open > limit / 2;
   }
 
-  /** Returns whether a network may have one more connection, which counts as open already. */
+  /** Returns whether a network can open one more connection, which is already counted as open. */
   admits(network: string): boolean {
     const { open, limit } = this.#connections;
     this.#changePeriods();
@@ -47,7 +50,7 @@ export class Admission {
     this.#recent.set(network, (this.#recent.get(network) ?? 0) + 1);
   }
 
-  /** Call it when a counted connection has sent its request or was closed. */
+  /** Call it when a counted connection has sent its request or closed. */
   delete(network: string): void {
     for (const counts of [this.#recent, this.#earlier]) {
       const waiting = counts.get(network) ?? 0;
@@ -68,25 +71,26 @@ export class Admission {
 /** The library's response object of an accepted connection. */
 interface Accepted {
   close(): unknown;
-  /** Called in every case until the connection has a response. */
+  /** Called in every case until the connection sends a response. */
   onAborted(handler: () => void): unknown;
 }
 
-/** A connection of uWebSockets.js without a request. */
+/** A uWebSockets.js connection before its first request. */
 interface SilentConnection extends WaitingConnection {
   readonly address: string;
 }
 
 /**
- * Connections of addresses that have sent no request since: these can be closed for the sake of others. The library
- * does not say which connection sent a request, and a connection that responds must not be used as silent: its memory is
- * freed when it closes, without a call. So a request takes all connections of its address from the set.
+ * Connections of addresses that have not sent a request since: they can be closed to make room. The
+ * library does not report which connection sent a request. Touching a responding connection as a
+ * silent one is unsafe: the library frees its memory on close, without a call. So a request removes
+ * all connections of its address from the set.
  */
 export class SilentConnections {
   readonly #waiting: WaitingConnections;
   readonly #byAddress = new Map<string, Set<SilentConnection>>();
 
-  /** @param waiting gets the connections while they are silent */
+  /** @param waiting holds the connections while they are silent */
   constructor(waiting: WaitingConnections) {
     this.#waiting = waiting;
   }
@@ -96,11 +100,11 @@ export class SilentConnections {
   }
 
   /**
-   * Adds a connection that was accepted.
-   * @param onClose called if it closes before it has sent a request
+   * Adds an accepted connection.
+   * @param onClose called if it closes before sending a request
    */
   add(res: Accepted, address: string, networks: readonly string[], onClose: () => void): void {
-    // Its requests could not be recognised.
+    // Requests could not be matched to the connection.
     if (address === '') return;
     const connection = { address, networks, close: () => void res.close() };
     const ofAddress = this.#byAddress.get(address) ?? new Set();
@@ -112,7 +116,7 @@ export class SilentConnections {
     });
   }
 
-  /** Call it before a request is handled. @param address '' if the connection is closed already */
+  /** Call it before handling a request. @param address '' if the connection is already closed */
   requested(address: string): void {
     const addresses = address === '' ? [...this.#byAddress.keys()] : [address];
     for (const one of addresses) {

@@ -1,7 +1,9 @@
-/** Share of the limit that is closed at once, so that a flood of connections causes few searches. */
+/** Share of the limit to close at once, so that a flood of connections causes few searches. */
 const batchShare = 1 / 64;
 
-/** A connection that waits for its client, which sends no whole head of a request or does not read the response. */
+/**
+ * A connection that waits for its client to send a complete request head, or to read the response.
+ */
 export interface WaitingConnection {
   /** See `Connections.networksOf`. A connection without networks competes alone. */
   readonly networks: readonly string[];
@@ -9,7 +11,7 @@ export interface WaitingConnection {
 }
 
 export class WaitingConnections {
-  /** By the widest network, each in the order in which they started to wait. */
+  /** By widest network, each in the order of waiting. */
   readonly #byNetwork = new Map<unknown, Set<WaitingConnection>>();
 
   add(connection: WaitingConnection): void {
@@ -26,9 +28,9 @@ export class WaitingConnections {
   }
 
   /**
-   * Closes at most a share of the limit, so that nobody can push out the connections of others: connections of the
-   * widest networks with the most of them, within these of the narrower networks with the most, the longest waiting
-   * first.
+   * Closes at most a share of the limit, choosing fairly, so that a client cannot push out others'
+   * connections. Starts with the widest networks that have the most connections, then narrower
+   * networks within them, then the longest waiting connection.
    *
    * @param network closes only connections of this widest network
    * @returns the number of closed connections
@@ -64,7 +66,7 @@ function choose(
     if (group === undefined) groups.set(key, [connection]);
     else group.push(connection);
   }
-  // Sorting is stable: of equal groups, the one with the longest waiting connection comes first.
+  // Sorting is stable: among equal groups, the longest waiting connection comes first.
   const sorted = [...groups.values()].sort((a, b) => b.length - a.length);
   const kept = keptPerGroup(
     sorted.map((group) => group.length),
@@ -79,7 +81,10 @@ function choose(
   return chosen;
 }
 
-/** Returns the most connections that every group may keep if this number is closed. @param sizes descending */
+/**
+ * Returns how many connections each group can keep if this number is closed. @param sizes
+ * descending
+ */
 function keptPerGroup(sizes: readonly number[], count: number): number {
   let total = 0;
   for (const [index, size] of sizes.entries()) {
