@@ -16,11 +16,16 @@ export interface Box extends Size {
   readonly fit: 'contain' | 'cover' | 'fill';
   /** The image's scale; the larger scale if the sides differ. */
   readonly scale: number;
+  /** Whether `contain` pads an image that is smaller than the box in both directions, instead of scaling it up. */
+  readonly isKept: boolean;
   readonly border: Edges;
 }
 
 /** The box, and the border to add around it, which limits scale down with the box. */
-type RequestedBox = Pick<Variant, 'width' | 'height' | 'aspectRatio' | 'fit' | 'extend'>;
+type RequestedBox = Pick<
+  Variant,
+  'width' | 'height' | 'aspectRatio' | 'fit' | 'extend' | 'enlarge' | 'pixelRatio'
+>;
 
 const noBorder: Edges = { top: 0, right: 0, bottom: 0, left: 0 };
 
@@ -31,7 +36,7 @@ const noBorder: Edges = { top: 0, right: 0, bottom: 0, left: 0 };
  *
  * @param natural the upright image's size
  * @param enlargement the image's maximum scale; a box that needs more shrinks and keeps its
- *   aspect ratio
+ *   aspect ratio, unless `enlarge` is `box`
  */
 export function fitBox(
   natural: Size,
@@ -39,22 +44,24 @@ export function fitBox(
   enlargement: number,
   limits: BoxLimits,
 ): Box {
-  const { fit, ...unlimited } = unlimitedBox(natural, requested, enlargement);
+  const { fit, isKept, pixels, ...unlimited } = unlimitedBox(natural, requested, enlargement);
   const fullBorder = requested.extend ?? noBorder;
-  const outer = withBorder(unlimited, fullBorder);
+  const outer = withBorder(unlimited, scaledEdges(fullBorder, pixels));
   const shrink = Math.min(
     1,
     limits.width / outer.width,
     limits.height / outer.height,
     Math.sqrt(limits.pixels / (outer.width * outer.height)),
   );
-  const { border, ...size } = round(scaled(unlimited, shrink), fullBorder, shrink, limits);
+  const { border, ...size } = round(scaled(unlimited, shrink), fullBorder, shrink * pixels, limits);
   const across = size.width / natural.width;
   const down = size.height / natural.height;
+  const within = Math.min(across, down, isKept ? enlargement : Number.POSITIVE_INFINITY);
   return {
     ...size,
     fit,
-    scale: fit === 'contain' ? Math.min(across, down) : Math.max(across, down),
+    scale: fit === 'contain' ? within : Math.max(across, down),
+    isKept,
     border,
   };
 }
@@ -122,32 +129,59 @@ export function windowAround(
   return { size, window: { left, top, width: box.width, height: box.height } };
 }
 
-function unlimitedBox(
-  natural: Size,
-  requested: RequestedBox,
-  enlargement: number,
-): Size & Pick<Box, 'fit'> {
+interface UnlimitedBox extends Size, Pick<Box, 'fit' | 'isKept'> {
+  /** The share of the requested device pixels that the box and its border have. */
+  readonly pixels: number;
+}
+
+function unlimitedBox(natural: Size, requested: RequestedBox, enlargement: number): UnlimitedBox {
   const { fit } = requested;
   const { width, height } = withRatio(natural, requested);
-  if (width === null || height === null) {
-    const factor = oneSideFactor(natural, width, height);
-    return { ...scaled(natural, Math.min(factor, enlargement)), fit: 'fill' };
+  const scale = requestedScale(natural, width, height, fit);
+  const isTooLarge = scale > enlargement;
+  if (isTooLarge && requested.enlarge === 'box') {
+    const pixels = Math.max(enlargement / scale, Math.min(1, 1 / requested.pixelRatio));
+    const sides = { width: width && width * pixels, height: height && height * pixels };
+    return { ...keptBox(natural, sides, fit, enlargement), pixels };
   }
-  const across = width / natural.width;
-  const down = height / natural.height;
-  const smaller = Math.min(across, down);
-  const larger = Math.max(across, down);
-  switch (fit) {
-    case 'inside':
-      return { ...scaled(natural, Math.min(smaller, enlargement)), fit: 'fill' };
-    case 'outside':
-      return { ...scaled(natural, Math.min(larger, enlargement)), fit: 'fill' };
-    case 'contain':
-      return { ...scaled({ width, height }, Math.min(1, enlargement / smaller)), fit };
-    case 'cover':
-    case 'fill':
-      return { ...scaled({ width, height }, Math.min(1, enlargement / larger)), fit };
+  const isCut = width !== null && height !== null && fit !== 'inside' && fit !== 'outside';
+  const kept = { isKept: false, pixels: 1 };
+  if (!isCut) return { ...scaled(natural, Math.min(scale, enlargement)), fit: 'fill', ...kept };
+  return { ...scaled({ width, height }, Math.min(1, enlargement / scale)), fit, ...kept };
+}
+
+/** The scale of the image that fills the requested sides. */
+function requestedScale(
+  natural: Size,
+  width: number | null,
+  height: number | null,
+  fit: RequestedBox['fit'],
+): number {
+  if (width === null || height === null) return oneSideFactor(natural, width, height);
+  const scales = [width / natural.width, height / natural.height];
+  return fit === 'contain' || fit === 'inside' ? Math.min(...scales) : Math.max(...scales);
+}
+
+/** A box that needs a larger scale than possible: `contain` keeps its sides, and others have at most those of the image. */
+function keptBox(
+  natural: Size,
+  { width, height }: { readonly width: number | null; readonly height: number | null },
+  fit: RequestedBox['fit'],
+  enlargement: number,
+): Omit<UnlimitedBox, 'pixels'> {
+  const largest = scaled(natural, enlargement);
+  if (fit === 'contain') {
+    const box = { width: width ?? largest.width, height: height ?? largest.height };
+    return { ...box, fit, isKept: true };
   }
+  if (width === null || height === null || fit === 'inside' || fit === 'outside') {
+    return { ...largest, fit: 'fill', isKept: false };
+  }
+  const box = {
+    width: Math.min(width, largest.width),
+    height: Math.min(height, largest.height),
+  };
+  return { ...box, fit, isKept: false };
 }
 
 /** With a ratio and no side: the smallest box around the image, or the largest box inside it. */
@@ -169,6 +203,15 @@ function oneSideFactor(natural: Size, width: number | null, height: number | nul
 
 function scaled(size: Size, factor: number): Size {
   return { width: size.width * factor, height: size.height * factor };
+}
+
+function scaledEdges({ top, right, bottom, left }: Edges, factor: number): Edges {
+  return {
+    top: top * factor,
+    right: right * factor,
+    bottom: bottom * factor,
+    left: left * factor,
+  };
 }
 
 /** Rounds box and border to whole pixels within the limits. */

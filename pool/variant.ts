@@ -160,8 +160,8 @@ export interface Variant extends OperationValues {
   readonly fit: Fit;
   /** A point only for `cover`; of the image after crop, trim, flip, flop and rotate. */
   readonly position: Position | FocalPoint;
-  /** True scales small images up. */
-  readonly enlarge: boolean;
+  /** True scales small images up; `box` keeps the box around them instead. */
+  readonly enlarge: boolean | 'box';
   readonly kernel: Kernel;
   /** The output's maximum width in device pixels, or null. */
   readonly maxWidth: number | null;

@@ -128,7 +128,7 @@ const enlarging = 40;
 const filtering = (variant: Variant): number =>
   requestedOperations(variant)
     .map(({ operation, value }) => operation.ms?.(value) ?? 0)
-    .reduce((sum, ms) => sum + ms, variant.enlarge ? enlarging : 0);
+    .reduce((sum, ms) => sum + ms, variant.enlarge === true ? enlarging : 0);
 
 function times({ ms, bytes }: Cost, pixels: number): Cost {
   return { ms: (ms * pixels) / 1e6, bytes: bytes * pixels };

@@ -91,6 +91,8 @@ export interface Resize extends Size {
   readonly fit: Box['fit'];
   readonly position: Position;
   readonly kernel: Kernel;
+  /** Whether to pad a smaller image instead of scaling it up. */
+  readonly withoutEnlargement: boolean;
   /** The part of the resized image to keep; null for all of it. */
   readonly window: Area | null;
 }
@@ -135,7 +137,7 @@ export function makePlan(
   // rasterise many more pixels than the output has.
   const enlargement = vector
     ? scaleWithin(whole, maxSide, framePixels)
-    : variant.enlarge
+    : variant.enlarge === true
       ? Math.max(1, scaleWithin(rotated, 10 * maxSide, sourceMaxPixels / frames))
       : 1;
 
@@ -235,6 +237,7 @@ function cssPixelOf(
     natural,
     {
       ...variant,
+      pixelRatio: 1,
       width: width && css(width),
       height: height && css(height),
       extend: extend && {
@@ -275,15 +278,16 @@ const isStrategy = (position: Position | FocalPoint): boolean =>
 /** @param natural the size before the resize */
 function resizeOf(natural: Size, box: Box, variant: Variant, stacked: boolean): Resize {
   const { position, kernel } = variant;
-  const { width, height, fit } = box;
+  const { width, height, fit, isKept } = box;
+  const resize = { width, height, fit, kernel, withoutEnlargement: isKept, window: null };
   if (typeof position === 'object') {
-    if (fit !== 'cover') return { width, height, fit, position: 'center', kernel, window: null };
+    if (fit !== 'cover') return { ...resize, position: 'center' };
     const { size, window } = windowAround(position, natural, box);
-    return { ...size, fit: 'fill', position: 'center', kernel, window };
+    return { ...resize, ...size, fit: 'fill', position: 'center', window };
   }
   // A strategy has no effect if the image is not cropped.
   const effective = isStrategy(position) && (fit !== 'cover' || stacked) ? 'center' : position;
-  return { width, height, fit, position: effective, kernel, window: null };
+  return { ...resize, position: effective };
 }
 
 /** True for a conversion to grey in one of the passes. */

@@ -57,9 +57,10 @@ const resize: Step = (image, { plan }) => {
 const scale: Step = (image, context) => {
   const { plan } = context;
   if (plan.resize?.fit !== 'contain') return resize(image, context);
-  const { width, height, kernel } = plan.resize;
+  const { width, height, kernel, withoutEnlargement } = plan.resize;
   const { fastShrinkOnLoad } = plan;
-  return image.resize({ width, height, fit: 'inside', kernel, fastShrinkOnLoad });
+  const options = { width, height, kernel, withoutEnlargement, fastShrinkOnLoad };
+  return image.resize({ ...options, fit: 'inside' });
 };
 
 /** The rest of the resize after `scale`. */

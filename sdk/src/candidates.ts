@@ -51,7 +51,8 @@ function widest(
     Math.min(
       maxWidth,
       maxSide,
-      enlarge ? Infinity : natural,
+      // Wider ones of a kept box would only have more background.
+      enlarge === true ? Infinity : natural,
       shape ? Math.min(maxSide * shape, Math.sqrt(pixels * shape)) : Infinity,
     ),
   );

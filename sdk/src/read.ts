@@ -16,7 +16,7 @@ const readSource = (path: string): string =>
 function readValue(name: string, text: string): unknown {
   if (textName.test(name)) return text;
   if (/^(true|false)?$/i.test(text)) return !/f/i.test(text);
-  if (flagName.test(name)) return text === '1';
+  if (flagName.test(name) && /^[01]$/.test(text)) return text === '1';
   if (!/^-?[\d.]+([,_]-?[\d.]+)*$/.test(text)) return text;
   return /[,_]/.test(text) ? text.split(/[,_]/).map(Number) : Number(text);
 }

@@ -9,7 +9,7 @@ export interface Range {
 export interface Rule {
   /** In words. */
   readonly accepts: string;
-  /** True for a flag, or a flag and numbers. */
+  /** True for a flag, or a flag and other values. */
   readonly flag?: true;
   /** In lower case. */
   readonly words?: readonly string[];

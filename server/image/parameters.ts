@@ -230,8 +230,10 @@ export const parameters = {
   ),
   enlarge: parameter(
     'size',
-    flag,
-    'Scales up images that are smaller than the requested size.',
+    withKeyword(flag, 'box'),
+    'Scales up images that are smaller than the requested size. `box` keeps the box instead: `contain` pads the image ' +
+      'to the box or to a single side, and `cover` and `fill` limit each side to the image side. With `box`, `dpr` ' +
+      'counts only as far as the image has pixels.',
     '',
     {
       exampleContext: 'w=600&animated=0',

@@ -28,7 +28,9 @@ const isNumber = ({ type }: ValueSchema): boolean => type === 'integer' || type 
 
 /** The words of a choice that are identifiers, such as `webp`. */
 const plainWords = (schema: ValueSchema): readonly string[] =>
-  isFlag(schema) ? [] : alternatives(schema).flatMap((one) => one.enum ?? []);
+  alternatives(schema)
+    .flatMap((one) => one.enum ?? [])
+    .filter((word) => !isFlag(schema) || !/^[01]?$/.test(word));
 
 /** All words of a choice, with `right-top` and the like, which its schema has as a pattern. */
 const allWords = (schema: ValueSchema): readonly string[] => [
@@ -59,7 +61,7 @@ function exampleOption(name: ParameterName): string {
   const { example, schema, parts } = parameters[name] as (typeof parameters)[ParameterName] &
     ParameterType<unknown>;
   if (parts !== undefined) return `[${example.split(',').join(', ')}]`;
-  if (schema === flag.schema) return example === '0' ? 'false' : 'true';
+  if (isFlag(schema) && /^0?$/.test(example)) return example === '0' ? 'false' : 'true';
   const isWritten = alternatives(schema).some(isNumber) && !Number.isNaN(Number(example));
   return isWritten ? example : `'${example}'`;
 }
@@ -120,8 +122,8 @@ export function parametersModule(): string {
     ${aliases.map(([alias, name]) => `${alias}: '${name}',`).join('\n')}
   };
 
-  /** The parameters whose values are true or false. */
-  export const flagName = /${named(({ schema }) => schema === flag.schema)}/;
+  /** The parameters of which 1 and 0 are true and false. */
+  export const flagName = /${named(({ schema }) => isFlag(schema) && !alternatives(schema).some(isNumber))}/;
 
   /** The parameters whose values are texts, although some look like numbers. */
   export const textName = /${named((type) => optionType(type) === 'string')}|^text\\./;

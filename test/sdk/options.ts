@@ -36,7 +36,9 @@ function anyValueOf(name: ParameterName): fc.Arbitrary<unknown> {
   }
   const alternatives = [schema, ...(schema.anyOf ?? [])];
   const isFlag = alternatives.some(({ type }) => type === 'boolean');
-  const words = isFlag ? [] : alternatives.flatMap((one) => one.enum ?? []);
+  const words = alternatives
+    .flatMap((one) => one.enum ?? [])
+    .filter((word) => !isFlag || !/^[01]?$/.test(word));
   const numbers = alternatives.filter(({ type }) => type === 'integer' || type === 'number');
   const values: fc.Arbitrary<unknown>[] = [
     ...(isFlag ? [fc.boolean()] : []),

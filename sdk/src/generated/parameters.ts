@@ -115,11 +115,13 @@ export interface ImageOptions {
    */
   readonly bg?: string | undefined;
   /**
-   * Scales up images that are smaller than the requested size.
+   * Scales up images that are smaller than the requested size. `box` keeps the box instead:
+   * `contain` pads the image to the box or to a single side, and `cover` and `fill` limit each side
+   * to the image side. With `box`, `dpr` counts only as far as the image has pixels.
    *
-   * Default: `0`. Example: `enlarge: true`.
+   * Accepts nothing, 1 or true, or 0 or false, or box. Default: `0`. Example: `enlarge: true`.
    */
-  readonly enlarge?: boolean | undefined;
+  readonly enlarge?: boolean | 'box' | undefined;
   /**
    * Interpolation kernel for scaling.
    *
@@ -403,7 +405,7 @@ export const canonicalNames: Readonly<Record<string, string>> = {
   a: 'animated',
 };
 
-/** The parameters whose values are true or false. */
+/** The parameters of which 1 and 0 are true and false. */
 export const flagName =
   /^(enlarge|flip|flop|flatten|grayscale|negate|normalize|lenient|animated|lossless)$/;
 

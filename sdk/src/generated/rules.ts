@@ -112,7 +112,7 @@ export const rules: Readonly<Record<string, Rule>> = {
     ],
   },
   bg: { accepts: 'hex digits without # (3, 4, 6 or 8), or a CSS colour name', kind: 'colour' },
-  enlarge: { accepts: 'nothing, 1 or true, or 0 or false', flag: true },
+  enlarge: { accepts: 'nothing, 1 or true, or 0 or false, or box', flag: true, words: ['box'] },
   kernel: {
     accepts: 'one of nearest, linear, cubic, mitchell, lanczos2, lanczos3, mks2013, mks2021',
     words: ['nearest', 'linear', 'cubic', 'mitchell', 'lanczos2', 'lanczos3', 'mks2013', 'mks2021'],

@@ -190,7 +190,7 @@ export interface PrewarmVariant {
   pos?: ImagePos | undefined;
   fp?: ImageFp | undefined;
   bg?: ImageColour | undefined;
-  enlarge?: ImageFlag | undefined;
+  enlarge?: ImageEnlarge | undefined;
   kernel?: ImageKernel | undefined;
   crop?: ImageCrop | undefined;
   trim?: ImageTrim | undefined;
@@ -628,7 +628,7 @@ export interface PresetParameters {
   pos?: ImagePos | undefined;
   fp?: ImageFp | undefined;
   bg?: ImageColour | undefined;
-  enlarge?: ImageFlag | undefined;
+  enlarge?: ImageEnlarge | undefined;
   kernel?: ImageKernel | undefined;
   crop?: ImageCrop | undefined;
   trim?: ImageTrim | undefined;
@@ -1223,7 +1223,7 @@ export type ImagePos = string;
 
 export type ImageFp = string;
 
-export type ImageFlag = boolean | '' | '1' | '0';
+export type ImageEnlarge = boolean | string;
 
 export type ImageKernel =
   | 'nearest'
@@ -1238,6 +1238,8 @@ export type ImageKernel =
 export type ImageCrop = string;
 
 export type ImageTrim = boolean | number | '' | '1' | '0';
+
+export type ImageFlag = boolean | '' | '1' | '0';
 
 export type ImageExtend = string;
 

@@ -178,12 +178,12 @@ function setBackground(meaning: Meaning, value: string, name: string): void {
   if (alpha === 'ff') meaning.set(name, 'flatten', true);
 }
 
-/** The fit of a box, and whether the fit enlarges an image. */
-const fits: Readonly<Record<string, readonly [fit: string, isEnlarged: boolean]>> = {
+/** A box's fit, and the value of `enlarge`. */
+const fits: Readonly<Record<string, readonly [fit: string, enlarge: boolean | 'box']>> = {
   'scale-down': ['inside', false],
   contain: ['inside', true],
   cover: ['cover', true],
-  crop: ['cover', false],
+  crop: ['cover', 'box'],
   'aspect-crop': ['cover', false],
   pad: ['contain', true],
   squeeze: ['fill', true],
@@ -198,19 +198,25 @@ function setSize(meaning: Meaning, options: Options): void {
   if (row === undefined) {
     throw optionInvalid('fit', `must be one of ${Object.keys(fits).join(', ')}`);
   }
-  const [word, isEnlarged] = row;
-  if (width !== undefined && !isAuto) meaning.set('width', 'w', width);
-  if (height !== undefined) meaning.set('height', 'h', height);
+  const [word, enlarge] = row;
+  const dpr = readNumber('dpr', options.get('dpr') ?? '1', 1, 3);
+  // A picture that is smaller than a kept box is delivered whole, whatever the ratio of pixels.
+  const isBoxKept = enlarge === 'box' && width !== undefined && height !== undefined;
+  const side = (text: string): string | number =>
+    isBoxKept && /^\d+$/.test(text) ? Math.round(Number(text) * dpr) : text;
+  if (width !== undefined && !isAuto) meaning.set('width', 'w', side(width));
+  if (height !== undefined) meaning.set('height', 'h', side(height));
   const hasBox = meaning.parameters.has('w') && meaning.parameters.has('h');
   const hasSide = width !== undefined || height !== undefined;
   if (hasBox) meaning.set('fit', 'fit', word);
   else if (fit === 'squeeze' && hasSide) {
     throw optionInvalid('fit', 'squeeze needs a width and a height here');
   }
-  if (hasSide && isEnlarged) meaning.set('fit', 'enlarge', true);
+  if (hasSide && enlarge === true) meaning.set('fit', 'enlarge', true);
+  if (isBoxKept) meaning.set('fit', 'enlarge', 'box');
   if (hasBox && fit === 'pad' && !meaning.parameters.has('bg')) meaning.set('fit', 'bg', 'fff');
   // For `auto`, the width follows the client's hints, in device pixels.
-  if (!isAuto) meaning.set('dpr', 'dpr', readNumber('dpr', options.get('dpr') ?? '1', 1, 3));
+  if (!isAuto) meaning.set('dpr', 'dpr', isBoxKept ? 1 : dpr);
 }
 
 function setGravity(meaning: Meaning, options: Options): void {
@@ -313,21 +319,27 @@ export const cloudflare: UrlGrammar = {
     },
     {
       url: '/cdn-cgi/image/fit=crop,width=300,height=200,gravity=top/a.jpg',
-      native: 'dpr=1&fit=cover&h=200&pos=north&w=300',
+      native: 'dpr=1&enlarge=box&fit=cover&h=200&pos=north&w=300',
       meaning: 'A side.',
       size: '300 × 200',
     },
     {
       url: '/cdn-cgi/image/fit=crop,width=300,height=200,gravity=auto/a.jpg',
-      native: 'dpr=1&fit=cover&h=200&pos=attention&w=300',
+      native: 'dpr=1&enlarge=box&fit=cover&h=200&pos=attention&w=300',
       meaning: 'The most interesting part.',
       size: '300 × 200',
     },
     {
       url: '/cdn-cgi/image/fit=crop,width=300,height=200,g=0.7x0.3/a.jpg',
-      native: 'dpr=1&fit=cover&fp=0.7,0.3&h=200&w=300',
+      native: 'dpr=1&enlarge=box&fit=cover&fp=0.7,0.3&h=200&w=300',
       meaning: 'Relative coordinates.',
       size: '300 × 200',
+    },
+    {
+      url: '/cdn-cgi/image/fit=crop,width=1000,height=250,dpr=2/a.jpg',
+      native: 'dpr=1&enlarge=box&fit=cover&h=500&w=2000',
+      meaning: 'A box that is wider than the picture, in device pixels.',
+      size: '1600 × 500',
     },
     {
       url: '/cdn-cgi/image/fit=pad,width=300,height=300/a.jpg',
@@ -381,7 +393,6 @@ export const cloudflare: UrlGrammar = {
   notes: [
     "Without `format`, the project's `autoFormat` decides. Cloudflare delivers JPEG or PNG then: turn `autoFormat` off for the format of the source.",
     '`width=auto` follows [client hints](../delivery.md#client-hints).',
-    '`fit=crop`: of a picture that is smaller than the box, the box shrinks and keeps its ratio, as with `aspect-crop`. Cloudflare delivers such a picture whole.',
     '`metadata=none` and `metadata=keep` need a project with the same `stripMetadata`.',
     '`zoom` without `gravity=face` is ignored, with `x-image-warnings`.',
     'Cloudflare does not say what the numbers of `blur`, `sharpen`, `contrast` and `gamma` mean: only values that change nothing are accepted.',

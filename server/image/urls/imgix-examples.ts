@@ -68,6 +68,12 @@ export const imgixExamples: readonly UrlExample[] = [
     size: '1600 × 800',
   },
   {
+    url: '/a.jpg?w=2000&h=2000&fit=fillmax',
+    native: 'dpr=1&enlarge=box&fit=contain&h=2000&w=2000',
+    meaning: 'The whole image in a box, not scaled up.',
+    size: '2000 × 2000',
+  },
+  {
     url: '/a.jpg?w=300&h=300&fit=fill&fill=solid&fill-color=fff',
     native: 'bg=fff&dpr=1&enlarge=1&fit=contain&h=300&w=300',
     meaning: 'With background around it.',
@@ -132,5 +138,5 @@ export const imgixNotes: readonly string[] = [
   'JPEGs are not progressive.',
   'Client hints do not change the size.',
   'imgix ignores some parameters next to others, such as `ar` without `fit=crop`, and unknown ones; so does this service, with `x-image-warnings`.',
-  'Refused with the name of the option: faces, `crop=edges` and `crop=auto`, `fit=facearea`, `clamp` and `fillmax`, fractions of the source in `w`, `h` and `rect`, `fp-z`, `ar` with both sides, `fm` with `auto`, `max-w` and the like, `orient`, `rot`, `trim`, borders, masks, padding, blends, watermarks, texts, blur, sharpening and all adjustments of colours but `sat=-100` and `invert`.',
+  'Refused with the name of the option: faces, `crop=edges` and `crop=auto`, `fit=facearea` and `clamp`, `fit=fillmax` with a single side, fractions of the source in `w`, `h` and `rect`, `fp-z`, `ar` with both sides, `fm` with `auto`, `max-w` and the like, `orient`, `rot`, `trim`, borders, masks, padding, blends, watermarks, texts, blur, sharpening and all adjustments of colours but `sat=-100` and `invert`.',
 ];

@@ -6,11 +6,12 @@ import { type Meaning, noEquivalent, optionInvalid, readInteger, readNumber } fr
 /** Maximum side that imgix delivers, in pixels. */
 const maxSide = 8_192;
 
-/** The other service's fit, and whether it enlarges. */
-const fits: Readonly<Record<string, readonly [Fit, isEnlarged: boolean]>> = {
+/** The other service's fit, and the value of `enlarge`. */
+const fits: Readonly<Record<string, readonly [Fit, enlarge: boolean | 'box']>> = {
   clip: ['inside', true],
   crop: ['cover', true],
   fill: ['contain', true],
+  fillmax: ['contain', 'box'],
   max: ['inside', false],
   min: ['cover', false],
   scale: ['fill', true],
@@ -54,8 +55,12 @@ function readBox(meaning: Meaning, options: ImgixQuery): Box {
   const fit = options.take('fit') ?? 'clip';
   const found = Object.hasOwn(fits, fit) ? fits[fit] : undefined;
   if (found === undefined) throw noEquivalent(`fit=${fit}`);
-  const [native, isEnlarged] = found;
-  const [w, h] = readSides(meaning, options);
+  const [native, enlarge] = found;
+  const isBoxKept = enlarge === 'box';
+  const [w, h] = readSides(meaning, options, isBoxKept);
+  if (isBoxKept && (w === null || h === null)) {
+    throw optionInvalid('fit=fillmax', 'needs w and h here');
+  }
   // imgix ignores the ratio for other fits.
   const ratio = fit === 'crop' || fit === 'fill' ? readRatio(options) : null;
   if (ratio !== null && w !== null && h !== null) {
@@ -65,16 +70,23 @@ function readBox(meaning: Meaning, options: ImgixQuery): Box {
     throw optionInvalid('ar', 'with fit=fill needs w or h');
   }
   if (ratio !== null) meaning.set('ar', 'ar', ratio);
-  if (isEnlarged && (w !== null || h !== null)) meaning.set('fit', 'enlarge', true);
+  if (enlarge !== false && (w !== null || h !== null)) meaning.set('fit', 'enlarge', enlarge);
   const hasBoth = ratio !== null || (w !== null && h !== null);
   if (hasBoth) meaning.set('fit', 'fit', native);
   return { w, h, fit, hasBoth };
 }
 
-/** Sets the sides and the pixel ratio, which can exceed this service's limits. */
-function readSides(meaning: Meaning, options: ImgixQuery): [w: number | null, h: number | null] {
+/**
+ * Sets the sides and the pixel ratio, which can exceed this service's limits.
+ * @param isBoxKept whether the box keeps the ratio's pixels even if the image lacks them
+ */
+function readSides(
+  meaning: Meaning,
+  options: ImgixQuery,
+  isBoxKept: boolean,
+): [w: number | null, h: number | null] {
   const dpr = readNumber('dpr', options.take('dpr') ?? '1', 0.1, 5);
-  const isRatio = dpr >= 1 && dpr <= 3;
+  const isRatio = dpr >= 1 && dpr <= 3 && !isBoxKept;
   const read = (name: 'w' | 'h'): number | null => {
     const text = options.take(name);
     if (text === undefined) return null;
@@ -122,13 +134,13 @@ const isTranslucent = (text: string): boolean =>
 
 function setBackground(meaning: Meaning, options: ImgixQuery, { fit, hasBoth }: Box): void {
   const bg = options.take('bg');
-  if (fit === 'fill') {
+  if (fit === 'fill' || fit === 'fillmax') {
     const fill = options.take('fill');
     if (fill !== undefined && fill !== 'solid') throw noEquivalent(`fill=${fill}`);
     // Only solid fills use a fill colour.
     const fillColour = fill === undefined ? undefined : options.take('fill-color');
     if (bg !== undefined && hasBoth) {
-      throw optionInvalid('bg', 'with fit=fill has no equivalent here; use fill-color');
+      throw optionInvalid('bg', `with fit=${fit} has no equivalent here; use fill-color`);
     }
     if (fillColour !== undefined && hasBoth) meaning.set('fill-color', 'bg', colour(fillColour));
   }

@@ -22,7 +22,7 @@ export function requirePresetFirst(options: ImgproxyOptions, source: URL, site: 
 export function meaningOf(options: ImgproxyOptions, source: URL, site: Site): Meaning {
   const meaning = new Meaning();
   if (options.preset !== null) meaning.set('preset', 'preset', options.preset);
-  setSize(meaning, options);
+  setSize(meaning, options, site);
   setCrop(meaning, options);
   setTurn(meaning, options);
   setColours(meaning, options);
@@ -38,7 +38,7 @@ const fits: Readonly<Record<string, string>> = {
   force: 'fill',
 };
 
-function setSize(meaning: Meaning, options: ImgproxyOptions): void {
+function setSize(meaning: Meaning, options: ImgproxyOptions, site: Site): void {
   const { width, height, preset, resizingType, enlarge, gravity } = options;
   const type = resizingType ?? 'fit';
   const hasBox = width > 0 && height > 0;
@@ -51,14 +51,36 @@ function setSize(meaning: Meaning, options: ImgproxyOptions): void {
     if (isNamed && !isExtended) meaning.set('resizing_type', 'fit', fits[type] ?? '');
   }
   if ((hasBox && fits[type] === 'cover') || preset !== null) setGravity(meaning, gravity);
-  if (enlarge === true || (enlarge !== null && preset !== null)) {
-    meaning.set('enlarge', 'enlarge', enlarge);
+  const isBoxKept = enlarge !== true && keepsBox(meaning, options, type);
+  const presetEnlarge = preset === null ? undefined : site.project.presets?.[preset]?.['enlarge'];
+  if (enlarge === true) meaning.set('enlarge', 'enlarge', true);
+  else if (isBoxKept && (enlarge === false || presetEnlarge === undefined)) {
+    meaning.set('resizing_type', 'enlarge', 'box');
+  } else if (enlarge === false && preset !== null) meaning.set('enlarge', 'enlarge', false);
+  setScaledSides(meaning, options, isBoxKept);
+}
+
+/**
+ * Returns whether the result for a smaller picture depends on the box: `fill` and `extend` keep its sides, and padding is
+ * scaled by the `dpr` that the picture has pixels for.
+ */
+function keepsBox(meaning: Meaning, options: ImgproxyOptions, type: string): boolean {
+  const { width, height, padding, extend, dpr } = options;
+  const hasBox = width > 0 && height > 0;
+  const fit = meaning.parameters.get('fit');
+  const isContained = fit === 'contain';
+  if (isContained ? extend : type === 'fill' && hasBox) return true;
+  const isPadded = padding.some((edge) => edge > 0) && (width > 0 || height > 0);
+  if (!isPadded || (dpr ?? 1) === 1) return false;
+  if (fit !== undefined && fit !== 'inside') {
+    throw optionInvalid('padding', 'with dpr needs enlarge, or the resizing type fit or fill');
   }
-  setScaledSides(meaning, options);
+  if (!hasBox) meaning.set('padding', 'fit', 'inside');
+  return true;
 }
 
 /** Sets the sides and the padding in device pixels, using `dpr` if it has the same effect. */
-function setScaledSides(meaning: Meaning, options: ImgproxyOptions): void {
+function setScaledSides(meaning: Meaning, options: ImgproxyOptions, isBoxKept: boolean): void {
   const { width, height, preset, padding, resizingType } = options;
   const [across, down] = options.zoom;
   const isZoomed = across !== 1 || down !== 1;
@@ -77,6 +99,12 @@ function setScaledSides(meaning: Meaning, options: ImgproxyOptions): void {
   const isWhole = Number.isInteger(sides.w) && Number.isInteger(sides.h);
   const isPlain = isWhole && parameters.dpr.parse(String(ratio)) !== undefined;
   if (!isPlain && preset !== null) throw optionInvalid('dpr', 'must be from 1 to 3 with a preset');
+  if (!isPlain && isBoxKept && ratio !== 1) {
+    throw optionInvalid(
+      'dpr',
+      'must be from 1 to 3 with fill, extend or padding, or needs enlarge',
+    );
+  }
   const factor = isPlain ? 1 : ratio;
   for (const [name, option] of [
     ['w', 'width'],
@@ -90,18 +118,16 @@ function setScaledSides(meaning: Meaning, options: ImgproxyOptions): void {
   }
 }
 
-/** Returns whether background extends the image to the box's ratio. */
+/** Returns whether background extends the image to the box, or to its ratio. */
 function setExtend(meaning: Meaning, options: ImgproxyOptions, type: string): boolean {
   const { extend, extendRatio, enlarge, width, height } = options;
   const option = extend ? 'extend' : 'extend_aspect_ratio';
   if (!extend && !extendRatio) return false;
   if (options.preset !== null) throw optionInvalid(option, 'with a preset has no equivalent here');
-  if (width === 0 || height === 0) {
-    // The missing side follows from the image, so only a smaller image needs background.
-    if (!extend || enlarge === true || width === height) return false;
-    throw optionInvalid(option, 'needs a width and a height, or enlarge');
-  }
-  if (type !== 'fit') {
+  const isOneSided = width === 0 || height === 0;
+  // The missing side follows from the image, so only a smaller image needs background.
+  if (isOneSided && (!extend || enlarge === true || width === height)) return false;
+  if (type !== 'fit' && !isOneSided) {
     // An enlarged image fills the box.
     if (enlarge === true) return false;
     throw optionInvalid(option, 'needs the resizing type fit, or enlarge');

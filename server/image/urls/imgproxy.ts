@@ -144,21 +144,27 @@ export const imgproxy: UrlGrammar = {
     },
     {
       url: '/unsafe/resize:fill:300:200/gravity:no/plain/a.jpg@png',
-      native: 'dpr=1&fit=cover&fmt=png&h=200&pos=north&w=300',
+      native: 'dpr=1&enlarge=box&fit=cover&fmt=png&h=200&pos=north&w=300',
       meaning: 'Full names of options.',
       size: '300 × 200',
     },
     {
       url: '/unsafe/rs:fill:300:200/g:sm/plain/a.jpg',
-      native: 'dpr=1&fit=cover&h=200&pos=attention&w=300',
+      native: 'dpr=1&enlarge=box&fit=cover&h=200&pos=attention&w=300',
       meaning: 'Smart gravity.',
       size: '300 × 200',
     },
     {
       url: '/unsafe/rs:fill:300:200/g:fp:0.7:0.3/plain/a.jpg',
-      native: 'dpr=1&fit=cover&fp=0.7,0.3&h=200&w=300',
+      native: 'dpr=1&enlarge=box&fit=cover&fp=0.7,0.3&h=200&w=300',
       meaning: 'A focus point.',
       size: '300 × 200',
+    },
+    {
+      url: '/unsafe/rs:fill:2000:500/plain/a.jpg',
+      native: 'dpr=1&enlarge=box&fit=cover&h=500&w=2000',
+      meaning: 'A box that is wider than the picture.',
+      size: '1600 × 500',
     },
     {
       url: '/unsafe/rs:fill-down:2000:500/plain/a.jpg',
@@ -174,9 +180,21 @@ export const imgproxy: UrlGrammar = {
     },
     {
       url: '/unsafe/rs:fit:300:300:0:1/bg:fff/plain/a.jpg',
-      native: 'bg=fff&dpr=1&fit=contain&flatten=1&h=300&w=300',
+      native: 'bg=fff&dpr=1&enlarge=box&fit=contain&flatten=1&h=300&w=300',
       meaning: 'Extended by background.',
       size: '300 × 300',
+    },
+    {
+      url: '/unsafe/w:2000/ex:1/plain/a.jpg',
+      native: 'dpr=1&enlarge=box&fit=contain&w=2000',
+      meaning: 'Extended to one side, without scaling up.',
+      size: '2000 × 1000',
+    },
+    {
+      url: '/unsafe/rs:fit:2000:2000/exar:1/plain/a.jpg',
+      native: 'dpr=1&fit=contain&h=2000&w=2000',
+      meaning: 'Extended to the ratio of the box.',
+      size: '1600 × 1600',
     },
     {
       url: '/unsafe/w:2000/el:1/plain/a.jpg',
@@ -198,7 +216,7 @@ export const imgproxy: UrlGrammar = {
     },
     {
       url: '/unsafe/w:300/dpr:2/pd:10:20/plain/a.jpg',
-      native: 'dpr=2&extend=10,20,10,20&w=300',
+      native: 'dpr=2&enlarge=box&extend=10,20,10,20&fit=inside&w=300',
       meaning: 'Padding, in CSS pixels.',
       size: '680 × 415',
     },
@@ -238,10 +256,9 @@ export const imgproxy: UrlGrammar = {
     'The key and the salt are a secret of the kind `imgproxy`; signatures have their full length. `unsafe` and `insecure` stand for no signature.',
     '`exp` is enforced. `sm:1` and `kcr:1` keep the copyright, as imgproxy does by default; `sm:0` and `kcr:0` need a project with the same `stripMetadata`.',
     "Without a format, the project's `autoFormat` decides as `IMGPROXY_AUTO_WEBP` and `IMGPROXY_AUTO_AVIF` do; without a quality, its `defaultQuality`.",
-    'A picture that is smaller than the box of `fill` or `extend`: the box shrinks and keeps its ratio, as with `fill-down` and `extend_aspect_ratio`. imgproxy keeps the sides of the box, up to those of the picture for `fill`.',
-    'A crop from the top left that leaves the picture is cut off; imgproxy moves it into the picture. The first request for a crop by another gravity reads the size of the source. Padding of a picture that is too small for its `dpr` keeps the factor.',
+    'A crop from the top left that leaves the picture is cut off; imgproxy moves it into the picture. The first request for a crop by another gravity reads the size of the source.',
     'The place of a centred `fill` or `extend` may differ by one pixel. Animations stay animated, and SVGs are drawn.',
-    'Refused with the name of the option: Pro options, `rt:auto`, `force` with one side, gravities of the resize with offsets, crops by `sm` and of trimmed, rotated or flipped pictures, `min-width`, `min-height`, `zoom` or a `dpr` below 1 without a side, a colour of `trim`, `pixelate`, `watermark`, `raw`, `skip_processing`, `filename` without `att`, `auto_rotate:0`, `preserve_hdr:1`, `enforce_thumbnail:1`, several presets, and options of limits.',
+    'Refused with the name of the option: Pro options, `rt:auto`, `force` with one side, gravities of the resize with offsets, crops by `sm` and of trimmed, rotated or flipped pictures, `min-width`, `min-height`, `zoom` or a `dpr` below 1 without a side, without `enlarge` a `dpr` below 1 or above 3 with `fill`, `extend` or padding, and one with padding and `force`, `fill-down` or `extend_aspect_ratio`, `extend` with `fill`, `fill-down` or `force`, a colour of `trim`, `pixelate`, `watermark`, `raw`, `skip_processing`, `filename` without `att`, `auto_rotate:0`, `preserve_hdr:1`, `enforce_thumbnail:1`, several presets, and options of limits.',
     'Queries are ignored, with `x-image-warnings`.',
   ],
 };

@@ -71,9 +71,10 @@ function read(path: string, query: string, site: Site): ReadUrl {
     ignored: [...new URLSearchParams(query).keys(), ...ignored],
     ignoresHints: true,
   };
+  const bySize = (size: Size) => ({ parameters: meaningAt(size).parameters, headers: [] });
+  if (isLimitedBySource(filters, parameters)) return { ...given, parameters: new Map(), bySize };
   if (focal.length === 0 || parameters.get('fit') !== 'cover') return { ...given, parameters };
   if (parameters.has('trim')) throw optionInvalid('focal', 'with trim has no equivalent here');
-  const bySize = (size: Size) => ({ parameters: meaningAt(size).parameters, headers: [] });
   return { ...given, parameters: new Map(), bySize };
 }
 
@@ -124,13 +125,21 @@ function sideOf(name: string, text = '0'): number {
   return Number(text);
 }
 
+/** `no_upscale` compares the sides with the source before the crop and the trim, which are then scaled up to them. */
+const isLimitedBySource = (
+  { noUpscale }: ThumborFilters,
+  parameters: ReadonlyMap<string, string>,
+): boolean => noUpscale && (parameters.has('crop') || parameters.has('trim'));
+
 function setSize(meaning: Meaning, parts: Parts, filters: ThumborFilters, size: Size): void {
   const { fitIn, adaptive, full } = parts;
   const isOriginal = parts['width'] === 'orig' && parts['height'] === 'orig';
-  const width = isOriginal ? 0 : sideOf('width', parts['width']);
-  const height = isOriginal ? 0 : sideOf('height', parts['height']);
+  const isLimited = isLimitedBySource(filters, meaning.parameters);
+  const limit = isLimited ? size : { width: Infinity, height: Infinity };
+  const width = isOriginal ? 0 : Math.min(sideOf('width', parts['width']), limit.width);
+  const height = isOriginal ? 0 : Math.min(sideOf('height', parts['height']), limit.height);
   const [flop, flip] = [parts['flop'] !== undefined, parts['flip'] !== undefined];
-  const { rotation } = filters;
+  const { rotation, fill } = filters;
   const hasBox = width > 0 && height > 0;
   if (adaptive !== undefined && width !== height) throw noEquivalent('adaptive-fit-in');
 
@@ -141,23 +150,26 @@ function setSize(meaning: Meaning, parts: Parts, filters: ThumborFilters, size: 
   if (flop) meaning.set('flip', 'flop', true);
   if (flip) meaning.set('flip', 'flip', true);
   if (rotation !== 0) meaning.set('rotate', 'rotate', 360 - rotation);
+  if (width === 0 && height === 0) return;
 
   const isInside = fitIn !== undefined && full === undefined;
-  const isEnlarged = isInside ? filters.upscale : !filters.noUpscale;
-  if (isEnlarged && (width > 0 || height > 0)) meaning.set('upscale', 'enlarge', true);
+  const noUpscale = filters.noUpscale && !isLimited;
+  const isEnlarged = isInside ? filters.upscale && hasBox : true;
+  if (isEnlarged && !noUpscale) meaning.set('upscale', 'enlarge', true);
+  if (isInside && fill !== null) {
+    if (filters.noUpscale) throw optionInvalid('no_upscale', 'with fill has no equivalent here');
+    if (!isEnlarged) meaning.set('fill', 'enlarge', 'box');
+    return meaning.set('fill', 'fit', 'contain');
+  }
   if (!hasBox) return;
-  if (isInside && filters.fill !== null && filters.noUpscale) {
-    throw optionInvalid('no_upscale', 'with fill has no equivalent here');
-  }
   if (fitIn !== undefined) {
-    const inside = filters.fill === null ? 'inside' : 'contain';
-    meaning.set('fit-in', 'fit', full === undefined ? inside : 'outside');
-  } else if (filters.stretch) {
-    meaning.set('stretch', 'fit', 'fill');
-  } else {
-    meaning.set('width', 'fit', 'cover');
-    setPlace(meaning, parts, filters, { flop, flip }, size);
+    return meaning.set('fit-in', 'fit', full === undefined ? 'inside' : 'outside');
   }
+  // Each side is shortened to that of the source.
+  if (noUpscale) meaning.set('no_upscale', 'enlarge', 'box');
+  if (filters.stretch) return meaning.set('stretch', 'fit', 'fill');
+  meaning.set('width', 'fit', 'cover');
+  setPlace(meaning, parts, filters, { flop, flip }, size);
 }
 
 /** base64url HMAC-SHA1 with padding. */
@@ -221,6 +233,12 @@ export const thumbor: UrlGrammar = {
       size: '1600 × 1000',
     },
     {
+      url: '/unsafe/2000x500/filters:no_upscale()/a.jpg',
+      native: 'dpr=1&enlarge=box&fit=cover&h=500&w=2000',
+      meaning: 'No side exceeds the source side.',
+      size: '1600 × 500',
+    },
+    {
       url: '/unsafe/fit-in/300x300/a.jpg',
       native: 'dpr=1&fit=inside&h=300&w=300',
       meaning: 'Within the box.',
@@ -234,7 +252,7 @@ export const thumbor: UrlGrammar = {
     },
     {
       url: '/unsafe/fit-in/300x300/filters:fill(white)/a.jpg',
-      native: 'bg=white&dpr=1&fit=contain&h=300&w=300',
+      native: 'bg=white&dpr=1&enlarge=box&fit=contain&h=300&w=300',
       meaning: 'With background around it.',
       size: '300 × 300',
     },
@@ -292,9 +310,9 @@ export const thumbor: UrlGrammar = {
     "A source without a scheme is `http://` if it begins with a host of the project's allowlist, or has the scheme of the host's `base` there; other sources are paths below `base`.",
     "Without `format`, the project's `autoFormat` decides as `AUTO_WEBP` and `AUTO_AVIF` do; without `quality`, its `defaultQuality`. Pictures are upright, as with `RESPECT_ORIENTATION`.",
     '`smart` follows colours and details instead of the detectors of thumbor. `grayscale()` and `saturation()` weigh the channels in another way.',
-    'With `no_upscale()` or `fill()`, a box that is larger than the picture shrinks and keeps its ratio; thumbor shortens each side for `no_upscale()`, and keeps the box for `fill()` in `fit-in`.',
+    'The first request for `no_upscale()` with a crop or `trim` reads the source size, as with `focal()`.',
     'A manual crop beyond the picture returns 400; thumbor ignores it.',
     '`strip_exif()` and `strip_icc()` need a project with `stripMetadata`. Filters that thumbor does not have are ignored, with `x-image-warnings`, and so are queries.',
-    'Refused with the name: `meta`, `debug`, `adaptive-fit-in` unless the box is a square, `orig` for one side, `trim` with `bottom-right` or a tolerance, `focal` with `smart` or `trim`, `brightness`, `contrast`, `sharpen`, `rgb`, `colorize`, `noise`, `round_corner`, `watermark`, `text`, `frame`, `convolution`, `curve`, `equalize`, `proportion`, `cover`, `autojpg`, `max_age`, `extract_focal`, and `fill` with `auto` or `blur`.',
+    'Refused with the name: `meta`, `debug`, `adaptive-fit-in` unless the box is a square, `orig` for one side, `trim` with `bottom-right` or a tolerance, `focal` with `smart` or `trim`, `brightness`, `contrast`, `sharpen`, `rgb`, `colorize`, `noise`, `round_corner`, `watermark`, `text`, `frame`, `convolution`, `curve`, `equalize`, `proportion`, `cover`, `autojpg`, `max_age`, `extract_focal`, and `fill` with `auto` or `blur`, or with `no_upscale` in `fit-in`.',
   ],
 };

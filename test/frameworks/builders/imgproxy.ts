@@ -14,7 +14,14 @@ const rows: readonly (readonly [Options, string])[] = [
   [{ height: 200 }, 'dpr=1&h=200'],
   [{ size: { width: 300, height: 200 } }, 'dpr=1&fit=inside&h=200&w=300'],
   [{ s: { width: 2_000, enlarge: true } }, 'dpr=1&enlarge=1&w=2000'],
-  [{ resize: { resizing_type: 'fill', width: 300, height: 200 } }, 'dpr=1&fit=cover&h=200&w=300'],
+  [
+    { resize: { resizing_type: 'fill', width: 300, height: 200 } },
+    'dpr=1&enlarge=box&fit=cover&h=200&w=300',
+  ],
+  [
+    { resize: { resizing_type: 'fill', width: 2_000, height: 500 } },
+    'dpr=1&enlarge=box&fit=cover&h=500&w=2000',
+  ],
   [{ rs: { resizing_type: 'force', width: 90, height: 200 } }, 'dpr=1&fit=fill&h=200&w=90'],
   [{ resizing_type: 'fill-down', width: 2_000, height: 500 }, 'dpr=1&fit=cover&h=500&w=2000'],
   [{ rt: 'fit', w: 200, h: 100 }, 'dpr=1&fit=inside&h=100&w=200'],
@@ -35,18 +42,18 @@ const rows: readonly (readonly [Options, string])[] = [
     ([type, pos]) =>
       [
         { rt: 'fill', w: 200, h: 200, gravity: { type } },
-        `dpr=1&fit=cover&h=200&pos=${pos}&w=200`,
+        `dpr=1&enlarge=box&fit=cover&h=200&pos=${pos}&w=200`,
       ] as const,
   ),
   [
     { rt: 'fill', w: 200, h: 200, g: { type: 'fp', x: 0.2, y: 0.7 } },
-    'dpr=1&fit=cover&fp=0.2,0.7&h=200&w=200',
+    'dpr=1&enlarge=box&fit=cover&fp=0.2,0.7&h=200&w=200',
   ],
   [{ w: 1_700, enlarge: 't' }, 'dpr=1&enlarge=1&w=1700'],
-  [{ w: 300, h: 300, extend: { extend: true } }, 'dpr=1&fit=contain&h=300&w=300'],
+  [{ w: 2_000, h: 300, extend: { extend: true } }, 'dpr=1&enlarge=box&fit=contain&h=300&w=2000'],
   [
     { w: 300, h: 300, ex: { extend: 1, gravity: { type: 'no' } } },
-    'dpr=1&fit=contain&h=300&pos=north&w=300',
+    'dpr=1&enlarge=box&fit=contain&h=300&pos=north&w=300',
   ],
   [
     { w: 2_000, h: 2_000, extend_aspect_ratio: { extend: true }, background: 'fff' },

@@ -55,7 +55,7 @@ const rows: readonly (readonly [Options, string])[] = [
   [{ width: 2_000, fit_in: true }, 'dpr=1&w=2000'],
   [
     { width: 300, height: 300, fit_in: true, filters: ['fill(ff8000)'] },
-    'bg=ff8000&dpr=1&fit=contain&h=300&w=300',
+    'bg=ff8000&dpr=1&enlarge=box&fit=contain&h=300&w=300',
   ],
   [
     { width: 2_000, height: 2_000, fit_in: true, filters: ['upscale()'] },
@@ -83,6 +83,10 @@ const rows: readonly (readonly [Options, string])[] = [
   ],
   [{ trim: true, width: 300 }, 'dpr=1&enlarge=1&trim=0.1&w=300'],
   [{ width: 2_000, filters: ['no_upscale()'] }, 'dpr=1&w=2000'],
+  [
+    { width: 2_000, height: 500, filters: ['no_upscale()'] },
+    'dpr=1&enlarge=box&fit=cover&h=500&w=2000',
+  ],
   [{ width: 300, height: 300, filters: ['stretch()'] }, 'dpr=1&enlarge=1&fit=fill&h=300&w=300'],
   [filtered('quality(60)'), 'dpr=1&enlarge=1&q=60&w=300'],
   [filtered('format(webp)'), 'dpr=1&enlarge=1&fmt=webp&w=300'],

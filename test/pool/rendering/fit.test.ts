@@ -28,6 +28,22 @@ t.test('contain adds transparent borders, and does not enlarge the image', async
   t.ok(near(at(0, 99), clear) && near(at(0, 100), red));
 });
 
+t.test('contain pads to a kept box without enlarging the image', async (t) => {
+  const kept = { width: 1000, height: 600, fit: 'contain', enlarge: 'box' } as const;
+  for (const more of [{}, { negate: true, background: '#00000000' }, { rotate: 180 }] as const) {
+    const { size, at } = await drawn(source, { ...kept, ...more });
+    t.same(size, [1000, 600]);
+    t.ok(near(at(299, 300), clear) && near(at(700, 300), clear), 'beside the image');
+    t.ok(near(at(500, 199), clear) && near(at(500, 400), clear), 'above and below the image');
+    t.ok([at(301, 201), at(698, 398)].every(([, , , alpha]) => alpha === 255));
+  }
+  const { at } = await drawn(source, { ...kept, position: 'southeast' });
+  t.ok(near(at(601, 401), red) && near(at(998, 598), yellow) && near(at(599, 500), clear));
+  const wide = await drawn(source, { ...kept, height: 100, fit: 'cover' });
+  t.same(wide.size, [400, 100], 'cover shortens each side to that of the image');
+  t.ok(near(wide.at(2, 2), red) && near(wide.at(398, 98), yellow));
+});
+
 /** The position along each axis: 0 start, 1 middle, 2 end. */
 const places: Readonly<Record<Gravity, readonly [across: 0 | 1 | 2, down: 0 | 1 | 2]>> = {
   northwest: [0, 0],

@@ -31,6 +31,9 @@ const ratio = (aspectRatio: number, fit: Fit, more: Partial<Variant> = {}) => {
   return { aspectRatio, fit, ...more };
 };
 const enlarge = { enlarge: true };
+const keep = { enlarge: 'box' } as const;
+const keepAt2 = { ...keep, pixelRatio: 2 };
+const contained = '2000 x 667, contain';
 const vector = (width: number, height: number) =>
   facts(width, height, { format: formatNamed('svg') });
 const gif = (width: number, height: number, frames: number) =>
@@ -196,6 +199,35 @@ const rows: readonly Row[] = [
     '10 x 10, cover',
   ],
   ['one pixel enlarged', facts(1, 1), { width: 10_000, enlarge: true }, '6324 x 6324, fill'],
+
+  ['kept box, cover, larger', photo, box(2000, 2000, 'cover', keep), '1000 x 667'],
+  ['kept box, cover, wider', photo, box(2000, 500, 'cover', keep), '1000 x 500, cover'],
+  ['kept box, cover, smaller', photo, box(300, 300, 'cover', keep), '300 x 300, cover'],
+  ['kept box, contain, larger', photo, box(2000, 2000, 'contain', keep), '2000 x 2000, contain'],
+  ['kept box, contain, higher', photo, box(500, 2000, 'contain', keep), '500 x 2000, contain'],
+  ['kept box, contain, one side', photo, { width: 2000, fit: 'contain', ...keep }, contained],
+  ['kept box, contain, less', photo, { width: 500, fit: 'contain', ...keep }, '500 x 334, fill'],
+  ['kept box, fill', photo, box(2000, 500, 'fill', keep), '1000 x 500, fill'],
+  ['kept box, inside', photo, box(2000, 2000, 'inside', keep), '1000 x 667'],
+  ['kept box, outside', photo, box(2000, 500, 'outside', keep), '1000 x 667'],
+  ['kept box, one side', photo, { width: 2000, ...keep }, '1000 x 667'],
+  ['kept box, no side', photo, { ...keep, fit: 'contain' }, '1000 x 667'],
+  ['kept box, dpr', photo, box(1600, 600, 'cover', keepAt2), '1000 x 375, cover'],
+  ['kept box, part of the dpr', photo, box(4000, 600, 'cover', keepAt2), '1000 x 300, cover'],
+  ['kept box, contain, dpr', photo, box(4000, 4000, 'contain', keepAt2), '2000 x 2000, contain'],
+  [
+    'kept box, border at the dpr of the picture',
+    photo,
+    { ...box(4000, 600, 'cover', keepAt2), ...border(20, 20, 20, 20) },
+    '1020 x 320, cover',
+  ],
+  [
+    'kept box within maxWidth',
+    photo,
+    box(4000, 2000, 'contain', { ...keep, maxWidth: 2000 }),
+    '2000 x 1000, contain',
+  ],
+  ['kept box, SVG', vector(100, 50), box(400, 400, 'contain', keep), '400 x 400, contain'],
 
   ['one pixel', facts(1, 1), { width: 10 }, '1 x 1'],
   ['one pixel wide', facts(1, 9999), { height: 10 }, '1 x 10, fill'],

@@ -30,6 +30,7 @@ t.test('values are read under canonical names and aliases', async (t) => {
     ['background=transparent', { bg: '#00000000' }],
     ['bg=rebeccapurple', { bg: '#663399ff' }],
     ['enlarge&flip=0&kernel=mks2021', { enlarge: true, flip: false, kernel: 'mks2021' }],
+    ['enlarge=BOX', { enlarge: 'box' }],
     ['crop=1,2,3,4', { crop: { left: 1, top: 2, width: 3, height: 4 } }],
     ['extend=0_1_2_2000', { extend: { top: 0, right: 1, bottom: 2, left: 2_000 } }],
     ['trim=0.5&rotate=-12.5&threshold=0', { trim: 0.5, rotate: 347.5, threshold: 0 }],
