@@ -10,7 +10,7 @@ import type { ForeignGrammar } from './urls/signature.ts';
 const invalid = (message: string) => new ServiceError('parameter_invalid', message);
 
 /** The project, source and parameters of a transform URL. */
-export interface ImageAddress extends Pick<ReadUrl, 'ignoresHints' | 'bySize' | 'location'> {
+export interface ImageAddress extends Pick<ReadUrl, 'usesHints' | 'bySize' | 'location'> {
   readonly projectId: string;
   /** The delivery host with a path that names the source, or null for a path below `/img`. */
   readonly host: string | null;

@@ -197,7 +197,8 @@ export class Delivery {
     const fallback = options.fallback === undefined ? null : new URL(options.fallback);
     if (fallback !== null) checkSource(project, fallback);
     const { accepted } = headers.negotiated;
-    const hints = address.ignoresHints === true ? noHints : headers.negotiated.hints;
+    const isHinted = address.grammar === null || address.usesHints === true;
+    const hints = isHinted ? headers.negotiated.hints : noHints;
     // `checkSignature` has checked the required signature, which covers the text.
     const isTrusted = background || project.requireSignedUrls;
     const layers = resolveLayers(options.layer, texts, project, isTrusted);

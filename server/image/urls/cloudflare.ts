@@ -52,7 +52,7 @@ function read(path: string, query: string, site: Site): ReadUrl {
     source: sourceOf(source, query, site),
     parameters: meaning.parameters,
     ignored,
-    ignoresHints: options.get('width') !== 'auto',
+    usesHints: options.get('width') === 'auto',
   };
 }
 

@@ -83,9 +83,9 @@ function read(path: string, query: string, site: Site): ReadUrl {
   const read = { source, ignored: [...ignored, ...others] };
   if (bySize !== null) {
     const meaning = (size: Size) => ({ parameters: bySize(size), headers: [] });
-    return { ...read, parameters: new Map(), ignoresHints: true, bySize: meaning };
+    return { ...read, parameters: new Map(), bySize: meaning };
   }
-  return { ...read, parameters, ignoresHints: !parameters.has('w') && !parameters.has('h') };
+  return { ...read, parameters };
 }
 
 /** The libraries encode the whole source once, except its colons and slashes. */

@@ -12,8 +12,8 @@ export interface ReadUrl {
   readonly parameters: ReadonlyMap<string, string>;
   /** Names of options that the other service ignores too. */
   readonly ignored: readonly string[];
-  /** Whether to ignore client hints, like the other service. */
-  readonly ignoresHints?: boolean;
+  /** Whether client hints set the size. Most services ignore them. */
+  readonly usesHints?: boolean;
   /**
    * Returns the meaning for a source size, if it depends on the size. In that case `parameters` is
    * empty.

@@ -30,8 +30,7 @@ function read(path: string, query: string, site: Site): ReadUrl {
   if (expires !== undefined) {
     parameters.set('exp', String(readInteger('expires', expires, 0)));
   }
-  const hasSide = parameters.has('w') || parameters.has('h');
-  return { source, parameters, ignored: options.ignored(), ignoresHints: !hasSide };
+  return { source, parameters, ignored: options.ignored() };
 }
 
 /** Reads a path below the host's base, or the encoded URL of a web proxy source. */

@@ -46,7 +46,7 @@ function read(path: string, query: string, site: Site): ReadUrl {
   const source = /^[a-z][a-z0-9+.-]*:\/\//i.test(url)
     ? readSource(url)
     : sourceBelow(site, url.startsWith('/') ? url : `/${url}`);
-  const given = { source, ignored: [...new URLSearchParams(query).keys()], ignoresHints: true };
+  const given = { source, ignored: [...new URLSearchParams(query).keys()] };
   requirePresetFirst(options, source, site);
   const meaningAt = (size: Size) =>
     meaningOf({ ...options, crop: cropOf(options, size) }, source, site).parameters;
@@ -259,6 +259,6 @@ export const imgproxy: UrlGrammar = {
     'A crop from the top left that leaves the picture is cut off; imgproxy moves it into the picture. The first request for a crop by another gravity reads the size of the source.',
     'The place of a centred `fill` or `extend` may differ by one pixel. Animations stay animated, and SVGs are drawn.',
     'Refused with the name of the option: Pro options, `rt:auto`, `force` with one side, gravities of the resize with offsets, crops by `sm` and of trimmed, rotated or flipped pictures, `min-width`, `min-height`, `zoom` or a `dpr` below 1 without a side, without `enlarge` a `dpr` below 1 or above 3 with `fill`, `extend` or padding, and one with padding and `force`, `fill-down` or `extend_aspect_ratio`, `extend` with `fill`, `fill-down` or `force`, a colour of `trim`, `pixelate`, `watermark`, `raw`, `skip_processing`, `filename` without `att`, `auto_rotate:0`, `preserve_hdr:1`, `enforce_thumbnail:1`, several presets, and options of limits.',
-    'Queries are ignored, with `x-image-warnings`.',
+    'Queries have no effect, and `x-image-warnings` names them. Client hints have no effect, as without `IMGPROXY_ENABLE_CLIENT_HINTS`.',
   ],
 };

@@ -69,7 +69,6 @@ function read(path: string, query: string, site: Site): ReadUrl {
   const given = {
     source: sourceOf(image, site),
     ignored: [...new URLSearchParams(query).keys(), ...ignored],
-    ignoresHints: true,
   };
   const bySize = (size: Size) => ({ parameters: meaningAt(size).parameters, headers: [] });
   if (isLimitedBySource(filters, parameters)) return { ...given, parameters: new Map(), bySize };
