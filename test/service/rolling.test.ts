@@ -131,7 +131,7 @@ eachHttpServer(
     const environment = {
       ...engine.environment,
       SERVICE_PROCESSES: '2',
-      SERVICE_DRAIN_DELAY_MS: '3000',
+      SERVICE_DRAIN_DELAY_MS: '5000',
     };
     const delivery = await startDelivery(t, { environment });
     await t.test('SIGHUP replaces both without a failed request', (t) =>
