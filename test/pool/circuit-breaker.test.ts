@@ -17,7 +17,7 @@ function createBreaker() {
   return { breaker, changes, fail, forward };
 }
 
-t.test('it opens after five consecutive failures', async (t) => {
+t.test('opens after five consecutive failures', async (t) => {
   const { breaker, changes, fail } = createBreaker();
   fail(4);
   breaker.succeeded();
@@ -30,7 +30,7 @@ t.test('it opens after five consecutive failures', async (t) => {
   t.same(changes, ['0']);
 });
 
-t.test('one probe is allowed after each pause, which doubles up to a limit', async (t) => {
+t.test('allows one probe after each pause, and doubles the pause up to a limit', async (t) => {
   const { breaker, changes, fail, forward } = createBreaker();
   fail(5);
   for (const pause of [1_000, 2_000, 4_000, 8_000, 16_000, 30_000, 30_000]) {

@@ -10,25 +10,28 @@ function takeAll(share: FairShare, who: ReturnType<typeof owner>): number {
   return taken;
 }
 
-t.test('one owner may hold three quarters, two three sevenths each, and some stays free', (t) => {
-  const alone = new FairShare(64, 4);
-  t.equal(takeAll(alone, owner('a')), 48);
-  t.equal(takeAll(alone, owner('b')), 4, 'the guaranteed amount, at the same host');
-  t.equal(takeAll(alone, owner('b', 'i')), 8, 'with them three quarters of the rest');
-  const two = new FairShare(70, 1);
-  const both = [owner('a', 'a'), owner('b', 'b')];
-  while (both.filter((one) => two.take(one, 1)).length > 0);
-  t.equal(two.held, 60);
-  const oneHost = new FairShare(64, 1);
-  for (let i = 0; i < 3; i++) takeAll(oneHost, owner(`p${i}`));
-  t.ok(oneHost.held <= 50, `the limit of the host: ${oneHost.held}`);
-  for (const [limit, own] of [1, 1, 2, 3].entries()) {
-    t.equal(takeAll(new FairShare(limit + 1, 1), owner('a')), own, `a limit of ${limit + 1}`);
-  }
-  t.end();
-});
+t.test(
+  'limits one owner to three quarters and two to three sevenths each, and keeps some free',
+  (t) => {
+    const alone = new FairShare(64, 4);
+    t.equal(takeAll(alone, owner('a')), 48);
+    t.equal(takeAll(alone, owner('b')), 4, 'the guaranteed amount, at the same host');
+    t.equal(takeAll(alone, owner('b', 'i')), 8, 'with them three quarters of the rest');
+    const two = new FairShare(70, 1);
+    const both = [owner('a', 'a'), owner('b', 'b')];
+    while (both.filter((one) => two.take(one, 1)).length > 0);
+    t.equal(two.held, 60);
+    const oneHost = new FairShare(64, 1);
+    for (let i = 0; i < 3; i++) takeAll(oneHost, owner(`p${i}`));
+    t.ok(oneHost.held <= 50, `the limit of the host: ${oneHost.held}`);
+    for (const [limit, own] of [1, 1, 2, 3].entries()) {
+      t.equal(takeAll(new FairShare(limit + 1, 1), owner('a')), own, `a limit of ${limit + 1}`);
+    }
+    t.end();
+  },
+);
 
-t.test('released amounts are free, and their owners removed', (t) => {
+t.test('frees released amounts and removes their owners', (t) => {
   const share = new FairShare(100, 10);
   for (let i = 0; i < 1_000; i++) {
     const who = owner(`p${i}`, `h${i}`);

@@ -30,7 +30,7 @@ function open() {
   return { failures, checks, errorOf, pass };
 }
 
-t.test('a failure is cached and checked again once', async (t) => {
+t.test('caches a failure and rechecks it once', async (t) => {
   const { failures, checks, errorOf, pass } = open();
   t.equal(errorOf(), null);
   failures.set(watermark(), failure('It is slow.'));
@@ -56,7 +56,7 @@ t.test('a failure is cached and checked again once', async (t) => {
   t.equal(checks.length, 2);
 });
 
-t.test('overload during a check keeps the failure', async (t) => {
+t.test('keeps the failure if the check hits overload', async (t) => {
   const { failures, checks, errorOf, pass } = open();
   failures.set(watermark(), failure('It is slow.'));
   pass(5_000);
@@ -70,7 +70,7 @@ t.test('overload during a check keeps the failure', async (t) => {
   t.equal(errorOf(), 'It is slow.');
 });
 
-t.test('unused failures expire, and delete removes one', async (t) => {
+t.test('expires unused failures, and deletes a single failure', async (t) => {
   const { failures, checks, errorOf, pass } = open();
   failures.set(watermark(), failure('It is slow.'));
   pass(60_001);

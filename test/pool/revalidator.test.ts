@@ -27,33 +27,36 @@ const lease = (fetchedAt: number, content = 'a'): SourceLease => ({
   hold: () => () => {},
 });
 
-t.test('an origin that fails another process keeps the old image for stale-if-error', async (t) => {
-  let at = 1_000_000;
-  const failure = new ServiceError('source_timeout', 'The source did not arrive.');
-  const coalescer: Coalescer = { join: () => Promise.reject(failure) };
-  const ask = () => Promise.reject(new Error('the other process asks'));
-  const revalidator = new Revalidator({
-    caches: { disk: null, shared: null },
-    coalescer,
-    bounds,
-    ask,
-    now: () => at,
-  });
-  revalidator.fetched(request, [lease(at)]);
-  const { signal } = new AbortController();
-  const changed = [at];
-  at += 50_000;
-  await revalidator.check(request, signal);
-  t.match(revalidator.states(request), [{ changedAt: changed[0] }]);
-  t.match(revalidator.report({ freshness }, { fetchedAt: changed }), {
-    freshUntil: 1_010_000,
-    error: 'source_timeout',
-  });
-  at += 100_000;
-  await t.rejects(revalidator.check(request, signal), { code: 'source_timeout' });
-});
+t.test(
+  "keeps the old image for stale-if-error after another process's origin failure",
+  async (t) => {
+    let at = 1_000_000;
+    const failure = new ServiceError('source_timeout', 'The source did not arrive.');
+    const coalescer: Coalescer = { join: () => Promise.reject(failure) };
+    const ask = () => Promise.reject(new Error('the other process asks'));
+    const revalidator = new Revalidator({
+      caches: { disk: null, shared: null },
+      coalescer,
+      bounds,
+      ask,
+      now: () => at,
+    });
+    revalidator.fetched(request, [lease(at)]);
+    const { signal } = new AbortController();
+    const changed = [at];
+    at += 50_000;
+    await revalidator.check(request, signal);
+    t.match(revalidator.states(request), [{ changedAt: changed[0] }]);
+    t.match(revalidator.report({ freshness }, { fetchedAt: changed }), {
+      freshUntil: 1_010_000,
+      error: 'source_timeout',
+    });
+    at += 100_000;
+    await t.rejects(revalidator.check(request, signal), { code: 'source_timeout' });
+  },
+);
 
-t.test('an expired source is asked before its image is used', async (t) => {
+t.test('revalidates an expired source before it uses the image', async (t) => {
   let at = 1_000_000;
   let asked = 0;
   const ask = async () => {
@@ -121,7 +124,7 @@ const strict = { maxAge: 10, staleWhileRevalidate: 0, staleIfError: 0 };
 const unchanged = (at: number) => ({ ...lease(at), freshness: strict, bytes: null });
 const { signal } = new AbortController();
 
-t.test('a failure of a layer names the layer', async (t) => {
+t.test('names the layer in a layer failure', async (t) => {
   const [mark] = watermark();
   for (const [layer, message] of [
     [mark, /^The watermark cannot be used\. /],
@@ -135,7 +138,7 @@ t.test('a failure of a layer names the layer', async (t) => {
   }
 });
 
-t.test('a slow answer is used, even if it has expired', async (t) => {
+t.test('uses a slow response, even if it has expired', async (t) => {
   const { revalidator, clock, answers, request } = expired(t);
   const asked = revalidator.check(request, signal);
   await until('the question', () => answers.length === 1);
@@ -145,7 +148,7 @@ t.test('a slow answer is used, even if it has expired', async (t) => {
   t.match(revalidator.states(request), [{ changedAt: 1_000_000 }]);
 });
 
-t.test('requests that leave do not make the next one ask again', async (t) => {
+t.test('does not revalidate again after a client disconnects', async (t) => {
   const { revalidator, clock, answers, request } = expired(t);
   for (let i = 0; i < 5; i += 1) {
     const client = new AbortController();
@@ -159,7 +162,7 @@ t.test('requests that leave do not make the next one ask again', async (t) => {
   await asked;
 });
 
-t.test('a refusal of this service is no failure of the origin', async (t) => {
+t.test('does not count its own refusal as an origin failure', async (t) => {
   const { revalidator, failures, request } = expired(t);
   const asked = revalidator.check(request, signal);
   await until('the question', () => failures.length === 1);
@@ -173,7 +176,7 @@ t.test('a refusal of this service is no failure of the origin', async (t) => {
   await t.rejects(again, { code: 'overloaded' });
 });
 
-t.test('an image of older bytes is reported as stale', async (t) => {
+t.test('reports an image of older bytes as stale', async (t) => {
   const { revalidator, clock, answers, request } = expired(t);
   const asked = revalidator.check(request, signal);
   await until('the question', () => answers.length === 1);
@@ -186,7 +189,7 @@ t.test('an image of older bytes is reported as stale', async (t) => {
   t.equal(revalidator.report({ freshness }, { fetchedAt: older }).freshUntil, clock.at);
 });
 
-t.test('a project whose origin hangs leaves questions to others', async (t) => {
+t.test("still revalidates for other projects while one project's origin hangs", async (t) => {
   const asked: string[] = [];
   let at = 1_000_000;
   const revalidator = new Revalidator({

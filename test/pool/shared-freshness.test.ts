@@ -74,7 +74,7 @@ async function startMachines(t: Test) {
   return { current, bucket, start };
 }
 
-t.test('an image of a version that was at the origin only in between is not used', async (t) => {
+t.test('ignores an image of a version that the origin has since replaced', async (t) => {
   const { current, start } = await startMachines(t);
   const [first, second] = [start(0), start(0)];
   t.equal(await first(20), 'miss red');
@@ -92,7 +92,7 @@ t.test('an image of a version that was at the origin only in between is not used
   t.equal(await second(30), 'shared red');
 });
 
-t.test('an image of a machine whose clock is fast is outdated too', async (t) => {
+t.test('ignores an outdated image even from a machine with a fast clock', async (t) => {
   const { current, start } = await startMachines(t);
   const [right, fast] = [start(0), start(30_000)];
   t.equal(await right(20), 'miss red');
@@ -104,7 +104,7 @@ t.test('an image of a machine whose clock is fast is outdated too', async (t) =>
   t.equal(await right(30), 'miss blue');
 });
 
-t.test('concurrent requests read the state of a source once', async (t) => {
+t.test("reads a source's state once for concurrent requests", async (t) => {
   const { bucket, start } = await startMachines(t);
   const get = start(0);
   const ofState = () => bucket.requests.filter((one) => /^GET .*f{64}$/.test(one)).length;

@@ -72,7 +72,7 @@ async function startEngine(
 /** A transform that takes seconds. */
 const long = { width: null, formats: ['avif'], lossless: true } as const;
 
-t.test('a full queue refuses misses before coalescing and fetching', async (t) => {
+t.test('rejects misses before coalescing and fetching while the queue is full', async (t) => {
   const picture = await noise(1600, 1200).jpeg().toBuffer();
   const origin = await startOrigin(t, (_, response) => response.end(picture));
   const { engine, get, joined } = await startEngine(t, 0, origin.url);
@@ -93,7 +93,7 @@ t.test('a full queue refuses misses before coalescing and fetching', async (t) =
   t.equal((await busy).tier, 'miss');
 });
 
-t.test('renders after responses are background work, and limited', async (t) => {
+t.test('treats renders after responses as background work, and limits them', async (t) => {
   const picture = await noise(80, 60).jpeg().toBuffer();
   const origin = await startOrigin(t, (request, response) => {
     if (request.url !== '/silent') response.end(picture);
@@ -123,7 +123,7 @@ t.test('renders after responses are background work, and limited', async (t) => 
   t.same(await Promise.all(later), Array(40).fill(undefined), 'the end of the engine is no error');
 });
 
-t.test('a full queue does not refuse what the shared cache has', async (t) => {
+t.test('delivers shared-cache images while the queue is full', async (t) => {
   Object.assign(process.env, variables);
   const bucket = await startTestS3(t);
   const settings = { location: parseS3Location(bucket.url), timeoutMs: 60_000, queueBytes: 1e6 };
@@ -142,7 +142,7 @@ t.test('a full queue does not refuse what the shared cache has', async (t) => {
   t.equal((await busy).tier, 'miss');
 });
 
-t.test('each fetch of a live request has a place in the queue', async (t) => {
+t.test('gives each fetch of a live request a queue slot', async (t) => {
   const picture = await noise(1600, 1200).jpeg().toBuffer();
   const held: (() => void)[] = [];
   const origin = await startOrigin(t, ({ url }, response) => {
@@ -164,7 +164,7 @@ t.test('each fetch of a live request has a place in the queue', async (t) => {
   t.equal((await get('6', '/6')).tier, 'miss');
 });
 
-t.test('recent reservations count while the threads are busy', async (t) => {
+t.test('counts recent reservations while the threads are busy', async (t) => {
   const clock = stopClock(t);
   const task = (project: string) => ({ project, queuedAt: 0, background: false, placement: null });
   const schedule = new Schedule({ threads: 1, queue: 4, costlyBytes: 1e9 });

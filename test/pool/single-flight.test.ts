@@ -26,7 +26,7 @@ function open() {
 
 const caught = (promise: Promise<unknown>) => promise.catch((error: unknown) => error);
 
-t.test('callers of a key share one run and its value', async (t) => {
+t.test("shares a single run and its value among a key's callers", async (t) => {
   const { calls, source } = open();
   const joined = [1, 2, 3].map(() => calls.run('a', source.work));
   const other = calls.run('b', async () => 'other');
@@ -38,7 +38,7 @@ t.test('callers of a key share one run and its value', async (t) => {
   t.equal(await calls.run('a', async () => 'again'), 'again');
 });
 
-t.test('a failure rejects all callers and frees the key before they get it', async (t) => {
+t.test('rejects all callers on a failure, and frees the key first', async (t) => {
   const { calls, source } = open();
   const failure = new Error('no');
   const joined = [1, 2].map(() =>
@@ -56,7 +56,7 @@ t.test('a failure rejects all callers and frees the key before they get it', asy
   t.equal(calls.size, 0);
 });
 
-t.test('an abort rejects its caller and not the others', async (t) => {
+t.test('rejects only the aborted caller', async (t) => {
   const { calls, source } = open();
   const leaving = new AbortController();
   const left = calls.run('a', source.work, leaving.signal);
@@ -71,7 +71,7 @@ t.test('an abort rejects its caller and not the others', async (t) => {
   t.equal(source.signals[0]?.aborted, false, 'also after the end');
 });
 
-t.test('the last abort aborts the work, and the next caller starts it again', async (t) => {
+t.test('aborts the work with its last caller, and restarts it for the next', async (t) => {
   const { calls, source } = open();
   const leaving = [new AbortController(), new AbortController()];
   const left = leaving.map(({ signal }) => caught(calls.run('a', source.work, signal)));
@@ -89,14 +89,14 @@ t.test('the last abort aborts the work, and the next caller starts it again', as
   t.equal(await restarted, 'new');
 });
 
-t.test('an aborted signal starts nothing', async (t) => {
+t.test('starts no work for an aborted signal', async (t) => {
   const { calls, source } = open();
   const reason = new Error('before');
   await t.rejects(calls.run('a', source.work, AbortSignal.abort(reason)), reason);
   t.same([source.signals.length, calls.size], [0, 0]);
 });
 
-t.test('retain keeps the work running without callers', async (t) => {
+t.test('keeps the work running for retain, even if all callers leave', async (t) => {
   const { calls, source } = open();
   t.equal(calls.retain('a'), null, 'no call is in progress');
   const controller = new AbortController();

@@ -29,7 +29,7 @@ function cacheOn(folder: string) {
   return { cache, events, types };
 }
 
-t.test('one process reads the files of another', async (t) => {
+t.test('reads the files of other processes', async (t) => {
   const folder = join(t.testdir(), 'not', 'there');
   const { cache, events } = cacheOn(folder);
   t.equal(await cache.read(key), null);
@@ -51,7 +51,7 @@ t.test('one process reads the files of another', async (t) => {
   t.same(await cache.read(key), image, 'missing folders are created');
 });
 
-t.test('the name of a file that is being written begins with the id of its process', async (t) => {
+t.test('starts a temporary file name with the process id', async (t) => {
   const folder = t.testdir({ tmp: {} });
   const temporary = cacheTemporaryFolder(folder);
   const names = new Set<string | null>();
@@ -66,7 +66,7 @@ t.test('the name of a file that is being written begins with the id of its proce
   t.same(await readdir(temporary), []);
 });
 
-t.test('a damaged file is a miss, and is reported, removed and replaced', async (t) => {
+t.test('treats a damaged file as a miss, reports it, removes it and writes it again', async (t) => {
   const folder = t.testdir();
   const path = cacheFilePath(folder, key);
   const { cache, types } = cacheOn(folder);
@@ -80,7 +80,7 @@ t.test('a damaged file is a miss, and is reported, removed and replaced', async 
 });
 
 t.test(
-  'a file in place of a folder, or a folder in place of a file, causes only misses',
+  'treats a file in place of a folder, or a folder in place of a file, as a miss',
   async (t) => {
     for (const blocked of ['files', 'tmp', '.', 'the file']) {
       const folder = join(t.testdir(), 'cache');
@@ -100,7 +100,7 @@ t.test(
 );
 
 t.test(
-  'a read-only folder prevents only writes',
+  'still reads from a read-only folder',
   { skip: process.getuid?.() === 0 && 'nothing is read-only for root' },
   async (t) => {
     const folder = t.testdir();
@@ -119,7 +119,7 @@ t.test(
   },
 );
 
-t.test('concurrent writers and readers of a key only see whole images', async (t) => {
+t.test('returns only whole images to concurrent readers and writers of a key', async (t) => {
   const folder = t.testdir();
   const { cache, types } = cacheOn(folder);
   const images = ['a', 'b', 'c'].map((name) => picture(200_000, name));
@@ -136,7 +136,7 @@ t.test('concurrent writers and readers of a key only see whole images', async (t
   t.same([...new Set(types())].sort(), ['read', 'stored']);
 });
 
-t.test('too many concurrent writes are skipped', async (t) => {
+t.test('skips writes above the limit of concurrent writes', async (t) => {
   const { cache, events } = cacheOn(t.testdir());
   const keys = Array.from({ length: 300 }, (_, i) => keyOf(String(i)));
   await Promise.all(keys.map((one) => cache.write(one, image)));
@@ -145,7 +145,7 @@ t.test('too many concurrent writes are skipped', async (t) => {
   t.same(await cache.read(key), image, 'later ones are written');
 });
 
-t.test('neither keeps nor writes an image that is purged while it is rendered', async (t) => {
+t.test('drops an image if a purge arrives during its render', async (t) => {
   const events: unknown[][] = [];
   const caches = new ImageCaches(
     { memoryCacheBytes: 1e6, diskCacheFolder: t.testdir(), sharedCache: null },

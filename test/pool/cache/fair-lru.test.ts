@@ -22,7 +22,7 @@ function zipf(count: number, exponent: number): (random: number) => number {
 /** A cache key of a project, as the service makes them. */
 const keyOf = (project: string, name: string | number) => `${project.padStart(16, '0')}-${name}`;
 
-t.test('a project without another one has the whole cache, in the order of use', async (t) => {
+t.test('gives a lone project the whole cache, in the order of use', async (t) => {
   const cache = new FairLru<number>((bytes) => bytes);
   for (let i = 0; i < 100; i += 1) cache.set(keyOf('a', i), 1);
   cache.use(keyOf('a', 0));
@@ -31,24 +31,27 @@ t.test('a project without another one has the whole cache, in the order of use',
   t.equal(cache.evictTo(0).length, 98);
 });
 
-t.test('requests for one project do not evict the guaranteed share of another one', async (t) => {
-  const cache = new FairLru<number>((bytes) => bytes);
-  for (let i = 0; i < 20; i += 1) cache.set(keyOf('a', i), 1);
-  for (let i = 0; i < 10_000; i += 1) {
-    cache.set(keyOf('b', i), 1);
-    cache.evictTo(100);
-  }
-  const left = [...cache.keys()].filter((key) => key.startsWith(keyOf('a', '')));
-  t.equal(left.length, 12, 'an eighth of the cache, of two projects');
-  t.same(
-    left.sort(),
-    Array.from({ length: 12 }, (_, i) => keyOf('a', i + 8)).sort(),
-    'those that were used last',
-  );
-  t.equal(cache.bytes, 100);
-});
+t.test(
+  'protects the guaranteed share of a project from requests for another project',
+  async (t) => {
+    const cache = new FairLru<number>((bytes) => bytes);
+    for (let i = 0; i < 20; i += 1) cache.set(keyOf('a', i), 1);
+    for (let i = 0; i < 10_000; i += 1) {
+      cache.set(keyOf('b', i), 1);
+      cache.evictTo(100);
+    }
+    const left = [...cache.keys()].filter((key) => key.startsWith(keyOf('a', '')));
+    t.equal(left.length, 12, 'an eighth of the cache, of two projects');
+    t.same(
+      left.sort(),
+      Array.from({ length: 12 }, (_, i) => keyOf('a', i + 8)).sort(),
+      'those that were used last',
+    );
+    t.equal(cache.bytes, 100);
+  },
+);
 
-t.test('an entry that is too large for the cache is evicted', async (t) => {
+t.test('evicts an entry larger than the cache', async (t) => {
   const cache = new FairLru<number>((bytes) => bytes);
   cache.set(keyOf('a', 1), 10);
   cache.set(keyOf('b', 1), 101);
@@ -56,7 +59,7 @@ t.test('an entry that is too large for the cache is evicted', async (t) => {
   t.equal(cache.count, 1);
 });
 
-t.test('the bytes and shares are right after any changes', async () => {
+t.test('counts bytes and shares correctly after any changes', async () => {
   const project = fc.constantFrom('a', 'b', 'c');
   const name = fc.integer({ min: 0, max: 8 });
   const bytes = fc.option(fc.integer({ min: 1, max: 30 }), { nil: 0 });
@@ -92,7 +95,7 @@ t.test('the bytes and shares are right after any changes', async () => {
   );
 });
 
-t.test('shares cost few hits', async (t) => {
+t.test('loses few hits to shares', async (t) => {
   let state = 7;
   const random = () => {
     state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;

@@ -18,7 +18,7 @@ function withHeader(header: string): Buffer {
   return Buffer.concat([fixed, bytes, image.body]);
 }
 
-t.test('an encoded file is decoded, without a copy of the body', async (t) => {
+t.test('decodes an encoded file and does not copy the body', async (t) => {
   t.same(decodeFile(key, file), image);
   const empty = { ...picture(0), contentType: 'text/plain; charset=utf-8' } as const;
   t.same(decodeFile(key, Buffer.concat(encodeFile(key, empty))), empty);
@@ -28,7 +28,7 @@ t.test('an encoded file is decoded, without a copy of the body', async (t) => {
   t.equal(decodeFile(key, file)?.body.buffer, file.buffer);
 });
 
-t.test('truncated, longer and foreign files are refused', async (t) => {
+t.test('rejects truncated, longer and foreign files', async (t) => {
   const accepted = [];
   for (let length = 0; length < file.length; length++) {
     if (decodeFile(key, file.subarray(0, length)) !== null) accepted.push(length);
@@ -43,7 +43,7 @@ t.test('truncated, longer and foreign files are refused', async (t) => {
   t.equal(decodeFile(key, Buffer.concat([header, other])), null, 'another body');
 });
 
-t.test('a flipped bit is detected', async () => {
+t.test('detects a flipped bit', async () => {
   const flip = fc.tuple(fc.nat(file.length - 1), fc.nat(7));
   fc.assert(
     fc.property(flip, ([at, bit]) => {
@@ -55,7 +55,7 @@ t.test('a flipped bit is detected', async () => {
   );
 });
 
-t.test('an invalid header with a valid digest is refused', async (t) => {
+t.test('rejects an invalid header with a valid digest', async (t) => {
   const { body: _, ...fields } = image;
   t.ok(decodeFile(key, withHeader(JSON.stringify({ key, ...fields }))), 'a valid header');
   const wrong = ['', '{', 'null', '[]', '1', '"x"', '{}', JSON.stringify(fields)];
@@ -69,7 +69,7 @@ t.test('an invalid header with a valid digest is refused', async (t) => {
   }
 });
 
-t.test('arbitrary bytes are refused', async () => {
+t.test('rejects arbitrary bytes', async () => {
   fc.assert(
     fc.property(fc.uint8Array({ maxLength: 200 }), fc.boolean(), (bytes, hasMagic) => {
       const start = hasMagic ? file.subarray(0, 8) : Buffer.alloc(0);

@@ -9,7 +9,7 @@ function recorded(maxBytes: number) {
   return { cache: new MemoryCache(maxBytes, (key) => hits.push(key)), hits };
 }
 
-t.test('the least recently used entries are evicted at the byte limit', async (t) => {
+t.test('evicts the least recently used entries at the byte limit', async (t) => {
   const { cache } = recorded(64 * 1_024);
   for (const key of ['a', 'b', 'c']) cache.set(key, picture(15_000), 0);
   t.ok(cache.get('a', 10_000), 'a is used again');
@@ -19,7 +19,7 @@ t.test('the least recently used entries are evicted at the byte limit', async (t
   t.same(found, ['a', 'c', 'd', 'e']);
 });
 
-t.test('images of one project do not evict all images of another one', async (t) => {
+t.test('keeps some images of a project when another project fills the cache', async (t) => {
   const { cache } = recorded(64 * 16_384);
   const keys = (project: string, count: number) =>
     Array.from({ length: count }, (_, i) => keyOf(project).slice(0, 16) + keyOf(`${i}`).slice(16));
@@ -33,14 +33,14 @@ t.test('images of one project do not evict all images of another one', async (t)
   t.ok(cache.count >= 64);
 });
 
-t.test('the overhead of small images counts', async (t) => {
+t.test('counts the overhead of small images', async (t) => {
   const { cache } = recorded(1_024 * 1_024);
   for (let i = 0; i < 5_000; i++) cache.set(String(i), picture(1), 0);
   t.ok(cache.count < 2_000, `${cache.count} images`);
   t.ok(cache.bytes >= cache.count * 200);
 });
 
-t.test('a cache of 0 bytes is disabled', async (t) => {
+t.test('disables a zero-byte cache', async (t) => {
   const { cache, hits } = recorded(0);
   t.equal(cache.set('a', picture(1), 0), null);
   t.equal(cache.get('a', 0), null);
@@ -48,7 +48,7 @@ t.test('a cache of 0 bytes is disabled', async (t) => {
   t.same(hits, []);
 });
 
-t.test('hits are reported once a second for each key', async (t) => {
+t.test('reports hits once a second per key', async (t) => {
   const { cache, hits } = recorded(100_000);
   cache.set('a', picture(1), 1_000);
   cache.set('b', picture(1), 1_000);
@@ -61,7 +61,7 @@ t.test('hits are reported once a second for each key', async (t) => {
   t.same(hits, ['a', 'b', 'a']);
 });
 
-t.test('touch counts a hit and updates the recency', async (t) => {
+t.test('counts a hit and updates the recency on touch', async (t) => {
   const { cache, hits } = recorded(10_000);
   const entry = cache.set('a', picture(3_000), 0);
   cache.set('b', picture(3_000), 0);
@@ -75,7 +75,7 @@ t.test('touch counts a hit and updates the recency', async (t) => {
   t.equal(cache.get('b', 1_600), null);
 });
 
-t.test('the limit holds, and only stored entries have images', async () => {
+t.test('respects the limit, and returns images only for stored entries', async () => {
   const action = fc.record({
     key: fc.constantFrom('a', 'b', 'c', 'd', 'e', 'f'),
     bytes: fc.option(fc.integer({ min: 0, max: 25_000 })),

@@ -53,7 +53,7 @@ function authenticated(file: Buffer): Buffer {
 
 const fileOf = (image = picture(100)) => authenticated(Buffer.concat(encodeFile(key, image)));
 
-t.test('an image of one machine is read by another', async (t) => {
+t.test('reads images that another machine wrote', async (t) => {
   const { cache, read, stored } = await start(t);
   t.equal(await read(), null);
   cache.write(key, 'prj_1', picture(1_000));
@@ -67,21 +67,24 @@ t.test('an image of one machine is read by another', async (t) => {
   });
 });
 
-t.test('objects that are damaged, incomplete or of another image are misses', async (t) => {
-  const { cache, read, put } = await start(t);
-  const file = fileOf();
-  const damaged = Buffer.from(file);
-  damaged[damaged.length - 1] = 0xff;
-  const other = authenticated(Buffer.concat(encodeFile(keyOf('b'), picture(100))));
-  const bodies = [damaged, file.subarray(0, -1), other, Buffer.from('x'), Buffer.alloc(0)];
-  for (const body of bodies) {
-    put(body);
-    t.equal(await read(), null);
-  }
-  t.match(cache.stats().reads, { hit: 0, damaged: bodies.length });
-});
+t.test(
+  'treats damaged and incomplete objects, and objects of other images, as misses',
+  async (t) => {
+    const { cache, read, put } = await start(t);
+    const file = fileOf();
+    const damaged = Buffer.from(file);
+    damaged[damaged.length - 1] = 0xff;
+    const other = authenticated(Buffer.concat(encodeFile(keyOf('b'), picture(100))));
+    const bodies = [damaged, file.subarray(0, -1), other, Buffer.from('x'), Buffer.alloc(0)];
+    for (const body of bodies) {
+      put(body);
+      t.equal(await read(), null);
+    }
+    t.match(cache.stats().reads, { hit: 0, damaged: bodies.length });
+  },
+);
 
-t.test('objects that this deployment has not written are misses', async (t) => {
+t.test('treats objects that this deployment did not write as misses', async (t) => {
   const { cache, read, put } = await start(t);
   const object = fileOf();
   put(object);
@@ -106,7 +109,7 @@ t.test('objects that this deployment has not written are misses', async (t) => {
   t.equal(await other.read(), null);
 });
 
-t.test('without the secret of the deployment the bucket is not used', async (t) => {
+t.test('ignores the bucket if the deployment secret is missing', async (t) => {
   const { server, cache, read } = await start(t, { secret: null });
   t.equal(await read(), null);
   cache.write(key, 'prj_1', picture(100));
@@ -119,7 +122,7 @@ t.test('without the secret of the deployment the bucket is not used', async (t) 
 });
 
 t.test(
-  'a silent service delays a request by the timeout at most, and soon not at all',
+  'delays a request by at most the timeout if the service is silent, and soon not at all',
   async (t) => {
     const tick = stopTimers(t);
     const { server, cache, changes, read } = await start(t);
@@ -137,7 +140,7 @@ t.test(
   },
 );
 
-t.test('a connection that takes longer than the timeout serves the next read', async (t) => {
+t.test('uses a connection that took longer than the timeout for the next read', async (t) => {
   const tick = stopTimers(t);
   const { server, cache, read, put } = await start(t);
   put(fileOf());
@@ -162,14 +165,14 @@ t.test('a connection that takes longer than the timeout serves the next read', a
   t.match(cache.stats().reads, { timeout: 1, error: 0 });
 });
 
-t.test('too little time left of a request is no failure of the bucket', async (t) => {
+t.test('does not count a request with too little time left as a bucket failure', async (t) => {
   const { server, cache, read } = await start(t);
   server.handler = silent;
   for (let count = 0; count < 6; count += 1) await read({ remainingMs: 5 });
   t.match(cache.stats(), { reads: { timeout: 6 }, available: { read: true } });
 });
 
-t.test('the last of two writes of a key is the one that stays', async (t) => {
+t.test('keeps the last of two writes of a key', async (t) => {
   const { server, cache } = await start(t);
   const waiting: (() => void)[] = [];
   server.handler = (_, response) => void waiting.push(() => response.end());
@@ -186,7 +189,7 @@ t.test('the last of two writes of a key is the one that stays', async (t) => {
   await until('the client has counted them', () => cache.stats().writes.stored === 3);
 });
 
-t.test('a bucket that does not exist is an error', async (t) => {
+t.test('fails if the bucket does not exist', async (t) => {
   const { server, cache, read } = await start(t);
   server.handler = (_, response) => {
     response.writeHead(404).end('<Error><Code>NoSuchBucket</Code></Error>');
@@ -195,7 +198,7 @@ t.test('a bucket that does not exist is an error', async (t) => {
   t.match(cache.stats().reads, { error: 1, miss: 1 });
 });
 
-t.test('all reads of one request have one timeout', async (t) => {
+t.test('shares one timeout among all reads of a request', async (t) => {
   const { server, cache, read } = await start(t, { timeoutMs: 50 });
   server.handler = silent;
   const { wait } = cache;
@@ -204,7 +207,7 @@ t.test('all reads of one request have one timeout', async (t) => {
   t.match(cache.stats().reads, { timeout: 1, skipped: 1 });
 });
 
-t.test('a failing S3 service is probed, and used when it works again', async (t) => {
+t.test('probes a failing S3 service and uses it again when it works', async (t) => {
   const { now } = performance;
   let shift = 0;
   performance.now = () => now.call(performance) + shift;
@@ -230,7 +233,7 @@ t.test('a failing S3 service is probed, and used when it works again', async (t)
   t.same(changes.slice(2), ['read works', 'write works']);
 });
 
-t.test('an S3 service that accepts no connection is a miss', async (t) => {
+t.test('treats refused connections of an S3 service as misses', async (t) => {
   const closed = createServer();
   await new Promise<void>((done) => closed.listen(0, '127.0.0.1', done));
   const address = closed.address() as { port: number };
@@ -241,7 +244,7 @@ t.test('an S3 service that accepts no connection is a miss', async (t) => {
   t.match(cache.stats().reads, { error: 2 });
 });
 
-t.test('a cancelled read does not count as a failure of the S3 service', async (t) => {
+t.test('does not count a cancelled read as an S3 failure', async (t) => {
   const { server, cache } = await start(t);
   server.handler = silent;
   for (let count = 1; count <= 6; count += 1) {
@@ -254,7 +257,7 @@ t.test('a cancelled read does not count as a failure of the S3 service', async (
   t.match(cache.stats(), { reads: { timeout: 0, error: 0 }, available: { read: true } });
 });
 
-t.test('the bytes of the queue are limited, and it has each key once', async (t) => {
+t.test('limits the bytes in the queue, and queues each key once', async (t) => {
   const { server, cache } = await start(t, { queueBytes: 50_000 });
   server.handler = silent;
   for (const name of ['a', 'b', 'c', 'd']) cache.write(keyOf(name), 'prj_1', picture(9_000));
@@ -267,7 +270,7 @@ t.test('the bytes of the queue are limited, and it has each key once', async (t)
   t.ok(droppedBytes > 9_000 && queuedBytes > 45_000 && queuedBytes <= 50_000);
 });
 
-t.test('waiting writes are finished at the end, unless the S3 service is silent', async (t) => {
+t.test('finishes waiting writes on close, unless the S3 service is silent', async (t) => {
   const { server, cache } = await start(t);
   const names = Array.from({ length: 20 }, (_, i) => `${i}`);
   for (const name of names) cache.write(keyOf(name), 'prj_1', picture(1_000));

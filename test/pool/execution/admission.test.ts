@@ -3,7 +3,7 @@ import { stopClock } from '../../clock.ts';
 import { until } from '../../until.ts';
 import { finish, openPool, patient, scriptedThread, submit } from './pools.ts';
 
-t.test('transforms beyond threads and queue are refused at once', async (t) => {
+t.test('rejects transforms beyond threads and queue immediately', async (t) => {
   const pool = openPool(t, { threads: 2, queue: 3 }, scriptedThread);
   const tasks = Array.from({ length: 5 }, () => submit(pool));
   t.equal(pool.isFull('p'), true);
@@ -17,7 +17,7 @@ t.test('transforms beyond threads and queue are refused at once', async (t) => {
   t.match(pool.stats(), { active: 0, queued: 0, rejected: 1, completed: 5, stalledMs: 0 });
 });
 
-t.test('without a queue only the threads count', async (t) => {
+t.test('accepts only as many transforms as threads if there is no queue', async (t) => {
   const pool = openPool(t, { threads: 1, queue: 0 }, scriptedThread);
   const running = submit(pool);
   await t.rejects(submit(pool).done, { code: 'overloaded' });
@@ -28,7 +28,7 @@ t.test('without a queue only the threads count', async (t) => {
   t.equal(aborted.started(), false);
 });
 
-t.test('an abort in the queue frees the place at once', async (t) => {
+t.test('frees the queue slot immediately on an abort', async (t) => {
   const pool = openPool(t, { threads: 1, queue: 2 }, scriptedThread);
   const running = submit(pool);
   const controller = new AbortController();
@@ -46,23 +46,26 @@ t.test('an abort in the queue frees the place at once', async (t) => {
   t.equal(leaving.started(), false, 'it never ran');
 });
 
-t.test('an abort on a thread rejects at once, and the thread stays busy', async (t) => {
-  const pool = openPool(t, { threads: 1, queue: 2 }, scriptedThread);
-  const controller = new AbortController();
-  const leaving = submit(pool, { signal: controller.signal });
-  await until('it runs', leaving.started);
-  controller.abort();
-  await t.rejects(leaving.done, { name: 'AbortError' });
-  t.equal(pool.stats().active, 1);
+t.test(
+  'rejects immediately on an abort during a transform, and keeps the thread busy',
+  async (t) => {
+    const pool = openPool(t, { threads: 1, queue: 2 }, scriptedThread);
+    const controller = new AbortController();
+    const leaving = submit(pool, { signal: controller.signal });
+    await until('it runs', leaving.started);
+    controller.abort();
+    await t.rejects(leaving.done, { name: 'AbortError' });
+    t.equal(pool.stats().active, 1);
 
-  const waiting = submit(pool);
-  t.equal(pool.stats().queued, 1);
-  leaving.release();
-  await finish(waiting);
-  t.equal(pool.stats().threadsReplaced, 0);
-});
+    const waiting = submit(pool);
+    t.equal(pool.stats().queued, 1);
+    leaving.release();
+    await finish(waiting);
+    t.equal(pool.stats().threadsReplaced, 0);
+  },
+);
 
-t.test('stalledMs is the time without progress', async (t) => {
+t.test('returns the time since the last progress as stalledMs', async (t) => {
   const clock = stopClock(t);
   const pool = openPool(t, { threads: 1, queue: 1 }, scriptedThread);
   t.equal(pool.stats().stalledMs, 0, 'none while idle');
@@ -78,7 +81,7 @@ t.test('stalledMs is the time without progress', async (t) => {
   t.equal(pool.stats().stalledMs, 0);
 });
 
-t.test('close refuses waiting transforms and waits for running ones', async (t) => {
+t.test('rejects waiting transforms on close, and finishes running transforms', async (t) => {
   const pool = openPool(t, { threads: 1, queue: 4 }, scriptedThread);
   const running = submit(pool);
   const refused = t.rejects(submit(pool).done, { code: 'overloaded' });
@@ -91,7 +94,7 @@ t.test('close refuses waiting transforms and waits for running ones', async (t) 
   await closing;
 });
 
-t.test('transforms that wait too long are refused, running ones are not', async (t) => {
+t.test('rejects transforms that wait too long, but not running transforms', async (t) => {
   const limits = { liveMs: 100, backgroundMs: 1e9 };
   const pool = openPool(t, { threads: 1, queue: 4 }, scriptedThread, limits);
   // Background work, because the thread may take longer to start than a live request may wait here.
@@ -115,7 +118,7 @@ t.test('transforms that wait too long are refused, running ones are not', async 
   await Promise.all(ending);
 });
 
-t.test('bytes are held while a thread reads them, also after an abort', async (t) => {
+t.test('holds bytes while a thread reads them, even after an abort', async (t) => {
   const pool = openPool(t, { threads: 1, queue: 8 }, scriptedThread);
   const log: string[] = [];
   const holding = (name: string, signal: AbortSignal) => ({

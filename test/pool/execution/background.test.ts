@@ -4,7 +4,7 @@ import { finish, openPool, recorder, scriptedThread, submit } from './pools.ts';
 
 const background = { background: true };
 
-t.test('background work leaves two threads free', async (t) => {
+t.test('leaves two threads free for live work', async (t) => {
   const pool = openPool(t, { threads: 4, queue: 8 }, scriptedThread);
   const tasks = Array.from({ length: 5 }, () => submit(pool, background));
   t.match(pool.stats(), { active: 2, queued: 0, backgroundQueued: 3 });
@@ -14,14 +14,14 @@ t.test('background work leaves two threads free', async (t) => {
   await finish(...tasks);
 });
 
-t.test('live requests wait only for running transforms', async (t) => {
+t.test('makes live requests wait only for running transforms', async (t) => {
   const { ended, run } = recorder(openPool(t, { threads: 1, queue: 8 }, scriptedThread));
   const tasks = ['background 1', 'background 2', 'live 1', 'live 2'];
   await finish(...tasks.map((name) => run(name, { background: name.startsWith('b') })));
   t.same(ended, ['background 1', 'live 1', 'live 2', 'background 2']);
 });
 
-t.test('background work progresses during continuous live work', async (t) => {
+t.test('continues background work during continuous live work', async (t) => {
   const { ended, run } = recorder(openPool(t, { threads: 1, queue: 64 }, scriptedThread));
   const tasks = [run('live')];
   for (let i = 0; i < 3; i += 1) tasks.push(run('background', background));
@@ -31,20 +31,23 @@ t.test('background work progresses during continuous live work', async (t) => {
   t.same(places, [16, 32, 48]);
 });
 
-t.test('background work waits while live work is refused, until its signal aborts', async (t) => {
-  const pool = openPool(t, { threads: 1, queue: 1 }, scriptedThread);
-  const controller = new AbortController();
-  const tasks = [submit(pool), submit(pool), submit(pool, background)];
-  const leaving = submit(pool, { signal: controller.signal, background: true });
-  t.equal(pool.isFull('p'), true);
-  t.match(pool.stats(), { active: 1, queued: 1, backgroundQueued: 2, rejected: 0 });
-  controller.abort(new Error('enough'));
-  await t.rejects(leaving.done, { message: 'enough' });
-  t.equal(pool.stats().backgroundQueued, 1);
-  await finish(...tasks);
-});
+t.test(
+  'queues background work while the live queue is full, until its signal aborts',
+  async (t) => {
+    const pool = openPool(t, { threads: 1, queue: 1 }, scriptedThread);
+    const controller = new AbortController();
+    const tasks = [submit(pool), submit(pool), submit(pool, background)];
+    const leaving = submit(pool, { signal: controller.signal, background: true });
+    t.equal(pool.isFull('p'), true);
+    t.match(pool.stats(), { active: 1, queued: 1, backgroundQueued: 2, rejected: 0 });
+    controller.abort(new Error('enough'));
+    await t.rejects(leaving.done, { message: 'enough' });
+    t.equal(pool.stats().backgroundQueued, 1);
+    await finish(...tasks);
+  },
+);
 
-t.test('the background queue is limited and takes no place in the live queue', async (t) => {
+t.test('limits the background queue, and takes no slot in the live queue', async (t) => {
   const pool = openPool(t, { threads: 1, queue: 2 }, scriptedThread);
   const tasks = Array.from({ length: 9 }, () => submit(pool, background));
   t.match(pool.stats(), { active: 1, queued: 0, backgroundQueued: 8 });
@@ -55,7 +58,7 @@ t.test('the background queue is limited and takes no place in the live queue', a
   await until('all have ended', () => pool.stats().completed === 9);
 });
 
-t.test('promoted background work continues as live work', async (t) => {
+t.test('continues promoted background work as live work', async (t) => {
   const pool = openPool(t, { threads: 1, queue: 4 }, scriptedThread);
   const promotion = new AbortController();
   const { ended, run } = recorder(pool);

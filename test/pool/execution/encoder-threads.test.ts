@@ -20,7 +20,7 @@ async function etagWith(threads: number): Promise<string> {
 }
 const [one, two] = [await etagWith(1), await etagWith(2)];
 
-t.test('an AVIF has the bytes of two encoder threads, also beside other formats', async (t) => {
+t.test('returns the AVIF bytes of two encoder threads, even next to other formats', async (t) => {
   t.not(one, two, 'the number of threads determines the bytes');
   const pool = openPool(t, { threads: 2 });
   const others = new AbortController();
@@ -38,7 +38,7 @@ t.test('an AVIF has the bytes of two encoder threads, also beside other formats'
   t.equal(sharp.concurrency(), 1, 'one thread after it');
 });
 
-t.test('transforms without AVIF have one thread, and those to the own format two', async (t) => {
+t.test("uses one encoder thread for JPEG, and two for the source's own format", async (t) => {
   const pool = openPool(t);
   const jpeg = pool.transform(source, variant({ formats: ['jpeg'] }), patient);
   t.equal(sharp.concurrency(), 1);
@@ -49,7 +49,7 @@ t.test('transforms without AVIF have one thread, and those to the own format two
   t.equal(sharp.concurrency(), 1);
 });
 
-t.test('a failed transform gives its threads back', async (t) => {
+t.test('returns the threads of a failed transform', async (t) => {
   const pool = openPool(t);
   await t.rejects(pool.transform(shared(Buffer.from('GIF89a')), avif, patient));
   t.equal(sharp.concurrency(), 1);

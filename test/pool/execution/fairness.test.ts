@@ -9,7 +9,7 @@ import { formatNamed } from '../formats/named.ts';
 import { sourceFacts as facts, noise, shared, variant } from '../rendering/pictures.ts';
 import { finish, openPool, patient, recorder, scriptedThread, submit } from './pools.ts';
 
-t.test('projects take turns', async (t) => {
+t.test('alternates between projects', async (t) => {
   const pool = openPool(t, { threads: 1, queue: 16 }, scriptedThread);
   const { ended, run } = recorder(pool);
   const running = run('a0', { project: 'a', order: 'cost' });
@@ -27,7 +27,7 @@ t.test('projects take turns', async (t) => {
   t.same(ended, ['a0', 'b1', 'a1', 'b2', 'a2', 'a3', 'a4']);
 });
 
-t.test('the additional thread is for projects without a running transform', async (t) => {
+t.test('reserves the additional thread for projects with no running transform', async (t) => {
   const pool = openPool(t, { threads: 2, queue: 16 }, scriptedThread);
   const { run } = recorder(pool);
   const own = [1, 2, 3, 4].map((index) => run(`a${index}`, { project: 'a' }));
@@ -42,7 +42,7 @@ t.test('the additional thread is for projects without a running transform', asyn
   await finish(...own, ...others);
 });
 
-t.test('a full queue displaces a transform of the project with most', async (t) => {
+t.test('drops a transform of the busiest project when the queue is full', async (t) => {
   const pool = openPool(t, { threads: 1, queue: 4 }, scriptedThread);
   const { ended, run } = recorder(pool);
   const running = [run('a0', { project: 'a' }), run('b0', { project: 'b' })];
@@ -59,7 +59,7 @@ t.test('a full queue displaces a transform of the project with most', async (t) 
   await finish(...running, ...waiting, b2);
 });
 
-t.test('without a queue another project has the additional thread', async (t) => {
+t.test('gives another project the additional thread if there is no queue', async (t) => {
   const pool = openPool(t, { threads: 1, queue: 0 }, scriptedThread);
   const { ended, run } = recorder(pool);
   const a = run('a', { project: 'a' });
@@ -70,32 +70,35 @@ t.test('without a queue another project has the additional thread', async (t) =>
   t.same(ended.sort(), ['a', 'b']);
 });
 
-t.test('costly transforms run while their memory fits, light ones overtake them', async (t) => {
-  const pool = openPool(t, { threads: 3, queue: 16, costlyBytes: 1_000 }, scriptedThread);
-  const { ended, run } = recorder(pool);
-  const first = run('first', { project: 'a', order: 'cost', costBytes: 600 });
-  await until('it runs', first.started);
-  const large = run('large', { project: 'a', order: 'cost', costBytes: 5_000 });
-  await until('its cost is known', large.costReturned);
-  const small = run('small', { project: 'a', order: 'cost', costBytes: 300 });
-  const light = run('light', { project: 'a' });
-  light.release();
-  await light.done;
-  t.same(ended, ['light']);
-  await until('its cost is known, too', small.costReturned);
-  await until('no thread estimates their costs', () => pool.stats().active === 1);
-  t.match(pool.stats(), { costlyBytes: 600, costlyMaxBytes: 1_000 });
-  t.notOk(small.started(), 'it does not overtake the large one');
-  first.release();
-  await until('the large one runs', large.started);
-  t.match(pool.stats(), { active: 1, queued: 1, costlyBytes: 5_000 }, 'alone');
-  large.release();
-  small.release();
-  await small.done;
-  t.same(ended, ['light', 'first', 'large', 'small']);
-  await until('the pool is idle', () => pool.stats().active === 0);
-  t.match(pool.stats(), { costlyBytes: 0, completed: 4 });
-});
+t.test(
+  'runs costly transforms while their memory fits, and lets light transforms overtake',
+  async (t) => {
+    const pool = openPool(t, { threads: 3, queue: 16, costlyBytes: 1_000 }, scriptedThread);
+    const { ended, run } = recorder(pool);
+    const first = run('first', { project: 'a', order: 'cost', costBytes: 600 });
+    await until('it runs', first.started);
+    const large = run('large', { project: 'a', order: 'cost', costBytes: 5_000 });
+    await until('its cost is known', large.costReturned);
+    const small = run('small', { project: 'a', order: 'cost', costBytes: 300 });
+    const light = run('light', { project: 'a' });
+    light.release();
+    await light.done;
+    t.same(ended, ['light']);
+    await until('its cost is known, too', small.costReturned);
+    await until('no thread estimates their costs', () => pool.stats().active === 1);
+    t.match(pool.stats(), { costlyBytes: 600, costlyMaxBytes: 1_000 });
+    t.notOk(small.started(), 'it does not overtake the large one');
+    first.release();
+    await until('the large one runs', large.started);
+    t.match(pool.stats(), { active: 1, queued: 1, costlyBytes: 5_000 }, 'alone');
+    large.release();
+    small.release();
+    await small.done;
+    t.same(ended, ['light', 'first', 'large', 'small']);
+    await until('the pool is idle', () => pool.stats().active === 0);
+    t.match(pool.stats(), { costlyBytes: 0, completed: 4 });
+  },
+);
 
 /** A heavy transform of a project, which waits again when its cost is known. */
 async function heavy(
@@ -145,7 +148,7 @@ t.test('reserves memory for the project with fewer running heavy transforms', as
   await finish(first, large, small);
 });
 
-t.test('a project whose heavy transforms run waits for a project with none', async (t) => {
+t.test('runs heavy transforms of an idle project before more of a busy project', async (t) => {
   const pool = openPool(t, { threads: 8, queue: 16, costlyBytes: 1_000 }, scriptedThread);
   const names = recorder(pool);
   const first = await heavy(names, 'a1', 700);
@@ -168,29 +171,32 @@ t.test('a project whose heavy transforms run waits for a project with none', asy
   );
 });
 
-t.test('a transform above the limit leaves memory to one of another project', async (t) => {
-  const pool = openPool(t, { threads: 8, queue: 16, costlyBytes: 1_000 }, scriptedThread);
-  const names = recorder(pool);
-  const alone = await heavy(names, 'a1', 5_000);
-  await until('it runs', alone.started);
-  const own = await heavy(names, 'a2', 100);
-  const beside = await heavy(names, 'b1', 500);
-  await until('another runs beside it', beside.started);
-  const more = await heavy(names, 'c1', 100);
-  await until('no thread estimates costs', () => pool.stats().active === 2);
-  t.notOk(own.started() || more.started());
-  beside.release();
-  await until('the next one runs beside it', more.started);
-  const large = await heavy(names, 'd1', 5_000);
-  await finish(more);
-  await until('no thread estimates costs', () => pool.stats().active === 1);
-  t.notOk(large.started() || own.started());
-  alone.release();
-  await until('it runs alone', large.started);
-  await finish(own, large);
-});
+t.test(
+  "leaves memory to another project's transform next to a transform above the limit",
+  async (t) => {
+    const pool = openPool(t, { threads: 8, queue: 16, costlyBytes: 1_000 }, scriptedThread);
+    const names = recorder(pool);
+    const alone = await heavy(names, 'a1', 5_000);
+    await until('it runs', alone.started);
+    const own = await heavy(names, 'a2', 100);
+    const beside = await heavy(names, 'b1', 500);
+    await until('another runs beside it', beside.started);
+    const more = await heavy(names, 'c1', 100);
+    await until('no thread estimates costs', () => pool.stats().active === 2);
+    t.notOk(own.started() || more.started());
+    beside.release();
+    await until('the next one runs beside it', more.started);
+    const large = await heavy(names, 'd1', 5_000);
+    await finish(more);
+    await until('no thread estimates costs', () => pool.stats().active === 1);
+    t.notOk(large.started() || own.started());
+    alone.release();
+    await until('it runs alone', large.started);
+    await finish(own, large);
+  },
+);
 
-t.test('heavy transforms of one project leave a thread to those of others', async (t) => {
+t.test("keeps a thread free of one project's heavy transforms", async (t) => {
   const pool = openPool(t, { threads: 3, queue: 16 }, scriptedThread);
   const names = recorder(pool);
   const own = [
@@ -205,7 +211,7 @@ t.test('heavy transforms of one project leave a thread to those of others', asyn
   await finish(...own, other);
 });
 
-t.test('a costly transform does not stay on the additional thread', async (t) => {
+t.test('does not leave a costly transform on the additional thread', async (t) => {
   const pool = openPool(t, { threads: 1, queue: 16 }, scriptedThread);
   const { run } = recorder(pool);
   const own = run('a', { project: 'a' });
@@ -219,7 +225,7 @@ t.test('a costly transform does not stay on the additional thread', async (t) =>
   await finish(own, light, costly);
 });
 
-t.test('an abort during the estimate of the cost does not queue again', async (t) => {
+t.test('does not queue a transform again if it aborts during its cost estimate', async (t) => {
   const pool = openPool(t, { threads: 1, queue: 4, costlyBytes: 10 }, scriptedThread);
   const { run } = recorder(pool);
   const own = run('a', { project: 'a', order: 'cost', costBytes: 10 });
@@ -238,7 +244,7 @@ t.test('an abort during the estimate of the cost does not queue again', async (t
   await finish(own);
 });
 
-t.test('threads estimate the cost of a transform', async (t) => {
+t.test("estimates a transform's cost on a thread", async (t) => {
   const pool = openPool(t, { threads: 1, costlyBytes: 1 });
   const source = shared(await noise(1600, 1200).jpeg().toBuffer());
   const costly = variant({ formats: ['avif'], lossless: true });
@@ -247,7 +253,7 @@ t.test('threads estimate the cost of a transform', async (t) => {
   t.match(await made, { contentType: 'image/avif', width: 1600 });
 });
 
-t.test('light transforms', (t) => {
+t.test('classifies light transforms', (t) => {
   const light = (source: SourceFacts, format: OutputFormat, more: Partial<Variant> = {}) => {
     const requested = variant({ formats: [format], ...more });
     return isLight(costOf(source, makePlan(source, null, requested, 100e6), requested));

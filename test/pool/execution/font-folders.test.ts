@@ -8,7 +8,7 @@ import { until } from '../../until.ts';
 import { openPool } from './pools.ts';
 
 // Own process: a process searches once, and TMPDIR is that of the whole process.
-t.test('a start removes the font folders of processes that were killed', async (t) => {
+t.test('removes the font folders of killed processes on start', async (t) => {
   const temporary = t.testdir();
   process.env['TMPDIR'] = temporary;
   const { pid: dead } = spawnSync('true');

@@ -29,7 +29,7 @@ const hasProc = existsSync('/proc/self/limits');
 // Before a pool has threads, which block SVG in this process.
 const asBefore = await drawn(small, { width: 333 });
 
-t.test('an SVG has the same bytes as on a thread, and its process is reused', async (t) => {
+t.test('renders an SVG to the same bytes as on a thread, and reuses its process', async (t) => {
   const pool = openPool(t);
   const made = await pool.transform(small, variant({ width: 333 }), patient);
   t.equal(made.etag, asBefore.etag);
@@ -45,14 +45,14 @@ t.test('an SVG has the same bytes as on a thread, and its process is reused', as
   t.same(children(), []);
 });
 
-t.test('SVG cannot be decoded in this process, even if it is not detected', async (t) => {
+t.test('refuses to decode SVG in this process, even if detection misses it', async (t) => {
   const pool = openPool(t);
   await pool.transform(shared(await noise(9, 9).png().toBuffer()), variant(), patient);
   t.equal(recognise(small)?.runsIn, 'process');
   await t.rejects(sharp(small).metadata(), /unsupported image format/);
 });
 
-t.test('the timeout ends an SVG and frees its thread', async (t) => {
+t.test('ends an SVG at the timeout and frees its thread', async (t) => {
   const pool = openPool(t, { threads: 1, transformTimeoutMs: 1500 });
   // The start counts as part of the first transform's time, and takes longer on a busy machine.
   await until('a process has started', () => succeeds(pool.transform(small, variant(), patient)));
@@ -66,7 +66,7 @@ t.test('the timeout ends an SVG and frees its thread', async (t) => {
   await until('another SVG is rendered', () => succeeds(pool.transform(small, variant(), patient)));
 });
 
-t.test('an SVG has a shorter time to be drawn than a transform', async (t) => {
+t.test('limits the drawing of an SVG to less time than a transform', async (t) => {
   const pool = openPool(t, { threads: 1, svgTimeoutMs: 500 });
   await until('a process has started', () => succeeds(pool.transform(small, variant(), patient)));
   const pid = await child();
@@ -81,7 +81,7 @@ t.test('an SVG has a shorter time to be drawn than a transform', async (t) => {
   await until('the time does not limit the encoder', isEncoded);
 });
 
-t.test('the timeout ends a large AVIF, which libvips does not interrupt', async (t) => {
+t.test('ends a large AVIF at the timeout, although libvips does not interrupt it', async (t) => {
   const pool = openPool(t, { threads: 1, transformTimeoutMs: 2000 });
   const source = shared(await noise(3500, 3500).jpeg({ quality: 30 }).toBuffer());
   const begun = performance.now();
@@ -93,7 +93,7 @@ t.test('the timeout ends a large AVIF, which libvips does not interrupt', async 
   t.equal(pool.stats().threadsReplaced, 0, 'no thread was replaced');
 });
 
-t.test('a killed process only fails its own transform', async (t) => {
+t.test('fails only the transform of a killed process', async (t) => {
   const pool = openPool(t, { threads: 2 });
   await pool.transform(small, variant(), patient);
   const killed = await child();
@@ -109,35 +109,32 @@ t.test('a killed process only fails its own transform', async (t) => {
   t.equal((await pool.transform(small, variant(), patient)).width, 100);
 });
 
-t.test(
-  'an SVG that needs more than its part of the memory begins again with all of it',
-  async (t) => {
-    const pool = openPool(t, { threads: 2 });
-    const counted = () => pool.stats().costlyBytes;
-    const drawing = svg('<rect width="6000" height="6000" fill="red"/>', 6000);
-    const large = pool.transform(drawing, variant({ width: 6000, formats: ['png'] }), patient);
-    await until('its part is counted', () => counted() === 2 ** 28);
-    await until('all is counted', () => counted() === settings.processMemoryBytes);
-    t.match(await large, { width: 6000, height: 6000 });
-    await until('the process that gave up has ended', () => children().length === 1);
-    const two = openPool(t, { threads: 2, transformTimeoutMs: 60_000 });
-    const leave = new AbortController();
-    // A project leaves one thread to others.
-    const slow = ['a', 'b'].map((project) =>
-      two.transform(endless, variant({ width: 1_990 }), {
-        ...patient,
-        project,
-        signal: leave.signal,
-      }),
-    );
-    const ended = Promise.allSettled(slow);
-    await until('two are counted', () => two.stats().costlyBytes === 2 ** 29);
-    leave.abort();
-    await ended;
-  },
-);
+t.test('restarts an SVG that needs more than its memory share, with all memory', async (t) => {
+  const pool = openPool(t, { threads: 2 });
+  const counted = () => pool.stats().costlyBytes;
+  const drawing = svg('<rect width="6000" height="6000" fill="red"/>', 6000);
+  const large = pool.transform(drawing, variant({ width: 6000, formats: ['png'] }), patient);
+  await until('its part is counted', () => counted() === 2 ** 28);
+  await until('all is counted', () => counted() === settings.processMemoryBytes);
+  t.match(await large, { width: 6000, height: 6000 });
+  await until('the process that gave up has ended', () => children().length === 1);
+  const two = openPool(t, { threads: 2, transformTimeoutMs: 60_000 });
+  const leave = new AbortController();
+  // A project leaves one thread to others.
+  const slow = ['a', 'b'].map((project) =>
+    two.transform(endless, variant({ width: 1_990 }), {
+      ...patient,
+      project,
+      signal: leave.signal,
+    }),
+  );
+  const ended = Promise.allSettled(slow);
+  await until('two are counted', () => two.stats().costlyBytes === 2 ** 29);
+  leave.abort();
+  await ended;
+});
 
-t.test('an SVG with too much memory only ends its own process', async (t) => {
+t.test('ends only the process of an SVG that needs too much memory', async (t) => {
   const pool = openPool(t, { processMemoryBytes: 256 * 2 ** 20 });
   const steps = Array.from(
     { length: 253 },
@@ -152,7 +149,7 @@ t.test('an SVG with too much memory only ends its own process', async (t) => {
   t.equal((await pool.transform(small, variant(), patient)).width, 100);
 });
 
-t.test('a process returns the memory of its pixels', { skip: !hasProc }, async (t) => {
+t.test('returns its pixel memory', { skip: !hasProc }, async (t) => {
   const pool = openPool(t);
   const drawing = svg('<rect width="1900" height="1900" fill="red"/>', 1990);
   // AVIF takes four seconds.
@@ -164,31 +161,35 @@ t.test('a process returns the memory of its pixels', { skip: !hasProc }, async (
   t.ok(mebibytes < 190, `${mebibytes} MiB`);
 });
 
-t.test('a process has limits, no secrets and no descriptors', { skip: !hasProc }, async (t) => {
-  process.env['SERVICE_ROOT_API_KEY'] = 'sk_secret';
-  t.teardown(() => delete process.env['SERVICE_ROOT_API_KEY']);
-  const pool = openPool(t, { transformTimeoutMs: 5000 });
-  await pool.transform(small, variant(), patient);
-  const folder = `/proc/${await child()}`;
-  const environment = readFileSync(`${folder}/environ`, 'utf8');
-  t.notMatch(environment, 'sk_secret');
-  t.notMatch(environment, /SERVICE_|NODE_OPTIONS|PATH=\/(?!.*font)/);
-  t.match(environment, 'glibc.malloc.hugetlb=1', 'buffers of pixels have huge pages');
-  const limits = readFileSync(`${folder}/limits`, 'utf8');
-  const soft = (name: string) => Number(new RegExp(`^${name} +(\\d+)`, 'm').exec(limits)?.[1]);
-  const reservedMiB = process.versions.node.startsWith('22.') ? 8_192 : 4_096;
-  t.equal(soft('Max address space'), (1_536 + reservedMiB) * 2 ** 20);
-  t.equal(soft('Max cpu time'), 30);
-  t.equal(soft('Max core file size'), 0);
-  const open = readdirSync(`${folder}/fd`).flatMap((fd) => {
-    try {
-      return [readlinkSync(`${folder}/fd/${fd}`)];
-    } catch {
-      return [];
-    }
-  });
-  const own = /^(\/dev\/null|anon_inode:.*|pipe:.*|\/dev\/urandom)$/;
-  const others = open.filter((target) => !own.test(target));
-  t.match(others, [/^socket:/], 'only its channel');
-  t.equal(others.length, 1, `${others}`);
-});
+t.test(
+  'starts processes with limits, and passes them no secrets or descriptors',
+  { skip: !hasProc },
+  async (t) => {
+    process.env['SERVICE_ROOT_API_KEY'] = 'sk_secret';
+    t.teardown(() => delete process.env['SERVICE_ROOT_API_KEY']);
+    const pool = openPool(t, { transformTimeoutMs: 5000 });
+    await pool.transform(small, variant(), patient);
+    const folder = `/proc/${await child()}`;
+    const environment = readFileSync(`${folder}/environ`, 'utf8');
+    t.notMatch(environment, 'sk_secret');
+    t.notMatch(environment, /SERVICE_|NODE_OPTIONS|PATH=\/(?!.*font)/);
+    t.match(environment, 'glibc.malloc.hugetlb=1', 'buffers of pixels have huge pages');
+    const limits = readFileSync(`${folder}/limits`, 'utf8');
+    const soft = (name: string) => Number(new RegExp(`^${name} +(\\d+)`, 'm').exec(limits)?.[1]);
+    const reservedMiB = process.versions.node.startsWith('22.') ? 8_192 : 4_096;
+    t.equal(soft('Max address space'), (1_536 + reservedMiB) * 2 ** 20);
+    t.equal(soft('Max cpu time'), 30);
+    t.equal(soft('Max core file size'), 0);
+    const open = readdirSync(`${folder}/fd`).flatMap((fd) => {
+      try {
+        return [readlinkSync(`${folder}/fd/${fd}`)];
+      } catch {
+        return [];
+      }
+    });
+    const own = /^(\/dev\/null|anon_inode:.*|pipe:.*|\/dev\/urandom)$/;
+    const others = open.filter((target) => !own.test(target));
+    t.match(others, [/^socket:/], 'only its channel');
+    t.equal(others.length, 1, `${others}`);
+  },
+);

@@ -14,7 +14,7 @@ import { finish, openPool, patient, scriptedThread, submit } from './pools.ts';
 
 setMaxListeners(20, patient.signal);
 
-t.test('a timeout only fails its own request', async (t) => {
+t.test('fails only its own request on a timeout', async (t) => {
   const tick = stopTimers(t);
   const pool = openPool(t, { queue: 4, transformTimeoutMs: 2000 }, scriptedThread);
   const stuck = submit(pool, { order: 'hang' });
@@ -28,7 +28,7 @@ t.test('a timeout only fails its own request', async (t) => {
   t.match(pool.stats(), { threadsReplaced: 1, completed: 2 });
 });
 
-t.test('the timeout does not include the time in the queue', async (t) => {
+t.test('excludes the queue time from the timeout', async (t) => {
   const tick = stopTimers(t);
   const clock = stopClock(t);
   const pool = openPool(t, { queue: 4, transformTimeoutMs: 3500 }, scriptedThread);
@@ -47,7 +47,7 @@ t.test('the timeout does not include the time in the queue', async (t) => {
 });
 
 for (const order of ['exit', 'exhaust', 'throw'] as const) {
-  t.test(`a thread that fails (${order}) only fails its own request`, async (t) => {
+  t.test(`fails only the request of a thread that fails (${order})`, async (t) => {
     const pool = openPool(t, { threads: 2, queue: 4 }, scriptedThread);
     const beside = submit(pool);
     const failing = submit(pool, { order });
@@ -58,7 +58,7 @@ for (const order of ['exit', 'exhaust', 'throw'] as const) {
   });
 }
 
-t.test('repeated exits of threads do not reduce the capacity', async (t) => {
+t.test('keeps its capacity after repeated thread exits', async (t) => {
   const pool = openPool(t, { threads: 2, queue: 8 }, scriptedThread);
   for (let round = 1; round <= 2; round += 1) {
     const failing = [submit(pool, { order: 'exit' }), submit(pool, { order: 'exit' })];
@@ -70,13 +70,13 @@ t.test('repeated exits of threads do not reduce the capacity', async (t) => {
   t.equal(pool.stats().threadsReplaced, 4);
 });
 
-t.test('an entry that cannot be loaded fails requests', async (t) => {
+t.test('fails requests if the entry does not load', async (t) => {
   const pool = openPool(t, { threads: 2 }, scriptUrl('no-such-file', import.meta.url));
   for (let round = 1; round <= 2; round += 1)
     await t.rejects(submit(pool).done, { code: 'internal_error' });
 });
 
-t.test('stuck threads are counted, also while the additional thread works', async (t) => {
+t.test('counts stuck threads, even while the additional thread works', async (t) => {
   const tick = stopTimers(t);
   const clock = stopClock(t);
   const pipe = join(t.testdir(), 'pipe');
@@ -119,7 +119,7 @@ t.test('stuck threads are counted, also while the additional thread works', asyn
   await Promise.all([light('other'), light('another')]);
 });
 
-t.test('a timeout also ends native code', async (t) => {
+t.test('ends native code at the timeout', async (t) => {
   const pool = openPool(t, { transformTimeoutMs: 2000 });
   const source = shared(await noise(5000, 5000).jpeg({ quality: 30 }).toBuffer());
   const slow = variant({ blur: 100, formats: ['png'] });
@@ -131,7 +131,7 @@ t.test('a timeout also ends native code', async (t) => {
   await until('the pool works again', works);
 });
 
-t.test("the log has the stack of a thread's error", async (t) => {
+t.test("logs the stack of a thread's error", async (t) => {
   const pool = openPool(t);
   const impossible = variant({ width: 5, kernel: 'none' as never });
   const source = shared(await noise(10, 10).png().toBuffer());
@@ -143,7 +143,7 @@ t.test("the log has the stack of a thread's error", async (t) => {
 });
 
 t.test(
-  'all threads but the event loop have a lower priority',
+  'lowers the priority of all threads except the event loop',
   { skip: process.platform === 'linux' ? false : 'only Linux has priorities of threads' },
   async (t) => {
     const pool = openPool(t, { threads: 2 });

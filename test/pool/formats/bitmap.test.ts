@@ -139,7 +139,7 @@ const forms: Readonly<Record<string, Form>> = {
   '32 bits, ten for each colour': { bits: 32, packing: 3, masks: [0x3ff00000, 0xffc00, 0x3ff] },
 };
 
-t.test('all forms are decoded', async (t) => {
+t.test('decodes all forms of bitmaps', async (t) => {
   for (const [name, form] of Object.entries(forms)) {
     const output = await drawn(bmp(form));
     t.same(output.size, [width, height], name);
@@ -150,7 +150,7 @@ t.test('all forms are decoded', async (t) => {
   t.ok(near(two.at(0, 0), red) && near(two.at(12, 7), green), '1 bit');
 });
 
-t.test('alpha is used if the header has a mask for it', async (t) => {
+t.test('uses alpha if the header contains an alpha mask', async (t) => {
   const masks = [0xff0000, 0xff00, 0xff, 0x80000000];
   const oneBit = await drawn(bmp({ bits: 32, header: 124, packing: 3, masks }));
   t.equal(oneBit.at(2, 2)[3], 255, 'alpha of one bit');
@@ -175,7 +175,7 @@ t.test('alpha is used if the header has a mask for it', async (t) => {
   t.same((await drawn(file(64, 128))).at(0, 0), [...red, 255], 'not in a header of OS/2');
 });
 
-t.test('skipped pixels of run lengths are transparent', async (t) => {
+t.test('renders skipped pixels of run lengths as transparent', async (t) => {
   // Two pixels, the end of the row, a skip of three columns and two rows, a pixel, and the end.
   for (const form of [
     { bits: 4, packing: 2, runs: [2, 0x11, 0, 0, 0, 2, 3, 2, 1, 0x11, 0, 1] },
@@ -226,7 +226,7 @@ function icon(form: Form): Buffer {
   return Buffer.concat([before, pixels, ...mask]);
 }
 
-t.test('the largest picture of an ICO is used, a PNG or a bitmap', async (t) => {
+t.test('uses the largest image of an ICO, as PNG or bitmap', async (t) => {
   const large = await noise(40, 40).png().toBuffer();
   const small = icon({ bits: 8 });
   t.same((await drawn(ico([small, large]))).size, [40, 40]);
@@ -250,7 +250,7 @@ t.test('the largest picture of an ICO is used, a PNG or a bitmap', async (t) => 
   t.same((await drawn(short)).size, [width, height], 'a wrong length in the directory');
 });
 
-t.test('bitmaps are transformed like any source, in a process', async (t) => {
+t.test('transforms bitmaps like any source, in a process', async (t) => {
   const pool = openPool(t);
   for (const source of [bmp({ bits: 24 }), ico([icon({ bits: 8 })])]) {
     const options = variant({
@@ -273,7 +273,7 @@ t.test('bitmaps are transformed like any source, in a process', async (t) => {
   }
 });
 
-t.test('unsupported and corrupt bitmaps are refused before pixels are allocated', async (t) => {
+t.test('rejects unsupported and corrupt bitmaps before it allocates pixels', async (t) => {
   const sized = (sides: number) => {
     const file = bmp({ bits: 24 });
     file.writeInt32LE(sides, 18);
@@ -300,7 +300,7 @@ t.test('unsupported and corrupt bitmaps are refused before pixels are allocated'
   }
 });
 
-t.test('runs beyond the end of a row take no time for each pixel', async (t) => {
+t.test("spends no time per pixel on runs past the row's end", async (t) => {
   const source = bmp({ bits: 8, packing: 1, runs: Buffer.alloc(20_000_000, 255) });
   const startedAt = performance.now();
   await t.rejects(drawn(source), { code: 'source_corrupt' });
@@ -309,7 +309,7 @@ t.test('runs beyond the end of a row take no time for each pixel', async (t) => 
   t.ok(ms < 5_000, `${Math.round(ms)} ms`);
 });
 
-t.test('damaged files are decoded or refused', async () => {
+t.test('decodes or rejects damaged files', async () => {
   const sources = [...Object.values(forms).map(bmp), ico([icon({ bits: 8 }), icon({ bits: 32 })])];
   const change = fc.tuple(fc.double({ min: 0, max: 1, noNaN: true }), fc.nat(255));
   await fc.assert(

@@ -34,7 +34,7 @@ const colours = Buffer.from(
 );
 
 for (const [name, profile] of Object.entries(profiles)) {
-  t.test(`${name} is converted to sRGB as colour management does it`, async (t) => {
+  t.test(`converts ${name} to sRGB like colour management`, async (t) => {
     const raw = { width: side, height: side ** 2, channels: 3 } as const;
     const tagged = embedded.png(await sharp(colours, { raw }).png().toBuffer(), { icc: profile });
     const expected = await sharp(tagged).raw().toBuffer();
@@ -47,14 +47,14 @@ for (const [name, profile] of Object.entries(profiles)) {
   });
 }
 
-t.test('alpha is kept', async (t) => {
+t.test('keeps alpha', async (t) => {
   const pixels = Uint8Array.from([10, 200, 30, 7, 255, 255, 255, 0]);
   ColourSpace.of(profiles['Display P3'])?.toSrgb(pixels, 4);
   t.strictSame([pixels[3], pixels[7]], [7, 0]);
   t.strictSame([...pixels.subarray(4, 7)], [255, 255, 255], 'white is white');
 });
 
-t.test('a space is sRGB by its colours, not by its name', async (t) => {
+t.test('recognises sRGB by its colours, not by its name', async (t) => {
   const is = (profile: Buffer) => ColourSpace.of(profile)?.isSrgb;
   const named = { ...srgbPrimaries, name: 'sRGB IEC61966-2.1' };
   t.equal(is(matrixProfile(srgbPrimaries, srgbCurve)), true, 'parameters');
@@ -67,7 +67,7 @@ t.test('a space is sRGB by its colours, not by its name', async (t) => {
   t.equal(is(profiles['Display P3']), false, 'Display P3');
 });
 
-t.test('damaged profiles have no space', async (t) => {
+t.test('returns no space for damaged profiles', async (t) => {
   for (const length of [0, 7, 128, 131, 200, 300]) {
     t.equal(ColourSpace.of(profiles['Adobe RGB'].subarray(0, length)), null, `${length} bytes`);
   }

@@ -103,7 +103,7 @@ const open = (source: Buffer, options = {}) =>
 const rendered = { width: 20 };
 const placedInProcess = { isolated: true, cost: { bytes: 2 ** 28, isMemoryCapped: true } };
 
-t.test('metadata above the limit of its kind is removed, or read in a process', async (t) => {
+t.test("removes metadata above its kind's limit, or reads it in a process", async (t) => {
   for (const { name: kind, container: format } of sourceFormats) {
     const its = makers[kind] ?? {};
     if (format !== null && kind !== 'heif') t.ok(Object.keys(its).length > 0, kind);
@@ -125,7 +125,7 @@ t.test('metadata above the limit of its kind is removed, or read in a process', 
   }
 });
 
-t.test('compressed text and profiles are limited by their decompressed size', async (t) => {
+t.test('limits compressed text and profiles by their decompressed size', async (t) => {
   const profile = Buffer.alloc(2 ** 20 + 1);
   profile.writeUInt32BE(profile.length);
   const large = embedded.png(png, { icc: profile });
@@ -140,7 +140,7 @@ t.test('compressed text and profiles are limited by their decompressed size', as
   t.match(await open(zipped), rendered);
 });
 
-t.test('many parts are refused, and many parts of metadata are removed', async (t) => {
+t.test('rejects files with many parts, and removes many parts of metadata', async (t) => {
   const many = (count: number): Record<string, Buffer> => ({
     jpeg: inserted(jpeg, afterHeader.jpeg, repeated(count, jpegSegment(0xfe, none))),
     png: inserted(png, afterHeader.png, repeated(count, pngChunk('prVt', none))),
@@ -162,7 +162,7 @@ t.test('many parts are refused, and many parts of metadata are removed', async (
   }
 });
 
-t.test('files with shared bytes or malformed boxes are opened in a process', async (t) => {
+t.test('opens files with shared bytes or malformed boxes in a process', async (t) => {
   const value = Buffer.alloc(10_000, 'a');
   const entries = Array.from({ length: 20 }, (_, index) => text(40_000 + index, value));
   const tiff = tiffOf(tiffPicture(entries));
@@ -177,7 +177,7 @@ t.test('files with shared bytes or malformed boxes are opened in a process', asy
   t.match(await open(malformed), placedInProcess);
 });
 
-t.test('costly profiles are used in a process, and too costly ones are refused', async (t) => {
+t.test('uses costly profiles in a process, and rejects profiles that are too costly', async (t) => {
   const p3 = await picture.clone().withIccProfile('p3').png().toBuffer();
   const { icc = none } = await sharp(p3).metadata();
   const elements = (count: number) => {
@@ -200,13 +200,13 @@ t.test('costly profiles are used in a process, and too costly ones are refused',
   t.match(await open(embedded.png(png, { icc })), rendered);
 });
 
-t.test('a picture with wide rows is opened in a process', async (t) => {
+t.test('opens an image with wide rows in a process', async (t) => {
   const wide = (width: number) => filled(width, 1, 'red').png().toBuffer();
   t.match(await open(await wide(65_535), { width: 9 }), { width: 9 });
   t.match(await open(await wide(65_536), { width: 9 }), placedInProcess);
 });
 
-t.test('bytes within and between parts are read in a bounded number of steps', async (t) => {
+t.test('reads the bytes in and between parts in a bounded number of steps', async (t) => {
   const refused = { code: 'source_too_large', message: /more than 4000000 parts/ };
   t.throws(() => openContainer(inserted(jpeg, 2, Buffer.alloc(5_000_000, 0xff))), refused);
   const blocks = Buffer.concat([
@@ -217,7 +217,7 @@ t.test('bytes within and between parts are read in a bounded number of steps', a
   t.throws(() => openContainer(inserted(gif, afterHeader.gif, blocks)), refused);
 });
 
-t.test('profiles are added to a bounded number of images in a file', async (t) => {
+t.test('adds profiles to a bounded number of images in a file', async (t) => {
   const coded = await picture.clone().withIccProfile('p3').avif({ effort: 0 }).toBuffer();
   const withAssociations = (bytes: number): Buffer => {
     const file = boxFile(withCodes(coded, 12, 13));
@@ -235,7 +235,7 @@ t.test('profiles are added to a bounded number of images in a file', async (t) =
   t.notOk(isCompleted(withAssociations(2 ** 18)));
 });
 
-t.test('a JPEG segment of an invalid length hides no metadata', async (t) => {
+t.test('finds metadata after a JPEG segment of an invalid length', async (t) => {
   const short = Buffer.from('ffe10000', 'hex');
   const source = inserted(jpeg, 2, short, segments(0xfe, 'a', 70_000));
   t.equal((await sharp(source).metadata()).width, 20, 'a decoder continues behind it');
@@ -244,7 +244,7 @@ t.test('a JPEG segment of an invalid length hides no metadata', async (t) => {
 
 const countScans = (bytes: Uint8Array) => openContainer(bytes).scans;
 
-t.test('the scans of a JPEG are counted', async (t) => {
+t.test('counts the scans of a JPEG', async (t) => {
   const baseline = await noise(64, 64).jpeg({ quality: 100 }).toBuffer();
   const progressive = await noise(64, 64).jpeg({ progressive: true }).toBuffer();
   t.equal(countScans(baseline), 1);
@@ -267,7 +267,7 @@ t.test('the scans of a JPEG are counted', async (t) => {
   t.equal(countScans(baseline.subarray(0, 100)), 0);
 });
 
-t.test('a JPEG with too many scans for its size is refused', async (t) => {
+t.test('rejects a JPEG with too many scans for its size', async (t) => {
   const pool = openPool(t, { sourceMaxPixels: 4_000_000 });
   // A megapixel may have four times the scans of the largest picture.
   const transform = (bytes: Uint8Array | string) =>

@@ -29,7 +29,7 @@ const tooLarge = { code: 'source_too_large' };
 /** The first part of a file. */
 const truncated = (file: Buffer, part: number) => file.subarray(0, Math.floor(file.length * part));
 
-t.test('a truncated or broken source is corrupt', async (t) => {
+t.test('rejects a truncated or broken source as corrupt', async (t) => {
   const sources: Record<string, Buffer> = {};
   for (const format of ['jpeg', 'png', 'webp', 'gif', 'avif', 'tiff'] as const) {
     sources[format] = await noise(300, 200).toFormat(format).toBuffer();
@@ -47,7 +47,7 @@ t.test('a truncated or broken source is corrupt', async (t) => {
   await t.rejects(transformed(broken.fill(0x55, middle, middle + 40)), corrupt, 'broken pixels');
 });
 
-t.test('lenient decodes the beginning of a truncated source', async (t) => {
+t.test('decodes as much of a truncated source as there is if lenient', async (t) => {
   const picture = await quarters(300, 200).png().toBuffer();
   const noisy = sharp(picture).composite([
     { input: await noise(300, 200).ensureAlpha(0.2).png().toBuffer() },
@@ -120,7 +120,7 @@ t.test('decodes a JPEG or GIF that lacks only its last bytes', async (t) => {
   t.equal((await sharp(body).metadata()).pages, 3, 'all frames of an animation');
 });
 
-t.test('lenient decodes a JPEG with many faults', async (t) => {
+t.test('decodes a JPEG with many faults if lenient', async (t) => {
   const jpeg = await quarters(30, 20).jpeg({ progressive: true }).toBuffer();
   const scan = jpeg.lastIndexOf(Buffer.from([0xff, 0xda]));
   const faults = new Array<Buffer>(1_500).fill(Buffer.from([0x55, 0xff, 0xfe, 0, 2]));
@@ -130,7 +130,7 @@ t.test('lenient decodes a JPEG with many faults', async (t) => {
   t.ok(near(at(5, 5), red, 20));
 });
 
-t.test('repairs the size in the header of a WebP', async (t) => {
+t.test('repairs the size in a WebP header', async (t) => {
   const still = await noise(31, 20).webp({ lossless: true }).toBuffer();
   const moving = await animation('webp', [red, green], { width: 20, height: 20 });
   for (const [name, webp] of Object.entries({ still, moving })) {
@@ -147,7 +147,7 @@ t.test('repairs the size in the header of a WebP', async (t) => {
   }
 });
 
-t.test('bytes after the picture are ignored', async (t) => {
+t.test('ignores bytes after the image', async (t) => {
   const longer = Buffer.concat([await noise(30, 20).jpeg().toBuffer(), Buffer.from('more')]);
   t.match(await transformed(longer), { width: 30, height: 20 });
 });
@@ -160,7 +160,7 @@ const blinking = (frames: number, width: number, height: number) =>
     { width, height },
   );
 
-t.test('many small frames are costly, and encoded as GIF in a process', async (t) => {
+t.test('treats many small frames as costly, and encodes them as GIF in a process', async (t) => {
   const source = shared(await blinking(400, 8, 8));
   const onThread = {
     sourceMaxPixels: 1e6,
@@ -174,14 +174,14 @@ t.test('many small frames are costly, and encoded as GIF in a process', async (t
   t.match(await rendered('webp'), { width: 8 });
 });
 
-t.test('an animation has at most 1,000 frames', async (t) => {
+t.test('limits an animation to 1,000 frames', async (t) => {
   const formats = ['webp'] as const;
   t.equal((await transformed(await blinking(1_000, 4, 4), { formats })).width, 4);
   const message = /1001 frames; at most 1000/;
   await t.rejects(transformed(await blinking(1_001, 4, 4), { formats }), { ...tooLarge, message });
 });
 
-t.test('samples other than colours and alpha are dropped', async (t) => {
+t.test('drops samples other than colours and alpha', async (t) => {
   const samples = Buffer.alloc(8 * 8 * 5, 99);
   const colours = [shorts(258, 8, 8, 8, 8, 8), shorts(262, 2), pointer(273, samples)];
   const sizes = [shorts(277, 5), shorts(278, 8), shorts(279, samples.length), shorts(338, 0, 0)];
@@ -193,7 +193,7 @@ t.test('samples other than colours and alpha are dropped', async (t) => {
   t.ok((await transformed(source, { placeholder: 'thumbhash' })).body.length > 4);
 });
 
-t.test('garbage is unsupported, and corrupt behind a signature', async (t) => {
+t.test('rejects garbage as unsupported, and as corrupt after a signature', async (t) => {
   const garbage = 'garbage'.repeat(30);
   const heic = `\0\0\0\x18ftypheic\0\0\0\0heicmif1${'\0'.repeat(200)}`;
   for (const [code, ...texts] of [
@@ -208,7 +208,7 @@ t.test('garbage is unsupported, and corrupt behind a signature', async (t) => {
   }
 });
 
-t.test('too many pixels are refused before they are decoded', async (t) => {
+t.test('rejects too many pixels before it decodes them', async (t) => {
   const before = usedCpuMs();
   await t.rejects(transformed(claimingPng(50_000, 50_000, 100)), tooLarge);
   t.ok(usedCpuMs() - before < 5000, 'fast');
@@ -221,7 +221,7 @@ t.test('too many pixels are refused before they are decoded', async (t) => {
   }
 });
 
-t.test('the frames of a WebP are counted before it is decoded', async (t) => {
+t.test('counts the frames of a WebP before it decodes them', async (t) => {
   const { originals, many } = await manyFrames(40_000);
   t.equal(openContainer(originals).frames, 2);
   t.equal(openContainer(many).frames, 40_002);

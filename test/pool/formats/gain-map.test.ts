@@ -23,7 +23,7 @@ async function misalignment(body: Uint8Array): Promise<number> {
   return data.reduce((sum, value, at) => sum + Math.abs(value - (image[at] ?? 0)), 0) / data.length;
 }
 
-t.test('the gain map is transformed like the image', async (t) => {
+t.test('transforms the gain map like the image', async (t) => {
   t.ok((await misalignment(source)) < 6, 'the gain map of the source');
   const changes: Readonly<Record<string, Partial<Variant>>> = {
     nothing: {},
@@ -53,7 +53,7 @@ t.test('the gain map is transformed like the image', async (t) => {
   }
 });
 
-t.test('the colours of Display P3 are converted beside a gain map', async (t) => {
+t.test('converts the colours of Display P3 next to a gain map', async (t) => {
   const wide = await ultraHdr(base, 1, 4, 'p3');
   const { body, at } = await drawn(wide, { ...keep, width: 160 });
   t.ok((await misalignment(body)) < 12);
@@ -66,7 +66,7 @@ t.test('the colours of Display P3 are converted beside a gain map', async (t) =>
   }
 });
 
-t.test('a gain map overrides the negotiated format', async (t) => {
+t.test('prefers a gain map to the negotiated format', async (t) => {
   const auto = { gainMap: true, negotiated: true, formats: ['avif', 'webp'] } as const;
   t.equal((await drawn(source, { ...auto, width: 100 })).contentType, 'image/jpeg');
   const plain = await noise(80, 60).jpeg().toBuffer();
@@ -75,7 +75,7 @@ t.test('a gain map overrides the negotiated format', async (t) => {
   t.match(Buffer.from(body).toString(), 'data:');
 });
 
-t.test('parameters that would remove or misalign the gain map are refused', async (t) => {
+t.test('rejects parameters that would remove or misalign the gain map', async (t) => {
   const [five, turned, seven] = [
     await ultraHdr(base, 5),
     await ultraHdr(base, 6),
@@ -109,7 +109,7 @@ t.test('parameters that would remove or misalign the gain map are refused', asyn
   t.ok(mayHaveGainMap((await drawn(uneven, { ...keep, width: 160 })).body), 'it can be scaled');
 });
 
-t.test('gain maps are decoded in a process, on request', async (t) => {
+t.test('decodes gain maps in a process, on request', async (t) => {
   const pool = openPool(t);
   const get = (options: Partial<Variant>) =>
     pool.transform(shared(source), variant({ formats: ['jpeg'], width: 100, ...options }), patient);

@@ -68,7 +68,7 @@ const sequence = Buffer.concat([
   Buffer.from('\0\0\0\x08moov', 'latin1'),
 ]);
 
-t.test('a HEIC is decoded, also of several tiles', async (t) => {
+t.test('decodes a HEIC, including tiled files', async (t) => {
   for (const [name, size] of [
     ['quarters', [64, 48]],
     ['tiles', [150, 100]],
@@ -84,7 +84,7 @@ t.test('a HEIC is decoded, also of several tiles', async (t) => {
 });
 
 t.test(
-  'a HEIC that also has the brand of AVIF is decoded in a process, if HEIC is allowed',
+  'decodes a HEIC that also names the AVIF brand in a process, if HEIC is allowed',
   async (t) => {
     const source = Buffer.from(heic('quarters'));
     source.write('avif', 16, 'latin1');
@@ -98,7 +98,7 @@ t.test(
   },
 );
 
-t.test('an AVIF with the major brand of all HEIF files is decoded', async (t) => {
+t.test('decodes an AVIF with the generic HEIF major brand', async (t) => {
   const source = await sharp(await plain(64, 48, red))
     .avif()
     .toBuffer();
@@ -106,7 +106,7 @@ t.test('an AVIF with the major brand of all HEIF files is decoded', async (t) =>
   t.ok(near((await drawn(source)).middle, red, 10));
 });
 
-t.test('fmt=json has the facts of the HEIC', async (t) => {
+t.test('describes the HEIC in fmt=json', async (t) => {
   const facts = async (name: string) => (await described(heic(name))).source;
   const bytes = ({ byteLength }: Buffer) => ({ bytes: byteLength });
   t.same(await facts('turned'), {
@@ -126,7 +126,7 @@ t.test('fmt=json has the facts of the HEIC', async (t) => {
   t.match(await facts('two'), { width: 32, height: 40, pages: 2 });
 });
 
-t.test('the orientation of the container applies once', async (t) => {
+t.test("applies the container's orientation once", async (t) => {
   const turned = [blue, red, yellow, green];
   for (const options of [{}, { stripMetadata: false }, { copyright: true }]) {
     const image = await drawn(heic('turned'), options);
@@ -135,7 +135,7 @@ t.test('the orientation of the container applies once', async (t) => {
   }
 });
 
-t.test('metadata is kept when it is requested', async (t) => {
+t.test('keeps metadata on request', async (t) => {
   const header = async (options: object) => (await drawn(heic('turned'), options)).header();
   const kept = await header({ stripMetadata: false });
   t.match(kept.exif?.toString('latin1'), /Jane Doe/);
@@ -146,13 +146,13 @@ t.test('metadata is kept when it is requested', async (t) => {
   t.same([exif, xmp], [undefined, undefined]);
 });
 
-t.test('alpha is kept', async (t) => {
+t.test('keeps alpha', async (t) => {
   const image = await drawn(heic('alpha'));
   t.ok(near(image.at(3, 40), [...blue, 215], 12), `${image.at(3, 40)}`);
   t.ok(near(image.at(3, 20), [...red, 109], 12), `${image.at(3, 20)}`);
 });
 
-t.test('10 bits are not reduced to 8', async (t) => {
+t.test('keeps 10 bits instead of reducing them to 8', async (t) => {
   const source = heic('ten-bit');
   const { facts, input } = await opened(source, 1e6);
   t.equal(facts.colour.is16Bit, true);
@@ -164,7 +164,7 @@ t.test('10 bits are not reduced to 8', async (t) => {
   t.ok(near((await drawn(source)).at(512, 8), [128, 128, 128], 3));
 });
 
-t.test('the colours are those of the profile', async (t) => {
+t.test("returns the profile's colours", async (t) => {
   const source = heic('p3');
   const { icc } = await sharp(source).metadata();
   t.ok(near((await drawn(source)).middle, red, 3), 'converted to sRGB');
@@ -176,7 +176,7 @@ t.test('the colours are those of the profile', async (t) => {
   t.ok(near(coded.middle, red, 3), `of the colour codes: ${coded.middle}`);
 });
 
-t.test('without a page the primary image is used', async (t) => {
+t.test('defaults to the primary image', async (t) => {
   for (const [page, size, colour] of [
     [null, [32, 40], blue],
     [0, [64, 48], red],
@@ -189,12 +189,12 @@ t.test('without a page the primary image is used', async (t) => {
   await t.rejects(drawn(heic('two'), { page: 2 }), { code: 'parameter_invalid' });
 });
 
-t.test('an image whose thumbnail is called primary is used in its place', async (t) => {
+t.test('draws the whole image if the file marks its thumbnail as primary', async (t) => {
   const second = changed(heic('thumbnail'), 'pitm', 8, Buffer.from([0, 2]));
   for (const source of [heic('thumbnail'), second]) t.same((await drawn(source)).size, [64, 48]);
 });
 
-t.test('a HEIC of more items than libvips opens is decoded', async (t) => {
+t.test('decodes a HEIC of more items than libvips opens', async (t) => {
   for (const kept of [{}, { stripMetadata: false }, { copyright: true }]) {
     const image = await drawn(heic('items'), kept);
     t.same(image.size, [1088, 1024]);
@@ -202,18 +202,18 @@ t.test('a HEIC of more items than libvips opens is decoded', async (t) => {
   }
 });
 
-t.test('a HEIC with a brand that libvips does not open is decoded', async (t) => {
+t.test('decodes a HEIC with a brand that libvips does not open', async (t) => {
   const other = changed(heic('quarters'), 'ftyp', 4, Buffer.from('mif2'));
   t.same((await drawn(other)).size, [64, 48]);
 });
 
-t.test('a large HEIC is decoded to 8 bits', async (t) => {
+t.test('decodes a large HEIC to 8 bits', async (t) => {
   const bits16 = async (width: number, height: number) =>
     (await inspected(claiming(heic('ten-bit'), width, height), 1e8)).colour.is16Bit;
   t.same([await bits16(10_000, 5_000), await bits16(10_000, 5_001)], [true, false]);
 });
 
-t.test('pixels are copied once, into a PNG without compression', async (t) => {
+t.test('copies pixels once, into an uncompressed PNG', async (t) => {
   const [width, height] = [30_000, 200];
   const before = process.memoryUsage().arrayBuffers;
   const none = { icc: undefined, exif: undefined, xmp: undefined };
@@ -224,7 +224,7 @@ t.test('pixels are copied once, into a PNG without compression', async (t) => {
   t.ok(data.every((sample, at) => sample === Math.floor(at / (3 * width))));
 });
 
-t.test('a HEIC that cannot be read for its encoding is unsupported, and not corrupt', async (t) => {
+t.test('rejects a HEIC in an unreadable encoding as unsupported, not corrupt', async (t) => {
   const quarters = heic('quarters');
   const tiles = heic('tiles');
   const coded = (type: string) => changed(quarters, 'hvc1', 0, Buffer.from(type));
@@ -249,13 +249,13 @@ t.test('a HEIC that cannot be read for its encoding is unsupported, and not corr
   }
 });
 
-t.test('a HEIC may be a watermark', async (t) => {
+t.test('accepts a HEIC as a watermark', async (t) => {
   const below = await plain(100, 100, yellow);
   const mark = watermark({ position: 'center', scale: 50 });
   t.ok(near((await drawn(below, { layers: mark }, heic('two'))).middle, blue, 20));
 });
 
-t.test('a size in the header that is not that of the picture is refused', async (t) => {
+t.test('rejects a header size that differs from the image size', async (t) => {
   await t.rejects(drawn(claiming(heic('quarters'), 100_000, 100_000)), {
     code: 'source_too_large',
     message: /10000000000 pixels/,
@@ -263,7 +263,7 @@ t.test('a size in the header that is not that of the picture is refused', async 
   await t.rejects(drawn(claiming(heic('quarters'), 60, 40)), { code: 'source_corrupt' });
 });
 
-t.test('damaged files are decoded or refused', async (t) => {
+t.test('decodes or rejects damaged files', async (t) => {
   const file = heic('quarters');
   const truncated = file.subarray(0, file.indexOf('mdat') + 20);
   await t.rejects(drawn(truncated), { code: 'source_corrupt' });
@@ -278,7 +278,7 @@ t.test('damaged files are decoded or refused', async (t) => {
   }
 });
 
-t.test('a HEIC is decoded in a process with limits of memory and time', async (t) => {
+t.test('decodes a HEIC in a process with limits on memory and time', async (t) => {
   const pool = openPool(t, { processMemoryBytes: 192 * 2 ** 20 });
   const small = shared(heic('quarters'));
   t.equal((await pool.transform(small, variant(), patient)).width, 64);

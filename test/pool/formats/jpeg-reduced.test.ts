@@ -49,7 +49,7 @@ function ramp(side: number) {
   return sharp(Buffer.concat(Array.from({ length: side }, () => row)), { raw });
 }
 
-t.test('moves no edge by more than 0.6 pixels, whatever remains of a side', async (t) => {
+t.test('moves each edge by at most 0.6 pixels, whatever remains of a side', async (t) => {
   for (let remainder = 0; remainder < 8; remainder += 1) {
     const side = 1024 + remainder;
     const source = await ramp(side).jpeg({ quality: 100 }).toBuffer();
@@ -74,7 +74,7 @@ t.test('moves no edge by more than 0.6 pixels, whatever remains of a side', asyn
   }
 });
 
-t.test('leaves no descriptor', { skip: !isLinux }, async (t) => {
+t.test('leaves no descriptor open', { skip: !isLinux }, async (t) => {
   const source = await noise(200, 200).jpeg().toBuffer();
   const truncated = source.subarray(0, source.length / 2);
   const open = async () => (await readdir('/proc/self/fd')).length;
@@ -87,7 +87,7 @@ t.test('leaves no descriptor', { skip: !isLinux }, async (t) => {
   t.equal(await open(), before);
 });
 
-t.test('decodes all pixels if memory for files is full', { skip: !isLinux }, async (t) => {
+t.test('decodes all pixels if the memory for files is full', { skip: !isLinux }, async (t) => {
   const script = `
     import { rendered } from './test/pool/rendering/drawn.ts';
     import { noise } from './test/pool/rendering/pictures.ts';

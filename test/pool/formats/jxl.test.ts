@@ -57,7 +57,7 @@ function codestream(fields: readonly Field[]): Buffer {
   return bytes;
 }
 
-t.test('a JPEG XL is decoded upright, with its colours', async (t) => {
+t.test('decodes a JPEG XL upright, with its colours', async (t) => {
   t.ok(readableFormats({ heic: true, pdf: true }).includes('JPEG XL'));
   const turned = await drawn(jxl('turned'));
   t.same(turned.size, [30, 40]);
@@ -67,7 +67,7 @@ t.test('a JPEG XL is decoded upright, with its colours', async (t) => {
   t.ok(allNear(corners(deep), colours), '16 bits');
 });
 
-t.test('greys, transparency and a converted JPEG are decoded', { skip }, async (t) => {
+t.test('decodes greys, transparency and a converted JPEG', { skip }, async (t) => {
   t.ok(allNear(corners(await drawn(jxl('quarters'))), colours));
   t.ok(allNear(corners(await drawn(jxl('from-jpeg'))), uprightCorners[6]));
   const grey = await drawn(jxl('grey'));
@@ -75,7 +75,7 @@ t.test('greys, transparency and a converted JPEG are decoded', { skip }, async (
   t.ok(near((await drawn(jxl('alpha'))).at(3, 3), [255, 0, 0, 128]), 'transparency');
 });
 
-t.test('colours of Display P3 become sRGB, or are kept with their profile', async (t) => {
+t.test('converts Display P3 to sRGB, or keeps its colours and profile', async (t) => {
   const request = { formats: ['png'], lossless: true } as const;
   if (more) t.notOk((await (await drawn(jxl('p3'), request)).header()).hasProfile);
   const kept = await drawn(jxl('p3'), { ...request, keepProfile: true });
@@ -84,21 +84,21 @@ t.test('colours of Display P3 become sRGB, or are kept with their profile', asyn
   if (more) t.match(await described(jxl('p3')), { source: { format: 'jxl' } });
 });
 
-t.test('copyright and metadata are read from plain and from compressed boxes', async (t) => {
+t.test('reads copyright and metadata from plain and compressed boxes', async (t) => {
   const whole = await drawn(jxl('from-jpeg'), { stripMetadata: false, formats: ['jpeg'] });
   const { exif, orientation } = await whole.header();
   t.match(exif?.toString('latin1'), /The owner/);
   t.equal(orientation ?? 1, 1, 'upright once');
 });
 
-t.test('of the metadata only the copyright, or nothing, is kept', { skip }, async (t) => {
+t.test('keeps only the copyright of the metadata, or drops all metadata', { skip }, async (t) => {
   const copyright = await drawn(jxl('from-jpeg'), { copyright: true, formats: ['jpeg'] });
   t.match((await copyright.header()).xmp?.toString(), /The owner/);
   const stripped = await drawn(jxl('from-jpeg'), { formats: ['jpeg'] });
   t.equal((await stripped.header()).exif, undefined);
 });
 
-t.test('of many boxes with metadata one is decompressed', async (t) => {
+t.test('decompresses a single box of many with metadata', async (t) => {
   const zeros = brotliCompressSync(Buffer.alloc(2 ** 20));
   const bombs = Array.from({ length: 500 }, () => box('brob', Buffer.from('xml '), zeros));
   const source = boxed(box('jxlc', jxl('quarters')), ...bombs);
@@ -108,7 +108,7 @@ t.test('of many boxes with metadata one is decompressed', async (t) => {
   t.ok(mebibytes < 100, `${mebibytes} MiB`);
 });
 
-t.test('a codestream in several boxes is joined, and compressed boxes are left out', async (t) => {
+t.test('joins a codestream from several boxes, and omits compressed boxes', async (t) => {
   const bomb = brotliCompressSync(Buffer.alloc(64 * 2 ** 20), {
     params: { [constants.BROTLI_PARAM_QUALITY]: 1 },
   });
@@ -127,13 +127,13 @@ t.test('a codestream in several boxes is joined, and compressed boxes are left o
   t.equal((await image.header()).xmp, undefined, 'its decompressed size is not known before');
 });
 
-t.test('of an animation the first frame is used', { skip }, async (t) => {
+t.test('uses the first frame of an animation', { skip }, async (t) => {
   const still = await drawn(jxl('two'), { formats: ['webp'] });
   t.equal((await still.header()).pages ?? 1, 1);
   t.ok(near(still.at(10, 10), [255, 0, 0, 255], 20));
 });
 
-t.test('a JPEG XL may be a layer', { skip }, async (t) => {
+t.test('accepts a JPEG XL as a layer', { skip }, async (t) => {
   const below = await sharp({ create: { width: 80, height: 60, channels: 3, background: '#000' } })
     .png()
     .toBuffer();
@@ -149,7 +149,7 @@ const [no, yes]: readonly Field[] = [
   [1, 1],
 ];
 
-t.test('the size is read from the header', async (t) => {
+t.test('reads the size from the header', async (t) => {
   const size = (...fields: readonly (Field | undefined)[]) =>
     readJxlHeader(codestream(fields.filter((field) => field !== undefined)));
   // Of 40 rows: with a width of its own, at 4:3, and turned.
@@ -162,7 +162,7 @@ t.test('the size is read from the header', async (t) => {
   t.match(found, { width: 40, height: 80, bits: 8, animated: false });
 });
 
-t.test('the header tells whether colours are multiplied by alpha', async (t) => {
+t.test('reads from the header whether alpha multiplies the colours', async (t) => {
   const sixteenBits = [no, [3, 2], [15, 6]] as const;
   const before = [yes, [4, 5], [1, 3], no, no, ...sixteenBits, no, [1, 2]] as const;
   const read = (...alpha: readonly (Field | undefined)[]) => {
@@ -175,7 +175,7 @@ t.test('the header tells whether colours are multiplied by alpha', async (t) => 
   t.match(read(yes), { premultiplied: false });
 });
 
-t.test('what is not decoded right is refused by name', async (t) => {
+t.test('names each unsupported feature that it rejects', async (t) => {
   const eightBits = [no, [0, 2]] as const;
   const before = [yes, [4, 5], [1, 3], no, no, ...eightBits, no] as const;
   const refused = (...fields: readonly (Field | undefined)[]) => {
@@ -192,7 +192,7 @@ t.test('what is not decoded right is refused by name', async (t) => {
   await t.rejects(render(jxl('pq'), [], variant({}), limits), unsupported(/HDR image \(PQ\)/));
 });
 
-t.test('damaged files are refused', async (t) => {
+t.test('rejects damaged files', async (t) => {
   const whole = jxl('quarters');
   const cases: Readonly<Record<string, Buffer>> = {
     'a signature': whole.subarray(0, 2),
@@ -209,7 +209,7 @@ t.test('damaged files are refused', async (t) => {
   }
 });
 
-t.test('its memory is estimated from the header', async (t) => {
+t.test('estimates its memory from the header', async (t) => {
   for (const [name, each] of [
     ['quarters', 22],
     ['deep', 42],
@@ -224,7 +224,7 @@ t.test('its memory is estimated from the header', async (t) => {
   }
 });
 
-t.test('the size is limited before anything is decoded, on a thread', async (t) => {
+t.test('checks the size limit before it decodes anything, on a thread', async (t) => {
   const pool = openPool(t, { sourceMaxPixels: 1_000 });
   const pixels = pool.transform(shared(jxl('quarters')), variant({}), patient);
   await t.rejects(pixels, { code: 'source_too_large', message: /1200 pixels/ });
@@ -251,12 +251,12 @@ t.test('refuses an image that needs more memory than its decoder has, on a threa
   });
 });
 
-t.test('an image of 36 megapixels is decoded', { skip }, async (t) => {
+t.test('decodes a 36-megapixel image', { skip }, async (t) => {
   const image = await drawn(jxl('large'), { width: 70 });
   t.same(image.size, [70, 70]);
 });
 
-t.test('a JPEG XL is decoded in a process', async (t) => {
+t.test('decodes a JPEG XL in a process', async (t) => {
   const pool = openPool(t);
   const image = await pool.transform(
     shared(jxl('quarters')),

@@ -27,7 +27,7 @@ async function metadataOf(source: Uint8Array, options: Partial<Variant>) {
   return { exif: exif?.toString('latin1') ?? '', xmp: xmp?.toString() ?? '', icc, iptc, body };
 }
 
-t.test('metadata is stripped, or kept on request', async (t) => {
+t.test('strips metadata, or keeps it on request', async (t) => {
   const source = await noise(60, 40)
     .withExif({ IFD0: { Copyright: 'A. Photographer' }, ...gps })
     .withXmp(`<x:xmpmeta xmlns:x="adobe:ns:meta/"><rdf:RDF xmlns:rdf="${rdf}"/></x:xmpmeta>`)
@@ -43,7 +43,7 @@ t.test('metadata is stripped, or kept on request', async (t) => {
   }
 });
 
-t.test('the thumbnail in EXIF is removed', async (t) => {
+t.test('removes the EXIF thumbnail', async (t) => {
   const thumbnail = await noise(16, 10).jpeg().toBuffer();
   /** EXIF as cameras write it: the directory of the image, and that of the thumbnail. */
   const exif = (little: boolean) => {
@@ -75,7 +75,7 @@ t.test('the thumbnail in EXIF is removed', async (t) => {
   t.notMatch(rest, start, 'truncated EXIF');
 });
 
-t.test('XMP is kept without the gain map, which the output does not have', async (t) => {
+t.test('keeps XMP except its gain map, which the output drops', async (t) => {
   const xmp = `<?xpacket begin="\ufeff" id="W5M0MpCehiHzreSzNTczkc9d"?><x:xmpmeta xmlns:x="adobe:ns:meta/">
 <rdf:RDF xmlns:rdf="${rdf}"><rdf:Description
  xmlns:dc="http://purl.org/dc/elements/1.1/" xmlns:hdrgm="http://ns.adobe.com/hdr-gain-map/1.0/"
@@ -97,7 +97,7 @@ t.test('XMP is kept without the gain map, which the output does not have', async
 
 const onlyCopyright = { copyright: true, stripMetadata: true } as const;
 
-t.test('only author, copyright and licence are kept', async (t) => {
+t.test('keeps only author, copyright and licence', async (t) => {
   const xmp = `<x:xmpmeta xmlns:x="adobe:ns:meta/" x:xmptk="Editor 9"><rdf:RDF
  xmlns:rdf="${rdf}"><rdf:Description rdf:about="uuid:77"
  xmlns:dc="http://purl.org/dc/elements/1.1/" xmlns:xmpRights="http://ns.adobe.com/xap/1.0/rights/"
@@ -134,7 +134,7 @@ t.test('only author, copyright and licence are kept', async (t) => {
   t.equal(none.exif + none.xmp, '', 'a source without them');
 });
 
-t.test('author and copyright are read from IPTC, TIFF and text chunks', async (t) => {
+t.test('reads author and copyright from IPTC, TIFF and text chunks', async (t) => {
   const set = (number: number, value: string) => dataSet(2, number, Buffer.from(value));
   const sets = [set(5, 'A title'), set(80, 'Ann'), set(80, 'Ben'), set(116, '© 日本 2024')];
   const resources = resourceOf(0x0404, Buffer.concat(sets));
@@ -148,7 +148,7 @@ t.test('author and copyright are read from IPTC, TIFF and text chunks', async (t
   t.match((await metadataOf(tiff, onlyCopyright)).exif, 'Dee\0');
 });
 
-t.test('malformed metadata is ignored', async (t) => {
+t.test('ignores malformed metadata', async (t) => {
   for (const [marker, start] of [
     [0xe1, 'Exif\0\0MM\0*'],
     [0xe1, 'http://ns.adobe.com/xap/1.0/\0<x:xmpmeta'],

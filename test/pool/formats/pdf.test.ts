@@ -46,7 +46,7 @@ const first: Page = { box: [0, 0, 150, 90], content: quarters(150, 90) };
 const second: Page = { box: [0, 0, 72, 144], content: '0 0 1 rg 12 12 30 30 re f' };
 const two = pdf([first, second]);
 
-t.test('the first page is drawn, at 96 pixels to the inch or the requested size', async (t) => {
+t.test('draws the first page, at 96 pixels per inch or the requested size', async (t) => {
   for (const [options, size] of [
     [{}, [200, 120]],
     [{ width: 50 }, [50, 30]],
@@ -66,7 +66,7 @@ t.test('the first page is drawn, at 96 pixels to the inch or the requested size'
   t.ok(near(part.at(5, 5), green, 3));
 });
 
-t.test('another page can be chosen, on white', async (t) => {
+t.test('draws another page on request, on white', async (t) => {
   const image = await drawn(two, { page: 1 });
   t.same(image.size, [96, 192]);
   t.same(image.at(1, 1), [255, 255, 255, 255]);
@@ -81,13 +81,13 @@ t.test('another page can be chosen, on white', async (t) => {
   t.same(trimmed.size, [40, 40], 'without its borders');
 });
 
-t.test('a page that is stored turned is upright', async (t) => {
+t.test('draws a rotated page upright', async (t) => {
   const image = await drawn(pdf([{ ...first, more: '/Rotate 90' }]));
   t.same(image.size, [120, 200]);
   t.ok(allNear(corners(image), [blue, red, yellow, green], 3));
 });
 
-t.test('encrypted, damaged and hostile PDFs are refused', async (t) => {
+t.test('rejects encrypted, damaged and hostile PDFs', async (t) => {
   const key = '0'.repeat(64);
   const encryption = `/Encrypt << /Filter /Standard /V 1 /R 2 /O <${key}> /U <${key}> /P -4 >> /ID [<00> <00>]`;
   await t.rejects(drawn(pdf([first], encryption)), {
@@ -107,7 +107,7 @@ t.test('encrypted, damaged and hostile PDFs are refused', async (t) => {
   });
 });
 
-t.test('a PDF is drawn in a process, which ends at the timeout', async (t) => {
+t.test('draws a PDF in a process, and ends it at the timeout', async (t) => {
   t.match(await renderIfLight(shared(two), [], variant({}), limits), { isolated: true });
   const pool = openPool(t, { transformTimeoutMs: 3_000 });
   const draw = (source: Buffer, width: number) =>

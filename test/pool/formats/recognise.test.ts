@@ -2,7 +2,7 @@ import t from 'tap';
 import { noise } from '../rendering/pictures.ts';
 import { recognised } from './named.ts';
 
-t.test('supported formats are detected', async (t) => {
+t.test('detects supported formats', async (t) => {
   for (const format of ['jpeg', 'png', 'webp', 'gif', 'avif', 'tiff'] as const) {
     t.equal(recognised(await noise(8, 8).toFormat(format).toBuffer()), format);
   }
@@ -21,7 +21,7 @@ t.test('supported formats are detected', async (t) => {
   t.equal(recognised(ftyp('mp42')), null);
 });
 
-t.test('an SVG is detected by its root element', async (t) => {
+t.test('detects an SVG by its root element', async (t) => {
   const rows: readonly [string, 'svg' | null][] = [
     ['<svg xmlns="http://www.w3.org/2000/svg"/>', 'svg'],
     ['\ufeff\n <?xml version="1.0" encoding="utf-8"?>\n<!-- <html> -->\n<svg>', 'svg'],
@@ -47,7 +47,7 @@ t.test('an SVG is detected by its root element', async (t) => {
   t.equal(recognised(Buffer.from('<svg/>', 'utf16le')), null, 'UTF-16 without a mark');
 });
 
-t.test('other formats are not detected', async (t) => {
+t.test('does not detect other formats', async (t) => {
   const pixels = await noise(8, 8).raw().toBuffer();
   const texts = ['', '\xff', 'hello', 'BM\x46\0\0\0', '8BPS\0\x01', 'PK\x03\x04'];
   texts.push('\0'.repeat(100), 'RIFF\0\0\0\0WAVEfmt ', '\x1f\x8b\x08\0', '\x89PN');

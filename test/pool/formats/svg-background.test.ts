@@ -13,7 +13,7 @@ async function corner(attributes: string, inner = '<g/>') {
   return (await drawn(Buffer.from(svgOf(inner, attributes)))).at(0, 0);
 }
 
-t.test('draws the background that the style of the root names', async (t) => {
+t.test("draws the background in the root's style", async (t) => {
   const styles: readonly (readonly [string, readonly number[]])[] = [
     ['background:#0000FF;', blue],
     ['width:113px;background: blue', blue],
@@ -35,7 +35,7 @@ t.test('draws the background that the style of the root names', async (t) => {
   }
 });
 
-t.test('draws the background that a style sheet names for the root', async (t) => {
+t.test("draws the root's background from a style sheet", async (t) => {
   const sheets: readonly (readonly [string, readonly number[]])[] = [
     ['svg { background: blue }', blue],
     ['@import url(a.css); g, :root { color: red; background-color: blue }', blue],
@@ -57,7 +57,7 @@ t.test('draws the background that a style sheet names for the root', async (t) =
   t.same(await corner(`${square} style="background: blue"`, both), blue, 'the attribute counts');
 });
 
-t.test('the background fills the area and has no style of its own', async (t) => {
+t.test('fills the area with the background, and gives it no other style', async (t) => {
   const style = 'style="background: blue"';
   const boxes = [
     'width="40" height="20" viewBox="100 50 10 10"',

@@ -38,7 +38,7 @@ t.test('reads the roots and encodings that browsers read', async (t) => {
   await t.rejects(inspected(latin, 1e6), { code: 'source_corrupt', message: /invalid in its enc/ });
 });
 
-t.test('replaces literal entities, of bounded number and length', async (t) => {
+t.test('replaces literal entities, up to a limit in number and length', async (t) => {
   const declare = (declarations: string, document: string) =>
     Buffer.from(`<!DOCTYPE svg PUBLIC "a" "b[" [${declarations}]\n>${document}`);
   const sized = (inner: string) => svgOf(inner, 'width="9" height="9"');
@@ -83,7 +83,7 @@ t.test('replaces literal entities, of bounded number and length', async (t) => {
   await t.rejects(inspected(twice, 1e6), { code: 'source_corrupt' }, 'two document types');
 });
 
-t.test('messages name the fault of the document', async (t) => {
+t.test("names the document's fault in messages", async (t) => {
   const cases: Record<string, RegExp> = {
     '<svg><g></svg>': /not well-formed XML: unexpected close tag/,
     '<a:svg xmlns:a="urn:b"/>': /root element a:svg is not in the namespace of SVG, but in urn:b/,
@@ -113,7 +113,7 @@ t.test('rejects embedded images that are never drawn', async (t) => {
   });
 });
 
-t.test('documents that are slow to parse are inspected in a bounded time', async (t) => {
+t.test('inspects slow documents in a bounded time', async (t) => {
   const documents: Record<string, string> = {
     'many elements': '<g/>'.repeat(400_000),
     'many prefixes': `${'<g>'.repeat(200)}${'<x xlink:href=""/>'.repeat(50_000)}${'</g>'.repeat(200)}`,
@@ -130,7 +130,7 @@ t.test('documents that are slow to parse are inspected in a bounded time', async
   }
 });
 
-t.test('usual drawings are rasterised at the requested size', async (t) => {
+t.test('rasterises usual drawings at the requested size', async (t) => {
   const shadow =
     '<filter id="f" x="-20%" y="-20%" width="140%" height="140%"><feDropShadow dx="2" dy="2" stdDeviation="2"/></filter>';
   const icon = (index: number) =>

@@ -14,7 +14,7 @@ const pool = openPool(t);
 
 const svg = (inner: string) => shared(svgOf(inner, 'width="100" height="50"'));
 
-t.test('no external resource is loaded', async (t) => {
+t.test('loads no external resource', async (t) => {
   const folder = t.testdir({
     'style.css': 'rect { fill: red }',
     'part.svg':
@@ -53,7 +53,7 @@ t.test('no external resource is loaded', async (t) => {
   t.same(requests, [], 'no request was made');
 });
 
-t.test('embedded images are rasterised', async (t) => {
+t.test('rasterises embedded images', async (t) => {
   const base64 = (await plain(9, 9, red)).toString('base64');
   for (const data of [base64, base64.replace(/.{20}/g, '$&&#10;')]) {
     const image = `<image href="data:image/png;base64,${data}" width="100" height="50" preserveAspectRatio="none"/>`;

@@ -6,7 +6,7 @@ import { near, red } from '../rendering/pictures.ts';
 
 const svg = (inner: string) => Buffer.from(svgOf(inner, 'width="100" height="50"'));
 
-t.test('embedded images in formats that librsvg does not draw are rasterised', async (t) => {
+t.test('rasterises embedded images in formats that librsvg does not draw', async (t) => {
   const png = await plain(9, 9, red);
   const escaped = (url: string) => url.replace(/.{20}/g, '$&&#xA;').replace('base64', '&#98;ase64');
   for (const format of ['gif', 'webp', 'avif', 'tiff'] as const) {
@@ -32,7 +32,7 @@ t.test('embedded images in formats that librsvg does not draw are rasterised', a
   t.ok(near(at(50, 25), red, 3), 'a large one');
 });
 
-t.test('drawings in a drawing are rasterised, with their images', async (t) => {
+t.test('rasterises drawings in a drawing, with their images', async (t) => {
   const gif = (
     await sharp(await plain(9, 9, red))
       .gif()
@@ -53,7 +53,7 @@ t.test('drawings in a drawing are rasterised, with their images', async (t) => {
   }
 });
 
-t.test('a missing side of an embedded image follows from its aspect ratio', async (t) => {
+t.test('derives a missing side of an embedded image from its aspect ratio', async (t) => {
   const url = `data:image/png;base64,${(await plain(20, 10, red)).toString('base64')}`;
   const cases: readonly (readonly [string, number, number])[] = [
     ['width="60"', 60, 30],
@@ -77,7 +77,7 @@ t.test('a missing side of an embedded image follows from its aspect ratio', asyn
   }
 });
 
-t.test('an embedded image may have more than 10 MB', async (t) => {
+t.test('accepts an embedded image above 10 MB', async (t) => {
   const large = sharp({ create: { width: 1650, height: 1650, channels: 3, background: 'red' } });
   const png = await large.png({ compressionLevel: 0 }).toBuffer();
   const image = `<image href="data:image/png;base64,${png.toString('base64')}" width="100"/>`;

@@ -20,7 +20,7 @@ function sharpEdge({ at }: { at: (x: number, y: number) => number[] }, x: number
   return near(at(x - 1, y), red, 2) && near(at(x, y), green, 2);
 }
 
-t.test('edges are sharp at the size of the output', async (t) => {
+t.test('draws sharp edges at the output size', async (t) => {
   const cases: readonly (readonly [Partial<Variant>, readonly [number, number], number])[] = [
     [{ width: 400 }, [400, 200], 200],
     [{ crop: { left: 10, top: 0, width: 20, height: 10 }, width: 400 }, [400, 200], 200],
@@ -36,7 +36,7 @@ t.test('edges are sharp at the size of the output', async (t) => {
   }
 });
 
-t.test('an SVG is trimmed in its own units, and then rasterised', async (t) => {
+t.test('trims an SVG in its own units before it rasterises it', async (t) => {
   const output = await drawn(small, { trim: 10, width: 400 });
   t.same(output.size, [400, 200]);
   t.ok(near(output.at(0, 0), [...red, 255], 2) && near(output.at(399, 199), [...red, 255], 2));
@@ -44,7 +44,7 @@ t.test('an SVG is trimmed in its own units, and then rasterised', async (t) => {
   t.same((await drawn(small, { crop, trim: 10, width: 100 })).size, [100, 100]);
 });
 
-t.test('an SVG is rotated by any angle', async (t) => {
+t.test('rotates an SVG by any angle', async (t) => {
   const output = await drawn(squares, { rotate: 45, width: 300 });
   t.same(output.size, [300, 300]);
   t.ok(near(output.at(3, 3), clear));
@@ -53,21 +53,21 @@ t.test('an SVG is rotated by any angle', async (t) => {
   );
 });
 
-t.test('a watermark is applied to an SVG', async (t) => {
+t.test('applies a watermark to an SVG', async (t) => {
   const white: Rgb = [255, 255, 255];
   const options = { width: 400, layers: watermark({ position: 'northwest', scale: 10 }) };
   const { at } = await drawn(squares, options, await plain(9, 9, white));
   t.ok(near(at(39, 39), white, 2) && near(at(40, 39), red, 2));
 });
 
-t.test('a crop is enlarged at most as far as the whole SVG could be', async (t) => {
+t.test('enlarges a crop at most as far as it could enlarge the whole SVG', async (t) => {
   const crop = { left: 20, top: 10, width: 1, height: 1 };
   const output = await drawn(squares, { crop, width: 10_000, enlarge: true });
   t.same(output.size, [224, 224]);
   t.ok(near(output.at(0, 0), yellow, 2));
 });
 
-t.test('a huge SVG is trimmed at a smaller size', async (t) => {
+t.test('trims a huge SVG at a smaller size', async (t) => {
   const inner = '<rect x="25%" y="25%" width="50%" height="50%" fill="red"/>';
   for (const side of [20_000, 200_000]) {
     const huge = svg(inner, side, side / 2);
@@ -82,7 +82,7 @@ t.test('a huge SVG is trimmed at a smaller size', async (t) => {
   }
 });
 
-t.test('an SVG that cannot be rasterised at any size is too large', async (t) => {
+t.test('rejects an SVG as too large if no raster size fits', async (t) => {
   const rect = '<rect width="9" height="9"/>';
   for (const huge of [svg(rect, 70_000_000, 10), svg(rect, 100_000, 1)]) {
     for (const options of [{ width: 10 }, { trim: 10 }]) {
@@ -96,7 +96,7 @@ const island = '<rect x="25%" y="25%" width="50%" height="50%" fill="red"/>';
 const inner = '<rect width="50%" height="100%" fill="red"/>';
 const sized = (attributes: string, content = inner) => Buffer.from(svgOf(content, attributes));
 
-t.test('a CSS pixel is 1/96 inch, and a size may be fractional', async (t) => {
+t.test('converts a CSS pixel to 1/96 inch, and accepts fractional sizes', async (t) => {
   const sizes: readonly (readonly [string, readonly [number, number]])[] = [
     ['width="2in" height="1in"', [192, 96]],
     ['width="150pt" height="75pt"', [200, 100]],
@@ -124,7 +124,7 @@ t.test('a CSS pixel is 1/96 inch, and a size may be fractional', async (t) => {
   }
 });
 
-t.test('an SVG has the size of an <img> in a browser', async (t) => {
+t.test('sizes an SVG like an <img> in a browser', async (t) => {
   const box = 'viewBox="0 0 30 20"';
   const sizes: readonly (readonly [string, number, number])[] = [
     ['', 300, 150],
@@ -156,7 +156,7 @@ t.test('an SVG has the size of an <img> in a browser', async (t) => {
   }
 });
 
-t.test('lengths in an SVG scale with its output', async (t) => {
+t.test('scales lengths in an SVG with its output', async (t) => {
   const drawing = sized('width="200" height="100"', '<rect width="1in" height="99" fill="red"/>');
   for (const scale of [0.5, 1, 10]) {
     const output = await drawn(drawing, { width: 200 * scale });
@@ -167,7 +167,7 @@ t.test('lengths in an SVG scale with its output', async (t) => {
   }
 });
 
-t.test('a style sheet does not override the size', async (t) => {
+t.test('ignores sizes in a style sheet', async (t) => {
   const sheet = '<style>svg { width: 60px !important; height: 30px }</style>';
   const drawing = sized('width="200" height="100"', sheet + inner);
   const output = await drawn(drawing, { width: 900 });

@@ -20,7 +20,7 @@ const avifWith = async (transfer: number): Promise<Buffer> =>
   withCodes(await withProfile.clone().avif().toBuffer(), 9, transfer);
 const pngWith = (transfer: number): Buffer => withCodes(still, 9, transfer);
 
-t.test('HDR colours without a profile are refused, and no others', async (t) => {
+t.test('rejects HDR colours only if they lack a profile', async (t) => {
   for (const source of [await avifWith(16), pngWith(16)]) {
     await t.rejects(drawn(source), { ...unsupported, message: /HDR image \(PQ\)/ });
   }
@@ -37,7 +37,7 @@ t.test('HDR colours without a profile are refused, and no others', async (t) => 
 const box = (content: Buffer, type: string): Buffer =>
   Buffer.concat([be32(8 + content.length), Buffer.from(type), content]);
 
-t.test('the still image of an AVIF sequence is used', async (t) => {
+t.test('uses the still image of an AVIF sequence', async (t) => {
   const sequence = await sharp(still).avif({ lossless: true }).toBuffer();
   sequence.write('avis', 8, 'latin1');
   t.ok(near((await drawn(sequence)).at(5, 5), [200, 60, 40]));
@@ -49,7 +49,7 @@ t.test('the still image of an AVIF sequence is used', async (t) => {
   t.ok(near(marked.at(20, 10), [200, 60, 40]), 'also as a watermark');
 });
 
-t.test('an AVIF sequence without a still image is unsupported', async (t) => {
+t.test('rejects an AVIF sequence that lacks a still image as unsupported', async (t) => {
   const withoutStill = Buffer.concat([
     Buffer.from('\0\0\0\x18ftypavis\0\0\0\0avismsf1', 'latin1'),
     Buffer.from('\0\0\0\x08moov', 'latin1'),
@@ -57,7 +57,7 @@ t.test('an AVIF sequence without a still image is unsupported', async (t) => {
   await t.rejects(drawn(withoutStill), { ...unsupported, message: /only a sequence/ });
 });
 
-t.test('the error names the detected format, and a remedy', async (t) => {
+t.test('names the detected format and a remedy in the error', async (t) => {
   const formats: Readonly<Record<string, readonly [string, RegExp]>> = {
     'JPEG 2000': ['\xff\x4f\xff\x51\0', /JPEG 2000.*convert/],
     mini: ['\0\0\0\x10ftypmif3avif\0\0\0\x59mini', /a low-overhead HEIF image.*convert/],
@@ -72,14 +72,14 @@ t.test('the error names the detected format, and a remedy', async (t) => {
   }
 });
 
-t.test('the readable formats are those that the operator allows', (t) => {
+t.test('reads only the formats that the operator allows', (t) => {
   t.ok(readableFormats(allFormats).includes('HEIC'));
   const readable = readableFormats({ heic: false, pdf: false });
   t.equal(readable.join(), 'JPEG,PNG,WebP,GIF,AVIF,TIFF,SVG,BMP,ICO,JPEG XL');
   t.end();
 });
 
-t.test('a PDF is refused unless it is allowed', (t) => {
+t.test('rejects a PDF unless the operator allows it', (t) => {
   const source = { bytes: Buffer.from('%PDF-1.7'), contentType: 'application/pdf' };
   requireSupportedFormat(source, allFormats);
   const message = /a PDF document; its content type is application\/pdf.*To use it/;
@@ -88,7 +88,7 @@ t.test('a PDF is refused unless it is allowed', (t) => {
   t.end();
 });
 
-t.test('an operator can refuse HEIC', (t) => {
+t.test('lets an operator refuse HEIC', (t) => {
   const bytes = Buffer.from('\0\0\0\x18ftypheic\0\0\0\0mif1heic', 'latin1');
   const source = { bytes, contentType: 'image/heic' };
   requireSupportedFormat(source, allFormats);
@@ -101,7 +101,7 @@ t.test('an operator can refuse HEIC', (t) => {
 
 const tiffWith = (...entries: readonly Entry[]) => tiffOf(tiffPicture(entries));
 
-t.test('a TIFF in an unsupported encoding is not called corrupt', async (t) => {
+t.test('does not call a TIFF in an unsupported encoding corrupt', async (t) => {
   const rgb = [shorts(262, 2), shorts(277, 3), shorts(258, 12, 12, 12)];
   for (const [source, message] of [
     [tiffWith(shorts(259, 34_925)), /LZMA compression.*To use it/],
@@ -120,7 +120,7 @@ t.test('a TIFF in an unsupported encoding is not called corrupt', async (t) => {
   }
 });
 
-t.test('a TIFF with tiles of separate planes is unsupported', async (t) => {
+t.test('rejects a TIFF with tiles of separate planes as unsupported', async (t) => {
   const tiles = await noise(64, 64).tiff({ tile: true, tileWidth: 16, tileHeight: 16 }).toBuffer();
   const directory = tiles.readUInt32LE(4);
   // The tag PlanarConfiguration, of which 2 means separate planes.
@@ -132,7 +132,7 @@ t.test('a TIFF with tiles of separate planes is unsupported', async (t) => {
   await t.rejects(drawn(tiles), { ...unsupported, message });
 });
 
-t.test('a TIFF with tiles of old-style JPEG is unsupported', async (t) => {
+t.test('rejects a TIFF with tiles of old-style JPEG as unsupported', async (t) => {
   // YCbCr as in TIFF 6.0, section 22. libvips takes such a file for transparent pixels.
   const tiles = [shorts(262, 6), shorts(277, 3), shorts(258, 8, 8, 8), shorts(322, 16)];
   const tiled = [shorts(323, 16), pointer(324, Buffer.alloc(64)), shorts(325, 64)];
@@ -140,12 +140,12 @@ t.test('a TIFF with tiles of old-style JPEG is unsupported', async (t) => {
   await t.rejects(drawn(source), { ...unsupported, message: /tiles of old-style JPEG/ });
 });
 
-t.test('a TIFF with L*a*b* colours of 8 bits is unsupported', async (t) => {
+t.test('rejects a TIFF with 8-bit L*a*b* colours as unsupported', async (t) => {
   const lab = [shorts(262, 8), shorts(277, 3), shorts(258, 8, 8, 8)];
   await t.rejects(drawn(tiffWith(...lab)), { ...unsupported, message: /L\*a\*b\* colours/ });
 });
 
-t.test('the error of a TIFF does not depend on concurrent errors', async (t) => {
+t.test('returns the same TIFF error next to concurrent errors', async (t) => {
   const file = tiffWith(shorts(259, 34_925));
   const corrupt = (await noise(64, 64).jpeg().toBuffer()).subarray(0, 900);
   const codeOf = (source: Buffer) =>
@@ -163,7 +163,7 @@ t.test('the error of a TIFF does not depend on concurrent errors', async (t) => 
   t.same([...new Set(codes)].sort(), ['JPEG source_corrupt', 'TIFF source_unsupported']);
 });
 
-t.test('a TIFF with one page in an unsupported encoding is unsupported', async (t) => {
+t.test('rejects a TIFF with a single page in an unsupported encoding', async (t) => {
   const pages = tiffOfPages(3);
   const { length } = pages;
   // Compression is the fourth of eight tags of the last page.
@@ -174,7 +174,7 @@ t.test('a TIFF with one page in an unsupported encoding is unsupported', async (
   }
 });
 
-t.test('names the encodings of JPEG, PNG and TIFF that are not read', async (t) => {
+t.test('names the JPEG, PNG and TIFF encodings that it does not read', async (t) => {
   const jpeg = await noise(20, 10).jpeg().toBuffer();
   const frame = jpeg.indexOf(Buffer.from([0xff, 0xc0]));
   const changed = (at: number, value: number) => {

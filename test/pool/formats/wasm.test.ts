@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import t from 'tap';
 import { moduleOf, runDecoder } from '../../../pool/formats/wasm/run.ts';
 
-t.test('a module that could not be read is read again for the next source', async (t) => {
+t.test('retries a module that failed to load, for the next source', async (t) => {
   const file = join(t.testdir({}), 'module.wasm');
   const entry = new URL('data:text/javascript,throw new Error("started")');
   const run = () => runDecoder(entry, moduleOf(file), {});
@@ -14,7 +14,7 @@ t.test('a module that could not be read is read again for the next source', asyn
   await t.rejects(run(), { code: 'source_corrupt', cause: { message: 'started' } });
 });
 
-t.test('ends a decoder that takes more CPU time than it may', async (t) => {
+t.test('ends a decoder that exceeds its CPU time', async (t) => {
   const entry = new URL('data:text/javascript,for (;;);');
   const run = runDecoder(entry, moduleOf('@embedpdf/pdfium/pdfium.wasm'), {}, 200);
   await t.rejects(run, { code: 'transform_timeout' });

@@ -103,7 +103,7 @@ const rows: Readonly<Record<string, Row>> = {
 for (const [name, { options, size, to, at }] of Object.entries(rows)) {
   const [width, height] = size;
   const corners = [[0, 0] as const, [width - 1, height - 1] as const];
-  t.test(`${name}: frames, delays and loop count are kept`, async (t) => {
+  t.test(`${name}: keeps frames, delays and loop count`, async (t) => {
     for (const [from, source] of Object.entries(sources)) {
       for (const format of ['gif', 'webp'] as const) {
         const output = await drawn(source, { formats: [format], ...options }, white);
@@ -120,7 +120,7 @@ for (const [name, { options, size, to, at }] of Object.entries(rows)) {
   });
 }
 
-t.test('sizes that do not divide evenly do not mix frames', async (t) => {
+t.test('keeps frames apart at sizes that do not divide evenly', async (t) => {
   const source = await animation('gif', colours, { width: 37, height: 23 });
   for (const width of [36, 31, 17, 5]) {
     const output = await drawn(source, { width, formats: ['webp'] });
@@ -133,7 +133,7 @@ t.test('sizes that do not divide evenly do not mix frames', async (t) => {
   }
 });
 
-t.test('the minimum and maximum loop count and delay are kept', async (t) => {
+t.test('keeps the minimum and maximum loop count and delay', async (t) => {
   const once = await sharp(sources.gif, { pages: -1 }).gif({ loop: 1, delay: delays }).toBuffer();
   const most = Buffer.from(sources.gif);
   most.writeUInt16LE(65_535, most.indexOf('NETSCAPE2.0') + 'NETSCAPE2.0'.length + 2);
@@ -168,7 +168,7 @@ t.test('draws the first frame as a still image', async (t) => {
   }
 });
 
-t.test('every frame has a transparent border and a watermark', async (t) => {
+t.test('adds a transparent border and a watermark to every frame', async (t) => {
   const extend = { top: 4, right: 3, bottom: 2, left: 1 };
   const bordered = await drawn(sources.gif, { extend, formats: ['webp'] });
   const marked = await drawn(sources.gif, { layers: mark, formats: ['webp'] }, white);
@@ -202,7 +202,7 @@ async function redGif(
   return file;
 }
 
-t.test('areas of a GIF without a frame are transparent, as in browsers', async (t) => {
+t.test('draws areas outside a GIF frame as transparent, like browsers', async (t) => {
   const canvas = { width: 40, height: 20 };
   const wide = { width: 60, height: 20 };
   for (const [name, source, clear] of [
@@ -246,7 +246,7 @@ t.test('areas of a GIF without a frame are transparent, as in browsers', async (
   }
 });
 
-t.test('transparency is kept on every frame, also in grey', async (t) => {
+t.test('keeps transparency on every frame, even in grey', async (t) => {
   const extend = { top: 0, right: 40, bottom: 0, left: 0 };
   const source = (await drawn(sources.gif, { extend, formats: ['gif'] })).body;
   for (const grey of [{ grayscale: true }, { threshold: 100 }, { threshold: 100, blur: 1 }]) {
@@ -258,7 +258,7 @@ t.test('transparency is kept on every frame, also in grey', async (t) => {
   }
 });
 
-t.test('no operation mixes frames', async (t) => {
+t.test('keeps frames apart in every operation', async (t) => {
   const pages = [0, 1, 2, 3];
   // Its range is that of all frames, so that an animation does not flicker.
   const { normalize: _, ...ofFrames } = operations;
@@ -274,7 +274,7 @@ t.test('no operation mixes frames', async (t) => {
   }
 });
 
-t.test('a still picture of an animation has a warning, unless it was requested', async (t) => {
+t.test('warns about a still image of an animation, unless the client requested it', async (t) => {
   const warned = ['animation_dropped'] as const;
   for (const [options, warnings] of [
     [{ formats: ['avif'] }, warned],
@@ -289,7 +289,7 @@ t.test('a still picture of an animation has a warning, unless it was requested',
   }
 });
 
-t.test('an animation with a damaged frame is a still picture', async (t) => {
+t.test('delivers a still image of an animation with a damaged frame', async (t) => {
   const gif = Buffer.from(sources.gif);
   // The code size of the last frame's data, which begins behind its colour table.
   const frame = gif.lastIndexOf(Buffer.from([0x2c, 0, 0, 0, 0]));
@@ -324,7 +324,7 @@ const composedBars = [
   [[0, 0, 0, 0], opaqueRed, [255, 255, 255, 255]],
 ] as const;
 
-t.test('draws the frames of a PNG as browsers do', async (t) => {
+t.test('draws the frames of a PNG like browsers', async (t) => {
   const { frame } = await drawn(composed, { formats: ['webp'], lossless: true });
   for (const [page, bars] of composedBars.entries()) {
     const { at } = await frame(page);

@@ -5,7 +5,7 @@ import { blue, green, near, quarters, red, yellow } from './pictures.ts';
 const source = await quarters(120, 80).png().toBuffer();
 const middle = { left: 30, top: 20, width: 60, height: 40 };
 
-t.test('the output is the crop', async (t) => {
+t.test('returns the crop', async (t) => {
   const part = await drawn(source, { crop: { left: 50, top: 0, width: 20, height: 30 } });
   t.same(part.size, [20, 30]);
   t.ok(near(part.at(9, 15), red));
@@ -15,7 +15,7 @@ t.test('the output is the crop', async (t) => {
   t.ok(allNear(corners(smaller), [red, green, blue, yellow]));
 });
 
-t.test('a crop is clipped to the source', async (t) => {
+t.test('clips a crop to the source', async (t) => {
   const part = await drawn(source, { crop: { left: 100, top: 70, width: 5000, height: 5000 } });
   t.same(part.size, [20, 10]);
   t.ok(near(part.at(0, 0), yellow));
@@ -23,7 +23,7 @@ t.test('a crop is clipped to the source', async (t) => {
   t.same(whole.size, [120, 80]);
 });
 
-t.test('a crop outside the source is an invalid parameter', async (t) => {
+t.test('rejects a crop outside the source as an invalid parameter', async (t) => {
   for (const [left, top] of [
     [120, 0],
     [0, 80],
@@ -34,7 +34,7 @@ t.test('a crop outside the source is an invalid parameter', async (t) => {
 });
 
 for (const [orientation, colours] of Object.entries(uprightCorners)) {
-  t.test(`orientation ${orientation}: the crop is of the upright image`, async (t) => {
+  t.test(`orientation ${orientation}: crops the upright image`, async (t) => {
     const stored = await quarters(120, 80)
       .withMetadata({ orientation: Number(orientation) })
       .png()
@@ -68,7 +68,7 @@ for (const [orientation, colours] of Object.entries(uprightCorners)) {
   });
 }
 
-t.test('flip and flop follow the crop', async (t) => {
+t.test('applies flip and flop after the crop', async (t) => {
   const corner = { left: 0, top: 0, width: 60, height: 80 };
   const flopped = await drawn(source, { crop: corner, flop: true });
   t.same(flopped.size, [60, 80]);
@@ -78,7 +78,7 @@ t.test('flip and flop follow the crop', async (t) => {
   t.ok(allNear(corners(flipped), [blue, blue, red, red]), 'flip');
 });
 
-t.test('a crop is enlarged', async (t) => {
+t.test('enlarges a crop', async (t) => {
   const crop = { left: 59, top: 39, width: 2, height: 2 };
   const part = await drawn(source, { crop, width: 100, enlarge: true, kernel: 'nearest' });
   t.same(part.size, [100, 100]);

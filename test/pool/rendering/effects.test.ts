@@ -18,18 +18,18 @@ const edge = await sharp(await plain(30, 40, [0, 0, 0]))
 
 const modulation = { brightness: 1, saturation: 1, hue: 0, lightness: 0 };
 
-t.test('grayscale keeps the luminance', async (t) => {
+t.test('keeps the luminance in grayscale', async (t) => {
   const [r = 0, g, b] = await colourOf({ grayscale: true });
   t.ok(r === g && g === b && r > 115 && r < 135, `${r}`);
 });
 
-t.test('negate inverts colours and keeps alpha', async (t) => {
+t.test('inverts colours and keeps alpha in negate', async (t) => {
   t.ok(near(await colourOf({ negate: true }), [55, 155, 205, 255], 1));
   t.ok(near(await colourOf({ negate: true }, brown, 0.5), [55, 155, 205, 128], 2));
   t.ok(near(await colourOf({ negate: true, formats: ['jpeg'] }), [55, 155, 205, 255], 4));
 });
 
-t.test('normalize stretches the luminance to the full range', async (t) => {
+t.test('stretches the luminance to the full range in normalize', async (t) => {
   const levels = Buffer.from(Array.from({ length: 64 }, (_, index) => 80 + index));
   const dull = sharp(levels, { raw: { width: 64, height: 1, channels: 1 } });
   const source = await dull.resize(64, 20, { fit: 'fill' }).png().toBuffer();
@@ -38,7 +38,7 @@ t.test('normalize stretches the luminance to the full range', async (t) => {
   t.ok((output.at(63, 9)[0] ?? 0) > 245, 'the lightest is white');
 });
 
-t.test('gamma changes averages and not uniform colours', async (t) => {
+t.test('changes averages, but not uniform colours, in gamma', async (t) => {
   t.ok(near(await colourOf({ gamma: 2.2, width: 6 }), brown, 6));
   const stripes = Buffer.alloc(60 * 20);
   for (let index = 0; index < stripes.length; index += 2) stripes[index] = 255;
@@ -58,7 +58,7 @@ t.test('gamma changes averages and not uniform colours', async (t) => {
   }
 });
 
-t.test('modulate has four factors', async (t) => {
+t.test('accepts four factors in modulate', async (t) => {
   const modulated = (part: Partial<typeof modulation>) =>
     colourOf({ modulate: { ...modulation, ...part } });
   t.ok(near(await modulated({}), brown, 1), 'no change');
@@ -73,13 +73,13 @@ t.test('modulate has four factors', async (t) => {
   t.ok(bright > 210 && light > 210 && dark < 190);
 });
 
-t.test('tint gives the luminance one hue', async (t) => {
+t.test('gives the luminance a single hue in tint', async (t) => {
   const [r = 0, g = 0, b = 0] = await colourOf({ tint: '#0000ffff' }, [128, 128, 128]);
   t.ok(b > r + 50 && b > g + 50, `${[r, g, b]}`);
   t.ok(near(await colourOf({ tint: '#0000ffff' }, [255, 255, 255]), [255, 255, 255], 4));
 });
 
-t.test('threshold has two values', async (t) => {
+t.test('returns two values from threshold', async (t) => {
   const level = (value: number, threshold: number, more: Partial<Variant> = {}) =>
     colourOf({ threshold, ...more }, [value, value, value]);
   const [black, white] = [
@@ -100,7 +100,7 @@ t.test('threshold has two values', async (t) => {
   t.ok((soft.at(30, 20)[0] ?? 0) > 90 && (soft.at(30, 20)[0] ?? 0) < 165, 'blur follows it');
 });
 
-t.test('median removes specks, also with a window larger than the image', async (t) => {
+t.test('removes specks in median, even with a window larger than the image', async (t) => {
   const speck = { input: await plain(1, 1, [255, 255, 255]), left: 10, top: 10 };
   const source = await sharp(await plain(20, 20, brown))
     .composite([speck])
@@ -118,7 +118,7 @@ t.test('median removes specks, also with a window larger than the image', async 
   }
 });
 
-t.test('blur softens an edge according to sigma', async (t) => {
+t.test('softens an edge by sigma in blur', async (t) => {
   const near30 = async (blur: number) => (await drawn(edge, { blur })).at(27, 20)[0] ?? -1;
   t.equal(await near30(0.3), 0, '0.3');
   const [little, much] = [await near30(2), await near30(10)];
@@ -128,7 +128,7 @@ t.test('blur softens an edge according to sigma', async (t) => {
   t.ok(Math.abs((all.at(0, 20)[0] ?? 0) - (all.at(59, 20)[0] ?? 0)) < 100, '100');
 });
 
-t.test('sharpen makes edges steeper', async (t) => {
+t.test('makes edges steeper in sharpen', async (t) => {
   const soft = await sharp(edge).blur(2).png().toBuffer();
   const rise = async (options: Partial<Variant>) => {
     const output = await drawn(soft, options);

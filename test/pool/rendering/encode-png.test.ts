@@ -30,7 +30,7 @@ function open({ data, ...picture }: ReturnType<typeof colours>): Sharp {
   return sharp(data, { raw: picture });
 }
 
-t.test('up to 256 colours are exact at every depth and number of channels', async (t) => {
+t.test('encodes up to 256 colours exactly at every depth and number of channels', async (t) => {
   for (const count of [1, 2, 3, 4, 5, 16, 17, 255, 256]) {
     for (const channels of [1, 2, 3, 4] as const) {
       if (channels === 1 && count > 16) continue;
@@ -47,7 +47,7 @@ t.test('up to 256 colours are exact at every depth and number of channels', asyn
   }
 });
 
-t.test('widths that do not fill bytes are exact', async (t) => {
+t.test('encodes widths that do not fill bytes exactly', async (t) => {
   for (const width of [1, 2, 3, 5, 7, 9, 13]) {
     const picture = await raw(quarters(width, 20));
     const png = indexedPng(picture);
@@ -55,7 +55,7 @@ t.test('widths that do not fill bytes are exact', async (t) => {
   }
 });
 
-t.test('transparent pixels share one palette entry', async (t) => {
+t.test('shares one palette entry among transparent pixels', async (t) => {
   const picture = colours(200, 4);
   for (let at = 0; at < picture.data.length / 2; at += 4) {
     picture.data.set([at & 255, (at * 3) & 255, at >> 8, 0], at);
@@ -63,7 +63,7 @@ t.test('transparent pixels share one palette entry', async (t) => {
   t.ok(indexedPng(picture) !== null);
 });
 
-t.test('images with too many colours or too few pixels are refused', async (t) => {
+t.test('rejects images with too many colours or too few pixels', async (t) => {
   t.equal(indexedPng(colours(257, 3)), null);
   t.equal(indexedPng(colours(300, 4)), null);
   t.equal(indexedPng(await raw(noise(200, 200))), null, 'a photograph');
@@ -71,7 +71,7 @@ t.test('images with too many colours or too few pixels are refused', async (t) =
   t.equal(indexedPng(colours(16, 3, 3)), null, 'a palette as large as the image');
 });
 
-t.test('an indexed PNG has fewer bytes than truecolour', async (t) => {
+t.test('returns fewer bytes for an indexed PNG than for truecolour', async (t) => {
   const picture = await raw(quarters(200, 200));
   const truecolour = await open({ ...picture, channels: 3 })
     .png()
@@ -79,7 +79,7 @@ t.test('an indexed PNG has fewer bytes than truecolour', async (t) => {
   t.ok((indexedPng(picture)?.length ?? Number.POSITIVE_INFINITY) < truecolour.length);
 });
 
-t.test('a transform only uses a palette without loss', async (t) => {
+t.test('uses a palette only if it loses no colour', async (t) => {
   const limits = {
     sourceMaxPixels: 1e6,
     softTimeoutSeconds: 10,

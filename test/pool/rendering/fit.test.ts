@@ -8,7 +8,7 @@ import { blue, gradient, green, near, noise, quarters, red, yellow } from './pic
 const clear = [0, 0, 0, 0];
 const source = await quarters(400, 200).png().toBuffer();
 
-t.test('cover, fill, inside and outside resize to their size', async (t) => {
+t.test('resizes to the requested size with cover, fill, inside and outside', async (t) => {
   const sizes = { cover: [100, 100], fill: [100, 100], inside: [100, 50], outside: [200, 100] };
   for (const [fit, size] of Object.entries(sizes)) {
     const output = await drawn(source, { width: 100, height: 100, fit: fit as 'cover' });
@@ -18,7 +18,7 @@ t.test('cover, fill, inside and outside resize to their size', async (t) => {
   }
 });
 
-t.test('contain adds transparent borders, and does not enlarge the image', async (t) => {
+t.test('adds transparent borders with contain instead of enlarging the image', async (t) => {
   const small = await drawn(source, { width: 100, height: 100, fit: 'contain' });
   t.ok(near(small.at(50, 10), clear) && near(small.at(50, 90), clear));
   t.ok(near(small.at(10, 40), red) && near(small.at(90, 60), yellow));
@@ -83,7 +83,7 @@ for (const position of gravities) {
   });
 }
 
-t.test('a ratio without sides cuts the picture where it says, and adds background', async (t) => {
+t.test('crops to a ratio at the requested position, and adds background', async (t) => {
   const cut = await drawn(wide, { aspectRatio: 1, fit: 'cover', position: 'east' });
   t.same([cut.size, cut.at(0, 0)[0]], [[40, 40], 2 * 80]);
   const around = { aspectRatio: 2, fit: 'cover', position: { x: 0, y: 1 } } as const;
@@ -93,7 +93,7 @@ t.test('a ratio without sides cuts the picture where it says, and adds backgroun
   t.same([padded.size, padded.at(0, 39)[1], padded.at(0, 41)], [[120, 120], 78, clear]);
 });
 
-t.test('cover keeps the part around a focal point', async (t) => {
+t.test('keeps the part around a focal point with cover', async (t) => {
   /** The source pixel that is the first one of the output. */
   const start = async (source: Buffer, options: Partial<Variant>) => {
     const [red = 0, green = 0] = (await drawn(source, { fit: 'cover', ...options })).at(0, 0);
@@ -126,7 +126,7 @@ t.test('cover keeps the part around a focal point', async (t) => {
   t.same([vector.at(9, 5), vector.at(11, 5)], [clear, [255, 0, 0, 255]], 'of an SVG');
 });
 
-t.test('a focal point applies to every frame', async (t) => {
+t.test('applies a focal point to every frame', async (t) => {
   const frames = sharp([wide, wide], { join: { animated: true } });
   const moving = await frames.webp({ lossless: true }).toBuffer();
   for (const more of [{}, { blur: 0.3 }]) {
@@ -145,7 +145,7 @@ t.test('a focal point applies to every frame', async (t) => {
   }
 });
 
-t.test('entropy and attention find the part with details', async (t) => {
+t.test('finds the part with details with entropy and attention', async (t) => {
   const busy = await noise(40, 40).png().toBuffer();
   for (const left of [0, 150]) {
     const input = sharp(await plain(190, 40, [255, 255, 255])).composite([
@@ -165,7 +165,7 @@ t.test('entropy and attention find the part with details', async (t) => {
   }
 });
 
-t.test('a strategy is the centre when nothing is cropped', async (t) => {
+t.test('uses the centre for a strategy if it does not crop', async (t) => {
   for (const position of ['entropy', 'attention'] as const) {
     const output = await drawn(wide, { width: 120, height: 120, fit: 'contain', position });
     t.ok(near(output.at(5, 39), clear) && near(output.at(5, 80), clear), position);

@@ -19,7 +19,7 @@ function chosen(
   return animated ? `${format}, animated` : format;
 }
 
-t.test('the first format is used', async (t) => {
+t.test('uses the first format', async (t) => {
   t.equal(chosen(still, ['avif', 'webp'], true), 'avif');
   t.equal(chosen(still, ['gif'], false), 'gif');
   t.equal(
@@ -29,38 +29,44 @@ t.test('the first format is used', async (t) => {
   );
 });
 
-t.test('a negotiated format keeps the animation', async (t) => {
+t.test('keeps the animation in a negotiated format', async (t) => {
   t.equal(chosen(moving, ['avif', 'webp'], true), 'webp, animated');
   t.equal(chosen(moving, ['avif', 'jpeg', 'png'], true), 'gif, animated', 'the own format');
   t.equal(chosen({ ...moving, format: formatNamed('webp') }, ['avif'], true), 'webp, animated');
 });
 
-t.test('AVIF goes to clients that name it, WebP to those that do not refuse it', async (t) => {
-  const avif: SourceFacts = { ...still, format: formatNamed('avif') };
-  t.equal(chosen(avif, ['avif'], true), 'avif');
-  t.equal(chosen(avif, ['webp'], true), 'webp');
-  t.equal(chosen(avif, [], true), 'png');
-  t.equal(chosen({ ...avif, hasAlpha: false }, [], true), 'jpeg');
-  const webp: SourceFacts = { ...still, format: formatNamed('webp') };
-  t.equal(chosen(webp, [], true), 'webp');
-  t.equal(chosen(webp, [], true, ['webp']), 'png');
-  t.equal(chosen({ ...moving, format: formatNamed('webp') }, [], true, ['webp']), 'gif, animated');
-});
+t.test(
+  'sends AVIF to clients that name it, and WebP to clients that do not refuse it',
+  async (t) => {
+    const avif: SourceFacts = { ...still, format: formatNamed('avif') };
+    t.equal(chosen(avif, ['avif'], true), 'avif');
+    t.equal(chosen(avif, ['webp'], true), 'webp');
+    t.equal(chosen(avif, [], true), 'png');
+    t.equal(chosen({ ...avif, hasAlpha: false }, [], true), 'jpeg');
+    const webp: SourceFacts = { ...still, format: formatNamed('webp') };
+    t.equal(chosen(webp, [], true), 'webp');
+    t.equal(chosen(webp, [], true, ['webp']), 'png');
+    t.equal(
+      chosen({ ...moving, format: formatNamed('webp') }, [], true, ['webp']),
+      'gif, animated',
+    );
+  },
+);
 
-t.test('a requested format is used', async (t) => {
+t.test('uses a requested format', async (t) => {
   t.equal(chosen(moving, ['avif'], false), 'avif');
   t.equal(chosen(moving, ['webp'], false), 'webp, animated');
 });
 
-t.test('only the first frame is used of an animation that is not stored upright', async (t) => {
+t.test('uses only the first frame of an animation with an orientation', async (t) => {
   t.equal(chosen({ ...moving, format: formatNamed('webp'), orientation: 6 }, [], true), 'webp');
 });
 
-t.test('pages of a document are not frames', async (t) => {
+t.test('does not treat document pages as frames', async (t) => {
   t.equal(chosen({ ...still, format: formatNamed('tiff'), frames: 5 }, ['webp'], true), 'webp');
 });
 
-t.test('the default is the format of the source', async (t) => {
+t.test("defaults to the source's format", async (t) => {
   for (const kind of ['jpeg', 'png', 'webp', 'gif', 'avif'] as const) {
     t.equal(chosen({ ...still, format: formatNamed(kind) }, [], false), kind);
   }

@@ -240,7 +240,7 @@ for (const [what, source, options, planned, crop = null] of rows) {
   t.equal(`${width} x ${height}${resize === null ? '' : `, ${resize.fit}`}`, planned, what);
 }
 
-t.test('an SVG is opened at the scale of its output', async (t) => {
+t.test('opens an SVG at the output scale', async (t) => {
   const scale = (source: SourceFacts, options: Partial<Variant>) =>
     makePlan(source, null, variant(options), 100 * megapixels).scale;
   const drawing = vector(100, 50);
@@ -253,7 +253,7 @@ t.test('an SVG is opened at the scale of its output', async (t) => {
   t.equal(scale(narrow, { width: 10 }), 0.1, 'at least one pixel per side');
 });
 
-t.test('outputs are within the limits', async (t) => {
+t.test('keeps outputs within the limits', async (t) => {
   const sides = [1, 2, 3, 7, 999, 1000, 6325, 10_000];
   const sizes = sides.flatMap((width) => sides.map((height) => ({ width, height })));
   for (const size of sizes) {
@@ -268,7 +268,7 @@ t.test('outputs are within the limits', async (t) => {
   }
 });
 
-t.test('a side rounded up to one pixel shortens the border', async (t) => {
+t.test('shortens the border for a side rounded up to one pixel', async (t) => {
   const options = variant({ width: 1, ...border(0, 0, 6000, 6000) });
   const { width, height, resize } = makePlan(facts(60, 40), null, options, 400_000);
   t.same([resize?.width, resize?.height], [1, 1]);

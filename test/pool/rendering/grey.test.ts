@@ -49,7 +49,7 @@ for (const [name, source] of Object.entries(sources)) {
   });
 }
 
-t.test('grey stays grey', async (t) => {
+t.test('keeps grey images grey', async (t) => {
   for (const name of ['8 bits', '16 bits'] as const) {
     for (const format of rasterFormats) {
       const { at } = await drawn(sources[name], {
@@ -62,14 +62,14 @@ t.test('grey stays grey', async (t) => {
   }
 });
 
-t.test('transparency is flattened on the background', async (t) => {
+t.test('flattens transparency on the background', async (t) => {
   for (const request of [{ flatten: true }, { formats: ['jpeg'] }] satisfies Partial<Variant>[]) {
     const seen = (await drawn(sources.clear, { ...request, background: orange })).at(20, 20);
     t.ok(near(seen, [192, 128, 64, 255], 3), Object.keys(request).join(), { seen });
   }
 });
 
-t.test('grayscale and tint can be combined', async (t) => {
+t.test('combines grayscale and tint', async (t) => {
   const blue = await sharp({ create: { width: 9, height: 9, channels: 3, background: '#2040c0' } })
     .png()
     .toBuffer();
@@ -77,7 +77,7 @@ t.test('grayscale and tint can be combined', async (t) => {
   t.same(both.at(4, 4), (await drawn(blue, { tint: orange })).at(4, 4));
 });
 
-t.test('the first pass uses the requested kernel', async (t) => {
+t.test('uses the requested kernel in the first pass', async (t) => {
   const dots = await sharp(Buffer.from([...Array(64)].map((_, index) => (index % 2) * 255)), {
     raw: { width: 64, height: 1, channels: 1 },
   })

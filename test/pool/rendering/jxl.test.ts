@@ -27,7 +27,7 @@ async function visible(encoded: Uint8Array): Promise<Buffer> {
   return data;
 }
 
-t.test('photographs, greys and transparency look as in PNG', async (t) => {
+t.test('renders photographs, greys and transparency like PNG', async (t) => {
   const transparent = await sharp(await picture('lantern.png'))
     .resize(120)
     .png()
@@ -49,7 +49,7 @@ t.test('photographs, greys and transparency look as in PNG', async (t) => {
   }
 });
 
-t.test('lossless keeps every visible pixel', async (t) => {
+t.test('keeps every visible pixel if lossless', async (t) => {
   const alpha = await noise(90, 120).extractChannel(0).png().toBuffer();
   const transparent = await noise(90, 120).joinChannel(alpha).png().toBuffer();
   const grey = await noise(90, 120).grayscale().png().toBuffer();
@@ -59,7 +59,7 @@ t.test('lossless keeps every visible pixel', async (t) => {
   }
 });
 
-t.test('a drawing is encoded without loss if that has fewer bytes', { skip }, async (t) => {
+t.test('encodes a drawing losslessly if that takes fewer bytes', { skip }, async (t) => {
   const letters = await redOnBlue();
   const { body } = await rendered(letters, jxl);
   t.ok((await visible(body)).equals(await visible(letters)), 'exact');
@@ -69,14 +69,14 @@ t.test('a drawing is encoded without loss if that has fewer bytes', { skip }, as
   t.ok(error < 20, `${error} levels with loss`);
 });
 
-t.test('a limit of bytes lowers the quality', async (t) => {
+t.test('lowers the quality to meet a byte limit', async (t) => {
   const most = 5_000;
   const { body, warnings } = await rendered(landscape, { ...jxl, width: 320, maxBytes: most });
   t.ok(body.byteLength <= most && body.byteLength > 0.8 * most, String(body.byteLength));
   t.equal(warnings, undefined);
 });
 
-t.test('profiles, copyright and metadata are written', async (t) => {
+t.test('writes profiles, copyright and metadata', async (t) => {
   const source = await sharp(landscape)
     .resize(60)
     .withIccProfile('p3')
@@ -99,7 +99,7 @@ t.test('profiles, copyright and metadata are written', async (t) => {
   t.match((await headerOf({ copyright: true })).exif?.toString('latin1'), /The owner/);
 });
 
-t.test('an animation is written with its frames, or by `auto` in another format', async (t) => {
+t.test('writes all frames of an animation, or with `auto` another format', async (t) => {
   const source = await animation('gif', [red, blue], { width: 20, height: 20 });
   const { body } = await rendered(source, jxl);
   if (more) t.match(await described(body), { source: { format: 'jxl' } });
@@ -110,7 +110,7 @@ t.test('an animation is written with its frames, or by `auto` in another format'
   t.not((await rendered(source, negotiated)).contentType, 'image/jxl');
 });
 
-t.test('a fault of the encoder fails one image', async (t) => {
+t.test('fails a single image on an encoder fault', async (t) => {
   const bad = encodeJxl(
     { bytes: Buffer.from('no PNG'), form: { type: 'png', hasExif: false } },
     { quality: 80, effort: 4 },
@@ -125,7 +125,7 @@ t.test('a fault of the encoder fails one image', async (t) => {
   t.equal(contentType, 'image/jxl');
 });
 
-t.test('another decoder reads it', async (t) => {
+t.test('writes files that another decoder reads', async (t) => {
   const folder = t.testdir({});
   const [file, png] = [join(folder, 'a.jxl'), join(folder, 'a.png')];
   const { body, width, height } = await rendered(landscape, { ...jxl, width: 200 });

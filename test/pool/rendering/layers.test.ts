@@ -85,7 +85,7 @@ const withImage = (changes: Partial<ImageLayer>, bytes: Uint8Array = mark) =>
   drawn(source, { layers: [imageLayer(changes)] }, bytes);
 const box = async (changes: Partial<ImageLayer>) => changed(await withImage(changes));
 
-t.test('a layer is drawn as the watermark is', async (t) => {
+t.test('draws a layer like the watermark', async (t) => {
   for (const position of gravities) {
     const scale = 37;
     const marked = await drawn(source, { layers: watermark({ position, scale }) }, mark);
@@ -93,7 +93,7 @@ t.test('a layer is drawn as the watermark is', async (t) => {
   }
 });
 
-t.test('offsets are distances from the edges, to the inside', async (t) => {
+t.test('measures offsets from the edges inwards', async (t) => {
   const offsets = { offsetX: px(5), offsetY: { amount: 10, unit: '%' } } as const;
   const places: Readonly<Record<Gravity, readonly [left: number, top: number]>> = {
     northwest: [5, 6],
@@ -123,7 +123,7 @@ async function share(options: Partial<Variant>, layer: Layer, [width, height] = 
   return { sides, size: image.size };
 }
 
-t.test('a layer has the same share of the picture at every pixel ratio', async (t) => {
+t.test("keeps a layer's share of the image at every pixel ratio", async (t) => {
   const panel = { background: '#ffffffff', color: '#ffffffff', position: 'northeast' } as const;
   const offsets = { offsetX: px(12), offsetY: px(8) };
   const [logo] = watermark({ margin: 9 });
@@ -167,7 +167,7 @@ t.test('a layer has the same share of the picture at every pixel ratio', async (
   }
 });
 
-t.test('a hinted viewport, and placeholders, keep the share', async (t) => {
+t.test('keeps the share with a hinted viewport, and in placeholders', async (t) => {
   const layer = textLayer({ background: '#ffffffff', size: px(16), padding: px(6) });
   const plainShare = (await share({ maxWidth: 150 }, layer)).sides;
   const hinted = await share({ maxWidth: 300, pixelRatio: 2 }, layer);
@@ -179,7 +179,7 @@ t.test('a hinted viewport, and placeholders, keep the share', async (t) => {
   t.equal(same.etag, small.etag, '100 of 400 pixels are a quarter of the smaller placeholder too');
 });
 
-t.test('scale is the width after the rotation', async (t) => {
+t.test('scales to the width after the rotation', async (t) => {
   t.same(await box({ scale: 50 }), [50, 35, 50, 25]);
   t.same(await box({ scale: 20, rotate: 90 }), [80, 20, 20, 40]);
   const turned = await withImage({ scale: 50, rotate: 45, position: 'center' });
@@ -190,11 +190,11 @@ t.test('scale is the width after the rotation', async (t) => {
   t.same(changed(await withImage({ scale: 100, rotate: 90 })), [70, 0, 30, 60], 'at most as high');
 });
 
-t.test('opacity blends the layer', async (t) => {
+t.test('blends the layer by opacity', async (t) => {
   t.ok(near((await withImage({ opacity: 60 })).at(95, 55), [233, 193, 173, 255], 2));
 });
 
-t.test('tiles fill the picture, with the offsets as gaps', async (t) => {
+t.test('fills the image with tiles, with the offsets as gaps', async (t) => {
   const full = await withImage({ tiled: true });
   t.same(changed(full), [0, 0, 100, 60]);
   t.notOk(
@@ -224,7 +224,7 @@ t.test('tiles fill the picture, with the offsets as gaps', async (t) => {
   t.equal((await withImage({ ...huge, scale: 100 })).width, 100);
 });
 
-t.test('blend modes mix the colours', async (t) => {
+t.test('mixes colours by blend mode', async (t) => {
   const grey = await plain(40, 20, [128, 128, 128]);
   const coloured = await plain(40, 20, [60, 200, 90]);
   const at = async (blend: (typeof blends)[number], bytes = grey) =>
@@ -245,7 +245,7 @@ t.test('blend modes mix the colours', async (t) => {
   }
 });
 
-t.test('layers are drawn in their order, on the watermark', async (t) => {
+t.test('draws layers in order, on top of the watermark', async (t) => {
   const [first, second] = [await plain(40, 20, red), await plain(40, 20, blue)];
   const layers = [imageLayer(), imageLayer({ scale: 10 })];
   const both = await drawn(source, { layers }, first, second);
@@ -255,7 +255,7 @@ t.test('layers are drawn in their order, on the watermark', async (t) => {
   t.ok(near(all.at(65, 45), white) && near(all.at(82, 52), red) && near(all.at(95, 57), blue));
 });
 
-t.test('layers are on every frame of an animation', async (t) => {
+t.test('draws layers on every frame of an animation', async (t) => {
   const frames = await animation('gif', [red, blue], { width: 100, height: 60 });
   const layers = [
     imageLayer({ offsetX: px(10) }),
@@ -269,7 +269,7 @@ t.test('layers are on every frame of an animation', async (t) => {
   }
 });
 
-t.test('an error of a layer names it', async (t) => {
+t.test('names the layer in its errors', async (t) => {
   const text = Buffer.from('no picture');
   for (const below of [imageLayer(), ...watermark()]) {
     const drawing = drawn(source, { layers: [below, imageLayer()] }, mark, text);
@@ -281,7 +281,7 @@ t.test('an error of a layer names it', async (t) => {
   }
 });
 
-t.test('words are drawn in their colours, within their box', async (t) => {
+t.test('draws words in their colours, within their box', async (t) => {
   const dark = await plain(200, 100, black);
   const text = (changes: Partial<TextLayer>) => drawn(dark, { layers: [textLayer(changes)] });
   const boxOf = async (changes: Partial<TextLayer>) => changed(await text(changes), black);
@@ -304,7 +304,7 @@ t.test('words are drawn in their colours, within their box', async (t) => {
   t.ok((markup[2] ?? 0) > 20, 'markup is shown as it is');
 });
 
-t.test('texts need a process that can be killed', async (t) => {
+t.test('draws texts in a process that the service can kill', async (t) => {
   const { renderIfLight } = await import('../../../pool/rendering/render.ts');
   const { limits } = await import('./drawn.ts');
   const variant = { ...plainVariant, layers: [textLayer()] };
@@ -312,7 +312,7 @@ t.test('texts need a process that can be killed', async (t) => {
   t.match(placement, { isolated: true, cost: { bytes: 2 ** 28, isMemoryCapped: true } });
 });
 
-t.test('a layer has the same colours on an animation as on a still image', async (t) => {
+t.test('draws a layer in the same colours on animations and still images', async (t) => {
   const size = { width: 256, height: 256 };
   const data = Buffer.alloc(4 * 256 * 256);
   for (let at = 0; at < data.length; at += 4) {
@@ -331,7 +331,7 @@ t.test('a layer has the same colours on an animation as on a still image', async
   t.ok((await pixelsOf(animated.body)).equals(await pixelsOf(still.body)));
 });
 
-t.test('many large layers are no light transform', async (t) => {
+t.test('does not classify many large layers as a light transform', async (t) => {
   const { renderIfLight } = await import('../../../pool/rendering/render.ts');
   const { limits } = await import('./drawn.ts');
   const large = { width: 800, height: 800, enlarge: true, formats: ['jpeg'] } as const;
@@ -347,7 +347,7 @@ t.test('many large layers are no light transform', async (t) => {
 /** Fields without an effect on the pixels, and the family, of which there is only one. */
 const withoutEffect = new Set(['url', 'freeText', 'font', 'fontUrl']);
 
-t.test('the example of every field changes the picture', async (t) => {
+t.test('changes the image with the example of every field', async (t) => {
   const light = await sharp(await plain(300, 200, brown))
     .png()
     .toBuffer();

@@ -45,7 +45,7 @@ const best = { quality: 100 } as const;
 const pixelsOf = (bytes: Uint8Array) => sharp(bytes, { pages: -1 }).raw().toBuffer();
 
 for (const [name, source] of Object.entries(sources)) {
-  t.test(`${name}: the source is delivered if it has fewer bytes`, async (t) => {
+  t.test(`${name}: delivers the source if it is smaller`, async (t) => {
     const format = formatOf(name);
     const own = Buffer.from(withoutMetadata(source, format) ?? '');
     t.ok(own.byteLength <= source.byteLength);
@@ -64,7 +64,7 @@ for (const [name, source] of Object.entries(sources)) {
   });
 }
 
-t.test('negotiation does not choose a format larger than the source', async (t) => {
+t.test('does not negotiate a format larger than the source', async (t) => {
   const auto = { ...best, formats: ['avif', 'webp'], negotiated: true } as const;
   const output = await drawn(sources.jpeg, auto);
   t.same([output.contentType, output.body], ['image/jpeg', withoutMetadata(sources.jpeg, 'jpeg')]);
@@ -77,7 +77,7 @@ t.test('negotiation does not choose a format larger than the source', async (t) 
   t.match(JSON.parse(Buffer.from(body).toString()), { output: { format: 'jpeg' } });
 });
 
-t.test('the source is not delivered if pixels change', async (t) => {
+t.test('does not deliver the source if pixels change', async (t) => {
   const changes: readonly Partial<Variant>[] = [
     { width: 119 },
     { crop: { left: 0, top: 0, width: 120, height: 79 } },
@@ -109,7 +109,7 @@ t.test('the source is not delivered if pixels change', async (t) => {
   t.equal((await first.header()).pages ?? 1, 1);
 });
 
-t.test('a source with relevant metadata is encoded again', async (t) => {
+t.test('encodes a source with relevant metadata again', async (t) => {
   const options = { ...best, formats: ['jpeg'] } as const;
   const small = () => sharp(photo).jpeg({ quality: 30 });
   const turned = await small().withMetadata({ orientation: 6 }).toBuffer();
@@ -138,7 +138,7 @@ t.test('a source with relevant metadata is encoded again', async (t) => {
   t.equal((await (await drawn(cmyk, options)).header()).space, 'srgb');
 });
 
-t.test('trailing bytes, previews and unknown parts are removed', async (t) => {
+t.test('removes trailing bytes, previews and unknown parts', async (t) => {
   for (const name of ['jpeg', 'png', 'webp', 'gif'] as const) {
     const more = Buffer.concat([sources[name], Buffer.from(secret)]);
     t.same(withoutMetadata(more, name), withoutMetadata(sources[name], name), name);
@@ -151,7 +151,7 @@ t.test('trailing bytes, previews and unknown parts are removed', async (t) => {
   t.notOk(Buffer.from(withoutMetadata(jfif, 'jpeg') ?? 'abc').includes('abc'), 'a preview in JFIF');
 });
 
-t.test('damaged files are refused or shortened', async () => {
+t.test('rejects or shortens damaged files', async () => {
   const names = fc.constantFrom(...Object.keys(sources));
   const damage = fc.array(fc.tuple(fc.double({ min: 0, max: 1, noNaN: true }), fc.nat(255)), {
     maxLength: 6,
@@ -172,7 +172,7 @@ t.test('damaged files are refused or shortened', async () => {
   );
 });
 
-t.test('an animated PNG is not delivered as it is where it is a still picture', async (t) => {
+t.test('does not deliver an unchanged animated PNG as a still image', async (t) => {
   const still = await noise(30, 20).png({ compressionLevel: 9 }).toBuffer();
   const source = withPngChunks(still, [{ type: 'acTL', data: Buffer.of(0, 0, 0, 2, 0, 0, 0, 0) }]);
   const { body } = await drawn(source, { quality: 100, stripMetadata: false });

@@ -17,7 +17,7 @@ const pool = openPool(t);
 const source = shared(await noise(300, 200).jpeg().toBuffer());
 
 for (const format of rasterFormats) {
-  t.test(`${format}: type, size, entity tag and times`, async (t) => {
+  t.test(`${format}: returns type, size, entity tag and times`, async (t) => {
     const options = variant({ width: 90, formats: [format] });
     const [image, other] = await Promise.all([
       pool.transform(source, options, patient),
@@ -33,7 +33,7 @@ for (const format of rasterFormats) {
   });
 }
 
-t.test('the body has an ArrayBuffer of its own', async (t) => {
+t.test('returns a body in a separate ArrayBuffer', async (t) => {
   for (const width of [1, 300]) {
     const { body } = await pool.transform(source, variant({ width }), patient);
     t.ok(body instanceof Uint8Array);
@@ -42,7 +42,7 @@ t.test('the body has an ArrayBuffer of its own', async (t) => {
   }
 });
 
-t.test('a thread transfers the body', async (t) => {
+t.test('transfers the body from a thread', async (t) => {
   const limits = {
     sourceMaxPixels: 1e6,
     softTimeoutSeconds: 10,
@@ -63,7 +63,7 @@ t.test('a thread transfers the body', async (t) => {
   t.equal(sent[transferableSymbol], Reflect.get(Reflect.get(sent, valueSymbol), 'body').buffer);
 });
 
-t.test('a source may be a part of a larger buffer', async (t) => {
+t.test('accepts a source that is part of a larger buffer', async (t) => {
   const large = new Uint8Array(new SharedArrayBuffer(source.byteLength + 20)).fill(1);
   large.set(source, 10);
   const part = large.subarray(10, 10 + source.byteLength);
@@ -95,7 +95,7 @@ const patterns = {
   ),
 };
 
-t.test('an image of few colours is lossless if that has few bytes', async (t) => {
+t.test('encodes an image of few colours losslessly if that takes few bytes', async (t) => {
   const pictures = { letters: sharp(await redOnBlue()), ...patterns };
   for (const [name, picture] of Object.entries(pictures)) {
     const source = shared(await picture.clone().png().toBuffer());
@@ -118,48 +118,44 @@ t.test('an image of few colours is lossless if that has few bytes', async (t) =>
   }
 });
 
+t.test('renders a scaled drawing as WebP with no visible loss, smaller than as JPEG', async (t) => {
+  const letters = await sharp(await redOnBlue())
+    .resize(1_200, null, { kernel: 'nearest' })
+    .png()
+    .toBuffer();
+  const { body: png } = await rendered(letters, { width: 500 });
+  const expected = await sharp(png).removeAlpha().raw().toBuffer();
+  for (const quality of [80, 'auto'] as const) {
+    const options = variant({ formats: ['webp'], width: 500, quality });
+    const { body } = await pool.transform(shared(letters), options, patient);
+    const most = greatestError(expected, await sharp(body).raw().toBuffer());
+    t.ok(most <= 4, `q=${quality}: ${most} levels`);
+    const jpeg = await pool.transform(shared(letters), { ...options, formats: ['jpeg'] }, patient);
+    t.ok(body.byteLength < jpeg.body.byteLength, `${body.byteLength} bytes`);
+  }
+});
+
 t.test(
-  'a scaled drawing as WebP has no visible losses, and fewer bytes than as JPEG',
+  'classifies a dense screenshot with repeated parts as a drawing, although it is not flat',
   async (t) => {
-    const letters = await sharp(await redOnBlue())
-      .resize(1_200, null, { kernel: 'nearest' })
-      .png()
-      .toBuffer();
-    const { body: png } = await rendered(letters, { width: 500 });
-    const expected = await sharp(png).removeAlpha().raw().toBuffer();
-    for (const quality of [80, 'auto'] as const) {
-      const options = variant({ formats: ['webp'], width: 500, quality });
-      const { body } = await pool.transform(shared(letters), options, patient);
-      const most = greatestError(expected, await sharp(body).raw().toBuffer());
-      t.ok(most <= 4, `q=${quality}: ${most} levels`);
-      const jpeg = await pool.transform(
-        shared(letters),
-        { ...options, formats: ['jpeg'] },
-        patient,
-      );
-      t.ok(body.byteLength < jpeg.body.byteLength, `${body.byteLength} bytes`);
-    }
+    // Of 12 tiles of 8 x 8 pixels, each with up to 64 colours.
+    const side = 320;
+    const screen = patterned((x, y) => {
+      const tile = ((x >> 3) * 7 + (y >> 3) * (y >> 3) * 5) % 12;
+      const seed = (tile * 64 + (x & 7) * 8 + (y & 7)) * 2_654_435_761;
+      return [(seed >> 8) & 255, (seed >> 16) & 255, (seed >> 24) & 255];
+    }, side);
+    const expected = await screen.clone().raw().toBuffer();
+    const source = shared(await screen.png().toBuffer());
+    const options = variant({ formats: ['webp'], quality: 'auto' });
+    const { body } = await pool.transform(source, options, patient);
+    t.ok(greatestError(expected, await sharp(body).raw().toBuffer()) <= 4);
+    const lossy = await pool.transform(source, { ...options, lossless: false }, patient);
+    t.ok(body.byteLength < lossy.body.byteLength / 4, `${body.byteLength} bytes`);
   },
 );
 
-t.test('a dense screen whose parts repeat is a drawing, although it is not flat', async (t) => {
-  // Of 12 tiles of 8 x 8 pixels, each with up to 64 colours.
-  const side = 320;
-  const screen = patterned((x, y) => {
-    const tile = ((x >> 3) * 7 + (y >> 3) * (y >> 3) * 5) % 12;
-    const seed = (tile * 64 + (x & 7) * 8 + (y & 7)) * 2_654_435_761;
-    return [(seed >> 8) & 255, (seed >> 16) & 255, (seed >> 24) & 255];
-  }, side);
-  const expected = await screen.clone().raw().toBuffer();
-  const source = shared(await screen.png().toBuffer());
-  const options = variant({ formats: ['webp'], quality: 'auto' });
-  const { body } = await pool.transform(source, options, patient);
-  t.ok(greatestError(expected, await sharp(body).raw().toBuffer()) <= 4);
-  const lossy = await pool.transform(source, { ...options, lossless: false }, patient);
-  t.ok(body.byteLength < lossy.body.byteLength / 4, `${body.byteLength} bytes`);
-});
-
-t.test('the pixels decide between a lossy WebP and one without losses', async (t) => {
+t.test('chooses lossy or lossless WebP by the pixels', async (t) => {
   const letters = await largeLetters();
   const gradient = await patterned((x, y) => [x >> 2, y >> 2, 60], 480)
     .png()
@@ -190,7 +186,7 @@ async function countRuns(work: () => Promise<unknown>): Promise<number> {
   return Math.ceil(changes / 2);
 }
 
-t.test('colours of nearly transparent pixels are no saturated edges', async (t) => {
+t.test('does not treat colours of nearly transparent pixels as saturated edges', async (t) => {
   const channels = 4;
   const size = { width: 200, height: 200 };
   for (const [alpha, isSharp] of [
@@ -214,7 +210,7 @@ function greatestError(expected: Buffer, found: Buffer): number {
   return most;
 }
 
-t.test('edges at even positions keep their chroma', async (t) => {
+t.test('keeps the chroma of edges at even positions', async (t) => {
   const squares = patterned((x, y) => (((x >> 1) + (y >> 1)) % 2 === 0 ? red : blue));
   const source = shared(await squares.png().toBuffer());
   const { body } = await pool.transform(source, variant({ formats: ['jpeg'] }), patient);
@@ -226,7 +222,7 @@ t.test('edges at even positions keep their chroma', async (t) => {
   t.same(magenta, []);
 });
 
-t.test('red letters on a photograph keep their colour at any scale', async (t) => {
+t.test('keeps the colour of red letters on a photograph at any scale', async (t) => {
   const side = 800;
   // Strokes of 16 px, and grain, of which each channel has its own.
   const grain = (x: number, y: number, seed: number) =>
@@ -266,7 +262,7 @@ function chromaError(expected: Buffer, found: Buffer): number {
   return sum / (expected.length / 3);
 }
 
-t.test('a photograph is not classified as a drawing', async (t) => {
+t.test('does not classify a photograph as a drawing', async (t) => {
   for (const grey of [false, true]) {
     const photograph = noise(300, 200).blur(2).grayscale(grey);
     const { data, info } = await photograph.raw().toBuffer({ resolveWithObject: true });
@@ -274,7 +270,7 @@ t.test('a photograph is not classified as a drawing', async (t) => {
   }
 });
 
-t.test('a page with a photograph on its third is a drawing of many colours', async (t) => {
+t.test('classifies a page with a photograph on a third as a drawing of many colours', async (t) => {
   const page = patterned((x, y) => {
     const grey = (x * 37 + y * 91 + x * y) % 251;
     if (x < 130) return [grey, grey, grey];
@@ -284,7 +280,7 @@ t.test('a page with a photograph on its third is a drawing of many colours', asy
   t.equal(classifyPixels({ data, ...info }).flat, true);
 });
 
-t.test('only flat images with saturated edges get a higher quality', async (t) => {
+t.test('raises the quality only of flat images with saturated edges', async (t) => {
   const letters = await redOnBlue();
   const raw = { width: 200, height: 200, channels: 3 } as const;
   const dots = Buffer.from(

@@ -8,7 +8,7 @@ const colours = [red, green, blue];
 const gif = await animation('gif', colours, { width: 40, height: 20 });
 const webp = await animation('webp', colours, { width: 40, height: 20 });
 
-t.test('a page is one frame of an animation', async (t) => {
+t.test('returns a page as a single frame of an animation', async (t) => {
   for (const source of [gif, webp]) {
     for (const [page, colour] of colours.entries()) {
       for (const more of [{}, { rotate: 90, trim: 5 }, { width: 10, height: 10, blur: 1 }]) {
@@ -26,7 +26,7 @@ t.test('a page is one frame of an animation', async (t) => {
   t.match([source, dominant], [{ pages: 3, width: 40, height: 20 }, '#0000ff']);
 });
 
-t.test('a page of a TIFF has its own size', async (t) => {
+t.test('sizes each TIFF page separately', async (t) => {
   for (const form of [{}, { little: false }, { big: true }, { big: true, little: false }]) {
     const source = tiffOfPages(7, form);
     t.equal(openContainer(source).pages, 7, JSON.stringify(form));
@@ -41,7 +41,7 @@ t.test('a page of a TIFF has its own size', async (t) => {
   t.match((await described(tiffOfPages(7), { page: 3 })).source, { pages: 7, width: 4, height: 1 });
 });
 
-t.test('other images have one page', async (t) => {
+t.test('counts one page in other images', async (t) => {
   const still = await plain(8, 8, red);
   t.same((await drawn(still, { page: 0 })).size, [8, 8]);
   const none = { code: 'parameter_invalid', message: /the source has only one page, 0/ };
@@ -64,7 +64,7 @@ async function avifOfTwo(): Promise<Buffer> {
   return file;
 }
 
-t.test('an AVIF without a page is its primary image, which need not be the first', async (t) => {
+t.test('uses the primary image of an AVIF by default, even if it is not the first', async (t) => {
   const source = await avifOfTwo();
   const grey = [128, 128, 128];
   for (const [page, size, colour] of [
@@ -80,7 +80,7 @@ t.test('an AVIF without a page is its primary image, which need not be the first
   t.match((await drawn(source, { width: 15 })).size, [15, 20]);
 });
 
-t.test('the pages of a TIFF are counted before decoding', async (t) => {
+t.test('counts the pages of a TIFF before it decodes them', async (t) => {
   t.same((await drawn(tiffOfPages(2_000), { page: 1_999 })).at(0, 0).slice(0, 1), [1_999 % 256]);
   const refused = { code: 'source_too_large', message: /more than 2000 pages/ };
   await t.rejects(drawn(tiffOfPages(3_000)), refused);

@@ -45,14 +45,14 @@ function leans(actual: readonly number[], colour: readonly number[]): boolean {
   return Math.min(...strong) > Math.max(...weak) + 40;
 }
 
-t.test('content types', async (t) => {
+t.test('returns the content types', async (t) => {
   for (const name of ['blurhash', 'thumbhash', 'lqip'] as const) {
     t.equal(placeholders[name].contentType, 'text/plain; charset=utf-8');
   }
   t.equal(placeholders.json.contentType, 'application/json');
 });
 
-t.test('a blurhash decodes to the colours of the image', async (t) => {
+t.test("decodes a blurhash to the image's colours", async (t) => {
   const hash = await placeholder('blurhash', quarters(300, 200));
   t.ok(isBlurhashValid(hash).result);
   const pixels = decode(hash, 32, 32);
@@ -62,7 +62,7 @@ t.test('a blurhash decodes to the colours of the image', async (t) => {
   }
 });
 
-t.test('a blurhash has four components on its longer side', async (t) => {
+t.test('uses four blurhash components on the longer side', async (t) => {
   const components = async (width: number, height: number) => {
     const size = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabc'.indexOf(
       (await placeholder('blurhash', quarters(width, height))).charAt(0),
@@ -75,12 +75,12 @@ t.test('a blurhash has four components on its longer side', async (t) => {
   t.same(await components(900, 3), [4, 1]);
 });
 
-t.test('a blurhash has white for transparent pixels', async (t) => {
+t.test('uses white for transparent pixels in a blurhash', async (t) => {
   const pixels = decode(await placeholder('blurhash', await halfTransparent(80, 60)), 32, 32);
   t.ok(near([...pixels.subarray((16 * 32 + 24) * 4).subarray(0, 3)], [255, 255, 255], 40));
 });
 
-t.test('a thumbhash decodes to the colours of the image', async (t) => {
+t.test("decodes a thumbhash to the image's colours", async (t) => {
   const { w, h, rgba } = thumbHashToRGBA(
     fromBase64(await placeholder('thumbhash', quarters(300, 200))),
   );
@@ -91,7 +91,7 @@ t.test('a thumbhash decodes to the colours of the image', async (t) => {
   }
 });
 
-t.test('hashes of one colour decode to it at any size', async (t) => {
+t.test('keeps a single colour in hashes of any size', async (t) => {
   const sizes = [
     [1, 1],
     [2, 2],
@@ -120,14 +120,14 @@ t.test('hashes of one colour decode to it at any size', async (t) => {
   t.pass();
 });
 
-t.test('a thumbhash keeps transparency', async (t) => {
+t.test('keeps transparency in a thumbhash', async (t) => {
   const hash = fromBase64(await placeholder('thumbhash', await halfTransparent(80, 60)));
   const { r, g, b, a } = thumbHashToAverageRGBA(hash);
   t.ok(Math.abs(a - 0.5) < 0.1, `half: ${a}`);
   t.ok(near([r * 255, g * 255, b * 255], [0xc0, 0x30, 0x20], 14), 'its colour is not darkened');
 });
 
-t.test('an lqip is a tiny WebP in a data URI', async (t) => {
+t.test('returns an lqip as a tiny WebP in a data URI', async (t) => {
   const uri = await placeholder('lqip', quarters(300, 200));
   t.ok(uri.startsWith('data:image/webp;base64,'));
   t.ok(uri.length < 1024);
@@ -141,7 +141,7 @@ t.test('an lqip is a tiny WebP in a data URI', async (t) => {
   }
 });
 
-t.test('an lqip of noise with transparency is below 1 KB', async (t) => {
+t.test('keeps an lqip of transparent noise below 1 KB', async (t) => {
   const noise = { type: 'gaussian' as const, mean: 128, sigma: 90 };
   const create = { width: 20, height: 20, channels: 3 as const, background: 'red', noise };
   const alpha = await sharp({ create }).extractChannel(0).png().toBuffer();
@@ -150,7 +150,7 @@ t.test('an lqip of noise with transparency is below 1 KB', async (t) => {
   t.ok(uri.length < 1024, `${uri.length}`);
 });
 
-t.test('json has the source, the output and the dominant colour', async (t) => {
+t.test('returns the source, the output and the dominant colour as json', async (t) => {
   const create = { width: 60, height: 40, channels: 3 as const, background: '#c03020' };
   const line = { create: { width: 60, height: 4, channels: 3 as const, background: '#00ff00' } };
   const image = sharp({ create }).composite([{ input: line, gravity: 'north' }]);
@@ -165,7 +165,7 @@ t.test('json has the source, the output and the dominant colour', async (t) => {
   t.equal(JSON.parse(await placeholder('json', sharp({ create: nothing }))).dominant, null);
 });
 
-t.test('placeholders are of the transformed image', async (t) => {
+t.test('returns placeholders of the transformed image', async (t) => {
   const cut = () =>
     quarters(300, 200).extract({ left: 0, top: 0, width: 60, height: 90 }).resize({ width: 40 });
   t.equal(JSON.parse(await placeholder('json', cut())).dominant, '#ff0000');
@@ -177,7 +177,7 @@ t.test('placeholders are of the transformed image', async (t) => {
   t.same([info.width, info.height, info.channels], [40, 60, 3], 'the image can still be written');
 });
 
-t.test('placeholders of grey, 16-bit, one-pixel and very wide images', async (t) => {
+t.test('returns placeholders of grey, 16-bit, one-pixel and very wide images', async (t) => {
   const grey = await quarters(90, 60).toColourspace('b-w').png().toBuffer();
   const deep = await quarters(90, 60).toColourspace('rgb16').png().toBuffer();
   const pictures = { grey, deep, pixel: await quarters(1, 1).png().toBuffer() };

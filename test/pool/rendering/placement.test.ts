@@ -41,12 +41,12 @@ const layer: Layer = {
   isWatermark: false,
 };
 
-t.test('places a light source of a process without a turn', async (t) => {
+t.test('places a light source of a process immediately', async (t) => {
   t.same(await place(bmp), light);
   t.same(await place(ico(png)), light);
 });
 
-t.test('places a picture by the format of its layer, before it is drawn', async (t) => {
+t.test("places an image by its layer's format before it draws the layer", async (t) => {
   // The pixels are incomplete, so drawing it fails.
   const damaged = png.subarray(0, png.length / 2);
   await t.rejects(place(damaged), { code: 'source_corrupt' });
@@ -58,7 +58,7 @@ t.test('places a picture by the format of its layer, before it is drawn', async 
   });
 });
 
-t.test('places a picture by the time that decoding its layer takes', async (t) => {
+t.test("places an image by its layer's decoding time", async (t) => {
   const avif = (side: number) => filled(side, side, 'red').avif({ effort: 0 }).toBuffer();
   const [small, large] = await Promise.all([avif(100), avif(2000)]);
   t.match(await place(png, { layers: [layer] }, small), { width: 60 });

@@ -74,7 +74,7 @@ const chromaticities = Buffer.concat(
 
 const mark = await plain(10, 10, [255, 255, 255]);
 
-t.test('the sources have the expected colours', async (t) => {
+t.test('uses sources with the expected colours', async (t) => {
   t.notOk(near(await stored(wide), colour, 10), 'Adobe RGB has other values');
   t.equal((await sharp(sources['CMYK']).metadata()).space, 'cmyk');
 });
@@ -82,7 +82,7 @@ t.test('the sources have the expected colours', async (t) => {
 for (const [row, [name, source]] of Object.entries(sources).entries()) {
   /** In `npm test` half of the pairs, as on a chessboard. */
   const ownChanges = Object.entries(changes).filter((_, index) => more || (index + row) % 2 === 0);
-  t.test(`${name}: an output has the colours of its source`, async (t) => {
+  t.test(`${name}: returns the source's colours`, async (t) => {
     const tolerance = name === 'CMYK' ? 25 : 8;
     for (const [change, options] of ownChanges) {
       for (const format of change === 'scaled' ? formats : (['png', 'jpeg'] as const)) {
@@ -103,7 +103,7 @@ for (const [row, [name, source]] of Object.entries(sources).entries()) {
   });
 }
 
-t.test('a profile with the colours of sRGB changes nothing', async (t) => {
+t.test('changes no colour for a profile that equals sRGB', async (t) => {
   const tagged = await noise(120, 90).withIccProfile(`${folder}/srgb.icc`).png().toBuffer();
   const bare = await sharp(tagged, { ignoreIcc: true }).png().toBuffer();
   for (const options of [{ width: 60 }, { rotate: 30 }, { trim: 10 }, { modulate: modulation }]) {
@@ -112,7 +112,7 @@ t.test('a profile with the colours of sRGB changes nothing', async (t) => {
   }
 });
 
-t.test('colours are converted after scaling, close to those converted before', async (t) => {
+t.test('converts colours after scaling, close to a conversion before it', async (t) => {
   for (const profile of ['p3', `${folder}/wide.icc`, `${folder}/widest.icc`]) {
     const source = await noise(600, 450).blur(1).withIccProfile(profile).png().toBuffer();
     for (const options of [{ width: 200 }, { width: 200, rotate: 90 }, { width: 150, blur: 1 }]) {
@@ -131,7 +131,7 @@ t.test('colours are converted after scaling, close to those converted before', a
   }
 });
 
-t.test('an animation keeps its profile unless its frames are processed one by one', async (t) => {
+t.test("keeps an animation's profile unless it processes frames separately", async (t) => {
   const other = await flat('blue').withIccProfile('p3').png().toBuffer();
   const frames = sharp([Buffer.from(p3), other], { join: { animated: true } });
   const source = await frames
@@ -157,7 +157,7 @@ t.test('an animation keeps its profile unless its frames are processed one by on
   }
 });
 
-t.test('changes of colours have the same result in every profile', async (t) => {
+t.test('changes colours to the same result in every profile', async (t) => {
   const side = 64;
   const four = quarters(side, side).linear(0.6, 40);
   const pixels = sharp(await four.raw().toBuffer(), {
@@ -180,7 +180,7 @@ t.test('changes of colours have the same result in every profile', async (t) => 
   }
 });
 
-t.test('an added background has its colour in sRGB', async (t) => {
+t.test('draws an added background in its sRGB colour', async (t) => {
   for (const [name, options, at] of [
     ['contain', { width: 60, height: 30, fit: 'contain' }, [2, 15]],
     ['a border', { extend: { top: 5, left: 5, right: 5, bottom: 5 } }, [2, 2]],
@@ -194,7 +194,7 @@ t.test('an added background has its colour in sRGB', async (t) => {
   }
 });
 
-t.test('an image that becomes grey has the greys of sRGB and no profile', async (t) => {
+t.test('returns sRGB greys and no profile for an image that becomes grey', async (t) => {
   const grey = (await drawn(sources['plain'] ?? wide, { grayscale: true })).middle;
   const turns: readonly Partial<Variant>[] = [{}, { flip: true }, { rotate: 90 }, { width: 30 }];
   for (const [name, source] of Object.entries({ p3, wide, deep: sources['Display P3, 16 bits'] })) {
@@ -218,7 +218,7 @@ t.test('an image that becomes grey has the greys of sRGB and no profile', async 
   }
 });
 
-t.test('16 bits with a profile and an orientation are oriented once', async (t) => {
+t.test('applies an orientation once to 16 bits with a profile', async (t) => {
   const source = await flat()
     .resize(60, 40)
     .toColourspace('rgb16')
@@ -240,7 +240,7 @@ t.test('16 bits with a profile and an orientation are oriented once', async (t) 
   }
 });
 
-t.test('colours added to a wide gamut are converted from sRGB', async (t) => {
+t.test('converts colours added to a wide gamut from sRGB', async (t) => {
   const added: Rgb = [30, 160, 220];
   const background = '#1ea0dcff';
   const border = { extend: { top: 9, right: 9, bottom: 9, left: 9 }, background } as const;
@@ -273,7 +273,7 @@ t.test('colours added to a wide gamut are converted from sRGB', async (t) => {
   }
 });
 
-t.test('colours outside of sRGB are kept in formats with profiles', async (t) => {
+t.test('keeps colours outside sRGB in formats with profiles', async (t) => {
   const red: Rgb = [255, 0, 0];
   // The most saturated red of P3: its values are written without a conversion.
   const raw = { width: 60, height: 60, channels: 3 } as const;
@@ -292,7 +292,7 @@ t.test('colours outside of sRGB are kept in formats with profiles', async (t) =>
   t.ok(near(gif.at(5, 5), colour, 10), 'a GIF has the colours of sRGB');
 });
 
-t.test('colour codes have the colours of the profile that they stand for', async (t) => {
+t.test('reads colour codes as the profile that they stand for', async (t) => {
   const picture = await plain(20, 20, [230, 60, 60]);
   for (const [primaries, transfer, ...expected] of [
     [12, 13, 250, 31, 49],
@@ -315,7 +315,7 @@ t.test('colour codes have the colours of the profile that they stand for', async
   t.ok(near((await drawn(untilEnd)).middle, colour, 8), 'a box that ends with the file');
 });
 
-t.test('a source with colour codes is delivered as it is if nothing changes', async (t) => {
+t.test('delivers an unchanged source with colour codes', async (t) => {
   const picture = noise(60, 60).withIccProfile('p3');
   for (const [format, encoded] of [
     ['png', picture.clone().png({ compressionLevel: 9 })],
@@ -381,7 +381,7 @@ const pngChunksByColour: readonly (readonly [Rgb, Readonly<Record<string, Buffer
   [[13, 44, 109], { cICP: Buffer.of(1, 17, 0, 1) }],
 ];
 
-t.test('a PNG has the colours of its gamma, primaries and codes', async (t) => {
+t.test('applies the gamma, primaries and codes of a PNG', async (t) => {
   const png = await flat('rgb(30,60,120)').png().toBuffer();
   for (const [expected, chunks] of pngChunksByColour) {
     const source = pngWithChunks(png, chunks);
@@ -411,7 +411,7 @@ function pngWithChunks(png: Buffer, added: Readonly<Record<string, Buffer>>): Bu
   return pngOf([header, ...Object.entries(added).map(([type, data]) => ({ type, data })), ...rest]);
 }
 
-t.test('CMYK without a profile has the colours of browsers', async (t) => {
+t.test('draws CMYK that lacks a profile in the colours of browsers', async (t) => {
   const colours = [colour, [255, 255, 255], [0, 0, 0], [20, 90, 200], [240, 230, 60]] as const;
   for (const [r, g, b] of colours) {
     const image = flat(`rgb(${r},${g},${b})`).toColourspace('cmyk');

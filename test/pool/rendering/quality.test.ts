@@ -41,7 +41,7 @@ async function visible(image: Sharp): Promise<Buffer> {
 }
 
 // The formats are calibrated by SSIMULACRA2, which SSIM of luma follows only roughly.
-t.test('a quality has about the same loss in every lossy format', async (t) => {
+t.test('loses about the same at a quality in every lossy format', async (t) => {
   const reference = await toReference(sharp(photo));
   for (const quality of [30, 60, 80]) {
     const jpeg = await ssim(reference, await encoded(sharp(photo), 'jpeg', { quality }));
@@ -53,7 +53,7 @@ t.test('a quality has about the same loss in every lossy format', async (t) => {
   }
 });
 
-t.test('lossless keeps every pixel at any quality', async (t) => {
+t.test('keeps every pixel at any quality if lossless', async (t) => {
   const opaque = await sharp(photo).resize(90, 120).png().toBuffer();
   const alpha = await noise(90, 120).extractChannel(0).png().toBuffer();
   const transparent = await sharp(opaque).joinChannel(alpha).png().toBuffer();
@@ -68,7 +68,7 @@ t.test('lossless keeps every pixel at any quality', async (t) => {
   }
 });
 
-t.test('lossless keeps every frame', async (t) => {
+t.test('keeps every frame if lossless', async (t) => {
   const frames = [
     [9, 200, 90],
     [201, 33, 77],
@@ -82,12 +82,12 @@ t.test('lossless keeps every frame', async (t) => {
   t.ok((await visible(sharp(output, { pages: -1 }))).equals(expected));
 });
 
-t.test('lossless has no effect on JPEG', async (t) => {
+t.test('ignores lossless for JPEG', async (t) => {
   const one = await encoded(sharp(photo), 'jpeg', { lossless: true });
   t.ok(one.equals(await encoded(sharp(photo), 'jpeg')));
 });
 
-t.test('chroma keeps its resolution from quality 90 on, or on request', async (t) => {
+t.test('keeps the chroma resolution from quality 90, or on request', async (t) => {
   const chroma = async (format: SharpFormat, options: Partial<EncodeOptions>) =>
     (await sharp(await encoded(sharp(photo), format, options)).metadata()).chromaSubsampling;
   t.equal(await chroma('jpeg', { quality: 89 }), '4:2:0');
@@ -95,7 +95,7 @@ t.test('chroma keeps its resolution from quality 90 on, or on request', async (t
   t.equal(await chroma('jpeg', { quality: 50, sharpChroma: true }), '4:4:4');
 });
 
-t.test('WebP and AVIF have fewer bytes than JPEG at the same quality', async (t) => {
+t.test('returns smaller WebP and AVIF than JPEG at the same quality', async (t) => {
   for (const quality of [60, 80, 90]) {
     const jpeg = await encoded(sharp(photo), 'jpeg', { quality });
     for (const format of ['webp', 'avif'] as const) {
@@ -106,7 +106,7 @@ t.test('WebP and AVIF have fewer bytes than JPEG at the same quality', async (t)
 });
 
 t.test(
-  'a drawing as AVIF is smaller than with the encoder of photographs, and as good as JPEG',
+  'returns a drawing as AVIF smaller than the photo encoder would, and as good as JPEG',
   async (t) => {
     for (const [name, paper, ink] of [
       ['grey on white', 'white', '#333'],
@@ -133,7 +133,7 @@ t.test(
   },
 );
 
-t.test('bytes grow with quality', async (t) => {
+t.test('returns more bytes for more quality', async (t) => {
   for (const format of ['jpeg', 'webp', 'avif'] as const) {
     let last = 0;
     for (const quality of [1, 3, 8, 15, 25, 45, 70, 85, 93, 98, 100]) {
@@ -144,7 +144,7 @@ t.test('bytes grow with quality', async (t) => {
   }
 });
 
-t.test('strokes of a scaled JPEG or WebP are as sharp as the scale allows', async (t) => {
+t.test('keeps strokes of a scaled JPEG or WebP as sharp as the scale allows', async (t) => {
   // Letters H and E of many sizes. Not words, whose fonts this process would load.
   const letters = Array.from({ length: 200 }, (_, n) => {
     const [left, top, unit] = [20 + 75 * (n % 20), 20 + 150 * Math.floor(n / 20), 2 + (n % 7)];

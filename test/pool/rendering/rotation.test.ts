@@ -6,7 +6,7 @@ import { blue, green, near, quarters, red, yellow } from './pictures.ts';
 const source = await quarters(120, 80).png().toBuffer();
 const clear = [0, 0, 0, 0];
 
-t.test('rotation by quarter turns, clockwise', async (t) => {
+t.test('rotates by quarter turns, clockwise', async (t) => {
   for (const sized of [{}, { width: 40 }, { width: 40, height: 40, fit: 'fill' as const }]) {
     const [quarter, half, three] = await Promise.all(
       [90, 180, 270].map((rotate) => drawn(source, { rotate, ...sized })),
@@ -19,7 +19,7 @@ t.test('rotation by quarter turns, clockwise', async (t) => {
   t.same((await drawn(source, { rotate: 270, width: 20 })).size, [20, 30]);
 });
 
-t.test('flip, then flop, then rotate, then the resize', async (t) => {
+t.test('flips, then flops, then rotates, then resizes', async (t) => {
   const upsideDown = await drawn(source, { flip: true });
   t.ok(allNear(corners(upsideDown), [blue, yellow, red, green]));
   const mirrored = await drawn(source, { flop: true });
@@ -34,7 +34,7 @@ t.test('flip, then flop, then rotate, then the resize', async (t) => {
   }
 });
 
-t.test('the position applies after the rotation', async (t) => {
+t.test('applies the position after the rotation', async (t) => {
   const box = { width: 40, height: 40, fit: 'cover' as const };
   const top = await drawn(source, { ...box, rotate: 90, position: 'north' });
   t.ok(near(top.at(3, 26), blue) && near(top.at(36, 26), red));
@@ -44,7 +44,7 @@ t.test('the position applies after the rotation', async (t) => {
   t.ok(near(left.at(26, 3), green) && near(left.at(36, 3), red));
 });
 
-t.test('other angles add background', async (t) => {
+t.test('adds background at other angles', async (t) => {
   const output = await drawn(source, { rotate: 45 });
   const side = Math.round((120 + 80) * Math.SQRT1_2);
   t.same(output.size, [side, side]);
@@ -61,7 +61,7 @@ t.test('other angles add background', async (t) => {
 });
 
 t.test(
-  'the added background has the requested colour, or white without transparency',
+  'draws the added background in the requested colour, or white for opaque formats',
   async (t) => {
     for (const rotate of [45, 12.25]) {
       const filled = await drawn(source, { rotate, background: '#804020ff' });
@@ -78,7 +78,7 @@ t.test(
   },
 );
 
-t.test('rotated edges have no dark fringes', async (t) => {
+t.test('draws no dark fringes on rotated edges', async (t) => {
   for (const name of ['opaque', 'with alpha'] as const) {
     const bright = quarters(80, 80).linear(0, 250);
     const bytes = await (name === 'opaque' ? bright : bright.ensureAlpha()).png().toBuffer();
@@ -106,7 +106,7 @@ for (const [orientation, colours] of Object.entries(uprightCorners)) {
   });
 }
 
-t.test('a kept orientation tag is reset', async (t) => {
+t.test('resets a kept orientation tag', async (t) => {
   const stored = quarters(160, 80).withMetadata({ orientation: 6 });
   const source = await stored.jpeg().toBuffer();
   const output = await drawn(source, { formats: ['jpeg'], stripMetadata: false });
@@ -115,7 +115,7 @@ t.test('a kept orientation tag is reset', async (t) => {
   t.ok(exif, 'the other tags are kept');
 });
 
-t.test('an orientation counts only as one SHORT, as in browsers', async (t) => {
+t.test('reads an orientation only from a single SHORT, like browsers', async (t) => {
   for (const format of ['jpeg', 'png'] as const) {
     const picture = quarters(8, 4).withMetadata({ orientation: 6 });
     const source = await picture.toFormat(format).toBuffer();

@@ -20,7 +20,7 @@ const root = (variant: Partial<Variant>, attributes?: string): string =>
     .replace(/ xmlns="[^"]*"|[<>/]|svg/g, '')
     .trim();
 
-t.test('keeps what draws, with ids, styles, references and embedded images', async (t) => {
+t.test('keeps drawing elements, with ids, styles, references and embedded images', async (t) => {
   const drawing = [
     '<style>.a&gt;path{fill:url(#g)}@media (width&gt;9px){.a{opacity:.5}}</style>',
     '<defs><linearGradient id="g"><stop offset="0" stop-color="red"/></linearGradient></defs>',
@@ -40,7 +40,7 @@ t.test('keeps what draws, with ids, styles, references and embedded images', asy
   );
 });
 
-t.test('leaves out all that runs, loads or links', async (t) => {
+t.test('removes everything that runs, loads or links', async (t) => {
   for (const [name, attack] of Object.entries(svgAttacks)) {
     const bytes = Buffer.from(
       attack.replaceAll('RUN', 'alert(9)').replaceAll('URL', 'https://attacker.example'),
@@ -56,7 +56,7 @@ t.test('leaves out all that runs, loads or links', async (t) => {
   }
 });
 
-t.test('sets the outer size by w, h, fit and the limit of the project', async (t) => {
+t.test("sets the outer size by w, h, fit and the project's limit", async (t) => {
   const size = 'width="40" height="20" viewBox="0 0 40 20"';
   t.equal(root({}), size);
   t.equal(root({}, 'viewBox="1 2 24.5 9"'), 'viewBox="1 2 24.5 9" width="24.5" height="9"');
@@ -79,7 +79,7 @@ t.test('sets the outer size by w, h, fit and the limit of the project', async (t
   t.match(deliver(source(''), { width: 400 }), { width: 400, height: 200 });
 });
 
-t.test('refuses what needs pixels, and leaves it to other formats when negotiated', async (t) => {
+t.test('rejects operations on pixels, and negotiates another format for them', async (t) => {
   const raster = await noise(9, 9).png().toBuffer();
   const label = /^fmt=svg needs an SVG as the source, and not (?:a )?PNG/;
   t.throws(() => deliver(raster), { code: 'source_unsupported', message: label });
@@ -127,7 +127,7 @@ t.test('reads hostile style sheets in linear time', async (t) => {
   }
 });
 
-t.test('limits the elements that use repeats', (t) => {
+t.test('limits the elements that use elements repeat', (t) => {
   const tenfold = (level: number, href: string) =>
     `<g id="a${level + 1}">${`<use ${href}="#a${level}"/>`.repeat(10)}</g>`;
   const nested = (levels: number, href = 'href') => {

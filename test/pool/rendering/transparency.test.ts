@@ -32,7 +32,7 @@ async function difference(source: Uint8Array, options: Partial<Variant>): Promis
   return largest;
 }
 
-t.test('soft edges do not darken', async (t) => {
+t.test('does not darken soft edges', async (t) => {
   const borders = { top: 8, right: 8, bottom: 8, left: 8 };
   const soft: Record<string, [Uint8Array, Partial<Variant>]> = {
     'made smaller': [disc, { width: 23 }],
@@ -53,7 +53,7 @@ t.test('soft edges do not darken', async (t) => {
   }
 });
 
-t.test('transparent colours change like opaque ones, with and without a resize', async (t) => {
+t.test('changes transparent colours like opaque colours, with and without a resize', async (t) => {
   const shadow = await plain(20, 20, [0, 0, 0], 0.1);
   const lighter = { modulate: { ...modulation, lightness: 20 } };
   const whole = (await drawn(shadow, lighter)).at(2, 2);
@@ -62,7 +62,7 @@ t.test('transparent colours change like opaque ones, with and without a resize',
   }
 });
 
-t.test('opacity is multiplied with alpha', async (t) => {
+t.test('multiplies opacity with alpha', async (t) => {
   t.ok(near((await drawn(opaque, { opacity: 0.5 })).at(5, 5), [...brown, 128], 1));
   const half = await plain(20, 20, brown, 0.5);
   t.ok(near((await drawn(half, { opacity: 0.5 })).at(5, 5), [...brown, 64], 2));
@@ -71,7 +71,7 @@ t.test('opacity is multiplied with alpha', async (t) => {
   t.ok(near(resized.at(5, 5), [...brown, 64], 6));
 });
 
-t.test('opacity without transparency blends with the background', async (t) => {
+t.test('blends opaque formats with the background by opacity', async (t) => {
   const paler = [228, 178, 153, 255];
   const grey = await sharp(opaque).toColourspace('b-w').jpeg().toBuffer();
   for (const [name, source] of Object.entries({ opaque, disc })) {
@@ -97,7 +97,7 @@ const halfBlue = await filled(50, 100, 'blue', 4)
   .png()
   .toBuffer();
 
-t.test('formats with transparency keep it, and JPEG is white', async (t) => {
+t.test('keeps transparency in formats that support it, and draws white in JPEG', async (t) => {
   const opaque = [0, 0, 255, 255];
   for (const format of ['png', 'webp', 'avif', 'gif', 'jpeg'] as const) {
     const { at } = await drawn(halfBlue, { formats: [format], width: 60 });
@@ -107,7 +107,7 @@ t.test('formats with transparency keep it, and JPEG is white', async (t) => {
   }
 });
 
-t.test('a letterbox is transparent, or white in JPEG', async (t) => {
+t.test('adds a letterbox, transparent or white in JPEG', async (t) => {
   const sources = {
     colour: await noise(100, 50).png().toBuffer(),
     grey: await noise(100, 50).toColourspace('b-w').png().toBuffer(),
@@ -124,7 +124,7 @@ t.test('a letterbox is transparent, or white in JPEG', async (t) => {
   }
 });
 
-t.test('each side of a border has its own width', async (t) => {
+t.test('adds a separate border width per side', async (t) => {
   const extend = { top: 1, right: 2, bottom: 3, left: 4 };
   const orange: Rgb = [255, 128, 0];
   const wide = await gradient(120, 40);
@@ -141,7 +141,7 @@ t.test('each side of a border has its own width', async (t) => {
   t.ok(near(thin.at(0, 0), [255, 128, 0, 128], 1), 'half transparent');
 });
 
-t.test('flatten blends transparency with the background', async (t) => {
+t.test('blends transparency with the background in flatten', async (t) => {
   const half = await plain(20, 20, [0, 0, 200], 0.5);
   const flat = await drawn(half, { flatten: true, background: '#c80000ff' });
   t.ok(near(flat.at(5, 5), [100, 0, 100, 255], 2));

@@ -8,7 +8,7 @@ const border = { top: 10, right: 20, bottom: 30, left: 40 };
 const framed = (background: string) => quarters(60, 40).extend({ ...border, background });
 const quartersOfAll = [red, green, blue, yellow] as const;
 
-t.test('borders of one colour are removed', async (t) => {
+t.test('removes borders of a single colour', async (t) => {
   for (const background of ['white', 'black', 'transparent']) {
     const source = await framed(background).png().toBuffer();
     const output = await drawn(source, { trim: 10 });
@@ -17,7 +17,7 @@ t.test('borders of one colour are removed', async (t) => {
   }
 });
 
-t.test('a trimmed image is resized, rotated and extended', async (t) => {
+t.test('resizes, rotates and extends a trimmed image', async (t) => {
   const source = await framed('white').png().toBuffer();
   const small = await drawn(source, { trim: 10, width: 30 });
   t.same(small.size, [30, 20]);
@@ -31,7 +31,7 @@ t.test('a trimmed image is resized, rotated and extended', async (t) => {
   t.same(extended.size, [66, 44]);
 });
 
-t.test('the threshold is the maximum difference of border colours', async (t) => {
+t.test('uses the threshold as the maximum difference between border colours', async (t) => {
   const inner = await framed('#f0f0f0').png().toBuffer();
   const source = await sharp(inner)
     .extend({ top: 9, left: 9, background: 'white' })
@@ -41,14 +41,14 @@ t.test('the threshold is the maximum difference of border colours', async (t) =>
   t.same((await drawn(source, { trim: 20 })).size, [60, 40], 'both');
 });
 
-t.test('16 bits have the same threshold', async (t) => {
+t.test('uses the same threshold for 16 bits', async (t) => {
   const inner = await framed('#fafafa').png().toBuffer();
   const outer = sharp(inner).extend({ top: 9, left: 9, background: 'white' });
   const deep = await outer.toColourspace('rgb16').png().toBuffer();
   t.same((await drawn(deep, { trim: 20 })).size, [60, 40]);
 });
 
-t.test('images without a border are not trimmed', async (t) => {
+t.test('does not trim borderless images', async (t) => {
   const bare = await quarters(60, 40).png().toBuffer();
   t.same((await drawn(await plain(50, 30, red), { trim: 10 })).size, [50, 30], 'one colour');
   t.same((await drawn(await plain(50, 30, red, 0), { trim: 10 })).size, [50, 30], 'clear');
@@ -60,7 +60,7 @@ t.test('images without a border are not trimmed', async (t) => {
   t.same((await drawn(await plain(2, 2, red), { trim: 10 })).size, [2, 2]);
 });
 
-t.test('trim applies to the crop', async (t) => {
+t.test('trims the crop', async (t) => {
   const source = await framed('white').png().toBuffer();
   const crop = { left: 0, top: 0, width: 70, height: 80 };
   const output = await drawn(source, { crop, trim: 10 });
@@ -72,7 +72,7 @@ t.test('trim applies to the crop', async (t) => {
   t.ok(near(none.at(0, 0), white));
 });
 
-t.test('trim applies to the upright image', async (t) => {
+t.test('trims the upright image', async (t) => {
   const stored = await framed('white').png().toBuffer();
   const source = await sharp(stored).withMetadata({ orientation: 6 }).png().toBuffer();
   const output = await drawn(source, { trim: 10 });
@@ -84,7 +84,7 @@ t.test('trim applies to the upright image', async (t) => {
   t.ok(allNear(corners(part), [blue, red, blue, red]));
 });
 
-t.test('trim of a large image is exact to a few pixels and does not cut the content', async (t) => {
+t.test('trims a large image to within a few pixels and does not cut the content', async (t) => {
   const source = await quarters(3600, 2400)
     .extend({ top: 203, right: 7, bottom: 2, left: 401, background: 'white' })
     .png({ compressionLevel: 1 })

@@ -46,21 +46,21 @@ const places: Readonly<Record<Gravity, readonly [left: number, top: number]>> = 
   southeast: [75, 45],
 };
 
-t.test('the watermark is at its position with its margin', async (t) => {
+t.test('draws the watermark at its position with its margin', async (t) => {
   for (const position of gravities) {
     const [left, top] = places[position];
     t.same(await marked({ position, margin: 5 }), [left, top, 20, 10], position);
   }
 });
 
-t.test('a margin that does not fit is reduced', async (t) => {
+t.test('reduces a margin that does not fit', async (t) => {
   for (const margin of [60, 10_000]) {
     t.same(await marked({ position: 'northwest', margin }), [margin === 60 ? 60 : 80, 50, 20, 10]);
     t.same(await marked({ position: 'southeast', margin }), [margin === 60 ? 20 : 0, 0, 20, 10]);
   }
 });
 
-t.test("the width is a percentage of the output's", async (t) => {
+t.test("takes the width as a percentage of the output's width", async (t) => {
   t.same(await marked({ scale: 1 }), [99, 59, 1, 1]);
   t.same(await marked({ scale: 50 }), [50, 35, 50, 25]);
   t.same(await marked({ scale: 100 }), [0, 10, 100, 50]);
@@ -72,13 +72,13 @@ t.test("the width is a percentage of the output's", async (t) => {
   t.same(await marked({ scale: 100 }, { width: 1, height: 1 }), [0, 0, 1, 1], 'on a single pixel');
 });
 
-t.test('the watermark is added last', async (t) => {
+t.test('adds the watermark last', async (t) => {
   const extend = { top: 0, right: 20, bottom: 20, left: 0 };
   const options = { extend, negate: true, opacity: 0.5, blur: 5, rotate: 180 };
   t.same(await marked({}, { ...options, background: '#ffffffff' }), [96, 68, 24, 12]);
 });
 
-t.test('opacity blends the watermark', async (t) => {
+t.test('blends the watermark by opacity', async (t) => {
   const seen = async (opacity: number, bytes: Uint8Array, options: Partial<Variant> = {}) => {
     const output = await drawn(source, { ...options, layers: watermark({ opacity }) }, bytes);
     return output.at(95, 55);
@@ -92,7 +92,7 @@ t.test('opacity blends the watermark', async (t) => {
   t.ok(near(await seen(50, half), [214, 139, 101, 255], 2), 'multiplied');
 });
 
-t.test('a watermark on transparent pixels', async (t) => {
+t.test('draws a watermark on transparent pixels', async (t) => {
   const clear = await plain(100, 60, [0, 0, 0], 0);
   const output = await drawn(clear, { layers: watermark({ opacity: 50 }) }, mark);
   t.ok(near(output.at(95, 55), [255, 255, 255, 128], 2));
@@ -101,20 +101,20 @@ t.test('a watermark on transparent pixels', async (t) => {
   t.ok(near(jpeg.at(5, 5), white, 3));
 });
 
-t.test('an SVG is rasterised at its final size', async (t) => {
+t.test('rasterises an SVG at its final size', async (t) => {
   const drawing =
     '<svg xmlns="http://www.w3.org/2000/svg" width="2" height="2"><rect width="1" height="2" fill="#fff"/><rect x="1" width="1" height="2"/></svg>';
   const output = await drawn(source, { layers: watermark({ scale: 60 }) }, Buffer.from(drawing));
   t.ok(near(output.at(69, 30), white, 1) && near(output.at(70, 30), [0, 0, 0], 1));
 });
 
-t.test('the orientation of the watermark is applied', async (t) => {
+t.test("applies the watermark's orientation", async (t) => {
   const left = await sharp(mark).extend({ right: 40, background: 'black' }).png().toBuffer();
   const turned = await sharp(left).withMetadata({ orientation: 6 }).png().toBuffer();
   t.same(await marked({ scale: 20 }, {}, turned), [85, 0, 15, 30]);
 });
 
-t.test('errors of the watermark say so', async (t) => {
+t.test('says in its errors that they concern the watermark', async (t) => {
   const png = await sharp(mark).png().toBuffer();
   const broken: readonly (readonly [Uint8Array, string])[] = [
     [Buffer.from('hello'), 'source_unsupported'],

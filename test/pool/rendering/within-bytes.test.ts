@@ -27,7 +27,7 @@ const encoder = fc
     return bytes;
   });
 
-t.test('an output that fits is found in five runs with any encoder', async (t) => {
+t.test('finds an output that fits in five runs with any encoder', async (t) => {
   const quality = fc.integer({ min: 1, max: 100 });
   await fc.assert(
     fc.asyncProperty(
@@ -91,7 +91,7 @@ const photographs = await Promise.all(
 /** Qualities by which a search may end below the best: one of JPEG XL at low ones. */
 const mostLess = { jpeg: 3, webp: 3, avif: 3, jxl: 5 } as const;
 
-t.test('the quality is the best that fits, or little less', async (t) => {
+t.test('finds the best quality that fits, or little less', async (t) => {
   for (const format of formats) {
     let missed = 0;
     for (const [index, photograph] of photographs.entries()) {
@@ -116,7 +116,7 @@ t.test('the quality is the best that fits, or little less', async (t) => {
   }
 });
 
-t.test('maxbytes lowers the quality as far as necessary', async (t) => {
+t.test('lowers the quality as far as maxbytes requires', async (t) => {
   const [photograph = Buffer.alloc(0)] = photographs;
   const bytesWith = async (options: Partial<Variant>) =>
     (await drawn(photograph, options)).body.byteLength;

@@ -15,7 +15,7 @@ async function start(t: Tap, environment: Record<string, string> = variables) {
 
 type Tap = Parameters<typeof startTestS3>[0];
 
-t.test('objects are written, read and deleted under the prefix', async (t) => {
+t.test('writes, reads and deletes objects under the prefix', async (t) => {
   const { server, bucket } = await start(t);
   const key = "a/b c+(1)'*!~ü.jpg";
   await bucket.put(key, Buffer.from('bytes'), signal);
@@ -27,7 +27,7 @@ t.test('objects are written, read and deleted under the prefix', async (t) => {
   await bucket.delete(key, signal);
 });
 
-t.test('a list has all pages of a prefix', async (t) => {
+t.test('lists all pages of a prefix', async (t) => {
   const { server, bucket } = await start(t);
   server.pageSize = 2;
   const modifiedAt = Date.UTC(2026, 1, 1);
@@ -46,7 +46,7 @@ t.test('a list has all pages of a prefix', async (t) => {
   t.match(await bucket.list('z', null, signal), { objects: [], next: null });
 });
 
-t.test('failures have the code of the service, and no secret', async (t) => {
+t.test("fails with the service's code, and no secret", async (t) => {
   const wrong = { ...variables, AWS_SECRET_ACCESS_KEY: 'another secret' };
   const { server, bucket } = await start(t, wrong);
   await t.rejects(bucket.get('a', any, signal), {

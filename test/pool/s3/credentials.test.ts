@@ -34,7 +34,7 @@ const found = (id: string) => ({
   sessionToken: 'token',
 });
 
-t.test('variables come first', async (t) => {
+t.test('prefers variables', async (t) => {
   const environment = {
     AWS_ACCESS_KEY_ID: 'AKID',
     AWS_SECRET_ACCESS_KEY: 'secret',
@@ -46,7 +46,7 @@ t.test('variables come first', async (t) => {
   t.match(await new CredentialChain(session, 'eu-west-1').get(), found('AKID'));
 });
 
-t.test('a container gets credentials with its token', async (t) => {
+t.test("gets container credentials with the container's token", async (t) => {
   const service = await startService(t, (_, response) =>
     response.end(answerOf('CONTAINER', Date.now() + 60 * minute)),
   );
@@ -63,7 +63,7 @@ t.test('a container gets credentials with its token', async (t) => {
   ]);
 });
 
-t.test('the token of a container is sent without TLS to local addresses only', async (t) => {
+t.test("sends a container's token over plain HTTP to local addresses only", async (t) => {
   for (const uri of [
     'http://192.0.2.1/',
     'http://example.com/',
@@ -75,7 +75,7 @@ t.test('the token of a container is sent without TLS to local addresses only', a
   }
 });
 
-t.test('a web identity is exchanged for the credentials of a role', async (t) => {
+t.test("exchanges a web identity for a role's credentials", async (t) => {
   let form = '';
   const field = (name: string, value: string) => `<${name}>${value}</${name}>`;
   const service = await startService(t, async (request, response) => {
@@ -104,7 +104,7 @@ t.test('a web identity is exchanged for the credentials of a role', async (t) =>
   });
 });
 
-t.test('an instance gets the credentials of its role by IMDSv2', async (t) => {
+t.test("gets an instance's role credentials by IMDSv2", async (t) => {
   const service = await startService(t, ({ method, url, headers }, response) => {
     if (method === 'PUT') return response.end('imds');
     if (headers['x-aws-ec2-metadata-token'] !== 'imds') return response.writeHead(401).end();
@@ -121,7 +121,7 @@ t.test('an instance gets the credentials of its role by IMDSv2', async (t) => {
   await t.rejects(new CredentialChain(disabled, 'eu-west-1').get(), /no credentials/);
 });
 
-t.test('credentials are renewed before they expire, by one request at a time', async (t) => {
+t.test('renews credentials before they expire, with a single request at a time', async (t) => {
   let now = Date.now();
   let fails = false;
   const service = await startService(t, (_, response) => {
@@ -171,7 +171,7 @@ t.test('requests short-lived credentials once for many objects', async (t) => {
   }
 });
 
-t.test('a silent, too long or invalid response is an error without secrets', async (t) => {
+t.test('fails without secrets on a silent, too long or invalid response', async (t) => {
   const answers: RequestListener[] = [
     () => {},
     (_, response) => response.end('secret'.repeat(20_000)),

@@ -24,7 +24,7 @@ async function signatureOf(
   return /Signature=(.*)/.exec(authorization)?.[1];
 }
 
-t.test('signatures are those of the published examples', async (t) => {
+t.test('matches the published example signatures', async (t) => {
   const put = await signatureOf({
     method: 'PUT',
     url: new URL(`${bucket}test%24file.text`),
@@ -42,7 +42,7 @@ t.test('signatures are those of the published examples', async (t) => {
   t.equal(list, '34b48302e7b5fa45bde8084f4b7868a86f0a534bc59db6670ed5711ef69dc6f7');
 });
 
-t.test('a session token and conditional headers are signed', async (t) => {
+t.test('signs a session token and conditional headers', async (t) => {
   const headers = await sign({
     ...example,
     credentials: { ...example.credentials, sessionToken: 'token' },
@@ -56,7 +56,7 @@ t.test('a session token and conditional headers are signed', async (t) => {
   t.notMatch(JSON.stringify(headers), example.credentials.secretAccessKey);
 });
 
-t.test('credentials that no header can have are refused without being shown', async (t) => {
+t.test('rejects credentials that no header accepts and does not show them', async (t) => {
   const secret = 'secret-of-the-test';
   const refused = [
     { accessKeyId: `AKID\n${secret}` },
@@ -73,7 +73,7 @@ t.test('credentials that no header can have are refused without being shown', as
   }
 });
 
-t.test('the path of an object names its key exactly', async (t) => {
+t.test('names the exact object key in the path', async (t) => {
   const virtual = parseS3Location('s3://bucket/pre%20fix?region=eu-west-1');
   t.equal(
     objectPath(virtual, "a'b(+)/ü//%2F?x#y.jpg"),

@@ -12,7 +12,7 @@ const judge = (text: string) => {
   return address === null ? null : isPublic(address);
 };
 
-t.test('addresses that are not public', async (t) => {
+t.test('recognises addresses that are not public', async (t) => {
   const table: Record<string, readonly string[]> = {
     'this network': ['0.0.0.0', '0.1.2.3', '0.255.255.255', '::'],
     loopback: ['127.0.0.1', '127.255.255.254', '::1'],
@@ -53,7 +53,7 @@ t.test('addresses that are not public', async (t) => {
   }
 });
 
-t.test('public addresses, up to the limits of other ranges', async (t) => {
+t.test('recognises public addresses, up to the limits of other ranges', async (t) => {
   const addresses = {
     DNS: ['1.1.1.1', '8.8.8.8', '2001:4860:4860::8888', '2606:4700::1111'],
     'beside private ranges': ['9.255.255.255', '11.0.0.0', '172.15.255.255', '172.32.0.0'],
@@ -72,7 +72,7 @@ t.test('public addresses, up to the limits of other ranges', async (t) => {
   for (const address of Object.values(addresses).flat()) t.equal(judge(address), true, address);
 });
 
-t.test('addresses with a NAT64 prefix are those that they contain', async (t) => {
+t.test('reads the address inside a NAT64 prefix', async (t) => {
   // RFC 6052, 2.4, with other addresses than those of the documentation.
   const forms: Readonly<Record<string, readonly [ofPublic: string, ofPrivate: string]>> = {
     '2a00:db8::/32': ['2a00:db8:808:808::', '2a00:db8:a00:1::'],

@@ -20,7 +20,7 @@ async function open(t: Test, settings: Partial<SourceSettings>, options: SourceO
 
 const background = { background: true };
 
-t.test('live fetches beyond the limit are refused at once', async (t) => {
+t.test('rejects live fetches beyond the limit immediately', async (t) => {
   const { sources, get, refused, held, respond } = await open(t, { fetchConcurrency: 2 });
   const running = [get('/1'), get('/2')];
   await until('2 requests', () => held.size === 2);
@@ -36,7 +36,7 @@ t.test('live fetches beyond the limit are refused at once', async (t) => {
   t.ok(await third, 'the refusal is not cached');
 });
 
-t.test('background fetches wait for half of the slots', async (t) => {
+t.test('limits background fetches to half of the slots', async (t) => {
   const { sources, get, held, respond, paths } = await open(t, { fetchConcurrency: 4 });
   const all = ['/b1', '/b2', '/b3', '/b4'].map((path) => get(path, background));
   await until('2 requests', () => held.size === 2);
@@ -49,7 +49,7 @@ t.test('background fetches wait for half of the slots', async (t) => {
   t.match(sources.stats(), { fetching: 0, rejected: 0, fetches: 6 });
 });
 
-t.test('an abort removes a waiting background fetch', async (t) => {
+t.test('removes a waiting background fetch on an abort', async (t) => {
   const { get, respond, paths } = await open(t, { fetchConcurrency: 1 });
   const live = get('/l');
   const leaving = new AbortController();
@@ -62,7 +62,7 @@ t.test('an abort removes a waiting background fetch', async (t) => {
   t.same(paths(), ['/l', '/b2']);
 });
 
-t.test('a live request does not wait for a background slot', async (t) => {
+t.test('does not delay a live request for a background slot', async (t) => {
   const { sources, get, refused, held, respond } = await open(t, { fetchConcurrency: 2 });
   const all = [get('/b1', background), get('/b2', background)];
   await until('/b1 is requested', () => held.has('/b1'));
@@ -76,7 +76,7 @@ t.test('a live request does not wait for a background slot', async (t) => {
   t.match(sources.stats(), { fetches: 3, rejected: 1 });
 });
 
-t.test('a project leaves slots to others, also for the same host', async (t) => {
+t.test('leaves slots to other projects, even on the same host', async (t) => {
   const { get, refused, respond } = await open(t, { fetchConcurrency: 8 });
   const own = [0, 1, 2, 3, 4, 5].map((i) => get(`/a${i}`, { project: 'a' }));
   await refused('/a6', { project: 'a' });
@@ -87,7 +87,7 @@ t.test('a project leaves slots to others, also for the same host', async (t) => 
   await Promise.all(own);
 });
 
-t.test('background fetches of projects take turns', async (t) => {
+t.test('alternates between the background fetches of projects', async (t) => {
   const { get, respond, paths } = await open(t, { fetchConcurrency: 2 });
   const all = ['/a1', '/a2', '/a3', '/b1'].map((path) =>
     get(path, { project: path.charAt(1), background: true }),
@@ -97,19 +97,22 @@ t.test('background fetches of projects take turns', async (t) => {
   t.same(paths(), ['/a1', '/a2', '/b1', '/a3']);
 });
 
-t.test('a live request promotes a fetch that waits for the share of another project', async (t) => {
-  const { sources, get, respond } = await open(t, { fetchConcurrency: 4 });
-  const own = ['/1', '/2', '/3'].map((path) => get(path, { project: 'a' }));
-  own.push(get('/4', { project: 'a', background: true }));
-  const live = get('/4', { project: 'b' });
-  await respond('/4');
-  t.ok(await live);
-  await respond('/1', '/2', '/3');
-  await Promise.all(own);
-  t.equal(sources.stats().fetching, 0);
-});
+t.test(
+  "promotes a fetch for a live request while it waits for another project's share",
+  async (t) => {
+    const { sources, get, respond } = await open(t, { fetchConcurrency: 4 });
+    const own = ['/1', '/2', '/3'].map((path) => get(path, { project: 'a' }));
+    own.push(get('/4', { project: 'a', background: true }));
+    const live = get('/4', { project: 'b' });
+    await respond('/4');
+    t.ok(await live);
+    await respond('/1', '/2', '/3');
+    await Promise.all(own);
+    t.equal(sources.stats().fetching, 0);
+  },
+);
 
-t.test('an exhausted share of another project does not fail a request', async (t) => {
+t.test('accepts a request although another project has used up its share', async (t) => {
   const { sources, get, url, respond } = await open(t, {
     sourceHeldBytes: 160_000,
     sourceCacheBytes: 1,
@@ -127,7 +130,7 @@ t.test('an exhausted share of another project does not fail a request', async (t
   lease.release();
 });
 
-t.test('bytes in flight and of leases have one limit', async (t) => {
+t.test('limits bytes in flight and in leases together', async (t) => {
   const origin = await startOrigin(t, (_, response) => {
     response.setHeader('content-length', 40_000).end(Buffer.alloc(40_000));
   });
@@ -144,7 +147,7 @@ t.test('bytes in flight and of leases have one limit', async (t) => {
   t.equal(sources.stats().heldBytes, 40_000);
 });
 
-t.test('a Content-Length alone reserves little', async (t) => {
+t.test('reserves little for a mere Content-Length', async (t) => {
   const origin = await startOrigin(t, (_, response) => {
     response.setHeader('content-length', 30_000_000).write('a');
   });
@@ -158,7 +161,7 @@ t.test('a Content-Length alone reserves little', async (t) => {
   await until('none are held', () => sources.stats().heldBytes === 0);
 });
 
-t.test('kept connections of many hosts are limited', async (t) => {
+t.test('limits kept connections across many hosts', async (t) => {
   const origin = await startOrigin(t);
   const sources = openSources(t, { fetchConcurrency: 2 });
   for (let i = 0; i < 30; i++) {
@@ -168,7 +171,7 @@ t.test('kept connections of many hosts are limited', async (t) => {
   t.ok(connections >= 8 && connections <= 10, `${connections} of 30`);
 });
 
-t.test('cached failures have a byte limit', async (t) => {
+t.test('limits the bytes of cached failures', async (t) => {
   const sources = openSources(t, {}, { resolve: () => Promise.reject(new Error('no such name')) });
   for (let i = 0; i < 400; i++) {
     const url = new URL(`http://none.example/${i}${'x'.repeat(8_000)}`);

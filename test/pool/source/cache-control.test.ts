@@ -3,7 +3,7 @@ import { originFreshness } from '../../../pool/source/response-headers.ts';
 
 const none = { maxAge: null, staleWhileRevalidate: null, staleIfError: null };
 
-t.test('the freshness of a response', async (t) => {
+t.test("returns a response's freshness", async (t) => {
   const cases: readonly (readonly [header: string | string[], freshness: object, age?: string])[] =
     [
       ['', {}],

@@ -14,7 +14,7 @@ import { client, failureOf, listen, openSources, startHeldOrigin, startOrigin } 
 
 const owner = { project: 'p', host: 'h' };
 
-t.test('requests have a user agent, image types, no cookies and no referrer', async (t) => {
+t.test('sends a user agent and image types, but no cookies or referrer', async (t) => {
   process.env['http_proxy'] = 'http://127.0.0.1:9';
   process.env['HTTP_PROXY'] = 'http://127.0.0.1:9';
   t.teardown(() => {
@@ -40,7 +40,7 @@ t.test('requests have a user agent, image types, no cookies and no referrer', as
   t.same([second?.headers.cookie, second?.headers.referer], [undefined, undefined]);
 });
 
-t.test('bodies of any length are in shared memory', async (t) => {
+t.test('returns bodies of any length in shared memory', async (t) => {
   for (const length of [1, 65_535, 65_536, 65_537, 300_000, 1_000_000]) {
     const body = Buffer.alloc(length, 'abc');
     for (const known of [true, false]) {
@@ -57,7 +57,7 @@ t.test('bodies of any length are in shared memory', async (t) => {
   }
 });
 
-t.test('without shared memory a body has its own buffer', async (t) => {
+t.test('returns a body in a separate buffer if there is no shared memory', async (t) => {
   const memory = { allocate: () => null, free: () => {} };
   const limits = { maxBytes: 1_000_000, budget: new FairShare(2_000_000, 0), owner, memory };
   async function* chunks() {
@@ -71,7 +71,7 @@ t.test('without shared memory a body has its own buffer', async (t) => {
   }
 });
 
-t.test('each status that is not a success has its error code', async (t) => {
+t.test('returns an error code per unsuccessful status', async (t) => {
   const expected: Record<string, readonly number[]> = {
     source_unreachable: [204, 206, 300, 302, 304, 400, 451, 500, 502, 503],
     source_unauthorized: [401],
@@ -119,7 +119,7 @@ t.test('accepts a partial response only with all bytes', async (t) => {
   t.equal(sources.stats().heldBytes, 14);
 });
 
-t.test('a valid Retry-After of a 429 is passed on', async (t) => {
+t.test('passes on a valid Retry-After of a 429', async (t) => {
   const inSeconds = (seconds: number) => new Date(Date.now() + seconds * 1_000).toUTCString();
   const cases: ReadonlyArray<readonly [header: string, least: number, most: number]> = [
     ['1', 1, 1],
@@ -148,7 +148,7 @@ t.test('a valid Retry-After of a 429 is passed on', async (t) => {
   t.equal(await waitOf(503, '120'), undefined, 'only of a 429');
 });
 
-t.test('a valid content type is kept with the bytes', async (t) => {
+t.test('keeps a valid content type with the bytes', async (t) => {
   const cases: ReadonlyArray<readonly [header: string | null, type: string | null]> = [
     ['text/html', 'text/html'],
     ['Text/HTML; charset=utf-8', 'text/html'],
@@ -173,7 +173,7 @@ t.test('a valid content type is kept with the bytes', async (t) => {
   }
 });
 
-t.test('broken responses are source_unreachable, and the message names the stage', async (t) => {
+t.test('fails with source_unreachable on broken responses, and names the stage', async (t) => {
   const answers = {
     'not HTTP': 'picture\r\n\r\n',
     'nothing at all': '',
@@ -195,7 +195,7 @@ t.test('broken responses are source_unreachable, and the message names the stage
   }
 });
 
-t.test('a request on a closed kept connection is repeated', async (t) => {
+t.test('repeats a request on a closed kept connection', async (t) => {
   let broken = 0;
   const server = createServer((socket) => {
     let served = 0;
@@ -217,7 +217,7 @@ t.test('a request on a closed kept connection is repeated', async (t) => {
   }
 });
 
-t.test('a broken request is repeated once, and not after the head of its response', async (t) => {
+t.test('repeats a broken request once, but not after its response head', async (t) => {
   const head = 'HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n';
   for (const [answer, expected] of [
     ['', 2],
@@ -237,7 +237,7 @@ t.test('a broken request is repeated once, and not after the head of its respons
   }
 });
 
-t.test('responses of every form and in any pieces are read', async (t) => {
+t.test('reads responses of every form and in any pieces', async (t) => {
   const head = 'HTTP/1.1 200 OK\r\n';
   const known = `${head}Content-Length: 7\r\n\r\npicture`;
   const hints = 'HTTP/1.1 103 Early Hints\r\nContent-Length: 9\r\nLocation: /b\r\n\r\n';
@@ -296,7 +296,7 @@ function openFetches(t: Test) {
   return { get, budget, memory };
 }
 
-t.test('a fetch aborted during the body rejects with the reason', async (t) => {
+t.test('rejects with the reason on an abort during the body', async (t) => {
   const origin = await startOrigin(t, (request, response) => {
     response.setHeader('content-encoding', request.url === '/coded' ? 'gzip' : 'identity');
     response.write(gzipSync(randomBytes(100_000)).subarray(0, 80_000));
@@ -314,7 +314,7 @@ t.test('a fetch aborted during the body rejects with the reason', async (t) => {
   }
 });
 
-t.test('a fetch aborted while it is decoded rejects with the reason', async (t) => {
+t.test('rejects with the reason on an abort during decoding', async (t) => {
   const body = gzipSync(Buffer.alloc(300_000));
   const origin = await startOrigin(t, (_, response) => {
     response.setHeader('content-encoding', 'gzip').end(body);
@@ -336,7 +336,7 @@ t.test('a fetch aborted while it is decoded rejects with the reason', async (t) 
   t.same([budget.held, memory.used], [0, 0]);
 });
 
-t.test('a fetch that waits for a connection can be aborted, and is not sent', async (t) => {
+t.test('aborts a fetch that waits for a connection, and never sends it', async (t) => {
   const origin = await startHeldOrigin(t);
   const { get } = openFetches(t);
   const first = get(origin.url('/first'));
@@ -352,7 +352,7 @@ t.test('a fetch that waits for a connection can be aborted, and is not sent', as
   t.same(origin.paths(), ['/first', '/third']);
 });
 
-t.test('a connection is used again after a short body that is not wanted', async (t) => {
+t.test('reuses a connection after a short unwanted body', async (t) => {
   const usedFor = async (status: number, length: number) => {
     const used = new Set<Socket>();
     const origin = await startOrigin(t, ({ url, socket }, response) => {

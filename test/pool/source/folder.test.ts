@@ -51,7 +51,7 @@ async function pictureFolder(t: Test) {
   return { base, folder, outside, sources, loaderOf, read, textOf };
 }
 
-t.test('the path of a URL names a file in the folder', async (t) => {
+t.test("maps a URL's path to a file in the folder", async (t) => {
   const { textOf, read } = await pictureFolder(t);
   t.equal(await textOf('/a.jpg'), 'picture a');
   t.equal(await textOf('/sub/b.jpg?v=2#x'), 'picture b', 'the query is ignored');
@@ -63,7 +63,7 @@ t.test('the path of a URL names a file in the folder', async (t) => {
   t.equal(contentType, null);
 });
 
-t.test('no other file can be read', async (t) => {
+t.test('reads no other file', async (t) => {
   const { read, base } = await pictureFolder(t);
   const paths = [
     '/',
@@ -114,7 +114,7 @@ t.test('no other file can be read', async (t) => {
   }
 });
 
-t.test('a folder of the path that becomes a link gives no access to other files', async (t) => {
+t.test('reads no other files through a folder that becomes a link', async (t) => {
   const { folder, outside, loaderOf, base } = await pictureFolder(t);
   await writeFile(join(outside, 'b.jpg'), 'outside');
   await symlink(outside, join(base, 'link'));
@@ -144,7 +144,7 @@ t.test('a folder of the path that becomes a link gives no access to other files'
   t.same([...seen], ['picture b']);
 });
 
-t.test('limits and failures are those of other sources', async (t) => {
+t.test('applies the limits and failures of other sources', async (t) => {
   const { folder, base, read, loaderOf } = await pictureFolder(t);
   t.equal((await failureOf(read('/empty.jpg'))).code, 'source_corrupt');
   await writeFile(join(folder, 'large.jpg'), Buffer.alloc(1_000_001));
@@ -175,7 +175,7 @@ t.test('limits and failures are those of other sources', async (t) => {
   await t.rejects(sources.acquire(url, client({ loaderOf, signal })), /the client left/);
 });
 
-t.test('a file is read again only if it has changed', async (t) => {
+t.test('reads a file again only after a change', async (t) => {
   const { folder, sources, loaderOf } = await pictureFolder(t);
   const url = new URL('https://static.example/a.jpg');
   const first = await sources.acquire(url, client({ loaderOf }));
@@ -193,7 +193,7 @@ t.test('a file is read again only if it has changed', async (t) => {
   t.not(changed.validators.etag, validators.etag);
 });
 
-t.test('a limited number of files is read at a time', async (t) => {
+t.test('limits the files that it reads at a time', async (t) => {
   const { folder, loaderOf } = await pictureFolder(t);
   const origin = loaderOf();
   const sources = openSources(t, { fetchConcurrency: 64 });
@@ -207,7 +207,7 @@ t.test('a limited number of files is read at a time', async (t) => {
   t.same(await Promise.all(texts), names);
 });
 
-t.test('hanging reads of one folder delay the reads of all folders', async (t) => {
+t.test('delays the reads of all folders while reads of one folder hang', async (t) => {
   const hanging = await pictureFolder(t);
   const other = await pictureFolder(t);
   const handles = await fileHandles(join(other.folder, 'a.jpg'));
@@ -230,14 +230,14 @@ t.test('hanging reads of one folder delay the reads of all folders', async (t) =
   t.equal(await other.textOf('/a.jpg'), 'picture a');
 });
 
-t.test('files are closed, and their bytes are released', async (t) => {
+t.test('closes files and releases their bytes', async (t) => {
   const { sources, read } = await pictureFolder(t);
   await Promise.allSettled(['/a.jpg', '/missing.jpg', '/pipe.jpg', '/empty.jpg'].map(read));
   const held = () => sources.stats().heldBytes;
   await until('no bytes are held', () => held() === 0);
 });
 
-t.test('bytes are released whenever the client leaves while a file is closed', async (t) => {
+t.test('releases bytes whenever the client leaves while a file closes', async (t) => {
   const { folder, loaderOf } = await pictureFolder(t);
   const handles = await fileHandles(join(folder, 'a.jpg'));
   const { createReadStream } = handles;

@@ -33,7 +33,7 @@ function checkAll(t: Test, guard: AddressGuard, groups: Groups, code: string | n
     for (const url of urls) t.equal(refusal(guard, url), code, `${name}: ${url}`);
 }
 
-t.test('public http and https URLs are allowed', async (t) => {
+t.test('allows public http and https URLs', async (t) => {
   const urls = {
     names: ['http://example.com/', 'http://münchen.de/', 'http://example.com./', 'http://a.test/'],
     ports: ['https://cdn.example.co.uk:8443/a?b#c'],
@@ -42,7 +42,7 @@ t.test('public http and https URLs are allowed', async (t) => {
   checkAll(t, guardOf(), urls, null);
 });
 
-t.test('other schemes, credentials and missing hosts are invalid', async (t) => {
+t.test('rejects other schemes, credentials and missing hosts as invalid', async (t) => {
   const urls = {
     schemes: ['ftp://example.com/', 'file:///etc/passwd', 'javascript:1', 'gopher://a.b/'],
     'schemes without a host': ['data:image/png,x', 'blob:http://example.com/a'],
@@ -52,7 +52,7 @@ t.test('other schemes, credentials and missing hosts are invalid', async (t) => 
   checkAll(t, guardOf(), urls, 'source_invalid');
 });
 
-t.test('IP literals that are not public are blocked in every spelling', async (t) => {
+t.test('blocks IP literals that are not public in every spelling', async (t) => {
   const hosts: Groups = {
     'short forms': ['127.0.0.1', '127.1', '127.0.1', '0', '10.1', '192.168.257', '127.0.0.1.'],
     numbers: ['2130706433', '0x7f000001', '017700000001', '0xA9FEA9FE', '2852039166'],
@@ -67,7 +67,7 @@ t.test('IP literals that are not public are blocked in every spelling', async (t
   checkAll(t, guardOf(), { '': urls }, 'source_blocked');
 });
 
-t.test('names that are never public are blocked without a DNS query', async (t) => {
+t.test('blocks names that are never public and sends no DNS query', async (t) => {
   const guard = guardOf();
   const hosts = {
     loopback: ['localhost', 'LOCALHOST.', 'a.localhost'],
@@ -80,7 +80,7 @@ t.test('names that are never public are blocked without a DNS query', async (t) 
   }
 });
 
-t.test('hosts for an allowlist', async (t) => {
+t.test('matches hosts against an allowlist', async (t) => {
   const guard = guardOf('10.0.0.0/8', 'origin.internal', '*.lan.local', 'localhost');
   const allowed = {
     names: ['example.com', 'EXAMPLE.com.', 'münchen.de', 'local.example.com'],
@@ -101,7 +101,7 @@ t.test('hosts for an allowlist', async (t) => {
   for (const host of Object.values(refused).flat()) t.equal(guard.allowsHost(host), false, host);
 });
 
-t.test('private sources are networks, addresses and hosts', async (t) => {
+t.test('matches private sources by network, address and host', async (t) => {
   const guard = guardOf('127.0.0.0/8:8080', '::1/128', '192.168.1.5', 'origin.internal');
   const allowed = {
     networks: ['http://127.0.0.1:8080/', 'http://[::ffff:127.0.0.1]:8080/', 'http://[::1]/'],
@@ -118,7 +118,7 @@ t.test('private sources are networks, addresses and hosts', async (t) => {
   }
 });
 
-t.test('the service is never its own source', async (t) => {
+t.test('never fetches from the service itself', async (t) => {
   const guard = guardOf('0.0.0.0/0:*', '[::/0]:*', 'localhost:*', 'images.example.com:*');
   const names = ['images.example.com', 'IMAGES.example.com.', 'localhost'];
   const loopback = ['127.0.0.1', '127.9.9.9', '0.0.0.0', '[::1]', '[::]', '[::ffff:127.0.0.1]'];
@@ -140,7 +140,7 @@ t.test('the service is never its own source', async (t) => {
   t.equal(refusal(atDefaults, 'http://a.test/'), null);
 });
 
-t.test('ports are those of public sources or of the private source', async (t) => {
+t.test('allows the ports of public sources or of the private source', async (t) => {
   const privateSources = ['10.0.0.5:9000', '[fd00::/8]:9001', 'minio:9000', '*.lan.local'];
   const guard = guardOf('10.1.0.0/16:*', ...privateSources);
   const allowed = {
@@ -164,7 +164,7 @@ t.test('ports are those of public sources or of the private source', async (t) =
   }
 });
 
-t.test('only a link-local network allows link-local addresses', async (t) => {
+t.test('allows link-local addresses only with a link-local network', async (t) => {
   const wide = guardOf('0.0.0.0/0:*', '[::/0]:*', 'metadata.internal:*');
   t.equal(refusal(wide, 'http://169.254.169.254/latest'), 'source_blocked');
   t.equal(refusal(wide, 'http://[fe80::1]/'), 'source_blocked');
@@ -174,7 +174,7 @@ t.test('only a link-local network allows link-local addresses', async (t) => {
   t.equal(refusal(named, 'http://169.254.169.254/'), 'source_blocked');
 });
 
-t.test('services of credentials are never sources, also when their networks are', async (t) => {
+t.test('never fetches from credential services, even in an allowed network', async (t) => {
   const guard = guardOf(
     '169.254.0.0/16:*',
     '169.254.169.254:*',
@@ -202,7 +202,7 @@ t.test('services of credentials are never sources, also when their networks are'
 });
 
 t.test(
-  'NAT64 prefixes of the operator and of the resolver lead to no private address',
+  'blocks private addresses behind NAT64 prefixes of the operator and the resolver',
   async (t) => {
     const server = await startDnsServer(t, (name, family) => {
       const translated: Readonly<Record<string, readonly string[]>> = {
@@ -240,7 +240,7 @@ t.test(
   },
 );
 
-t.test('a silent or failing resolver of NAT64 prefixes delays one fetch by a second', async (t) => {
+t.test('delays a single fetch by a second if the NAT64 resolver is silent or fails', async (t) => {
   for (const answer of ['silence', 'failure'] as const) {
     const server = await startDnsServer(t, () => answer);
     const options = { dnsServers: [server.address], privateSources: [], sourcePorts, own };
@@ -250,7 +250,7 @@ t.test('a silent or failing resolver of NAT64 prefixes delays one fetch by a sec
   }
 });
 
-t.test('the error of an address names it and its range', async (t) => {
+t.test('names the address and its range in the error', async (t) => {
   const messageOf = (guard: AddressGuard, url: string) => {
     try {
       guard.check(new URL(url));

@@ -13,7 +13,7 @@ const secret = 'Bearer secret-of-the-test';
 const credentials = { authorization: secret, 'x-token': 'other-secret' };
 const loaderOf = () => headerLoader('a', credentials);
 
-t.test('headers are sent with the request, and to the same origin after a redirect', async (t) => {
+t.test('sends headers with the request, and to the same origin after a redirect', async (t) => {
   const origin = await startOrigin(t, ({ url }, response) => {
     if (url === '/first') response.writeHead(302, { location: '/second' }).end();
     else response.end('picture');
@@ -23,7 +23,7 @@ t.test('headers are sent with the request, and to the same origin after a redire
   for (const { headers } of origin.requests) t.match(headers, credentials);
 });
 
-t.test('headers are not sent to another host or port, nor after a redirect back', async (t) => {
+t.test('sends no headers to another host or port, or after a redirect back', async (t) => {
   const other = await startOrigin(t, ({ url = '' }, response) => {
     const back = /^\/back\?(\d+)$/.exec(url)?.[1];
     if (back === undefined) return response.end('picture');
@@ -53,7 +53,7 @@ t.test('headers are not sent to another host or port, nor after a redirect back'
   t.equal(all.length, 7);
 });
 
-t.test('headers are not sent from https to http', async (t) => {
+t.test('sends no headers from https to http', async (t) => {
   const requests: Dispatcher.DispatchOptions[] = [];
   const connections = {
     dispatch: (options: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler) => {
@@ -97,7 +97,7 @@ t.test('headers are not sent from https to http', async (t) => {
   t.equal(requests.length, 2, 'nothing was sent');
 });
 
-t.test('errors do not contain headers', async (t) => {
+t.test('omits headers from errors', async (t) => {
   const answers = [
     (response: ServerResponse) => response.writeHead(401).end(secret),
     (response: ServerResponse) => response.writeHead(500, secret).end(),
@@ -119,7 +119,7 @@ t.test('errors do not contain headers', async (t) => {
   }
 });
 
-t.test('bytes, failures and fetches are not shared between identities', async (t) => {
+t.test('does not share bytes, failures or fetches between identities', async (t) => {
   const origin = await startOrigin(t, ({ headers, url }, response) => {
     if (url === '/denied' && headers.authorization !== 'a') response.writeHead(401).end();
     else setTimeout(() => response.end(`for ${headers.authorization}`), 20);
@@ -140,7 +140,7 @@ t.test('bytes, failures and fetches are not shared between identities', async (t
   t.equal(await read('/denied', 'a'), 'for a', 'the failure is not shared');
 });
 
-t.test('a source with headers is revalidated', async (t) => {
+t.test('revalidates a source with headers', async (t) => {
   const origin = await startOrigin(t, ({ headers }, response) => {
     if (headers.authorization !== secret) response.writeHead(401).end();
     else if (headers['if-none-match'] === '"1"') response.writeHead(304).end();

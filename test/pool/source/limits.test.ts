@@ -5,7 +5,7 @@ import t from 'tap';
 import { until } from '../../until.ts';
 import { client, failureOf, listen, openSources, startOrigin } from './origin.ts';
 
-t.test('a Content-Length over the limit is refused before the body', async (t) => {
+t.test('rejects a Content-Length over the limit before the body', async (t) => {
   const origin = await startOrigin(t, (_, response) => {
     response.setHeader('content-length', 10_001).flushHeaders();
   });
@@ -15,7 +15,7 @@ t.test('a Content-Length over the limit is refused before the body', async (t) =
   await origin.quiet();
 });
 
-t.test('bytes are counted while they arrive', async (t) => {
+t.test('counts bytes while they arrive', async (t) => {
   let cut = false;
   const origin = await startOrigin(t, (request, response) => {
     response.flushHeaders();
@@ -33,7 +33,7 @@ t.test('bytes are counted while they arrive', async (t) => {
   t.equal(sources.stats().heldBytes, 10_000);
 });
 
-t.test('a compressed body is decoded within the limit', async (t) => {
+t.test('decodes a compressed body within the limit', async (t) => {
   const body = Buffer.alloc(9_000, 'svg');
   const codings = {
     gzip: gzipSync,
@@ -65,7 +65,7 @@ t.test('a compressed body is decoded within the limit', async (t) => {
   }
 });
 
-t.test('refuses codings that the service cannot decode, and several', async (t) => {
+t.test('rejects codings that the service cannot decode, and multiple codings', async (t) => {
   const origin = await startOrigin(t, (request, response) => {
     response.setHeader('content-encoding', request.url?.slice(1) ?? '').end('x');
   });
@@ -75,7 +75,7 @@ t.test('refuses codings that the service cannot decode, and several', async (t) 
   }
 });
 
-t.test('ignores values of Content-Encoding that are no codings', async (t) => {
+t.test('ignores Content-Encoding values that are not codings', async (t) => {
   const body = Buffer.alloc(9_000, 'svg');
   const origin = await startOrigin(t, ({ url = '' }, response) => {
     const coding = decodeURIComponent(url.slice(1));
@@ -90,7 +90,7 @@ t.test('ignores values of Content-Encoding that are no codings', async (t) => {
   }
 });
 
-t.test('decodes zstd within the limits if Node can', async (t) => {
+t.test('decodes zstd within the limits if Node supports it', async (t) => {
   const { zstdCompressSync: compress } = zlib as typeof zlib & {
     readonly zstdCompressSync?: (bytes: Buffer) => Buffer;
   };
@@ -112,7 +112,7 @@ t.test('decodes zstd within the limits if Node can', async (t) => {
   t.equal((await failureOf(get('/bomb'))).code, 'source_too_large');
 });
 
-t.test('the timeout applies to all phases', async (t) => {
+t.test('applies the timeout to all phases', async (t) => {
   const silent = createServer((socket) => socket.resume());
   const slow = (start: string) =>
     createServer((socket) => {
@@ -143,7 +143,7 @@ t.test('the timeout applies to all phases', async (t) => {
   t.match(failure, { code: 'source_timeout', message: /100 ms .*slow\.example/ });
 });
 
-t.test('no connection is idle for longer than the timeout, also after an abort', async (t) => {
+t.test('closes a connection that idles longer than the timeout, even after an abort', async (t) => {
   const server = createHttpServer((request, response) => {
     if (request.url === '/kept') response.end('picture');
     else response.flushHeaders();

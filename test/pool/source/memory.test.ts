@@ -12,7 +12,7 @@ function clock() {
   return { now: () => time, pass };
 }
 
-t.test('a fetched source is cached for 30 s', async (t) => {
+t.test('caches a fetched source for 30 s', async (t) => {
   const origin = await startOrigin(t);
   const { now, pass } = clock();
   const sources = openSources(t, {}, { now });
@@ -27,7 +27,7 @@ t.test('a fetched source is cached for 30 s', async (t) => {
   t.equal(origin.requests.length, 2);
 });
 
-t.test('failures are cached for 5 s', async (t) => {
+t.test('caches failures for 5 s', async (t) => {
   const replies: Record<string, readonly [code: string, reply: (to: ServerResponse) => void]> = {
     '/404': ['source_not_found', (to) => to.writeHead(404).end()],
     '/500': ['source_unreachable', (to) => to.writeHead(500).end()],
@@ -53,7 +53,7 @@ t.test('failures are cached for 5 s', async (t) => {
   }
 });
 
-t.test('the cache evicts the least recently used at its byte limit', async (t) => {
+t.test('evicts the least recently used source at the byte limit', async (t) => {
   const origin = await startOrigin(t, ({ url }, response) => {
     response.end(Buffer.alloc(url === '/large' ? 40_000 : 10_000));
   });
@@ -70,7 +70,7 @@ t.test('the cache evicts the least recently used at its byte limit', async (t) =
   t.ok(cacheBytes > 30_000 && cacheBytes <= 33_000, String(cacheBytes));
 });
 
-t.test('memory is reused after its last release', async (t) => {
+t.test('reuses memory after its last release', async (t) => {
   const letters = Array.from('abcdef', (letter) => Buffer.alloc(10_000, letter));
   const origin = await startOrigin(t, ({ url }, response) => {
     response.end(letters[Number(url?.slice(1))]);
@@ -105,7 +105,7 @@ t.test('memory is reused after its last release', async (t) => {
   });
 });
 
-t.test('no memory is lost after failures and aborts', async (t) => {
+t.test('loses no memory after failures and aborts', async (t) => {
   const body = Buffer.alloc(300_000, 'x');
   const origin = await startOrigin(t, ({ url }, response) => {
     const kind = Number(url?.split('/')[1]) % 6;

@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 import t from 'tap';
 import { client, failureOf, openSources, startOrigin } from './origin.ts';
 
-t.test('relative redirects and those to other hosts are followed', async (t) => {
+t.test('follows relative redirects and redirects to other hosts', async (t) => {
   for (const status of [301, 302, 303, 307, 308]) {
     const origin = await startOrigin(t, (request, response) => {
       const target = { '/a': 'b?x#y', '/b?x': `http://b.example.:${origin.port}/c` }[
@@ -21,7 +21,7 @@ t.test('relative redirects and those to other hosts are followed', async (t) => 
   }
 });
 
-t.test('at most five redirects are followed', async (t) => {
+t.test('follows at most five redirects', async (t) => {
   const origin = await startOrigin(t, (request, response) => {
     const left = Number(request.url?.slice(1));
     if (left === 0) response.end('picture');
@@ -35,7 +35,7 @@ t.test('at most five redirects are followed', async (t) => {
   t.equal(origin.requests.length - before, 6);
 });
 
-t.test('every redirect is checked', async (t) => {
+t.test('checks every redirect', async (t) => {
   const target = await startOrigin(t, (_, response) => response.end('inside'));
   const own = { urls: ['http://me.example'], ports: [target.port] };
   const locations: Record<string, string> = {
@@ -73,7 +73,7 @@ t.test('every redirect is checked', async (t) => {
   t.equal(target.requests.length, 0);
 });
 
-t.test('the addresses of a redirect are checked', async (t) => {
+t.test('checks the addresses of a redirect', async (t) => {
   const origin = await startOrigin(t, (_, response) => {
     response.writeHead(302, { location: 'http://inside.example/' }).end();
   });
@@ -86,7 +86,7 @@ t.test('the addresses of a redirect are checked', async (t) => {
   t.match(failure, { code: 'source_blocked', message: /inside\.example/ });
 });
 
-t.test('an endless body of a redirect does not delay the fetch', async (t) => {
+t.test('does not wait for an endless redirect body', async (t) => {
   const origin = await startOrigin(t, (request, response) => {
     if (request.url === '/end') response.end('picture');
     else response.writeHead(302, { location: '/end' }).write('and on');
@@ -97,7 +97,7 @@ t.test('an endless body of a redirect does not delay the fetch', async (t) => {
   await origin.quiet();
 });
 
-t.test('validators go only to the URL that has sent them', async (t) => {
+t.test('sends validators only to the URL that sent them', async (t) => {
   let target = '/a';
   let answer: ServerResponse['statusCode'] = 200;
   let etag = '"1"';
@@ -137,7 +137,7 @@ t.test('validators go only to the URL that has sent them', async (t) => {
   t.same(await ask(), ['one.example/a', null, '"1"', null], 'a 304 about another version');
 });
 
-t.test('sends a cookie of a redirect on the rest of its redirects', async (t) => {
+t.test("sends a redirect's cookie to the rest of its redirects", async (t) => {
   const origin = await startOrigin(t, ({ url, headers }, response) => {
     const { host = '', cookie } = headers;
     if (url === '/image' && cookie === undefined) {

@@ -15,7 +15,7 @@ function sourcesWith(
   return openSources(t, changes, { resolve: async (name) => resolve(name) });
 }
 
-t.test('a name is fetched from its address', async (t) => {
+t.test('fetches a name from its address', async (t) => {
   const origin = await startOrigin(t);
   const sources = sourcesWith(t, () => [v4('127.0.0.1')]);
   const lease = await sources.acquire(origin.url('/', 'shop.example'), client());
@@ -23,7 +23,7 @@ t.test('a name is fetched from its address', async (t) => {
   t.equal(origin.requests[0]?.headers.host, `shop.example:${origin.port}`);
 });
 
-t.test('one address that is not allowed refuses the name', async (t) => {
+t.test('rejects a name with a single disallowed address', async (t) => {
   const origin = await startOrigin(t);
   for (const addresses of [
     [v4('127.0.0.2')],
@@ -44,7 +44,7 @@ t.test('one address that is not allowed refuses the name', async (t) => {
   t.equal(origin.requests.length, 0);
 });
 
-t.test('the socket connects to the checked address when a name changes', async (t) => {
+t.test('connects to the checked address when a name changes', async (t) => {
   const origin = await startOrigin(t, (_, response) => {
     response.setHeader('connection', 'close').end('picture');
   });
@@ -58,7 +58,7 @@ t.test('the socket connects to the checked address when a name changes', async (
   t.equal(origin.requests.length, 1);
 });
 
-t.test('the next address is used when one is dead', async (t) => {
+t.test('tries the next address after a dead address', async (t) => {
   const origin = await startOrigin(t);
   const privateSources = ['127.0.0.0/8:*'];
   const sources = sourcesWith(t, () => [v4('127.0.0.9'), v4('127.0.0.1')], { privateSources });
@@ -66,7 +66,7 @@ t.test('the next address is used when one is dead', async (t) => {
   t.equal(lease.bytes.byteLength, 7);
 });
 
-t.test("a private source may resolve to any address but the service's", async (t) => {
+t.test("resolves a private source to any address except the service's", async (t) => {
   const origin = await startOrigin(t);
   const privateSources = ['origin.internal:*'];
   const resolve = () => [v4('127.0.0.1')];
@@ -78,7 +78,7 @@ t.test("a private source may resolve to any address but the service's", async (t
   t.equal(origin.requests.length, 1);
 });
 
-t.test('a name that does not resolve is unreachable, stage DNS', async (t) => {
+t.test('fails with source_unreachable, stage DNS, if a name does not resolve', async (t) => {
   const missing = sourcesWith(t, () => {
     throw Object.assign(new Error('getaddrinfo ENOTFOUND'), { code: 'ENOTFOUND' });
   });
@@ -91,7 +91,7 @@ t.test('a name that does not resolve is unreachable, stage DNS', async (t) => {
   });
 });
 
-t.test('failed connections and TLS handshakes are unreachable, with their stages', async (t) => {
+t.test('names the stage of failed connections and TLS handshakes', async (t) => {
   const closed = createServer();
   await new Promise<void>((resolve) => closed.listen(0, '127.0.0.1', resolve));
   const address = closed.address();

@@ -38,7 +38,7 @@ async function file(t: Test, text: string): Promise<string> {
 
 const v4 = { address: '192.0.2.1', family: 4 } as const;
 
-t.test('a name is cached for its time to live', async (t) => {
+t.test('caches a name for its time to live', async (t) => {
   const answer = { addresses: ['192.0.2.1'], ttl: 30 };
   const { resolver, queries, pass } = await resolverOf(
     t,
@@ -56,7 +56,7 @@ t.test('a name is cached for its time to live', async (t) => {
   t.equal(queries.length, 2 * once);
 });
 
-t.test('the time to live is limited to 1 to 60 s', async (t) => {
+t.test('limits the time to live to 1 to 60 s', async (t) => {
   let ttl = 0;
   const { resolver, queries, pass } = await resolverOf(t, () => ({
     addresses: ['192.0.2.1'],
@@ -72,7 +72,7 @@ t.test('the time to live is limited to 1 to 60 s', async (t) => {
   t.equal(queries.length, 3);
 });
 
-t.test('a missing name is cached for 5 s', async (t) => {
+t.test('caches a missing name for 5 s', async (t) => {
   const { resolver, queries, pass } = await resolverOf(t, () => 'no such name');
   for (let i = 0; i < 3; i++)
     await t.rejects(resolver.resolve('none.example'), { code: 'ENOTFOUND' });
@@ -82,7 +82,7 @@ t.test('a missing name is cached for 5 s', async (t) => {
   t.equal(queries.length, 2);
 });
 
-t.test('a dead name times out and does not delay others', async (t) => {
+t.test('times out on a dead name and does not delay others', async (t) => {
   const { resolver, queries } = await resolverOf(
     t,
     (name) => (name.startsWith('dead') ? 'silence' : { addresses: ['192.0.2.1'] }),
@@ -97,7 +97,7 @@ t.test('a dead name times out and does not delay others', async (t) => {
   t.equal(queries.filter((name) => name === 'dead1.example').length <= 2, true);
 });
 
-t.test('both address families are returned, and one does not wait for the other', async (t) => {
+t.test('returns both address families as they arrive', async (t) => {
   const { resolver } = await resolverOf(
     t,
     (name, family) => {
@@ -111,7 +111,7 @@ t.test('both address families are returned, and one does not wait for the other'
   t.same(await resolver.resolve('both.example'), [v4, v6]);
 });
 
-t.test('names of the hosts file, and localhost, need no query', async (t) => {
+t.test('resolves localhost and the hosts file locally', async (t) => {
   const path = await file(
     t,
     '# comment\n192.0.2.1 Shop.Internal shop # more\n::1 six\nnonsense x\n',
@@ -134,7 +134,7 @@ t.test('names of the hosts file, and localhost, need no query', async (t) => {
   await t.rejects(resolver.resolve('added.example'), { code: 'ENOTFOUND' });
 });
 
-t.test('search domains apply to names that the operator configured', async (t) => {
+t.test('applies search domains to names that the operator configured', async (t) => {
   const path = await file(t, 'search one.test two.test.\noptions ndots:2 timeout:1\n');
   t.same(await searchDomains(path), { domains: ['one.test', 'two.test'], dots: 2 });
   t.same(await searchDomains(`${path}-none`), { domains: [], dots: 1 });
@@ -149,7 +149,7 @@ t.test('search domains apply to names that the operator configured', async (t) =
   t.equal(queries.at(-1), 'other');
 });
 
-t.test('the cache has a byte limit', async (t) => {
+t.test('limits the cache by bytes', async (t) => {
   const { resolver } = await resolverOf(t, () => ({ addresses: ['192.0.2.1'] }), {
     cacheBytes: 20_000,
   });

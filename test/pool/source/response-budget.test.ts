@@ -23,7 +23,7 @@ const early = 'HTTP/1.1 103 Early Hints\r\nLink: </style.css>\r\n\r\n';
 const chunksOf = (length: number, count: number): string =>
   `${length.toString(16)}\r\n${'x'.repeat(length)}\r\n`.repeat(count);
 
-t.test('ends a fetch whose response costs more than its body', async (t) => {
+t.test('ends a fetch with a response that costs more than its body', async (t) => {
   const origin = await startHostileOrigin(t);
   const sources = openSources(t, { sourceTimeoutMs: 60_000, sourceMaxBytes: 32_000_000 });
   for (const [name, { code }] of Object.entries(attacks)) {
@@ -49,7 +49,7 @@ t.test('accepts informational responses, extensions, trailers and small chunks',
   }
 });
 
-t.test('counts each response of a connection on its own', async (t) => {
+t.test('counts each response on a connection separately', async (t) => {
   const sockets = new Set<Socket>();
   const { get } = await open(t, (socket) => {
     sockets.add(socket);
@@ -74,7 +74,7 @@ t.test('closes an idle connection that receives bytes', async (t) => {
   await until('the connection is closed', () => isClosed);
 });
 
-t.test('returns equal bytes however a body is split', async (t) => {
+t.test('returns equal bytes however the body is split', async (t) => {
   const body = Buffer.from(Array.from({ length: 300_000 }, (_, index) => index % 251));
   const { get } = await open(t, async (socket, path) => {
     const size = Number(path.slice(1));
@@ -105,7 +105,7 @@ t.test('accepts a body of many compressed members', async (t) => {
   t.equal((await get('/')).bytes.byteLength, 900_000);
 });
 
-t.test('limits the time of parsing by the bytes', async (t) => {
+t.test('limits the parsing time by the bytes', async (t) => {
   const budget = new ResponseBudget();
   budget.expectBody(20_000_000);
   budget.countBody(20_000_000);
@@ -114,7 +114,7 @@ t.test('limits the time of parsing by the bytes', async (t) => {
   t.throws(() => new ResponseBudget().countParsed(16, 600), { code: 'PARSING_TOO_SLOW' });
 });
 
-t.test('parsing of all connections shares a turn of the event loop', async (t) => {
+t.test('shares a turn of the event loop among the parsers of all connections', async (t) => {
   const turns = new ReadTurns();
   const resumed: string[] = [];
   turns.spend(1);

@@ -43,7 +43,7 @@ async function open(t: Test, trusted = true, privateSources: readonly string[] =
   return { bucket, sources, loaderOf, acquire };
 }
 
-t.test('the path of a URL names an object under the prefix', async (t) => {
+t.test("maps a URL's path to an object under the prefix", async (t) => {
   const { bucket, sources, loaderOf, acquire } = await open(t);
   const { bytes, validators } = await acquire('/a.jpg?v=2');
   t.equal(Buffer.from(bytes).toString(), 'picture');
@@ -60,7 +60,7 @@ t.test('the path of a URL names an object under the prefix', async (t) => {
   t.equal(answer.bytes, null);
 });
 
-t.test('no other object can be read', async (t) => {
+t.test('reads no other object', async (t) => {
   const { bucket, acquire } = await open(t);
   const refused = [
     '/',
@@ -118,7 +118,7 @@ t.test('fetches keys that URLs cannot contain', async (t) => {
   }
 });
 
-t.test('errors name the host of the URL, and no secrets', async (t) => {
+t.test("names the URL's host in errors, and no secrets", async (t) => {
   const { bucket, acquire } = await open(t);
   const failures = {
     '/missing.jpg': 'source_not_found',
@@ -152,7 +152,7 @@ t.test('errors name the host of the URL, and no secrets', async (t) => {
   }
 });
 
-t.test('only the endpoint of an operator may be private', async (t) => {
+t.test('accepts a private endpoint only from the operator', async (t) => {
   const untrusted = await open(t, false);
   t.equal((await failureOf(untrusted.acquire('/a.jpg'))).code, 'source_blocked');
   t.equal(untrusted.bucket.requests.length, 0);

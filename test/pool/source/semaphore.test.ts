@@ -1,7 +1,7 @@
 import t from 'tap';
 import { Semaphore } from '../../../pool/source/semaphore.ts';
 
-t.test('a limited number of tasks runs at a time, in order', async (t) => {
+t.test('runs a limited number of tasks at a time, in order', async (t) => {
   const semaphore = new Semaphore(2);
   const { signal } = new AbortController();
   const entered: string[] = [];

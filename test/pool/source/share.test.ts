@@ -4,7 +4,7 @@ import type { SourceLease } from '../../../pool/source/sources.ts';
 import { until } from '../../until.ts';
 import { client, failureOf, openSources, startHeldOrigin, startOrigin } from './origin.ts';
 
-t.test('concurrent requests for a URL share one fetch and its bytes', async (t) => {
+t.test('shares one fetch and its bytes among concurrent requests for a URL', async (t) => {
   const origin = await startHeldOrigin(t);
   const sources = openSources(t);
   const acquired = Array.from({ length: 100 }, (_, i) =>
@@ -23,7 +23,7 @@ t.test('concurrent requests for a URL share one fetch and its bytes', async (t) 
   t.equal(sources.stats().heldBytes, 0);
 });
 
-t.test('only the last abort ends the fetch', async (t) => {
+t.test('ends the fetch only on the last abort', async (t) => {
   const responses: ServerResponse[] = [];
   let cut = 0;
   const origin = await startOrigin(t, (_, response) => {
@@ -74,7 +74,7 @@ async function openRedirecting(
 
 const refused = { code: 'source_not_allowed', message: /b\.example/ };
 
-t.test('a shared fetch respects the allowlist of each request', async (t) => {
+t.test("respects each request's allowlist in a shared fetch", async (t) => {
   for (const strictLeads of [true, false]) {
     const { requests, get, strict } = await openRedirecting(t);
     // The second request joins before the first response.
@@ -87,7 +87,7 @@ t.test('a shared fetch respects the allowlist of each request', async (t) => {
   }
 });
 
-t.test('a request that joins after a refused redirect has it followed', async (t) => {
+t.test('follows a redirect for a joining request after refusing it for another', async (t) => {
   const { get } = await openRedirecting(t);
   let late: Promise<SourceLease> | undefined;
   const isAllowedHost = (host: string) => {
@@ -101,20 +101,20 @@ t.test('a request that joins after a refused redirect has it followed', async (t
   t.equal((await late)?.bytes.byteLength, 7);
 });
 
-t.test('a refused redirect is not cached', async (t) => {
+t.test('does not cache a refused redirect', async (t) => {
   const { requests, get, strict } = await openRedirecting(t);
   t.match(await failureOf(get(strict())), refused);
   t.equal(requests.length, 1, 'the other host got no request');
   t.equal((await get()).bytes.byteLength, 7);
 });
 
-t.test('a cached failure of a host is only used for requests that may use the host', async (t) => {
+t.test("uses a host's cached failure only for requests that may use the host", async (t) => {
   const { get, strict } = await openRedirecting(t, (response) => response.writeHead(404).end());
   t.equal((await failureOf(get())).code, 'source_not_found');
   t.match(await failureOf(get(strict())), refused);
 });
 
-t.test('close aborts fetches', async (t) => {
+t.test('aborts fetches on close', async (t) => {
   const origin = await startOrigin(t, (_, response) => response.write('pic'));
   const sources = openSources(t, { fetchConcurrency: 1 });
   const get = (path: string, options = client()) =>

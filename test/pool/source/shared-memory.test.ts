@@ -11,7 +11,7 @@ function allocate(memory: SharedMemory, bytes: number): Uint8Array {
   return allocated;
 }
 
-t.test('allocations are whole pages at the lowest free address', (t) => {
+t.test('allocates whole pages at the lowest free address', (t) => {
   const memory = new SharedMemory(8 * page);
   const allocated = [1, page, page + 1, 3 * page, 100].map((size) => allocate(memory, size));
   t.same(allocated.map(from), [0, 1, 2, 4, 7]);
@@ -23,7 +23,7 @@ t.test('allocations are whole pages at the lowest free address', (t) => {
   t.end();
 });
 
-t.test('foreign bytes are ignored, and a second free throws', (t) => {
+t.test('ignores foreign bytes, and throws on a second free', (t) => {
   const memory = new SharedMemory(2 * page);
   memory.free(new Uint8Array(10));
   memory.free(Buffer.from('abc'));
@@ -34,7 +34,7 @@ t.test('foreign bytes are ignored, and a second free throws', (t) => {
   t.end();
 });
 
-t.test('allocations never overlap, and all memory can be freed', (t) => {
+t.test('never overlaps allocations, and frees all memory', (t) => {
   const pages = 64;
   const memory = new SharedMemory(pages * page + 17);
   let seed = 1;

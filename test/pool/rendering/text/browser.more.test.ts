@@ -21,7 +21,7 @@ const faces = [
 
 const boundsNames = ['left', 'top', 'right', 'bottom'] as const;
 
-t.test('texts look as in Chromium', { skip: noChromium }, async (t) => {
+t.test('draws texts like Chromium', { skip: noChromium }, async (t) => {
   await useFonts(t, { 'arabic.woff2': arabic });
   const page = await (await startChromium(t)).newPage({ viewport: box });
 

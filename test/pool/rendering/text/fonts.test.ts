@@ -42,11 +42,11 @@ const refusalOf = async (bytes: Buffer): Promise<string> => {
   return error.message;
 };
 
-t.test('the packaged family is the one that is named', async (t) => {
+t.test('names the packaged family correctly', async (t) => {
   t.same(await fontFamilies(null), [packagedFamily]);
 });
 
-t.test("the operator's files add families and weights", async (t) => {
+t.test("adds families and weights from the operator's files", async (t) => {
   const folder = await temporaryFolder(t);
   await writeFile(join(folder, 'arabic.woff2'), arabic);
   await writeFile(join(folder, 'latin.TTF'), plain);
@@ -58,13 +58,13 @@ t.test("the operator's files add families and weights", async (t) => {
   ]);
 });
 
-t.test('a file says the same as TTF and as WOFF2', async (t) => {
+t.test('reads the same facts from TTF and WOFF2', async (t) => {
   const { compressed, ...facts } = await readFont(latin);
   t.ok(compressed);
   t.same(await readFont(plain), { ...facts, compressed: false });
 });
 
-t.test('a font bomb is refused before it is unpacked', async (t) => {
+t.test('rejects a font bomb before it unpacks it', async (t) => {
   const tooMuch = maxUnpackedBytes + 1;
   t.match(await refusalOf(changed(latin, 16, integer(tooMuch))), /unpacks to 31457281 bytes/);
   t.match(await refusalOf(woff2({ declared: tooMuch, actual: 9 })), /tables have 31457281 bytes/);
@@ -72,7 +72,7 @@ t.test('a font bomb is refused before it is unpacked', async (t) => {
   t.match(await refusalOf(Buffer.alloc(maxFontBytes + 1)), /has 20971521 bytes/);
 });
 
-t.test('a damaged font is refused with the reason', async (t) => {
+t.test('rejects a damaged font and gives the reason', async (t) => {
   t.match(await refusalOf(Buffer.from('<svg/>')), /not a TTF, OTF or WOFF2/);
   t.match(await refusalOf(Buffer.alloc(0)), /not a TTF, OTF or WOFF2/);
   t.match(await refusalOf(changed(plain, 4, Buffer.of(0xff, 0xff))), /65535 tables/);
@@ -113,7 +113,7 @@ function withGroups(groups: readonly (readonly [first: number, last: number])[])
   return Buffer.concat([changed(plain, entry + 8, place), table]);
 }
 
-t.test('the characters of a font are found in groups', async (t) => {
+t.test('finds the characters of a font in groups', async (t) => {
   const few = withGroups([
     [65, 66],
     [68, 68],
@@ -125,7 +125,7 @@ t.test('the characters of a font are found in groups', async (t) => {
   t.notOk((await readFont(withGroups([]))).hasCharacter(65));
 });
 
-t.test('the characters of a font with a million groups are found at once', async (t) => {
+t.test('finds the characters of a font with a million groups immediately', async (t) => {
   const groups = Array.from({ length: 1_500_000 }, () => [0, 0] as const);
   const { hasCharacter } = await readFont(withGroups([...groups, [65, 0xffff]]));
   const before = usedCpuMs();
@@ -136,7 +136,7 @@ t.test('the characters of a font with a million groups are found at once', async
   t.ok(ms < 1_000, `${ms} ms for 500 characters`);
 });
 
-t.test('a folder is refused with the name of its file, or with too many', async (t) => {
+t.test('rejects a folder with too many files, and names a file that it rejects', async (t) => {
   const folder = await temporaryFolder(t);
   await writeFile(join(folder, 'a.ttf'), plain.subarray(0, 99));
   await t.rejects(fontFamilies(folder), {

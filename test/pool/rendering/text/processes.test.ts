@@ -25,12 +25,12 @@ const limits = { memoryBytes: 1_536 * 2 ** 20, cpuSeconds: 60 };
 const { signal } = new AbortController();
 const processEntry = scriptUrl('../../../../pool/execution/process/main', import.meta.url);
 
-t.test('a text needs a process with fonts', async (t) => {
+t.test('draws a text in a process with fonts', async (t) => {
   const drawing = renderText(plainStyle, 'a', { width: 9, height: 9 });
   await t.rejects(drawing, { message: 'This process has no fonts.' });
 });
 
-t.test('a text has the same bytes with other fonts and another language', async (t) => {
+t.test('draws a text to the same bytes with other fonts and another language', async (t) => {
   const folder = await temporaryFolder(t);
   const script = fileURLToPath(scriptUrl('./print-digest', import.meta.url));
   const digest = async (name: string, environment: Readonly<Record<string, string>>) => {
@@ -105,31 +105,28 @@ async function drawn(...parameters: Parameters<typeof run>): Promise<Buffer> {
   return sharp(result.body).raw().toBuffer();
 }
 
-t.test(
-  'processes for texts have the packaged and the added fonts, others have neither',
-  async (t) => {
-    const added = await temporaryFolder(t);
-    await writeFile(join(added, 'arabic.woff2'), arabic);
-    await writeFile(join(added, 'damaged.ttf'), arabic.subarray(0, 99));
-    const [plain, packaged, more] = [
-      new ProcessPool(limits),
-      new ProcessPool(limits, { added: null }),
-      new ProcessPool(limits, { added }),
-    ];
-    t.teardown(() => Promise.all([plain, packaged, more].map((pool) => pool.close())));
-    const named = lettersIn('Open Sans');
-    const [machine, own, both] = [
-      await drawn(plain, named),
-      await drawn(packaged, named),
-      await drawn(more, named),
-    ];
-    t.notOk(machine.equals(own), 'SVG in other processes has the fonts of the machine');
-    t.notOk(own.equals(both), 'Arabic letters are those of the added font');
-    t.ok(own.equals(await drawn(packaged, lettersIn('Sans'))), 'there is no other font');
-  },
-);
+t.test('gives packaged and added fonts only to processes for texts', async (t) => {
+  const added = await temporaryFolder(t);
+  await writeFile(join(added, 'arabic.woff2'), arabic);
+  await writeFile(join(added, 'damaged.ttf'), arabic.subarray(0, 99));
+  const [plain, packaged, more] = [
+    new ProcessPool(limits),
+    new ProcessPool(limits, { added: null }),
+    new ProcessPool(limits, { added }),
+  ];
+  t.teardown(() => Promise.all([plain, packaged, more].map((pool) => pool.close())));
+  const named = lettersIn('Open Sans');
+  const [machine, own, both] = [
+    await drawn(plain, named),
+    await drawn(packaged, named),
+    await drawn(more, named),
+  ];
+  t.notOk(machine.equals(own), 'SVG in other processes has the fonts of the machine');
+  t.notOk(own.equals(both), 'Arabic letters are those of the added font');
+  t.ok(own.equals(await drawn(packaged, lettersIn('Sans'))), 'there is no other font');
+});
 
-t.test('the font of a project is in no other picture', async (t) => {
+t.test("keeps a project's font out of other images", async (t) => {
   const pool = new ProcessPool(limits, { added: null });
   t.teardown(() => pool.close());
   const [blank, named] = [svg(''), lettersIn('Noto Sans Arabic')];
@@ -158,7 +155,7 @@ t.test('the font of a project is in no other picture', async (t) => {
   t.notOk(both.subarray(half).equals(packaged.subarray(half)));
 });
 
-t.test('an SVG has the same letters whatever the font of a text is', async (t) => {
+t.test("draws an SVG in the same letters whatever a text's font", async (t) => {
   const pool = new ProcessPool(limits, { added: null });
   t.teardown(() => pool.close());
   const upper = (pixels: Buffer) => pixels.subarray(0, Math.floor(0.55 * pixels.length));
@@ -173,7 +170,7 @@ t.test('an SVG has the same letters whatever the font of a text is', async (t) =
   }
 });
 
-t.test('the error of a font is that of its layer', async (t) => {
+t.test("reports a font error as its layer's error", async (t) => {
   const pool = new ProcessPool(limits, { added: null });
   t.teardown(() => pool.close());
   for (const [font, reason] of [
@@ -189,7 +186,7 @@ t.test('the error of a font is that of its layer', async (t) => {
   }
 });
 
-t.test('the folder of the fonts is removed with its process', async (t) => {
+t.test('removes the font folder with its process', async (t) => {
   const temporary = await temporaryFolder(t);
   const { TMPDIR } = process.env;
   process.env['TMPDIR'] = temporary;
@@ -207,7 +204,7 @@ t.test('the folder of the fonts is removed with its process', async (t) => {
   await until('the folder is removed', async () => (await folders()).length === 0);
 });
 
-t.test('a process whose front end was killed removes the folder', async (t) => {
+t.test('removes the folder from a process that lost its front end', async (t) => {
   const own = await temporaryFolder(t);
   const child = launchTransformProcess(processEntry, limits, true, { own, added: null });
   await once(child, 'message');
@@ -217,7 +214,7 @@ t.test('a process whose front end was killed removes the folder', async (t) => {
   t.notOk(existsSync(own));
 });
 
-t.test('the licence of the packaged fonts comes with them', async (t) => {
+t.test('includes the licence of the packaged fonts', async (t) => {
   const manifest = import.meta.resolve('@fontsource-variable/open-sans/package.json');
   const licence = readFileSync(join(dirname(fileURLToPath(manifest)), 'LICENSE'), 'utf8');
   t.match(licence, /SIL OPEN FONT LICENSE Version 1\.1/i);

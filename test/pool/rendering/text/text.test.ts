@@ -13,7 +13,7 @@ await useFonts(t, {
 });
 const sentence = 'The quick brown fox jumps over the lazy dog';
 
-t.test('a text is as large as its lines', async (t) => {
+t.test('sizes a text to its lines', async (t) => {
   const one = await text('Hx');
   t.equal(one.height, 56, 'one line of 1.4 x 40 pixels');
   // Of Open Sans: an H has a height of 0.714, and 0.098 of space before it.
@@ -26,19 +26,19 @@ t.test('a text is as large as its lines', async (t) => {
   t.equal(small.ink().bottom, bottom, 'on the same baseline');
 });
 
-t.test('the size, in pixels', async (t) => {
+t.test('sets the size in pixels', async (t) => {
   const [small, large] = [await text('Hx', { size: 20 }), await text('Hx', { size: 80 })];
   t.equal(small.height, 28);
   t.equal(large.height, 112);
   t.ok(Math.abs(large.width / small.width - 4) < 0.2, `${large.width} and ${small.width}`);
 });
 
-t.test('a size is at most as large that a line fits the box', async (t) => {
+t.test('limits the font size so that each line fits the box', async (t) => {
   const box = { width: 900, height: 70 };
   t.ok((await text('Hx', { size: 1_000 }, box)).equals(await text('Hx', { size: 50 }, box)));
 });
 
-t.test('the largest size that fits', async (t) => {
+t.test('finds the largest size that fits', async (t) => {
   const box = { width: 300, height: 100 };
   const word = await text('Hello', { size: 'fit' }, box);
   t.ok(word.width > 240 || word.height > 90, `${word.width} x ${word.height}`);
@@ -54,7 +54,7 @@ t.test('the largest size that fits', async (t) => {
   t.ok(narrow.height < 30, `one line of ${narrow.height}`);
 });
 
-t.test('the weight', async (t) => {
+t.test('sets the weight', async (t) => {
   const darkness: number[] = [];
   for (const weight of [300, 400, 500, 600, 700, 800]) {
     darkness.push((await text('Weight', { weight })).darkness);
@@ -67,7 +67,7 @@ t.test('the weight', async (t) => {
   t.ok((await text('Weight', { weight: 900 })).equals(await text('Weight', { weight: 800 })));
 });
 
-t.test('colour, opacity and background', async (t) => {
+t.test('sets colour, opacity and background', async (t) => {
   t.same([...(await text('Hx', { color: '#12ab34ff' })).colours], ['12ab34']);
   const half = await text('H', { color: '#ff000080' });
   const { left, top } = half.ink();
@@ -81,7 +81,7 @@ t.test('colour, opacity and background', async (t) => {
   t.ok(thin.colours.has('ff0000'), 'the words are opaque on it');
 });
 
-t.test('the padding', async (t) => {
+t.test('adds the padding', async (t) => {
   const [plain, padded] = [await text('Hx'), await text('Hx', { padding: 17 })];
   t.same([padded.width, padded.height], [plain.width + 34, plain.height + 34]);
   t.equal(padded.ink().left, plain.ink().left + 17);
@@ -90,7 +90,7 @@ t.test('the padding', async (t) => {
   t.ok(tight.width <= 30 && tight.height <= 20);
 });
 
-t.test('lines are broken at the width and aligned', async (t) => {
+t.test('breaks lines at the width and aligns them', async (t) => {
   const words = 'wwwwwwwwwwww iii';
   const [left, center, right] = [
     await text(words, { align: 'left' }),
@@ -107,7 +107,7 @@ t.test('lines are broken at the width and aligned', async (t) => {
   t.ok(Math.abs(middle(center.line(1)) - center.width / 2) < 3);
 });
 
-t.test('a word that is wider than the box is broken, without hyphens', async (t) => {
+t.test('breaks a word wider than the box, with no hyphens', async (t) => {
   const made = await text('H'.repeat(30));
   t.equal(made.height, 56 * 3);
   for (const line of [0, 1]) t.ok(made.line(line).right > 370, `line ${line} is full`);
@@ -115,7 +115,7 @@ t.test('a word that is wider than the box is broken, without hyphens', async (t)
   t.ok(Math.abs(word.darkness - 40 * letter.darkness) < 20, 'only the letters have ink');
 });
 
-t.test('more lines than allowed end with an ellipsis', async (t) => {
+t.test('ends with an ellipsis after the maximum number of lines', async (t) => {
   t.equal((await text(sentence, { maxLines: 3 })).height, 56 * 3);
   const two = await text(sentence, { maxLines: 2 });
   t.equal(two.height, 56 * 2);
@@ -128,7 +128,7 @@ t.test('more lines than allowed end with an ellipsis', async (t) => {
   t.equal((await text(sentence, {}, box)).height, 112, 'as many lines as fit the box');
 });
 
-t.test('markup in words is shown as it is', async (t) => {
+t.test('shows markup in words literally', async (t) => {
   const marked = await text('<b>&amp;</b>');
   t.ok(marked.width > (await text('&')).width * 4);
   for (const words of ['</span>', '<span size="99999">x', '&', '&#0;', '&bogus;', `"'>`, ']]>']) {
@@ -137,7 +137,7 @@ t.test('markup in words is shown as it is', async (t) => {
   t.notOk((await text('<i>')).equals(await text('[i]')));
 });
 
-t.test('Greek, Cyrillic, Hebrew and Vietnamese are in the packaged family', async (t) => {
+t.test('draws Greek, Cyrillic, Hebrew and Vietnamese in the packaged family', async (t) => {
   const box = await text('\u{e000}');
   for (const letter of ['Ω', 'Ж', 'ש', 'ộ', 'ß', 'ł', '€']) {
     const drawn = await text(letter);
@@ -148,7 +148,7 @@ t.test('Greek, Cyrillic, Hebrew and Vietnamese are in the packaged family', asyn
   t.ok(mixed.darkness > 1.3 * (await text('Aж', { weight: 300 })).darkness);
 });
 
-t.test('lines of Hebrew are from right to left, and alignment is absolute', async (t) => {
+t.test('draws Hebrew lines from right to left, and aligns absolutely', async (t) => {
   // The dot is narrower than the letter: it is at the end of the line, which is on the left.
   const made = await text('שששש.');
   const reversed = await text('.שששש');
@@ -172,7 +172,7 @@ t.test('lines of Hebrew are from right to left, and alignment is absolute', asyn
   t.ok(english.line(1).left < 8);
 });
 
-t.test('Arabic letters of an added font are joined', async (t) => {
+t.test('joins Arabic letters of an added font', async (t) => {
   const font = 'Noto Sans Arabic';
   const joined = await text('بيت', { font });
   const single = await text('ب ي ت', { font });
@@ -184,7 +184,7 @@ t.test('Arabic letters of an added font are joined', async (t) => {
   t.ok((await text('abc', { font })).darkness > 100, 'and the other way round');
 });
 
-t.test('characters that no font has are boxes with their codes', async (t) => {
+t.test('draws characters missing from every font as boxes with their codes', async (t) => {
   const [smile, heart] = [await text('😀'), await text('你')];
   t.ok(smile.darkness > 100 && heart.darkness > 100);
   t.notOk(smile.equals(heart));
@@ -192,7 +192,7 @@ t.test('characters that no font has are boxes with their codes', async (t) => {
   t.ok((await text('👩‍👩‍👧‍👦🏳️‍🌈')).darkness > 100);
 });
 
-t.test('words with characters that no font has are found', (t) => {
+t.test('finds words with characters missing from every font', (t) => {
   const drawable = [
     'Größe – 19,90 €',
     'Ǖǵ',
@@ -209,7 +209,7 @@ t.test('words with characters that no font has are found', (t) => {
   t.end();
 });
 
-t.test('control characters are removed, and line separators break lines', async (t) => {
+t.test('removes control characters, and breaks lines at line separators', async (t) => {
   const plain = await text('ab');
   t.ok((await text('a\0\x07\x1b\x7f\u0080b')).equals(plain));
   t.ok((await text(' \n ab \n ')).equals(plain));
@@ -221,7 +221,7 @@ t.test('control characters are removed, and line separators break lines', async 
   t.ok((await text('a\ud800b')).darkness > 10, 'half of a surrogate pair');
 });
 
-t.test('bidi controls without an end change only their line', async (t) => {
+t.test('ends unclosed bidi controls with their line', async (t) => {
   t.ok((await text('\u202eabc\nxyz')).line(1).right > 40);
   const [below, plain] = [await text('\u202eabc\nxyz'), await text('abc\nxyz')];
   t.same(below.line(1), plain.line(1));
@@ -232,14 +232,14 @@ t.test('bidi controls without an end change only their line', async (t) => {
   }
 });
 
-t.test('words without ink are a transparent pixel', async (t) => {
+t.test('draws words that lack ink as a transparent pixel', async (t) => {
   for (const words of ['', ' ', '\n\n', '\u200b', '\u00a0']) {
     const made = await text(words, { background: '#ff0000ff', padding: 9 });
     t.same([made.width, made.height, made.at(0, 0)], [1, 1, [0, 0, 0, 0]], JSON.stringify(words));
   }
 });
 
-t.test('too many characters are refused, and as many as allowed are drawn', async (t) => {
+t.test('draws the maximum number of characters, and rejects more', async (t) => {
   const refused = { name: 'ServiceError', code: 'parameter_invalid' };
   await t.rejects(text('x'.repeat(10_000)), { ...refused, message: /more than 500 characters/ });
   await t.rejects(text('x'.repeat(maxCharacters + 1)), refused);
@@ -253,7 +253,7 @@ t.test('too many characters are refused, and as many as allowed are drawn', asyn
   }
 });
 
-t.test('tiny boxes', async (t) => {
+t.test('draws tiny boxes', async (t) => {
   for (const [width, height] of [
     [1, 1],
     [1, 300],
@@ -267,7 +267,7 @@ t.test('tiny boxes', async (t) => {
   }
 });
 
-t.test('a family that is not there is refused', async (t) => {
+t.test('rejects an unknown family', async (t) => {
   for (const font of ['Comic Sans', 'Open Sans, serif', 'sans', '']) {
     await t.rejects(text('a', { font }), {
       code: 'parameter_invalid',
